@@ -1,5 +1,7 @@
 #include "bench/predicted_step.h"
 
+#include <cstdint>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
@@ -20,7 +22,16 @@ NetworkTerms terms_of(const ConfiguredWorkload& workload, const StepSetting& set
   return *std::move(terms);
 }
 
-Json model_to_json(const PredictedStep& step, const GpuModel& model) {
+// Of a step, rounded up to whole tiles as the model counts them.
+double flops_of(const NetworkTerms& terms, std::int64_t batch) {
+  const auto sum = [](const StepTerms& of) {
+    return std::accumulate(of.flops.begin(), of.flops.end(), 0.0) +
+           std::accumulate(of.grads.begin(), of.grads.end(), 0.0);
+  };
+  return sum(terms.per_sample) * static_cast<double>(batch) + sum(terms.per_step);
+}
+
+Json model_to_json(const PredictedStep& step, const GpuModel& model, double flops) {
   return {{"framework", name_of(model.framework())},
           {"card", model.gpu().id},
           {"gpu_ns", step.gpu_ns},
@@ -29,6 +40,9 @@ Json model_to_json(const PredictedStep& step, const GpuModel& model) {
           {"memory_ns", step.memory_ns},
           {"tiles_ns", step.tiles_ns},
           {"launches_ns", step.launches_ns},
+          {"flops", flops},
+          {"ratio_deviation", step.ratio_deviation},
+          {"host_deviation", step.host_deviation},
           {"caveats", step.caveats}};
 }
 
@@ -64,6 +78,7 @@ PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& wor
 
 PredictedPoint predicted_point(const SweepPoint& point, Device& device) {
   const PredictedStep step = predicted_step(device, *point.workload, point.spec);
+  const NetworkTerms terms = terms_of(*point.workload, step_setting(point.spec, device));
   const MemoryPlan memory = plan_on(device, *point.workload, point.spec);
   return {.name = point.name,
           .params = point.params,
@@ -72,7 +87,7 @@ PredictedPoint predicted_point(const SweepPoint& point, Device& device) {
           .items_per_step = static_cast<double>(point.spec.batch),
           .memory = memory.at_peak,
           .peak = memory.peak,
-          .model = model_to_json(step, *device.model()),
+          .model = model_to_json(step, *device.model(), flops_of(terms, point.spec.batch)),
           .parsed = point.parsed};
 }
 

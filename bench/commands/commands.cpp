@@ -8,6 +8,7 @@
 #include "bench/cli/progress.h"
 #include "bench/commands/ab.h"
 #include "bench/commands/compare.h"
+#include "bench/commands/evaluate.h"
 #include "bench/commands/inspect.h"
 #include "bench/commands/predict.h"
 #include "bench/measure/quote.h"
@@ -16,7 +17,8 @@
 namespace bench {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> all{compare_command(), ab_command(), inspect_command(), predict_command()};
+  static const std::vector<Command> all{compare_command(), ab_command(), predict_command(), evaluate_command(),
+                                        inspect_command()};
   return all;
 }
 

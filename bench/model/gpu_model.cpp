@@ -187,6 +187,13 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
   return caveats;
 }
 
+// Half of what two cards' ratio varies by beyond the errors that they share. The pairs that ratio_half_width
+// was fitted to are of cards with no more than the spread's deviation.
+double ratio_variance(const ModelSpread& spread, double own) {
+  const double counted = spread.scale * std::hypot(spread.card, spread.rest);
+  return std::pow(spread.ratio_half_width / kNormal80, 2) / 2 + std::max(0.0, own * own - counted * counted);
+}
+
 // Bytes that one more sample takes.
 double sample_bytes(const ModelCoefficients& coefficients, const NetworkTerms& terms) {
   return coefficients.slack * terms.peak_bytes_per_sample;
@@ -271,6 +278,8 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
           .interval80_ns = {.low = step / width * kNanoseconds, .high = step * width * kNanoseconds},
           .deviation = deviation,
           .host_deviation = deviations.host,
+          .ratio_deviation = std::sqrt(ratio_variance(
+              terms.is_language ? coefficients_.language : coefficients_.image, deviations.own)),
           .gpu_ns = gpu * kNanoseconds,
           .host_ns = host * kNanoseconds,
           .products_ns = time.products * kNanoseconds,
@@ -310,12 +319,10 @@ std::int64_t GpuModel::largest_batch(const NetworkTerms& terms, const StepSettin
 ThroughputRatio throughput_ratio(const PredictedStep& a, const PredictedStep& b,
                                  const ModelCoefficients& coefficients, bool is_language) {
   const ModelSpread& spread = is_language ? coefficients.language : coefficients.image;
-  // The pairs that ratio_half_width was fitted to are of cards with no more than the spread's deviation.
-  const double counted = spread.scale * std::hypot(spread.card, spread.rest);
-  double variance = std::pow(spread.ratio_half_width / kNormal80, 2);
+  double variance = 0;
   for (const PredictedStep* const step : {&a, &b}) {
     const double own = step->deviation * step->deviation - step->host_deviation * step->host_deviation;
-    variance += std::max(0.0, own - counted * counted);
+    variance += ratio_variance(spread, std::sqrt(std::max(0.0, own)));
   }
   // The host is one: where it takes more of one card's step, its error stays in the ratio.
   variance += std::pow(a.host_deviation - b.host_deviation, 2);

@@ -250,9 +250,13 @@ void ResultFile::put_aside() {
 }
 
 void ResultFile::write(const ResultDocument& document) {
+  write(text_.of(document));
+}
+
+void ResultFile::write(const std::string& text) {
   lock();
   TemporaryFile guard(temporary_);
-  write_durably(temporary_, path_, text_.of(document));
+  write_durably(temporary_, path_, text);
   if (keep_previous_) {
     put_aside();
     keep_previous_ = false;

@@ -33,6 +33,7 @@ class ResultFile {
   // Replaces the file, or leaves it as it was and throws UsageError. A kill at any moment leaves the old or
   // the new file, whole.
   void write(const ResultDocument& document);
+  void write(const std::string& text);  // another document
   // Whether this object has replaced the file.
   bool written() const { return written_; }
 

@@ -1,0 +1,249 @@
+#include "bench/commands/evaluate.h"
+
+#include <algorithm>
+#include <ctime>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <tuple>
+#include <utility>
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <fmt/ranges.h>
+
+#include "bench/cli/progress.h"
+#include "bench/commands/predicted_batches.h"
+#include "bench/evaluate/evaluation.h"
+#include "bench/evaluate/evaluation_formats.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
+#include "bench/run/picture.h"
+#include "bench/run/result_file.h"
+
+namespace bench {
+namespace {
+
+const std::vector<std::string>& evaluation_formats() {
+  static const std::vector<std::string> names{"text", "markdown", "json", "csv"};
+  return names;
+}
+
+std::string format_asked_for(const CommandWords& words) {
+  const std::string* const format = words.text_of("format");
+  if (format != nullptr && std::ranges::find(evaluation_formats(), *format) == evaluation_formats().end()) {
+    throw UsageError(unknown_value("--format", *format, evaluation_formats()));
+  }
+  return format == nullptr ? "text" : *format;
+}
+
+PriceList prices_asked_for(const CommandWords& words) {
+  const std::string* const text = words.text_of("price");
+  PriceList prices = text == nullptr ? PriceList{} : parse_prices(*text);
+  constexpr double kMostYears = 100;
+  constexpr double kHoursADay = 24;
+  constexpr double kMostForEnergy = 1e9;
+  for (const auto& [option, target, most] : {std::tuple{"years", &prices.years, kMostYears},
+                                             std::tuple{"hours-a-day", &prices.hours_a_day, kHoursADay}}) {
+    if (const std::string* const given = words.text_of(option)) {
+      *target = parse_positive(fmt::format("--{}", option), *given, most);
+    }
+  }
+  if (const std::string* const given = words.text_of("kwh")) {
+    prices.kwh = parse_positive("--kwh", *given, kMostForEnergy);
+  }
+  for (const char* const option : {"years", "hours-a-day", "kwh"}) {
+    if (text == nullptr && words.has(option)) {
+      throw UsageError(fmt::format("--{}: it changes prices, and --price is not given; give both", option));
+    }
+  }
+  return prices;
+}
+
+// Of the batch sweep, passed on to it with --gpu.
+const std::vector<CommandArgument>& predicting_options() {
+  static const std::vector<CommandArgument> options{
+      {"workload", "NAME", "the network to predict (default: resnet50)"},
+      {"onnx", "FILE", "your own network in its place"},
+      {"input", "LIST", "with --onnx: images=1x3x320x320"},
+      {"mode", "NAME", "infer or train (default: infer)"},
+      {"dtype", "LIST", "fp32, tf32, bf16, fp16 (autocast), half (cast whole)"},
+      {"batch", "AXIS", "default: doubling to the largest that fits"},
+      {"optimizer", "NAME", "sgd, momentum or adam, in training"},
+      {"image-size", "N", "pixels a side"},
+      {"sequence", "N", "tokens, of a network of text"},
+      {"framework", "NAME", "pytorch or pytorch-compiled (default: pytorch)"}};
+  return options;
+}
+
+// Results of devices, and the one of the host's loader.
+struct EvaluationInput {
+  std::vector<EvaluatedFile> devices;
+  std::optional<EvaluatedFile> host;
+  std::vector<std::string> left_out;  // GPUs without a point, a sentence each
+};
+
+void read_files(const CommandWords& words, EvaluationInput& input) {
+  for (const std::string& path : words.before()) {
+    constexpr std::size_t kLongestPath = 4096;
+    EvaluatedFile file{.path = printable(path, kLongestPath), .document = read_result(path)};
+    if (file.document.sweep.name != "workers") {
+      input.devices.push_back(std::move(file));
+      continue;
+    }
+    if (input.host) {
+      throw UsageError(
+          fmt::format("{}: a second result of the workers sweep, after {}; give one, of the host to use",
+                      file.path, input.host->path));
+    }
+    input.host = std::move(file);
+  }
+}
+
+std::vector<std::string> parts_between_commas(const std::string& text) {
+  std::vector<std::string> parts(1);
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+void predict_gpus(const CommandWords& words, EvaluationInput& input) {
+  const std::string* const gpus = words.text_of("gpu");
+  std::vector<std::string> options;
+  for (const CommandArgument& option : predicting_options()) {
+    const std::string* const value = words.text_of(option.name);
+    if (value != nullptr && gpus == nullptr) {
+      throw UsageError(
+          fmt::format("--{}: it belongs to GPUs that are predicted; give --gpu too", option.name));
+    }
+    if (value != nullptr) {
+      options.insert(options.end(), {"--" + option.name, *value});
+    }
+  }
+  if (gpus == nullptr) {
+    return;
+  }
+  for (ResultDocument& document : predicted_batches(parts_between_commas(*gpus), options)) {
+    const std::string id = document.context.device.id;
+    if (document.predicted.empty()) {
+      const std::string reason = document.unmeasured.empty()
+                                     ? "no point was asked for"
+                                     : printable(document.unmeasured.front().reason, 200);
+      input.left_out.push_back(fmt::format("{} is left out: {}.", id, reason));
+    } else {
+      input.devices.push_back({.path = "--gpu " + id, .document = std::move(document)});
+    }
+  }
+}
+
+// For the file's name: "t4-vs-rtx3060-12gb".
+std::string devices_in_name(const Evaluation& evaluation) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> labels;
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    labels.push_back(device.label);
+  }
+  return labels.size() > kMostNamed ? fmt::format("{}-devices", labels.size())
+                                    : fmt::format("{}", fmt::join(labels, "-vs-"));
+}
+
+std::string dated_document(const Evaluation& evaluation) {
+  Json json = evaluation_json(evaluation);
+  json["context"] = {{"date", fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)))}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std::ostream& notes) {
+  const std::string* const folder = words.text_of("out");
+  ResultFile file(folder == nullptr ? "results/local" : *folder, "evaluate",
+                  fmt::format("{}-{}", evaluation.task.workload, evaluation.task.mode),
+                  devices_in_name(evaluation));
+  file.check_writable();
+  file.continue_previous();  // the same files give the same evaluation
+  file.write(dated_document(evaluation));
+  fmt::print(notes, "\nresult   {}\n", file.path().string());
+  if (words.has("no-plot")) {
+    return;
+  }
+  const Picture picture = draw("evaluate", file.path());
+  for (const auto& drawn : picture.files) {
+    fmt::print(notes, "picture  {}\n", drawn.string());
+  }
+  if (!picture.problem.empty()) {
+    fmt::print(std::cerr, "no picture: {}\n", picture.problem);
+  }
+}
+
+ExitCode run_evaluate(const Command& command, const std::vector<std::string>& given) {
+  const CommandWords words(command, given);
+  const std::string format = format_asked_for(words);
+  PriceList prices = prices_asked_for(words);
+  if (words.has_dashes()) {
+    throw UsageError(fmt::format("evaluate: -- has no place here; give bench evaluate {}", command.usage));
+  }
+  EvaluationInput input;
+  read_files(words, input);
+  predict_gpus(words, input);
+  if (input.devices.empty()) {
+    throw UsageError(
+        input.left_out.empty()
+            ? fmt::format(
+                  "evaluate: no result of a batch sweep and no --gpu is given; give bench evaluate {}",
+                  command.usage)
+            : fmt::format("--gpu: {}", fmt::join(input.left_out, " ")));
+  }
+  EvaluatedDevices devices = evaluated_devices(input.devices);
+  std::optional<HostLimit> host =
+      input.host ? std::optional(host_limit(*input.host, devices.task)) : std::nullopt;
+  Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host));
+  evaluation.notes.insert(evaluation.notes.end(), input.left_out.begin(), input.left_out.end());
+  constexpr int kNarrow = 80;
+  const auto width = static_cast<std::size_t>(std::max(terminal_width(), kNarrow));
+  const bool verbose = words.has("verbose");
+  std::cout << (format == "json"       ? dated_document(evaluation)
+                : format == "csv"      ? evaluation_csv(evaluation)
+                : format == "markdown" ? evaluation_markdown(evaluation, verbose)
+                                       : evaluation_text(evaluation, width, verbose));
+  save_and_draw(evaluation, words, format == "text" ? std::cout : std::cerr);
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command evaluate_command() {
+  Command command{
+      .name = "evaluate",
+      .usage = "[options] RESULT.json… | --gpu LIST --workload NAME",
+      .brief = "RESULT.json… | --gpu LIST",
+      .question = "the devices side by side: fits, speed, per watt, per price",
+      .options = {{"gpu", "LIST", "predicted: t4,rtx3060-12gb, a JSON file, or all"},
+                  {"price", "LIST", "t4=0.35/h (hire), rtx3060-12gb=280 (purchase)"},
+                  {"years", "N", "that a purchase is used for (default: 3)"},
+                  {"hours-a-day", "N", "that it is used for (default: 8)"},
+                  {"kwh", "N", "price of energy, added to a purchase"},
+                  {"out", "DIR", "of evaluation and picture (default: results/local)"},
+                  {"no-plot", "", "draw no picture"},
+                  {"format", "NAME", "text, markdown, json or csv (default: text)"},
+                  {"verbose", "", "every answer and dtype"}},
+      .notes =
+          {"RESULT.json is a result of bench --sweep batch, measured or predicted, all of one workload. One "
+           "result of bench --sweep workers may be among them: it says how many samples the host can feed.",
+           "Exit codes: 0 done; 2 wrong usage, or results that cannot be read or are of different "
+           "workloads."},
+      .examples =
+          {"bench evaluate --gpu t4,rtx3060-12gb --workload resnet50 --price t4=0.35/h,rtx3060-12gb=280",
+           "bench evaluate batch-resnet50-cuda-0.json --gpu rtx3060ti --workload resnet50",
+           "bench evaluate batch-resnet50-*.json workers-resnet50-cpu.json"},
+      .run = run_evaluate};
+  command.options.insert(command.options.begin() + 1, predicting_options().begin(),
+                         predicting_options().end());
+  return command;
+}
+
+}  // namespace bench

@@ -1,0 +1,17 @@
+// Results of the batch sweep on GPUs that are not here, for commands that compare them.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+
+namespace bench {
+
+// As `bench --sweep batch --device GPU` with these options would write it, for each GPU: ids of the catalogue,
+// cards' own JSON files, or "all". A document without points says in `unmeasured` why. Throws UsageError naming
+// --gpu, or the option that is wrong.
+std::vector<ResultDocument> predicted_batches(const std::vector<std::string>& gpus,
+                                              const std::vector<std::string>& options);
+
+}  // namespace bench

@@ -1,0 +1,290 @@
+#include "bench/evaluate/answers.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <functional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/evaluate/contest.h"
+#include "bench/evaluate/evaluation_words.h"
+#include "bench/measure/finding.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+std::vector<const EvaluatedRow*> rows_in(const Evaluation& evaluation, const std::string& dtype) {
+  std::vector<const EvaluatedRow*> rows;
+  for (const EvaluatedRow& row : evaluation.rows) {
+    if (row.dtype == dtype) {
+      rows.push_back(&row);
+    }
+  }
+  return rows;
+}
+
+const std::string& label_of(const Evaluation& evaluation, const EvaluatedRow& row) {
+  return evaluation.device_of(row).label;
+}
+
+Contest contest_of(const Evaluation& evaluation, const std::vector<const EvaluatedRow*>& rows,
+                   const std::function<std::optional<double>(const EvaluatedRow&)>& cost) {
+  std::vector<Contestant> contestants;
+  for (const EvaluatedRow* const row : rows) {
+    if (const std::optional<double> of = cost(*row)) {
+      contestants.push_back({.label = label_of(evaluation, *row), .point = row->point, .cost = *of});
+    }
+  }
+  return Contest(std::move(contestants));
+}
+
+Answer speed_answer(const Evaluation& evaluation, const std::string& dtype) {
+  const Contest contest =
+      contest_of(evaluation, rows_in(evaluation, dtype), [](const EvaluatedRow&) { return 1.0; });
+  Answer answer{.question = "speed", .dtype = dtype, .claim = ""};
+  if (contest.size() > 1) {
+    answer.ratio = contest.lead_over(1);
+    answer.claim = ranking_in_words(contest, " in " + dtype);
+  }
+  return answer;
+}
+
+// Where devices are fastest in different dtypes.
+Answer best_dtype_answer(const Evaluation& evaluation, const std::string& dtype) {
+  Answer answer{.question = "best dtype", .dtype = "", .claim = ""};
+  std::vector<Contestant> contestants;
+  std::set<std::string> dtypes;
+  for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
+    const EvaluatedRow* best = nullptr;
+    for (const EvaluatedRow& row : evaluation.rows) {
+      if (row.device == i && (best == nullptr || row.point.per_s > best->point.per_s)) {
+        best = &row;
+      }
+    }
+    if (best != nullptr) {
+      dtypes.insert(best->dtype);
+      contestants.push_back(
+          {.label = fmt::format("{} ({})", label_of(evaluation, *best), best->dtype), .point = best->point});
+    }
+  }
+  if (dtype != evaluation.dtype || dtypes.size() < 2) {
+    return answer;
+  }
+  const Contest contest(std::move(contestants));
+  answer.ratio = contest.lead_over(1);
+  answer.claim = "Each in its fastest dtype: " + ranking_in_words(contest, "");
+  return answer;
+}
+
+std::string batch_in_words(const EvaluatedCurve& curve) {
+  if (!curve.extrapolated) {
+    return fmt::format("{}", *curve.largest);
+  }
+  const double digit =
+      std::pow(10, std::max(std::floor(std::log10(static_cast<double>(*curve.largest))) - 1, 0.0));
+  return fmt::format("about {:.0f}", std::floor(static_cast<double>(*curve.largest) / digit) * digit);
+}
+
+Answer memory_answer(const Evaluation& evaluation, const std::string& dtype) {
+  std::vector<const EvaluatedRow*> rows = rows_in(evaluation, dtype);
+  std::erase_if(rows, [&](const EvaluatedRow* row) { return !evaluation.curve_of(*row).largest; });
+  Answer answer{.question = "memory", .dtype = dtype, .claim = ""};
+  if (rows.empty()) {
+    return answer;
+  }
+  std::ranges::stable_sort(rows, std::ranges::greater{},
+                           [&](const EvaluatedRow* row) { return *evaluation.curve_of(*row).largest; });
+  const auto batch = [&](const EvaluatedRow& row) { return batch_in_words(evaluation.curve_of(row)); };
+  const std::string& most = label_of(evaluation, *rows.front());
+  if (rows.size() == 1) {
+    answer.claim = fmt::format("{} holds a batch of {} in {}.", most, batch(*rows.front()), dtype);
+  } else if (batch(*rows.front()) == batch(*rows.back())) {
+    answer.claim = fmt::format("{} hold the same batch in {}, {}.", rows.size() == 2 ? "Both" : "All", dtype,
+                               batch(*rows.front()));
+  } else if (rows.size() == 2) {
+    answer.claim = fmt::format("{} holds a batch of {} in {}, {} one of {}.", most, batch(*rows[0]), dtype,
+                               label_of(evaluation, *rows[1]), batch(*rows[1]));
+  } else {
+    answer.claim = fmt::format("{} holds the largest batch in {}, {}; {} the smallest, {}.", most, dtype,
+                               batch(*rows.front()), label_of(evaluation, *rows.back()), batch(*rows.back()));
+  }
+  return answer;
+}
+
+// "t4 is cheaper in fp16: 0.35 a million samples; 0.53 a million samples on v100, 1.5× (1.2–1.9×)." `figure`:
+// a contestant's, which ranks low where it is better.
+void rank(Answer& answer, const Contest& contest, const std::string& adjective,
+          const std::function<std::string(const Contestant&)>& figure) {
+  const auto told = [&](const Contestant& of) { return fmt::format("{} on {}", figure(of), of.label); };
+  if (contest.size() == 1) {
+    answer.claim = fmt::format("In {}: {}.", answer.dtype, told(contest[0]));
+    return;
+  }
+  const bool is_pair = contest.size() == 2;
+  const std::string compared =
+      adjective == "cheap" ? (is_pair ? "cheaper" : "cheapest") : (is_pair ? "more " : "most ") + adjective;
+  answer.ratio = contest.lead_over(1);
+  const std::size_t leaders = contest.leaders();
+  answer.claim =
+      fmt::format("{} {} in {}: {}; {}{}, {}.",
+                  leaders > 1 ? fmt::format("Not enough evidence which of {} is", contest.named(leaders))
+                              : contest[0].label + " is",
+                  compared, answer.dtype, leaders > 1 ? told(contest[0]) : figure(contest[0]),
+                  told(contest[1]), is_pair ? "" : ", the next", ratio_in_words(*answer.ratio));
+}
+
+// With a host's limit, what it lets the device do.
+EvaluatedPoint fed_point(const EvaluatedRow& row, const HostLimit& host) {
+  EvaluatedPoint point = row.point;
+  if (row.feed->limit == FeedLimit::device) {
+    return point;
+  }
+  point.per_s = row.feed->per_s;
+  point.interval = row.feed->limit == FeedLimit::loader ? host.interval : std::nullopt;
+  point.ratio_deviation.reset();
+  return point;
+}
+
+Answer cost_answer(const Evaluation& evaluation, const std::string& dtype) {
+  std::vector<Contestant> contestants;
+  for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
+    if (row->cost_per_hour) {
+      contestants.push_back({.label = label_of(evaluation, *row),
+                             .point = evaluation.host ? fed_point(*row, *evaluation.host) : row->point,
+                             .cost = *row->cost_per_hour,
+                             .by_loader = row->feed && row->feed->limit == FeedLimit::loader});
+    }
+  }
+  const Contest contest(std::move(contestants));
+  Answer answer{.question = "cost", .dtype = dtype, .claim = ""};
+  if (contest.size() == 0) {
+    return answer;
+  }
+  const auto cost = [&](const Contestant& of) {
+    constexpr double kMillionOverHour = 1e6 / 3600;
+    return amount_in_words(kMillionOverHour / of.score(), evaluation.prices.currency);
+  };
+  rank(answer, contest, "cheap", [&](const Contestant& of) { return cost(of) + " a million samples"; });
+  return answer;
+}
+
+Answer energy_answer(const Evaluation& evaluation, const std::string& dtype) {
+  const std::vector<const EvaluatedRow*> rows = rows_in(evaluation, dtype);
+  const Contest contest = contest_of(evaluation, rows, [](const EvaluatedRow& row) { return row.power_w; });
+  Answer answer{.question = "energy", .dtype = dtype, .claim = ""};
+  if (contest.size() == 0) {
+    return answer;
+  }
+  rank(answer, contest, "frugal",
+       [](const Contestant& of) { return format_number(1 / of.score()) + " J a sample"; });
+  if (std::ranges::any_of(rows,
+                          [](const EvaluatedRow* row) { return row->power_w && !row->power_measured; })) {
+    answer.claim.insert(answer.claim.size() - 1, " (at most: by the data sheet's power)");
+  }
+  return answer;
+}
+
+Answer host_answer(const Evaluation& evaluation, const std::string& dtype) {
+  Answer answer{.question = "host", .dtype = dtype, .claim = ""};
+  if (!evaluation.host) {
+    return answer;
+  }
+  const HostLimit& host = *evaluation.host;
+  std::vector<std::string> fed;
+  std::vector<std::string> limited;
+  for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
+    const std::string& label = label_of(evaluation, *row);
+    switch (row->feed->limit) {
+      case FeedLimit::device:
+        fed.push_back(label);
+        break;
+      case FeedLimit::loader:
+        limited.push_back(fmt::format("{} could use {} ({:.0f} such cores)", label,
+                                      format_number(row->point.per_s), *row->cores_to_feed));
+        break;
+      case FeedLimit::bus:
+        limited.push_back(fmt::format("its bus limits {} to {}", label, format_number(row->feed->per_s)));
+        break;
+    }
+  }
+  std::vector<std::string> parts;
+  if (!fed.empty()) {
+    parts.push_back(fmt::format("enough for {} in {}", list_in_words(fed), dtype));
+  }
+  if (!limited.empty()) {
+    parts.push_back(fmt::format("{}", fmt::join(limited, ", ")));
+  }
+  answer.claim = fmt::format("The loader makes {} samples/s on {} cores ({}): {}.",
+                             plus_minus(host.per_s, host.interval), plain_number(host.cores), host.host,
+                             fmt::join(parts, "; "));
+  return answer;
+}
+
+Answer gain_answer(const Evaluation& evaluation, const std::string& dtype) {
+  Answer answer{.question = "gain", .dtype = dtype, .claim = ""};
+  std::vector<std::string> parts;
+  constexpr std::size_t kMostDevices = 4;
+  for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
+    if (row->over_fp32 && parts.size() < kMostDevices) {
+      parts.push_back(fmt::format("{} {}{}", label_of(evaluation, *row), ratio_in_words(*row->over_fp32),
+                                  row->over_fp32->is_significant() ? "" : ", not significant"));
+    }
+  }
+  if (!parts.empty()) {
+    answer.claim = fmt::format("{} compared with fp32: {}.", dtype, fmt::join(parts, "; "));
+  }
+  return answer;
+}
+
+Answer peak_answer(const Evaluation& evaluation, const std::string& dtype) {
+  Answer answer{.question = "peak", .dtype = dtype, .claim = ""};
+  std::vector<std::string> parts;
+  for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
+    if (row->peak_share) {
+      const EvaluatedCurve& curve = evaluation.curve_of(*row);
+      parts.push_back(fmt::format("{} {} of its {} {} peak", label_of(evaluation, *row),
+                                  format_percent(*row->peak_share),
+                                  curve.peak_measured ? "measured" : "data sheet's", curve.peak_dtype));
+    }
+  }
+  if (!parts.empty()) {
+    answer.claim = fmt::format("In {}, with sums in fp32, reached: {}.", dtype, fmt::join(parts, "; "));
+  }
+  return answer;
+}
+
+}  // namespace
+
+std::vector<Answer> answers_of(const Evaluation& evaluation) {
+  // In the order of the headlines.
+  constexpr std::array kQuestions{speed_answer, best_dtype_answer, memory_answer, cost_answer,
+                                  host_answer,  energy_answer,     gain_answer,   peak_answer};
+  std::vector<std::string> dtypes = dtypes_of(evaluation.devices);
+  std::ranges::stable_partition(dtypes, [&](const std::string& dtype) { return dtype == evaluation.dtype; });
+  std::vector<Answer> answers;
+  int place = 1;
+  for (const std::string& dtype : dtypes) {
+    for (const auto& question : kQuestions) {
+      Answer answer = question(evaluation, dtype);
+      if (answer.claim.empty()) {
+        continue;
+      }
+      answer.headline = dtype == evaluation.dtype && place <= kHeadlines ? place++ : 0;
+      answers.push_back(std::move(answer));
+    }
+  }
+  // Where the headlines' dtype is fp32, the gain of the fastest other dtype takes a free place.
+  if (const auto gain = std::ranges::find(answers, "gain", &Answer::question);
+      gain != answers.end() && evaluation.dtype == "fp32" && place <= kHeadlines) {
+    gain->headline = place;
+  }
+  return answers;
+}
+
+}  // namespace bench

@@ -1,0 +1,67 @@
+#include "bench/evaluate/contest.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/evaluate/evaluation_words.h"
+
+namespace bench {
+
+Contest::Contest(std::vector<Contestant> contestants) : ranked_(std::move(contestants)) {
+  std::ranges::stable_sort(ranked_, std::ranges::greater{}, &Contestant::score);
+}
+
+EvaluatedRatio Contest::lead_over(std::size_t other) const {
+  const Contestant& best = ranked_.front();
+  const Contestant& next = ranked_[other];
+  const EvaluatedRatio ratio = best.by_loader && next.by_loader
+                                   ? EvaluatedRatio{.value = 1, .interval = Interval{1, 1}}
+                                   : throughput_ratio_of(best.point, next.point);
+  return scaled_by(ratio, next.cost / best.cost);
+}
+
+std::size_t Contest::leaders() const {
+  std::size_t leaders = 1;
+  while (leaders < ranked_.size() && !lead_over(leaders).is_significant()) {
+    ++leaders;
+  }
+  return leaders;
+}
+
+std::string Contest::named(std::size_t count) const {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < count; ++i) {
+    labels.push_back(ranked_[i].label);
+  }
+  return list_in_words(labels);
+}
+
+std::string ranking_in_words(const Contest& contest, const std::string& in) {
+  const std::string& best = contest[0].label;
+  const std::string ratio = ratio_in_words(contest.lead_over(1));
+  const std::size_t leaders = contest.leaders();
+  const std::string batches =
+      contest[0].point.batch == contest[1].point.batch
+          ? fmt::format("at batch {}", contest[0].point.batch)
+          : fmt::format("at batch {} against {}", contest[0].point.batch, contest[1].point.batch);
+  const std::size_t last = contest.size() - 1;
+  const std::string slowest =
+      last > 1 && leaders <= last
+          ? fmt::format("; {} {}, the slowest", ratio_in_words(contest.lead_over(last)), contest[last].label)
+          : "";
+  if (leaders > 1) {
+    return fmt::format("Not enough evidence which of {} is {}{}: {} is {} {}, {}{}.", contest.named(leaders),
+                       contest.size() == 2 ? "faster" : "fastest", in, best, ratio, contest[1].label, batches,
+                       slowest);
+  }
+  if (contest.size() == 2) {
+    return fmt::format("{} is {} {}{}, {}.", best, ratio, contest[1].label, in, batches);
+  }
+  return fmt::format("{} is fastest{}: {} {}, the next, {}{}.", best, in, ratio, contest[1].label, batches,
+                     slowest);
+}
+
+}  // namespace bench

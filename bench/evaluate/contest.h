@@ -1,0 +1,42 @@
+// Devices ranked by samples a second over what they cost.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bench/evaluate/evaluation.h"
+
+namespace bench {
+
+struct Contestant {
+  std::string label;
+  EvaluatedPoint point;
+  double cost = 1;         // money an hour, or watts; 1 where speed is the question
+  bool by_loader = false;  // it could use more samples than the host's loader makes
+  double score() const { return point.per_s / cost; }
+};
+
+class Contest {
+ public:
+  explicit Contest(std::vector<Contestant> contestants);
+  std::size_t size() const { return ranked_.size(); }
+  // The best first.
+  const Contestant& operator[](std::size_t i) const { return ranked_[i]; }
+  // The best's score over another's. Two devices that the loader limits get as many samples, whatever it
+  // makes.
+  EvaluatedRatio lead_over(std::size_t other) const;
+  // How many are not significantly worse than the best, it among them.
+  std::size_t leaders() const;
+  // Of the first ones: "a, b and c".
+  std::string named(std::size_t count) const;
+
+ private:
+  std::vector<Contestant> ranked_;
+};
+
+// How fast the best of at least two is, compared with the next, and with the last where that is another one.
+// `in`: " in fp16", or nothing.
+std::string ranking_in_words(const Contest& contest, const std::string& in);
+
+}  // namespace bench

@@ -1,0 +1,266 @@
+#include "bench/evaluate/evaluated_device.h"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <cmath>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/cli/text.h"
+#include "bench/error.h"
+#include "bench/evaluate/evaluation_words.h"
+#include "bench/measure/quote.h"
+
+namespace bench {
+namespace {
+
+constexpr std::size_t kLongestLabel = 40;
+
+bool is_named_alike(const EvaluatedDevice& a, const EvaluatedDevice& b) {
+  return a.label == b.label && a.predicted == b.predicted && a.framework == b.framework;
+}
+
+bool share_a_point(const EvaluatedDevice& a, const EvaluatedDevice& b) {
+  return std::ranges::any_of(a.curves, [&](const EvaluatedCurve& curve) {
+    const EvaluatedCurve* const other = b.in(curve.dtype);
+    return other != nullptr && std::ranges::any_of(curve.points, [&](const EvaluatedPoint& point) {
+             return other->at(point.batch) != nullptr;
+           });
+  });
+}
+
+// The data sheet is found by the driver's name, which two sizes of a card may share.
+bool is_of_this_card(const Json& datasheet, const DeviceInfo& device) {
+  constexpr double kOtherSize = 0.15;
+  const std::optional<double> sold = positive_member(datasheet, "memory_bytes");
+  return datasheet.is_object() &&
+         (!sold || device.memory_bytes <= 0 ||
+          std::abs(static_cast<double>(device.memory_bytes) / *sold - 1) <= kOtherSize);
+}
+
+void add_keys(EvaluatedDevice& device, const Json& datasheet) {
+  if (std::string id = text_member(datasheet, "id"); !id.empty()) {
+    device.keys.push_back(std::move(id));
+  }
+  for (const char* const list : {"aliases", "names"}) {
+    const auto found = datasheet.find(list);
+    for (const Json& name : found != datasheet.end() && found->is_array() ? *found : Json::array()) {
+      if (name.is_string()) {
+        device.keys.push_back(printable(name.get<std::string>()));
+      }
+    }
+  }
+}
+
+EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& datasheet) {
+  const ResultDocument& document = file.document;
+  const RunContext& context = document.context;
+  EvaluatedDevice device;
+  device.name = printable(context.device.name);
+  device.predicted = !document.predicted.empty();
+  device.framework = "bench";
+  if (device.predicted) {
+    const std::string of = text_member(document.predicted.front().model, "framework");
+    device.framework = of.empty() ? "pytorch" : of;
+  }
+  const std::string id = text_member(datasheet, "id");
+  device.label = !id.empty()        ? id
+                 : device.predicted ? printable(context.device.id)
+                                    : cut(short_name(device.name), kLongestLabel);
+  device.keys = {printable(context.device.id), device.name};
+  if (datasheet.is_object()) {
+    add_keys(device, datasheet);
+    device.tdp_w = positive_member(datasheet, "power_w");
+    const Json bus = datasheet.value("pcie", Json::object());
+    const auto generation = positive_member(bus, "generation");
+    const auto lanes = positive_member(bus, "lanes");
+    if (generation && lanes) {
+      device.bus_bytes_per_s =
+          nominal_bus_rate(static_cast<std::int64_t>(*generation), static_cast<std::int64_t>(*lanes));
+    }
+  }
+  const std::int64_t free = context.device.available_bytes;
+  device.usable_bytes = device.predicted && document.sweep.memory_cap_bytes
+                            ? *document.sweep.memory_cap_bytes
+                            : (free > 0 ? free : context.device.memory_bytes);
+  device.files = {file.path};
+  return device;
+}
+
+void add_caveats(EvaluatedDevice& device, const ResultDocument& document) {
+  std::set<std::string> known;
+  for (const PredictedPoint& point : document.predicted) {
+    const auto caveats = point.model.find("caveats");
+    for (const Json& caveat :
+         caveats != point.model.end() && caveats->is_array() ? *caveats : Json::array()) {
+      constexpr std::size_t kLongest = 300;
+      if (caveat.is_string() && known.insert(printable(caveat.get<std::string>(), kLongest)).second) {
+        device.caveats.push_back(printable(caveat.get<std::string>(), kLongest));
+      }
+    }
+  }
+  const auto above = std::ranges::count_if(document.benchmarks, [](const MeasuredPoint& point) {
+    return std::ranges::any_of(point.validity.flags,
+                               [](const std::string& flag) { return flag.starts_with("above_peak"); });
+  });
+  if (above > 0) {
+    device.caveats.push_back(fmt::format("{} of {} points lie above the device's peak and prove nothing",
+                                         above, document.benchmarks.size()));
+  }
+}
+
+EvaluatedDevice device_of(const EvaluatedFile& file) {
+  const ResultDocument& document = file.document;
+  const Json datasheet = is_of_this_card(document.context.datasheet, document.context.device)
+                             ? document.context.datasheet
+                             : Json();
+  EvaluatedDevice device = device_without_curves(file, datasheet);
+  device.curves = evaluated_curves(document, datasheet);
+  if (device.curves.empty()) {
+    throw UsageError(
+        fmt::format("{}: the result holds no measured or predicted point; give one that does", file.path));
+  }
+  add_caveats(device, document);
+  return device;
+}
+
+EvaluatedTask task_of(const EvaluatedFile& file) {
+  const SweepDescription& sweep = file.document.sweep;
+  if (sweep.name != "batch") {
+    throw UsageError(fmt::format(
+        "{}: this is a result of the {} sweep; bench evaluate reads results of the batch sweep, and "
+        "one of the workers sweep for the host",
+        file.path, quote(sweep.name)));
+  }
+  EvaluatedTask task{.workload = sweep.workload, .mode = sweep.mode, .options = sweep.workload_options};
+  if (task.mode.empty()) {
+    const auto& documents = file.document;
+    const Json& params = !documents.benchmarks.empty()  ? documents.benchmarks.front().params
+                         : !documents.predicted.empty() ? documents.predicted.front().params
+                                                        : Json::object();
+    task.mode = text_member(params, "mode");
+  }
+  for (const char* const how : {"launch", "in-place"}) {  // the same work
+    task.options.erase(how);
+  }
+  if (const auto& read = file.document.context.workload_file) {
+    task.options["graph"] = read->hash;
+  }
+  return task;
+}
+
+void require_same(const EvaluatedTask& task, const EvaluatedFile& file, const EvaluatedTask& first,
+                  const std::string& first_path) {
+  const auto refuse = [&](std::string_view what, const std::string& is, const std::string& was) {
+    throw UsageError(
+        fmt::format("{}: the {} is {}, but {} has {}; give results of one workload, in one mode and with the "
+                    "same options",
+                    file.path, what, quote(is), first_path, quote(was)));
+  };
+  if (task.workload != first.workload) {
+    refuse("workload", task.workload, first.workload);
+  }
+  if (task.mode != first.mode) {
+    refuse("mode", task.mode, first.mode);
+  }
+  for (const auto& [name, value] : task.options) {
+    const auto other = first.options.find(name);
+    if (other != first.options.end() && other->second != value) {
+      refuse(printable(name), value, other->second);
+    }
+  }
+}
+
+// Tells apart what shares a label: where one is predicted, by framework, else by number.
+void make_labels_unique(std::vector<EvaluatedDevice>& devices) {
+  std::vector<std::string> labels;
+  for (const EvaluatedDevice& device : devices) {
+    const auto alike = [&](const EvaluatedDevice& other) { return other.label == device.label; };
+    const bool mixed = std::ranges::any_of(devices, [&](const EvaluatedDevice& other) {
+      return alike(other) && other.predicted != device.predicted;
+    });
+    const bool frameworks = std::ranges::any_of(devices, [&](const EvaluatedDevice& other) {
+      return alike(other) && other.framework != device.framework;
+    });
+    labels.push_back(mixed ? fmt::format("{} ({})", device.label, device.predicted ? "predicted" : "measured")
+                     : frameworks ? fmt::format("{} ({})", device.label, device.framework)
+                                  : device.label);
+  }
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const auto same =
+        std::ranges::count(labels.begin(), labels.begin() + static_cast<std::ptrdiff_t>(i), labels[i]);
+    devices[i].label = same == 0 ? labels[i] : fmt::format("{} #{}", labels[i], same + 1);
+  }
+}
+
+}  // namespace
+
+const EvaluatedCurve* EvaluatedDevice::in(const std::string& dtype) const {
+  const auto found = std::ranges::find(curves, dtype, &EvaluatedCurve::dtype);
+  return found == curves.end() ? nullptr : &*found;
+}
+
+bool EvaluatedDevice::is_called(std::string_view word) const {
+  const auto lower = [](unsigned char c) { return std::tolower(c); };
+  const auto is_it = [&](std::string_view known) {
+    return std::ranges::equal(known, word, {}, lower, lower);
+  };
+  return is_it(label) || std::ranges::any_of(keys, is_it);
+}
+
+std::optional<double> nominal_bus_rate(std::int64_t generation, std::int64_t lanes) {
+  // Transfers a second and lane; the first two generations send 10 bits a byte, the others 130 of 128.
+  constexpr std::array<double, 6> kTransfers{2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9};
+  if (generation < 1 || generation > static_cast<std::int64_t>(kTransfers.size()) || lanes < 1) {
+    return std::nullopt;
+  }
+  const double coding = generation <= 2 ? 0.8 : 128.0 / 130;
+  return kTransfers.at(static_cast<std::size_t>(generation) - 1) * coding / 8 * static_cast<double>(lanes);
+}
+
+EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files) {
+  EvaluatedDevices evaluated;
+  for (const EvaluatedFile& file : files) {
+    EvaluatedTask task = task_of(file);
+    if (evaluated.devices.empty()) {
+      evaluated.task = std::move(task);
+    } else {
+      require_same(task, file, evaluated.task, files.front().path);
+    }
+    EvaluatedDevice device = device_of(file);
+    const auto same = std::ranges::find_if(evaluated.devices, [&](const EvaluatedDevice& other) {
+      return is_named_alike(device, other) && !share_a_point(device, other);
+    });
+    if (same == evaluated.devices.end()) {
+      evaluated.devices.push_back(std::move(device));
+      continue;
+    }
+    for (EvaluatedCurve& curve : device.curves) {
+      const auto known = std::ranges::find(same->curves, curve.dtype, &EvaluatedCurve::dtype);
+      if (known == same->curves.end()) {
+        same->curves.push_back(std::move(curve));
+      } else {
+        known->points.insert(known->points.end(), curve.points.begin(), curve.points.end());
+        std::ranges::sort(known->points, {}, &EvaluatedPoint::batch);
+      }
+    }
+    same->usable_bytes = std::min(same->usable_bytes, device.usable_bytes);
+    same->files.push_back(file.path);
+    same->caveats.insert(same->caveats.end(), device.caveats.begin(), device.caveats.end());
+  }
+  for (EvaluatedDevice& device : evaluated.devices) {
+    std::ranges::stable_sort(device.curves, {},
+                             [](const EvaluatedCurve& curve) { return dtype_rank(curve.dtype); });
+    for (EvaluatedCurve& curve : device.curves) {
+      complete_curve(curve, device.predicted, device.usable_bytes);
+    }
+  }
+  make_labels_unique(evaluated.devices);
+  return evaluated;
+}
+
+}  // namespace bench

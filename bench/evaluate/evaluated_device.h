@@ -1,0 +1,61 @@
+// The devices that `bench evaluate` puts side by side, from results of the batch sweep, measured or
+// predicted.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/evaluate/evaluated_curve.h"
+#include "bench/measure/result.h"
+
+namespace bench {
+
+struct EvaluatedDevice {
+  std::string label;  // short, and unlike the others': "t4"
+  std::string name;   // as its maker calls it
+  bool predicted = false;
+  std::string framework;                    // that the time is of: "pytorch"; "bench" where it was measured
+  std::vector<std::string> keys;            // other words for it: its id and names
+  std::int64_t usable_bytes = 0;            // of memory; 0: not known
+  std::optional<double> tdp_w{};            // of the data sheet
+  std::optional<double> bus_bytes_per_s{};  // of the data sheet, nominal
+  std::vector<EvaluatedCurve> curves;       // by dtype, the narrowest last
+  std::vector<std::string> files;
+  std::vector<std::string> caveats{};  // a sentence each
+
+  const EvaluatedCurve* in(const std::string& dtype) const;
+  // By its label or one of its keys, in letters of any case.
+  bool is_called(std::string_view word) const;
+};
+
+struct EvaluatedFile {
+  std::string path;  // what messages call it
+  ResultDocument document;
+};
+
+// What all files have to agree in.
+struct EvaluatedTask {
+  std::string workload;
+  std::string mode;
+  std::map<std::string, std::string> options;  // of the workload, those that change its work
+};
+
+struct EvaluatedDevices {
+  EvaluatedTask task;
+  std::vector<EvaluatedDevice> devices;  // in the order of the files
+};
+
+// Files of one device whose points do not meet become one device. Throws UsageError, naming a file, for
+// another sweep than batch, another workload, mode or size than the first file's, and for a file without
+// points.
+EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files);
+
+// Bytes a second and direction of PCI Express: the rate of a lane less its coding, times lanes. nullopt for a
+// generation that is not known.
+std::optional<double> nominal_bus_rate(std::int64_t generation, std::int64_t lanes);
+
+}  // namespace bench

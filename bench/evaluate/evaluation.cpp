@@ -1,0 +1,197 @@
+#include "bench/evaluate/evaluation.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "bench/error.h"
+#include "bench/evaluate/answers.h"
+#include "bench/measure/suggest.h"
+
+namespace bench {
+namespace {
+
+constexpr double kMillion = 1e6;
+constexpr double kSecondsAnHour = 3600;
+
+constexpr double kNormal80 = 1.2816;  // deviations in an interval of 80 %, to each side
+
+EvaluatedRatio from_ends(const EvaluatedPoint& a, const EvaluatedPoint& b) {
+  EvaluatedRatio ratio{.value = a.per_s / b.per_s, .is_predicted = a.is_predicted || b.is_predicted};
+  if (a.interval && b.interval) {
+    ratio.interval =
+        Interval{.low = a.interval->low / b.interval->high, .high = a.interval->high / b.interval->low};
+  }
+  return ratio;
+}
+
+EvaluatedRatio within_factor(const EvaluatedPoint& a, const EvaluatedPoint& b, double factor) {
+  const double value = a.per_s / b.per_s;
+  return {.value = value,
+          .interval = Interval{.low = value / factor, .high = value * factor},
+          .is_predicted = true};
+}
+
+// The dtype that most devices have; of several the one in which a device is fastest.
+std::string headline_dtype(const std::vector<EvaluatedDevice>& devices) {
+  std::string chosen;
+  std::pair<std::size_t, double> best{0, 0};
+  for (const std::string& dtype : dtypes_of(devices)) {
+    std::pair<std::size_t, double> score{0, 0};
+    for (const EvaluatedDevice& device : devices) {
+      if (const EvaluatedCurve* const curve = device.in(dtype)) {
+        ++score.first;
+        score.second = std::max(score.second, curve->at_saturation().per_s);
+      }
+    }
+    if (score > best) {
+      best = score;
+      chosen = dtype;
+    }
+  }
+  return chosen;
+}
+
+// --price may use any of a device's words, in letters of any case.
+const Price* price_of(const EvaluatedDevice& device, const PriceList& prices) {
+  const auto found = std::ranges::find_if(prices.by_device,
+                                          [&](const auto& entry) { return device.is_called(entry.first); });
+  return found == prices.by_device.end() ? nullptr : &found->second;
+}
+
+void check_price_names(const std::vector<EvaluatedDevice>& devices, const PriceList& prices) {
+  for (const auto& [name, price] : prices.by_device) {
+    if (std::ranges::none_of(devices,
+                             [&](const EvaluatedDevice& device) { return device.is_called(name); })) {
+      std::vector<std::string> labels;
+      for (const EvaluatedDevice& device : devices) {
+        labels.push_back(device.label);
+      }
+      throw UsageError(unknown_value("--price", name, labels));
+    }
+  }
+}
+
+void set_host_figures(EvaluatedRow& row, const EvaluatedDevice& device,
+                      const std::optional<HostLimit>& host) {
+  if (device.bus_bytes_per_s && row.point.input_bytes_per_sample > 0) {
+    row.bus_per_s = *device.bus_bytes_per_s / row.point.input_bytes_per_sample;
+  }
+  if (host) {
+    row.feed = feed_of(row.point.per_s, host->per_s, row.bus_per_s);
+    constexpr double kRounding = 1e-9;
+    row.cores_to_feed = std::ceil(row.point.per_s / host->per_core() * (1 - kRounding));
+  }
+}
+
+void set_costs(EvaluatedRow& row, const EvaluatedDevice& device, const PriceList& prices) {
+  row.power_measured = row.point.power_w.has_value();
+  row.power_w = row.power_measured ? row.point.power_w : device.tdp_w;
+  if (row.power_w) {
+    row.joules_per_sample = *row.power_w / row.point.per_s;
+  }
+  if (const Price* const price = price_of(device, prices)) {
+    const double per_s = row.feed ? row.feed->per_s : row.point.per_s;
+    row.cost_per_hour = cost_per_hour(*price, prices, row.power_w);
+    row.cost_per_million = *row.cost_per_hour / (per_s * kSecondsAnHour) * kMillion;
+  }
+}
+
+EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const EvaluatedCurve& curve) {
+  const EvaluatedDevice& device = evaluation.devices[index];
+  EvaluatedRow row{.device = index, .dtype = curve.dtype, .point = curve.at_saturation()};
+  const EvaluatedCurve* const first = evaluation.devices.front().in(curve.dtype);
+  if (index > 0 && first != nullptr) {
+    row.to_first = throughput_ratio_of(row.point, first->at_saturation());
+  }
+  const EvaluatedCurve* const fp32 = device.in("fp32");
+  if (fp32 != nullptr && fp32 != &curve) {
+    row.over_fp32 = gain_of(row.point, fp32->at_saturation());
+  }
+  if (curve.peak_flops_per_s && row.point.flops_per_sample > 0) {
+    row.peak_share = row.point.flops_per_sample * row.point.per_s / *curve.peak_flops_per_s;
+  }
+  if (row.point.bytes > 0 && device.usable_bytes > 0) {
+    row.memory_share = static_cast<double>(row.point.bytes) / static_cast<double>(device.usable_bytes);
+  }
+  set_host_figures(row, device, evaluation.host);
+  set_costs(row, device, evaluation.prices);
+  return row;
+}
+
+}  // namespace
+
+EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {
+  if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
+    return from_ends(a, b);
+  }
+  const double own = std::hypot(*a.ratio_deviation, *b.ratio_deviation);
+  return within_factor(a, b, std::exp(kNormal80 * std::hypot(own, a.host_deviation - b.host_deviation)));
+}
+
+EvaluatedRatio gain_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {
+  if (!a.is_predicted || !a.interval || !b.interval) {
+    return from_ends(a, b);
+  }
+  const auto half_width = [](const EvaluatedPoint& point) {
+    return std::log(point.interval->high / point.per_s);
+  };
+  return within_factor(a, b, std::exp(std::hypot(half_width(a), half_width(b))));
+}
+
+EvaluatedRatio inverse_of(const EvaluatedRatio& ratio) {
+  EvaluatedRatio inverted{.value = 1 / ratio.value, .is_predicted = ratio.is_predicted};
+  if (ratio.interval) {
+    inverted.interval = Interval{.low = 1 / ratio.interval->high, .high = 1 / ratio.interval->low};
+  }
+  return inverted;
+}
+
+EvaluatedRatio scaled_by(const EvaluatedRatio& ratio, double factor) {
+  EvaluatedRatio scaled{.value = ratio.value * factor, .is_predicted = ratio.is_predicted};
+  if (ratio.interval) {
+    scaled.interval = Interval{.low = ratio.interval->low * factor, .high = ratio.interval->high * factor};
+  }
+  return scaled;
+}
+
+const EvaluatedRow* Evaluation::row(std::size_t device, const std::string& of) const {
+  const auto found = std::ranges::find_if(
+      rows, [&](const EvaluatedRow& row) { return row.device == device && row.dtype == of; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::vector<std::string> dtypes_of(const std::vector<EvaluatedDevice>& devices) {
+  std::vector<std::string> dtypes;
+  for (const EvaluatedDevice& device : devices) {
+    for (const EvaluatedCurve& curve : device.curves) {
+      if (std::ranges::find(dtypes, curve.dtype) == dtypes.end()) {
+        dtypes.push_back(curve.dtype);
+      }
+    }
+  }
+  std::ranges::stable_sort(dtypes, {}, [](const std::string& dtype) { return dtype_rank(dtype); });
+  return dtypes;
+}
+
+Evaluation evaluate(EvaluatedDevices devices, PriceList prices, std::optional<HostLimit> host) {
+  check_price_names(devices.devices, prices);
+  Evaluation evaluation{.task = std::move(devices.task),
+                        .devices = std::move(devices.devices),
+                        .prices = std::move(prices),
+                        .host = std::move(host)};
+  evaluation.dtype = headline_dtype(evaluation.devices);
+  for (const std::string& dtype : dtypes_of(evaluation.devices)) {
+    for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
+      if (const EvaluatedCurve* const curve = evaluation.devices[i].in(dtype)) {
+        evaluation.rows.push_back(row_of(evaluation, i, *curve));
+      }
+    }
+  }
+  evaluation.answers = answers_of(evaluation);
+  evaluation.notes = notes_of(evaluation);
+  return evaluation;
+}
+
+}  // namespace bench

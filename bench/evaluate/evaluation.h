@@ -1,0 +1,82 @@
+// Devices side by side: what each reaches at its saturation batch, ratios between them, and the answers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/evaluate/evaluated_device.h"
+#include "bench/evaluate/host_limit.h"
+#include "bench/evaluate/prices.h"
+
+namespace bench {
+
+struct EvaluatedRatio {
+  double value = 1;
+  std::optional<Interval> interval{};
+  bool is_predicted = false;  // the interval is of 80 %; else of 95 %
+
+  // Evidence that it is not 1.
+  bool is_significant() const { return interval && (interval->low > 1 || interval->high < 1); }
+};
+
+// a's throughput over b's. Two predictions for one framework share errors, which cancel; otherwise the
+// interval reaches from a's low end over b's high end to the opposite.
+EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b);
+// The same of one device in two dtypes. Their errors are taken as independent.
+EvaluatedRatio gain_of(const EvaluatedPoint& a, const EvaluatedPoint& b);
+// 1/ratio, and ratio · factor.
+EvaluatedRatio inverse_of(const EvaluatedRatio& ratio);
+EvaluatedRatio scaled_by(const EvaluatedRatio& ratio, double factor);
+
+// A device in one dtype at its saturation batch.
+struct EvaluatedRow {
+  std::size_t device = 0;
+  std::string dtype{};
+  EvaluatedPoint point{};                     // at the saturation batch
+  std::optional<EvaluatedRatio> to_first{};   // none of the first device, and where that lacks the dtype
+  std::optional<EvaluatedRatio> over_fp32{};  // of the same device
+  std::optional<double> peak_share{};
+  std::optional<double> memory_share{};  // of the usable memory
+  std::optional<double> power_w{};       // measured, else the data sheet's, which is an upper bound
+  bool power_measured = false;
+  std::optional<double> joules_per_sample{};
+  std::optional<double> cost_per_hour{};
+  std::optional<double> cost_per_million{};  // samples that the host can feed
+  std::optional<double> bus_per_s{};         // samples that the bus carries
+  std::optional<Feed> feed{};                // with a host's limit
+  std::optional<double> cores_to_feed{};     // of that host's
+};
+
+// One sentence that answers one question.
+struct Answer {
+  std::string question;  // "speed", "memory", "cost", "host", "energy", "gain", "peak"
+  std::string dtype;
+  std::string claim;
+  std::optional<EvaluatedRatio> ratio{};
+  int headline = 0;  // place among those printed; 0: with --verbose only
+};
+
+struct Evaluation {
+  EvaluatedTask task;
+  std::vector<EvaluatedDevice> devices;
+  PriceList prices;
+  std::optional<HostLimit> host{};
+  std::string dtype{};               // of the headlines: the fastest that most devices have
+  std::vector<EvaluatedRow> rows{};  // by dtype, then device
+  std::vector<Answer> answers{};
+  std::vector<std::string> notes{};  // what limits the answers, a sentence each
+
+  const EvaluatedRow* row(std::size_t device, const std::string& dtype) const;
+  const EvaluatedDevice& device_of(const EvaluatedRow& row) const { return devices[row.device]; }
+  const EvaluatedCurve& curve_of(const EvaluatedRow& row) const { return *devices[row.device].in(row.dtype); }
+};
+
+// The dtypes that any device has, the narrowest last.
+std::vector<std::string> dtypes_of(const std::vector<EvaluatedDevice>& devices);
+
+// Throws UsageError for a price of a device that is none of them.
+Evaluation evaluate(EvaluatedDevices devices, PriceList prices, std::optional<HostLimit> host);
+
+}  // namespace bench

@@ -1,0 +1,162 @@
+// An evaluation as JSON and CSV.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/evaluate/evaluation_formats.h"
+
+namespace bench {
+namespace {
+
+Json interval_json(const std::optional<Interval>& interval) {
+  return interval ? Json::array({interval->low, interval->high}) : Json();
+}
+
+Json number_json(const std::optional<double>& value) {
+  return value ? Json(*value) : Json();
+}
+
+Json ratio_json(const std::optional<EvaluatedRatio>& ratio) {
+  if (!ratio) {
+    return Json();
+  }
+  return {{"value", ratio->value},
+          {"interval", interval_json(ratio->interval)},
+          {"level", ratio->is_predicted ? 0.8 : 0.95},
+          {"significant", ratio->is_significant()}};
+}
+
+Json curve_json(const Evaluation& evaluation, const EvaluatedRow& row) {
+  const EvaluatedCurve& curve = evaluation.curve_of(row);
+  Json points = Json::array();
+  for (const EvaluatedPoint& point : curve.points) {
+    const EvaluatedCurve* const first = evaluation.devices.front().in(row.dtype);
+    const EvaluatedPoint* const other =
+        row.device == 0 || first == nullptr ? nullptr : first->at(point.batch);
+    points.push_back({{"batch", point.batch},
+                      {"per_s", point.per_s},
+                      {"interval", interval_json(point.interval)},
+                      {"bytes", point.bytes},
+                      {"ratio", other == nullptr ? Json() : ratio_json(throughput_ratio_of(point, *other))}});
+  }
+  return {{"dtype", row.dtype},
+          {"points", std::move(points)},
+          {"saturation",
+           {{"batch", row.point.batch},
+            {"per_s", row.point.per_s},
+            {"interval", interval_json(row.point.interval)},
+            {"bytes", row.point.bytes},
+            {"ratio", ratio_json(row.to_first)},
+            {"over_fp32", ratio_json(row.over_fp32)},
+            {"peak_share", number_json(row.peak_share)},
+            {"memory_share", number_json(row.memory_share)},
+            {"power_w", number_json(row.power_w)},
+            {"power_measured", row.power_measured},
+            {"joules_per_sample", number_json(row.joules_per_sample)},
+            {"cost_per_hour", number_json(row.cost_per_hour)},
+            {"cost_per_million", number_json(row.cost_per_million)},
+            {"bus_per_s", number_json(row.bus_per_s)},
+            {"fed_per_s", row.feed ? Json(row.feed->per_s) : Json()},
+            {"limit", row.feed ? Json(name_of(row.feed->limit)) : Json()},
+            {"cores_to_feed", number_json(row.cores_to_feed)}}},
+          {"largest_batch", curve.largest ? Json(*curve.largest) : Json()},
+          {"largest_extrapolated", curve.extrapolated},
+          {"peak_flops_per_s", number_json(curve.peak_flops_per_s)},
+          {"peak_dtype", curve.peak_dtype},
+          {"peak_measured", curve.peak_measured}};
+}
+
+Json device_json(const Evaluation& evaluation, std::size_t index) {
+  const EvaluatedDevice& device = evaluation.devices[index];
+  Json curves = Json::array();
+  for (const EvaluatedRow& row : evaluation.rows) {
+    if (row.device == index) {
+      curves.push_back(curve_json(evaluation, row));
+    }
+  }
+  return {{"label", device.label},
+          {"name", device.name},
+          {"predicted", device.predicted},
+          {"framework", device.framework},
+          {"usable_bytes", device.usable_bytes},
+          {"files", device.files},
+          {"caveats", device.caveats},
+          {"curves", std::move(curves)}};
+}
+
+// A field of RFC 4180.
+std::string csv_field(const std::string& text) {
+  if (text.find_first_of(",\"\n\r") == std::string::npos) {
+    return text;
+  }
+  std::string field = "\"";
+  for (const char c : text) {
+    field += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return field + "\"";
+}
+
+std::string csv_number(const std::optional<double>& value) {
+  return value ? fmt::format("{:.6g}", *value) : "";
+}
+
+}  // namespace
+
+Json evaluation_json(const Evaluation& evaluation) {
+  Json json{{"schema", "bench-evaluation/1"},
+            {"workload", evaluation.task.workload},
+            {"mode", evaluation.task.mode},
+            {"options", Json::object()},
+            {"dtype", evaluation.dtype},
+            {"currency", evaluation.prices.currency},
+            {"host", Json()},
+            {"devices", Json::array()},
+            {"answers", Json::array()},
+            {"notes", evaluation.notes}};
+  for (const auto& [name, value] : evaluation.task.options) {
+    json["options"][name] = value;
+  }
+  if (evaluation.host) {
+    json["host"] = {{"name", evaluation.host->host},
+                    {"file", evaluation.host->file},
+                    {"per_s", evaluation.host->per_s},
+                    {"interval", interval_json(evaluation.host->interval)},
+                    {"cores", evaluation.host->cores}};
+  }
+  for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
+    json["devices"].push_back(device_json(evaluation, i));
+  }
+  for (const Answer& answer : evaluation.answers) {
+    json["answers"].push_back({{"question", answer.question},
+                               {"dtype", answer.dtype},
+                               {"claim", answer.claim},
+                               {"ratio", ratio_json(answer.ratio)},
+                               {"headline", answer.headline}});
+  }
+  return json;
+}
+
+std::string evaluation_csv(const Evaluation& evaluation) {
+  std::string text =
+      "device,predicted,framework,dtype,batch,samples_per_s,low,high,level,bytes,saturation_batch,largest_"
+      "batch\n";
+  for (const EvaluatedRow& row : evaluation.rows) {
+    const EvaluatedDevice& device = evaluation.device_of(row);
+    const EvaluatedCurve& curve = evaluation.curve_of(row);
+    for (const EvaluatedPoint& point : curve.points) {
+      const auto end = [&](double Interval::*side) {
+        return point.interval ? std::optional((*point.interval).*side) : std::nullopt;
+      };
+      const std::vector<std::string> fields{
+          csv_field(device.label),           device.predicted ? "yes" : "no",
+          csv_field(device.framework),       csv_field(row.dtype),
+          std::to_string(point.batch),       csv_number(point.per_s),
+          csv_number(end(&Interval::low)),   csv_number(end(&Interval::high)),
+          device.predicted ? "0.8" : "0.95", std::to_string(point.bytes),
+          std::to_string(row.point.batch),   curve.largest ? std::to_string(*curve.largest) : ""};
+      text += fmt::format("{}\n", fmt::join(fields, ","));
+    }
+  }
+  return text;
+}
+
+}  // namespace bench

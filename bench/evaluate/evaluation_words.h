@@ -1,0 +1,26 @@
+// Words that an evaluation's sentences and tables share.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/evaluate/evaluation.h"
+
+namespace bench {
+
+// "1.4× (1.1–1.8×)"; "1.38×" without an interval.
+std::string ratio_in_words(const EvaluatedRatio& ratio);
+// "$0.35", "12.4 EUR", with three digits.
+std::string amount_in_words(double amount, const std::string& currency);
+// "resnet50 inference".
+std::string task_in_words(const EvaluatedTask& task);
+// "a", "a and b", "a, b and c".
+std::string list_in_words(const std::vector<std::string>& words);
+// "2", "2.5".
+std::string plain_number(double value);
+// A maker's name without marks and words that say nothing: "Intel Xeon" of "Intel(R) Xeon(R) Processor".
+std::string short_name(std::string name);
+// "eager PyTorch" of "pytorch".
+std::string framework_in_words(const std::string& framework);
+
+}  // namespace bench

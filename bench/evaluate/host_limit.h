@@ -1,0 +1,35 @@
+// How many samples a second a host can hand to a device, from a result of the workers sweep.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "bench/evaluate/evaluated_device.h"
+
+namespace bench {
+
+struct HostLimit {
+  std::string file;
+  std::string host;                    // its processor, as its maker calls it
+  double per_s = 0;                    // of the loader on all cores, nothing else running
+  std::optional<Interval> interval{};  // 95 %
+  double cores = 0;                    // that it was measured on
+  double per_core() const { return per_s / cores; }
+};
+
+// Throws UsageError where the result does not say what the loader reaches, or its images are not of the size
+// that the task reads.
+HostLimit host_limit(const EvaluatedFile& file, const EvaluatedTask& task);
+
+enum class FeedLimit { device, loader, bus };
+std::string_view name_of(FeedLimit limit);
+
+struct Feed {
+  double per_s = 0;  // the least of the three
+  FeedLimit limit = FeedLimit::device;
+};
+// `bus_per_s`: none where it is not known.
+Feed feed_of(double device_per_s, double loader_per_s, std::optional<double> bus_per_s);
+
+}  // namespace bench

@@ -1,0 +1,105 @@
+#include <algorithm>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/evaluate/answers.h"
+#include "bench/evaluate/evaluation_words.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+// Labels of the devices that a condition holds for.
+template <class Condition>
+std::vector<std::string> labels_where(const Evaluation& evaluation, const Condition& condition) {
+  std::vector<std::string> labels;
+  for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
+    if (condition(i)) {
+      labels.push_back(evaluation.devices[i].label);
+    }
+  }
+  return labels;
+}
+
+template <class Condition>
+std::vector<std::string> labels_of_rows(const Evaluation& evaluation, const Condition& condition) {
+  return labels_where(evaluation, [&](std::size_t device) {
+    return std::ranges::any_of(
+        evaluation.rows, [&](const EvaluatedRow& row) { return row.device == device && condition(row); });
+  });
+}
+
+void note_frameworks(const Evaluation& evaluation, std::vector<std::string>& notes) {
+  std::set<std::string> frameworks;
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    frameworks.insert(device.framework);
+  }
+  if (frameworks.size() < 2) {
+    return;
+  }
+  std::vector<std::string> parts;
+  for (const std::string& framework : frameworks) {
+    const std::vector<std::string> labels =
+        labels_where(evaluation, [&](std::size_t i) { return evaluation.devices[i].framework == framework; });
+    parts.push_back(
+        framework == "bench"
+            ? fmt::format("{} measured with this program's own engine", list_in_words(labels))
+            : fmt::format("{} predicted for {}", list_in_words(labels), framework_in_words(framework)));
+  }
+  notes.push_back(
+      fmt::format("Ratios also hold the difference between frameworks: {}.", fmt::join(parts, "; ")));
+}
+
+void note_prices(const Evaluation& evaluation, std::vector<std::string>& notes) {
+  const PriceList& prices = evaluation.prices;
+  const bool buys =
+      std::ranges::any_of(prices.by_device, [](const auto& entry) { return !entry.second.is_hire; });
+  if (buys) {
+    const std::string energy =
+        prices.kwh ? fmt::format("energy at {} a kWh is added", amount_in_words(*prices.kwh, prices.currency))
+                   : "energy is not counted (--kwh)";
+    notes.push_back(fmt::format("A purchase is spread over {} years of {} hours a day; {}.",
+                                plain_number(prices.years), plain_number(prices.hours_a_day), energy));
+  }
+  if (evaluation.host && !prices.by_device.empty()) {
+    notes.emplace_back("Costs are of the samples that the host can feed.");
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> notes_of(const Evaluation& evaluation) {
+  std::vector<std::string> notes;
+  note_frameworks(evaluation, notes);
+  const auto say = [&](const std::vector<std::string>& labels, std::string_view what) {
+    if (!labels.empty()) {
+      notes.push_back(fmt::format("{}: {}.", list_in_words(labels), what));
+    }
+  };
+  say(labels_of_rows(evaluation, [](const EvaluatedRow& row) { return row.power_w && !row.power_measured; }),
+      "power was not measured; energy is an upper bound by the data sheet's power");
+  say(labels_of_rows(evaluation,
+                     [&](const EvaluatedRow& row) {
+                       const EvaluatedCurve& curve = evaluation.curve_of(row);
+                       return row.peak_share && !curve.peak_measured && curve.peak_dtype == "fp32" &&
+                              row.dtype != "fp32";
+                     }),
+      "the data sheet has no peak for a narrower dtype; fp32's is taken");
+  say(labels_of_rows(
+          evaluation,
+          [&](const EvaluatedRow& row) { return row.peak_share && evaluation.curve_of(row).peak_measured; }),
+      "no data sheet; the peak was measured");
+  say(labels_of_rows(evaluation, [](const EvaluatedRow& row) { return !row.point.interval; }),
+      "intervals are not known of some points; give a larger --time-budget");
+  note_prices(evaluation, notes);
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    for (const std::string& caveat : device.caveats) {
+      notes.push_back(fmt::format("{}: {}{}", device.label, caveat, caveat.ends_with('.') ? "" : "."));
+    }
+  }
+  return notes;
+}
+
+}  // namespace bench

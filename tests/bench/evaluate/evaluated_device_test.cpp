@@ -1,0 +1,203 @@
+#include "bench/evaluate/evaluated_device.h"
+
+#include <gmock/gmock.h>
+
+#include "bench/error.h"
+#include "tests/bench/evaluate/documents.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+EvaluatedDevices devices_of(const std::vector<ResultDocument>& documents) {
+  std::vector<EvaluatedFile> files;
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    files.push_back({.path = "file" + std::to_string(i + 1) + ".json", .document = documents[i]});
+  }
+  return evaluated_devices(files);
+}
+
+std::string refusal_of(const std::vector<ResultDocument>& documents) {
+  try {
+    devices_of(documents);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(EvaluatedDevices, TakeRatesFromStepTimes) {
+  ResultDocument document = batch_document("a cpu");
+  add_measured(document, "fp32", 4, 100, 0.25, 700);
+  const EvaluatedDevices evaluated = devices_of({document});
+  const EvaluatedPoint& point = evaluated.devices.front().curves.front().points.front();
+  EXPECT_DOUBLE_EQ(point.per_s, 100);
+  EXPECT_DOUBLE_EQ(point.interval->low, 80);
+  EXPECT_DOUBLE_EQ(point.interval->high, 100 / 0.75);
+  EXPECT_EQ(point.bytes, 700);
+  EXPECT_FALSE(point.is_predicted);
+}
+
+TEST(EvaluatedDevices, TakeWhatAnotherRunWouldGiveWhereItIsKnown) {
+  ResultDocument document = batch_document("a cpu");
+  add_measured(document, "fp32", 1, 100, 0.01);
+  document.benchmarks.front().stats.ci95_between_ns = Interval{.low = 5e6, .high = 2e7};
+  const EvaluatedDevices evaluated = devices_of({document});
+  EXPECT_DOUBLE_EQ(evaluated.devices.front().curves.front().points.front().interval->low, 50);
+}
+
+TEST(EvaluatedDevices, SortCurvesAndPoints) {
+  ResultDocument document = batch_document("a cpu");
+  add_measured(document, "bf16", 8, 200);
+  add_measured(document, "fp32", 4, 100);
+  add_measured(document, "fp32", 1, 50);
+  const auto curves = devices_of({document}).devices.front().curves;
+  EXPECT_EQ(curves[0].dtype, "fp32");
+  EXPECT_EQ(curves[1].dtype, "bf16");
+  EXPECT_EQ(curves[0].points[0].batch, 1);
+  EXPECT_EQ(curves[0].points[1].batch, 4);
+}
+
+TEST(EvaluatedDevices, FindTheSaturationBatchByMediansWherePredicted) {
+  ResultDocument document = predicted_document("t4");
+  for (const auto& [batch, per_s] : {std::pair{1, 50.0}, {2, 94.0}, {4, 96.0}, {8, 100.0}}) {
+    add_predicted(document, "fp32", batch, per_s);
+  }
+  EXPECT_EQ(devices_of({document}).devices.front().curves.front().at_saturation().batch, 4);
+}
+
+TEST(EvaluatedDevices, FindTheSaturationBatchByIntervalsWhereMeasured) {
+  ResultDocument document = batch_document("a cpu");
+  add_measured(document, "fp32", 1, 96, 0.03);
+  add_measured(document, "fp32", 2, 98, 0.001);
+  add_measured(document, "fp32", 4, 100, 0.001);
+  EXPECT_EQ(devices_of({document}).devices.front().curves.front().at_saturation().batch, 2);
+}
+
+TEST(EvaluatedDevices, HoldTheLargestBatchOfTheMemoryLine) {
+  ResultDocument document = batch_document("a cpu");
+  add_measured(document, "fp32", 1, 50, 0.01, 210);
+  add_measured(document, "fp32", 2, 60, 0.01, 220);
+  add_measured(document, "fp32", 4, 70, 0.01, 240);
+  const EvaluatedCurve curve = devices_of({document}).devices.front().curves.front();
+  EXPECT_EQ(curve.largest, 80);  // 200 + 10·80 = 1000 bytes
+  EXPECT_TRUE(curve.extrapolated);
+}
+
+TEST(EvaluatedDevices, TakeTheModelsOwnLargestBatch) {
+  ResultDocument document = predicted_document("t4");
+  add_predicted(document, "fp16", 1, 50, 0.1, 110);
+  add_predicted(document, "fp16", 2, 60, 0.1, 120);
+  EXPECT_EQ(devices_of({document}).devices.front().curves.front().largest,
+            80);  // by the line: 900 usable bytes
+  Finding finding = finding_of("largest_batch/fp16", "samples");
+  finding.value = 79;
+  document.findings = {finding};
+  const EvaluatedCurve curve = devices_of({document}).devices.front().curves.front();
+  EXPECT_EQ(curve.largest, 79);
+  EXPECT_FALSE(curve.extrapolated);
+}
+
+TEST(EvaluatedDevices, TakeThePeakOfTheDtype) {
+  ResultDocument document = predicted_document("t4");
+  add_predicted(document, "fp32", 1, 50);
+  add_predicted(document, "fp16", 1, 50);
+  add_predicted(document, "half", 1, 50);
+  add_predicted(document, "bf16", 1, 50);
+  const EvaluatedDevice device = devices_of({document}).devices.front();
+  EXPECT_DOUBLE_EQ(device.in("fp32")->peak_flops_per_s.value(), 1e12);
+  EXPECT_DOUBLE_EQ(device.in("fp16")->peak_flops_per_s.value(), 4e12);
+  EXPECT_DOUBLE_EQ(device.in("half")->peak_flops_per_s.value(), 4e12);
+  EXPECT_DOUBLE_EQ(device.in("bf16")->peak_flops_per_s.value(), 1e12);  // on the fp32 cores
+  EXPECT_EQ(device.in("bf16")->peak_dtype, "fp32");
+}
+
+TEST(EvaluatedDevices, AreOneWhereFilesOfOneDeviceDoNotMeet) {
+  ResultDocument first = batch_document("a cpu");
+  add_measured(first, "fp32", 1, 50);
+  ResultDocument second = batch_document("a cpu");
+  add_measured(second, "fp32", 2, 60);
+  add_measured(second, "bf16", 1, 70);
+  const EvaluatedDevices merged = devices_of({first, second});
+  ASSERT_EQ(merged.devices.size(), 1U);
+  EXPECT_EQ(merged.devices.front().in("fp32")->points.size(), 2U);
+  EXPECT_NE(merged.devices.front().in("bf16"), nullptr);
+  EXPECT_THAT(merged.devices.front().files, ElementsAre("file1.json", "file2.json"));
+
+  const EvaluatedDevices apart = devices_of({first, first});
+  ASSERT_EQ(apart.devices.size(), 2U);
+  EXPECT_EQ(apart.devices[0].label, "a cpu");
+  EXPECT_EQ(apart.devices[1].label, "a cpu #2");
+}
+
+TEST(EvaluatedDevices, TellTheCardFromItsPrediction) {
+  ResultDocument predicted = predicted_document("t4");
+  add_predicted(predicted, "fp16", 1, 50);
+  ResultDocument measured = predicted_document("t4");
+  measured.context.device.name = "Tesla T4";
+  add_measured(measured, "fp16", 1, 60);
+  const EvaluatedDevices evaluated = devices_of({predicted, measured});
+  EXPECT_EQ(evaluated.devices[0].label, "t4 (predicted)");
+  EXPECT_EQ(evaluated.devices[1].label, "t4 (measured)");
+  EXPECT_TRUE(evaluated.devices[1].is_called("tesla t4"));
+  EXPECT_TRUE(evaluated.devices[1].is_called("alias-of-T4"));
+  EXPECT_FALSE(evaluated.devices[1].is_called("t"));
+}
+
+TEST(EvaluatedDevices, LeaveOutADataSheetOfAnotherSize) {
+  ResultDocument document = predicted_document("rtx3060-12gb");
+  document.context.device.name = "NVIDIA GeForce RTX 3060";
+  document.context.device.memory_bytes = 667;  // of 1000
+  add_measured(document, "fp32", 1, 50);
+  const EvaluatedDevice device = devices_of({document}).devices.front();
+  EXPECT_EQ(device.label, "RTX 3060");
+  EXPECT_FALSE(device.tdp_w);
+}
+
+TEST(EvaluatedDevices, RefuseOtherWork) {
+  ResultDocument first = batch_document("a");
+  add_measured(first, "fp32", 1, 50);
+  ResultDocument other = first;
+  other.sweep.workload = "resnet18";
+  EXPECT_THAT(refusal_of({first, other}),
+              HasSubstr("file2.json: the workload is 'resnet18', but file1.json has 'resnet50'"));
+  other = first;
+  other.sweep.mode = "train";
+  EXPECT_THAT(refusal_of({first, other}), HasSubstr("the mode is 'train'"));
+  other = first;
+  other.sweep.workload_options["image-size"] = "256";
+  EXPECT_THAT(refusal_of({first, other}), HasSubstr("the image-size is '256'"));
+  other.sweep.workload_options["image-size"] = "224";
+  other.sweep.workload_options["launch"] = "graph";  // the same work
+  EXPECT_EQ(refusal_of({first, other}), "accepted");
+  other = first;
+  other.sweep.name = "memory";
+  EXPECT_THAT(refusal_of({first, other}), HasSubstr("file2.json: this is a result of the 'memory' sweep"));
+  other = first;
+  other.benchmarks.clear();
+  EXPECT_THAT(refusal_of({first, other}),
+              HasSubstr("file2.json: the result holds no measured or predicted point"));
+}
+
+TEST(EvaluatedDevices, RefuseAnotherGraphOfOneName) {
+  ResultDocument first = batch_document("a");
+  add_measured(first, "fp32", 1, 50);
+  first.context.workload_file =
+      WorkloadFile{.format = "onnx", .path = "net.onnx", .name = "net", .hash = "12"};
+  ResultDocument other = first;
+  other.context.workload_file->hash = "34";
+  EXPECT_THAT(refusal_of({first, other}), HasSubstr("the graph is '34', but file1.json has '12'"));
+}
+
+TEST(BusRate, IsThatOfItsLanes) {
+  EXPECT_NEAR(nominal_bus_rate(3, 16).value(), 15.754e9, 1e6);
+  EXPECT_NEAR(nominal_bus_rate(4, 8).value(), 15.754e9, 1e6);
+  EXPECT_NEAR(nominal_bus_rate(1, 4).value(), 1e9, 1);
+  EXPECT_FALSE(nominal_bus_rate(0, 16));
+  EXPECT_FALSE(nominal_bus_rate(9, 16));
+}
+
+}  // namespace
+}  // namespace bench::testing

@@ -1,0 +1,245 @@
+#include "bench/evaluate/evaluation.h"
+
+#include <cmath>
+
+#include <gmock/gmock.h>
+
+#include "bench/error.h"
+#include "bench/evaluate/evaluation_formats.h"
+#include "bench/evaluate/evaluation_words.h"
+#include "tests/bench/evaluate/documents.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+ResultDocument predicted_card(const std::string& id, double fp32, double fp16, double power_w = 70) {
+  ResultDocument document = predicted_document(id, power_w);
+  for (const std::int64_t batch : {1, 2, 4}) {
+    const double share = batch == 1 ? 0.5 : 1;  // saturates at batch 2
+    add_predicted(document, "fp32", batch, share * fp32, 0.1, 100 + 20 * batch);
+    add_predicted(document, "fp16", batch, share * fp16, 0.1, 100 + 10 * batch);
+  }
+  return document;
+}
+
+// `deviation` of the device's own, and of its host.
+EvaluatedPoint predicted_at(double per_s, double deviation, double host = 0) {
+  return {.per_s = per_s,
+          .interval = Interval{0.75 * per_s, 1.3 * per_s},
+          .is_predicted = true,
+          .framework = "pytorch",
+          .ratio_deviation = deviation,
+          .host_deviation = host};
+}
+
+TEST(ThroughputRatio, OfTwoPredictionsHasOnlyTheErrorsThatTheyDoNotShare) {
+  EvaluatedRatio ratio = throughput_ratio_of(predicted_at(200, 0.03), predicted_at(100, 0.04));
+  EXPECT_DOUBLE_EQ(ratio.value, 2);
+  EXPECT_NEAR(ratio.interval->low, 2 / std::exp(1.2816 * 0.05), 1e-9);
+  EXPECT_NEAR(ratio.interval->high, 2 * std::exp(1.2816 * 0.05), 1e-9);
+  EXPECT_TRUE(ratio.is_predicted);
+  ratio = throughput_ratio_of(predicted_at(200, 0, 0.2), predicted_at(100, 0, 0.2));  // one host
+  EXPECT_NEAR(ratio.interval->high, 2, 1e-9);
+  ratio = throughput_ratio_of(predicted_at(200, 0, 0.3), predicted_at(100, 0, 0.2));
+  EXPECT_NEAR(ratio.interval->high, 2 * std::exp(1.2816 * 0.1), 1e-9);
+}
+
+TEST(ThroughputRatio, OfTwoFrameworksSharesNothing) {
+  EvaluatedPoint compiled = predicted_at(200, 0.03);
+  compiled.framework = "pytorch-compiled";
+  EXPECT_DOUBLE_EQ(throughput_ratio_of(compiled, predicted_at(100, 0.03)).interval->low, 150.0 / 130);
+}
+
+TEST(ThroughputRatio, OfAMeasurementReachesFromEndToEnd) {
+  const EvaluatedPoint a = predicted_at(200, 0.03);
+  EvaluatedPoint b{.per_s = 100, .interval = Interval{90, 120}};
+  EXPECT_DOUBLE_EQ(throughput_ratio_of(a, b).interval->low, 1.25);
+  EXPECT_DOUBLE_EQ(throughput_ratio_of(a, b).interval->high, 260.0 / 90);
+  EXPECT_TRUE(throughput_ratio_of(a, b).is_predicted);
+  b.interval.reset();
+  EXPECT_FALSE(throughput_ratio_of(a, b).interval);
+  EXPECT_FALSE(throughput_ratio_of(a, b).is_significant());
+}
+
+TEST(Gain, TakesTheErrorsOfTwoDtypesAsIndependent) {
+  const EvaluatedRatio gain = gain_of(predicted_at(200, 0.03), predicted_at(100, 0.03));
+  EXPECT_NEAR(gain.interval->high, 2 * std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
+  EXPECT_NEAR(gain.interval->low, 2 / std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
+}
+
+TEST(ThroughputRatio, IsEvidenceOnlyWithoutOneInItsInterval) {
+  EXPECT_TRUE((EvaluatedRatio{.value = 1.2, .interval = Interval{1.01, 1.4}}.is_significant()));
+  EXPECT_FALSE((EvaluatedRatio{.value = 1.2, .interval = Interval{1, 1.4}}.is_significant()));
+  EXPECT_TRUE((EvaluatedRatio{.value = 0.8, .interval = Interval{0.7, 0.99}}.is_significant()));
+  EXPECT_DOUBLE_EQ(inverse_of({.value = 0.8, .interval = Interval{0.5, 1}}).interval->high, 2);
+}
+
+TEST(RatioInWords, KeepsTheDigitsOfItsInterval) {
+  EXPECT_EQ(ratio_in_words({.value = 1.43, .interval = Interval{1.12, 1.84}}), "1.4× (1.1–1.8×)");
+  EXPECT_EQ(ratio_in_words({.value = 1.053, .interval = Interval{0.86, 1.27}}), "1.05× (0.86–1.27×)");
+  EXPECT_EQ(ratio_in_words({.value = 1.4, .interval = Interval{1.02, 1.9}}), "1.40× (1.02–1.90×)");
+  EXPECT_EQ(ratio_in_words({.value = 40, .interval = Interval{30, 52}}), "40× (30–52×)");
+  EXPECT_EQ(ratio_in_words({.value = 1.43}), "1.43×");
+}
+
+TEST(Evaluation, SaysWhichOfTwoIsFaster) {
+  const Evaluation evaluation = evaluated({predicted_card("slow", 40, 100), predicted_card("fast", 60, 150)});
+  EXPECT_EQ(evaluation.dtype, "fp16");
+  EXPECT_EQ(claim(evaluation, "speed"), "fast is 1.50× (1.36–1.66×) slow in fp16, at batch 2.");
+  EXPECT_EQ(claim(evaluation, "speed", "fp32"), "fast is 1.50× (1.36–1.66×) slow in fp32, at batch 2.");
+  EXPECT_EQ(evaluation.answers.front().question, "speed");
+  EXPECT_EQ(evaluation.answers.front().headline, 1);
+  EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->to_first->value, 1.5);
+  EXPECT_FALSE(evaluation.row(0, "fp16")->to_first);
+}
+
+TEST(Evaluation, SaysWhereThereIsNotEnoughEvidence) {
+  const Evaluation evaluation = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 105)});
+  EXPECT_THAT(
+      claim(evaluation, "speed"),
+      AllOf(HasSubstr("Not enough evidence which of other and one is faster in fp16"), HasSubstr("1.05×")));
+}
+
+TEST(Evaluation, RanksMoreThanTwo) {
+  const Evaluation evaluation =
+      evaluated({predicted_card("a", 40, 100), predicted_card("b", 42, 105), predicted_card("c", 80, 200)});
+  EXPECT_THAT(claim(evaluation, "speed"), AllOf(HasSubstr("c is fastest in fp16: 1.90×"),
+                                                HasSubstr("b, the next"), HasSubstr("a, the slowest")));
+  const Evaluation tied =
+      evaluated({predicted_card("a", 40, 50), predicted_card("b", 42, 195), predicted_card("c", 80, 200)});
+  EXPECT_THAT(claim(tied, "speed"), AllOf(HasSubstr("Not enough evidence which of c and b is fastest"),
+                                          HasSubstr("4.0× (3.6–4.4×) a, the slowest")));
+}
+
+TEST(Evaluation, SaysWhatEachHolds) {
+  const Evaluation evaluation = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 105)});
+  EXPECT_EQ(claim(evaluation, "memory"), "Both hold the same batch in fp16, 80.");
+  EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->memory_share.value(), 120.0 / 900);
+}
+
+TEST(Evaluation, ComparesCosts) {
+  const Evaluation evaluation = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 200)},
+                                          parse_prices("one=$0.36/h,Alias-of-other=$0.36/h"));
+  // 100 samples/s for 0.36 an hour: a million take 10,000 s, 1 $.
+  EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->cost_per_million.value(), 1);
+  EXPECT_EQ(claim(evaluation, "cost"),
+            "other is cheaper in fp16: $0.500 a million samples; $1.00 a million samples on one, 2.00× "
+            "(1.81–2.21×).");
+  const Evaluation same = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 200)},
+                                    parse_prices("one=$0.36/h,other=$0.72/h"));
+  EXPECT_THAT(claim(same, "cost"), HasSubstr("Not enough evidence which of"));
+}
+
+TEST(Evaluation, RefusesAPriceOfAnotherDevice) {
+  EXPECT_THROW(evaluated({predicted_card("one", 40, 100)}, parse_prices("two=$0.36/h")), UsageError);
+}
+
+TEST(Evaluation, TakesMeasuredPowerBeforeTheDataSheets) {
+  ResultDocument measured = predicted_document("t4", 70);
+  measured.context.device.name = "Tesla T4";
+  add_measured(measured, "fp16", 2, 100);
+  measured.benchmarks.front().validity.power_w = 50;
+  const Evaluation evaluation = evaluated({measured, predicted_card("other", 42, 100, 200)});
+  EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->joules_per_sample.value(), 0.5);
+  EXPECT_TRUE(evaluation.row(0, "fp16")->power_measured);
+  EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->joules_per_sample.value(), 2);
+  EXPECT_FALSE(evaluation.row(1, "fp16")->power_measured);
+  EXPECT_THAT(claim(evaluation, "energy"),
+              AllOf(HasSubstr("t4 is more frugal in fp16: 0.500 J a sample; 2.00 J a sample on other"),
+                    HasSubstr("data sheet's power")));
+  EXPECT_THAT(evaluation.notes,
+              ::testing::Contains(HasSubstr("Ratios also hold the difference between frameworks")));
+}
+
+TEST(Evaluation, ReportsTheShareOfThePeakAndTheGain) {
+  const Evaluation evaluation = evaluated({predicted_card("one", 40, 100)});
+  EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->peak_share.value(), 100e9 / 4e12);
+  EXPECT_DOUBLE_EQ(evaluation.row(0, "fp32")->peak_share.value(), 40e9 / 1e12);
+  EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->over_fp32->value, 2.5);
+  EXPECT_THAT(claim(evaluation, "gain"), HasSubstr("fp16 compared with fp32: one 2.5"));
+}
+
+TEST(Evaluation, LimitsDevicesToWhatTheHostFeeds) {
+  const Evaluation evaluation = evaluated({predicted_card("slow", 40, 100), predicted_card("fast", 60, 900)},
+                                          parse_prices("slow=0.36/h,fast=0.36/h"), workers_document(300, 2));
+  EXPECT_EQ(evaluation.row(0, "fp16")->feed->limit, FeedLimit::device);
+  EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->feed->per_s, 100);
+  EXPECT_EQ(evaluation.row(1, "fp16")->feed->limit, FeedLimit::loader);
+  EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->feed->per_s, 300);
+  EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->cores_to_feed.value(), 6);
+  EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->cost_per_million.value(), 1.0 / 3);
+  EXPECT_THAT(claim(evaluation, "host"),
+              AllOf(HasSubstr("The loader makes 300"), HasSubstr("enough for slow in fp16"),
+                    HasSubstr("fast could use 900 (6 such cores)")));
+}
+
+TEST(Evaluation, ComparesDevicesThatOneLoaderLimitsByPriceAlone) {
+  const Evaluation evaluation = evaluated({predicted_card("one", 40, 400), predicted_card("other", 60, 900)},
+                                          parse_prices("one=1/h,other=2/h"), workers_document(300, 2));
+  const auto cost = std::ranges::find(evaluation.answers, "cost", &Answer::question);
+  ASSERT_NE(cost, evaluation.answers.end());
+  EXPECT_DOUBLE_EQ(cost->ratio->interval->low, 2);
+  EXPECT_DOUBLE_EQ(cost->ratio->interval->high, 2);
+}
+
+TEST(Evaluation, RefusesALoaderOfOtherImages) {
+  ResultDocument workers = workers_document(300, 2);
+  workers.sweep.workload_options["image-size"] = "256";
+  EXPECT_THROW(evaluated({predicted_card("one", 40, 100)}, {}, workers), UsageError);
+  workers = workers_document(300, 2);
+  workers.findings.clear();
+  EXPECT_THROW(evaluated({predicted_card("one", 40, 100)}, {}, workers), UsageError);
+  ResultDocument text = predicted_card("one", 40, 100);
+  text.sweep.workload_options.erase("image-size");
+  EXPECT_THROW(evaluated({text}, {}, workers_document(300, 2)), UsageError);
+}
+
+TEST(Feed, IsTheLeastOfDeviceLoaderAndBus) {
+  EXPECT_EQ(feed_of(100, 200, 300).limit, FeedLimit::device);
+  EXPECT_EQ(feed_of(300, 200, 300).limit, FeedLimit::loader);
+  EXPECT_EQ(feed_of(300, 200, 100).limit, FeedLimit::bus);
+  EXPECT_DOUBLE_EQ(feed_of(300, 200, 100).per_s, 100);
+  EXPECT_EQ(feed_of(100, 200, std::nullopt).limit, FeedLimit::device);
+}
+
+TEST(Evaluation, PrintsAtMostFiveAnswers) {
+  const Evaluation evaluation = evaluated({predicted_card("slow", 40, 100), predicted_card("fast", 60, 900)},
+                                          parse_prices("slow=0.36/h,fast=0.36/h"), workers_document(300, 2));
+  const std::string text = evaluation_text(evaluation, 100, false);
+  EXPECT_EQ(std::ranges::count(text, '*'), 5);
+  EXPECT_GT(std::ranges::count(evaluation_text(evaluation, 100, true), '*'), 5);
+  EXPECT_THAT(text, AllOf(HasSubstr("predicted for eager PyTorch"), HasSubstr("80 %"),
+                          HasSubstr("At the saturation batch")));
+}
+
+TEST(Evaluation, LeavesOutColumnsWithoutFigures) {
+  ResultDocument document = batch_document("a cpu");
+  add_measured(document, "fp32", 1, 50);
+  const std::string text = evaluation_text(evaluated({document}), 100, false);
+  EXPECT_THAT(text, AllOf(HasSubstr("measured"), HasSubstr("95 %"), Not(HasSubstr("J/sample")),
+                          Not(HasSubstr("million")), Not(HasSubstr("of peak"))));
+}
+
+TEST(Evaluation, IsDataToo) {
+  const Evaluation evaluation = evaluated({predicted_card("one", 40, 100), predicted_card("other", 60, 150)});
+  const Json json = evaluation_json(evaluation);
+  EXPECT_EQ(json["schema"], "bench-evaluation/1");
+  EXPECT_EQ(json["devices"][1]["curves"][1]["saturation"]["ratio"]["value"], 1.5);
+  EXPECT_EQ(json["devices"][1]["curves"][1]["points"].size(), 3U);
+  const std::string csv = evaluation_csv(evaluation);
+  EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 2 * 2 * 3);
+  EXPECT_THAT(csv, HasSubstr("other,yes,pytorch,fp16,2,150,125,187.5,0.8,120,2,80\n"));
+}
+
+TEST(Evaluation, KeepsForeignTextOutOfMarkdown) {
+  ResultDocument document = batch_document("a <b>|cpu");
+  add_measured(document, "fp32", 1, 50);
+  EXPECT_THAT(evaluation_markdown(evaluated({document}), false), Not(HasSubstr("<b>")));
+}
+
+}  // namespace
+}  // namespace bench::testing
