@@ -326,8 +326,11 @@ class WorkersSweep final : public Sweep {
       throw UsageError(fmt::format("--consumer: {} was given, but {} is the consumer; give a network",
                                    quote(request_.sweep_options.at("consumer")), info.id));
     }
-    WorkloadSpec spec{
-        .mode = request_.modes.front(), .dtype = options_.dtype, .batch = batch, .seed = request_.seed};
+    WorkloadSpec spec{.mode = request_.modes.front(),
+                      .dtype = options_.dtype,
+                      .batch = batch,
+                      .seed = request_.seed,
+                      .options = {}};
     for (const auto& [name, values] : option_values(request_, spec.mode)) {
       spec.options[name] = values.front();
     }
