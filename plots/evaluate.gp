@@ -58,7 +58,8 @@ do for [kind in "png svg"] {
     plot for [d = 1:devices] known("device" . d . "_cap") with lines dashtype (8, 6) linewidth 1.4 linecolor rgb colour_of(d) notitle, \
       for [d = 1:devices] $data index of("sizes" . d) using 1:(has("sizes" . d) ? $2 : NaN) with lines linewidth 1.8 linecolor rgb colour_of(d) notitle, \
       for [i = 1:has("fits")] $data index of("fits") using 1:2:3 with points pointtype 7 pointsize 1.1 * dot linecolor rgb variable notitle, \
-      for [i = 1:has("fits")] $data index of("fits") using 1:2:4:3 with labels offset 0, 0.8 font small textcolor rgb variable notitle
+      for [i = 1:has("fits")] $data index of("fits") using 1:(int($0) % 2 ? NaN : $2):4:3 with labels offset 0, 0.8 font small textcolor rgb variable notitle, \
+      for [i = 1:n("rows_fits") > 1] $data index of("fits") using 1:(int($0) % 2 ? $2 : NaN):4:3 with labels left offset 1, -0.8 font small textcolor rgb variable notitle
   }
 
   # What a sample costs at the saturation batch; the bar's ends are those of the throughput's interval.

@@ -33,7 +33,7 @@ def measures($currency): [
     largest: (.largest_batch | positive)}] as $memory
 | [measures($file.currency // "" | clean)[] | . as $m | [$devices | to_entries[] | .key as $i | .value as $d | ($d.device | curve_in($main) | .saturation // {}) as $at
     | ($at[$m.key] | positive) as $value | select($value != null) | ($at | ends) as $ends | ($at.per_s | positive) as $rate
-    | ($file.host != null and $m.key == "cost_per_million") as $fed
+    | ($m.key == "cost_per_million" and ($at.limit == "loader" or $at.limit == "bus")) as $fed
     | {i: $i, label: $d.label, value: $value, at_most: ($m.key == "joules_per_sample" and $at.power_measured == false),
        low: (if $ends == null or $rate == null or $fed then $value else $value * $rate / $ends[1] end),
        high: (if $ends == null or $rate == null or $fed then $value else $value * $rate / $ends[0] end)}] | {m: $m, bars: .} | select(.bars != [])] as $measures

@@ -78,7 +78,11 @@ Answer best_dtype_answer(const Evaluation& evaluation, const std::string& dtype)
   }
   const Contest contest(std::move(contestants));
   answer.ratio = contest.lead_over(1);
-  answer.claim = "Each in its fastest dtype: " + ranking_in_words(contest, "");
+  std::string ranking = ranking_in_words(contest, "");
+  if (ranking.starts_with("Not ")) {
+    ranking.front() = 'n';
+  }
+  answer.claim = "Each in its fastest dtype: " + ranking;
   return answer;
 }
 
@@ -221,7 +225,7 @@ Answer host_answer(const Evaluation& evaluation, const std::string& dtype) {
     parts.push_back(fmt::format("{}", fmt::join(limited, ", ")));
   }
   answer.claim = fmt::format("The loader makes {} samples/s on {} cores ({}): {}.",
-                             plus_minus(host.per_s, host.interval), plain_number(host.cores), host.host,
+                             plus_minus(host.per_s, host.interval), plain_number(host.cores), short_name(host.host),
                              fmt::join(parts, "; "));
   return answer;
 }

@@ -103,7 +103,7 @@ EvaluationTable batch_table(const Evaluation& evaluation, const std::string& dty
   }
   const bool is_pair = curves.size() == 2;
   if (is_pair) {
-    table.header.push_back(fmt::format("{} to {}", table.header[2], table.header[1]));
+    table.header.emplace_back("ratio");
     table.right.push_back(true);
   }
   for (const std::int64_t batch : batches) {

@@ -45,7 +45,7 @@ draw "$scratch/neither.json" "$scratch/neither"
 lacks "$scratch/neither" "Energy"
 
 # A cost that the host's loader sets has no interval of the device.
-jq '.host = {name: "h", file: "w.json", per_s: 100, interval: null, cores: 2}' "$example" > "$scratch/fed.json"
+jq '.devices[].curves[].saturation.limit = "loader"' "$example" > "$scratch/fed.json"
 same "the low end of a fed device's cost" 0.5 "$(tables "$scratch/fed.json" | table bars | awk -F '\t' '$6 == "card b" { print $3 }')"
 draw "$scratch/fed.json" "$scratch/fed"
 
