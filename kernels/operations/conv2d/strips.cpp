@@ -16,9 +16,8 @@ namespace {
 
 constexpr std::int64_t kBufferFloats = 64 << 10;  // of a part: half of a second cache of 512 KiB
 
-bool is_narrow(const Conv2d& conv) {
-  const bool depthwise = conv.groups == conv.in_channels && conv.groups == conv.out_channels;
-  return depthwise || (conv.kernel_h == 1 && conv.kernel_w == 1);
+bool is_depthwise(const Conv2d& conv) {
+  return conv.groups > 1 && conv.groups == conv.in_channels && conv.groups == conv.out_channels;
 }
 
 // Libraries plan and run for one thread: each part of the work has one.
@@ -52,8 +51,8 @@ std::optional<std::string> ConvStrips::unsupported(std::span<const Conv2d> convo
     if (before.dst() != conv.src() || before.residual) {
       return "a convolution reads other than what the one before computes";
     }
-    if (!is_narrow(before) && !is_narrow(conv)) {
-      return "two neighbours have wide windows over all channels";
+    if (!is_depthwise(before) && !is_depthwise(conv)) {
+      return "neither of two neighbours is depthwise";
     }
   }
   return std::nullopt;

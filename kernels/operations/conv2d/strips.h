@@ -24,8 +24,9 @@ namespace bench::kernels {
 
 class ConvStrips final : public Operation {
  public:
-  // Why they cannot be one operation; nullopt where they can. Maps are in fp32 and nhwc, only the last one
-  // has a residual, and of two neighbours one is depthwise or has a window of one pixel.
+  // Why they cannot be one operation, or gain nothing by it; nullopt otherwise. Maps are in fp32 and nhwc,
+  // only the last one has a residual, and of two neighbours one is depthwise: the others have so much work
+  // for each byte that it hides the memory (ResNet-50's bottlenecks: 0.99 times as fast).
   static std::optional<std::string> unsupported(std::span<const Conv2d> convolutions);
   static Slot slot_of(std::size_t convolution, Slot parameter) {
     return kSources.at(2 + 2 * convolution + (parameter == Slot::bias ? 1 : 0));
