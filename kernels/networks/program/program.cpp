@@ -1,6 +1,7 @@
 #include "kernels/networks/program/program.h"
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -42,6 +43,31 @@ TensorId Program::tensor(std::string name, std::int64_t bytes, Content content) 
 }
 
 void Program::run(Instruction instruction) {
+  complete(instruction);
+  instructions_.push_back(std::move(instruction));
+}
+
+void Program::replace(std::size_t first, std::size_t count, Instruction instruction) {
+  complete(instruction);
+  const auto begin = instructions_.begin() + static_cast<std::ptrdiff_t>(first);
+  std::vector<Instruction> replaced(std::make_move_iterator(begin),
+                                    std::make_move_iterator(begin + static_cast<std::ptrdiff_t>(count)));
+  *begin = std::move(instruction);
+  instructions_.erase(begin + 1, begin + static_cast<std::ptrdiff_t>(count));
+  std::vector<bool> touched(tensors_.size(), false);
+  for (const Instruction& each : instructions_) {
+    for (const auto& [slot, id] : each.tensors) {
+      touched[id] = true;
+    }
+  }
+  for (const Instruction& each : replaced) {
+    for (const auto& [slot, id] : each.tensors) {
+      tensors_[id].bytes = touched[id] || tensors_[id].block ? tensors_[id].bytes : 0;
+    }
+  }
+}
+
+void Program::complete(Instruction& instruction) {
   const std::string& name = instruction.name;
   auto& tensors = instruction.tensors;
   for (const SlotInfo& slot : instruction.operation->slots()) {
@@ -64,7 +90,6 @@ void Program::run(Instruction instruction) {
   if (!in_place_) {
     instruction.in_place.over.clear();
   }
-  instructions_.push_back(std::move(instruction));
 }
 
 void Program::interleave(std::size_t first, const std::vector<std::size_t>& behind) {

@@ -32,7 +32,7 @@ enum class Content { activation, activation_gradient, parameter_gradient, statis
 
 struct ProgramTensor {
   std::string name;        // "layer1.0.conv1", "gradient of layer1.0.conv1"
-  std::int64_t bytes = 0;  // at least 1
+  std::int64_t bytes = 0;  // at least 1, or 0 where no instruction touches it any more
   Content content = Content::activation;
   std::optional<BlockId> block{};  // of a tensor that outlives the step
   std::int64_t offset = 0;         // bytes, in its block
@@ -61,8 +61,8 @@ struct Instruction {
   std::function<std::shared_ptr<Operation>()> make_own{};
   Arguments tensors;  // one for each slot of the operation
   InPlace in_place{};
-  bool updates = false;                // parameters; left out where only their gradients are wanted
-  std::optional<std::size_t> layer{};  // the node of the graph that it is part of
+  bool updates = false;               // parameters; left out where only their gradients are wanted
+  std::vector<std::size_t> layers{};  // the nodes of the graph that it is part of
 };
 
 class Program {
@@ -82,6 +82,10 @@ class Program {
   // std::logic_error where a slot is missing or a tensor is too small for it.
   void run(Instruction instruction);
 
+  // Puts an instruction in the place of `count` of them, from `first` on, that compute the same. Tensors that
+  // only those touched disappear.
+  void replace(std::size_t first, std::size_t count, Instruction instruction);
+
   // Moves the instructions from `first` on forward, number i to behind instruction behind[i]. One index for
   // each of them, ascending, below `first`.
   void interleave(std::size_t first, const std::vector<std::size_t>& behind);
@@ -98,6 +102,9 @@ class Program {
   std::vector<std::size_t> last_touched() const;
 
  private:
+  // Adds scratch; checks what is given.
+  void complete(Instruction& instruction);
+
   bool in_place_ = true;
   std::vector<ProgramTensor> tensors_;
   std::vector<ProgramBlock> blocks_;

@@ -198,7 +198,7 @@ class Recorder {
               const std::string& label = {}) {
     Instruction made =
         instruction(prefix_ + node().name + suffix_ + label, spec, make(spec), arguments, in_place);
-    made.layer = current_;
+    made.layers = {current_};
     add_parameters(made);
     plan_.program.run(std::move(made));
     add_up_gradients();

@@ -35,14 +35,15 @@ Composition composition_of(const Graph& written, const ProgramPlan& plan) {
   std::map<std::string, OperationShare> by_kind;
   std::set<Graph::Value> counted;
   for (const Instruction& instruction : plan.program.instructions()) {
-    const auto layer = instruction.layer;
-    OperationShare& share = by_kind[layer ? plan.graph[*layer].type->name : "step"];
+    const auto& layers = instruction.layers;
+    OperationShare& share = by_kind[layers.empty() ? "step" : plan.graph[layers.front()].type->name];
     share.bytes += bytes_moved(instruction);
-    if (!layer) {
-      ++share.count;
-    } else if (counted.insert(*layer).second) {
-      ++share.count;
-      share.macs += static_cast<double>(plan.graph[*layer].layer->macs(plan.graph.place(*layer)));
+    share.count += layers.empty() ? 1 : 0;
+    for (const Graph::Value layer : layers) {
+      if (counted.insert(layer).second) {
+        ++share.count;
+        share.macs += static_cast<double>(plan.graph[layer].layer->macs(plan.graph.place(layer)));
+      }
     }
   }
   for (auto& [kind, share] : by_kind) {
