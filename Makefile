@@ -46,15 +46,16 @@ help:
 run: build
 	build/release/bench $(ARGS)
 
-# Two batches of each card's cuDNN plans, the kernels of the build's architectures; `make plans` takes all.
+# Two batches of each card's cuDNN plans, the kernels of the build's architectures; `make plans` takes all. Not built are only
+# the programs of BENCH_TESTS_ELSEWHERE, which .ci/run has for the sanitizers.
 test: setup configured
 	cmake --build --preset release
-	BENCH_FEW_PLANS=1 ctest --preset release --label-exclude gpu --parallel $(JOBS)
+	BENCH_FEW_PLANS=1 ctest --preset release --label-exclude gpu --parallel $(JOBS) --exclude-regex NOT_BUILT
 
 # In a folder of its own: build/release stays as it is, for the card at hand.
 PLANS_TESTS := ^(All/)?(CudnnPlans|CudnnPlanBuilds|CudnnAttentionPlans|CudnnPlanning|LargeBatches|KernelUsage)\.|^cuda_kernels.compiled_for
 plans: setup
-	cmake --preset release -B build/plans "-DCMAKE_CUDA_ARCHITECTURES=$(EVERY_CARD)" $(CMAKE_FLAGS)
+	cmake --preset release -B build/plans "-DCMAKE_CUDA_ARCHITECTURES=$(EVERY_CARD)" -DBENCH_EVERY_CARD=ON $(CMAKE_FLAGS)
 	@python3 tools/gpu/look.py --build build/plans
 	cmake --build build/plans --target tests_cudnn
 	ctest --test-dir build/plans --output-on-failure --no-tests=error --parallel $(JOBS) --tests-regex '$(PLANS_TESTS)'

@@ -17,7 +17,7 @@ import re
 import subprocess
 import sys
 
-TOGETHER = 6
+TOGETHER = 12
 # Left out: tests, which the compiler's warnings check (GoogleTest's macros take clang-tidy longer than all other sources
 # together), and CUDA sources, which nvcc's check.
 LEFT_OUT = re.compile(r"/tests/|[.]cu$")

@@ -80,7 +80,7 @@ std::vector<Finding> findings_of(const std::vector<PointOf>& points) {
   return findings_of(document);
 }
 
-Finding named(const std::vector<Finding>& findings, const std::string& name) {
+Finding finding_named(const std::vector<Finding>& findings, const std::string& name) {
   const auto at = std::ranges::find(findings, name, &Finding::name);
   if (at == findings.end()) {
     ADD_FAILURE() << "no finding " << name;
@@ -101,7 +101,7 @@ TEST(MemoryFindings, MultiplesOfTheWeightsAreThoseMeasured) {
   const auto findings = findings_of({{.optimizer = "sgd"},
                                      {.optimizer = "momentum", .states = 100 * kMiB},
                                      {.optimizer = "adam", .states = 200 * kMiB}});
-  const Finding multiples = named(findings, "optimizer_multiple/fp32");
+  const Finding multiples = finding_named(findings, "optimizer_multiple/fp32");
   EXPECT_DOUBLE_EQ(*multiples.value, 4);
   EXPECT_THAT(multiples.claim,
               AllOf(HasSubstr("2.00 with sgd (200 MiB)"), HasSubstr("3.00 with momentum (300 MiB)"),
@@ -111,7 +111,7 @@ TEST(MemoryFindings, MultiplesOfTheWeightsAreThoseMeasured) {
 
 TEST(MemoryFindings, SixteenBitMultiplesNameTheMasterWeights) {
   const auto findings = findings_of({{.dtype = "bf16", .states = 200 * kMiB}});
-  EXPECT_THAT(named(findings, "optimizer_multiple/bf16").claim,
+  EXPECT_THAT(finding_named(findings, "optimizer_multiple/bf16").claim,
               HasSubstr("the optimizer keeps fp32 weights"));
 }
 
@@ -122,14 +122,15 @@ TEST(MemoryFindings, InferenceAloneHasNoMultiple) {
 TEST(MemoryFindings, TheLineSaysHowFarFromProportionalItIs) {
   const auto findings = findings_of(
       {{.batch = 1}, {.batch = 2, .activations = 20 * kMiB}, {.batch = 4, .activations = 40 * kMiB}});
-  const Finding line = named(findings, "memory_line/fp32 training with sgd");
+  const Finding line = finding_named(findings, "memory_line/fp32 training with sgd");
   EXPECT_NEAR(*line.value, 10.0 * kMiB, 1);
   EXPECT_EQ(line.details["fixed_bytes"], 200 * kMiB);
   EXPECT_THAT(line.claim, HasSubstr("not proportional: 4 times the batch takes 1.1 times the memory"));
   const auto proportional =
       findings_of({{.mode = "infer", .batch = 1, .weights = 1000, .activations = 10 * kMiB},
                    {.mode = "infer", .batch = 2, .weights = 1000, .activations = 20 * kMiB}});
-  EXPECT_THAT(named(proportional, "memory_line/fp32 inference").claim, HasSubstr("nearly proportional"));
+  EXPECT_THAT(finding_named(proportional, "memory_line/fp32 inference").claim,
+              HasSubstr("nearly proportional"));
 }
 
 TEST(MemoryFindings, ActivationsAreComparedWithTheFeatureMaps) {
@@ -137,7 +138,7 @@ TEST(MemoryFindings, ActivationsAreComparedWithTheFeatureMaps) {
                                      {.mode = "infer", .batch = 3, .activations = 15 * kMiB},
                                      {.batch = 1, .activations = 20 * kMiB, .feature_maps = 16 * kMiB},
                                      {.batch = 3, .activations = 60 * kMiB, .feature_maps = 48 * kMiB}});
-  const Finding activations = named(findings, "activations_per_sample/fp32");
+  const Finding activations = finding_named(findings, "activations_per_sample/fp32");
   EXPECT_DOUBLE_EQ(*activations.value, 4);
   EXPECT_THAT(
       activations.claim,
@@ -147,12 +148,12 @@ TEST(MemoryFindings, ActivationsAreComparedWithTheFeatureMaps) {
 
 TEST(MemoryFindings, ATransientAboveTheStepIsNamed) {
   const auto findings = findings_of({{.batch = 1, .setup = 700 * kMiB}});
-  const Finding peak = named(findings, "peak/fp32 training with sgd");
+  const Finding peak = finding_named(findings, "peak/fp32 training with sgd");
   EXPECT_EQ(*peak.value, 700.0 * kMiB);
   EXPECT_THAT(peak.claim, AllOf(HasSubstr("packing fc weights"), HasSubstr("490 MiB more than a step"),
                                 HasSubstr("fail at its start")));
   const auto calm = findings_of({{.batch = 1, .setup = 200 * kMiB}});
-  EXPECT_THAT(named(calm, "peak/fp32 training with sgd").claim,
+  EXPECT_THAT(finding_named(calm, "peak/fp32 training with sgd").claim,
               AllOf(HasSubstr("backward conv1"), Not(HasSubstr("fail"))));
 }
 
@@ -163,7 +164,7 @@ TEST(MemoryFindings, TheSystemsViewIsComparedAndCalibrated) {
     points.push_back({.batch = batch, .activations = batch * 10 * kMiB});
     points.back().driver = (200 + batch * 10 + 10) * kMiB;
   }
-  const Finding system = named(findings_of(points), "system_memory");
+  const Finding system = finding_named(findings_of(points), "system_memory");
   EXPECT_NEAR(*system.value, 10.0 / 220, 1e-9);
   EXPECT_NEAR(system.details["worst_calibrated"].get<double>(), 0, 1e-12);
   EXPECT_THAT(system.claim,

@@ -37,7 +37,7 @@ std::string refusal(const std::function<void()>& action) {
   return "";
 }
 
-std::string refusal_of(const Json& entry) {
+std::string refusal_of_entry(const Json& entry) {
   return refusal([&] { gpu_from_json(entry); });
 }
 
@@ -87,7 +87,7 @@ TEST(Gpu, OnesOwnNeedsTenFields) {
   for (const auto& [key, value] : card.items()) {
     Json without = card;
     without.erase(key);
-    EXPECT_EQ(refusal_of(without), key + " is missing");
+    EXPECT_EQ(refusal_of_entry(without), key + " is missing");
   }
 }
 
@@ -102,7 +102,7 @@ TEST(Gpu, RefusesFiguresThatNoCardHas) {
   const auto with = [](const char* key, const Json& value) {
     Json card = own_card();
     card[key] = value;
-    return refusal_of(card);
+    return refusal_of_entry(card);
   };
   EXPECT_EQ(with("bytes_per_s", 400), "bytes_per_s is 400; accepted: 1e+10 to 1e+14 (bytes a second)");
   EXPECT_THAT(with("memory_bytes", 16), HasSubstr("memory_bytes is 16; accepted: "));
@@ -126,22 +126,23 @@ TEST(Gpu, RefusesRatesAboveItsClockAndUnits) {
                    {"bus_bits", 256},
                    {"bits_per_s_per_pin", 12.5e9}};
   EXPECT_EQ(
-      refusal_of(card),
+      refusal_of_entry(card),
       "flops_per_s.fp32 is 2e+13, above what its clock and units allow: 50 multiprocessors · 256 · 1.5e+09 "
       "Hz = 1.92e+13 FLOP/s");
   card["flops_per_s"]["fp32"] = 19.2e12;
-  EXPECT_THAT(refusal_of(card), HasSubstr("flops_per_s.fp16 is 8e+13"));
+  EXPECT_THAT(refusal_of_entry(card), HasSubstr("flops_per_s.fp16 is 8e+13"));
   card["check"]["tensor_hz"] = 1.6e9;
-  EXPECT_EQ(refusal_of(card), "");
+  EXPECT_EQ(refusal_of_entry(card), "");
   card["bytes_per_s"] = 450e9;
-  EXPECT_EQ(refusal_of(card), "bytes_per_s is 4.5e+11, above what its bus allows: 4e+11 bytes a second");
+  EXPECT_EQ(refusal_of_entry(card),
+            "bytes_per_s is 4.5e+11, above what its bus allows: 4e+11 bytes a second");
   card["check"]["flops_per_clock"].erase("fp16");
-  EXPECT_EQ(refusal_of(card), "check.flops_per_clock.fp16 is missing");
+  EXPECT_EQ(refusal_of_entry(card), "check.flops_per_clock.fp16 is missing");
 }
 
 TEST(Gpu, WhateverAFileHoldsItIsReadOrRefused) {
   int read = 0;
-  const auto try_it = [&](const Json& entry) { read += refusal_of(entry).empty() ? 1 : 0; };
+  const auto try_it = [&](const Json& entry) { read += refusal_of_entry(entry).empty() ? 1 : 0; };
   testing::for_each_odd_document(testing::json_of("gpus.json")["gpus"][0], try_it);
   EXPECT_GT(read, 0);
 }

@@ -139,19 +139,9 @@ void lower_swish(Lowering& node) {
   lower_swish_of(node, number_of(node.node, "alpha", 1));
 }
 
-// x where it is above alpha, else 0
-void lower_thresholded_relu(Lowering& node) {
-  const Value threshold =
-      node.value(Constant::uniform(ElementType::f32, {}, number_of(node.node, "alpha", 1)));
-  const Value above = joined(node, PointwiseFunction::less, {threshold, node.in(0)});
-  const Value made = joined(node, PointwiseFunction::multiply, {node.in(0), above});
-  node.set(*made.layer, made.shape);
-}
-
 using K = ActivationKind;
 const Registration<Lowered> relu{{"Relu", lower<K::relu>}};
 const Registration<Lowered> leaky_relu{{"LeakyRelu", lower_leaky_relu}};
-const Registration<Lowered> thresholded_relu{{"ThresholdedRelu", lower_thresholded_relu}};
 const Registration<Lowered> elu{{"Elu", lower_elu}};
 const Registration<Lowered> celu{{"Celu", lower_celu}};
 const Registration<Lowered> selu{{"Selu", lower_selu}};

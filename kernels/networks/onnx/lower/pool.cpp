@@ -75,40 +75,6 @@ void lower_global(Lowering& node, ReduceFunction function) {
   node.set(node.append({node.layer(0)}, options));
 }
 
-void require_square(const Lowering& node) {
-  if (integer_of(node.node, "p", 2) != 2) {
-    throw Refused("a norm of another order than two");
-  }
-}
-
-// The L2 norm of each window: the root of the mean of squares, padding counted, times the number of elements.
-void lower_lp_pool(Lowering& node) {
-  require_square(node);
-  const auto kernel = integers_of(node.node, "kernel_shape").value_or(std::vector<std::int64_t>{});
-  const Windows windows = windows_of(node, kernel);
-  const Maps in = maps_of(node, windows, std::nullopt);
-  const auto step = [&](Layers::Value from, Activation activation) {
-    return node.append({from}, ActivationOptions{.activation = activation});
-  };
-  const Layers::Value means =
-      node.append({step(in.layer, Activation::power(2))},
-                  PoolOptions{.kernel = windows.kernel,
-                              .stride = windows.stride,
-                              .pad = windows.pad,
-                              .dilation = windows.dilation,
-                              .average = true,
-                              .count_padding = true,
-                              .round_up = integer_of(node.node, "ceil_mode", 0) != 0});
-  const auto count = static_cast<float>(windows.kernel.h) * static_cast<float>(windows.kernel.w);
-  const Layers::Value made = step(step(means, Activation::linear(count, 0)), Activation::sqrt);
-  node.set(made, in.result(node.all.graph[made].shape));
-}
-
-void lower_global_lp(Lowering& node) {
-  require_square(node);
-  lower_global(node, ReduceFunction::l2);
-}
-
 void lower_global_average(Lowering& node) {
   lower_global(node, ReduceFunction::mean);
 }
@@ -118,8 +84,6 @@ void lower_global_maximum(Lowering& node) {
 
 const Registration<Lowered> max_pool{{"MaxPool", lower_max_pool}};
 const Registration<Lowered> average_pool{{"AveragePool", lower_average_pool}};
-const Registration<Lowered> lp_pool{{"LpPool", lower_lp_pool}};
-const Registration<Lowered> global_lp{{"GlobalLpPool", lower_global_lp}};
 const Registration<Lowered> global_average{{"GlobalAveragePool", lower_global_average}};
 const Registration<Lowered> global_maximum{{"GlobalMaxPool", lower_global_maximum}};
 

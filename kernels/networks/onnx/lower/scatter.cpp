@@ -1,5 +1,4 @@
-// ScatterND and ScatterElements at known indices: each element of the result is one of the value or one of
-// the updates.
+// ScatterND at known indices: each element of the result is one of the value or one of the updates.
 #include <numeric>
 
 #include <fmt/format.h>
@@ -132,32 +131,7 @@ void lower_scatter_nd(Lowering& node) {
   scatter(node, places, 2, written);
 }
 
-// Elements, at their own place in all dimensions but one.
-void lower_scatter_elements(Lowering& node) {
-  const Constant& indices = node.known(1, "its indices");
-  const Places places(node);
-  const std::size_t axis = node.axis(0);
-  const Extents& dims = indices.dims;
-  if (dims.size() != places.shape.rank() || axis < places.first || indices.counts_samples ||
-      (places.first == 1 && dims[0].size != 1)) {
-    throw Refused("indices of another kind than a place in each sample");
-  }
-  const std::vector<std::int64_t> steps = steps_of(dims);
-  node.all.budget.take(indices.elements());
-  std::vector<std::int64_t> written;
-  for (std::int64_t i = 0; i < indices.elements(); ++i) {
-    std::int64_t at = 0;
-    for (std::size_t d = places.first; d < dims.size(); ++d) {
-      const auto own = static_cast<double>(i / steps[d] % dims[d].size);
-      at += places.place(d, d == axis ? indices.value(i) : own);
-    }
-    written.push_back(at);
-  }
-  scatter(node, places, 2, written);
-}
-
 const Registration<Lowered> scatter_nd{{"ScatterND", lower_scatter_nd}};
-const Registration<Lowered> scatter_elements{{"ScatterElements", lower_scatter_elements}};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

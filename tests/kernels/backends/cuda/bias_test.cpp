@@ -16,6 +16,7 @@ namespace bench::kernels {
 namespace {
 
 using testing::Bytes;
+using testing::few_under_thread_sanitizer;
 using testing::FiberQueue;
 using testing::Fibers;
 
@@ -63,9 +64,9 @@ void expect_near(const std::vector<float>& tested, const std::vector<float>& rig
 
 template <class Visit>
 void for_each_bias(Visit visit) {
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : few_under_thread_sanitizer(testing::kStoredDtypes)) {
     for (const auto& [rows, columns] : kBiasShapes) {
-      for (const std::int64_t offset : {0, 4}) {
+      for (const std::int64_t offset : few_under_thread_sanitizer(std::array{4, 0})) {
         SCOPED_TRACE(fmt::format("{} {}x{} {} bytes off", name_of(dtype), rows, columns, offset));
         visit(cuda::Matrix{.rows = rows, .columns = columns, .dtype = dtype}, offset);
       }

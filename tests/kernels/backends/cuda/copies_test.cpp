@@ -16,7 +16,7 @@ using testing::expect_like_reference;
 constexpr double kExact = 1e-30;  // a copy rounds nothing
 
 TEST(CudaConcat, BothPassesAreLikeTheReference) {
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : testing::kStoredDtypes) {
     for (const std::array<std::int64_t, 3>& channels :
          {std::array<std::int64_t, 3>{8, 16, 24}, {3, 5, 1}, {4, 12, 2}, {1, 1, 1}, {2, 6, 2}}) {
       SCOPED_TRACE(fmt::format("{} {} + {} + {}", name_of(dtype), channels[0], channels[1], channels[2]));
@@ -43,7 +43,7 @@ TEST(CudaConcat, BothPassesAreLikeTheReference) {
 }
 
 TEST(CudaRows, BothPassesAreLikeTheReference) {
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : testing::kStoredDtypes) {
     for (const std::int64_t classes : {1, 4, 85}) {
       SCOPED_TRACE(fmt::format("{} {} classes", name_of(dtype), classes));
       const Rows spec{.maps = {{.n = 3, .c = 3 * classes, .h = 4, .w = 5, .dtype = dtype},
@@ -60,7 +60,7 @@ TEST(CudaRows, BothPassesAreLikeTheReference) {
 }
 
 TEST(CudaUpsample, BothPassesAreLikeTheReference) {
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : testing::kStoredDtypes) {
     for (const std::int64_t channels : {1, 3, 8, 20}) {
       for (const std::int64_t factor : {1, 2, 3}) {
         SCOPED_TRACE(fmt::format("{} {} channels times {}", name_of(dtype), channels, factor));

@@ -20,7 +20,7 @@ constexpr std::array<std::int64_t, 8> kSizes{1, 3, 7, 8, 255, 1024, 4099, 70001}
 
 template <class Visit>
 void for_each_elementwise(Visit visit) {
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : testing::kStoredDtypes) {
     for (const std::int64_t size : kSizes) {
       for (const std::int64_t offset : {std::int64_t{0}, bytes_of(dtype)}) {
         SCOPED_TRACE(fmt::format("{} {} elements, {} bytes off", name_of(dtype), size, offset));
@@ -95,7 +95,7 @@ TEST(CudaGelu, IsLikeItsReference) {
 // Of the others one size is enough: they are the same kernel.
 TEST(CudaAnyActivation, IsLikeItsReference) {
   for (const Activation activation : testing::kOtherActivations) {
-    for (const Dtype dtype : kAllDtypes) {
+    for (const Dtype dtype : testing::kStoredDtypes) {
       SCOPED_TRACE(fmt::format("{} {}", name_of(activation.kind), name_of(dtype)));
       const TensorDesc tensor{.n = 1, .c = 4099, .dtype = dtype};
       std::vector<float> values(4099);

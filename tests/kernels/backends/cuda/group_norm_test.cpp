@@ -13,7 +13,7 @@ using testing::expect_like_reference;
 using testing::RunOptions;
 
 TEST(CudaGroupNorm, AllPassesAreLikeTheReference) {
-  for (const Dtype dtype : testing::few_under_thread_sanitizer(kAllDtypes)) {
+  for (const Dtype dtype : testing::few_under_thread_sanitizer(testing::kStoredDtypes)) {
     for (const std::int64_t channels : {6, 40}) {
       for (const std::int64_t groups : {std::int64_t{1}, std::int64_t{2}, channels}) {
         for (const bool affine : {false, true}) {
@@ -35,7 +35,7 @@ TEST(CudaGroupNorm, AllPassesAreLikeTheReference) {
 }
 
 TEST(CudaLrn, BothPassesAreLikeTheReference) {
-  for (const Dtype dtype : testing::few_under_thread_sanitizer(kAllDtypes)) {
+  for (const Dtype dtype : testing::few_under_thread_sanitizer(testing::kStoredDtypes)) {
     for (const std::int64_t channels : {1, 3, 16}) {
       SCOPED_TRACE(fmt::format("{} {} channels", name_of(dtype), channels));
       const Lrn spec{

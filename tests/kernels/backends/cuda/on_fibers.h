@@ -1,6 +1,7 @@
 // Runs operations made of our own kernels on fibers, and compares them with the reference implementations.
 #pragma once
 
+#include <array>
 #include <map>
 #include <memory>
 #include <stdexcept>
@@ -13,6 +14,9 @@
 namespace bench::kernels::testing {
 
 Device& cpu();
+
+// Kernels that multiply no matrices store tf32 as fp32 and do the same with it.
+inline constexpr std::array kStoredDtypes{Dtype::fp32, Dtype::fp16, Dtype::bf16};
 
 // Every output and state as stored. Each slot has memory of exactly its size, so that the address sanitizer
 // sees whoever reads or writes beyond; outputs and scratch are poisoned before. Inputs are seeded values.

@@ -82,7 +82,7 @@ void expect_both_passes_like_reference(const Pool& spec, std::int64_t offset = 0
 }
 
 TEST(CudaPool, BothPassesAreLikeTheReference) {
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : testing::kStoredDtypes) {
     for (const Pool& spec : pools(dtype)) {
       expect_both_passes_like_reference(spec);
     }
@@ -90,7 +90,7 @@ TEST(CudaPool, BothPassesAreLikeTheReference) {
 }
 
 TEST(CudaPool, InfersLikeItsReference) {
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : testing::kStoredDtypes) {
     for (Pool spec : pools(dtype)) {
       SCOPED_TRACE(described(spec));
       spec.training = false;
@@ -121,7 +121,7 @@ TEST(CudaPool, SendsTheGradientOfEqualsToTheFirst) {
 }
 
 TEST(CudaAdaptivePool, BothPassesAreLikeTheReference) {
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : testing::kStoredDtypes) {
     for (const std::int64_t channels : {1, 5, 16}) {
       for (const std::array<std::int64_t, 4>& size : {std::array<std::int64_t, 4>{7, 7, 7, 7},
                                                       {9, 11, 7, 3},

@@ -20,7 +20,7 @@ TEST(CudaStream, IsLikeItsReference) {
   if (testing::under_thread_sanitizer()) {
     GTEST_SKIP() << "there is no barrier in them";
   }
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : testing::kStoredDtypes) {
     for (const Kind kind : {Kind::copy, Kind::scale, Kind::add, Kind::triad}) {
       for (const std::int64_t count : {1, 7, 255, 4099, 70001}) {
         for (const std::int64_t offset : {std::int64_t{0}, bytes_of(dtype)}) {
@@ -35,10 +35,11 @@ TEST(CudaStream, IsLikeItsReference) {
 
 // Rows of less than an access, of one part, of several parts with a short last one.
 TEST(CudaStream, ReadsWholeRows) {
-  for (const Dtype dtype : few_under_thread_sanitizer(kAllDtypes)) {
+  for (const Dtype dtype : few_under_thread_sanitizer(testing::kStoredDtypes)) {
     for (const std::int64_t rows : {1, 2, 19}) {
       for (const std::int64_t count : {1, 3, 8, 1024, 4099, 8192, 33000, 70001}) {
-        for (const std::int64_t offset : {std::int64_t{0}, bytes_of(dtype)}) {
+        for (const std::int64_t offset :
+             few_under_thread_sanitizer(std::array{bytes_of(dtype), std::int64_t{0}})) {
           SCOPED_TRACE(fmt::format("{} {} x {}, {} off", name_of(dtype), rows, count, offset));
           expect_like_reference<cuda::StreamOperation>({Kind::read, rows, count, dtype}, dtype,
                                                        {.offset = offset}, 1e-6);
@@ -66,7 +67,7 @@ TEST(CudaStream, GivesTheSameBitsEachTime) {
 
 // A step rounds once in 16 bits, and the errors of the steps add up.
 TEST(CudaFma, IsLikeItsReference) {
-  for (const Dtype dtype : kAllDtypes) {
+  for (const Dtype dtype : testing::kStoredDtypes) {
     for (const std::int64_t count : {1, 15, 4096, 5003}) {
       for (const std::int64_t steps : {1, 3, 16, 37}) {
         for (const std::int64_t offset : {std::int64_t{0}, bytes_of(dtype)}) {
