@@ -43,7 +43,7 @@ std::vector<std::string> network_names() {
   return names;
 }
 
-// Of every network, each once; without a default where theirs differ.
+// The options of all networks, each once; without a default where theirs differ.
 std::vector<CommandOption> network_options() {
   std::vector<CommandOption> options;
   for (const auto& type : registry<WorkloadType>().entries()) {
@@ -59,7 +59,7 @@ std::vector<CommandOption> network_options() {
   return options;
 }
 
-// Of a reader; the workload that it read has what it took as its default.
+// Whether the option is a reader's; the workload has the value that was read as its default.
 bool is_of_reading(const std::string& option) {
   return std::ranges::any_of(registry<WorkloadReader>().entries(), [&](const auto& reader) {
     return std::ranges::find(reader->options, option, &CommandOption::name) != reader->options.end();

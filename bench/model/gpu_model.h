@@ -53,7 +53,7 @@ struct PredictedMemory {
   std::int64_t peak = 0;
 };
 
-// What one card is known to do in addition to its data sheet.
+// Measurements of one card in addition to its data sheet.
 struct GpuEvidence {
   std::optional<double> host_launch_s;  // of the user's host, measured; none: other machines'
   double gpu_factor = 1;                // measured over predicted GPU time of a reference on this card

@@ -82,7 +82,7 @@ class Program {
   // std::logic_error where a slot is missing or a tensor is too small for it.
   void run(Instruction instruction);
 
-  // Moves the instructions from `first` on forward, number i to behind instruction behind[i]. One index for
+  // Moves the instructions from `first` on forward, number i to after instruction behind[i]. One index for
   // each of them, ascending, below `first`.
   void interleave(std::size_t first, const std::vector<std::size_t>& behind);
 
