@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
   } catch (const bench::NotComparable& error) {
     return report(error.what(), bench::ExitCode::not_comparable);
   } catch (const std::exception& error) {
-    // Of a command, "inconclusive" is an answer, which a gate may allow.
+    // "inconclusive" is a command's answer, which a gate may allow: an error is not.
     return report(error.what(),
                   names_command(argc, argv) ? bench::ExitCode::usage : bench::ExitCode::inconclusive);
   }

@@ -50,7 +50,7 @@ struct OperationShare {
   double bytes = 0;        // read and written a step, weights included
 };
 
-// What a workload is made of, for `bench inspect`.
+// The operations of a workload, for `bench inspect`.
 struct Composition {
   std::vector<OperationShare> operations;  // as they run, largest share first
   std::int64_t parameters = 0;             // values that training moves

@@ -9,7 +9,7 @@ do for [i = 1:strlen(folder)] { quoted = quoted . (folder[i:i] eq "'" ? "'\\''" 
 text = system(sprintf("jq -r -L '%s' -f '%s%s.jq' < \"$BENCH_RESULT\"", quoted, quoted, sweep))
 if (strlen(text) == 0) { exit status 1 }
 
-# The value behind a key of the first table; empty or 0 without it, for gnuplot reads a loop's body even where it runs over
+# The value after a key of the first table; empty or 0 without it, for gnuplot reads a loop's body even where it runs over
 # nothing.
 text_of(key) = (at = strstrt(text, "\n" . key . "\t"), rest = text[at + strlen(key) + 2:at + strlen(key) + 400], to = strstrt(rest, "\n"), \
   at == 0 ? "" : to > 0 ? rest[1:to - 1] : rest)

@@ -51,7 +51,7 @@ class CommandWords {
   const std::string* text_of(const std::string& option) const;
   // Every value of a repeatable option.
   std::vector<std::string> texts_of(const std::string& option) const;
-  // What is no option, before and after `--`.
+  // Words that are no options, before and after `--`.
   const std::vector<std::string>& before() const { return before_; }
   const std::vector<std::string>& after() const { return after_; }
   bool has_dashes() const { return has_dashes_; }

@@ -109,7 +109,7 @@ class OptionsReader {
     return *entry;
   }
 
-  // Of options that change nothing.
+  // The names of options that change nothing.
   void check_names() const {
     if (const std::string* name = line_.text_of("sweep")) {
       find_named<SweepType>("--sweep", *name);
@@ -222,7 +222,7 @@ class OptionsReader {
     return std::ranges::find(type.options, name, &CommandOption::name) != type.options.end();
   }
 
-  // Of a reader, which has read it.
+  // Whether the option is a reader's, which has read it.
   static bool is_of_reading(const std::string& name) {
     return std::ranges::any_of(registry<WorkloadReader>().entries(), [&](const auto& reader) {
       return std::ranges::find(reader->options, name, &CommandOption::name) != reader->options.end();

@@ -1,4 +1,4 @@
-// What `bench inspect` tells of a network, as text and as JSON.
+// The report of `bench inspect` on a network, as text and as JSON.
 #pragma once
 
 #include <cstdint>

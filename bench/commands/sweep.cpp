@@ -189,7 +189,7 @@ class SweepRun {
     say_differences();
   }
 
-  // Of this session from the last one of the file.
+  // The differences of this session from the file's last one.
   void say_differences() const {
     if (document_.sessions.size() < 2) {
       return;

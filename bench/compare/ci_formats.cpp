@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-// What a point, or what all share, is to a test report.
+// A point, or the change that all share, as a case of a test report.
 struct TestCase {
   std::string name;
   Verdict verdict = Verdict::same;

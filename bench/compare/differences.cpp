@@ -40,7 +40,8 @@ std::map<std::string, std::vector<std::string>> facts_of_sessions(const std::vec
   return facts;
 }
 
-// Of one run, by the name that a reader knows. Facts that change from run to run by themselves are left out.
+// The facts of one run, by the name that a reader knows. Those that change from run to run by themselves are
+// left out.
 Facts facts_of(const ComparedRun& run) {
   Facts facts;
   const auto add = [&](const std::string& name, const std::string& value) {

@@ -1,4 +1,4 @@
-// What differs between the sides besides the measurements: driver, libraries, build, clocks, work.
+// Differences between the sides in addition to the measurements: driver, libraries, build, clocks, work.
 #pragma once
 
 #include <string>

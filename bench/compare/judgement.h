@@ -41,7 +41,7 @@ struct JudgedPoint {
   const MetricChange* change(Metric metric) const;
 };
 
-// What the points of a suite share.
+// The change that the points of a suite share.
 struct JudgedSuite {
   std::string name;  // "batch of resnet18"
   std::string device;

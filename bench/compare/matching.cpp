@@ -56,7 +56,7 @@ void drop_shared(Matching& matching) {
   }
 }
 
-// What is told of two devices when they are not the same; empty where they are.
+// Names the difference of two devices; empty where they are the same.
 std::string device_difference(const RunContext& one, const RunContext& other) {
   const DeviceInfo& a = one.device;
   const DeviceInfo& b = other.device;

@@ -1,4 +1,4 @@
-// What can be compared: the runs of both sides, sorted into suites, and their points, matched by name.
+// The runs of both sides, sorted into suites, and their points, matched by name.
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ struct Matching {
   std::size_t points() const;  // matched ones of all suites
 };
 
-// What may differ and is compared all the same.
+// Differences that do not keep runs from being compared.
 struct AllowedDifferences {
   bool device = false;
   bool params = false;

@@ -102,7 +102,7 @@ bool has_metric(const MatchedPoint& point, Metric metric) {
 }
 
 MetricChange compare_bytes(const MatchedPoint& point, Metric metric, double threshold) {
-  // Of pages and of a driver's blocks: no less is a change.
+  // Size of pages and of a driver's blocks: a smaller difference is no change.
   constexpr double kDriverBlocks = 4 << 20;
   const std::vector<double> base = values_of(point, Side::base, metric);
   const std::vector<double> next = values_of(point, Side::next, metric);

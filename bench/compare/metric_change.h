@@ -43,7 +43,7 @@ double level_of(const RunPoint* point, Metric metric);
 // Whether both sides have a level.
 bool has_metric(const MatchedPoint& point, Metric metric);
 
-// Of the runs that have one: nanoseconds, a share, or bytes.
+// The values of the runs that have one: nanoseconds, a share, or bytes.
 std::vector<double> values_of(const MatchedPoint& point, Side side, Metric metric);
 
 // Exact, where every run of a side agrees. Runs that differ among themselves must all lie on one side of the

@@ -10,7 +10,7 @@
 
 namespace bench {
 
-// What they do not show: other cores, and caches.
+// They do not show other cores and caches.
 class HostCalibrationKernels {
  public:
   // Touches its 10 MiB of memory.

@@ -41,7 +41,7 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-// Value behind "key<separator>", at the start of a line.
+// Value after "key<separator>", at the start of a line.
 std::optional<std::string_view> line_value(std::string_view text, std::string_view key, char separator) {
   for (const std::string_view line : split(text, '\n')) {
     const std::size_t at = line.find(separator);

@@ -1,4 +1,4 @@
-// What may change on one machine between two runs and makes them differ: its boot, its settings, the program.
+// Causes of differences between two runs on one machine: its boot, its settings, the program.
 #pragma once
 
 #include <filesystem>

@@ -58,7 +58,7 @@ struct BetweenRunsFit {
 // runs.
 std::optional<BetweenRunsFit> fit_between_runs(std::span<const PastRun> earlier, const RunMedians& now);
 
-// What is usual on the machine: by kernel the median of the earlier runs; nothing below three.
+// The machine's usual calibration: by kernel the median of the earlier runs; none below three.
 std::map<std::string, SessionCalibration> with_usual(std::map<std::string, SessionCalibration> now,
                                                      std::span<const PastRun> earlier);
 

@@ -17,7 +17,7 @@ struct Reach {
 };
 
 Reach operator*(Reach reach, double factor);
-// Of the ratio, for a change that is a logarithm.
+// The interval of the ratio, for a change that is a logarithm.
 Interval interval_of(double change, Reach reach);
 
 // Quantiles of Student's t at one level, kept by degrees of freedom: most points have the same.

@@ -45,8 +45,8 @@ struct SampleStats {
   double cv = 0;                              // standard deviation over mean
   std::optional<Interval> ci95_ns{};          // of median_ns, for this run; none below two rounds
   std::optional<Interval> ci95_between_ns{};  // of median_ns, for another run; none below three known runs
-  // What ci95_ns counts: "none"; "rounds", the spread between them; "settled", the looks of the stop rule as
-  // well.
+  // The spread that ci95_ns counts: "none"; "rounds", the spread between them; "settled", the looks of the
+  // stop rule as well.
   std::string interval_kind = "none";
   std::int64_t rounds = 0;
   double effective_rounds = 0;  // independent rounds that tell as much
@@ -57,7 +57,7 @@ struct SampleStats {
     const bool has_width = ci95_ns && ci95_ns->low > 0 && ci95_ns->high > ci95_ns->low;
     return {.value = median_ns, .ci95 = has_width ? ci95_ns : std::nullopt};
   }
-  // Of ci95_ns, its longer side, as a share of the median; infinite where there is none.
+  // The longer side of ci95_ns as a share of the median; infinite where there is none.
   double half_width() const {
     return ci95_ns && median_ns > 0
                ? std::max(median_ns - ci95_ns->low, ci95_ns->high - median_ns) / median_ns
@@ -261,7 +261,7 @@ struct SessionCalibration {
   bool operator==(const SessionCalibration&) const = default;
 };
 
-// What one process measured of a result; --resume adds another session. Texts are empty where the system does
+// One process's part of a result; --resume adds another session. Texts are empty where the system does
 // not tell.
 struct Session {
   std::string id;

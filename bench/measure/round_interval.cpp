@@ -61,8 +61,8 @@ Autoregression regress(std::span<const double> values, double correlation) {
   return fit;
 }
 
-// Of n rounds with that lag-1 correlation: independent rounds whose mean varies as much, compared with the
-// spread that the rounds show.
+// Effective rounds of n with that lag-1 correlation: independent rounds whose mean varies as much, compared
+// with the spread that the rounds show.
 double independent_rounds(std::size_t n, double correlation) {
   const auto count = static_cast<double>(n);
   double sum = count;

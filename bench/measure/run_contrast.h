@@ -21,7 +21,7 @@ std::vector<RunGroup> groups_of(const RunsToCompare& runs);
 // A number of each run, by group: a point's level, or the shift.
 using ByRun = std::vector<std::vector<double>>;
 
-// What the runs tell of one such number; NaN is a run without it.
+// One such number over the runs; NaN is a run without it.
 struct RunContrast {
   std::vector<double> means;  // by group, of its runs that have it
   double change = 0;          // between the sides; NaN where one has none

@@ -1,4 +1,4 @@
-// What sets a round apart from others of its point: a disturbance, or a session that differs.
+// Why a round differs from others of its point: a disturbance, or another session.
 #pragma once
 
 #include <cstddef>

@@ -64,7 +64,7 @@ struct PredictedMemory {
   std::int64_t peak = 0;
 };
 
-// What one card is known to do in addition to its data sheet.
+// Measurements of one card in addition to its data sheet.
 struct GpuEvidence {
   enum class Reference {
     none,

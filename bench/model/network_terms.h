@@ -46,7 +46,7 @@ struct StepTerms {
   double launches = 0;  // operations that the host launches
 };
 
-// Of one mode, dtype and optimizer; a step of a batch is per_sample · batch + per_step.
+// Terms of one mode, dtype and optimizer; a step of a batch is per_sample · batch + per_step.
 struct NetworkTerms {
   StepTerms per_sample;
   StepTerms per_step;

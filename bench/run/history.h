@@ -32,7 +32,7 @@ class HistoryFile {
   // In place of one of the same id. A damaged file is put aside, as "<name>.damaged".
   void add(const std::string& machine, PastRun run);
 
-  // What was wrong with the file, in one sentence; empty: nothing.
+  // One sentence on what is wrong with the file; empty: nothing.
   const std::string& problem() const { return problem_; }
 
   // The last one was measured last.

@@ -177,7 +177,7 @@ void PointPreparer::remember_preparation(const SweepPoint& point, double prepara
   }
 }
 
-// What failed says how long it takes at least: it counts where nothing succeeded.
+// A failed preparation gives a lower bound of the time, used where none succeeded.
 void PointPreparer::remember_failure(const SweepPoint& point, double preparation_ns) {
   const auto [alike, workload, any] = neighbourhoods(point);
   const auto keep_longest = [&](const std::string& neighbourhood) {

@@ -119,7 +119,7 @@ constexpr bool slope_reads_result(Activation activation) {
   }
 }
 
-// Whether a layer before it may apply it to its own result: every library or kernel behind one has it then.
+// Whether a layer before it may apply it to its own result: every library or kernel after one has it then.
 constexpr bool is_fusable(Activation activation) {
   using K = ActivationKind;
   switch (activation.kind) {

@@ -31,7 +31,7 @@ class Dims {
   bool operator==(const Dims&) const = default;
 
  private:
-  std::array<std::int64_t, kMost> extents_{};  // those behind the rank are 0
+  std::array<std::int64_t, kMost> extents_{};  // those after the rank are 0
   std::size_t rank_ = 0;
 };
 

@@ -88,7 +88,7 @@ inline Nest::Loop take_last(std::vector<Nest::Loop>& loops) {
 
 inline constexpr std::int64_t kPieceElements = 1024;  // a few such rows of fp32 fit the first cache
 
-// The elements of one array of a piece, one behind the other: in place where they lie so, else in `room`.
+// The elements of one array of a piece, one after the other: in place where they lie so, else in `room`.
 template <class Element>
 const float* gathered(const NestPiece& piece, std::size_t array, const typename Element::Stored* stored,
                       float* room) {
@@ -122,7 +122,7 @@ const float* gathered(const NestPiece& piece, std::size_t array, const typename 
   return room;
 }
 
-// Where the elements of array 0 of a piece are to be put, one behind the other: in place where they lie so.
+// Where the elements of array 0 of a piece are to be put, one after the other: in place where they lie so.
 template <class Element>
 float* result_room(const NestPiece& piece, typename Element::Stored* stored, float* room) {
   if constexpr (sizeof(typename Element::Stored) == sizeof(float)) {

@@ -60,7 +60,7 @@ enum class Slot {
   workspace,     // scratch, contents lost between runs
   diff_src1,     // gradients of the second and third input
   diff_src2,
-  src4,  // the fifth input and, up to last_source, those behind it
+  src4,  // the fifth input and, up to last_source, those after it
   last_source = src4 + 59,
   count_
 };

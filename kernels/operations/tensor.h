@@ -3,7 +3,7 @@
 // first:
 //   [c]   [n, c]   [n, h, c]          rows of features: the last dimension is c (nhwc)
 //   [n, c, h, w]                      maps, in the layout that the device prefers
-//   [n, c, h, w₁, w₂], [… w₃]         everything behind h is w (nchw)
+//   [n, c, h, w₁, w₂], [… w₃]         everything after h is w (nchw)
 // A shape that is not maps lies in memory in the order of its dimensions, so a layer over the last dimension
 // takes rows of it whatever the rank. The batch may be any dimension, or none.
 #pragma once

@@ -49,7 +49,7 @@ TEST(Killed, AtAnyMomentTheFileIsWholeAndResumeKeepsEverySample) {
   for (int run = 0; run < 6; ++run) {
     Process process(endless_run(folder.path()) + Arguments{"--resume"});
     ASSERT_TRUE(wait_for_change(process, path, text)) << process.wait().err;
-    // From the moment of a write to well behind it.
+    // From the moment of a write to well after it.
     std::this_thread::sleep_for(std::chrono::microseconds(700 * run));
     process.send(SIGKILL);
     ASSERT_EQ(process.wait().signal, SIGKILL);

@@ -107,7 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Device, Preparing, ::testing::Values("FRAGILE_OPENING_T
 const Arguments kThreeCaps{"--batch", "1", "--memory-cap", "1MiB,2MiB,4MiB"};
 
 // Two sizes for the line, then for each cap two for the largest batch and two for the safe one: 14 plans. Of
-// 100 s the first five are made before the point, then all of them behind it.
+// 100 s the first five are made before the point, then all of them after it.
 TEST_F(Planning, OfLargestBatchesGoesOnBehindThePoints) {
   const Ended ended = run("memory", kThreeCaps + Arguments{"--plan-takes", "4"});
   EXPECT_EQ(ended.code, 0) << ended.err;

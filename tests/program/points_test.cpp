@@ -1,7 +1,7 @@
 // The points that sweeps list, and the memory that a dry run plans for each. Result files and scripts know
 // points by name: a name that changes loses a history.
 //
-// tests/golden/points.txt holds command lines, each after "$ ", and behind each its points: name, planned
+// tests/golden/points.txt holds command lines, each after "$ ", and after each its points: name, planned
 // bytes as printed ("-" where there are none) and why a point could not run, in a word. Recorded with the
 // instruction set limited to AVX2 and one thread, both of which decide what scratch an operation takes; so
 // do the processor's caches, hence kTolerance. They also decide whether the stream kernels take arrays larger

@@ -50,7 +50,7 @@ TEST(BatchMemoryClaims, TheLargestBatchNamesWhatRanOutOfMemory) {
                     HasSubstr("batch 128 does not fit")));
 }
 
-// 18 GiB hold 1833 samples of 10 MiB behind 100 MiB.
+// 18 GiB hold 1833 samples of 10 MiB after 100 MiB.
 TEST(BatchMemoryClaims, ABatchFarBeyondThoseMeasuredIsRounded) {
   const Finding largest = find(document_of({{}}, 16, std::int64_t{18} << 30), "largest_batch");
   EXPECT_EQ(largest.value, 1833);

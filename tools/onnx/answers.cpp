@@ -4,7 +4,7 @@
 //
 // FOLDER gets raw little-endian fp32: the parameters (in our plain form), BATCH samples of the input, and for
 // the output and INNER tensors inside the network their values for every sample, and manifest.json, which
-// names them. A tensor inside is computed by the network cut off behind it, fused and planned as the whole
+// names them. A tensor inside is computed by the network cut off after it, fused and planned as the whole
 // is.
 #include <cstdint>
 #include <cstdio>

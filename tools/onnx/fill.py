@@ -183,7 +183,7 @@ def main():
         numpy.save(given.folder / "answer.npy", read(scratch / manifest["answers"][0]["file"]))
     fix_batch(model, feed)
     weights = "network.weights"
-    (given.folder / weights).unlink(missing_ok=True)  # onnx would write behind what is there
+    (given.folder / weights).unlink(missing_ok=True)  # onnx would write after what is there
     onnx.save(model, given.folder / "network.onnx", save_as_external_data=True, location=weights)
 
 

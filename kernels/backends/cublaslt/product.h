@@ -59,7 +59,7 @@ Product dense(Dtype dtype, std::int64_t rows, std::int64_t inner, std::int64_t c
               bool b_transposed);
 
 Product product_of(const Linear& spec);
-// Without an activation that cuBLASLt does not fuse, which a kernel of our own applies behind it.
+// Without an activation that cuBLASLt does not fuse, which a kernel of our own applies after it.
 Product product_of(const Matmul& spec);
 
 // cuBLASLt's column-major view. A row-major matrix is the column-major form of its transpose, so the product

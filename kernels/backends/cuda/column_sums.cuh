@@ -32,7 +32,7 @@ struct ChannelNormalizer {
   BENCH_DEVICE float gradient(float /*x*/, float gradient, int /*i*/) const { return gradient; }
 };
 
-// The same behind which an activation follows: gradients are multiplied by its slope at scale · x̂ + shift.
+// The same after which an activation follows: gradients are multiplied by its slope at scale · x̂ + shift.
 template <class Memory, int kCount>
 struct RectifiedNormalizer : ChannelNormalizer<Memory, kCount> {
   const float* scale;

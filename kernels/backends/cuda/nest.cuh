@@ -50,7 +50,7 @@ struct NestLoops {
     }
   }
 
-  // A thread's place in each array; false for a thread behind the last element.
+  // A thread's place in each array; false for a thread after the last element.
   template <class Thread, int kCount>
   BENCH_DEVICE bool place(const Thread& thread, std::int64_t (&at)[kCount]) const {
     const std::uint32_t index =

@@ -54,7 +54,7 @@ class PartedOperation final : public Operation {
   std::unique_ptr<Operation> each_;
   std::unique_ptr<Operation> rest_;  // nullptr where there is none
   std::vector<SlotInfo> slots_;      // of the whole batch
-  std::int64_t summands_at_ = 0;     // in the scratch, behind the parts' own
+  std::int64_t summands_at_ = 0;     // in the scratch, after the parts' own
 };
 
 }  // namespace bench::kernels::cuda

@@ -73,7 +73,7 @@ struct Tiling {
     std::uint32_t chunk;
     std::uint32_t column;
     std::uint32_t row;   // its first
-    std::uint32_t last;  // behind the chunk's last
+    std::uint32_t last;  // after the chunk's last
     int above;           // its place among the block's threads of that column
     bool inside;         // whether there is such a column
   };

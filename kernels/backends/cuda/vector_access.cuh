@@ -135,7 +135,7 @@ struct GridStride {
     return thread.block() * kBlock + thread.index();
   }
 
-  // Calls visit with those from `from` to `to` that are a thread's: its accesses, or the elements behind the
+  // Calls visit with those from `from` to `to` that are a thread's: its accesses, or the elements after the
   // last whole one, which are all where an address allows no wide ones.
   template <class Thread, class Visit>
   static BENCH_DEVICE void each(const Thread& thread, std::int64_t from, std::int64_t to,

@@ -2,7 +2,7 @@
 // Weights are stored as [out][kernel_h][kernel_w][in / groups] in the dtype, alike in every pass.
 //
 // Candidates are listed when it is made, so that the workspace is known before anything runs: plans that fuse
-// everything; where cuDNN has none, plans of the bare convolution with one kernel of our own behind it. They
+// everything; where cuDNN has none, plans of the bare convolution with one kernel of our own after it. They
 // are built by prepare() and timed in the first run, where the tensors' memory is at hand: timing them
 // earlier would need memory that no plan of a network's has counted. The card keeps what was found.
 //

@@ -1,4 +1,4 @@
-// Descriptions of cuDNN's work: a convolution with what is fused behind it, or a pass of attention. Needs
+// Descriptions of cuDNN's work: a convolution with what is fused after it, or a pass of attention. Needs
 // no header of cuDNN; toolkit/ puts the graphs together.
 //
 // The three passes of a convolution share the names of the forward one: x is what it reads, w its filter, y
@@ -28,7 +28,7 @@ namespace bench::kernels::cudnn {
 // work, and the key under which plans are kept.
 Conv2d bare(const Conv2d& spec);
 Conv2d fused(const Conv2d& spec);
-// Whether anything is fused behind it.
+// Whether anything is fused after it.
 bool fuses(const Conv2d& convolution);
 
 // Dimensions n, c, h, w, whatever the order in memory; strides in elements.

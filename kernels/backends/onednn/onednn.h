@@ -41,7 +41,7 @@ struct Eltwise {
   float beta = 0;
 };
 std::optional<Eltwise> eltwise_of(Activation activation);  // nullopt where it has none
-// Of any that is_fusable().
+// For any activation that is_fusable().
 void append(dnnl::post_ops& post_ops, Activation activation);
 
 // Attributes of every primitive here: scratch memory is given by the caller, post-ops run before storing.

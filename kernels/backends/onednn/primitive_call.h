@@ -21,7 +21,7 @@ class PrimitiveCall {
 
   std::int64_t scratch_bytes() const { return static_cast<std::int64_t>(scratch_.get_size()); }
   void prepare();
-  // `data`: where each argument lies, in the constructor's order; behind them scratch_bytes() of scratch.
+  // `data`: where each argument lies, in the constructor's order; after them scratch_bytes() of scratch.
   void run(std::initializer_list<void*> data);
 
   std::string algorithm() const { return descriptor_.impl_info_str(); }

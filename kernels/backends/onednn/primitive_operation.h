@@ -36,7 +36,7 @@ class PrimitiveOperation : public Operation {
   // Another argument of the primitive, in the memory of a slot that is bound already.
   void bind_also(Slot slot, int argument, const dnnl::memory::desc& stored);
   // The same, where the primitive wants it as `wanted`: a run converts it in scratch, before the primitive
-  // for a parameter, behind it for a gradient.
+  // for a parameter, after it for a gradient.
   void bind_converted_parameter(Slot slot, Role role, int argument, const dnnl::memory::desc& packed,
                                 const dnnl::memory::desc& wanted, const dnnl::memory::desc& plain);
   // A slot that the primitive does not read itself.

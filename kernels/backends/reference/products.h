@@ -13,7 +13,7 @@ struct DotBlock {
   static constexpr std::int64_t kPixels = 6;
   static constexpr std::int64_t kOutputs = 32;
 
-  // The channels of each pixel, one behind the other.
+  // The channels of each pixel, one after the other.
   std::array<const float*, kPixels> pixels{};
   std::array<std::array<double, kOutputs>, kPixels> sums{};
 

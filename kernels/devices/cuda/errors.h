@@ -86,7 +86,7 @@ inline constexpr std::int64_t kFullCard = std::int64_t{64} << 20;
 void raise_device(const std::string& what, bool out_of_memory, const DeviceAnswer& device);
 
 // Whether a library's message names a status or an error that means that memory, the device's or the host's,
-// was refused. cuDNN may name the reason in words behind a status of another name.
+// was refused. cuDNN may name the reason in words after a status of another name.
 bool says_out_of_memory(std::string_view message);
 
 // Whether it names a status by which cuDNN refuses what was asked for, whatever state the device is in.

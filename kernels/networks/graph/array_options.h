@@ -31,7 +31,7 @@ struct SliceOptions {
   std::int64_t size = 1;
 };
 
-// So many elements before and behind those of each dimension; not of the batch.
+// So many elements before and after those of each dimension; not of the batch.
 struct PadOptions {
   std::vector<std::int64_t> before;
   std::vector<std::int64_t> behind;

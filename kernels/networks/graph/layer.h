@@ -107,7 +107,7 @@ class Layer {
   virtual EagerOperations eager(const LayerPlace& place) const;
 
   // Fusion. epilogue(): this layer's work, if the layer before can do it. take(): does that work of the layer
-  // behind this one, which inference then drops; false if it cannot.
+  // after this one, which inference then drops; false if it cannot.
   virtual std::optional<Epilogue> epilogue(const std::string& /*name*/) const { return std::nullopt; }
   virtual bool take(const Epilogue& /*epilogue*/) { return false; }
 
@@ -162,7 +162,7 @@ class LikeItsInput : public LayerOf<Derived, Options> {  // NOLINT(bugprone-crtp
 StoredValue as_read(const Layer& layer, std::size_t index, const Shape& shape, const StoredValue& stored,
                     const Target& target);
 
-// Whether a layer that applies `own` behind its work takes over an activation behind it; then own is that.
+// Whether a layer that applies `own` after its work takes over an activation after it; then own is that.
 bool take_activation(const Epilogue& epilogue, Activation& own);
 
 // Throws std::logic_error naming the layer.

@@ -105,7 +105,7 @@ struct PositionEmbeddingOptions : TableOptions {};
 // Over a sequence of queries, keys and values, side by side in one input or in three.
 struct AttentionOptions {
   std::int64_t heads = 1;
-  bool causal = true;  // a position sees none behind it
+  bool causal = true;  // a position sees none after it
   float scale = 0;     // of the scores; 0: 1/√(features of a head)
 };
 

@@ -78,7 +78,7 @@ class Shape {
   }
   // In how many a sample lies in memory: as many as the dimensions before the batch have elements.
   std::int64_t pieces_of_sample() const { return product(0, batch_dimension().value_or(0)); }
-  // How operations see a shape: see tensor.h. Up to rank 3 channels come last, from rank 4 on behind the
+  // How operations see a shape: see tensor.h. Up to rank 3 channels come last, from rank 4 on after the
   // first dimension.
   std::size_t channel_dimension() const { return rank_ > 3 ? 1 : rank_ == 0 ? 0 : rank_ - 1; }
   std::int64_t channels() const { return rank_ == 0 ? 1 : extents_[channel_dimension()].size; }
@@ -114,7 +114,7 @@ class Shape {
     return count;
   }
 
-  std::array<Extent, kMostDims> extents_{};  // those behind the rank are 1
+  std::array<Extent, kMostDims> extents_{};  // those after the rank are 1
   std::size_t rank_ = 0;
 };
 

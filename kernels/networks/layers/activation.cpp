@@ -31,7 +31,7 @@ class ActivationLayer final : public LikeItsInput<ActivationLayer, ActivationOpt
       return recorder.pass_gradient(0, recorder.diff());
     }
     const bool from_result = slope().slope_from() == Slot::dst;
-    // Where two layers read the result, as behind a residual sum, the two gradients are added on the way.
+    // Where two layers read the result, as after a residual sum, the two gradients are added on the way.
     const std::vector<TensorId> parts = recorder.diff_parts(from_result ? 2 : 1);
     const bool summed = parts.size() > 1;
     const TensorId made = recorder.input_gradient();

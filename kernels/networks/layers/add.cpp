@@ -59,7 +59,7 @@ class AddLayer final : public LikeItsInput<AddLayer, AddOptions> {
     return recorder.input(index);
   }
 
-  Activation activation_ = Activation::none;  // behind the sum
+  Activation activation_ = Activation::none;  // after the sum
 };
 
 const LayerRegistration<AddOptions, AddLayer> registered{"add"};

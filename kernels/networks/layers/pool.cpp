@@ -91,7 +91,7 @@ class PoolLayer final : public LayerOf<PoolLayer, PoolOptions> {
     return pool;
   }
 
-  // What a result that is rounded up needs behind the padding; nothing where the window that it adds would
+  // What a result that is rounded up needs after the padding; nothing where the window that it adds would
   // begin there.
   static std::int64_t rows_beyond(const WindowAxis& axis, std::int64_t end_pad) {
     const std::int64_t padded = axis.in + 2 * axis.pad + end_pad;

@@ -135,7 +135,7 @@ class ExpandLayer final : public LayerOf<ExpandLayer, ExpandOptions> {
     recorder.record(copy, {{Slot::src, src.id}, {Slot::dst, recorder.result()}});
   }
 
-  // What was repeated has the sum of its gradients.
+  // The gradient of a repeated value is the sum over its copies.
   void backward(Recorder& recorder) const override {
     if (!recorder.wants_gradient()) {
       return;

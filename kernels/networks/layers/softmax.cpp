@@ -63,7 +63,7 @@ class SoftmaxLayer final : public LayerOf<SoftmaxLayer, SoftmaxOptions> {
     if (over_channels(shape)) {
       return {.tensor = dst.tensor(), .log = options_.log};
     }
-    // What lies before the dimension, the dimension, what lies behind it.
+    // As three dimensions: those before the softmax's, its own, those after it.
     TensorDesc tensor{.n = 1, .c = 1, .layout = Layout::nchw, .dtype = dst.dtype};
     const std::size_t along = dimension(shape);
     for (std::size_t d = 0; d < shape.rank(); ++d) {

@@ -1,5 +1,5 @@
 // GPT-2 small, Radford et al. 2019 (Language Models are Unsupervised Multitask Learners), layer for layer as
-// its release names them: normalisation before attention and before the MLP, a last one behind the blocks,
+// its release names them: normalisation before attention and before the MLP, a last one after the blocks,
 // and logits by the table of token embeddings. Its dropout is left out.
 //
 // Multiply-adds a sample of s tokens, with L layers of width d and a vocabulary of V:

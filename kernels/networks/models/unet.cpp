@@ -1,6 +1,6 @@
 // U-Net, Ronneberger et al. 2015 (arXiv:1505.04597), as it is mostly built in PyTorch since
 // (github.com/milesial/Pytorch-UNet, UNet(n_channels=3, n_classes=2)), whose names its layers have: batch
-// norm behind every convolution, 3×3 convolutions padded so that they keep the size, transposed convolutions
+// norm after every convolution, 3×3 convolutions padded so that they keep the size, transposed convolutions
 // on the way up. Where a size on the way down is odd, the map that comes up is a pixel smaller than the one
 // it is joined with; the concatenation pads it with zeros, as F.pad does there. The output is a row of class
 // scores for each pixel.
@@ -52,7 +52,7 @@ const NetworkRegistration registered{{
     .build = unet,
     .published_parameters = 31'037'698,
     // From the layers: 9·64·(3 + 64) = 38'592 products a pixel in front, 9·(64·128 + 128²)/4 = 55'296 for
-    // each level down, 9·(128·64 + 64²) + 4·128·64/4 = 118'784 for each level up, 128 behind; times 512²
+    // each level down, 9·(128·64 + 64²) + 4·128·64/4 = 118'784 for each level up, 128 after; times 512²
     // pixels. Tools that count a transposed convolution as one with kernel² inputs an output say 219 GMAC.
     .published_macs = 192.7e9,
     .image_size = 512,

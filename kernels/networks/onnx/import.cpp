@@ -111,7 +111,7 @@ class Importer {
       }
     }
   }
-  // What a nested graph reads, or gives.
+  // Counts the values that a nested graph reads or returns.
   void count_nested(const Graph& graph) {
     count_readers(graph);
     for (const ValueInfo& output : graph.outputs) {
@@ -157,7 +157,7 @@ class Importer {
     }
   }
 
-  // Which weights several products share, under whatever names.
+  // Counts the products that share weights, also under several names.
   void count_products(const Graph& graph) {
     std::unordered_map<std::string, std::string> names;
     const auto known = [&](const std::string& name) {

@@ -251,7 +251,7 @@ Constant tokens(const PlannedInput& input) {
   return made;
 }
 
-// What an input that is not the batch holds.
+// The content of an input that is not the batch.
 std::string fill(const PlannedInput& input, Value& value) {
   const std::string name = lower_case(input.name);
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };

@@ -1,4 +1,4 @@
-// What a network of a file reads: one input is the batch that is measured, others are known.
+// The inputs of a file's network: one is the batch that is measured, others are known.
 #pragma once
 
 #include <optional>

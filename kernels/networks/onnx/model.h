@@ -97,7 +97,7 @@ struct Node {
 
 struct Graph {
   std::string name;
-  std::vector<Node> nodes;  // each behind those that make its inputs
+  std::vector<Node> nodes;  // each after those that make its inputs
   std::vector<Tensor> initializers;
   std::vector<ValueInfo> inputs;  // without the initializers that old files list here too
   std::vector<ValueInfo> outputs;

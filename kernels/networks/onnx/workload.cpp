@@ -37,7 +37,7 @@ ImportOptions import_options(const std::string& path, const GivenOptions& given)
   return options;
 }
 
-// Of a file's name, what can be part of a point's name and of a result's file name.
+// The part of a file's name that may stand in a point's name and in a result's file name.
 std::string short_name(const std::string& stem) {
   constexpr std::size_t kLongest = 60;
   std::string name;

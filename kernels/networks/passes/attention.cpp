@@ -90,7 +90,7 @@ class Writer {
     return reshape(name, made, {batch, positions, heads * features.size});
   }
 
-  // Whether all three lie one behind the other in the same rows.
+  // Whether all three lie one after the other in the same rows.
   bool is_packed(const FoundAttention& found) const {
     const auto& [batch, heads, positions, features] = found.operands[0].dims;
     const std::int64_t width = heads.extent.size * features.extent.size;

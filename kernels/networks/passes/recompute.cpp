@@ -36,7 +36,7 @@ bool ends_block(const Graph& graph, Value value) {
 }  // namespace
 
 std::vector<Segment> segments(const Graph& graph) {
-  // A value is the only one later layers depend on where no earlier value is read behind it. A concatenation
+  // A value is the only one later layers depend on where no earlier value is read after it. A concatenation
   // does not count: what it reads is kept anyway.
   const std::size_t count = graph.nodes().size();
   std::vector<Value> last_read(count, 0);

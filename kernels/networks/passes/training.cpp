@@ -41,7 +41,7 @@ bool is_rows_of_classes(const ProgramPlan& plan, Value logits) {
          shape.is_fixed_from(1);
 }
 
-// The layers up to the logits, and behind them the logits as rows of classes: of maps the channels are the
+// The layers up to the logits, and after them the logits as rows of classes: of maps the channels are the
 // classes of each pixel, of any other value the last dimension.
 Graph ending_in_rows(const Graph& graph, Value logits) {
   const Shape& shape = graph[logits].shape;

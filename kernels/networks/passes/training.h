@@ -20,7 +20,7 @@ struct TrainOptions {
   bool recompute = false;
   bool loss_scaling = false;  // see kernels/operations/loss_scale/loss_scale.h
   // Bytes of parameters, at least, that are updated together within the backward pass where that can be; 0:
-  // all of them behind it. See updates.cpp.
+  // all of them after it. See updates.cpp.
   std::int64_t update_slice = 256 * 1024;
 };
 

@@ -17,7 +17,7 @@
 namespace bench::kernels {
 
 struct View {
-  // Its stride depends on the batch where the batch lies behind it in memory.
+  // Its stride depends on the batch where the batch lies after it in memory.
   struct Run {
     Extent extent = 1;
     Extent stride = 0;  // 0: repeated, or of one element
@@ -30,7 +30,7 @@ struct View {
   std::vector<Dim> dims;
   double factor = 1;
 
-  // All runs; neighbours that lie one behind the other are one.
+  // All runs; neighbours that lie one after the other are one.
   std::vector<Run> merged() const;
 };
 

@@ -17,7 +17,7 @@ struct Placed {
 };
 
 // An aligned place in the tightest gap with room for it between those of `placed`, in the order of their
-// begins, that live at the same time; behind them all when there is none.
+// begins, that live at the same time; after them all when there is none.
 std::int64_t best_gap(const std::vector<Placed>& placed, std::span<const Lifetime> lifetimes,
                       const Lifetime& wanted) {
   const std::int64_t bytes = aligned(wanted.bytes);

@@ -67,7 +67,7 @@ class Recorder {
 
   // Bytes that each layer may spend on a faster algorithm; none at first.
   void set_extra(std::vector<ExtraBytes> extra) { extra_ = std::move(extra); }
-  // `suffix` goes behind the names; later micro-batches add to the gradients of earlier ones.
+  // `suffix` goes after the names; later micro-batches add to the gradients of earlier ones.
   void start_micro_batch(TensorId samples, std::string suffix = {});
   void forward(Value value);
   // Once more, for a backward pass that finds the first result gone.
@@ -125,7 +125,7 @@ class Recorder {
   ArrayTensor diff_array() { return {diff(), dst_array()}; }
   ArrayTensor diff_array(Layout layout);
   // A new tensor for the gradient of an input, as array() gives the input; contributed to it, by way of a
-  // copy behind the next instruction where the input is stored otherwise.
+  // copy after the next instruction where the input is stored otherwise.
   ArrayTensor input_gradient_array(std::size_t index = 0);
   ArrayTensor input_gradient_array(std::size_t index, Layout layout);
 
@@ -144,7 +144,7 @@ class Recorder {
     return fresh(what + " of " + name(), bytes, content);
   }
 
-  // In training, for a layer whose only reader is the activation right behind it: the activation that the
+  // In training, for a layer whose only reader is the activation right after it: the activation that the
   // layer applies itself, so that the activation's own layer computes nothing; else none. Rectifiers only,
   // whose gradient does not ask for what they read. `slope`: whether the layer also multiplies the gradient
   // by the activation's slope.
@@ -192,7 +192,7 @@ class Recorder {
       return false;
     }
   }
-  // `label` goes behind the instruction's name.
+  // `label` goes after the instruction's name.
   template <class Spec>
   void record(const Spec& spec, const Arguments& arguments, const InPlace& in_place = {},
               const std::string& label = {}) {
@@ -267,7 +267,7 @@ class Recorder {
   std::map<std::pair<Value, Slot>, TensorId> constants_;
   std::optional<BlockId> constants_block_;
   std::set<TensorId> written_;                      // gradients of parameters that hold something
-  std::vector<std::pair<Slot, TensorId>> pending_;  // gradients to be added up behind the next instruction
+  std::vector<std::pair<Slot, TensorId>> pending_;  // gradients to be added up after the next instruction
   struct GradientCopy {
     StridedCopy copy;
     TensorId from = 0, to = 0;

@@ -1,6 +1,6 @@
 // Attention in inference on the CPU, a head at a time: some rows of scores, their softmax and its product
 // with the values, while those rows are in a core's cache. So scratch grows with the threads, not with heads
-// and batch. Rows are divided by their sums behind the second product, which is narrower than the scores.
+// and batch. Rows are divided by their sums after the second product, which is narrower than the scores.
 #include <omp.h>
 
 #include <algorithm>

@@ -267,7 +267,7 @@ class AttentionOperation final : public KernelOperation<Machine, Attention> {
 
   AttentionProducts products_;
   std::vector<Multiplier> multipliers_;
-  // In the scratch, behind the fp32 squares.
+  // In the scratch, after the fp32 squares.
   std::int64_t narrow_at_ = 0;
   std::int64_t library_at_ = 0;
 };

@@ -82,7 +82,7 @@ class CudnnAttention final : public ReferenceOf<Attention> {
   Candidates listed_;
   std::vector<Candidate> usable_;  // those that were built; all until then
   bool prepared_ = false;
-  // In the scratch, behind the rows' sums.
+  // In the scratch, after the rows' sums.
   std::int64_t query_sums_at_ = 0;
   std::int64_t library_at_ = 0;
 };

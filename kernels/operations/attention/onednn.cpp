@@ -208,7 +208,7 @@ class OnednnAttention final : public ReferenceOf<Attention> {
   }
 
   std::vector<onednn::PrimitiveCall> calls_;
-  // In the scratch, behind the fp32 squares.
+  // In the scratch, after the fp32 squares.
   std::int64_t narrow_at_ = 0;
   std::int64_t own_at_ = 0;
 };

@@ -1,5 +1,5 @@
 // The softmax of attention's scores and its gradient. Where they are causal, row i takes part up to its
-// element i: elements behind it are not read and are written as zeros.
+// element i: elements after it are not read and are written as zeros.
 #pragma once
 
 #include <cstdint>
@@ -35,7 +35,7 @@ struct SquareRows {
   }
 };
 
-// `kCount` elements of a row from element `first` on, `rest` of which it sees: zero behind them.
+// `kCount` elements of a row from element `first` on, `rest` of which it sees: zero after them.
 template <int kCount>
 BENCH_DEVICE void hide(float (&values)[kCount], std::int64_t rest) {
   for (int i = 0; i < kCount; ++i) {
@@ -104,7 +104,7 @@ struct SquareSoftmax {
   }
 };
 
-// dS = P ∘ (dP − Σ dP ∘ P) · scale of each row. dst has a square behind the other, and so has dP; they may be
+// dS = P ∘ (dP − Σ dP ∘ P) · scale of each row. dst has a square after the other, and so has dP; they may be
 // the same memory where dst is fp32.
 template <class Element, int kCount, int kGroup>
 struct SquareSoftmaxGradient {

@@ -1,4 +1,4 @@
-// 2-D convolution (cross-correlation), its two gradients, and what may be fused behind it.
+// 2-D convolution (cross-correlation), its two gradients, and what may be fused after it.
 //
 // forward:          dst[n,k,p,q] = act( bias[k] + Σ_{c,r,s} x(c,r,s) · w[k,c,r,s] + src1[n,k,p,q] )
 //                   x(c,r,s) = src[n, g·C/G + c, p·stride − pad + r·dilation, q·stride − pad + s·dilation]

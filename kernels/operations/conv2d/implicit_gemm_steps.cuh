@@ -45,7 +45,7 @@ struct ConvolutionShape {
     return corner;
   }
 
-  // A term's tap and channel; behind the last term, so far to the right that it is outside every input.
+  // A term's tap and channel; after the last term, so far to the right that it is outside every input.
   BENCH_DEVICE Corner tap(std::uint32_t term) const {
     constexpr int kFarRight = 1 << 30;
     std::uint32_t rest = term;

@@ -1,4 +1,4 @@
-// Convolution by oneDNN, with bias, residual and activation fused behind it: first which of its algorithms
+// Convolution by oneDNN, with bias, residual and activation fused after it: first which of its algorithms
 // computes one, and in how many parts of the batch, then the operation.
 #include <algorithm>
 #include <array>

@@ -6,7 +6,7 @@
 namespace bench::kernels::packed {
 namespace {
 
-// The first tap along an axis that reads the map, and the first behind it that does not.
+// The first tap along an axis that reads the map, and the first after it that does not.
 std::pair<std::int64_t, std::int64_t> taps_inside(const WindowAxis& axis, std::int64_t at) {
   std::int64_t first = 0;
   while (first < axis.kernel && axis.at(at, first) < 0) {

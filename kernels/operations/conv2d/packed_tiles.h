@@ -10,7 +10,7 @@ inline constexpr std::int64_t kVector = 8;       // floats
 inline constexpr std::int64_t kMostPixels = 6;   // of a tile: their sums fill the registers
 inline constexpr std::int64_t kMostVectors = 2;  // of a tile
 
-// Tiles one behind the other, each of some of the pixels.
+// Tiles one after the other, each of some of the pixels.
 struct Tiles {
   std::int64_t count = 1;
   // Of each pixel of the tiles, what it reads: those of the next tap are `tap_step` entries on.

@@ -217,7 +217,7 @@ class ReferenceConv2d final : public ReferenceOf<Conv2d> {
     write(pointers, forward() ? Slot::dst : Slot::diff_src, result);
   }
 
-  // A group's weights as [r][s][channel read][output], of outputs `first` to `first + count`; zeros behind
+  // A group's weights as [r][s][channel read][output], of outputs `first` to `first + count`; zeros after
   // them.
   std::vector<float> tap_major_weights(std::span<const float> weights, std::int64_t group, std::int64_t first,
                                        std::int64_t count) const {

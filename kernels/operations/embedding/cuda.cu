@@ -113,7 +113,7 @@ struct AddPositions {
   }
 };
 
-// A thread does a unit of the table, whose vectors collect from all samples; those behind the sequence have
+// A thread does a unit of the table, whose vectors collect from all samples; those after the sequence have
 // none.
 template <class Element, int kCount>
 struct PositionGradient {

@@ -3,7 +3,7 @@
 // equal digits, so that the result does not depend on the card, and takes time in proportion to the places.
 //
 // A pass is three kernels: each tile of places counts its digits, one block turns the counts into addresses,
-// each tile moves its places there. A token that names no row of the table comes behind all others.
+// each tile moves its places there. A token that names no row of the table comes after all others.
 #pragma once
 
 #include <bit>

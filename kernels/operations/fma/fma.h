@@ -2,7 +2,7 @@
 //
 //   chains   x ← src; then `steps` times x ← kFactor · x + kSummand; dst ← x. Every element is its own chain;
 //            enough of them are under way at once to hide a multiply-add's latency.
-//   tiles    for tensor cores. A row's elements are taken 256 at a time as a tile X of 16 × 16, zeros behind
+//   tiles    for tensor cores. A row's elements are taken 256 at a time as a tile X of 16 × 16, zeros after
 //            the last one: S ← 0; then `steps` times S ← X · M + S with the constant matrix M
 //            (fma_matrix below), sums in fp32; dst ← S. M has no zeros, for tensor cores draw less power, and
 //            so clock higher, on them.

@@ -1,4 +1,4 @@
-// Gathering on the CPU: rows of what lies behind the dimension, over OpenMP threads. In the gradient a thread
+// Gathering on the CPU: rows of what lies after the dimension, over OpenMP threads. In the gradient a thread
 // adds up all places that name an element, in their order.
 #include <algorithm>
 #include <array>

@@ -2,7 +2,7 @@
 //   forward:  dst[o, i, :] = src[o, indices[i], :]
 //   backward: diff_src[o, j, :] = Σ over the i with indices[i] = j of diff_dst[o, i, :]
 // The list is known when the operation is made. Values lie in the order of their dimensions: `outer` is what
-// lies before the dimension, `inner` what lies behind it.
+// lies before the dimension, `inner` what lies after it.
 //
 // Slots. forward: src → dst.   backward: diff_dst → diff_src.
 #pragma once

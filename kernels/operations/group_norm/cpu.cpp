@@ -18,7 +18,7 @@ constexpr std::int64_t kWorthThreads = 1 << 15;  // elements
 struct Lanes {
   std::int64_t sample;
   std::int64_t channel;  // the first
-  std::int64_t count;    // those that the tensor has; padding lies behind them
+  std::int64_t count;    // those that the tensor has; padding lies after them
   std::int64_t stored;   // with padding
   std::int64_t at;       // where the first pixel lies
   std::int64_t step;     // elements from pixel to pixel

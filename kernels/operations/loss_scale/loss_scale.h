@@ -9,7 +9,7 @@
 //
 // find_overflow: diff_weights (input); loss_scale (state): notes whether one of `count` gradients is not
 //                finite, and keeps what was noted before.
-// update_loss_scale: loss_scale (state): once a step, behind the optimizer.
+// update_loss_scale: loss_scale (state): once a step, after the optimizer.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Matrix product by cuBLASLt, with bias and activation in its epilogue; activations that it does not have
-// come behind it in a kernel of our own. The bias is stored in the dtype.
+// come after it in a kernel of our own. The bias is stored in the dtype.
 #include "bench/error.h"
 #include "kernels/backends/cublaslt/product.h"
 #include "kernels/backends/cuda/library_scratch.h"
@@ -13,7 +13,7 @@ namespace {
 
 struct Planned {
   cublaslt::TunedProduct product;
-  Activation left = Activation::none;  // behind it, to our own kernel
+  Activation left = Activation::none;  // after it, to our own kernel
 };
 
 // With the activation in the epilogue where cuBLASLt has an algorithm that does so.

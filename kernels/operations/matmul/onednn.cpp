@@ -1,4 +1,4 @@
-// Matrix product by oneDNN, with bias and activation fused behind it: by its product, or by its convolution
+// Matrix product by oneDNN, with bias and activation fused after it: by its product, or by its convolution
 // of one pixel, whichever has the better kernels.
 #include <algorithm>
 #include <string_view>
@@ -19,7 +19,7 @@ std::string described(const Matmul& spec) {
 }
 
 // Before AVX-512 oneDNN's product is its general one, which packs the weights in every run, is slow where
-// rows of weights are whole pages apart, and computes functions behind it one element at a time. Seen with
+// rows of weights are whole pages apart, and computes functions after it one element at a time. Seen with
 // version 2.6 and AVX2: 128 rows by 768 to 3072 columns at 40 GFLOP/s a core, with a GELU less, and at 85 by
 // the convolution. That takes whole vectors of features, and gains nothing with few rows.
 bool is_better_convolved(const Matmul& spec, const dnnl::matmul::primitive_desc& product) {

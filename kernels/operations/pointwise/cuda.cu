@@ -31,7 +31,7 @@ struct PointwiseKernel {
   }
 };
 
-// diff · slope at an element; arrays 1 is diff, behind it are the inputs that the slope depends on.
+// diff · slope at an element; arrays 1 is diff, after it are the inputs that the slope depends on.
 template <class Element>
 struct PointwiseGradient {
   NestPointers<Element> arrays;

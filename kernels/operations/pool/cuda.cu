@@ -325,7 +325,7 @@ class PoolOperation final : public KernelOperation<Machine, Pool> {
     return {static_cast<int>(axis.in), static_cast<int>(axis.out), static_cast<int>(axis.reach()),
             static_cast<int>(axis.pad), Divider(axis.stride)};
   }
-  // `end`: padding behind the input, beyond that in front of it.
+  // `end`: padding after the input, beyond that in front of it.
   SpreadWindows spread(const WindowAxis& axis, std::int64_t end) const {
     return {sliding(axis), static_cast<int>(axis.kernel),
             spec_.count_padding ? static_cast<int>(axis.in + axis.pad + end) : 0, Divider(axis.dilation)};

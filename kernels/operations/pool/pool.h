@@ -34,7 +34,7 @@ struct Pool {
   std::int64_t pad_h = 0, pad_w = 0;           // on both sides; below the window's span with the two below
   std::int64_t pad_bottom = 0, pad_right = 0;  // there, in addition to pad_h and pad_w; may be negative
   std::int64_t dilation_h = 1, dilation_w = 1;
-  // Rows and columns behind the padding that the last windows reach: those of a result that is rounded up.
+  // Rows and columns after the padding that the last windows reach: those of a result that is rounded up.
   // They are never counted.
   std::int64_t beyond_h = 0, beyond_w = 0;
   bool count_padding = false;          // average only

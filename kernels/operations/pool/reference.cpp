@@ -32,7 +32,7 @@ std::vector<Range> adaptive_ranges(std::int64_t in, std::int64_t out) {
   return ranges;
 }
 
-// `end_pad`: padding behind the input, beyond that in front of it.
+// `end_pad`: padding after the input, beyond that in front of it.
 std::vector<Range> sliding_ranges(const WindowAxis& axis, bool count_padding, std::int64_t end_pad) {
   const auto steps = [&](std::int64_t distance) { return (distance + axis.dilation - 1) / axis.dilation; };
   std::vector<Range> ranges;

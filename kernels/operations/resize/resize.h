@@ -5,7 +5,7 @@
 // The place of output o along an axis is the fraction (o · step + offset) / unit, exact in whole numbers, so
 // that every implementation rounds to the same pixel. From a place p:
 //   nearest: the pixel that `rounding` names
-//   linear:  ⌊p⌋ and the one behind it, by distance
+//   linear:  ⌊p⌋ and the one after it, by distance
 //   cubic:   the two on either side, by Keys' convolution kernel with this `cubic` (1981; a = −3/4 as PyTorch
 //            and ONNX have it)
 // A pixel outside is the nearest one inside.

@@ -1,4 +1,4 @@
-// Turns maps of scores into rows of classes, one behind the other: what a loss over pixels or over predicted
+// Turns maps of scores into rows of classes, one after the other: what a loss over pixels or over predicted
 // boxes reads. A map has the scores of one or more rows at each pixel: channel a · classes + k is class k of
 // the pixel's row a. Rows follow each other map by map, then pixel by pixel in reading order, then a:
 //

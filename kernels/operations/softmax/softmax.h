@@ -3,7 +3,7 @@
 //   log:           src[n,c,h,w] − max_c src[n,c,h,w] − log Σ_c exp(…)
 //   backward: diff_src = dst · (diff_dst − Σ_c diff_dst · dst)        log: diff_dst − exp(dst) · Σ_c diff_dst
 // A matrix has h = w = 1. Over any other dimension of a value that is the c of a tensor in nchw: n is what
-// lies before it, h what lies behind. Slots. forward: src → dst.   backward: dst, diff_dst → diff_src (may be
+// lies before it, h what lies after. Slots. forward: src → dst.   backward: dst, diff_dst → diff_src (may be
 // diff_dst).
 #pragma once
 

@@ -36,7 +36,7 @@ struct SquareSums {
   std::int64_t count;     // elements of a row
   std::int64_t each;      // accesses of a part
   std::int32_t parts;     // of a row
-  std::int64_t accesses;  // whole ones of a row; the last part takes what is left behind them
+  std::int64_t accesses;  // whole ones of a row; the last part takes what is left after them
 
   using Shared = WarpValues<float>;
 

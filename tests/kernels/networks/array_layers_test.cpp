@@ -272,7 +272,7 @@ TEST_P(ArrayLayers, EachParameterHasTheSameGradientInEveryLayout) {
     std::map<std::string, std::vector<float>> all;
     for (std::size_t i = 0; i < trainer.plan().parameters.size(); ++i) {
       const PlannedParameter& parameter = trainer.plan().parameters[i];
-      // Columns behind a flatten are in the order of the layout.
+      // Columns after a flatten are in the order of the layout.
       if (graph[parameter.layer].name != "fc") {
         all[graph[parameter.layer].name + " " + std::string(name_of(parameter.slot))] = trainer.gradient(i);
       }

@@ -28,7 +28,7 @@ constexpr std::int64_t kHeads = 3;
 constexpr std::int64_t kSize = 8;
 constexpr std::int64_t kWidth = kHeads * kSize;
 
-// Builders of a graph's parts. Hindered: a rectifier behind the softmax, which changes nothing, keeps
+// Builders of a graph's parts. Hindered: a rectifier after the softmax, which changes nothing, keeps
 // attention from being found.
 class Written {
  public:
@@ -95,7 +95,7 @@ std::vector<float> hiding(float hidden) {
   return all;
 }
 
-// As ViT of timm: one linear layer, a dimension for the three, the scale behind the product.
+// As ViT of timm: one linear layer, a dimension for the three, the scale after the product.
 Graph packed(bool hindered) {
   Written w(hindered);
   Value x = w.g.linear("qkv", w.g.layer_norm("norm", w.stem()), 3 * kWidth);

@@ -196,7 +196,7 @@ TEST_F(Infer, UnsupportedDtypeIsAReason) {
   EXPECT_FALSE(type.configure(spec(1, Dtype::fp32, 32))->unsupported(*device_).has_value());
 }
 
-// Channels that do not fill a group of 16, behind a flatten: the padding meets zero columns.
+// Channels that do not fill a group of 16, after a flatten: the padding meets zero columns.
 TEST_F(Infer, FlattenFollowsTheStoredOrder) {
   Graph g({3, 9, 7});
   auto x = g.relu("relu", g.conv2d("conv", g.image(),

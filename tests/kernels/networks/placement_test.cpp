@@ -69,7 +69,7 @@ TEST(Arena, ABufferThatAsksForMoreLiesOnItsOwnBoundary) {
   EXPECT_EQ(packing.bytes, 1792 + 640);
 }
 
-// The second leaves a gap from 1600 to 2560, of which 768 B lie behind a multiple of 256.
+// The second leaves a gap from 1600 to 2560, of which 768 B lie after a multiple of 256.
 TEST(Arena, AGapCountsFromTheBoundaryOn) {
   std::vector<Lifetime> lifetimes{{1600, 0, 1}, {960, 0, 0}, {896, 0, 1}, {768, 1, 1, 256}};
   EXPECT_EQ(pack_arena(lifetimes).offsets[3], 1792);

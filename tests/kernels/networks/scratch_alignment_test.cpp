@@ -42,7 +42,7 @@ const auto scratchy_at_256 = scratchy("scratch_at_256", 256);
 
 class ScratchAlignment : public NetworkTest {
  protected:
-  // 5 x 5 pixels of 16 channels are 1600 B: behind two such tensors a place is 128 off a multiple of 256. The
+  // 5 x 5 pixels of 16 channels are 1600 B: after two such tensors a place is 128 off a multiple of 256. The
   // two of 64 channels, 6400 B each, are the peak, so that there is room for the rest.
   ProgramPlan plan(const std::string& implementation) {
     Graph graph({.c = 16, .h = 5, .w = 5});

@@ -181,7 +181,7 @@ TEST(BackwardPoolReference, IsTheDerivative) {
 }
 
 // As torch.nn.functional.avg_pool1d and max_pool1d give it, with ceil_mode: the last window begins at 4, of
-// the padding behind it one position counts.
+// the padding after it one position counts.
 TEST(PoolWindows, DivideByWhatIsCounted) {
   Pool spec{.src = {.n = 1, .c = 1, .h = 1, .w = 6},
             .kind = Pool::Kind::average,

@@ -1,5 +1,5 @@
 // The functions of activation.h that are neither rectifiers nor the tanh form of GELU: the references by hand
-// and against central differences, every implementation against them, alone and behind a convolution.
+// and against central differences, every implementation against them, alone and after a convolution.
 #include "other_activations.h"
 
 #include <gmock/gmock.h>

@@ -39,7 +39,7 @@ struct Place {
 };
 
 // Prepares and runs `operation`, twice, its outputs poisoned with NaNs before each run. Returns the outputs
-// in plain form. Fails the test where the operation writes behind a slot's memory or into its inputs, where
+// in plain form. Fails the test where the operation writes past a slot's memory or into its inputs, where
 // the channel padding of an output is not zero, or where the two runs differ.
 // `saved` receives what the operation saves, or is given to it if it reads what another has saved.
 Values run_operation(Operation& operation, const Values& inputs, Sum sum = Sum::apart, Saved* saved = nullptr,

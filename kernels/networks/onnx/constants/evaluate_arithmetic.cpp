@@ -136,7 +136,7 @@ Number remainder(const Number& a, const Number& b, bool whole) {
     throw Refused("a remainder of the batch");
   }
   const double rest = std::fmod(a.fixed, divisor);
-  // Of whole numbers the remainder has the divisor's sign.
+  // The remainder of whole numbers has the divisor's sign.
   return {whole && rest != 0 && (rest < 0) != (divisor < 0) ? rest + divisor : rest, 0};
 }
 

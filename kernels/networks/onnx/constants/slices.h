@@ -1,4 +1,4 @@
-// What Slice, Split, Squeeze, Unsqueeze and Expand make of dimensions, for known values and others.
+// Dimensions after Slice, Split, Squeeze, Unsqueeze and Expand, for known values and others.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +34,7 @@ std::vector<std::int64_t> split_sizes(const Extent& extent,
 Extents unsqueezed(const Extents& dims, const std::vector<std::int64_t>& axes);
 // Without axes every dimension of one element goes, except that of the batch.
 Extents squeezed(const Extents& dims, const std::optional<std::vector<std::int64_t>>& axes);
-// What Expand makes of dimensions; a target that holds the file's batch means the batch.
+// Dimensions after Expand; a target that holds the file's batch means the batch.
 Extents expanded(const Extents& dims, const std::vector<Number>& target, std::int64_t file_batch);
 
 }  // namespace bench::kernels::onnx

@@ -65,7 +65,7 @@ Value behind_past(Lowering& node, std::optional<std::size_t> past, const Value& 
 
 constexpr float kHidden = -1e9F;  // instead of the scores of hidden positions
 
-// Query i reads the keys up to its own position, which is behind those of the past.
+// Query i reads the keys up to its own position, which is after those of the past.
 Value causal_mask(Lowering& node, std::int64_t queries, std::int64_t keys, std::int64_t past) {
   node.all.budget.take(elements_of({queries, keys}));
   Constant mask{.type = ElementType::f32, .dims = {queries, keys}, .values = {}};

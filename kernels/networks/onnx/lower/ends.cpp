@@ -31,7 +31,7 @@ void leave_out(Lowering& node, const std::string& what) {
   }
 }
 
-// Of token ids: the end of a text is its last token.
+// ArgMax over token ids finds the end of a text: its last token.
 void lower_arg_max(Lowering& node) {
   const Shape shape = node.shape(0);
   const std::size_t axis = node.axis(0);

@@ -148,7 +148,7 @@ void lower_gather(Lowering& node) {
       result.push_back(shape[d]);
     }
   }
-  // Of indices that are alike for every sample the rows are taken once, and then repeated.
+  // Where the indices are the same for every sample, the rows are taken once, then repeated.
   const Layers::Value in = node.all.layer(node.in(0), Uniform{0, 1});
   const Layers::Value made = take(node, in, axis, places);
   const Shape taken = shape_of(result);
@@ -245,7 +245,7 @@ void lower_gather_elements(Lowering& node) {
   node.set(made, shape_of(result));
 }
 
-// Of each sample the elements at some places, by indices whose first is the sample's own number.
+// Takes the elements at some places of each sample, by indices whose first is the sample's number.
 void lower_gather_nd(Lowering& node) {
   const Constant& indices = node.known(1, "its indices");
   const Shape shape = node.shape(0);

@@ -79,7 +79,7 @@ bool is_matrix(const Value& value) {
          (value.is_weight() || (value.is_known() && value.constant->elements() > 1));
 }
 
-// The summand that an Add behind adds to each row; nullptr: none.
+// The summand that a following Add adds to each row; nullptr: none.
 const Node* adds_bias(const Lowering& node, std::int64_t features, std::optional<WeightInput>& bias) {
   const Node* const next = node.all.sole_reader(node.node.outputs.front());
   if (next == nullptr || next->op != "Add" || !next->domain.empty() || next->inputs.size() != 2) {

@@ -35,7 +35,7 @@ bool normalises_weights(Lowering& node) {
   return fixed;
 }
 
-// A value of any number of dimensions as maps: what is behind the channels is their pixels.
+// A value of any number of dimensions as maps: the dimensions after the channels are their pixels.
 Layers::Value as_maps(Lowering& node, const Shape& shape) {
   if (shape.is_maps()) {
     return node.layer(0);
@@ -47,7 +47,7 @@ Layers::Value as_maps(Lowering& node, const Shape& shape) {
   return node.all.reshaped(node.elements(0), {shape[0], shape[1], 1, pixels});
 }
 
-// Channels are behind the first dimension. A matrix has them last; a sequence or a volume is as maps of
+// Channels are after the first dimension. A matrix has them last; a sequence or a volume is as maps of
 // height 1.
 void lower_batch_norm(Lowering& node) {
   if (normalises_weights(node)) {

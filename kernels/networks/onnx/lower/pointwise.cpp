@@ -135,7 +135,7 @@ void lower(Lowering& node) {
   lower_binary(node, function, of_number);
 }
 
-// Of any number of values: one after the other.
+// Joins any number of values, one after the other.
 Value joined_in_turn(Lowering& node, PointwiseFunction function) {
   Value so_far = node.in(0);
   for (std::size_t i = 1; i < node.inputs(); ++i) {

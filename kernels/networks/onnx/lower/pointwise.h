@@ -1,4 +1,4 @@
-// What files of elementwise operators share.
+// Shared by the files of elementwise operators.
 #pragma once
 
 #include "kernels/networks/graph/array_options.h"

@@ -12,7 +12,7 @@ void lower(Lowering& node, bool log) {
   if (shape[axis].per_sample) {
     throw Refused("it compares the samples of a batch");
   }
-  bool single = true;  // all dimensions behind the axis
+  bool single = true;  // all dimensions after the axis
   for (std::size_t d = axis + 1; d < shape.rank(); ++d) {
     single &= shape[d] == Extent(1);
   }
@@ -33,7 +33,7 @@ void lower(Lowering& node, bool log) {
     const Layers::Value in = node.all.reshaped(node.elements(0), rows);
     return node.set(node.append({in}, SoftmaxOptions{.dimension = axis, .log = log}), shape);
   }
-  // Of single-pixel maps over the channels, as rows.
+  // Single-pixel maps over the channels are rows.
   const Layers::Value in = node.layer(0);
   if (axis + 1 == shape.rank() && shape.is_rows() && !shape.is_flat()) {
     return node.set(node.append({in}, SoftmaxOptions{.log = log}));

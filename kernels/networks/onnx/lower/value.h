@@ -1,4 +1,4 @@
-// What a name of the file means: a value that is known, a weight, or the result of a layer.
+// Meaning of a name in the file: a known value, a weight, or the result of a layer.
 #pragma once
 
 #include <memory>

@@ -33,7 +33,7 @@ VolumeWindows windows_over_volumes(const Lowering& node, const Sizes& kernel) {
           .pad = pads_of(node, kAxes)};
 }
 
-// Of the rows and columns.
+// The padding of the rows and columns.
 Padding padding_of_planes(const VolumeWindows& windows) {
   return {windows.pad[1], windows.pad[2], windows.pad[kAxes + 1], windows.pad[kAxes + 2]};
 }

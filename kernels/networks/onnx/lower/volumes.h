@@ -5,7 +5,7 @@
 
 namespace bench::kernels::onnx {
 
-// Whether the node's first input has three dimensions behind its channels: N × C × D × H × W.
+// Whether the node's first input has three dimensions after its channels: N × C × D × H × W.
 bool is_volume(const Lowering& node);
 
 // The frames that a window covers lie side by side as channels of one map, so that its weights, in the order

@@ -18,7 +18,7 @@ PerAxis per_axis(const Lowering& node, const std::string& attribute, std::size_t
   return axes == 1 ? PerAxis(1, sizes[0]) : PerAxis(sizes[0], sizes[1]);
 }
 
-// What SAME padding needs along an axis, in all.
+// Total SAME padding along an axis.
 std::int64_t same_padding(std::int64_t in, std::int64_t kernel, std::int64_t stride, std::int64_t dilation) {
   const std::int64_t out = (in + stride - 1) / stride;
   return std::max<std::int64_t>(0, (out - 1) * stride + dilation * (kernel - 1) + 1 - in);

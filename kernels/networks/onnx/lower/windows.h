@@ -11,8 +11,8 @@
 
 namespace bench::kernels::onnx {
 
-// Of the kernel, strides, dilations: `axes` sizes of 1 or more; all 1 where the attribute is not given.
-// Throws Refused.
+// The sizes of a kernel, strides or dilations: `axes` of them, 1 or more; all 1 where the attribute is not
+// given. Throws Refused.
 std::vector<std::int64_t> sizes_of(const Lowering& node, const std::string& attribute, std::size_t axes);
 void require_sizes(const std::vector<std::int64_t>& kernel);
 // The padding before and after each axis, 2 · axes sizes; all 0 where none is given, or by auto_pad VALID.
@@ -24,7 +24,7 @@ struct Windows {
   Padding pad = 0;
 };
 
-// Of a node over maps, or over signals, whose only dimension is the width. Throws Refused.
+// The windows of a node over maps, or over signals, whose only dimension is the width. Throws Refused.
 Windows windows_of(const Lowering& node, const std::vector<std::int64_t>& kernel);
 
 // A node's first input as maps.

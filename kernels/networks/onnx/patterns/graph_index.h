@@ -38,7 +38,7 @@ class GraphIndex {
   // kNone where the node has none.
   Value output(NodeId id) const;
 
-  // Of kNone: what a value has that nobody makes or reads.
+  // kNone has the entry of a value that no node makes or reads.
   const std::string& name(Value value) const { return entry(value).name; }
   // kNone for inputs and initializers.
   NodeId maker(Value value) const { return entry(value).maker; }

@@ -106,13 +106,13 @@ Term term(std::int8_t x, std::int8_t mean, std::int8_t deviation, std::size_t ve
   return made;
 }
 
-// What multiplies and what is added, as vectors of the expression; kNone where there is none.
+// Scale and shift, as vectors of the expression; kNone where there is none.
 struct Affine {
   GraphIndex::Value scale = GraphIndex::kNone;
   GraphIndex::Value shift = GraphIndex::kNone;
 };
 
-// Of x · √⁻¹ · scale − mean · √⁻¹ · scale + shift, with √ or its inverse as the symbol.
+// Scale and shift of x · √⁻¹ · scale − mean · √⁻¹ · scale + shift, with √ or its inverse as the symbol.
 std::optional<Affine> affine_of(const Polynomial& result, const Expression& expression, std::int8_t inverse) {
   constexpr std::size_t kNoVector = Term::kSymbols;
   const std::vector<GraphIndex::Value>& vectors = expression.vectors();

@@ -12,7 +12,7 @@ namespace {
 // Groups are at most this deep and have at most this many values, those that are read twice counted twice.
 constexpr int kDepth = 9;
 constexpr int kReads = 32;
-// What they compute is short.
+// The most terms that a group's polynomial may have: formulas of activations are short.
 constexpr std::size_t kTerms = 8;
 constexpr int kPower = 8;
 constexpr std::size_t kTermsOfBase = 2;

@@ -1,4 +1,4 @@
-// What a group of nodes computes, as a polynomial: exporters write x · ½ · (1 + t) with their factors in any
+// The result of a group of nodes as a polynomial: exporters write x · ½ · (1 + t) with their factors in any
 // order, as divisions or as products, and all of them are ½x + ½xt.
 #pragma once
 
@@ -68,7 +68,7 @@ class Expression {
   const std::vector<NodeId>& members() const { return members_; }
   // Vectors, in the order of their symbols.
   const std::vector<Value>& vectors() const { return vectors_; }
-  // Of the constants that were read: 1e-4, or 4e-3 where one was rounded to 16 bits.
+  // Relative tolerance of the constants that were read: 1e-4, or 4e-3 where one was rounded to 16 bits.
   double tolerance() const { return half_ ? 4e-3 : 1e-4; }
 
  private:

@@ -1,9 +1,9 @@
-// What counts: the operators' versions; the inputs' names, types and dimensions; each node's operator,
+// The hash counts the operators' versions; the inputs' names, types and dimensions; each node's operator,
 // attributes and what made its inputs; the initializers' types and dimensions, and the values of those that
 // are no weights: integers and booleans of at most 64 elements, and floats without dimensions. In attributes
 // floats of at most 64 elements count too.
 //
-// What does not: other values, names (of nodes, inner values, initializers, free dimensions), the order of
+// It does not count other values, names (of nodes, inner values, initializers, free dimensions), the order of
 // nodes and initializers, what wrote the file, and where the values are.
 #include "kernels/networks/onnx/reader/hash.h"
 

@@ -7,7 +7,7 @@
 
 namespace bench::kernels::onnx {
 
-// Of a graph whose nodes are in order. See hash.cpp for what counts.
+// Hash of a graph whose nodes are in order. hash.cpp lists the parts that count.
 std::uint64_t graph_hash(const Model& model);
 
 }  // namespace bench::kernels::onnx

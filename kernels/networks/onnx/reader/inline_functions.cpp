@@ -22,7 +22,7 @@ std::uint64_t footprint(const std::vector<std::string>& names) {
   return bytes;
 }
 
-// Of a node that is copied: its attributes' graphs and tensors are shared.
+// Bytes of a node's copy: its attributes' graphs and tensors are shared.
 std::uint64_t footprint(const Node& node) {
   std::uint64_t bytes = sizeof(Node) + node.name.size() + node.op.size() + node.domain.size() +
                         footprint(node.inputs) + footprint(node.outputs);
@@ -34,7 +34,7 @@ std::uint64_t footprint(const Node& node) {
   return bytes;
 }
 
-// What a function's names become where it is called; a graph in it sees those around it.
+// Maps a function's names to the caller's; a graph in it sees those around it.
 struct Names {
   const Names* outer = nullptr;
   std::unordered_map<std::string_view, std::string> renamed{};

@@ -5,7 +5,7 @@
 
 namespace bench::kernels::onnx {
 
-// Sorts the nodes so that each is behind those that make its inputs, in graphs of attributes too; nodes that
+// Sorts the nodes so that each is after those that make its inputs, in graphs of attributes too; nodes that
 // are in such an order keep it. Throws Refusal: a cycle, a tensor that nothing makes, or that two nodes make.
 void order_nodes(Graph& graph);
 

@@ -19,7 +19,7 @@ class Reading {
   explicit Reading(Allowance& allowance) : allowance_(allowance) {}
 
   void model(Message message, Protos& read);
-  // Of the main graph, of functions, and of graphs in attributes.
+  // The tensors of the main graph, of functions, and of graphs in attributes.
   std::vector<Tensor*> tensors(Protos& read) const;
 
  private:

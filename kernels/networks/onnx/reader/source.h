@@ -23,7 +23,7 @@ class Source {
 
 // Throws Refusal: not a file, empty, not to be opened.
 std::unique_ptr<Source> open_file(const std::string& path);
-// Of bytes that outlive the source.
+// A source over bytes that outlive it.
 std::unique_ptr<Source> in_memory(std::span<const std::byte> bytes);
 
 }  // namespace bench::kernels::onnx

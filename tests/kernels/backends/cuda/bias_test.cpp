@@ -27,7 +27,7 @@ struct BiasShape {
 constexpr std::array kBiasShapes{BiasShape{1, 1},   BiasShape{3, 7},    BiasShape{40, 8},  BiasShape{5, 260},
                                  BiasShape{300, 2}, BiasShape{1500, 3}, BiasShape{700, 16}};
 
-// Numbers that the dtype holds, in memory of exactly their size behind `offset` bytes.
+// Numbers that the dtype holds, in memory of exactly their size after `offset` bytes.
 class Stored {
  public:
   Stored(std::int64_t count, Dtype dtype, std::int64_t offset, std::uint64_t stream)

@@ -24,7 +24,7 @@ struct RunOptions {
   std::int64_t offset = 0;
   std::uint64_t seed = 1;
   bool positive = false;  // parameters and states above zero
-  int runs = 1;           // one behind the other, states kept
+  int runs = 1;           // one after the other, states kept
 };
 
 // options.offset for this slot.

@@ -326,7 +326,7 @@ TEST(Import, FreeSizesAreAskedFor) {
   EXPECT_EQ(output_shape(network), (Shape{kBatch, 3, 9, 7}));
 }
 
-// One node behind a convolution that is as it should be.
+// One node after a convolution that is as it should be.
 std::string refused_node(const std::string& op, const std::vector<std::string>& more = {},
                          const std::vector<std::string>& attributes = {}) {
   OnnxWriter net;
@@ -389,7 +389,7 @@ TEST(Import, ListsEverythingThatIsUnsupported) {
   EXPECT_EQ(nodes[0].op, "Frobnicate");
 }
 
-// What is behind an unsupported node too, where its operator alone tells; of the others nothing is known.
+// What is after an unsupported node too, where its operator alone tells; of the others nothing is known.
 TEST(Import, ListsWhatIsBehindTheUnsupported) {
   OnnxWriter net;
   net.input("x", {2, 4, 6, 6});

@@ -56,7 +56,7 @@ class PatternNet {
     return mul(mul(x, add(node("Erf", {div(x, number(divisor))}), number(1))), number(0.5));
   }
 
-  // With a value as the network's output, behind one more node.
+  // With a value as the network's output, after one more node.
   Model recognised(const std::string& result) {
     file.node("Softmax", {result}, {"y"});
     file.output("y");

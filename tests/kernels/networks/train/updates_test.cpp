@@ -1,4 +1,4 @@
-// Parameters updated in slices within the backward pass: the same step as one update behind it.
+// Parameters updated in slices within the backward pass: the same step as one update after it.
 #include "kernels/networks/passes/training.h"
 
 #include <gmock/gmock.h>
@@ -182,10 +182,10 @@ TEST_F(Updates, LeaveSumsToTheActivationBesideThem) {
   for (const Instruction& instruction : residual.program.instructions()) {
     sums += instruction.name.starts_with("sum of gradients") ? 1 : 0;
   }
-  EXPECT_EQ(sums, 1U);  // behind the pooling: other residual blocks start at an activation
+  EXPECT_EQ(sums, 1U);  // after the pooling: other residual blocks start at an activation
 }
 
-// Forward the norm applies the activation behind it, backward its slope: on cards, where each is a pass over
+// Forward the norm applies the activation after it, backward its slope: on cards, where each is a pass over
 // memory.
 TEST(TrainingOnACard, LeavesActivationsBehindNormsToTheNorms) {
   ModelledCard card = h200();

@@ -114,7 +114,7 @@ TEST(Patterns, LeaveOtherNorms) {
        }},
   });
 
-  // A shift alone, and a scale that is not a vector of parameters, stay behind the norm.
+  // A shift alone, and a scale that is not a vector of parameters, stay after the norm.
   for (const auto& more :
        {std::function([](PatternNet& net) { return net.add(net.normalised("x"), "shift"); }),
         std::function([](PatternNet& net) { return net.mul(net.normalised("x"), net.number(3)); })}) {

@@ -51,7 +51,7 @@ TEST(OnnxHostile, CutAtEveryLength) {
     ASSERT_EQ(refusal_of(whole), "");
     for (std::size_t length = 0; length < whole.size(); ++length) {
       const std::string refusal = refusal_of(whole.substr(0, length));
-      // The operators' version is behind the graph; behind that, only functions that something calls are
+      // The operators' version is after the graph; after that, only functions that something calls are
       // missed.
       if (!refusal.empty()) {
         EXPECT_THAT(refusal, StartsWith("--onnx: 'net.onnx' ")) << length;
