@@ -374,9 +374,9 @@ class OptionsReader {
   static Framework framework_of(const std::string& text) {
     const std::optional<Framework> framework = parse_framework(text);
     if (!framework) {
-      throw UsageError(unknown_value("--framework", text,
-                                     {std::string(name_of(Framework::pytorch)),
-                                      std::string(name_of(Framework::pytorch_compiled))}));
+      throw UsageError(unknown_value(
+          "--framework", text,
+          {std::string(name_of(Framework::pytorch)), std::string(name_of(Framework::pytorch_compiled))}));
     }
     if (*framework == Framework::bench) {
       throw UsageError(

@@ -225,8 +225,8 @@ Answer host_answer(const Evaluation& evaluation, const std::string& dtype) {
     parts.push_back(fmt::format("{}", fmt::join(limited, ", ")));
   }
   answer.claim = fmt::format("The loader makes {} samples/s on {} cores ({}): {}.",
-                             plus_minus(host.per_s, host.interval), plain_number(host.cores), short_name(host.host),
-                             fmt::join(parts, "; "));
+                             plus_minus(host.per_s, host.interval), plain_number(host.cores),
+                             short_name(host.host), fmt::join(parts, "; "));
   return answer;
 }
 
