@@ -74,7 +74,7 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
   EagerOperations eager(const LayerPlace& place) const override {
     const auto queries = static_cast<double>(place.shape.elements());
     const auto positions = static_cast<double>(place.inputs.back().height());
-    const double width = static_cast<double>(place.shape.channels());
+    const auto width = static_cast<double>(place.shape.channels());
     const auto heads = static_cast<double>(options_.heads);
     std::vector<EagerRead> reads{{EagerRead::kPrevious, queries}};
     for (const int operand : {1, 2}) {
