@@ -45,7 +45,7 @@ def measures($currency): [
 | [(if $more > 0 then "\($more) more device\(if $more == 1 then "" else "s" end) in the file" else empty end),
    (if any($devices[]; .predicted) then "Predicted, not measured: \([$devices[] | select(.predicted) | .label] | join(", "))" else empty end),
    (if any($bars.bars[]; .at_most) then "Energy is an upper bound: by the data sheet's power" else empty end)] as $notes
-| {strings: (around("\($task): \([$devices[].label] | join(", "))"; ([(.answers // [])[] | objects | select(.headline == 1)] | first // {} | .claim); []; $notes)
+| {strings: (around("\($task)\(if $devices != [] and all($devices[]; .predicted) then ", predicted" else "" end): \([$devices[].label] | join(", "))"; ([(.answers // [])[] | objects | select(.headline == 1)] | first // {} | .claim); []; $notes)
     + {measured: ([$panels[].curves[].rates[]] | length), level: $level, batch_min: ($batches | first // 1), batch_max: ($batches | last // 1),
        rate_unit: "samples per second\($scale.words)", rate_top: ([$panels[].curves[].rates[] | .[3]] | max // 1),
        memories: (if any($memory[]; .sizes != []) then 1 else 0 end), memory_dtype: $main,
