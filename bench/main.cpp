@@ -1,6 +1,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,8 @@ int main(int argc, char** argv) {
     return report(error.what(), bench::ExitCode::usage);
   } catch (const bench::NotComparable& error) {
     return report(error.what(), bench::ExitCode::not_comparable);
+  } catch (const std::bad_alloc&) {
+    return report("the host's memory is full; give a smaller network, size or batch", bench::ExitCode::usage);
   } catch (const std::exception& error) {
     // "inconclusive" is a command's answer, which a gate may allow: an error is not.
     return report(error.what(),

@@ -117,7 +117,7 @@ class ConfiguredWorkload {
   virtual MemoryPlan plan(Device& device) const = 0;
   // Live memory while each operation of a step runs, in their order; allocates nothing. Empty: not known.
   virtual std::vector<MemoryMoment> timeline(Device& /*device*/) const { return {}; }
-  // Nothing where it is a single operation. Throws Unsupported.
+  // Nothing where it is a single operation; without operations where there is no plan.
   virtual std::optional<Composition> composition(Device& /*device*/) const { return std::nullopt; }
   // Throws OutOfMemory or Unsupported.
   virtual std::unique_ptr<Workload> make(Device& device) const = 0;

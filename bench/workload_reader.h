@@ -2,6 +2,7 @@
 // for each format of such files, by kernels; the command line has its name as an option.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
@@ -18,6 +19,11 @@ struct UnsupportedNode {
   std::string reason;
 };
 
+struct UnsupportedPart {
+  std::vector<UnsupportedNode> nodes;
+  std::int64_t of = 0;  // nodes in all
+};
+
 struct WorkloadReader {
   std::string name;                    // "onnx": the command line's --onnx FILE, and the ending of such files
   std::string description;             // one line, for lists
@@ -28,8 +34,7 @@ struct WorkloadReader {
   // returned type has `file` set, and each value that read() used is one of its options.
   std::function<WorkloadType(const std::string& path, const std::map<std::string, std::string>& given)> read;
   // Every node for which read() would refuse the file.
-  std::function<std::vector<UnsupportedNode>(const std::string& path,
-                                             const std::map<std::string, std::string>& given)>
+  std::function<UnsupportedPart(const std::string& path, const std::map<std::string, std::string>& given)>
       unsupported;
 };
 

@@ -135,19 +135,33 @@ class Inspection {
     }
     const std::map<std::string, std::string> given = reading_options(words_, *reader);
     try {
-      own_ = reader->read(target_, given);
+      read_file(*reader, given);
+    } catch (const UsageError& error) {
+      throw UsageError(without_option(error.what(), reader->name));
+    }
+  }
+
+  void read_file(const WorkloadReader& reader, const std::map<std::string, std::string>& given) {
+    try {
+      own_ = reader.read(target_, given);
       type_ = &*own_;
     } catch (const UsageError&) {
-      const std::vector<UnsupportedNode> nodes = reader->unsupported(target_, given);
-      if (nodes.empty()) {
+      const UnsupportedPart part = reader.unsupported(target_, given);
+      if (part.nodes.empty()) {
         throw;
       }
       if (as_json_) {
-        print(unsupported_json(target_, nodes));
+        print(unsupported_json(target_, part));
       } else {
-        std::cout << unsupported_text(target_, nodes, width());
+        std::cout << unsupported_text(target_, part, width());
       }
     }
+  }
+
+  // Readers name the option of a sweep that gives the file; here it is an argument.
+  static std::string without_option(std::string message, const std::string& reader) {
+    const std::string option = fmt::format("--{}: ", reader);
+    return message.starts_with(option) ? message.substr(option.size()) : message;
   }
 
   // All of the network's where none is asked for.
@@ -161,12 +175,9 @@ class Inspection {
   }
 
   void compose(Device& device, InspectReport& report) const {
-    try {
-      const auto workload =
-          type_->configure(network_spec(words_, *type_, report.composed_mode, dtype_, report.composed_batch));
-      report.composition = workload->composition(device).value_or(Composition{});
-    } catch (const Unsupported&) {  // its step says so
-    }
+    const auto workload =
+        type_->configure(network_spec(words_, *type_, report.composed_mode, dtype_, report.composed_batch));
+    report.composition = workload->composition(device).value_or(Composition{});
   }
 
   InspectedStep step_of(Device& device, const std::string& mode, std::int64_t batch) const {

@@ -53,7 +53,7 @@ std::string head(const InspectReport& report, std::size_t width) {
     }
   }
   for (const auto& [mode, reason] : report.missing_modes) {
-    text += indented(fmt::format("no mode {}: {}", mode, reason), width);
+    text += indented(fmt::format("cannot {}: {}", mode, reason), width);
   }
   return text;
 }
@@ -95,6 +95,7 @@ std::string memory_text(const InspectReport& report, std::size_t width) {
   rows.front().emplace_back("total");
   right.push_back(true);
   std::string problems;
+  std::string early;
   for (const InspectedStep& step : report.steps) {
     std::vector<std::string> row{step.mode, std::to_string(step.batch)};
     for (const MemoryCategory category : used) {
@@ -104,14 +105,19 @@ std::string memory_text(const InspectReport& report, std::size_t width) {
     if (step.problem.empty()) {
       row.push_back(format_bytes(step.memory.peak));
       rows.push_back(std::move(row));
+      if (step.memory.setup_peak > 0 && step.memory.setup_peak >= step.memory.in_step.total()) {
+        early += wrap(fmt::format("{} at batch {}: the peak comes before the first step, at {}", step.mode,
+                                  step.batch, printable(step.memory.peak_at)),
+                      width, 2);
+      }
     } else {
       problems += wrap(fmt::format("{} at batch {}: {}", step.mode, step.batch, step.problem), width, 2);
     }
   }
-  std::string text = rows.size() > 1 ? fmt::format("\nMemory at the peak of a step, planned for {} in {}\n{}",
+  std::string text = rows.size() > 1 ? fmt::format("\nMemory at its peak, planned for {} in {}\n{}",
                                                    report.device, report.dtype, in_columns(rows, right))
                                      : "";
-  return text + (problems.empty() ? "" : "\n" + problems);
+  return text + early + (problems.empty() ? "" : "\n" + problems);
 }
 
 Json to_json(const InspectedStep& step) {
@@ -161,15 +167,17 @@ Json to_json(const InspectReport& report) {
   return json;
 }
 
-std::string unsupported_text(const std::string& path, const std::vector<UnsupportedNode>& nodes,
-                             std::size_t width) {
+std::string unsupported_text(const std::string& path, const UnsupportedPart& part, std::size_t width) {
+  const std::vector<UnsupportedNode>& nodes = part.nodes;
   std::map<std::pair<std::string, std::string>, std::vector<std::string>>
       groups;  // operation, reason → names
   for (const UnsupportedNode& node : nodes) {
     groups[{node.operation, node.reason}].push_back(printable(node.name));
   }
-  std::string text = fmt::format("{}: {} {} no layer here\n", printable(path), nodes.size(),
-                                 nodes.size() == 1 ? "node has" : "nodes have");
+  std::string text = part.of == 1
+                         ? fmt::format("{}: the network's only node cannot be imported\n", printable(path))
+                         : fmt::format("{}: {} of the network's {} nodes cannot be imported\n",
+                                       printable(path), nodes.size(), part.of);
   for (const auto& [kind, names] : groups) {
     text += indented(fmt::format("{} {}, {}: {}", names.size(), printable(kind.first), kind.second,
                                  fmt::join(names, ", ")),
@@ -178,9 +186,9 @@ std::string unsupported_text(const std::string& path, const std::vector<Unsuppor
   return text;
 }
 
-Json unsupported_json(const std::string& path, const std::vector<UnsupportedNode>& nodes) {
-  Json json{{"path", path}, {"unsupported", Json::array()}};
-  for (const UnsupportedNode& node : nodes) {
+Json unsupported_json(const std::string& path, const UnsupportedPart& part) {
+  Json json{{"path", path}, {"nodes", part.of}, {"unsupported", Json::array()}};
+  for (const UnsupportedNode& node : part.nodes) {
     json["unsupported"].push_back(
         {{"node", node.name}, {"operation", node.operation}, {"reason", node.reason}});
   }

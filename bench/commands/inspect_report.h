@@ -38,8 +38,7 @@ std::string to_text(const InspectReport& report, std::size_t width);
 Json to_json(const InspectReport& report);
 
 // A file that cannot be read as a workload, with every node that there is nothing for, by operation.
-std::string unsupported_text(const std::string& path, const std::vector<UnsupportedNode>& nodes,
-                             std::size_t width);
-Json unsupported_json(const std::string& path, const std::vector<UnsupportedNode>& nodes);
+std::string unsupported_text(const std::string& path, const UnsupportedPart& part, std::size_t width);
+Json unsupported_json(const std::string& path, const UnsupportedPart& part);
 
 }  // namespace bench

@@ -52,7 +52,7 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
     text += line(printable(fmt::format("{}", fmt::join(workload.file->assumptions, " ")), kLongest));
   }
   for (const auto& [mode, reason] : workload.missing_modes) {
-    text += line(fmt::format("no mode {}: {}", mode, reason));
+    text += line(fmt::format("cannot {}: {}", mode, reason));
   }
   return text;
 }

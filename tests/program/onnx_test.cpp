@@ -192,6 +192,7 @@ TEST_F(Onnx, FilesThatCannotBeReadAreRefusedInASentence) {
       const Ended ended = run_bench(arguments);
       EXPECT_EQ(ended.code, 2) << name << ended.err;
       EXPECT_THAT(ended.err, HasSubstr(name));
+      EXPECT_EQ(ended.err.find("--onnx") != std::string::npos, arguments.front() != "inspect") << ended.err;
       EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
     }
   }
@@ -242,7 +243,8 @@ TEST_F(Onnx, InspectNamesEveryNodeThatHasNoLayer) {
   const fs::path path = file("net.onnx", net);
   const Ended table = run_bench({"inspect", path.string()});
   EXPECT_EQ(table.code, 2);
-  EXPECT_THAT(table.out, AllOf(HasSubstr("2 NoSuchOperator"), HasSubstr("first"), HasSubstr("second")));
+  EXPECT_THAT(table.out, AllOf(HasSubstr("2 of the network's 8 nodes"), HasSubstr("2 NoSuchOperator"),
+                               HasSubstr("first"), HasSubstr("second")));
   const Ended json = run_bench({"inspect", path.string(), "--format", "json"});
   EXPECT_EQ(json.code, 2);
   EXPECT_EQ(Json::parse(json.out)["unsupported"].size(), 2U);

@@ -20,6 +20,7 @@ namespace bench::kernels::onnx {
 namespace {
 
 constexpr std::size_t kLongestReason = 400;  // characters
+constexpr std::int64_t kNewestOpset = 25;    // of ONNX 1.20
 constexpr const char* kNoLayer = "there is no layer for this operator";
 
 std::string operator_of(const Node& node) {
@@ -29,16 +30,16 @@ std::string operator_of(const Node& node) {
 // Reads a file's nodes one after the other.
 class Importer {
  public:
-  Importer(const Model& model, const std::string& path, const ImportOptions& options, bool goes_on)
+  Importer(const Model& model, const std::string& path, const ImportOptions& options)
       : stem_(std::filesystem::path(path).stem().string()),
         file_(fmt::format("--onnx: {}", quote(path))),
-        goes_on_(goes_on),
         plan_(plan_inputs(model, file_, options)),
         network_(model, plan_.graph()) {
+    check_opset();
     for (const std::string& sentence : plan_.assumptions) {
       network_.assume(sentence);
     }
-    inputs_ = add_inputs(plan_, network_);
+    inputs_ = add_inputs(plan_, file_, network_);
     count_readers(model.graph);
     for (const ValueInfo& output : model.graph.outputs) {
       network_.readers[output.name].push_back(nullptr);
@@ -53,19 +54,25 @@ class Importer {
     run(network_.model.graph);
   }
 
-  std::vector<Unsupported> unsupported() && { return std::move(unsupported_); }
+  UnsupportedNodes unsupported() && { return {.nodes = std::move(unsupported_), .of = node_count()}; }
 
   ImportedNetwork result() && {
+    require_supported();
     const auto found = network_.values.find(output_);
     if (found == network_.values.end()) {
       throw UsageError(fmt::format("{}: nothing makes the output {}", file_, quote(output_)));
     }
     const Value& output = found->second;
     const Layers::Value last = layer_of(output);
-    if (last == network_.graph.image() || !network_.graph[last].shape.batch_dimension()) {
+    if (last == network_.graph.image()) {
+      throw UsageError(fmt::format("{}: the output {} is the input itself; nothing is computed", file_,
+                                   quote(output.name)));
+    }
+    if (!network_.graph[last].shape.batch_dimension()) {
       throw UsageError(
           fmt::format("{}: the output {} does not depend on the input", file_, quote(output.name)));
     }
+    network_.finish_assumptions();
     Pruned pruned = prune(network_.graph, last);
     ImportedNetwork made{.graph = std::move(pruned.graph),
                          .name = fmt::format("{}-{:08x}", stem_, network_.model.hash & 0xffffffffU),
@@ -90,6 +97,17 @@ class Importer {
   }
 
  private:
+  void check_opset() {
+    const std::int64_t opset = network_.opset();
+    if (opset < 1) {
+      throw UsageError(fmt::format("{}: its opset is {}; 1 to {} are accepted", file_, opset, kNewestOpset));
+    }
+    if (opset > kNewestOpset) {
+      network_.assume(fmt::format("Opset {} is newer than {}, the newest known here, and is read as that.",
+                                  opset, kNewestOpset));
+    }
+  }
+
   Layers::Value layer_of(const Value& output) {
     try {
       return network_.layer(output, {}, true);
@@ -152,7 +170,9 @@ class Importer {
     count_products(graph);
     for (const ValueInfo& output : graph.outputs) {
       if (output.name != output_) {
-        network_.assume(fmt::format("The output '{}' is not computed.", output.name));
+        network_.assume_of(
+            graph.outputs.size() == 2 ? "The output {} is not computed." : "The outputs {} are not computed.",
+            output.name);
       }
     }
   }
@@ -204,11 +224,27 @@ class Importer {
         return false;
       }
       if (!input.empty() && network_.find(input) == nullptr) {
-        throw Refused(fmt::format("nothing makes its input '{}'", input));
+        throw Refused(why_missing(input));
       }
       return true;
     };
     return std::ranges::all_of(node.inputs, is_ready);
+  }
+
+  // The reader has made sure that some node makes it.
+  std::string why_missing(const std::string& input) {
+    if (makers_.empty()) {
+      for (const Node& node : network_.model.graph.nodes) {
+        for (const std::string& output : node.outputs) {
+          makers_.emplace(output, &node);
+        }
+      }
+    }
+    const auto maker = makers_.find(input);
+    return maker == makers_.end()
+               ? fmt::format("nothing makes its input '{}'", input)
+               : fmt::format("it reads '{}', a further result of {}, which is not computed", input,
+                             operator_of(*maker->second));
   }
 
   // Behind a node that was refused, shapes are not known, and so only whether there is such an operator at
@@ -226,6 +262,14 @@ class Importer {
     if (name == "If") {
       return choose_branch(node);
     }
+    compute(node, name);
+    // The number of elements does not depend on what they are.
+    if (name != "Shape" && name != "Size") {
+      pass_on_guesses(node);
+    }
+  }
+
+  void compute(const Node& node, const std::string& name) {
     const auto* const folded = registry<ConstantOperator>().find(name);
     const auto* const lowered = registry<Lowered>().find(name);
     if (folded != nullptr && is_known(node)) {
@@ -233,13 +277,14 @@ class Importer {
         return fold(node, *folded);
       } catch (const Refused&) {
         // A layer may compute what is too much to fold; never shapes and indices.
-        if (lowered == nullptr || !reads_floats(node)) {
+        if (lowered == nullptr || !makes_floats(node)) {
           throw;
         }
       }
     }
     if (lowered == nullptr) {
-      throw Refused(folded != nullptr ? "its inputs depend on data" : kNoLayer);
+      throw Refused(folded != nullptr ? "it is computed on constants only, and its inputs depend on data"
+                                      : kNoLayer);
     }
     Lowering lowering(network_, node);
     lowered->lower(lowering);
@@ -251,7 +296,11 @@ class Importer {
     });
   }
 
-  bool reads_floats(const Node& node) const {
+  bool makes_floats(const Node& node) const {
+    if (node.inputs.empty()) {
+      const Attribute* const value = node.find("value");
+      return value != nullptr && value->tensor && is_float(value->tensor->type);
+    }
     return std::ranges::all_of(node.inputs, [&](const std::string& input) {
       return input.empty() || is_float(network_.values.at(input).type);
     });
@@ -260,15 +309,43 @@ class Importer {
   void fold(const Node& node, const ConstantOperator& folded) {
     Lowering lowering(network_, node);
     std::vector<Constant> made = folded.evaluate(lowering.evaluation());
+    if (const Attribute* const value = node.find("value"); value != nullptr && value->tensor) {
+      network_.note_unread(node.outputs.front(), *value->tensor);
+    }
     for (std::size_t i = 0; i < made.size() && i < node.outputs.size(); ++i) {
       lowering.set(std::move(made[i]), i);
     }
+  }
+
+  void pass_on_guesses(const Node& node) {
+    for (const std::string& input : node.inputs) {
+      if (const auto guess = network_.guesses.find(input); guess != network_.guesses.end()) {
+        for (const std::string& output : node.outputs) {
+          network_.guesses.insert_or_assign(output, guess->second);
+        }
+        return;
+      }
+    }
+  }
+
+  // Elements of inputs are data; those of a tensor that is not read are not.
+  void require_no_data(const Node& node) {
+    const auto guess = network_.guesses.find(node.inputs.front());
+    if (guess == network_.guesses.end()) {
+      return;
+    }
+    if (std::ranges::find(plan_.inputs, guess->second, &PlannedInput::name) != plan_.inputs.end()) {
+      throw Refused(fmt::format("it branches on data, the input '{}'", guess->second));
+    }
+    network_.assume(fmt::format("The branch of '{}' is chosen by '{}'.",
+                                node.name.empty() ? node.outputs.front() : node.name, guess->second));
   }
 
   // The branch that a known condition takes.
   void choose_branch(const Node& node) {
     Lowering lowering(network_, node);
     const Constant& condition = lowering.known(0, "its branches");
+    require_no_data(node);
     const Attribute* const branch =
         node.find(condition.elements() > 0 && condition.value(0) != 0 ? "then_branch" : "else_branch");
     if (branch == nullptr || branch->graph == nullptr) {
@@ -289,6 +366,9 @@ class Importer {
         throw Refused(fmt::format("nothing makes '{}'", name));
       }
       lowering.set(*value, i);
+      if (const auto guess = network_.guesses.find(name); guess != network_.guesses.end()) {
+        network_.guesses.insert_or_assign(node.outputs[i], guess->second);
+      }
     }
   }
 
@@ -300,34 +380,39 @@ class Importer {
 
   // A reason may repeat what the file says.
   void refuse(const Node& node, const std::string& why) {
-    const std::string reason = printable(why, kLongestReason);
     const std::string name = node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name;
-    if (!goes_on_) {
-      throw UsageError(fmt::format("{}: the node {} ({}) cannot be imported: {}; {}", file_, quote(name),
-                                   printable(operator_of(node)), reason, share(node)));
-    }
-    unsupported_.push_back({.node = name, .op = operator_of(node), .reason = reason});
+    unsupported_.push_back({.node = name, .op = operator_of(node), .reason = printable(why, kLongestReason)});
     skip(node);
   }
 
-  std::string share(const Node& node) const {
-    const std::vector<Node>& nodes = network_.model.graph.nodes;
-    const auto alike = std::ranges::count_if(
-        nodes, [&](const Node& other) { return other.op == node.op && other.domain == node.domain; });
-    const auto computing =
-        std::ranges::count_if(nodes, [](const Node& other) { return other.op != "Constant"; });
-    return fmt::format("{} of the network's {} nodes are of this kind", std::max<std::ptrdiff_t>(1, alike),
-                       std::max<std::ptrdiff_t>(1, computing));
+  void require_supported() const {
+    if (unsupported_.empty()) {
+      return;
+    }
+    const Unsupported& first = unsupported_.front();
+    const std::size_t refused = unsupported_.size();
+    const std::string share = node_count() == 1
+                                  ? "it is the network's only node"
+                                  : fmt::format("{} of the network's {} nodes cannot", refused, node_count());
+    throw UsageError(fmt::format("{}: the node {} ({}) cannot be imported: {}; {}", file_, quote(first.node),
+                                 printable(first.op), first.reason, share));
+  }
+
+  // Nodes that compute, those of branches not counted.
+  std::int64_t node_count() const {
+    const auto computing = std::ranges::count_if(network_.model.graph.nodes,
+                                                 [](const Node& node) { return node.op != "Constant"; });
+    return std::max<std::int64_t>(computing, static_cast<std::int64_t>(unsupported_.size()));
   }
 
   std::string stem_;
   std::string file_;  // as messages name it
-  bool goes_on_;
   InputPlan plan_;
   Importing network_;
   std::vector<ImportedInput> inputs_;
   std::vector<Unsupported> unsupported_;
   std::string output_;
+  std::unordered_map<std::string, const Node*> makers_;  // by results; empty until it is needed
 };
 
 }  // namespace
@@ -338,15 +423,15 @@ ImportedNetwork import_network(const std::string& path, const ImportOptions& opt
 
 ImportedNetwork import_model(Model model, const std::string& path, const ImportOptions& options) {
   recognise_patterns(model);
-  Importer importer(model, path, options, false);
+  Importer importer(model, path, options);
   importer.run();
   return std::move(importer).result();
 }
 
-std::vector<Unsupported> unsupported_nodes(const std::string& path, const ImportOptions& options) {
+UnsupportedNodes unsupported_nodes(const std::string& path, const ImportOptions& options) {
   Model model = read_model(path);
   recognise_patterns(model);
-  Importer importer(model, path, options, true);
+  Importer importer(model, path, options);
   importer.run();
   return std::move(importer).unsupported();
 }

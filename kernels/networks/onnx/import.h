@@ -23,6 +23,11 @@ struct Unsupported {
   std::string reason;  // "an index that depends on data"
 };
 
+struct UnsupportedNodes {
+  std::vector<Unsupported> nodes;
+  std::int64_t of = 0;  // nodes of the network, constants not counted
+};
+
 // Where a parameter of a layer comes from.
 struct ParameterSource {
   std::string initializer;  // of the file
@@ -47,13 +52,13 @@ struct ImportedNetwork {
 };
 
 // Throws UsageError, one sentence: what read_model() refuses, and what has no layer here, naming node,
-// operator and the share of the network's nodes.
+// operator and how many of the network's nodes are refused.
 ImportedNetwork import_network(const std::string& path, const ImportOptions& options);
 
 // The same of a file that was read; `path` names it in messages.
 ImportedNetwork import_model(Model model, const std::string& path, const ImportOptions& options);
 
-// Every node that import_network() would refuse, for `bench inspect`; empty where it would import.
-std::vector<Unsupported> unsupported_nodes(const std::string& path, const ImportOptions& options);
+// Every node that import_network() would refuse, for `bench inspect`; none where it would import.
+UnsupportedNodes unsupported_nodes(const std::string& path, const ImportOptions& options);
 
 }  // namespace bench::kernels::onnx

@@ -33,20 +33,22 @@ std::optional<Sizes> sizes_in(std::string_view text) {
   return sizes;
 }
 
-[[noreturn]] void refuse(const std::string& given, const std::vector<std::string>& inputs) {
+[[noreturn]] void refuse(const std::string& given, const std::vector<std::string>& inputs,
+                         const std::string& example) {
   std::vector<std::string> names;
   for (const std::string& input : inputs) {
     names.push_back(printable(input));
   }
   throw UsageError(
-      fmt::format("--input: {} was given; accepted: the sizes of one sample as in {}=1x3x320x320, "
+      fmt::format("--input: {} was given; accepted: the sizes of one sample as in {}, "
                   "separated by commas, for the inputs {}",
-                  quote(given), names.empty() ? "NAME" : names.front(), fmt::join(names, ", ")));
+                  quote(given), printable(example), fmt::join(names, ", ")));
 }
 
 }  // namespace
 
-std::map<std::string, Sizes> input_sizes(const std::string& text, const std::vector<std::string>& inputs) {
+std::map<std::string, Sizes> input_sizes(const std::string& text, const std::vector<std::string>& inputs,
+                                         const std::string& example) {
   if (inputs.size() == 1) {
     if (const auto sizes = sizes_in(text)) {
       return {{inputs.front(), *sizes}};
@@ -71,12 +73,12 @@ std::map<std::string, Sizes> input_sizes(const std::string& text, const std::vec
     }
     const bool known = std::ranges::find(inputs, name) != inputs.end();
     if (!sizes || !known || !all.emplace(name, *sizes).second) {
-      refuse(item.empty() ? text : item, inputs);
+      refuse(item.empty() ? text : item, inputs, example);
     }
     from = end;
   }
   if (all.empty() || text.ends_with(',')) {
-    refuse(text, inputs);
+    refuse(text, inputs, example);
   }
   return all;
 }

@@ -25,8 +25,22 @@ std::string text_of(const std::vector<Dimension>& dims) {
   return sizes.empty() ? "a single value" : fmt::format("{}", fmt::join(sizes, " x "));
 }
 
-// The option that would give the input's free dimensions.
-std::string example(const ValueInfo& input) {
+bool is_whole(ElementType type) {
+  return type == ElementType::i64 || type == ElementType::i32;
+}
+
+std::string lower_case(std::string text) {
+  std::ranges::transform(text, text.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return text;
+}
+
+}  // namespace
+
+std::string example_sizes(const ValueInfo& input) {
+  if (!input.dims) {
+    return input.name + "=1x3x224x224";
+  }
   std::vector<std::string> sizes;
   for (std::size_t i = 0; i < input.dims->size(); ++i) {
     const Dimension& dim = (*input.dims)[i];
@@ -37,18 +51,10 @@ std::string example(const ValueInfo& input) {
                     : input.dims->size() == 4 ? "3"
                                               : "128");
   }
-  return fmt::format("--input {}={}", input.name, fmt::join(sizes, "x"));
+  return fmt::format("{}={}", input.name, fmt::join(sizes, "x"));
 }
 
-bool is_whole(ElementType type) {
-  return type == ElementType::i64 || type == ElementType::i32;
-}
-
-std::string lower_case(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return text;
-}
+namespace {
 
 // The number of earlier positions whose keys and values a decoder is given: there are none.
 bool counts_the_past(const std::string& symbol) {
@@ -99,6 +105,12 @@ class Planner {
         throw UsageError(fmt::format("--input {}: {} sizes were given, but the input is {}", printable(name),
                                      sizes.size(), printable(text_of(*at->dims))));
       }
+      const std::int64_t of_file = at->dims && !at->dims->empty() ? at->dims->front().size.value_or(1) : 1;
+      if (!sizes.empty() && sizes[0] != 1 && sizes[0] != of_file) {
+        throw UsageError(fmt::format(
+            "--input {}: the first size is {}; accepted: 1, for one sample (--batch sets the batch)",
+            printable(name), sizes[0]));
+      }
       for (std::size_t i = 0; i < sizes.size(); ++i) {
         if (sizes[i] < 1 || sizes[i] > kMostSize) {
           throw UsageError(fmt::format("--input {}: the size {} is not accepted", printable(name), sizes[i]));
@@ -120,6 +132,10 @@ class Planner {
                          input.name));
     }
     const std::size_t rank = input.dims ? input.dims->size() : given->second.size();
+    if (rank > Shape::kMostDims) {
+      refuse(fmt::format("the input '{}' has {} dimensions; at most {} are accepted", input.name, rank,
+                         Shape::kMostDims));
+    }
     for (std::size_t i = 0; i < rank; ++i) {
       const Dimension dim = input.dims ? (*input.dims)[i] : Dimension{};
       std::optional<std::int64_t> size = dim.size && *dim.size > 0 ? dim.size : std::nullopt;
@@ -137,12 +153,13 @@ class Planner {
       }
       if (!size && (is_whole(input.type) || input.type == ElementType::boolean) && rank <= 2) {
         size = kUsualSequence;
-        plan_.assumptions.push_back(fmt::format("The input '{}' has {} tokens (--input {}=1x{} changes it).",
-                                                input.name, kUsualSequence, input.name, kUsualSequence));
+        plan_.assumptions.push_back(
+            fmt::format("The input '{}' has {} tokens, as no size is given; --input {}=1x{} sets another.",
+                        input.name, kUsualSequence, input.name, 2 * kUsualSequence));
       }
       if (!size) {
-        refuse(fmt::format("the input '{}' is {}, whose free sizes must be given, as {}", input.name,
-                           text_of(*input.dims), example(input)));
+        refuse(fmt::format("the input '{}' is {}, whose free sizes must be given, as --input {}", input.name,
+                           text_of(*input.dims), example_sizes(input)));
       }
       if (*size > kMostSize) {
         refuse(fmt::format("the input '{}' is {}, which is too large", input.name, text_of(*input.dims)));
@@ -251,8 +268,8 @@ Constant tokens(const PlannedInput& input) {
   return made;
 }
 
-// The content of an input that is not the batch.
-std::string fill(const PlannedInput& input, Value& value) {
+// The content of an input that is not the batch. Throws Refused beyond the budget.
+std::string fill(const PlannedInput& input, Value& value, Budget& budget) {
   const std::string name = lower_case(input.name);
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
   if (is_float(input.type)) {
@@ -261,10 +278,12 @@ std::string fill(const PlannedInput& input, Value& value) {
     return "seeded values, the same for every sample";
   }
   if (has("position") && !input.dims.empty()) {
+    budget.take(elements_of(input.dims));
     value.constant = std::make_shared<Constant>(positions(input));
     return "positions 0, 1, 2, …";
   }
   if (constexpr std::int64_t kTypes = 16; input.rows > kTypes && !has("type") && !has("segment")) {
+    budget.take(elements_of(input.dims));
     value.constant = std::make_shared<Constant>(tokens(input));
     return fmt::format("tokens below {}, the same for every sample", input.rows);
   }
@@ -290,7 +309,7 @@ InputPlan plan_inputs(const Model& model, const std::string& file, const ImportO
   return Planner(model, file, options).plan();
 }
 
-std::vector<ImportedInput> add_inputs(const InputPlan& plan, Importing& network) {
+std::vector<ImportedInput> add_inputs(const InputPlan& plan, const std::string& file, Importing& network) {
   std::vector<ImportedInput> all;
   network.file_batch = plan.file_batch;
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
@@ -306,8 +325,15 @@ std::vector<ImportedInput> add_inputs(const InputPlan& plan, Importing& network)
         described.content = fmt::format("tokens below {}", plan.vocabulary);
       }
     } else {
-      described.content = fill(input, value);
-      network.assume(fmt::format("The input '{}' is {}.", input.name, described.content));
+      try {
+        described.content = fill(input, value, network.budget);
+      } catch (const Refused&) {
+        throw UsageError(fmt::format("{}: the input {} is {}, more integers than can be made up", file,
+                                     quote(input.name), value.shape.text()));
+      }
+      if (value.is_known()) {
+        network.guesses.emplace(input.name, input.name);
+      }
     }
     all.push_back(described);
     network.values.insert_or_assign(input.name, std::move(value));

@@ -26,9 +26,11 @@ struct InputPlan {
 
   Layers graph() const;
 };
+// "images=1x3x224x224": what --input accepts for that input.
+std::string example_sizes(const ValueInfo& input);
 InputPlan plan_inputs(const Model& model, const std::string& file, const ImportOptions& options);
 
-// Their values, and what they hold.
-std::vector<ImportedInput> add_inputs(const InputPlan& plan, Importing& network);
+// Their values, and what they hold. Throws UsageError where one would hold too many integers.
+std::vector<ImportedInput> add_inputs(const InputPlan& plan, const std::string& file, Importing& network);
 
 }  // namespace bench::kernels::onnx

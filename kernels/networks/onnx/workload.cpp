@@ -13,6 +13,7 @@
 #include "bench/workload_reader.h"
 #include "kernels/networks/onnx/import.h"
 #include "kernels/networks/onnx/input_sizes.h"
+#include "kernels/networks/onnx/inputs.h"
 #include "kernels/networks/onnx/model.h"
 #include "kernels/workloads/network/network_workload.h"
 #include "kernels/workloads/network/train.h"
@@ -28,11 +29,13 @@ constexpr std::size_t kHashDigits = 8;
 ImportOptions import_options(const std::string& path, const GivenOptions& given) {
   ImportOptions options;
   if (const auto input = given.find(kInput); input != given.end()) {
+    const Model model = read_model(path);
     std::vector<std::string> names;
-    for (const ValueInfo& value : read_model(path).graph.inputs) {
+    for (const ValueInfo& value : model.graph.inputs) {
       names.push_back(value.name);
     }
-    options.inputs = input_sizes(input->second, names);
+    options.inputs = input_sizes(
+        input->second, names, names.empty() ? "NAME=1x3x224x224" : example_sizes(model.graph.inputs.front()));
   }
   return options;
 }
@@ -104,12 +107,13 @@ WorkloadType read(const std::string& path, const GivenOptions& given) {
   return type;
 }
 
-std::vector<UnsupportedNode> unsupported(const std::string& path, const GivenOptions& given) {
-  std::vector<UnsupportedNode> nodes;
-  for (const Unsupported& node : unsupported_nodes(path, import_options(path, given))) {
-    nodes.push_back({.name = node.node, .operation = node.op, .reason = node.reason});
+UnsupportedPart unsupported(const std::string& path, const GivenOptions& given) {
+  const UnsupportedNodes found = unsupported_nodes(path, import_options(path, given));
+  UnsupportedPart part{.nodes = {}, .of = found.of};
+  for (const Unsupported& node : found.nodes) {
+    part.nodes.push_back({.name = node.node, .operation = node.op, .reason = node.reason});
   }
-  return nodes;
+  return part;
 }
 
 const Registration<WorkloadReader> registered{WorkloadReader{

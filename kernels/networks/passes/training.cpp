@@ -148,8 +148,8 @@ void record_micro_batch(ProgramPlan& plan, Recorder& recorder, const TrainOption
 
 }  // namespace
 
-ProgramPlan plan_training(const Graph& graph, const Target& target, const TrainOptions& options,
-                          Device& device) {
+ProgramPlan record_training(const Graph& graph, const Target& target, const TrainOptions& options,
+                            Device& device) {
   OperationCache cache;
   ProgramPlan plan = trained(graph, target);
   plan.training.emplace();
@@ -164,6 +164,12 @@ ProgramPlan plan_training(const Graph& graph, const Target& target, const TrainO
     record_micro_batch(plan, recorder, options, micro_batch);
   }
   record_updates(plan, recorder, options, device);
+  return plan;
+}
+
+ProgramPlan plan_training(const Graph& graph, const Target& target, const TrainOptions& options,
+                          Device& device) {
+  ProgramPlan plan = record_training(graph, target, options, device);
   finish_plan(plan, device, ScratchPlace::apart);
   return plan;
 }

@@ -30,6 +30,10 @@ struct TrainOptions {
 ProgramPlan plan_training(const Graph& graph, const Target& target, const TrainOptions& options,
                           Device& device);
 
+// The same program before its tensors have places, for which the memory is searched.
+ProgramPlan record_training(const Graph& graph, const Target& target, const TrainOptions& options,
+                            Device& device);
+
 // --- Parts of it.
 
 // A block of layers between two values on which everything later depends alone, but for skip connections to a

@@ -13,43 +13,139 @@ bool together(const Lifetime& a, const Lifetime& b) {
 
 struct Placed {
   std::int64_t begin, end;
-  std::size_t index;
+  Lifetime lifetime;
 };
 
-// An aligned place in the tightest gap with room for it between those of `placed`, in the order of their
-// begins, that live at the same time; after them all when there is none.
-std::int64_t best_gap(const std::vector<Placed>& placed, std::span<const Lifetime> lifetimes,
-                      const Lifetime& wanted) {
-  const std::int64_t bytes = aligned(wanted.bytes);
-  std::int64_t best = -1;
-  std::int64_t best_size = std::numeric_limits<std::int64_t>::max();
-  std::int64_t reached = 0;
-  for (const Placed& other : placed) {
-    if (!together(wanted, lifetimes[other.index])) {
-      continue;
-    }
-    const std::int64_t start = aligned(reached, wanted.alignment);
-    const std::int64_t gap = other.begin - reached;
-    if (other.begin - start >= bytes && gap < best_size) {
-      best = start;
-      best_size = gap;
-    }
-    reached = std::max(reached, other.end);
+// Neighbours of an arena, in the order of their begins, with what lets a search pass them by as a whole.
+class Neighbours {
+ public:
+  static constexpr std::size_t kMost = 512;
+
+  explicit Neighbours(std::vector<Placed> placed) : placed_(std::move(placed)) { summarise(); }
+
+  const std::vector<Placed>& placed() const { return placed_; }
+  std::int64_t begin() const { return placed_.front().begin; }
+  std::int64_t end() const { return end_; }
+  bool none_together(const Lifetime& wanted) const {
+    return wanted.last < earliest_first_ || latest_last_ < wanted.first;
   }
-  return best >= 0 ? best : aligned(reached, wanted.alignment);
-}
+  bool all_together(const Lifetime& wanted) const {
+    return latest_first_ <= wanted.last && wanted.first <= earliest_last_;
+  }
+  std::int64_t largest_gap() const { return largest_gap_; }  // between two of them
+
+  void insert(const Placed& added) {
+    placed_.insert(std::ranges::upper_bound(placed_, added.begin, {}, &Placed::begin), added);
+    summarise();
+  }
+  // Keeps the first half.
+  Neighbours split() {
+    const auto middle = placed_.begin() + static_cast<std::ptrdiff_t>(placed_.size() / 2);
+    Neighbours rest(std::vector<Placed>(middle, placed_.end()));
+    placed_.erase(middle, placed_.end());
+    summarise();
+    return rest;
+  }
+
+ private:
+  void summarise() {
+    const Lifetime& lifetime = placed_.front().lifetime;
+    earliest_first_ = latest_first_ = lifetime.first;
+    earliest_last_ = latest_last_ = lifetime.last;
+    end_ = placed_.front().end;
+    largest_gap_ = 0;
+    for (const Placed& each : placed_) {
+      earliest_first_ = std::min(earliest_first_, each.lifetime.first);
+      latest_first_ = std::max(latest_first_, each.lifetime.first);
+      earliest_last_ = std::min(earliest_last_, each.lifetime.last);
+      latest_last_ = std::max(latest_last_, each.lifetime.last);
+      largest_gap_ = std::max(largest_gap_, each.begin - end_);
+      end_ = std::max(end_, each.end);
+    }
+  }
+
+  std::vector<Placed> placed_;  // never empty
+  std::int64_t earliest_first_ = 0, latest_first_ = 0, earliest_last_ = 0, latest_last_ = 0;
+  std::int64_t end_ = 0, largest_gap_ = 0;
+};
+
+// Searches the gaps between those that live at the same time as a buffer, in the order of their begins.
+class GapSearch {
+ public:
+  explicit GapSearch(const Lifetime& wanted) : wanted_(wanted), bytes_(aligned(wanted.bytes)) {}
+
+  void pass(const Neighbours& neighbours) {
+    if (neighbours.none_together(wanted_)) {
+      return;
+    }
+    if (neighbours.all_together(wanted_) && neighbours.largest_gap() < bytes_) {
+      return pass(neighbours.begin(), neighbours.end());
+    }
+    for (const Placed& each : neighbours.placed()) {
+      if (together(wanted_, each.lifetime)) {
+        pass(each.begin, each.end);
+      }
+    }
+  }
+  // An aligned place in the tightest gap with room for it; after them all when there is none.
+  std::int64_t found() const { return best_ >= 0 ? best_ : aligned(reached_, wanted_.alignment); }
+
+ private:
+  void pass(std::int64_t begin, std::int64_t end) {
+    const std::int64_t start = aligned(reached_, wanted_.alignment);
+    const std::int64_t gap = begin - reached_;
+    if (begin - start >= bytes_ && gap < best_size_) {
+      best_ = start;
+      best_size_ = gap;
+    }
+    reached_ = std::max(reached_, end);
+  }
+
+  const Lifetime& wanted_;
+  std::int64_t bytes_;
+  std::int64_t reached_ = 0;
+  std::int64_t best_ = -1;
+  std::int64_t best_size_ = std::numeric_limits<std::int64_t>::max();
+};
+
+// Buffers at their places.
+class Arena {
+ public:
+  std::int64_t place(const Lifetime& wanted) {
+    GapSearch search(wanted);
+    for (const Neighbours& neighbours : all_) {
+      search.pass(neighbours);
+    }
+    const std::int64_t begin = search.found();
+    insert({begin, begin + aligned(wanted.bytes), wanted});
+    return begin;
+  }
+
+ private:
+  void insert(const Placed& added) {
+    if (all_.empty()) {
+      all_.emplace_back(std::vector<Placed>{added});
+      return;
+    }
+    auto at = std::ranges::upper_bound(all_, added.begin, {}, &Neighbours::begin);
+    at -= at == all_.begin() ? 0 : 1;
+    at->insert(added);
+    if (at->placed().size() > Neighbours::kMost) {
+      Neighbours rest = at->split();
+      all_.insert(at + 1, std::move(rest));
+    }
+  }
+
+  std::vector<Neighbours> all_;
+};
 
 Packing pack_in_order(std::span<const Lifetime> lifetimes, const std::vector<std::size_t>& order) {
   Packing packing;
   packing.offsets.assign(lifetimes.size(), 0);
-  std::vector<Placed> placed;
-  placed.reserve(lifetimes.size());
+  Arena arena;
   for (const std::size_t i : order) {
-    const std::int64_t begin = best_gap(placed, lifetimes, lifetimes[i]);
-    const std::int64_t end = begin + aligned(lifetimes[i].bytes);
-    packing.offsets[i] = begin;
-    packing.bytes = std::max(packing.bytes, end);
-    placed.insert(std::ranges::upper_bound(placed, begin, {}, &Placed::begin), {begin, end, i});
+    packing.offsets[i] = arena.place(lifetimes[i]);
+    packing.bytes = std::max(packing.bytes, packing.offsets[i] + aligned(lifetimes[i].bytes));
   }
   return packing;
 }

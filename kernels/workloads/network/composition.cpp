@@ -19,7 +19,7 @@ double bytes_moved(const Instruction& instruction) {
 
 }  // namespace
 
-Composition composition_of(const Graph& written, const ProgramPlan& plan) {
+Composition composition_of(const Graph& written) {
   Composition composition;
   composition.parameters = written.parameter_count();
   for (Graph::Value value = 1; value < written.nodes().size(); ++value) {
@@ -31,7 +31,11 @@ Composition composition_of(const Graph& written, const ProgramPlan& plan) {
     composition.macs += static_cast<double>(layer.macs(place));
     composition.activations += static_cast<double>(layer.product_values(place));
   }
+  return composition;
+}
 
+Composition composition_of(const Graph& written, const ProgramPlan& plan) {
+  Composition composition = composition_of(written);
   std::map<std::string, OperationShare> by_kind;
   std::set<Graph::Value> counted;
   for (const Instruction& instruction : plan.program.instructions()) {

@@ -125,7 +125,13 @@ class ConfiguredNetwork : public ConfiguredWorkload {
     return images ? std::optional(read.height()) : std::nullopt;
   }
   std::optional<Composition> composition(Device& device) const final {
-    return composition_of(point_.graph, program(device));
+    try {
+      return composition_of(point_.graph, program(device));
+    } catch (const Unsupported&) {
+      return composition_of(point_.graph);
+    } catch (const OutOfMemory&) {
+      return composition_of(point_.graph);
+    }
   }
   std::vector<MemoryMoment> timeline(Device& device) const final { return program(device).timeline(); }
   MemoryPlan plan(Device& device) const final {

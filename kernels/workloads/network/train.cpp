@@ -69,7 +69,7 @@ std::optional<std::string> why_not_trained(const Graph& graph) {
                       .layouts = {Layout::nchw, Layout::nchw},
                       .implementation = "reference"};
   try {
-    plan_training(graph, target, {}, *open_reference_device());
+    record_training(graph, target, {}, *open_reference_device());
   } catch (const Unsupported& error) {
     return error.what();
   }

@@ -42,14 +42,12 @@ WorkloadType file_workload(const std::string& path, const std::map<std::string, 
   return type;
 }
 
-const Registration<WorkloadReader> kReader{
-    WorkloadReader{.name = "file",
-                   .description = "a network of your own",
-                   .options = {{"input", "", "sizes of inputs"}},
-                   .read = file_workload,
-                   .unsupported = [](const std::string& /*path*/, const auto& /*given*/) {
-                     return std::vector<UnsupportedNode>{};
-                   }}};
+const Registration<WorkloadReader> kReader{WorkloadReader{
+    .name = "file",
+    .description = "a network of your own",
+    .options = {{"input", "", "sizes of inputs"}},
+    .read = file_workload,
+    .unsupported = [](const std::string& /*path*/, const auto& /*given*/) { return UnsupportedPart{}; }}};
 
 TEST(FileWorkload, IsReadOnceAndKeepsWhatReadingItTook) {
   files_read = 0;

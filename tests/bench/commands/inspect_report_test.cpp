@@ -53,7 +53,7 @@ TEST(InspectReport, AsText) {
       "  sample\n"
       "  reads x (batch x 8): seeded values\n"
       "  Dropout is off.\n"
-      "  no mode train: relu9 cannot be trained\n"
+      "  cannot train: relu9 cannot be trained\n"
       "\n"
       "Operations of a step, infer at batch 1, 1000 B moved\n"
       "operation  count  multiply-adds  bytes\n"
@@ -61,11 +61,21 @@ TEST(InspectReport, AsText) {
       "linear         1           10 %   30 %\n"
       "pool           2                  10 %\n"
       "\n"
-      "Memory at the peak of a step, planned for cpu in fp32\n"
+      "Memory at its peak, planned for cpu in fp32\n"
       "mode   batch   weights  activations     total\n"
       "infer      8  3.00 MiB     1.00 MiB  4.00 MiB\n"
       "\n"
       "infer at batch 32: out of memory: too much\n");
+}
+
+// Weights are packed before the first step, each next to its plain form.
+TEST(InspectReport, TellsWhereThePeakIsNotAStep) {
+  InspectReport early = report();
+  EXPECT_THAT(to_text(early, 100), Not(HasSubstr("before the first step")));
+  early.steps.front().memory.setup_peak = early.steps.front().memory.peak;
+  early.steps.front().memory.peak_at = "packing fc";
+  EXPECT_THAT(to_text(early, 100),
+              HasSubstr("4.00 MiB\ninfer at batch 8: the peak comes before the first step, at packing fc\n"));
 }
 
 TEST(InspectReport, AsJson) {
@@ -82,14 +92,16 @@ TEST(InspectReport, AsJson) {
 }
 
 TEST(InspectReport, UnsupportedNodesAreGroupedByOperationAndAllNamed) {
-  const std::vector<UnsupportedNode> nodes{{"a", "Loop", "it repeats"},
-                                           {"b\n", "NonZero", "its result's size depends on data"},
-                                           {"c", "Loop", "it repeats"}};
-  EXPECT_EQ(unsupported_text("my net.onnx", nodes, 100),
-            "my net.onnx: 3 nodes have no layer here\n"
+  const UnsupportedPart part{.nodes = {{"a", "Loop", "it repeats"},
+                                       {"b\n", "NonZero", "its result's size depends on data"},
+                                       {"c", "Loop", "it repeats"}},
+                             .of = 40};
+  EXPECT_EQ(unsupported_text("my net.onnx", part, 100),
+            "my net.onnx: 3 of the network's 40 nodes cannot be imported\n"
             "  2 Loop, it repeats: a, c\n"
             "  1 NonZero, its result's size depends on data: b\\n\n");
-  const Json json = unsupported_json("my net.onnx", nodes);
+  const Json json = unsupported_json("my net.onnx", part);
+  EXPECT_EQ(json["nodes"], 40);
   EXPECT_EQ(json["unsupported"].size(), 3U);
   EXPECT_EQ(json["unsupported"][1]["operation"], "NonZero");
 }

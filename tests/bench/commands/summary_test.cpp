@@ -63,7 +63,7 @@ TEST(WorkloadFileLines, SayWhatIsReadAndAssumedInTwoLinesEach) {
   }
   workload.missing_modes = {{"train", "relu9 cannot be trained"}};
   const std::string text = workload_file_lines(workload, 80);
-  EXPECT_THAT(text, HasSubstr("\n  no mode train: relu9 cannot be trained\n"));
+  EXPECT_THAT(text, HasSubstr("\n  cannot train: relu9 cannot be trained\n"));
   EXPECT_THAT(text, HasSubstr("\n  Dropout is off. An output is not computed. "));
   EXPECT_EQ(std::ranges::count(text, '\n'), 5) << text;
 }

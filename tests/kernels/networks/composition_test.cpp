@@ -11,11 +11,11 @@
 namespace bench::kernels {
 namespace {
 
-Composition composition(const std::string& network, const std::string& mode) {
+Composition composition(const std::string& network, const std::string& mode, Dtype dtype = Dtype::fp32) {
   const auto device = registry<DeviceKind>().find("cpu")->open("cpu");
   return registry<WorkloadType>()
       .find(network)
-      ->configure({.mode = mode, .options = {}})
+      ->configure({.mode = mode, .dtype = dtype, .options = {}})
       ->composition(*device)
       .value();
 }
@@ -56,6 +56,14 @@ TEST(Composition, OfTrainingHasTheLayersThatInferenceFoldsAndTheStep) {
   EXPECT_GT(find(all, "step")->count, 0);
   EXPECT_EQ(all.parameters, 11'689'512);
   EXPECT_GT(find(all, "conv2d")->bytes, find(composition("resnet18", "infer"), "conv2d")->bytes);
+}
+
+// The processor has no fp16: there is no step, but the network is what it is.
+TEST(Composition, CountsWithoutAPlan) {
+  const Composition all = composition("resnet18", "train", Dtype::fp16);
+  EXPECT_THAT(all.operations, ::testing::IsEmpty());
+  EXPECT_EQ(all.parameters, 11'689'512);
+  EXPECT_NEAR(all.macs, 1.814e9, 1e6);
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 
 namespace bench::kernels {
@@ -92,6 +93,58 @@ TEST(Arena, RandomLifetimesAreSoundAndTight) {
     const Packing packing = pack_arena(lifetimes);
     expect_sound(lifetimes, packing);
     EXPECT_LE(packing.bytes, 2 * lower_bound(lifetimes));
+  }
+}
+
+// One buffer after the other into the tightest gap between all that live at the same time.
+std::vector<std::int64_t> placed_one_by_one(const std::vector<Lifetime>& lifetimes,
+                                            const std::vector<std::size_t>& order) {
+  std::vector<std::int64_t> offsets(lifetimes.size(), -1);
+  for (const std::size_t i : order) {
+    const Lifetime& wanted = lifetimes[i];
+    std::vector<std::pair<std::int64_t, std::int64_t>> taken;
+    for (std::size_t j = 0; j < lifetimes.size(); ++j) {
+      if (offsets[j] >= 0 && lifetimes[j].first <= wanted.last && wanted.first <= lifetimes[j].last) {
+        taken.emplace_back(offsets[j], offsets[j] + aligned(lifetimes[j].bytes));
+      }
+    }
+    std::ranges::sort(taken);
+    std::int64_t reached = 0;
+    std::int64_t tightest = -1;
+    std::int64_t place = -1;
+    for (const auto& [begin, end] : taken) {
+      const bool fits = begin - aligned(reached, wanted.alignment) >= aligned(wanted.bytes);
+      if (fits && (tightest < 0 || begin - reached < tightest)) {
+        tightest = begin - reached;
+        place = aligned(reached, wanted.alignment);
+      }
+      reached = std::max(reached, end);
+    }
+    offsets[i] = place >= 0 ? place : aligned(reached, wanted.alignment);
+  }
+  return offsets;
+}
+
+// So many that they are searched in groups.
+TEST(Arena, ManyBuffersLieWhereOneByOneTheyWould) {
+  std::mt19937 random(11);  // NOLINT(cert-msc51-cpp): the same cases every time
+  for (const int longest : {3, 1500}) {
+    std::vector<Lifetime> lifetimes;
+    for (int i = 0; i < 1200; ++i) {
+      const auto first = static_cast<std::int64_t>(random() % 1000);
+      const auto steps = static_cast<std::int64_t>(random() % static_cast<unsigned>(longest));
+      lifetimes.push_back({static_cast<std::int64_t>(random() % 3 == 0 ? random() % 5000 + 1 : 640), first,
+                           first + steps, i % 7 == 0 ? 256 : kSlotAlignment});
+    }
+    std::vector<std::size_t> order(lifetimes.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, {}, [&](std::size_t i) { return lifetimes[i].first; });
+    const std::vector<std::int64_t> earliest_first = placed_one_by_one(lifetimes, order);
+    std::ranges::stable_sort(order, std::ranges::greater{},
+                             [&](std::size_t i) { return lifetimes[i].bytes; });
+    const std::vector<std::int64_t> largest_first = placed_one_by_one(lifetimes, order);
+    const std::vector<std::int64_t> packed = pack_arena(lifetimes).offsets;
+    EXPECT_TRUE(packed == earliest_first || packed == largest_first) << longest;
   }
 }
 

@@ -85,7 +85,7 @@ std::int64_t elements_of(const Extents& dims) {
       return 0;
     }
     if (extent.size < 0 || count > kMostElements / extent.size) {
-      throw Refused("a value of more elements than can be");
+      throw Refused("a value of more elements than can be: at most 2^48");
     }
     count *= extent.size;
   }

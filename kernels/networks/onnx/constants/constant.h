@@ -54,7 +54,7 @@ std::int64_t to_whole(double value);  // rounded towards zero, saturated
 class Budget {
  public:
   static constexpr std::int64_t kMost = std::int64_t{1} << 21;       // 16 MiB
-  static constexpr std::int64_t kMostInAll = std::int64_t{1} << 23;  // 64 MiB
+  static constexpr std::int64_t kMostInAll = std::int64_t{3} << 20;  // 24 MiB
 
   // Throws Refused beyond a bound.
   void take(std::int64_t elements);

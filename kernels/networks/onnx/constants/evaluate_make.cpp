@@ -47,7 +47,7 @@ std::vector<Constant> constant_of_shape(const Evaluation& evaluation) {
   for (std::int64_t i = 0; i < shape.elements(); ++i) {
     const Number size = shape.number(i);
     if (size.fixed < 0 || size.per_batch < 0 || (size.fixed != 0 && size.per_batch != 0)) {
-      throw Refused("a shape that cannot be");
+      throw Refused("a size of its shape is negative, or a sum with the batch");
     }
     dims.emplace_back(to_whole(size.per_batch != 0 ? size.per_batch : size.fixed), size.per_batch != 0);
   }
@@ -79,7 +79,7 @@ std::vector<Constant> range(const Evaluation& evaluation) {
   const double last = samples ? limit.per_batch : limit.fixed;
   const double count = std::max(0.0, std::ceil((last - start.fixed) / delta.fixed));
   if (!(count <= static_cast<double>(Budget::kMost))) {
-    throw Refused(fmt::format("a range of {} numbers", count));
+    throw Refused(fmt::format("a range of {} numbers; at most {} are accepted", count, Budget::kMost));
   }
   Constant made{.type = evaluation.in(0).type, .dims = {Extent(to_whole(count), samples)}, .values = {}};
   made.counts_samples = samples;

@@ -58,7 +58,9 @@ Target read(const Extents& in, const std::vector<Number>& target, bool zero_is_s
     } else {
       const std::int64_t size = to_whole(fixed);
       if (size < kInferred || (size == kInferred && read.inferred)) {
-        throw Refused(fmt::format("a shape with the dimension {}", size));
+        throw Refused(size < kInferred
+                          ? fmt::format("its shape has the size {}; -1 and more are accepted", size)
+                          : "its shape has the size -1 twice; once is accepted");
       }
       if (size == kInferred) {
         read.inferred = i;

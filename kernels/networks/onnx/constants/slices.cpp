@@ -168,7 +168,7 @@ Extents expanded(const Extents& dims, const std::vector<Number>& target, std::in
       to.emplace_back(to_whole(fixed));
     }
     if (to.back().size < 0 || (per_batch != 0 && fixed != 0)) {
-      throw Refused("a shape that cannot be");
+      throw Refused("a size of its shape is negative, or a sum with the batch");
     }
   }
   return broadcast(dims, to);

@@ -32,7 +32,7 @@ void lower_leaky_relu(Lowering& node) {
 void lower_elu(Lowering& node) {
   const float alpha = number_of(node.node, "alpha", 1);
   if (alpha < 0) {
-    throw Refused(fmt::format("alpha of {}", alpha));
+    throw Refused(fmt::format("its alpha is {}; 0 or more is accepted", alpha));
   }
   apply(node, 0, Activation::elu_of(alpha));
 }
@@ -73,7 +73,7 @@ void lower_gelu(Lowering& node) {
 }
 void lower_fast_gelu(Lowering& node) {
   if (node.has(1)) {
-    throw Refused("a bias within");
+    throw Refused("it adds a bias, which is not accepted");
   }
   apply(node, 0, Activation::gelu);
 }
@@ -89,7 +89,7 @@ void lower_clip(Lowering& node) {
     most = node.has(2) ? node.known(2, "its bounds").value(0) : most;
   }
   if (least > most) {
-    throw Refused(fmt::format("bounds of {} and {}", least, most));
+    throw Refused(fmt::format("its lower bound {} is above its upper bound {}", least, most));
   }
   const bool open = most > 1e38;
   if (least < -1e38 && open) {

@@ -22,16 +22,18 @@ Convolution convolution(const Lowering& node) {
   Convolution conv{.weights = weights(node, 1, "its weights"), .bias = {}, .windows = {}};
   const Shape& shape = conv.weights.shape;
   if (shape.rank() != node.rank(0)) {
-    throw Refused(fmt::format("weights of {} for {}", shape.text(), node.shape(0).text()));
+    throw Refused(fmt::format("its weights are {} and its input is {}; both must have as many dimensions",
+                              shape.text(), node.shape(0).text()));
   }
   std::vector<std::int64_t> kernel;
   for (std::size_t d = 2; d < shape.rank(); ++d) {
     kernel.push_back(shape[d].size);
   }
+  require_kernel(node, kernel, shape);
   conv.windows = windows_of(node, kernel);
   conv.groups = integer_of(node.node, "group", 1);
   if (conv.groups < 1) {
-    throw Refused(fmt::format("{} groups", conv.groups));
+    throw Refused(fmt::format("it has {} groups; 1 or more are accepted", conv.groups));
   }
   elements_of({shape[1].size, conv.groups});  // the channels of all groups can be counted
   if (node.has(2)) {
@@ -75,8 +77,8 @@ void lower_conv(Lowering& node) {
   const Layers::Value made = node.all.append(name_of(conv), {in.layer}, options);
   // A norm may be folded into a convolution's weights, so that no other can share them.
   if (!node.all.convolved.insert(conv.weights.parameter).second) {
-    node.all.assume(fmt::format("The weights '{}', which several convolutions share, are stored for each.",
-                                conv.weights.parameter));
+    node.all.assume_of("The weights {}, which several convolutions share, are stored for each.",
+                       conv.weights.parameter);
   }
   record(node, conv, made);
   node.set(made, in.result(node.all.graph[made].shape));

@@ -271,12 +271,13 @@ void lower_pad(Lowering& node) {
     }
   }
   if (sizes.size() != 2 * axes.size()) {
-    throw Refused("padding of other dimensions");
+    throw Refused(fmt::format("it has {} pads for {} dimensions; two for each are accepted", sizes.size(),
+                              axes.size()));
   }
   bool none = true;
   constexpr std::int64_t kMost = std::int64_t{1} << 40;
   if (!std::ranges::all_of(sizes, [](std::int64_t size) { return size > -kMost && size < kMost; })) {
-    throw Refused("more padding than can be");
+    throw Refused("a pad is beyond 2^40");
   }
   for (std::size_t i = 0; i < axes.size(); ++i) {
     options.before[axes[i]] = sizes[i];
@@ -291,7 +292,7 @@ void lower_pad(Lowering& node) {
   }
   const std::string mode = text_of(node.node, "mode", "constant");
   if (mode != "constant" && mode != "edge" && mode != "reflect") {
-    throw Refused(fmt::format("padding of the mode '{}'", mode));
+    throw Refused(fmt::format("its mode is '{}'; constant, edge and reflect are accepted", mode));
   }
   options.outside = mode == "edge"      ? StridedCopy::Outside::edge
                     : mode == "reflect" ? StridedCopy::Outside::reflect

@@ -94,7 +94,8 @@ Equation parse(const Lowering& node) {
   };
   if (equation.inputs.size() != node.inputs() || equation.inputs.size() > 2 || is_odd(equation.result) ||
       std::ranges::any_of(equation.inputs, is_odd)) {
-    throw Refused(fmt::format("the equation '{}'", text));
+    throw Refused(
+        fmt::format("the equation '{}' is not accepted; one or two inputs with each letter once are", text));
   }
   for (std::size_t i = 0; i < equation.inputs.size(); ++i) {
     if (equation.inputs[i].size() != node.rank(i)) {

@@ -65,6 +65,7 @@ const Value* Importing::find(const std::string& name) {
     if (value.constant == nullptr) {
       throw Refused(fmt::format("'{}' holds no numbers", name));
     }
+    note_unread(name, tensor);
   } else if (elements > 1 || value.constant == nullptr) {
     value.parameter = name;
   }
@@ -77,6 +78,43 @@ void Importing::assume(const std::string& assumption) {
   if (std::ranges::find(assumptions, sentence) == assumptions.end()) {
     assumptions.push_back(sentence);
   }
+}
+
+void Importing::assume_of(const std::string& sentence, const std::string& name) {
+  assumed_of_[sentence].insert(name);
+}
+
+void Importing::finish_assumptions() {
+  constexpr std::size_t kMostTold = 3;
+  for (const auto& [sentence, names] : assumed_of_) {
+    std::string list;
+    const std::size_t told = names.size() > kMostTold + 1 ? kMostTold : names.size();
+    std::size_t i = 0;
+    for (const std::string& name : names) {
+      if (i == told) {
+        break;
+      }
+      ++i;
+      list += fmt::format("{}{}", i == 1 ? "" : i == names.size() ? " and " : ", ", quote(name));
+    }
+    if (told < names.size()) {
+      list += fmt::format(" and {} others", names.size() - told);
+    }
+    assume(fmt::format(fmt::runtime(sentence), list));
+  }
+  assumed_of_.clear();
+}
+
+void Importing::note_unread(const std::string& name, const Tensor& tensor) {
+  const std::int64_t elements = elements_of(Extents(tensor.dims.begin(), tensor.dims.end()));
+  if (!tensor.external || is_float(tensor.type) || elements == 0) {
+    return;
+  }
+  assume_of(fmt::format("The elements of {{}}, {}, are read as {}.",
+                        tensor.range ? "too many to be read" : "which the file keeps outside",
+                        tensor.type == ElementType::boolean ? "true" : "0"),
+            name);
+  guesses.insert_or_assign(name, name);
 }
 
 const Node* Importing::sole_reader(const std::string& name) const {
@@ -364,18 +402,23 @@ void Lowering::set_as(const Node& later, Layers::Value layer, const Shape& shape
   all.values.insert_or_assign(value.name, std::move(value));
 }
 
+constexpr const char* kDrawn = "The weights of {} are drawn, not computed from others.";
+
 WeightInput weights(const Lowering& node, std::size_t input, const std::string& what) {
   const Value& value = node.in(input);
+  if (value.is_known() && !is_float(value.type)) {
+    throw Refused(what + " are integers; floats are accepted");
+  }
   if (value.has_batch() ||
       (value.layer && !value.is_weight() && node.all.graph[*value.layer].shape.batch_dimension())) {
     throw Refused(what + " depend on data");
   }
   if (!value.is_weight() && value.layer) {
-    node.all.assume(fmt::format("The weights of '{}' are drawn, not computed from others.", node.name()));
+    node.all.assume_of(kDrawn, node.name());
     return {value.name, value.shape};
   }
   if (value.computed) {
-    node.all.assume(fmt::format("The weights of '{}' are drawn, not computed from others.", node.name()));
+    node.all.assume_of(kDrawn, node.name());
   }
   return {value.is_weight() ? value.parameter : value.name, value.shape, value.transposed};
 }

@@ -49,12 +49,19 @@ class Importing {
   std::set<const Node*> absorbed;                 // what they compute is done by an earlier node's layer
 
   std::unordered_map<std::string, const Tensor*> initializers;
+  // Known values whose elements the file does not tell, and the input or the tensor that they come from.
+  std::unordered_map<std::string, std::string> guesses;
 
   std::int64_t opset() const;
   // A value, or an initializer, which becomes one when it is first read; nullptr: there is none yet. Throws
   // Refused.
   const Value* find(const std::string& name);
   void assume(const std::string& assumption);  // once
+  // The same of several things, told in one sentence, in which {} stands for the list of their names.
+  void assume_of(const std::string& sentence, const std::string& name);
+  void finish_assumptions();  // those of several things become sentences
+  // Integers and booleans that are not read have a value all the same.
+  void note_unread(const std::string& name, const Tensor& tensor);
 
   static constexpr std::size_t kLongestName = 200;  // characters of a layer's
   // Adds a layer; a shape that does not fit is refused.
@@ -104,7 +111,8 @@ class Importing {
   std::vector<std::shared_ptr<const Constant>> kept_;
   std::map<std::pair<Layers::Value, std::string>, Layers::Value> reshaped_;
   std::map<std::pair<std::string, std::string>, Layers::Value> owners_;
-  double elements_ = 0;  // of all results and parameters
+  std::map<std::string, std::set<std::string>> assumed_of_;  // names by sentences
+  double elements_ = 0;                                      // of all results and parameters
   double macs_ = 0;
 };
 

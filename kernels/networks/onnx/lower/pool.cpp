@@ -16,7 +16,7 @@ void lower_windows(Lowering& node, bool average) {
   }
   const auto kernel = integers_of(node.node, "kernel_shape");
   if (!kernel) {
-    throw Refused("windows of no size");
+    throw Refused("it has no kernel_shape");
   }
   const bool round_up = integer_of(node.node, "ceil_mode", 0) != 0;
   const bool count_padding = integer_of(node.node, "count_include_pad", 0) != 0;

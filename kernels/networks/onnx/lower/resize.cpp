@@ -19,7 +19,7 @@ Resize::Kind kind_of(const std::string& mode) {
   if (mode == "cubic") {
     return Resize::Kind::cubic;
   }
-  throw Refused(fmt::format("a resize of the mode '{}'", mode));
+  throw Refused(fmt::format("its mode is '{}'; nearest, linear and cubic are accepted", mode));
 }
 
 Coordinates coordinates_of(const std::string& name) {
@@ -35,7 +35,10 @@ Coordinates coordinates_of(const std::string& name) {
   if (name == "asymmetric") {
     return Coordinates::asymmetric;
   }
-  throw Refused(fmt::format("places by '{}'", name));
+  throw Refused(fmt::format(
+      "its coordinate_transformation_mode is '{}'; half_pixel, half_pixel_symmetric, pytorch_half_pixel, "
+      "align_corners and asymmetric are accepted",
+      name));
 }
 
 Resize::Rounding rounding_of(const std::string& name) {
@@ -114,10 +117,11 @@ void resize(Lowering& node, const Constant* scales, const Constant* sizes, Resiz
       throw Refused("a resize by factors that leave a part of a pixel");
     }
   } else {
-    throw Refused("neither sizes nor factors");
+    throw Refused("it has neither sizes nor factors");
   }
   if (options.height < 1 || options.width < 1 || options.height > (1 << 20) || options.width > (1 << 20)) {
-    throw Refused(fmt::format("maps of {} x {}", options.height, options.width));
+    throw Refused(fmt::format("its result would be {} x {} pixels; 1 x 1 to 1048576 x 1048576 are accepted",
+                              options.height, options.width));
   }
   const Layers::Value in = signal ? node.all.reshaped(node.elements(0), as_maps) : node.layer(0);
   if (options.height == as_maps.height() && options.width == as_maps.width()) {

@@ -25,7 +25,8 @@ VolumeWindows windows_over_volumes(const Lowering& node, const Sizes& kernel) {
   require_sizes(kernel);
   const std::string automatic = text_of(node.node, "auto_pad", "NOTSET");
   if (automatic.starts_with("SAME")) {
-    throw Refused(fmt::format("padding by '{}' over three dimensions", automatic));
+    throw Refused(
+        fmt::format("its auto_pad is {}; over three dimensions NOTSET and VALID are accepted", automatic));
   }
   return {.kernel = kernel,
           .stride = sizes_of(node, "strides", kAxes),
@@ -89,12 +90,14 @@ bool is_volume(const Lowering& node) {
 void lower_volume_conv(Lowering& node) {
   const WeightInput filters = weights(node, 1, "its weights");
   if (filters.shape.rank() != kAxes + 2) {
-    throw Refused(fmt::format("weights of {} for {}", filters.shape.text(), node.shape(0).text()));
+    throw Refused(fmt::format("its weights are {} and its input is {}; both must have as many dimensions",
+                              filters.shape.text(), node.shape(0).text()));
   }
   Sizes kernel;
   for (std::size_t d = 0; d < kAxes; ++d) {
     kernel.push_back(filters.shape[d + 2].size);
   }
+  require_kernel(node, kernel, filters.shape);
   const VolumeWindows windows = windows_over_volumes(node, kernel);
   const std::int64_t groups = integer_of(node.node, "group", 1);
   const std::int64_t channels = filters.shape[0].size;
@@ -131,7 +134,7 @@ void lower_volume_conv(Lowering& node) {
 
 void lower_volume_pool(Lowering& node, bool average) {
   if (node.node.find("kernel_shape") == nullptr) {
-    throw Refused("windows of no size");
+    throw Refused("it has no kernel_shape");
   }
   const VolumeWindows windows = windows_over_volumes(node, sizes_of(node, "kernel_shape", kAxes));
   const Shape shape = volume(node);

@@ -3,14 +3,38 @@
 #include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace bench::kernels::onnx {
 namespace {
 
-constexpr std::int64_t kMost = 1 << 30;
+constexpr std::int64_t kMost = (1 << 30) - 1;
 
-bool all_from(std::int64_t least, const std::vector<std::int64_t>& sizes) {
-  return std::ranges::all_of(sizes, [least](std::int64_t each) { return each >= least && each < kMost; });
+// `what`: "strides".
+void require(const std::string& what, const std::vector<std::int64_t>& sizes, std::size_t count,
+             std::int64_t least) {
+  const auto fits = [least](std::int64_t size) { return size >= least && size <= kMost; };
+  if (sizes.size() == count && std::ranges::all_of(sizes, fits)) {
+    return;
+  }
+  constexpr std::size_t kMostTold = 8;
+  const std::string given = sizes.empty()              ? "not given as integers"
+                            : sizes.size() > kMostTold ? fmt::format("{} numbers", sizes.size())
+                                                       : fmt::format("{}", fmt::join(sizes, ", "));
+  throw Refused(fmt::format("its {} are {}; {} of {} to {} are accepted", what, given, count, least, kMost));
+}
+
+// "SAME_UPPER"; empty: the attribute `pads` tells.
+std::string automatic_padding(const Lowering& node) {
+  const std::string automatic = text_of(node.node, "auto_pad", "NOTSET");
+  if (automatic.empty() || automatic == "NOTSET") {
+    return "";
+  }
+  if (automatic != "VALID" && automatic != "SAME_UPPER" && automatic != "SAME_LOWER") {
+    throw Refused(fmt::format("its auto_pad is '{}'; NOTSET, VALID, SAME_UPPER and SAME_LOWER are accepted",
+                              automatic));
+  }
+  return automatic;
 }
 
 PerAxis per_axis(const Lowering& node, const std::string& attribute, std::size_t axes) {
@@ -42,26 +66,26 @@ bool takes(const Value& value, std::optional<double> border) {
 std::vector<std::int64_t> sizes_of(const Lowering& node, const std::string& attribute, std::size_t axes) {
   std::vector<std::int64_t> sizes =
       integers_of(node.node, attribute).value_or(std::vector<std::int64_t>(axes, 1));
-  if (sizes.size() != axes || !all_from(1, sizes)) {
-    throw Refused(fmt::format("{} for other than {} dimensions, or below 1", attribute, axes));
-  }
+  require(attribute, sizes, axes, 1);
   return sizes;
 }
 
-void require_sizes(const std::vector<std::int64_t>& kernel) {
-  if (!all_from(1, kernel)) {
-    throw Refused("windows without elements");
+void require_kernel(const Lowering& node, const std::vector<std::int64_t>& kernel, const Shape& weights) {
+  const auto given = integers_of(node.node, "kernel_shape");
+  if (given && !given->empty() && *given != kernel) {
+    throw Refused(fmt::format("its kernel_shape differs from its weights of {}", weights.text()));
   }
+}
+
+void require_sizes(const std::vector<std::int64_t>& kernel) {
+  require("windows", kernel, kernel.size(), 1);
 }
 
 std::vector<std::int64_t> pads_of(const Lowering& node, std::size_t axes) {
   const std::vector<std::int64_t> none(2 * axes, 0);
-  std::vector<std::int64_t> pads = text_of(node.node, "auto_pad", "NOTSET") == "VALID"
-                                       ? none
-                                       : integers_of(node.node, "pads").value_or(none);
-  if (pads.size() != 2 * axes || !all_from(0, pads)) {
-    throw Refused("padding of other dimensions, or below 0");
-  }
+  std::vector<std::int64_t> pads =
+      automatic_padding(node) == "VALID" ? none : integers_of(node.node, "pads").value_or(none);
+  require("pads", pads, none.size(), 0);
   return pads;
 }
 
@@ -76,7 +100,7 @@ Windows windows_of(const Lowering& node, const std::vector<std::int64_t>& kernel
   windows.kernel = axes == 1 ? PerAxis(1, kernel[0]) : PerAxis(kernel[0], kernel[1]);
   windows.stride = per_axis(node, "strides", axes);
   windows.dilation = per_axis(node, "dilations", axes);
-  const std::string automatic = text_of(node.node, "auto_pad", "NOTSET");
+  const std::string automatic = automatic_padding(node);
   if (automatic.starts_with("SAME")) {
     const Shape& shape = node.shape(0);
     const bool transposed = node.node.op == "ConvTranspose";

@@ -14,6 +14,8 @@ namespace bench::kernels::onnx {
 // The sizes of a kernel, strides or dilations: `axes` of them, 1 or more; all 1 where the attribute is not
 // given. Throws Refused.
 std::vector<std::int64_t> sizes_of(const Lowering& node, const std::string& attribute, std::size_t axes);
+// The attribute kernel_shape, where it is given, is that of the weights. Throws Refused.
+void require_kernel(const Lowering& node, const std::vector<std::int64_t>& kernel, const Shape& weights);
 void require_sizes(const std::vector<std::int64_t>& kernel);
 // The padding before and after each axis, 2 · axes sizes; all 0 where none is given, or by auto_pad VALID.
 // Throws Refused.

@@ -244,7 +244,7 @@ INSTANTIATE_TEST_SUITE_P(
                   net.floats("factors", {4}, {1, 1, 1e9F, 1e9F});
                   net.node("Resize", {"x", "", "factors"}, {"y"});
                 },
-                "maps of"},
+                "pixels; 1 x 1 to"},
         Hostile{"spread_windows",
                 [](OnnxWriter& net) {
                   net.node("AveragePool", {"x"}, {"y"},
@@ -257,13 +257,13 @@ INSTANTIATE_TEST_SUITE_P(
                   net.node("MaxPool", {"x"}, {"y"},
                            {written::ints("kernel_shape", {1, 1}), written::ints("strides", {0, 0})});
                 },
-                "below 1"},
+                "its strides are 0, 0; 2 of 1 to"},
         Hostile{"no_groups",
                 [](OnnxWriter& net) {
                   net.weight("w", {4, 4, 1, 1});
                   net.node("Conv", {"x", "w"}, {"y"}, {written::i("group", 0)});
                 },
-                "0 groups"},
+                "it has 0 groups; 1 or more"},
         Hostile{"least_group",
                 [](OnnxWriter& net) {
                   net.weight("w", {4, 4, 1, 1});
@@ -300,6 +300,90 @@ INSTANTIATE_TEST_SUITE_P(
                       {written::g("then_branch", branch.graph()), written::g("else_branch", branch.graph())});
                 },
                 "its branches depend on data"},
+        // Elements of an input, though they have a value.
+        Hostile{"branches_on_an_input",
+                [](OnnxWriter& net) {
+                  OnnxWriter branch;
+                  branch.node("Relu", {"x"}, {"b"});
+                  branch.output("b");
+                  net.input("flag", {}, ElementType::boolean);
+                  net.node("Not", {"flag"}, {"no"});
+                  net.node(
+                      "If", {"no"}, {"y"},
+                      {written::g("then_branch", branch.graph()), written::g("else_branch", branch.graph())});
+                },
+                "the node 'y' (If) cannot be imported: it branches on data, the input 'flag'; 1 of the "
+                "network's 2 nodes cannot"},
+        Hostile{"positions",
+                [](OnnxWriter& net) {
+                  net.input("position", {1, 1 << 30}, ElementType::i64);
+                  net.node("Relu", {"x"}, {"y"});
+                },
+                "the input 'position' is batch x 1073741824, more integers than can be made up"},
+        Hostile{"tokens",
+                [](OnnxWriter& net) {
+                  net.input("ids", {1, 1 << 30}, ElementType::i64);
+                  net.weight("table", {100, 4});
+                  net.node("Gather", {"table", "ids"}, {"rows"});
+                  net.node("Relu", {"x"}, {"y"});
+                },
+                "the input 'ids' is batch x 1073741824, more integers than can be made up"},
+        Hostile{"many_dimensions",
+                [](OnnxWriter& net) {
+                  net.input("z", {1, 1, 1, 1, 1, 1, 1});
+                  net.node("Relu", {"x"}, {"y"});
+                },
+                "the input 'z' has 7 dimensions; at most 6 are accepted"},
+        Hostile{"kernel",
+                [](OnnxWriter& net) {
+                  net.weight("w", {4, 4, 3, 3});
+                  net.node("Conv", {"x", "w"}, {"y"}, {written::ints("kernel_shape", {5, 5})});
+                },
+                "its kernel_shape differs from its weights of 4 x 4 x 3 x 3"},
+        Hostile{"automatic_padding",
+                [](OnnxWriter& net) {
+                  net.weight("w", {4, 4, 3, 3});
+                  net.node("Conv", {"x", "w"}, {"y"}, {written::s("auto_pad", "WHAT")});
+                },
+                "its auto_pad is 'WHAT'; NOTSET, VALID"},
+        Hostile{"integer_weights",
+                [](OnnxWriter& net) {
+                  net.weight("w", {4, 4, 1, 1}, ElementType::i64);
+                  net.node("Conv", {"x", "w"}, {"y"});
+                },
+                "its weights are integers; floats are accepted"},
+        Hostile{"a_further_result",
+                [](OnnxWriter& net) {
+                  net.node("Dropout", {"x"}, {"d", "mask"});
+                  net.node("Cast", {"mask"}, {"kept"}, {written::i("to", 1)});
+                  net.node("Mul", {"d", "kept"}, {"y"});
+                },
+                "it reads 'mask', a further result of Dropout, which is not computed"},
+        Hostile{
+            "rounding", [](OnnxWriter& net) { net.node("Floor", {"x"}, {"y"}); },
+            "(Floor) cannot be imported: it is computed on constants only, and its inputs depend on data; "
+            "it is the network's only node"},
+        Hostile{"opset",
+                [](OnnxWriter& net) {
+                  net.opset(-3);
+                  net.node("Relu", {"x"}, {"y"});
+                },
+                "its opset is -3; 1 to"},
+        Hostile{"nothing", [](OnnxWriter& net) { net.node("Identity", {"x"}, {"y"}); },
+                "the output 'y' is the input itself; nothing is computed"},
+        Hostile{"constants_of_all_the_budget",
+                [](OnnxWriter& net) {
+                  for (int i = 0; i < 4; ++i) {
+                    const std::string name = "n" + std::to_string(i);
+                    net.integers("to" + name, {}, {1'000'000});
+                    net.integers("zero" + name, {}, {0});
+                    net.integers("one" + name, {}, {1});
+                    net.node("Range", {"zero" + name, "to" + name, "one" + name}, {name});
+                  }
+                  net.node("Concat", {"n0", "n1", "n2", "n3"}, {"made"}, {written::i("axis", 0)});
+                  add_made(net);
+                },
+                "(Range) cannot be imported: folding constants would make more than 3145728 elements"},
         Hostile{"loops",
                 [](OnnxWriter& net) {
                   OnnxWriter body;
@@ -329,7 +413,7 @@ INSTANTIATE_TEST_SUITE_P(
                   net.integers("sizes", {4}, {1, 4, 9, 9});
                   net.node("Resize", {"x", "", "", "sizes"}, {"y"}, {written::s("mode", "li\n\x1b[31m")});
                 },
-                "the mode 'li\\n\\x1b[31m'"},
+                "its mode is 'li\\n\\x1b[31m'"},
         Hostile{"equation",
                 [](OnnxWriter& net) {
                   net.node("Einsum", {"x"}, {"y"}, {written::s("equation", "..................->,,,...")});
@@ -342,7 +426,7 @@ INSTANTIATE_TEST_SUITE_P(
                   net.weight("w", {4, 4, std::int64_t{1} << 31, 1, 1});
                   net.node("Conv", {"v", "w"}, {"y"});
                 },
-                "windows without elements"}),
+                "its windows are 2147483648, 1, 1; 3 of 1 to"}),
     [](const auto& tested) { return std::string(tested.param.name); });
 
 }  // namespace

@@ -16,6 +16,8 @@ namespace bench::kernels::onnx {
 namespace {
 
 using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
@@ -194,7 +196,7 @@ TEST_F(ImportedAnswers, OfATransformer) {
   EXPECT_EQ(output_shape(network), (Shape{kBatch, 5}));
   EXPECT_EQ(network.graph.parameter_count(), 50 * 16 + 8 * 16 + 32 + 16 * 48 + 48 + 256 + 85);
   EXPECT_EQ(network.graph.macs(), 6 * 16 * 48 + 2 * 2 * 6 * 6 * 8 + 6 * 256 + 80);
-  EXPECT_THAT(network.assumptions, Contains(HasSubstr("'attention_mask' is ones")));
+  EXPECT_THAT(network.inputs, Contains(Field(&ImportedInput::content, "ones (a mask)")));
   EXPECT_THAT(network.assumptions, Contains("The output 'residual' is not computed."));
   EXPECT_EQ(count(network, "pointwise"), 1);  // the positions; the mask adds nothing
   expect_like_reference(network);
@@ -307,7 +309,7 @@ TEST(Import, CountsFilesAsTheyAre) {
     EXPECT_NEAR(static_cast<double>(network.graph.macs()) / 1e9, file.gmacs, 1e-4);
     EXPECT_EQ(network.graph.parameter_count(), file.parameters);
     EXPECT_EQ(output_shape(network).text(), file.output);
-    EXPECT_THAT(unsupported_nodes(path, {}), IsEmpty());
+    EXPECT_THAT(unsupported_nodes(path, {}).nodes, IsEmpty());
     EXPECT_THAT(network.name, HasSubstr(file.name + std::string("-")));
   }
 }
@@ -322,6 +324,8 @@ TEST(Import, FreeSizesAreAskedFor) {
               HasSubstr("its inputs are 'images'"));
   EXPECT_THAT(import_refusal(net, {.inputs = {{"images", {1, 9, 9}}}}), HasSubstr("3 sizes were given"));
   EXPECT_THAT(import_refusal(net, {.inputs = {{"images", {1, 4, 9, 9}}}}), HasSubstr("the file fixes"));
+  EXPECT_THAT(import_refusal(net, {.inputs = {{"images", {5, 3, 9, 9}}}}),
+              HasSubstr("--input images: the first size is 5; accepted: 1, for one sample"));
   const ImportedNetwork network = imported(net, {.inputs = {{"images", {1, 3, 9, 7}}}});
   EXPECT_EQ(output_shape(network), (Shape{kBatch, 3, 9, 7}));
 }
@@ -383,8 +387,46 @@ TEST(Import, BoundsWhatItFolds) {
   EXPECT_THAT(folded("Expand", {"one", "shape"}), HasSubstr("more elements than can be"));
 }
 
+// What has no value in the file is told where it decides something.
+TEST(Import, TellsWhatItAssumes) {
+  OnnxWriter relu;
+  relu.node("Relu", {"x"}, {"r"});
+  relu.output("r");
+  OnnxWriter tanh;
+  tanh.node("Tanh", {"x"}, {"t"});
+  tanh.output("t");
+  OnnxWriter net;
+  net.input("x", {1, 4});
+  net.weight("flag", {}, ElementType::boolean);
+  net.node("If", {"flag"}, {"y"},
+           {written::g("then_branch", relu.graph()), written::g("else_branch", tanh.graph())});
+  net.output("y");
+  net.opset(99);
+  EXPECT_THAT(imported(net).assumptions,
+              ElementsAre("Opset 99 is newer than 25, the newest known here, and is read as that.",
+                          "The branch of 'y' is chosen by 'flag'.",
+                          "The elements of 'flag', which the file keeps outside, are read as true."));
+}
+
+TEST(Import, TellsOfManyWeightsInOneSentence) {
+  OnnxWriter net;
+  net.input("x", {1, 4, 6, 6});
+  net.node("Relu", {"x"}, {"n0"});
+  for (int i = 0; i < 6; ++i) {
+    const std::string weight = "w" + std::to_string(i / 2 * 2 == i ? i : i - 1);
+    if (weight == "w" + std::to_string(i)) {
+      net.weight(weight, {4, 4, 1, 1});
+    }
+    net.node("Conv", {"n" + std::to_string(i), weight}, {"n" + std::to_string(i + 1)});
+  }
+  net.output("n6");
+  EXPECT_THAT(imported(net).assumptions,
+              ElementsAre("The weights 'w0', 'w2' and 'w4', which several convolutions share, are stored for "
+                          "each."));
+}
+
 TEST(Import, ListsEverythingThatIsUnsupported) {
-  const std::vector<Unsupported> nodes = unsupported_nodes(data_path("bad/unknown_op.onnx"), {});
+  const std::vector<Unsupported> nodes = unsupported_nodes(data_path("bad/unknown_op.onnx"), {}).nodes;
   ASSERT_THAT(nodes, SizeIs(1));
   EXPECT_EQ(nodes[0].op, "Frobnicate");
 }
@@ -400,7 +442,9 @@ TEST(Import, ListsWhatIsBehindTheUnsupported) {
   net.node("Frobnicate", {"d"}, {"y"});
   net.output("y");
   const std::string path = ::testing::TempDir() + "behind.onnx";
-  const std::vector<Unsupported> nodes = unsupported_nodes(net.save(path), {});
+  const auto [nodes, of] = unsupported_nodes(net.save(path), {});
+  EXPECT_EQ(of, 5);
+  EXPECT_THAT(import_refusal(net), HasSubstr("3 of the network's 5 nodes cannot"));
   ASSERT_THAT(nodes, SizeIs(3));
   EXPECT_EQ(nodes[0].node, "a");
   EXPECT_EQ(nodes[1].node, "d");
