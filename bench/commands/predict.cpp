@@ -183,7 +183,11 @@ class PredictCommand {
     std::vector<EngineReference::File> files;
     for (const auto& paths : {words_.texts_of("from"), words_.before()}) {
       for (const std::string& path : paths) {
-        files.push_back({.path = path, .document = read_result(path)});
+        try {
+          files.push_back({.path = path, .document = read_result(path)});
+        } catch (const UsageError& error) {
+          throw UsageError(fmt::format("--from: {}", error.what()));
+        }
       }
     }
     engine_ = std::make_unique<EngineReference>(files, *request_.workload, request_.spec, gpu_catalogue(),

@@ -24,6 +24,8 @@ constexpr int kLastCapability = 90;
 constexpr double kUnmeasuredGeneration = 2;  // times the card's deviation: a judgement
 // torch.compile's mean error on the measured card, 14.3 %, as the deviation of a normal distribution.
 constexpr double kCompiledRest = 0.16;
+// Of a network's deviation, where it was measured on the card at another batch: a judgement.
+constexpr double kBetweenBatches = 0.5;
 constexpr double kVisibleHostShare = 0.2;  // of the step, from where the unknown host is worth a caveat
 
 constexpr std::array<std::pair<Framework, std::string_view>, 3> kFrameworks{
@@ -137,6 +139,9 @@ Deviations deviations_of(const GpuModel& model, const NetworkTerms& terms, doubl
   double variance = card * card + rest * rest;
   switch (model.evidence().reference) {
     case GpuEvidence::Reference::none:
+      break;
+    case GpuEvidence::Reference::same_network:
+      variance = kBetweenBatches * rest * kBetweenBatches * rest;
       break;
     case GpuEvidence::Reference::same_card:  // the reference is a network with a rest of its own
       variance = rest * rest + spread.rest * spread.rest;

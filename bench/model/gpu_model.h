@@ -68,8 +68,9 @@ struct PredictedMemory {
 struct GpuEvidence {
   enum class Reference {
     none,
-    same_card,   // its bias is known
-    other_card,  // the engine's factor is known, with the other card's bias in it
+    same_network,  // on this card: only the batch may differ
+    same_card,     // its bias is known
+    other_card,    // the engine's factor is known, with the other card's bias in it
   };
   std::optional<double> host_launch_s{};  // of the user's host, measured; none: other machines'
   double gpu_factor = 1;                  // measured over predicted GPU time of the reference

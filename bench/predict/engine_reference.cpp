@@ -156,7 +156,7 @@ std::optional<GpuEvidence> EngineReference::evidence(const Gpu& target, const Ne
   }
   return GpuEvidence{
       .gpu_factor = std::exp(sum / static_cast<double>(by_file.size())),
-      .reference = on_target ? GpuEvidence::Reference::same_card : GpuEvidence::Reference::other_card};
+      .reference = on_target ? GpuEvidence::Reference::same_network : GpuEvidence::Reference::other_card};
 }
 
 }  // namespace bench

@@ -143,7 +143,6 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
     const StepSetting setting = step_setting(spec, dtype.cast_whole);
     for (std::size_t i = 0; i < request.gpus.size(); ++i) {
       const Gpu& gpu = request.gpus[i];
-      (takes_16_bit_set(gpu, dtype.dtype) ? uses_16_bit : uses_fp32) = true;
       prediction.cards.push_back(
           {.gpu = i,
            .dtype = dtype.name(),
@@ -154,6 +153,9 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
                                           terms, setting, request.batches),
            .family_rows = rows_of_chip(rows_for(coefficients, request.framework, gpu, dtype.dtype), gpu.chip,
                                        catalogue)});
+      if (!prediction.cards.back().curve.batches.empty()) {
+        (takes_16_bit_set(gpu, dtype.dtype) ? uses_16_bit : uses_fp32) = true;
+      }
     }
   }
   if (request.framework == Framework::pytorch_compiled) {

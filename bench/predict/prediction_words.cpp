@@ -36,8 +36,12 @@ std::string rate_of(const PredictedBatch& batch) {
 // "1.21× t4 (1.02–1.46×)".
 std::string times(const ThroughputRatio& ratio, const std::string& other) {
   const bool is_significant = ratio.interval80.low > 1 || ratio.interval80.high < 1;
-  return fmt::format("{:.2f}× {} ({:.2f}–{:.2f}×{})", ratio.value, other, ratio.interval80.low,
-                     ratio.interval80.high, is_significant ? "" : ", not significant");
+  const auto factor = [](double value) {
+    constexpr double kTen = 10;
+    return value < kTen ? fmt::format("{:.2f}", value) : format_number(value);
+  };
+  return fmt::format("{}× {} ({}–{}×{})", factor(ratio.value), other, factor(ratio.interval80.low),
+                     factor(ratio.interval80.high), is_significant ? "" : ", not significant");
 }
 
 // One card alone, or the fastest compared with the next and with the slowest.
@@ -182,10 +186,10 @@ std::vector<std::string> prediction_findings(const Prediction& prediction,
       narrowest = dtype;
     }
   }
-  if (prediction.dtypes.size() > 1) {
-    findings.push_back(gain_of(prediction));
+  if (prediction.gpus.size() <= kMostListed) {  // of more the table tells
+    findings.push_back(prediction.dtypes.size() > 1 ? gain_of(prediction) : "");
+    findings.push_back(largest_batches(prediction, narrowest));
   }
-  findings.push_back(largest_batches(prediction, narrowest));
   std::erase(findings, "");
   return findings;
 }

@@ -102,6 +102,9 @@ TEST(GpuModel, AMeasurementOnTheCardTakesItsBiasAway) {
   EXPECT_NEAR(with.gpu_ns / without.gpu_ns, 1.2, 1e-9);
   const ModelSpread& spread = testing::coefficients().image;
   EXPECT_NEAR(with.deviation, spread.scale * spread.rest * std::sqrt(2), 1e-4);
+  const GpuEvidence same{.gpu_factor = 1.2, .reference = GpuEvidence::Reference::same_network};
+  EXPECT_NEAR(model_of("t4", Framework::pytorch, same).step(terms, {}).deviation,
+              with.deviation / std::sqrt(8), 1e-4);
 }
 
 TEST(GpuModel, TheEnginesFactorOfAnotherCardWidensTheInterval) {

@@ -74,7 +74,7 @@ TEST_F(EngineReferenceTest, PredictsTheMeasuredBatchesOfItsCard) {
   EXPECT_THAT(engine.batches(Dtype::fp16), ElementsAre());
   for (const auto& [batch, step_ns] : {std::pair{1, 2e6}, std::pair{16, 20e6}}) {
     const GpuEvidence here = evidence(engine, "t4", batch);
-    EXPECT_EQ(here.reference, GpuEvidence::Reference::same_card);
+    EXPECT_EQ(here.reference, GpuEvidence::Reference::same_network);
     const GpuModel model(testing::card("t4"), Framework::bench, testing::coefficients(), here);
     EXPECT_NEAR(model.step(terms(), {.batch = batch}).step_ns, step_ns, 1e-6 * step_ns);
   }
