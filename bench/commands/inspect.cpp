@@ -159,7 +159,7 @@ class Inspection {
   }
 
   // Readers name the option of a sweep that gives the file; here it is an argument.
-  static std::string without_option(std::string message, const std::string& reader) {
+  static std::string without_option(const std::string& message, const std::string& reader) {
     const std::string option = fmt::format("--{}: ", reader);
     return message.starts_with(option) ? message.substr(option.size()) : message;
   }
