@@ -115,8 +115,12 @@ CommandLine::CommandLine(const std::vector<std::string>& arguments) {
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   };
+  // `--list --gpus` is a switch, a sweep's --gpus has a value.
+  const bool is_list = std::ranges::find(arguments, "--list") != arguments.end();
   for (const ProgramOption& option : program_options()) {
-    add(option.name, option.value.empty());
+    if (option.name != "gpus" || is_list) {
+      add(option.name, option.value.empty());
+    }
   }
   const auto add_options_of = [&add](const auto& entries) {
     for (const auto& entry : entries) {

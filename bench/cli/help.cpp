@@ -27,15 +27,13 @@ std::size_t width() {
 }
 
 constexpr const char* kUsage =
-    "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON\n"
-    "       bench --list                   the sweeps, workloads and devices here";
+    "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON";
 
 constexpr const char* kExamples = R"(
 Examples
   bench --sweep batch --workload resnet18 --dtype fp32,bf16
   bench --sweep memory --workload resnet50 --mode train --memory-cap 8GiB,12GiB
-  bench --sweep workers --consumer 40ms --workers 0,1,2,4,8
-More: bench --help --verbose, bench --sweep NAME --help, bench --workload NAME --help; docs/
+More: bench --list, bench --help --verbose, bench --sweep NAME --help, bench --workload NAME --help
 )";
 
 constexpr std::array<std::string_view, 3> kNotes{

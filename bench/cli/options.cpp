@@ -153,11 +153,7 @@ class OptionsReader {
 
   void read_switches(Options& options) const {
     options.list = line_.has("list");
-    options.list_gpus = line_.has("gpus");
-    if (options.list_gpus && !options.list) {
-      throw UsageError(
-          "--gpus: it was given without --list; see bench --list --gpus, and bench predict --gpu");
-    }
+    options.list_gpus = options.list && line_.has("gpus");
     options.plot = !line_.has("no-plot");
     options.cache = !line_.has("no-cache");
     options.dry_run = line_.has("dry-run");

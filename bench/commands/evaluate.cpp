@@ -220,7 +220,7 @@ Command evaluate_command() {
   Command command{
       .name = "evaluate",
       .usage = "[options] RESULT.json… | --gpu LIST --workload NAME",
-      .brief = "RESULT… | --gpu LIST",
+      .brief = "RESULT…",
       .question = "the devices side by side: fits, speed, per watt, per price",
       .options = {{"gpu", "LIST", "predicted: t4,rtx3060-12gb, a JSON file, or all"},
                   {"price", "LIST", "t4=0.35/h (hire), rtx3060-12gb=280 (purchase)"},

@@ -68,7 +68,7 @@ struct Evaluation {
   std::vector<Answer> answers{};
   std::vector<std::string> notes{};  // what limits the answers, a sentence each
 
-  const EvaluatedRow* row(std::size_t device, const std::string& dtype) const;
+  const EvaluatedRow* row(std::size_t device, const std::string& of) const;
   const EvaluatedDevice& device_of(const EvaluatedRow& row) const { return devices[row.device]; }
   const EvaluatedCurve& curve_of(const EvaluatedRow& row) const { return *devices[row.device].in(row.dtype); }
 };

@@ -17,7 +17,7 @@ Json number_json(const std::optional<double>& value) {
 
 Json ratio_json(const std::optional<EvaluatedRatio>& ratio) {
   if (!ratio) {
-    return Json();
+    return {};
   }
   return {{"value", ratio->value},
           {"interval", interval_json(ratio->interval)},

@@ -144,7 +144,7 @@ std::string prediction_markdown(const Prediction& prediction, const ModelCoeffic
   for (const std::string& finding : prediction_findings(prediction, coefficients)) {
     text += "- " + finding + "\n";
   }
-  text += "\n";
+  text += '\n';
   bool is_header = true;
   for (const Row& row : table_of(prediction, verbose)) {
     text += fmt::format("| {} |\n", fmt::join(row, " | "));

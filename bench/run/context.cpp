@@ -78,9 +78,9 @@ Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue)
     if (!gpu.is_object()) {
       continue;
     }
-    Json names = gpu.value("names", Json::array());
-    names.push_back(gpu.value("id", Json()));
-    if (std::ranges::any_of(names, [&](const Json& one) { return one.is_string() && one == name; })) {
+    const Json names = gpu.value("names", Json::array());
+    if (gpu.value("id", Json()) == name ||
+        std::ranges::any_of(names, [&](const Json& one) { return one == name; })) {
       return gpu;
     }
   }

@@ -97,7 +97,7 @@ TEST(Help, ExamplesRun) {
     EXPECT_EQ(run.code, 0) << line << "\n" << run.err;
     ++examples;
   }
-  EXPECT_EQ(examples, 3);
+  EXPECT_EQ(examples, 2);
 }
 
 }  // namespace

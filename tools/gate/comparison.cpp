@@ -17,7 +17,6 @@ namespace {
 
 using bench::gate::Count;
 using bench::gate::Design;
-using bench::gate::Effects;
 using bench::gate::find_showable;
 using bench::gate::NoiseModel;
 using bench::gate::run_trial;

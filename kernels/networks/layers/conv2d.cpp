@@ -137,9 +137,10 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
   }
 
   EagerOperations eager(const LayerPlace& place) const override {
+    const std::int64_t columns = options_.channels / options_.groups;
     return {eager::product(place, {.kind = eager_class(place),
                                    .rows = static_cast<double>(place.shape.height() * place.shape.width()),
-                                   .columns = static_cast<double>(options_.channels / options_.groups),
+                                   .columns = static_cast<double>(columns),
                                    .depth = static_cast<double>(fan_in(place)),
                                    .count = static_cast<double>(options_.groups),
                                    .weights = static_cast<double>(options_.channels * fan_in(place))})};

@@ -54,7 +54,10 @@ class Importer {
     run(network_.model.graph);
   }
 
-  UnsupportedNodes unsupported() && { return {.nodes = std::move(unsupported_), .of = node_count()}; }
+  UnsupportedNodes unsupported() && {
+    const std::int64_t of = node_count();
+    return {.nodes = std::move(unsupported_), .of = of};
+  }
 
   ImportedNetwork result() && {
     require_supported();

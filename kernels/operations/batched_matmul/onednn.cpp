@@ -7,7 +7,6 @@
 namespace bench::kernels {
 namespace {
 
-using Dims = dnnl::memory::dims;
 using MemoryDesc = dnnl::memory::desc;
 
 std::string described(const BatchedMatmul& spec) {
@@ -19,12 +18,12 @@ std::string described(const BatchedMatmul& spec) {
 // An operand as [leading…][rows][columns], where it is repeated with an extent of 1.
 MemoryDesc operand(const MergedMatmul& merged, bool MergedMatmul::Axis::*moves, std::int64_t rows,
                    std::int64_t columns, bool transposed, Dtype dtype) {
-  Dims dims;
+  dnnl::memory::dims dims;
   for (const MergedMatmul::Axis& axis : merged.leading) {
     dims.push_back(axis.*moves ? axis.extent : 1);
   }
   dims.insert(dims.end(), {rows, columns});
-  Dims strides(dims.size());
+  dnnl::memory::dims strides(dims.size());
   std::int64_t step = rows * columns;
   for (std::size_t i = merged.leading.size(); i-- > 0;) {
     strides[i] = step;

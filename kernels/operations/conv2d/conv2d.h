@@ -23,6 +23,7 @@
 #include "kernels/operations/activation.h"
 #include "kernels/operations/operation.h"
 #include "kernels/operations/tensor.h"
+#include "kernels/operations/window.h"
 
 namespace bench::kernels {
 
@@ -55,6 +56,8 @@ struct Conv2d {
   std::int64_t out_width() const {
     return (width + 2 * pad_w + pad_right - dilation_w * (kernel_w - 1) - 1) / stride_w + 1;
   }
+  WindowAxis rows() const { return {height, out_height(), kernel_h, stride_h, pad_h, dilation_h}; }
+  WindowAxis columns() const { return {width, out_width(), kernel_w, stride_w, pad_w, dilation_w}; }
   TensorDesc src() const { return {batch, in_channels, height, width, src_layout, dtype}; }
   TensorDesc dst() const { return {batch, out_channels, out_height(), out_width(), dst_layout, dtype}; }
   std::int64_t weight_count() const { return out_channels * (in_channels / groups) * kernel_h * kernel_w; }

@@ -19,7 +19,6 @@ namespace {
 
 using onednn::describe;
 using onednn::describe_vector;
-using Dims = dnnl::memory::dims;
 using MemoryDesc = dnnl::memory::desc;
 using Forward = dnnl::convolution_forward;
 using BackwardData = dnnl::convolution_backward_data;
@@ -36,10 +35,10 @@ std::string described(const Conv2d& spec) {
 }
 
 struct Geometry {
-  Dims strides;
-  Dims dilates;  // oneDNN counts the gaps: 0 is dense
-  Dims pad_begin;
-  Dims pad_end;
+  dnnl::memory::dims strides;
+  dnnl::memory::dims dilates;  // oneDNN counts the gaps: 0 is dense
+  dnnl::memory::dims pad_begin;
+  dnnl::memory::dims pad_end;
 };
 
 Geometry geometry(const Conv2d& spec) {
@@ -55,11 +54,11 @@ Geometry geometry(const Conv2d& spec) {
            end(spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w)}};
 }
 
-Dims weight_dims(const Conv2d& spec) {
+dnnl::memory::dims weight_dims(const Conv2d& spec) {
   const std::int64_t in = spec.in_channels / spec.groups;
   return spec.groups == 1
-             ? Dims{spec.out_channels, in, spec.kernel_h, spec.kernel_w}
-             : Dims{spec.groups, spec.out_channels / spec.groups, in, spec.kernel_h, spec.kernel_w};
+             ? dnnl::memory::dims{spec.out_channels, in, spec.kernel_h, spec.kernel_w}
+             : dnnl::memory::dims{spec.groups, spec.out_channels / spec.groups, in, spec.kernel_h, spec.kernel_w};
 }
 
 MemoryDesc plain_weights(const Conv2d& spec) {

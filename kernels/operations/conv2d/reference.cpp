@@ -53,18 +53,11 @@ std::optional<std::string> too_large(const Conv2d& conv) {
   return std::nullopt;
 }
 
-WindowAxis rows_of(const Conv2d& conv) {
-  return {conv.height, conv.out_height(), conv.kernel_h, conv.stride_h, conv.pad_h, conv.dilation_h};
-}
-WindowAxis columns_of(const Conv2d& conv) {
-  return {conv.width, conv.out_width(), conv.kernel_w, conv.stride_w, conv.pad_w, conv.dilation_w};
-}
-
 }  // namespace
 
 std::int64_t Conv2d::macs() const {
-  return batch * out_channels * (in_channels / groups) * rows_of(*this).real_taps() *
-         columns_of(*this).real_taps();
+  return batch * out_channels * (in_channels / groups) * rows().real_taps() *
+         columns().real_taps();
 }
 
 std::optional<std::string> Conv2d::invalid() const {
@@ -299,8 +292,8 @@ class ReferenceConv2d final : public ReferenceOf<Conv2d> {
     }
   }
 
-  WindowAxis rows_ = rows_of(spec_);
-  WindowAxis columns_ = columns_of(spec_);
+  WindowAxis rows_ = spec_.rows();
+  WindowAxis columns_ = spec_.columns();
   // A pixel of padding.
   std::vector<float> zeros_ = std::vector<float>(static_cast<std::size_t>(std::max(group_in(), group_out())));
 };

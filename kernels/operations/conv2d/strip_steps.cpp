@@ -4,11 +4,6 @@
 
 namespace bench::kernels {
 
-WindowAxis rows_of(const Conv2d& convolution) {
-  return {convolution.height,   convolution.out_height(), convolution.kernel_h,
-          convolution.stride_h, convolution.pad_h,        convolution.dilation_h};
-}
-
 std::int64_t input_row_floats(const Conv2d& convolution) {
   return convolution.width * convolution.in_channels;
 }
@@ -16,7 +11,7 @@ std::int64_t input_row_floats(const Conv2d& convolution) {
 StripSteps::StripSteps(std::span<const Conv2d> convolutions, std::int64_t parts, std::int64_t most_floats)
     : buffers_(convolutions.size()), batch_(convolutions.front().batch), parts_(parts) {
   for (const Conv2d& convolution : convolutions) {
-    axes_.push_back(rows_of(convolution));
+    axes_.push_back(convolution.rows());
     row_floats_.push_back(input_row_floats(convolution));
   }
   const std::int64_t height = axes_.back().out;

@@ -31,7 +31,6 @@ struct StripStep {
   std::int64_t to = 0, kept = 0;
 };
 
-WindowAxis rows_of(const Conv2d& convolution);
 std::int64_t input_row_floats(const Conv2d& convolution);  // in nhwc
 
 class StripSteps {

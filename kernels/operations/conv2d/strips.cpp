@@ -41,7 +41,7 @@ std::optional<std::string> ConvStrips::unsupported(std::span<const Conv2d> convo
         conv.src_layout != Layout::nhwc || conv.dst_layout != Layout::nhwc) {
       return "strips are those of inference in fp32 and nhwc";
     }
-    if (!rows_of(conv).each_reads()) {
+    if (!conv.rows().each_reads()) {
       return "a row of a convolution's result reads none of its input";
     }
     if (i == 0) {
@@ -93,7 +93,7 @@ ConvStrips::ConvStrips(std::vector<Conv2d> convolutions, std::int64_t parts, Dev
 
 std::shared_ptr<Operation> ConvStrips::make(const StripStep& step, Device& device) const {
   Conv2d spec = convolutions_[step.convolution];
-  const WindowAxis axis = rows_of(spec);
+  const WindowAxis axis = spec.rows();
   spec.batch = 1;
   spec.height = step.in.count();
   spec.pad_h = step.padding;

@@ -9,7 +9,6 @@
 namespace bench::kernels {
 namespace {
 
-using Dims = dnnl::memory::dims;
 using MemoryDesc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
 using Forward = dnnl::deconvolution_forward;
@@ -28,18 +27,18 @@ void plan(const ConvTranspose& spec, onednn::PrimitiveOperation& made) {
   // oneDNN's dimensions are [out][in][kh][kw] here too; the plain form has in before out.
   const std::int64_t out = spec.out_channels / spec.groups;
   const std::int64_t in = spec.src.c / spec.groups;
-  const Dims weight_dims = spec.groups == 1 ? Dims{out, in, spec.kernel.h, spec.kernel.w}
-                                            : Dims{spec.groups, out, in, spec.kernel.h, spec.kernel.w};
+  const dnnl::memory::dims weight_dims = spec.groups == 1 ? dnnl::memory::dims{out, in, spec.kernel.h, spec.kernel.w}
+                                            : dnnl::memory::dims{spec.groups, out, in, spec.kernel.h, spec.kernel.w};
   const MemoryDesc plain(weight_dims, dnnl::memory::data_type::f32,
                          spec.groups == 1 ? Tag::iohw : Tag::giohw);
   const MemoryDesc any(weight_dims, onednn::type_of(spec.src.dtype), Tag::any);
   const MemoryDesc src = onednn::describe(spec.src);
   const MemoryDesc dst = onednn::describe(spec.dst());
   const MemoryDesc bias = onednn::describe_vector(spec.out_channels);
-  const Dims strides{spec.stride.h, spec.stride.w};
-  const Dims dilates{spec.dilation.h - 1, spec.dilation.w - 1};  // oneDNN counts the gaps
-  const Dims begin{spec.pad.top, spec.pad.left};
-  const Dims end{spec.pad.bottom - spec.output_pad.h, spec.pad.right - spec.output_pad.w};
+  const dnnl::memory::dims strides{spec.stride.h, spec.stride.w};
+  const dnnl::memory::dims dilates{spec.dilation.h - 1, spec.dilation.w - 1};  // oneDNN counts the gaps
+  const dnnl::memory::dims begin{spec.pad.top, spec.pad.left};
+  const dnnl::memory::dims end{spec.pad.bottom - spec.output_pad.h, spec.pad.right - spec.output_pad.w};
   constexpr auto kKind = dnnl::prop_kind::forward_training;
   const Forward::primitive_desc ahead(
       spec.bias ? Forward::desc(kKind, kDirect, src, any, bias, dst, strides, dilates, begin, end)

@@ -26,7 +26,7 @@ void require(const std::string& what, const std::vector<std::int64_t>& sizes, st
 
 // "SAME_UPPER"; empty: the attribute `pads` tells.
 std::string automatic_padding(const Lowering& node) {
-  const std::string automatic = text_of(node.node, "auto_pad", "NOTSET");
+  std::string automatic = text_of(node.node, "auto_pad", "NOTSET");
   if (automatic.empty() || automatic == "NOTSET") {
     return "";
   }
