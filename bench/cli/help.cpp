@@ -26,8 +26,7 @@ std::size_t width() {
   return static_cast<std::size_t>(std::clamp(terminal_width(), 80, 100));
 }
 
-constexpr const char* kUsage =
-    "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON";
+constexpr const char* kUsage = "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON";
 
 constexpr const char* kExamples = R"(
 Examples

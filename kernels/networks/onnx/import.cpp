@@ -205,6 +205,7 @@ class Importer {
       const bool gives_nothing =
           std::ranges::all_of(node.outputs, [](const std::string& name) { return name.empty(); });
       if (network_.absorbed.contains(&node) || gives_nothing) {
+        forget_inputs(node);
         continue;
       }
       try {
@@ -216,6 +217,24 @@ class Importer {
         }
       } catch (const Refused& error) {
         refuse(node, error.what());
+      }
+      forget_inputs(node);
+    }
+  }
+
+  // Known values are dropped behind the last node that reads them; layers that are made of them keep theirs.
+  void forget_inputs(const Node& node) {
+    for (const std::string& input : node.inputs) {
+      std::size_t& read = times_read_[input];
+      if (++read < network_.readers[input].size()) {
+        continue;
+      }
+      const auto at = network_.values.find(input);
+      if (at != network_.values.end() && at->second.is_known() && !at->second.layer) {
+        if (at->second.constant.use_count() == 1) {
+          network_.budget.give_back(at->second.constant->held());
+        }
+        network_.values.erase(at);
       }
     }
   }
@@ -311,7 +330,22 @@ class Importer {
 
   void fold(const Node& node, const ConstantOperator& folded) {
     Lowering lowering(network_, node);
-    std::vector<Constant> made = folded.evaluate(lowering.evaluation());
+    const std::int64_t before = network_.budget.held();
+    const auto hold = [&](std::int64_t more) {
+      network_.budget.give_back(network_.budget.held() - before - more);
+    };
+    std::vector<Constant> made;
+    try {
+      made = folded.evaluate(lowering.evaluation());
+    } catch (const Refused&) {
+      hold(0);
+      throw;
+    }
+    std::int64_t held = 0;
+    for (const Constant& constant : made) {
+      held += constant.held();
+    }
+    hold(held);
     if (const Attribute* const value = node.find("value"); value != nullptr && value->tensor) {
       network_.note_unread(node.outputs.front(), *value->tensor);
     }
@@ -415,7 +449,8 @@ class Importer {
   std::vector<ImportedInput> inputs_;
   std::vector<Unsupported> unsupported_;
   std::string output_;
-  std::unordered_map<std::string, const Node*> makers_;  // by results; empty until it is needed
+  std::unordered_map<std::string, std::size_t> times_read_;  // by nodes that are done with
+  std::unordered_map<std::string, const Node*> makers_;      // by results; empty until it is needed
 };
 
 }  // namespace

@@ -56,9 +56,9 @@ Geometry geometry(const Conv2d& spec) {
 
 dnnl::memory::dims weight_dims(const Conv2d& spec) {
   const std::int64_t in = spec.in_channels / spec.groups;
-  return spec.groups == 1
-             ? dnnl::memory::dims{spec.out_channels, in, spec.kernel_h, spec.kernel_w}
-             : dnnl::memory::dims{spec.groups, spec.out_channels / spec.groups, in, spec.kernel_h, spec.kernel_w};
+  return spec.groups == 1 ? dnnl::memory::dims{spec.out_channels, in, spec.kernel_h, spec.kernel_w}
+                          : dnnl::memory::dims{spec.groups, spec.out_channels / spec.groups, in,
+                                               spec.kernel_h, spec.kernel_w};
 }
 
 MemoryDesc plain_weights(const Conv2d& spec) {

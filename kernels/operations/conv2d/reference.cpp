@@ -56,8 +56,7 @@ std::optional<std::string> too_large(const Conv2d& conv) {
 }  // namespace
 
 std::int64_t Conv2d::macs() const {
-  return batch * out_channels * (in_channels / groups) * rows().real_taps() *
-         columns().real_taps();
+  return batch * out_channels * (in_channels / groups) * rows().real_taps() * columns().real_taps();
 }
 
 std::optional<std::string> Conv2d::invalid() const {

@@ -27,8 +27,9 @@ void plan(const ConvTranspose& spec, onednn::PrimitiveOperation& made) {
   // oneDNN's dimensions are [out][in][kh][kw] here too; the plain form has in before out.
   const std::int64_t out = spec.out_channels / spec.groups;
   const std::int64_t in = spec.src.c / spec.groups;
-  const dnnl::memory::dims weight_dims = spec.groups == 1 ? dnnl::memory::dims{out, in, spec.kernel.h, spec.kernel.w}
-                                            : dnnl::memory::dims{spec.groups, out, in, spec.kernel.h, spec.kernel.w};
+  const dnnl::memory::dims weight_dims =
+      spec.groups == 1 ? dnnl::memory::dims{out, in, spec.kernel.h, spec.kernel.w}
+                       : dnnl::memory::dims{spec.groups, out, in, spec.kernel.h, spec.kernel.w};
   const MemoryDesc plain(weight_dims, dnnl::memory::data_type::f32,
                          spec.groups == 1 ? Tag::iohw : Tag::giohw);
   const MemoryDesc any(weight_dims, onednn::type_of(spec.src.dtype), Tag::any);

@@ -146,11 +146,16 @@ Constant Constant::uniform(ElementType type, Extents dims, double value) {
 }
 
 void Budget::take(std::int64_t elements) {
-  if (elements > kMost || taken_ + elements > kMostInAll) {
-    throw Refused(fmt::format("folding constants would make more than {} elements",
-                              elements > kMost ? kMost : kMostInAll));
-  }
-  taken_ += elements;
+  const auto within = [&](std::int64_t before, std::int64_t most) {
+    if (elements > most - before) {
+      throw Refused(fmt::format("folding constants would make more than {} elements", most));
+    }
+  };
+  within(0, kMost);
+  within(held_, kMostHeld);
+  within(made_, kMostInAll);
+  held_ += elements;
+  made_ += elements;
 }
 
 std::shared_ptr<const Constant> constant_of(const Tensor& tensor, Budget& budget) {
@@ -168,6 +173,7 @@ std::shared_ptr<const Constant> constant_of(const Tensor& tensor, Budget& budget
   Constant made{
       .type = tensor.type, .dims = std::move(dims), .values = read(tensor.type, tensor.bytes, count)};
   compress(made);
+  budget.give_back(count - made.held());
   return std::make_shared<Constant>(std::move(made));
 }
 

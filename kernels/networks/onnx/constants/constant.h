@@ -32,6 +32,7 @@ struct Constant {
 
   std::int64_t elements() const { return elements_of(dims); }
   bool is_uniform() const { return values.size() == 1; }
+  std::int64_t held() const { return is_uniform() ? 0 : static_cast<std::int64_t>(values.size()); }
   bool is_scalar() const { return is_uniform() && elements() == 1; }
   double value(std::int64_t i) const { return values[is_uniform() ? 0 : static_cast<std::size_t>(i)]; }
   Number number(std::int64_t i) const {
@@ -50,17 +51,21 @@ struct Constant {
 
 std::int64_t to_whole(double value);  // rounded towards zero, saturated
 
-// How many elements folding may make, for one constant and for the whole network.
+// How many elements folding may make: for one constant, held at once, and in all, which bounds the time.
 class Budget {
  public:
   static constexpr std::int64_t kMost = std::int64_t{1} << 21;       // 16 MiB
-  static constexpr std::int64_t kMostInAll = std::int64_t{3} << 20;  // 24 MiB
+  static constexpr std::int64_t kMostHeld = std::int64_t{3} << 20;   // 24 MiB
+  static constexpr std::int64_t kMostInAll = std::int64_t{1} << 25;  // some 0.2 s
 
   // Throws Refused beyond a bound.
   void take(std::int64_t elements);
+  std::int64_t held() const { return held_; }
+  void give_back(std::int64_t elements) { held_ -= elements; }
 
  private:
-  std::int64_t taken_ = 0;
+  std::int64_t held_ = 0;
+  std::int64_t made_ = 0;
 };
 
 // The elements of a tensor of the file. External integers read as 0, booleans as true; nullptr for external

@@ -81,8 +81,31 @@ std::vector<double> last_two(const Lowering& node, const Constant& list, double 
   return both;
 }
 
+// Of any rank, as the masks of detectors: all elements are alike, and so are those of the result.
+void resize_uniform(Lowering& node, const Constant* scales, const Constant* sizes) {
+  Extents dims = extents_of(node.shape(0));
+  const Constant& list = sizes != nullptr ? *sizes : *scales;
+  const auto axes = integers_of(node.node, "axes");
+  if (list.elements() != static_cast<std::int64_t>(axes ? axes->size() : dims.size())) {
+    throw Refused("sizes of other dimensions");
+  }
+  for (std::int64_t i = 0; i < list.elements(); ++i) {
+    const auto place = static_cast<std::size_t>(i);
+    Extent& extent = dims[axes ? axis_of((*axes)[place], dims.size()) : place];
+    if (!extent.per_sample) {
+      const double size = list.value(i) * (sizes != nullptr ? 1.0 : static_cast<double>(extent.size));
+      extent.size = to_whole(std::floor(size));
+    }
+  }
+  elements_of(dims);
+  node.set(Constant::uniform(node.in(0).type, dims, node.in(0).constant->value(0)));
+}
+
 void resize(Lowering& node, const Constant* scales, const Constant* sizes, ResizeOptions options) {
   const Shape shape = node.shape(0);
+  if (node.in(0).is_known() && node.in(0).constant->is_uniform() && (scales != nullptr || sizes != nullptr)) {
+    return resize_uniform(node, scales, sizes);
+  }
   const bool signal = shape.rank() == 3;
   const Shape as_maps = signal ? Shape{shape[0], shape[1], 1, shape[2]} : shape;
   if (!as_maps.is_maps()) {

@@ -264,6 +264,48 @@ TEST_F(ImportedAnswers, OfCopies) {
   expect_like_reference(network);
 }
 
+// Constants that nothing reads any more make room: five million elements here, of which two million are held
+// at once.
+TEST(Import, DropsConstantsBehindTheirLastReader) {
+  OnnxWriter net;
+  net.input("x", {-1, 1});
+  net.integers("from", {}, {0});
+  net.integers("to", {}, {1'000'000});
+  net.integers("by", {}, {1});
+  net.integers("last", {1}, {999'999});
+  std::string sum = "x";
+  for (int i = 0; i < 5; ++i) {
+    const std::string n = std::to_string(i);
+    net.node("Range", {"from", "to", "by"}, {"counted" + n});
+    net.node("Gather", {"counted" + n, "last"}, {"one" + n});
+    net.node("Cast", {"one" + n}, {"number" + n}, {written::i("to", 1)});
+    net.node("Add", {sum, "number" + n}, {"sum" + n});
+    sum = "sum" + n;
+  }
+  net.node("Relu", {sum}, {"y"});
+  net.output("y");
+  EXPECT_EQ(output_shape(imported(net)), (Shape{kBatch, 1}));
+}
+
+// A detector's mask has its samples behind a first dimension of one.
+TEST(Import, ResizesWhatIsAlikeEverywhere) {
+  OnnxWriter net;
+  net.input("x", {-1, 6});
+  net.integers("sizes", {3}, {1, 1, 6});
+  net.integers("front", {1}, {0});
+  net.node("Shape", {"x"}, {"shape"});
+  net.node("ConstantOfShape", {"shape"}, {"zeros"});
+  net.node("Cos", {"zeros"}, {"ones"});
+  net.node("Unsqueeze", {"ones", "front"}, {"mask"});
+  net.integers("half", {3}, {1, 1, 3});
+  net.node("Resize", {"mask", "", "", "half"}, {"less"});
+  net.node("Resize", {"less", "", "", "sizes"}, {"again"});
+  net.node("Squeeze", {"again", "front"}, {"flat"});
+  net.node("Add", {"x", "flat"}, {"y"});
+  net.output("y");
+  EXPECT_EQ(output_shape(imported(net)), (Shape{kBatch, 6}));
+}
+
 // A weight that is looked up by tokens, and multiplied transposed by two layers: one parameter.
 TEST_F(ImportedAnswers, OfSharedWeights) {
   OnnxWriter net;
