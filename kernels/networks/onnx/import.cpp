@@ -2,6 +2,7 @@
 #include "kernels/networks/onnx/import.h"
 
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <ranges>
 #include <set>
@@ -284,11 +285,41 @@ class Importer {
     if (name == "If") {
       return choose_branch(node);
     }
-    compute(node, name);
+    if (network_.opset() < 7 && node.find("broadcast") != nullptr && node.find("axis") != nullptr) {
+      const Node& aligned = aligned_.emplace_back(align(node));
+      compute(aligned, name);
+      network_.values.erase(aligned.inputs[1]);
+    } else {
+      compute(node, name);
+    }
     // The number of elements does not depend on what they are.
     if (name != "Shape" && name != "Size") {
       pass_on_guesses(node);
     }
+  }
+
+  // Before opset 7 the second input's first dimension met the first one's `axis`, not its last the last. It
+  // is read under another name, with dimensions of 1 behind.
+  Node align(const Node& node) {
+    Node aligned = node;
+    const Lowering lowering(network_, node);
+    Value second = lowering.in(1);
+    Extents dims = extents_of(second.shape);
+    const std::size_t end = axis_of(integer_of(node, "axis", 0), lowering.rank(0)) + dims.size();
+    if (end > lowering.rank(0)) {
+      throw Refused(
+          fmt::format("its second input has {} dimensions, too many from its axis on", dims.size()));
+    }
+    dims.resize(dims.size() + lowering.rank(0) - end, 1);
+    second.shape = shape_of(dims);
+    if (second.constant != nullptr) {
+      Constant constant = *second.constant;
+      constant.dims = std::move(dims);
+      second.constant = std::make_shared<Constant>(std::move(constant));
+    }
+    aligned.inputs[1] += " aligned";
+    network_.values.insert_or_assign(aligned.inputs[1], std::move(second));
+    return aligned;
   }
 
   void compute(const Node& node, const std::string& name) {
@@ -449,6 +480,7 @@ class Importer {
   std::vector<ImportedInput> inputs_;
   std::vector<Unsupported> unsupported_;
   std::string output_;
+  std::deque<Node> aligned_;                                 // layers may refer to them
   std::unordered_map<std::string, std::size_t> times_read_;  // by nodes that are done with
   std::unordered_map<std::string, const Node*> makers_;      // by results; empty until it is needed
 };

@@ -306,6 +306,26 @@ TEST(Import, ResizesWhatIsAlikeEverywhere) {
   EXPECT_EQ(output_shape(imported(net)), (Shape{kBatch, 6}));
 }
 
+// Before opset 7 an axis says where the second input's dimensions begin.
+TEST_F(ImportedAnswers, OfDimensionsThatMeetAtAnAxis) {
+  OnnxWriter net;
+  net.opset(6);
+  net.input("x", {-1, 4, 4, 4});
+  net.weight("scale", {4});
+  net.weight("map", {4, 4});
+  net.node("Mul", {"x", "scale"}, {"scaled"}, {written::i("broadcast", 1), written::i("axis", 1)});
+  net.node("Add", {"scaled", "map"}, {"y"}, {written::i("broadcast", 1), written::i("axis", 1)});
+  net.output("y");
+  const ImportedNetwork network = imported(net);
+  EXPECT_EQ(network.graph.parameter_count(), 4 + 16);
+  std::vector<std::string> shapes;
+  for (const ParameterSource& source : network.parameters) {
+    shapes.push_back(network.graph[source.layer].shape.text());
+  }
+  EXPECT_THAT(shapes, ::testing::UnorderedElementsAre("4 x 1 x 1", "4 x 4 x 1"));
+  expect_like_reference(network);
+}
+
 // A weight that is looked up by tokens, and multiplied transposed by two layers: one parameter.
 TEST_F(ImportedAnswers, OfSharedWeights) {
   OnnxWriter net;
