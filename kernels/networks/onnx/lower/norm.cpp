@@ -53,6 +53,9 @@ void lower_batch_norm(Lowering& node) {
   if (normalises_weights(node)) {
     return;
   }
+  if (integer_of(node.node, "spatial", 1) == 0) {  // before opset 9
+    throw Refused("it normalises each place of a map by itself");
+  }
   const Shape shape = node.shape(0);
   const std::size_t rank = shape.rank();
   if (rank < 2 || !shape.is_fixed_from(1)) {
