@@ -260,6 +260,33 @@ TEST(Judgement, APointThatTheTimeBudgetLeftOutIsInconclusive) {
   EXPECT_DOUBLE_EQ(judgement.inconclusive_share(), 0.25);
 }
 
+TEST(Judgement, TheHeadlineSaysWhatToDo) {
+  const auto headline = [](const Judgement& judgement) { return headlines(judgement).front(); };
+  const std::vector<ComparedRun> base = five_runs("a");
+  EXPECT_THAT(headline(judged(base, five_runs("b", {{point_name(2), 1.2}}))),
+              HasSubstr("[find what changed, or allow more with --threshold]"));
+  std::vector<ComparedRun> hungrier = five_runs("c");
+  std::vector<ComparedRun> fewer = five_runs("d");
+  std::vector<ComparedRun> left_out = five_runs("e");
+  for (std::size_t run = 0; run < hungrier.size(); ++run) {
+    hungrier[run].points[1].tracked_bytes += 1000;
+    fewer[run].points.pop_back();
+    left_out[run].points.pop_back();
+    left_out[run].unmeasured = {
+        {.name = point_name(3), .params = {}, .status = "skipped", .reason = "the time budget ended"}};
+  }
+  EXPECT_THAT(headline(judged(base, hungrier)), HasSubstr("allow more with --threshold tracked=1%]"));
+  EXPECT_THAT(headline(judged(base, fewer)), HasSubstr("1 missing, 3 same [find what changed]"));
+  EXPECT_THAT(headline(judged(base, left_out)), HasSubstr("[give NEW a larger --time-budget]"));
+  EXPECT_THAT(headline(judged({base.front()}, {five_runs("f").front()})),
+              HasSubstr("[give three or more runs a side]"));
+  std::vector<ComparedRun> one_round{five_runs("g").front()};
+  for (RunPoint& point : one_round.front().points) {
+    point.rounds = 1;
+  }
+  EXPECT_THAT(headline(judged({base.front()}, one_round)), HasSubstr("Not comparable: "));
+}
+
 TEST(Judgement, ATimeBelowTheClocksResolutionIsInconclusive) {
   std::vector<ComparedRun> next = five_runs("b");
   for (ComparedRun& run : next) {
