@@ -51,8 +51,13 @@ compare() {
   set -- "$2" $OPTIONS "$1"/run-*/*.json -- "$2"/run-*/*.json
   new=$1
   shift
-  "$BENCH" compare --format markdown "$@" >"$new/comment.md" || true
-  "$BENCH" compare --format junit "$@" >"$new/junit.xml" || true
+  "$BENCH" compare --format markdown "$@" >"$new/comment.md" 2>"$new/refused.txt" || true
+  if ! [ -s "$new/comment.md" ]; then  # nothing to compare: the reason, indented, so that none of it is markup
+    { printf '### bench compare: nothing compared\n\n'; sed 's/^/    /' "$new/refused.txt"; } >"$new/comment.md"
+  fi
+  rm "$new/refused.txt"
+  "$BENCH" compare --format junit "$@" >"$new/junit.xml" 2>/dev/null || true
+  [ -s "$new/junit.xml" ] || rm "$new/junit.xml"
   if [ -n "${GITHUB_ACTIONS:-}" ]; then
     "$BENCH" compare --format github "$@" || true
   fi
