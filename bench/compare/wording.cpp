@@ -129,15 +129,28 @@ std::string differences_headline(const std::vector<Difference>& differences) {
 }
 
 // The smallest slowdown that all inconclusive points could have shown, and half of them: a single disturbed
-// point can be far above the rest.
-std::string showable_headline(double all, double half) {
+// point can be far above the rest. Points that were not compared, throttled ones for example, have none.
+std::string showable_headline(const Judgement& judgement) {
   constexpr double kTooMuch = 10;
   constexpr double kAlike = 1.5;
+  const double all = *judgement.smallest_change;
+  const double half = *judgement.smallest_change_of_half;
   if (half >= kTooMuch) {
     return "These runs are too few or too noisy to show even a tenfold slowdown";
   }
+  const std::size_t inconclusive = judgement.count(Verdict::inconclusive);
+  const auto known =
+      static_cast<std::size_t>(std::ranges::count_if(judgement.points, [](const JudgedPoint& point) {
+        return std::ranges::any_of(point.changes, [](const MetricChange& change) {
+          return change.verdict == Verdict::inconclusive && change.estimate.smallest_change;
+        });
+      }));
+  const std::string where = known == 0 ? "of all points together"
+                            : known == inconclusive
+                                ? "at every point"
+                                : fmt::format("at {} of the {} inconclusive points", known, inconclusive);
   if (all < kAlike * half) {
-    return fmt::format("These runs would show a slowdown of {} or more at every point", percent(all));
+    return fmt::format("These runs would show a slowdown of {} or more {}", percent(all), where);
   }
   return fmt::format(
       "These runs would show a slowdown of {} at half of the inconclusive points, {} at the noisiest",
@@ -251,7 +264,7 @@ std::vector<std::string> headlines(const Judgement& judgement) {
     lines.push_back(common_headline(judgement, *suites[i]));
   }
   if (!judgement.settled() && judgement.smallest_change) {
-    lines.push_back(showable_headline(*judgement.smallest_change, *judgement.smallest_change_of_half));
+    lines.push_back(showable_headline(judgement));
   }
   std::size_t sure = 0;
   double largest = 1;

@@ -105,6 +105,40 @@ TEST(Judgement, SaysWhatHalfOfTheInconclusivePointsAndTheNoisiestWouldShow) {
                                                               HasSubstr("at the noisiest"))));
 }
 
+// A throttled point is not compared: no slowdown of it would show.
+TEST(Judgement, SaysAtHowManyPointsASlowdownWouldShow) {
+  std::vector<ComparedRun> base = five_runs("a");
+  std::vector<ComparedRun> next = five_runs("b");
+  for (std::size_t run = 0; run < 5; ++run) {
+    for (std::size_t point = 0; point < 4; ++point) {
+      const double noise = (run + point) % 2 == 0 ? 0.02 : -0.02;
+      base[run].points[point].median_ns *= 1 + noise;
+      next[run].points[point].median_ns *= 1 - noise;
+    }
+    next[run].points[3].flags = {"throttled:sw_power_cap"};
+  }
+  const Judgement judgement = judged(base, next);
+  EXPECT_EQ(judgement.count(Verdict::inconclusive), 4U);
+  EXPECT_THAT(headlines(judgement),
+              ::testing::Contains(HasSubstr("or more at 3 of the 4 inconclusive points")));
+}
+
+// The machine's own slowdown: no point is inconclusive.
+TEST(Judgement, SaysWhichSlowdownOfAllPointsTogetherWouldShow) {
+  std::map<std::string, double> all;
+  for (int point = 0; point < 4; ++point) {
+    all[point_name(point)] = 1.1;
+  }
+  std::vector<ComparedRun> base = five_runs("a");
+  std::vector<ComparedRun> next = five_runs("b", all);
+  for (std::size_t run = 0; run < 5; ++run) {
+    base[run].calibrations["host"] = std::log(1e6);
+    next[run].calibrations["host"] = std::log(1.1e6);
+  }
+  EXPECT_THAT(headlines(judged(base, next)),
+              ::testing::Contains(HasSubstr("or more of all points together")));
+}
+
 TEST(Judgement, OneRunASideIsInconclusiveWithoutHistory) {
   const Judgement judgement = judged({five_runs("a").front()}, {five_runs("b").front()});
   EXPECT_EQ(judgement.code, ExitCode::inconclusive);
