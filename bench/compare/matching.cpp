@@ -245,21 +245,30 @@ void note_empty_runs(Matching& matching) {
 
 // Why no point was measured on both sides: NEW's all failed, or the runs are of different sweeps.
 std::string nothing_to_compare(const Matching& matching) {
+  constexpr std::size_t kLongestReason = 300;
   using Kind = UnmatchedPoint::Kind;
   static const std::map<Kind, std::string> kWhy{
       {Kind::failing, "failed: "}, {Kind::oom, "ran out of memory: "}, {Kind::left_out, "was "}};
   for (const Suite& suite : matching.suites) {
     for (const UnmatchedPoint& point : suite.unmatched) {
       if (const auto why = kWhy.find(point.kind); why != kWhy.end()) {
-        constexpr std::size_t kLongestReason = 300;
         return fmt::format("NEW measured none of BASE's points; {} {}{}", quote(point.name), why->second,
                            printable(point.reason, kLongestReason));
       }
     }
   }
   for (const Side side : kSides) {
-    if (std::ranges::all_of(matching.runs[side], [](const ComparedRun& run) { return run.points.empty(); })) {
-      return fmt::format("{} has no measured point; give a run that measured some", name_of(side));
+    const std::vector<ComparedRun>& runs = matching.runs[side];
+    if (std::ranges::all_of(runs, [](const ComparedRun& run) { return run.points.empty(); })) {
+      const auto failed =
+          std::ranges::find_if(runs, [](const ComparedRun& run) { return !run.unmeasured.empty(); });
+      std::string why;
+      if (failed != runs.end()) {
+        const UnmeasuredPoint& first = failed->unmeasured.front();
+        why = fmt::format(" ({}: {}, {})", quote(first.name), printable(first.status),
+                          printable(first.reason, kLongestReason));
+      }
+      return fmt::format("{} has no measured point{}; give a run that measured some", name_of(side), why);
     }
   }
   const auto sweeps = [&](Side side) {

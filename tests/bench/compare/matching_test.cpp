@@ -181,6 +181,8 @@ TEST(Matching, ANewSideOfWhichEveryPointFailsSaysWhy) {
   next.unmeasured = {{.name = "x", .params = {}, .status = "error", .reason = "illegal\naddress"},
                      {.name = "y", .params = {}, .status = "error", .reason = "illegal\naddress"}};
   EXPECT_EQ(refusal({base}, {next}), "NEW measured none of BASE's points; 'x' failed: illegal\\naddress");
+  EXPECT_EQ(refusal({next}, {base}),
+            "BASE has no measured point ('x': error, illegal\\naddress); give a run that measured some");
   next.unmeasured[0].status = "oom";
   EXPECT_EQ(refusal({base}, {next}),
             "NEW measured none of BASE's points; 'x' ran out of memory: illegal\\naddress");
