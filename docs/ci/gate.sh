@@ -70,6 +70,7 @@ ab() {
   # shellcheck disable=SC2086
   "$BENCH" ab $OPTIONS --time-budget "${AB_TIME:-20min}" --out "$2/ab" --format markdown "$1" "$BENCH" -- $SWEEP \
     >"$2/comment.md" || code=$?
+  [ -s "$2/comment.md" ] || printf '### bench ab: nothing compared\n\nThe log says why.\n' >"$2/comment.md"
   cat "$2/comment.md"
   return "$code"
 }

@@ -94,6 +94,15 @@ class CiFiles(unittest.TestCase):
                          "### bench compare: nothing compared\n\n    bench: 'x' failed: <b>bad</b>\n")
         self.assertNotIn("refused.txt", os.listdir(self.folder / "new"))
 
+    def test_ab_leaves_a_comment_where_it_compared_nothing(self):
+        program = self.folder / "refuses"
+        program.write_text("#!/bin/sh\necho 'bench: refused' >&2\nexit 4\n")
+        program.chmod(0o755)
+        ended = self.gate("ab", "base/bench", "runs", BENCH=str(program))
+        self.assertEqual(ended.returncode, 4)
+        self.assertIn("nothing compared", (self.folder / "runs" / "comment.md").read_text())
+        self.assertIn("bench: refused", ended.stderr)
+
     def test_annotations_are_written_in_github_only(self):
         self.gate("measure", "base", RUNS="1")
         self.gate("measure", "new", RUNS="1")
