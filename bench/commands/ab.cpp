@@ -145,9 +145,11 @@ AbOptions read_options(const Command& command, const CommandWords& words) {
   const bool one_is_enough = options.environment.base != options.environment.next;
   if (programs.empty() || programs.size() > 2 || (programs.size() == 1 && !one_is_enough)) {
     throw UsageError(
-        fmt::format("BASE NEW: {} programs were given; give two, or one and --base-env or --new-env: "
-                    "bench {} {}",
-                    programs.size(), command.name, command.usage));
+        fmt::format("BASE NEW: {} given; give two programs, or one and --base-env or --new-env: bench {} {}",
+                    programs.empty()       ? "none was"
+                    : programs.size() == 1 ? "one was"
+                                           : fmt::format("{} were", programs.size()),
+                    command.name, command.usage));
   }
   options.program = {programs.front(), programs.back()};
   for (const Side side : kSides) {
@@ -211,6 +213,9 @@ class Duet {
       if (interrupted()) {
         break;
       }
+      if (pair == 1) {  // what cannot be compared is said now, not after the last pair
+        match_runs(runs_.base, runs_.next, options_.allowed);
+      }
       if (is_duet_look(pair)) {
         look();
       }
@@ -239,7 +244,8 @@ class Duet {
     }
     const double needed = pair == 1 ? 0 : budget_.elapsed_ns() / static_cast<double>(pair - 1);
     if (pair > 1 && needed > budget_.left_ns()) {
-      ended_because_ = fmt::format("{} ended after {} pairs", budget_.name(), pair - 1);
+      ended_because_ =
+          fmt::format("{} ended after {} pair{}", budget_.name(), pair - 1, pair == 2 ? "" : "s");
       return true;
     }
     return false;
@@ -281,9 +287,11 @@ class Duet {
       }
     }
     if (files.size() != 1) {
-      throw UsageError(fmt::format("{}: {} wrote {} result files to {}, and not one; see {}", name_of(side),
-                                   quote(options_.program[side]), files.size(), quote(folder.string()),
-                                   log.string()));
+      throw UsageError(
+          fmt::format("{}: {} wrote {} to {}; give a bench program and one sweep; its output is in {}",
+                      name_of(side), quote(options_.program[side]),
+                      files.empty() ? "no result file" : fmt::format("{} result files", files.size()),
+                      quote(folder.string()), log.string()));
     }
     runs_[side].push_back(std::move(read_runs(files).front()));
     return true;
@@ -369,7 +377,8 @@ ExitCode run_ab(const Command& command, const std::vector<std::string>& given) {
     fmt::print(std::cerr, "{}\n", duet.ended_because());
   }
   if (interrupted()) {
-    fmt::print(std::cerr, "interrupted after {} whole pairs; what was measured is saved\n", duet.pairs());
+    fmt::print(std::cerr, "interrupted after {} whole pair{}; what was measured is saved\n", duet.pairs(),
+               duet.pairs() == 1 ? "" : "s");
   }
   fmt::print(std::cerr, "Results: {}/{{base,new}}-*/*.json\n", printable(options.out.string(), 4096));
   if (interrupted()) {

@@ -47,6 +47,7 @@ void read_thresholds(const std::string& text, std::map<Metric, double>& threshol
   for (const Metric metric : kMetrics) {
     names.emplace_back(name_of(metric));
   }
+  std::set<Metric> given;
   for (const std::string& part : parts_of(text)) {
     const std::size_t equals = part.find('=');
     const std::string name = equals == std::string::npos ? "time" : part.substr(0, equals);
@@ -57,6 +58,9 @@ void read_thresholds(const std::string& text, std::map<Metric, double>& threshol
     const double share =
         parse_share("--threshold", equals == std::string::npos ? part : part.substr(equals + 1));
     const Metric of = kMetrics.at(static_cast<std::size_t>(metric - names.begin()));
+    if (!given.insert(of).second) {
+      throw UsageError(fmt::format("--threshold: {} is given twice; give each metric once", name));
+    }
     if (share == 0 && (of == Metric::time || of == Metric::stall)) {
       throw UsageError(fmt::format(
           "--threshold: 0 of {} would make every change a regression; give more, such as 1%", name));

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <functional>
 #include <map>
+#include <optional>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -12,6 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/measure/quote.h"
+#include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -72,6 +75,15 @@ Facts facts_of(const ComparedRun& run) {
   return facts;
 }
 
+// What changes the times by itself comes first, what is different in every comparison of two builds last.
+int rank_of(std::string_view fact) {
+  constexpr std::array<std::string_view, 5> kMachine{"host", "kernel", "governor", "seed", "usable cores"};
+  constexpr std::array<std::string_view, 4> kBuild{"bench", "build", "compiler", "git"};
+  return std::ranges::find(kBuild, fact) != kBuild.end()       ? 2
+         : std::ranges::find(kMachine, fact) != kMachine.end() ? 1
+                                                               : 0;
+}
+
 std::string joined(const std::set<std::string>& values) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> shown;
@@ -86,7 +98,8 @@ std::string joined(const std::set<std::string>& values) {
 }
 
 // Facts whose values are not one and the same in all runs of both sides.
-void add_facts(const Matching& matching, std::vector<Difference>& differences) {
+std::vector<Difference> differing_facts(const Matching& matching) {
+  std::vector<Difference> differences;
   std::map<std::string, BothSides<std::set<std::string>>> values;
   BothSides<std::size_t> runs;
   std::map<std::string, BothSides<std::size_t>> known;
@@ -107,6 +120,81 @@ void add_facts(const Matching& matching, std::vector<Difference>& differences) {
     }
     if (of_sides.base != of_sides.next || of_sides.base.size() > 1) {
       differences.push_back({.what = name, .base = joined(of_sides.base), .next = joined(of_sides.next)});
+    }
+  }
+  std::ranges::stable_sort(differences, {}, [](const Difference& one) { return rank_of(one.what); });
+  return differences;
+}
+
+// Devices that --allow-different puts into one suite.
+void add_devices(const Matching& matching, std::vector<Difference>& differences) {
+  for (const Suite& suite : matching.suites) {
+    if (suite.runs.base.empty() || suite.runs.next.empty()) {
+      continue;
+    }
+    BothSides<std::set<std::string>> names;
+    BothSides<std::set<std::string>> sizes;
+    for (const Side side : kSides) {
+      for (const ComparedRun* run : suite.runs[side]) {
+        const DeviceInfo& device = run->context.device;
+        names[side].insert(printable(device.name));
+        sizes[side].insert(fmt::format("{} of {} units and {}", printable(device.name), device.compute_units,
+                                       format_bytes(device.memory_bytes)));
+      }
+    }
+    if (names.base != names.next) {
+      differences.push_back({.what = "device", .base = joined(names.base), .next = joined(names.next)});
+    } else if (!device_difference(*suite.runs.base.front(), *suite.runs.next.front()).empty()) {
+      differences.push_back({.what = "device", .base = joined(sizes.base), .next = joined(sizes.next)});
+    }
+  }
+}
+
+// Params that --allow-different lets through: the first point's, and how many more there are.
+void add_params(const Matching& matching, std::vector<Difference>& differences) {
+  std::size_t points = 0;
+  Difference first;
+  for (const Suite& suite : matching.suites) {
+    for (const MatchedPoint& point : suite.points) {
+      const auto params = [&](Side side) -> const Json& {
+        return (*std::ranges::find_if(point.runs[side], [](const RunPoint* run) { return run != nullptr; }))
+            ->params;
+      };
+      const std::optional<ParamsDifference> other = params_difference(params(Side::base), params(Side::next));
+      if (other && ++points == 1) {
+        first = {.what = fmt::format("{} of {}", other->key, printable(point.name)),
+                 .base = other->one,
+                 .next = other->other};
+      }
+    }
+  }
+  if (points > 0) {
+    first.what += points > 1 ? fmt::format(" and {} more", points - 1) : "";
+    differences.push_back(first);
+  }
+}
+
+// The device's clock, where it is not about the same on both sides.
+void add_clocks(const Matching& matching, std::vector<Difference>& differences) {
+  constexpr double kAbout = 0.02;
+  for (const Suite& suite : matching.suites) {
+    BothSides<std::vector<double>> clocks;
+    for (const Side side : kSides) {
+      for (const ComparedRun* run : suite.runs[side]) {
+        if (run->clock_mhz) {
+          clocks[side].push_back(*run->clock_mhz);
+        }
+      }
+    }
+    if (clocks.base.empty() || clocks.next.empty()) {
+      continue;
+    }
+    const double base = median(clocks.base);
+    const double next = median(clocks.next);
+    if (std::abs(next - base) > kAbout * base) {
+      differences.push_back({.what = "median clock",
+                             .base = fmt::format("{:.0f} MHz", base),
+                             .next = fmt::format("{:.0f} MHz", next)});
     }
   }
 }
@@ -212,9 +300,16 @@ void add_algorithms(const Matching& matching, std::vector<Difference>& differenc
 
 std::vector<Difference> differences_of(const Matching& matching) {
   std::vector<Difference> differences;
-  add_facts(matching, differences);
-  add_work(matching, differences);
+  add_devices(matching, differences);
+  add_params(matching, differences);
+  const std::vector<Difference> facts = differing_facts(matching);
+  const auto minor =
+      std::ranges::find_if(facts, [](const Difference& fact) { return rank_of(fact.what) > 0; });
+  differences.insert(differences.end(), facts.begin(), minor);
+  add_clocks(matching, differences);
   add_algorithms(matching, differences);
+  add_work(matching, differences);
+  differences.insert(differences.end(), minor, facts.end());
   return differences;
 }
 

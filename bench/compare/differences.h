@@ -14,6 +14,8 @@ struct Difference {
   std::string next;
 };
 
+// What matters most comes first: device, params, libraries and options, clocks, algorithms, work, machine,
+// build.
 std::vector<Difference> differences_of(const Matching& matching);
 
 // Whether the software that the device's kernels pass through is the same on both sides.

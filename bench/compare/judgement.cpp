@@ -89,7 +89,7 @@ std::string reason_of(InconclusiveReason reason, const std::string& calibration,
     case InconclusiveReason::no_value:
       return "one side has no time above the clock's resolution";
     case InconclusiveReason::calibration:
-      return fmt::format("the {}'s calibration moved as much, so it is the machine's", calibration);
+      return fmt::format("it may be the machine's: the {}'s calibration does not rule that out", calibration);
   }
   return "";
 }

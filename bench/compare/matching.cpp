@@ -56,53 +56,13 @@ void drop_shared(Matching& matching) {
   }
 }
 
-// Names the difference of two devices; empty where they are the same.
-std::string device_difference(const RunContext& one, const RunContext& other) {
-  const DeviceInfo& a = one.device;
-  const DeviceInfo& b = other.device;
-  if (std::tie(a.kind, a.name) != std::tie(b.kind, b.name)) {
-    return fmt::format("{} ({}) and {} ({})", quote(a.name), printable(a.kind), quote(b.name),
-                       printable(b.kind));
-  }
-  if (a.compute_units != b.compute_units) {
-    return fmt::format("{} with {} and with {} {}", quote(a.name), a.compute_units, b.compute_units,
-                       a.kind == "cpu" ? "cores" : "multiprocessors");
-  }
-  // Drivers and kernels keep a little of it for themselves, not always the same.
-  constexpr double kSameMemory = 0.9;
-  const auto [least, most] = std::minmax(a.memory_bytes, b.memory_bytes);
-  if (static_cast<double>(least) < kSameMemory * static_cast<double>(most)) {
-    return fmt::format("{} with {} and with {}", quote(a.name), format_bytes(a.memory_bytes),
-                       format_bytes(b.memory_bytes));
-  }
-  return "";
-}
-
-bool same_params(const Json& one, const Json& other) {
-  if (!one.is_object() || !other.is_object()) {
-    return one == other;
-  }
-  return one.size() == other.size() && std::ranges::all_of(one.items(), [&](const auto& item) {
-           const auto found = other.find(item.key());
-           return found != other.end() && *found == item.value();
-         });
-}
-
-// "image-size 96 and 224", of the first that differs.
-std::string params_difference(const Json& one, const Json& other) {
-  const auto text = [](const Json& params, const std::string& key) {
-    const auto found = params.find(key);
-    return found == params.end() ? std::string("none")
-                                 : printable(found->dump(-1, ' ', false, Json::error_handler_t::replace));
-  };
-  for (const Json* const params : {&one, &other}) {
-    for (const auto& [key, value] : params->items()) {
-      if (text(one, key) != text(other, key)) {
-        return fmt::format("{} {} and {}", printable(key), text(one, key), text(other, key));
-      }
-    }
-  }
-  return "params of other types";
+// A processor is told by the cores that a run may use. How many of them it took, OMP_NUM_THREADS, is a fact
+// of its session, and a difference to compare; a file without sessions knows only how many it took.
+int units_of(const ComparedRun& run) {
+  const int usable = run.context.host.usable_cores;
+  return run.context.device.kind == "cpu" && usable > 0 && !run.sessions.empty()
+             ? usable
+             : run.context.device.compute_units;
 }
 
 // Sorts the runs into suites. Devices of one name are one, wherever they are plugged in.
@@ -116,7 +76,7 @@ std::vector<Suite> suites_of(const Matching& matching, const AllowedDifferences&
         }
         const ComparedRun& first =
             suite.runs.base.empty() ? *suite.runs.next.front() : *suite.runs.base.front();
-        return allowed.device || device_difference(first.context, run.context).empty();
+        return allowed.device || device_difference(first, run).empty();
       };
       auto suite = std::ranges::find_if(suites, fits);
       if (suite == suites.end()) {
@@ -143,7 +103,7 @@ void refuse_other_devices(const std::vector<Suite>& suites) {
         throw NotComparable(fmt::format(
             "BASE and NEW ran on other devices, {}; compare runs of one device, or give --allow-different "
             "device",
-            device_difference(suite.runs.base.front()->context, other.runs.next.front()->context)));
+            device_difference(*suite.runs.base.front(), *other.runs.next.front())));
       }
     }
   }
@@ -206,12 +166,12 @@ void refuse_other_params(const MatchedPoint& point, const Suite& suite) {
         first = run;
         first_run = suite.runs[side][i];
       }
-      if (!same_params(first->params, run->params)) {
-        throw NotComparable(
-            fmt::format("{} has other params in {} and {} ({}); compare runs of the same options, or give "
-                        "--allow-different params",
-                        quote(point.name), first_run->path, suite.runs[side][i]->path,
-                        params_difference(first->params, run->params)));
+      if (const auto differs = params_difference(first->params, run->params)) {
+        throw NotComparable(fmt::format(
+            "{} has other params in {} and {} ({} {} and {}); compare runs of the same options, or "
+            "give --allow-different params",
+            quote(point.name), first_run->path, suite.runs[side][i]->path, differs->key, differs->one,
+            differs->other));
       }
     }
   }
@@ -272,6 +232,58 @@ void match_points(Suite& suite, const AllowedDifferences& allowed) {
   }
 }
 
+// A file without a point tells nothing, and is easily overlooked among others.
+void note_empty_runs(Matching& matching) {
+  for (const Side side : kSides) {
+    for (const ComparedRun& run : matching.runs[side]) {
+      if (run.points.empty()) {
+        matching.notes.push_back(fmt::format("{}: {} has no measured point", name_of(side), run.path));
+      }
+    }
+  }
+}
+
+// Why no point was measured on both sides: NEW's all failed, or the runs are of different sweeps.
+std::string nothing_to_compare(const Matching& matching) {
+  constexpr std::size_t kLongestReason = 300;
+  using Kind = UnmatchedPoint::Kind;
+  static const std::map<Kind, std::string> kWhy{
+      {Kind::failing, "failed: "}, {Kind::oom, "ran out of memory: "}, {Kind::left_out, "was "}};
+  for (const Suite& suite : matching.suites) {
+    for (const UnmatchedPoint& point : suite.unmatched) {
+      if (const auto why = kWhy.find(point.kind); why != kWhy.end()) {
+        return fmt::format("NEW measured none of BASE's points; {} {}{}", quote(point.name), why->second,
+                           printable(point.reason, kLongestReason));
+      }
+    }
+  }
+  for (const Side side : kSides) {
+    const std::vector<ComparedRun>& runs = matching.runs[side];
+    if (std::ranges::all_of(runs, [](const ComparedRun& run) { return run.points.empty(); })) {
+      const auto failed =
+          std::ranges::find_if(runs, [](const ComparedRun& run) { return !run.unmeasured.empty(); });
+      std::string why;
+      if (failed != runs.end()) {
+        const UnmeasuredPoint& first = failed->unmeasured.front();
+        why = fmt::format(" ({}: {}, {})", quote(first.name), printable(first.status),
+                          printable(first.reason, kLongestReason));
+      }
+      return fmt::format("{} has no measured point{}; give a run that measured some", name_of(side), why);
+    }
+  }
+  const auto sweeps = [&](Side side) {
+    std::set<std::string> names;
+    for (const ComparedRun& run : matching.runs[side]) {
+      names.insert(printable(run.sweep.name + " of " + run.sweep.workload));
+    }
+    return fmt::format("{}", fmt::join(names, ", "));
+  };
+  return fmt::format(
+      "no point was measured on both sides (BASE: {}; NEW: {}); give runs of the same sweep and "
+      "options",
+      sweeps(Side::base), sweeps(Side::next));
+}
+
 }  // namespace
 
 const char* name_of(Side side) {
@@ -286,12 +298,56 @@ std::size_t Matching::points() const {
   return points;
 }
 
+std::string device_difference(const ComparedRun& one, const ComparedRun& other) {
+  const DeviceInfo& a = one.context.device;
+  const DeviceInfo& b = other.context.device;
+  if (std::tie(a.kind, a.name) != std::tie(b.kind, b.name)) {
+    return fmt::format("{} ({}) and {} ({})", quote(a.name), printable(a.kind), quote(b.name),
+                       printable(b.kind));
+  }
+  if (units_of(one) != units_of(other)) {
+    return fmt::format("{} with {} and with {} {}", quote(a.name), units_of(one), units_of(other),
+                       a.kind == "cpu" ? "cores" : "multiprocessors");
+  }
+  // Drivers and kernels keep a little of it for themselves, not always the same.
+  constexpr double kSameMemory = 0.9;
+  const auto [least, most] = std::minmax(a.memory_bytes, b.memory_bytes);
+  if (static_cast<double>(least) < kSameMemory * static_cast<double>(most)) {
+    return fmt::format("{} with {} and with {}", quote(a.name), format_bytes(a.memory_bytes),
+                       format_bytes(b.memory_bytes));
+  }
+  return "";
+}
+
+std::optional<ParamsDifference> params_difference(const Json& one, const Json& other) {
+  if (!one.is_object() || !other.is_object()) {
+    return one == other ? std::nullopt
+                        : std::optional(ParamsDifference{"params", "of one type", "of another"});
+  }
+  const auto text = [](const Json& params, const std::string& key) {
+    const auto found = params.find(key);
+    return found == params.end() ? std::string("none")
+                                 : printable(found->dump(-1, ' ', false, Json::error_handler_t::replace));
+  };
+  for (const Json* const params : {&one, &other}) {
+    for (const auto& [key, value] : params->items()) {
+      const auto in_one = one.find(key);
+      const auto in_other = other.find(key);
+      if (in_one == one.end() || in_other == other.end() || *in_one != *in_other) {
+        return ParamsDifference{printable(key), text(one, key), text(other, key)};
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 Matching match_runs(std::vector<ComparedRun> base, std::vector<ComparedRun> next,
                     const AllowedDifferences& allowed) {
   Matching matching;
   matching.runs.base = each_once(std::move(base), Side::base, matching.notes);
   matching.runs.next = each_once(std::move(next), Side::next, matching.notes);
   drop_shared(matching);
+  note_empty_runs(matching);
   matching.suites = suites_of(matching, allowed);
   refuse_other_devices(matching.suites);
   refuse_other_graphs(matching.suites);
@@ -299,16 +355,7 @@ Matching match_runs(std::vector<ComparedRun> base, std::vector<ComparedRun> next
     match_points(suite, allowed);
   }
   if (matching.points() == 0) {
-    const auto sweeps = [&](Side side) {
-      std::set<std::string> names;
-      for (const ComparedRun& run : matching.runs[side]) {
-        names.insert(printable(run.sweep.name + " of " + run.sweep.workload));
-      }
-      return fmt::format("{}", fmt::join(names, ", "));
-    };
-    throw NotComparable(
-        fmt::format("no point was measured on both sides (BASE: {}; NEW: {}); give runs of the same sweep",
-                    sweeps(Side::base), sweeps(Side::next)));
+    throw NotComparable(nothing_to_compare(matching));
   }
   return matching;
 }

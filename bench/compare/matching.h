@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -62,6 +63,17 @@ struct AllowedDifferences {
   bool device = false;
   bool params = false;
 };
+
+// Names the difference of two runs' devices; empty where they are the same.
+std::string device_difference(const ComparedRun& one, const ComparedRun& other);
+
+// The first param that differs, in words: "image-size", "96", "224".
+struct ParamsDifference {
+  std::string key;
+  std::string one;
+  std::string other;
+};
+std::optional<ParamsDifference> params_difference(const Json& one, const Json& other);
 
 // Throws NotComparable for other devices, another graph in a file of one name, other params of points of one
 // name, or no point to compare.

@@ -121,6 +121,21 @@ std::map<std::string, double> calibrations_of(const ResultDocument& document) {
   return calibrations;
 }
 
+std::optional<double> clock_of(const ResultDocument& document) {
+  std::vector<double> clocks;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    for (const MeasuredRound& round : point.rounds) {
+      if (round.clock_mhz) {
+        clocks.push_back(*round.clock_mhz);
+      }
+    }
+    if (point.rounds.empty() && point.validity.sm_clock_mhz) {  // version 1 of the file
+      clocks.push_back(*point.validity.sm_clock_mhz);
+    }
+  }
+  return clocks.empty() ? std::nullopt : std::optional(median(clocks));
+}
+
 }  // namespace
 
 std::string ComparedRun::date() const {
@@ -144,7 +159,8 @@ ComparedRun compared_run(const ResultDocument& document, const std::filesystem::
                   .sweep = document.sweep,
                   .points = {},
                   .unmeasured = document.unmeasured,
-                  .calibrations = calibrations_of(document)};
+                  .calibrations = calibrations_of(document),
+                  .clock_mhz = clock_of(document)};
   run.sweep.state = Json::object();
   run.points.reserve(document.benchmarks.size());
   const std::unordered_map<std::string, double> stalls = stalls_of(document.sweep);

@@ -40,6 +40,7 @@ struct ComparedRun {
   std::vector<UnmeasuredPoint> unmeasured;
   // Logarithms of the calibrations' times, medians over the rounds: "host", "device".
   std::map<std::string, double> calibrations;
+  std::optional<double> clock_mhz{};  // the device's, median over the rounds
 
   std::string date() const;  // empty: not known
 };

@@ -36,27 +36,67 @@ std::string percent(double share) {
   return fmt::format("{:.3g} %", share * 100);
 }
 
+// What to do about a regression. Only a change of a value can be allowed by a threshold.
+std::string regression_advice(const Judgement& judgement) {
+  if (judgement.count(Verdict::slower) == 0 && judgement.count(Verdict::hungrier) > 0) {
+    for (const JudgedPoint& point : judgement.points) {
+      const MetricChange* const change = telling_change(point);
+      if (point.verdict == Verdict::hungrier && change != nullptr) {
+        return fmt::format("find what changed, or allow more with --threshold {}=1%",
+                           name_of(change->metric));
+      }
+    }
+  }
+  const bool common = std::ranges::any_of(judgement.suites, [](const JudgedSuite& suite) {
+    return suite.common && suite.common_verdict == Verdict::slower;
+  });
+  return judgement.count(Verdict::slower) > 0 || common ? "find what changed, or allow more with --threshold"
+                                                        : "find what changed";
+}
+
+// What to do where nothing is certain. Empty where no one step is known to help.
+std::string inconclusive_advice(const Judgement& judgement) {
+  if (judgement.further_runs && *judgement.further_runs > 0) {
+    const bool one = *judgement.further_runs == 1;
+    return fmt::format("{} more {}{}{} would settle it", *judgement.further_runs,
+                       judgement.settings.paired ? "pair" : "run", one ? "" : "s",
+                       judgement.settings.paired ? "" : " a side");
+  }
+  if (std::ranges::all_of(judgement.suites, [](const JudgedSuite& suite) {
+        return suite.runs.base <= 1 && suite.runs.next <= 1;
+      })) {
+    return "give three or more runs a side";
+  }
+  if (std::ranges::any_of(judgement.points, [](const JudgedPoint& point) {
+        return point.verdict == Verdict::inconclusive && point.changes.empty();
+      })) {
+    return "give NEW a larger --time-budget";
+  }
+  if (judgement.count(Verdict::inconclusive) == 0 && !judgement.settings.paired) {
+    return "take both sides again in the same hour, or use bench ab";
+  }
+  return "";
+}
+
 std::string verdict_headline(const Judgement& judgement) {
   const std::string counts = counts_in_words(judgement);
   if (judgement.code == ExitCode::regression) {
     const bool of_points = std::ranges::any_of(
         judgement.points, [](const JudgedPoint& point) { return is_regression(point.verdict); });
-    return fmt::format("Regression: {}{} [find what changed, or allow more with --threshold]",
-                       of_points ? "" : "all points together are slower; ", counts);
+    return fmt::format("Regression: {}{} [{}]", of_points ? "" : "all points together are slower; ", counts,
+                       regression_advice(judgement));
   }
   if (judgement.settled()) {
     return fmt::format("No regression: {}", counts);
   }
-  std::string more;
-  if (judgement.further_runs && *judgement.further_runs > 0) {
-    const bool one = *judgement.further_runs == 1;
-    more = fmt::format(" [{} more {}{}{} would settle it]", *judgement.further_runs,
-                       judgement.settings.paired ? "pair" : "run", one ? "" : "s",
-                       judgement.settings.paired ? "" : " a side");
+  if (judgement.code == ExitCode::not_comparable) {
+    return "Not comparable: a side has one run of one round [give three or more runs a side, or a larger "
+           "--time-budget]";
   }
+  const std::string advice = inconclusive_advice(judgement);
   return fmt::format("Inconclusive{}: {}{}{}", judgement.settings.allow_inconclusive ? " (allowed)" : "",
-                     judgement.count(Verdict::inconclusive) == 0 ? "what all points share; " : "", counts,
-                     more);
+                     judgement.count(Verdict::inconclusive) == 0 ? "all points together; " : "", counts,
+                     advice.empty() ? "" : fmt::format(" [{}]", advice));
 }
 
 std::string common_headline(const Judgement& judgement, const JudgedSuite& suite) {
@@ -89,15 +129,28 @@ std::string differences_headline(const std::vector<Difference>& differences) {
 }
 
 // The smallest slowdown that all inconclusive points could have shown, and half of them: a single disturbed
-// point can be far above the rest.
-std::string showable_headline(double all, double half) {
+// point can be far above the rest. Points that were not compared, throttled ones for example, have none.
+std::string showable_headline(const Judgement& judgement) {
   constexpr double kTooMuch = 10;
   constexpr double kAlike = 1.5;
+  const double all = *judgement.smallest_change;
+  const double half = *judgement.smallest_change_of_half;
   if (half >= kTooMuch) {
     return "These runs are too few or too noisy to show even a tenfold slowdown";
   }
+  const std::size_t inconclusive = judgement.count(Verdict::inconclusive);
+  const auto known =
+      static_cast<std::size_t>(std::ranges::count_if(judgement.points, [](const JudgedPoint& point) {
+        return std::ranges::any_of(point.changes, [](const MetricChange& change) {
+          return change.verdict == Verdict::inconclusive && change.estimate.smallest_change;
+        });
+      }));
+  const std::string where = known == 0 ? "of all points together"
+                            : known == inconclusive
+                                ? "at every point"
+                                : fmt::format("at {} of the {} inconclusive points", known, inconclusive);
   if (all < kAlike * half) {
-    return fmt::format("These runs would show a slowdown of {} or more at every point", percent(all));
+    return fmt::format("These runs would show a slowdown of {} or more {}", percent(all), where);
   }
   return fmt::format(
       "These runs would show a slowdown of {} at half of the inconclusive points, {} at the noisiest",
@@ -167,8 +220,8 @@ std::string explanation(const JudgedPoint& point) {
 std::string subject_in_words(const Judgement& judgement) {
   std::vector<std::string> suites;
   for (const JudgedSuite& suite : judgement.suites) {
-    suites.push_back(fmt::format("{} base and {} new runs of {} on {}", suite.runs.base, suite.runs.next,
-                                 suite.name, quote(suite.device)));
+    suites.push_back(fmt::format("{} base and {} of {} on {}", suite.runs.base,
+                                 plural(suite.runs.next, "new run"), suite.name, quote(suite.device)));
   }
   return fmt::format("{}; {}; all statements hold together at {}", fmt::join(suites, "; "),
                      plural(judgement.points.size(), "point"), percent(1 - judgement.settings.alpha));
@@ -211,7 +264,7 @@ std::vector<std::string> headlines(const Judgement& judgement) {
     lines.push_back(common_headline(judgement, *suites[i]));
   }
   if (!judgement.settled() && judgement.smallest_change) {
-    lines.push_back(showable_headline(*judgement.smallest_change, *judgement.smallest_change_of_half));
+    lines.push_back(showable_headline(judgement));
   }
   std::size_t sure = 0;
   double largest = 1;

@@ -60,7 +60,8 @@ enum class InconclusiveReason {
   noise,       // the interval is too wide
   no_spread,   // one run a side and no history: nothing tells how much runs differ
   no_value,    // the point lacks a value on one side
-  calibration  // the common change is sure, but the calibration of the same runs moved as much: the machine's
+  calibration  // the common change is sure, but that less the calibration's is not, or is less than half of
+               // it
 };
 
 struct ChangeEstimate {

@@ -51,8 +51,13 @@ compare() {
   set -- "$2" $OPTIONS "$1"/run-*/*.json -- "$2"/run-*/*.json
   new=$1
   shift
-  "$BENCH" compare --format markdown "$@" >"$new/comment.md" || true
-  "$BENCH" compare --format junit "$@" >"$new/junit.xml" || true
+  "$BENCH" compare --format markdown "$@" >"$new/comment.md" 2>"$new/refused.txt" || true
+  if ! [ -s "$new/comment.md" ]; then  # nothing to compare: the reason, indented, so that none of it is markup
+    { printf '### bench compare: nothing compared\n\n'; sed 's/^/    /' "$new/refused.txt"; } >"$new/comment.md"
+  fi
+  rm "$new/refused.txt"
+  "$BENCH" compare --format junit "$@" >"$new/junit.xml" 2>/dev/null || true
+  [ -s "$new/junit.xml" ] || rm "$new/junit.xml"
   if [ -n "${GITHUB_ACTIONS:-}" ]; then
     "$BENCH" compare --format github "$@" || true
   fi
@@ -65,6 +70,7 @@ ab() {
   # shellcheck disable=SC2086
   "$BENCH" ab $OPTIONS --time-budget "${AB_TIME:-20min}" --out "$2/ab" --format markdown "$1" "$BENCH" -- $SWEEP \
     >"$2/comment.md" || code=$?
+  [ -s "$2/comment.md" ] || printf '### bench ab: nothing compared\n\nThe log says why.\n' >"$2/comment.md"
   cat "$2/comment.md"
   return "$code"
 }

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <thread>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "bench/measure/result.h"
@@ -112,12 +113,12 @@ TEST(Ab, ProgramsThatFailAreNamedWithTheirLastWords) {
   EXPECT_THAT(unstarted.err,
               AllOf(HasSubstr("BASE: "), HasSubstr("cannot be started (No such file or directory)")));
   const std::string silent = made_script(folder, "silent", "#!/bin/sh\n");
-  EXPECT_THAT(run_ab(folder, {silent, good}, "third").err, HasSubstr("wrote 0 result files"));
+  EXPECT_THAT(run_ab(folder, {silent, good}, "third").err, HasSubstr("wrote no result file"));
   const std::string removes =
       made_script(folder, "removes", "#!/bin/sh\nwhile [ \"$1\" != --out ]; do shift; done\nrm -r \"$2\"\n");
   const Ended removed = run_ab(folder, {removes, good}, "fourth");
   EXPECT_EQ(removed.code, 2);
-  EXPECT_THAT(removed.err, HasSubstr("wrote 0 result files"));
+  EXPECT_THAT(removed.err, HasSubstr("wrote no result file"));
   const std::string garbles =
       made_script(folder, "garbles",
                   "#!/bin/sh\nwhile [ \"$1\" != --out ]; do shift; done\necho garbage > \"$2/x.json\"\n");
@@ -126,12 +127,28 @@ TEST(Ab, ProgramsThatFailAreNamedWithTheirLastWords) {
   EXPECT_THAT(garbled.err, HasSubstr("x.json is not JSON"));
 }
 
+TEST(Ab, EndsAfterTheFirstPairThatCannotBeCompared) {
+  const TemporaryFolder folder;
+  made_pairs(folder.path() / "files", 20, 1);
+  for (int pair = 1; pair <= 20; ++pair) {
+    const fs::path file = folder.path() / "files" / fmt::format("new-{:02}.json", pair);
+    Json document = Json::parse(read_file(file));
+    document["context"]["device"]["name"] = "Other CPU";
+    write_file(file, document.dump());
+  }
+  const std::string program = made_script(folder, "program");
+  const Ended ended = run_ab(folder, {program, program});
+  EXPECT_EQ(ended.code, 4) << ended.out << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("'Other CPU'"));
+  EXPECT_FALSE(fs::exists(folder.path() / "runs/base-02"));
+}
+
 TEST(Ab, WrongUsageIsOneSentence) {
   const TemporaryFolder folder;
   const std::string program = made_script(folder, "program");
   const std::vector<std::pair<Arguments, std::string>> all{
-      {{"ab"}, "0 programs were given"},
-      {{"ab", program, "--", "--sweep", "batch"}, "1 programs were given"},
+      {{"ab"}, "none was given"},
+      {{"ab", program, "--", "--sweep", "batch"}, "one was given"},
       {{"ab", program, "/nowhere", "--", "--sweep", "batch"}, "NEW: '/nowhere' does not exist"},
       {{"ab", folder.path(), program, "--", "--sweep", "batch"}, "is not a file"},
       {{"ab", program, program}, "--: a sweep is missing"},
@@ -163,7 +180,7 @@ TEST(Ab, CtrlCKeepsWhatWasRun) {
   process.send(SIGINT);
   const Ended ended = process.wait();
   EXPECT_EQ(ended.code, 130) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("interrupted after 1 whole pairs"));
+  EXPECT_THAT(ended.err, HasSubstr("interrupted after 1 whole pair;"));
   EXPECT_TRUE(fs::exists(folder.path() / "runs/new-01/batch.json"));
 }
 

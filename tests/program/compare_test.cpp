@@ -196,6 +196,8 @@ TEST(CompareProgram, WrongUsageIsOneSentence) {
       {{"compare", "a.json", "--", "b.json", "--threshold", "3"}, "--threshold: '3' has no percent sign"},
       {{"compare", "a.json", "--", "b.json", "--threshold", "memory=3%"},
        "--threshold: 'memory' is not known"},
+      {{"compare", "a.json", "--", "b.json", "--threshold", "5%,time=3%"},
+       "--threshold: time is given twice"},
       {{"compare", "a.json", "--", "b.json", "--alpha", "0"}, "--alpha"},
       {{"compare", "a.json", "--", "b.json", "--allow-different", "driver"}, "--allow-different: 'driver'"},
       {{"compare", "a.json", "--", "b.json", "--formt", "json"}, "did you mean --format?"},

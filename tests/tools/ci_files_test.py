@@ -26,11 +26,13 @@ def schema_errors(name, text):
     return [error.message for error in jsonschema.Draft7Validator(schema).iter_errors(document)]
 
 
-# Writes its words to calls.txt; "compare" ends with $CODE, a sweep writes a file where it is told to.
+# Writes its words to calls.txt; "compare" ends with $CODE, with $REFUSED in place of an answer; a sweep writes a file where it is told to.
 PROGRAM = """#!/bin/sh
 echo "$@" >> calls.txt
 if [ "$1" = compare ]; then
-  case " $* " in *" --format "*) echo "<text/>" ;; esac
+  if [ -n "${REFUSED:-}" ]; then echo "$REFUSED" >&2
+  else case " $* " in *" --format "*) echo "<text/>" ;; esac
+  fi
   exit "${CODE:-0}"
 fi
 while [ "$1" != --out ]; do shift; done
@@ -82,6 +84,24 @@ class CiFiles(unittest.TestCase):
             self.assertTrue((self.folder / "new" / name).exists())
         self.assertEqual(self.calls()[-1], "compare --threshold 5% base/run-1/batch.json base/run-2/batch.json -- "
                                            "new/run-1/batch.json new/run-2/batch.json")
+
+    def test_the_comment_says_why_nothing_was_compared(self):
+        for folder in ("base", "new"):
+            self.gate("measure", folder, RUNS="1")
+        ended = self.gate("compare", "base", "new", CODE="4", REFUSED="bench: 'x' failed: <b>bad</b>")
+        self.assertEqual(ended.returncode, 4)
+        self.assertEqual((self.folder / "new" / "comment.md").read_text(),
+                         "### bench compare: nothing compared\n\n    bench: 'x' failed: <b>bad</b>\n")
+        self.assertNotIn("refused.txt", os.listdir(self.folder / "new"))
+
+    def test_ab_leaves_a_comment_where_it_compared_nothing(self):
+        program = self.folder / "refuses"
+        program.write_text("#!/bin/sh\necho 'bench: refused' >&2\nexit 4\n")
+        program.chmod(0o755)
+        ended = self.gate("ab", "base/bench", "runs", BENCH=str(program))
+        self.assertEqual(ended.returncode, 4)
+        self.assertIn("nothing compared", (self.folder / "runs" / "comment.md").read_text())
+        self.assertIn("bench: refused", ended.stderr)
 
     def test_annotations_are_written_in_github_only(self):
         self.gate("measure", "base", RUNS="1")

@@ -105,6 +105,40 @@ TEST(Judgement, SaysWhatHalfOfTheInconclusivePointsAndTheNoisiestWouldShow) {
                                                               HasSubstr("at the noisiest"))));
 }
 
+// A throttled point is not compared: no slowdown of it would show.
+TEST(Judgement, SaysAtHowManyPointsASlowdownWouldShow) {
+  std::vector<ComparedRun> base = five_runs("a");
+  std::vector<ComparedRun> next = five_runs("b");
+  for (std::size_t run = 0; run < 5; ++run) {
+    for (std::size_t point = 0; point < 4; ++point) {
+      const double noise = (run + point) % 2 == 0 ? 0.02 : -0.02;
+      base[run].points[point].median_ns *= 1 + noise;
+      next[run].points[point].median_ns *= 1 - noise;
+    }
+    next[run].points[3].flags = {"throttled:sw_power_cap"};
+  }
+  const Judgement judgement = judged(base, next);
+  EXPECT_EQ(judgement.count(Verdict::inconclusive), 4U);
+  EXPECT_THAT(headlines(judgement),
+              ::testing::Contains(HasSubstr("or more at 3 of the 4 inconclusive points")));
+}
+
+// The machine's own slowdown: no point is inconclusive.
+TEST(Judgement, SaysWhichSlowdownOfAllPointsTogetherWouldShow) {
+  std::map<std::string, double> all;
+  for (int point = 0; point < 4; ++point) {
+    all[point_name(point)] = 1.1;
+  }
+  std::vector<ComparedRun> base = five_runs("a");
+  std::vector<ComparedRun> next = five_runs("b", all);
+  for (std::size_t run = 0; run < 5; ++run) {
+    base[run].calibrations["host"] = std::log(1e6);
+    next[run].calibrations["host"] = std::log(1.1e6);
+  }
+  EXPECT_THAT(headlines(judged(base, next)),
+              ::testing::Contains(HasSubstr("or more of all points together")));
+}
+
 TEST(Judgement, OneRunASideIsInconclusiveWithoutHistory) {
   const Judgement judgement = judged({five_runs("a").front()}, {five_runs("b").front()});
   EXPECT_EQ(judgement.code, ExitCode::inconclusive);
@@ -258,6 +292,33 @@ TEST(Judgement, APointThatTheTimeBudgetLeftOutIsInconclusive) {
   EXPECT_EQ(point_of(judgement, point_name(3)).verdict, Verdict::inconclusive);
   EXPECT_THAT(point_of(judgement, point_name(3)).reason, HasSubstr("the time budget ended"));
   EXPECT_DOUBLE_EQ(judgement.inconclusive_share(), 0.25);
+}
+
+TEST(Judgement, TheHeadlineSaysWhatToDo) {
+  const auto headline = [](const Judgement& judgement) { return headlines(judgement).front(); };
+  const std::vector<ComparedRun> base = five_runs("a");
+  EXPECT_THAT(headline(judged(base, five_runs("b", {{point_name(2), 1.2}}))),
+              HasSubstr("[find what changed, or allow more with --threshold]"));
+  std::vector<ComparedRun> hungrier = five_runs("c");
+  std::vector<ComparedRun> fewer = five_runs("d");
+  std::vector<ComparedRun> left_out = five_runs("e");
+  for (std::size_t run = 0; run < hungrier.size(); ++run) {
+    hungrier[run].points[1].tracked_bytes += 1000;
+    fewer[run].points.pop_back();
+    left_out[run].points.pop_back();
+    left_out[run].unmeasured = {
+        {.name = point_name(3), .params = {}, .status = "skipped", .reason = "the time budget ended"}};
+  }
+  EXPECT_THAT(headline(judged(base, hungrier)), HasSubstr("allow more with --threshold tracked=1%]"));
+  EXPECT_THAT(headline(judged(base, fewer)), HasSubstr("1 missing, 3 same [find what changed]"));
+  EXPECT_THAT(headline(judged(base, left_out)), HasSubstr("[give NEW a larger --time-budget]"));
+  EXPECT_THAT(headline(judged({base.front()}, {five_runs("f").front()})),
+              HasSubstr("[give three or more runs a side]"));
+  std::vector<ComparedRun> one_round{five_runs("g").front()};
+  for (RunPoint& point : one_round.front().points) {
+    point.rounds = 1;
+  }
+  EXPECT_THAT(headline(judged({base.front()}, one_round)), HasSubstr("Not comparable: "));
 }
 
 TEST(Judgement, ATimeBelowTheClocksResolutionIsInconclusive) {

@@ -103,6 +103,29 @@ TEST(Matching, OtherDevicesAreRefused) {
   EXPECT_EQ(refusal({base}, {other_name}, {.device = true}), "");
 }
 
+// OMP_NUM_THREADS takes fewer cores of the same processor: a difference to compare.
+TEST(Matching, FewerThreadsAreNoOtherDevice) {
+  const auto run_of = [](const std::string& id, int threads, int usable) {
+    ComparedRun run = compared_run_of(id, {{"x", 1}});
+    run.context.device.compute_units = threads;
+    run.context.host.usable_cores = usable;
+    run.sessions.emplace_back().threads = {{"OMP_NUM_THREADS", std::to_string(threads)}};
+    return run;
+  };
+  EXPECT_EQ(refusal({run_of("a", 2, 2)}, {run_of("b", 1, 2)}), "");
+  EXPECT_THAT(refusal({run_of("a", 2, 2)}, {run_of("b", 2, 4)}), HasSubstr("with 2 and with 4 cores"));
+  ComparedRun card = run_of("c", 40, 2);
+  card.context.device.kind = "cuda";
+  ComparedRun smaller = card;
+  smaller.identity = "d";
+  smaller.context.device.compute_units = 20;
+  EXPECT_THAT(refusal({card}, {smaller}), HasSubstr("with 40 and with 20 multiprocessors"));
+  const std::vector<Difference> differences =
+      differences_of(match_runs({run_of("a", 2, 2)}, {run_of("b", 1, 2)}, {}));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_EQ(differences.front().what, "OMP_NUM_THREADS");
+}
+
 TEST(Matching, AnotherGraphByTheNameOfAFileIsRefused) {
   const auto run_of = [](const std::string& id, const std::string& name, const std::string& hash) {
     ComparedRun run = compared_run_of(id, {{"batch/" + name + "-" + hash + "/batch:1", 1}});
@@ -150,6 +173,23 @@ TEST(Matching, NoPointInCommonIsRefused) {
               HasSubstr("no point was measured on both sides"));
 }
 
+TEST(Matching, ANewSideOfWhichEveryPointFailsSaysWhy) {
+  const ComparedRun base = compared_run_of("a", {{"x", 1}, {"y", 1}});
+  ComparedRun next = compared_run_of("b", {});
+  EXPECT_EQ(refusal({base}, {next}), "NEW has no measured point; give a run that measured some");
+  EXPECT_EQ(refusal({next}, {base}), "BASE has no measured point; give a run that measured some");
+  next.unmeasured = {{.name = "x", .params = {}, .status = "error", .reason = "illegal\naddress"},
+                     {.name = "y", .params = {}, .status = "error", .reason = "illegal\naddress"}};
+  EXPECT_EQ(refusal({base}, {next}), "NEW measured none of BASE's points; 'x' failed: illegal\\naddress");
+  EXPECT_EQ(refusal({next}, {base}),
+            "BASE has no measured point ('x': error, illegal\\naddress); give a run that measured some");
+  next.unmeasured[0].status = "oom";
+  EXPECT_EQ(refusal({base}, {next}),
+            "NEW measured none of BASE's points; 'x' ran out of memory: illegal\\naddress");
+  const Matching matching = match_runs({base}, {compared_run_of("c", {{"x", 1}}), next}, {});
+  EXPECT_THAT(matching.notes, ElementsAre("NEW: b.json has no measured point"));
+}
+
 TEST(Differences, VersionsBuildAndWorkAreNamed) {
   ComparedRun base = compared_run_of("a", {{"x", 1}});
   ComparedRun next = compared_run_of("b", {{"x", 1}});
@@ -192,6 +232,60 @@ TEST(Differences, OtherAlgorithmsAreNamedWhereBothSidesKnowTheirs) {
   EXPECT_EQ(differences.front().what, "algorithms of x");
   EXPECT_EQ(differences.front().base, "3 jit");
   EXPECT_EQ(differences.front().next, "1 jit + 2 wino");
+}
+
+TEST(Differences, ClocksThatAreNotAboutTheSameAreNamed) {
+  const auto run_at = [](const std::string& id, std::optional<double> mhz) {
+    ComparedRun run = compared_run_of(id, {{"x", 1}});
+    run.clock_mhz = mhz;
+    return run;
+  };
+  const std::vector<Difference> differences =
+      differences_of(match_runs({run_at("a", 1980)}, {run_at("b", 1410), run_at("c", {})}, {}));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_EQ(differences.front().what, "median clock");
+  EXPECT_EQ(differences.front().base, "1980 MHz");
+  EXPECT_EQ(differences.front().next, "1410 MHz");
+  EXPECT_THAT(differences_of(match_runs({run_at("a", 1980)}, {run_at("b", 1950)}, {})), IsEmpty());
+  EXPECT_THAT(differences_of(match_runs({run_at("a", 1980)}, {run_at("b", {})}, {})), IsEmpty());
+}
+
+TEST(Differences, AllowedDevicesAndParamsAreNamed) {
+  const AllowedDifferences all{.device = true, .params = true};
+  const ComparedRun base = compared_run_of("a", {{"x", 1}, {"y", 1}});
+  ComparedRun next = compared_run_of("b", {{"x", 1}, {"y", 1}});
+  next.context.device.name = "Other CPU";
+  for (RunPoint& point : next.points) {
+    point.params = {{"batch", 1}, {"image-size", 96}};
+  }
+  std::vector<Difference> differences = differences_of(match_runs({base}, {next}, all));
+  ASSERT_EQ(differences.size(), 2U);
+  EXPECT_EQ(differences[0].what, "device");
+  EXPECT_EQ(differences[0].next, "Other CPU");
+  EXPECT_EQ(differences[1].what, "image-size of x and 1 more");
+  EXPECT_EQ(differences[1].base, "none");
+  EXPECT_EQ(differences[1].next, "96");
+  next = compared_run_of("c", {{"x", 1}, {"y", 1}});
+  next.context.device.memory_bytes *= 2;
+  differences = differences_of(match_runs({base}, {next}, all));
+  ASSERT_EQ(differences.size(), 1U);
+  EXPECT_NE(differences[0].base, differences[0].next);
+}
+
+// The headline has room for four.
+TEST(Differences, WhatMattersMostComesFirst) {
+  ComparedRun base = compared_run_of("a", {{"x", 1}});
+  ComparedRun next = compared_run_of("b", {{"x", 1}});
+  base.context.software = {{"bench", "1"}, {"compiler", "1"}, {"git", "1"}, {"onednn", "1"}};
+  next.context.software = {{"bench", "2"}, {"compiler", "2"}, {"git", "2"}, {"onednn", "2"}};
+  next.context.host.cpu = "other";
+  base.clock_mhz = 1000;
+  next.clock_mhz = 2000;
+  std::vector<std::string> names;
+  for (const Difference& difference : differences_of(match_runs({base}, {next}, {}))) {
+    names.push_back(difference.what);
+  }
+  EXPECT_THAT(names, ElementsAre("onednn", "median clock", "host", "bench", "compiler", "git"));
 }
 
 TEST(Differences, SeveralValuesOfASideAreNamed) {
