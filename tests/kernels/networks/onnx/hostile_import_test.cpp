@@ -384,6 +384,13 @@ INSTANTIATE_TEST_SUITE_P(
                   add_made(net);
                 },
                 "(Range) cannot be imported: folding constants would make more than 3145728 elements"},
+        Hostile{
+            "batch_norm_of_each_place",
+            [](OnnxWriter& net) {
+              net.weight("w", {4});
+              net.node("BatchNormalization", {"x", "w", "w", "w", "w"}, {"y"}, {written::i("spatial", 0)});
+            },
+            "(BatchNormalization) cannot be imported: it normalises each place of a map by itself"},
         Hostile{"loops",
                 [](OnnxWriter& net) {
                   OnnxWriter body;
