@@ -84,7 +84,7 @@ is_predicted as $predicted | with_predicted | . as $file | points as $points | m
 | (.sweep.memory_cap_bytes? | positive) as $cap | ($cap != null and $cap <= 1.3 * $most) as $cap_drawn
 | [categories[] | .key as $k | select(any($points[]; (.memory[$k] | positive) != null))] as $stack
 | [($missing | select(length > 0) | fates_of_dtypes),
-    ($points | flag_notes[]),
+    ($points | flag_notes[]), workspace_notes[],
     (if $cap == null or $cap_drawn or $most <= 1 then empty else "↑ cap \($cap | bytes_text), \($cap / $most | figures(2)) times the highest bar" end)] as $notes
 | {strings: (around(title; finding("recommendation").claim; []; $notes)
     + {rate_heading: (if $predicted then "Throughput, predicted, with the 80 % interval" else "Throughput, 95 % intervals" end),

@@ -64,7 +64,7 @@ sentence(words) = "unset border; unset tics; unset grid; unset key; set xrange [
 if (n("measured") == 0) {
   do for [kind in "png svg"] {
     eval page(200, 0)
-    eval panel . heading . sentence(strlen(text_of("nothing")) > 0 ? text_of("nothing") : "No point was measured.")
+    eval panel . heading . sentence("No point was measured.")
     unset output
   }
   exit gnuplot

@@ -64,6 +64,7 @@ def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | f
 
 # A file of a device that is not here, its points in the place of measured ones.
 def is_predicted: (.predicted // []) != [];
+def workspace_notes: if is_predicted then ["cuDNN’s workspaces are not planned: they are estimated, as part of other and activations"] else [] end;
 def with_predicted: .benchmarks = ((.benchmarks // []) + [(.predicted // [])[] | . + {stats: {median_ns: .real_time, ci95_ns: .interval80_ns}, work: {flops: .model.flops?, sample_bytes: .model.bytes?}}]);
 
 def flags: [(.validity.flags // [])[] | tostring] | unique;
@@ -124,8 +125,8 @@ def around($title; $answer; $circumstances; $notes):
   | (if $cut then $whole | cut(240) else $whole end) as $short | ($short | halved(140)) as $lines
   | {title: ($title | shorten(122)),
      answer: ($lines[0] // ""), answer_more: ($lines[1] // ""),
-     subtitle: ([$circumstances[], (.context.host.usable_cores // empty | "\(.) core\(if . == 1 then "" else "s" end)"),
-       (.context.software.onednn // empty | "oneDNN \(clean | squeeze)"), (.context.date // empty | clean | .[0:16] | sub("T"; " "))]
+     subtitle: ([$circumstances[], (if is_predicted then "predicted for \(.context.device | "\(.framework // "?")\(if .cast == "whole" then " (cast whole to fp16)" else "" end)" | clean)" else
+         (.context.host.usable_cores // empty | "\(.) core\(if . == 1 then "" else "s" end)"), (.context.software.onednn // empty | "oneDNN \(clean | squeeze)") end), (.context.date // empty | clean | .[0:16] | sub("T"; " "))]
        | join(" · ") | shorten(170))}
     + ((if $cut then [$whole] else [] end) + $notes | map(wrapped(165) | if length > 2 then [.[0], .[1] + " …"] else . end)
         | if length > 5 then .[0:4] + [["… and \(length - 4) more notes in the result file"]] else . end

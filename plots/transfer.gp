@@ -11,6 +11,24 @@ do for [i = 1:strlen(ARG0)] { if (ARG0[i:i] eq "/") { slash = i } }
 folder = (ARG0[1:1] eq "/" ? "" : "./") . ARG0[1:slash]
 load folder . "common.gp"
 
+if (has("predicted")) {
+  do for [kind in "png svg"] {
+    eval page(480, 0)
+    eval panel . heading
+    set lmargin 12; set bmargin 5 + foot; set tmargin head + 1
+    set ylabel "ms, 80 % interval"; set xlabel "batch"
+    set logscale xy
+    set xrange [n("batch_min") / 1.2:n("batch_max") * 1.2]
+    set xtics (1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024, 2048, 4096)
+    set key bottom right
+    plot $data index of("predicted") using 1:3:4 with filledcurves fill solid 0.2 noborder linecolor rgb 29362 notitle, \
+      $data index of("predicted") using 1:2 with linespoints pointtype 7 linewidth 1.6 linecolor rgb 29362 title 'step, predicted', \
+      for [i = 1:strlen(text_of("bus_text")) > 0] $data index of("predicted") using 1:5 with linespoints pointtype 5 linewidth 1.6 linecolor rgb 13983232 title text_of("bus_text")
+    unset output
+  }
+  exit gnuplot
+}
+
 directions = n("measured_both") > 0 ? "h2d d2h both" : "h2d d2h"
 columns = words(directions)
 title_of(d) = d eq "h2d" ? "Host to device" : d eq "d2h" ? "Device to host" : "Both at once, bytes of both ways counted"

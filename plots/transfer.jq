@@ -71,13 +71,23 @@ def title: "\(if is_predicted then "Predicted copies" else "Copies" end) between
 def circumstances: . as $document
   | [.sweep.transfer.crosses_bus? | if . == false then "no bus was crossed: copies within the host's memory" elif . == true then "PCIe \($document.context.device.pcie // "unknown" | clean)" else empty end];
 
+# Of a device that is not here: the steps by batch, and the least that the copy of each batch takes.
+def predicted_steps($bus): [(.predicted // [])[] | objects
+    | {batch: (.params.batch | positive), ns: (.real_time | positive), interval: (.interval80_ns // []), bytes: (.memory.input | positive)}
+    | select(.batch != null and .ns != null)] | sort_by(.batch)
+  | [.[] | [.batch, .ns / 1e6, (.interval[0]? // .ns) / 1e6, (.interval[1]? // .ns) / 1e6, (if $bus == null or .bytes == null then "NaN" else .bytes / $bus * 1e3 end)]];
+
 points as $points
 | (finding("bus").value | positive) as $limit
-| [(.findings // [])[] | objects | select((.name // "" | tostring | startswith("pin/") or startswith("input/"))) | .claim | strings | clean] as $verdicts
+| [(.findings // [])[] | objects | select((.name // "" | tostring | startswith("pin/") or startswith("input/")))] as $inputs
+# Of a device that is not here where the bus takes most of a step.
+| ((if is_predicted then [$inputs | max_by(.value | number // 0) // empty] + [(.findings // [])[] | objects | select(.name == "bus")]
+    else $inputs end) | [.[] | .claim | strings | clean]) as $verdicts
 | ($verdicts[1:] + ($points | flag_notes) + fates("")) as $notes
 | [panel($points; "h2d", "d2h", "both"; $limit), steps] as $panels
-| ($panels | add | del(.strings))
-  + {strings: (around(title; $verdicts[0]; circumstances; $notes) + {measured: ($points | length),
-     nothing: (if is_predicted then finding("bus").claim // "" | gsub(" \\[[^]]*\\]"; "") | clean else "" end)}
+| ($panels | add | del(.strings)) + {predicted: predicted_steps($limit)}
+  + {strings: (around(title; $verdicts[0]; circumstances; $notes) + {measured: (($points | length) + (predicted_steps($limit) | length)),
+     batch_min: ([predicted_steps($limit)[][0]] | min // 1), batch_max: ([predicted_steps($limit)[][0]] | max // 1),
+     bus_text: (if $limit == null then "" else "copy at the bus’s \($limit | rate_text)" end)}
     + (kinds | map({key: "colour_\(.)", value: kind_colour}) | from_entries) + ($panels | map(.strings) | add))}
 | tables

@@ -118,5 +118,17 @@ echo '{}' > "$scratch/empty.json"
 draw "$scratch/empty.json" "$scratch/empty"
 holds "$scratch/empty" "No point was measured."
 
+# Of a device that is not here.
+jq 'del(.sweep.transfer) | .benchmarks = [] | .context.device = {id: "t4", name: "Tesla T4", kind: "modelled", framework: "pytorch"}
+  | .findings = [{name: "input/batch:1", value: 0.2, claim: "Predicted: one."}, {name: "input/batch:32", value: 0.4, claim: "Predicted: many."},
+                 {name: "bus", value: 1e9, claim: "Predicted: the bus."}]
+  | .predicted = [(32, 1) | {params: {batch: .}, real_time: (2e6 * .), interval80_ns: [1e6 * ., 4e6 * .], memory: {input: (1e5 * .)}}]' \
+  "$example" > "$scratch/predicted.json"
+draw "$scratch/predicted.json" "$scratch/predicted"
+holds "$scratch/predicted" "Predicted: many"
+holds "$scratch/predicted" "copy at the bus’s 1 GB/s"
+holds "$scratch/predicted" "predicted for pytorch"
+same "the copy of batch 32, in ms" 3.2 "$(tables "$scratch/predicted.json" | table predicted | awk -F '\t' '$1 == 32 { print $5 }')"
+
 expect_harmless_names_and_failures "$example"
 finish
