@@ -68,7 +68,7 @@ is_predicted as $predicted | with_predicted | points as $points | (finding("memo
 | {strings: (around("\(if $predicted then "Predicted kernels" else "Kernels" end) on \(device)"; finding("memory_bandwidth").claim; []; $notes) 
     + {measured: ($points | length), bytes_min: ([$stream[].bytes] | min), bytes_max: ([$stream[].bytes] | max),
        bandwidth_max: ([$stream[].bandwidth] | max),
-       stream_how: ([(if any($stream[]; .cold) then (if any($stream[]; .cold | not) then $looks else "cold caches" end) else "hot caches" end),
+       stream_how: ([(if $predicted then "predicted, without caches" elif any($stream[]; .cold) then (if any($stream[]; .cold | not) then $looks else "cold caches" end) else "hot caches" end),
          (if any($stream[]; .open) then "open: flagged" else empty end)] | join("; ")),
        rates_title: (if $memory == null then "Rates of arithmetic" else "Roofline" end + if $predicted then ", predicted; roofs of the data sheet" else ", measured" end),
        rates_how: ([(if any($own[]; .cold) then "small, pale: cold caches" else empty end), (if any($own[]; .open) then "open: flagged" else empty end),

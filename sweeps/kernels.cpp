@@ -127,6 +127,14 @@ SweepPlan plan_kernels(const SweepRequest& request, const Device& device) {
   return plan;
 }
 
+// "842 µs (721 µs to 983 µs)".
+std::string duration80(const PredictedPoint& point) {
+  const std::string step = format_duration(point.step_ns);
+  return point.interval80_ns ? fmt::format("{} ({} to {})", step, format_duration(point.interval80_ns->low),
+                                           format_duration(point.interval80_ns->high))
+                             : step;
+}
+
 // Each point as rates, and the share of what the roofline allows.
 std::vector<TextTable> rate_tables(const ResultDocument& document, const std::set<std::string>& references) {
   const std::vector<KernelResult> points = read_results(document);
@@ -136,10 +144,13 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
   const Roofline roofline = roofline_in(document, references);
   const FlagMarks marks(document.benchmarks);
   TextTable table{
-      .title = document.predicted.empty()
-                   ? "Rates, and the share of the measured roofline (above 100 %: data from a cache)"
-                   : "Predicted rates, and the share of the data sheet's roofline",
-      .rows = {{"point", "step time", "bandwidth", "arithmetic", "FLOP/B", "of the roofline", ""}},
+      .title =
+          document.predicted.empty()
+              ? "Rates, and the share of the measured roofline (above 100 %: data from a cache)"
+              : "Predicted rates of the kernels alone, and the share of the data sheet's roofline (above "
+                "100 %: Winograd's algorithm computes less than is counted)",
+      .rows = {{"point", document.predicted.empty() ? "step time" : "step time (80 %)", "bandwidth",
+                "arithmetic", "FLOP/B", "of the roofline", ""}},
       .right = {false, true, true, true, true, true, false},
       .lists_points = true};
   for (const KernelResult& point : points) {
@@ -151,7 +162,10 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
     const double share = point.is_stream() && roofline.memory ? bandwidth / roofline.memory->rate.value
                          : limit                              ? rate / limit->value
                                                               : 0;
-    table.rows.push_back({point.short_name(), format_duration(point.step_ns.value),
+    const auto predicted = std::ranges::find(document.predicted, point.name, &PredictedPoint::name);
+    table.rows.push_back({point.short_name(),
+                          predicted == document.predicted.end() ? format_duration(point.step_ns.value)
+                                                                : duration80(*predicted),
                           format_rate(bandwidth, "B/s"), computes ? format_rate(rate, "FLOP/s") : "",
                           computes ? format_number(point.intensity()) : "",
                           share > 0 ? format_percent(share) : "",

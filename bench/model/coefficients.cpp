@@ -134,6 +134,7 @@ ProductCoefficients products_of(const Field& products) {
                            .norm = positive(values, "norm"),
                            .cache = positive(values, "cache"),
                            .split_s = positive(values, "split"),
+                           .half_width80 = positive(products, "half_width80"),
                            .tiles = {},
                            .splits = {}};
   const Field tiles = products.at("tiles");

@@ -73,9 +73,10 @@ struct ProductCoefficients {
   double whole = 0;      // share of rounding up to whole waves
   double bandwidth = 1;  // reached, over the data sheet's
   double launch_s = 0;
-  double norm = 1;     // exponent that joins arithmetic with memory
-  double cache = 1;    // bandwidth of the L2 cache over the memory's
-  double split_s = 0;  // of adding the parts of a split sum
+  double norm = 1;          // exponent that joins arithmetic with memory
+  double cache = 1;         // bandwidth of the L2 cache over the memory's
+  double split_s = 0;       // of adding the parts of a split sum
+  double half_width80 = 0;  // of the logarithm of predicted over measured time, for a card that was left out
   std::vector<std::pair<int, int>> tiles;
   std::vector<int> splits;
 };

@@ -9,7 +9,7 @@
 namespace bench {
 namespace {
 
-constexpr double kFp16Bytes = 2;
+constexpr double kBytes = 2;            // of fp16 and bf16
 constexpr double kPartialSumBytes = 8;  // an fp32 sum, written and read
 
 struct Tiling {
@@ -37,9 +37,10 @@ double compute_s(const ProductCoefficients& coefficients, const Gpu& gpu, double
 
 }  // namespace
 
-double fp16_product_s(const ProductCoefficients& coefficients, const Gpu& gpu, const ProductSize& size) {
+double product_s(const ProductCoefficients& coefficients, const Gpu& gpu, Dtype dtype,
+                 const ProductSize& size) {
   const double rate =
-      sustained_rate(gpu, gpu.flops_per_s.at(Dtype::fp16), coefficients.joules, coefficients.shrink);
+      sustained_rate(gpu, gpu.flops_per_s.at(dtype), coefficients.joules, coefficients.shrink);
   double best = std::numeric_limits<double>::infinity();
   for (const auto& [rows, columns] : coefficients.tiles) {
     Tiling tiling{.rows = static_cast<double>(rows), .columns = static_cast<double>(columns)};
@@ -52,7 +53,7 @@ double fp16_product_s(const ProductCoefficients& coefficients, const Gpu& gpu, c
   const auto m = static_cast<double>(size.m);
   const auto n = static_cast<double>(size.n);
   const auto k = static_cast<double>(size.k);
-  const double memory = kFp16Bytes * (m * k + n * k + m * n) / (gpu.bytes_per_s * coefficients.bandwidth);
+  const double memory = kBytes * (m * k + n * k + m * n) / (gpu.bytes_per_s * coefficients.bandwidth);
   const double norm = coefficients.norm;
   return coefficients.launch_s + std::pow(std::pow(best, norm) + std::pow(memory, norm), 1 / norm);
 }

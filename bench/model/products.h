@@ -1,4 +1,4 @@
-// The time of one fp16 matrix product on tensor cores: tiles, waves of tiles, memory.
+// The time of one 16-bit matrix product on tensor cores: tiles, waves of tiles, memory.
 //
 //   time = launch + (compute^norm + memory^norm)^(1/norm)
 //   compute = min over tiles and splits of
@@ -22,7 +22,8 @@ struct ProductSize {
   std::int64_t k = 1;
 };
 
-// Seconds. The card has units for fp16.
-double fp16_product_s(const ProductCoefficients& coefficients, const Gpu& gpu, const ProductSize& size);
+// Seconds. The card has units for `dtype`, fp16 or bf16.
+double product_s(const ProductCoefficients& coefficients, const Gpu& gpu, Dtype dtype,
+                 const ProductSize& size);
 
 }  // namespace bench

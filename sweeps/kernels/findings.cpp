@@ -231,6 +231,7 @@ struct Share {
   Estimate reached;
   bool by_memory = false;   // the lower roof is memory's
   bool is_ceiling = false;  // the peak is this point's own rate
+  bool is_predicted = false;
   StepLimit limit = StepLimit::unknown;
 
   bool from_cache() const { return by_memory && reached.value > 1.05; }
@@ -250,13 +251,14 @@ struct Share {
     }
     return "own implementation: below both roofs";
   }
-  // "backward-data in-channels:64/batch:8 (limit: memory)"; the rest of the name is the label.
+  // "backward-data in-channels:64/batch:8 (limit: memory)"; the rest of the name is the label. Of a predicted
+  // point no implementation is known.
   std::string place() const {
     const bool in_label = point->mode == "forward" || point->mode == kTensorCores;
     const auto sizes = point->name.find("/hot/");
-    return fmt::format("{}{} ({})", in_label ? "" : point->mode + " ",
+    return fmt::format("{}{}{}", in_label ? "" : point->mode + " ",
                        sizes == std::string::npos ? point->name : point->name.substr(sizes + 5),
-                       limit_in_words());
+                       is_predicted ? "" : fmt::format(" ({})", limit_in_words()));
   }
 };
 
@@ -271,6 +273,7 @@ Share share_of(const KernelResult& point, const Roofline& roofline) {
           .reached = ratio(point.rate(), *roofline.limit(point)),
           .by_memory = ridge && point.intensity() < ridge->value,
           .is_ceiling = peak.name == point.name,
+          .is_predicted = peak.name == kDataSheet,
           .limit = report.limit};
 }
 

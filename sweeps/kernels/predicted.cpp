@@ -1,12 +1,19 @@
 #include "sweeps/kernels/predicted.h"
 
+#include <algorithm>
+#include <cmath>
 #include <numeric>
 #include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/model/coefficients.h"
 #include "bench/model/products.h"
 #include "bench/predicted_step.h"
+#include "bench/run/gpu_files.h"
 
 namespace bench::sweeps {
 namespace {
@@ -23,9 +30,10 @@ ProductSize product_of(const SweepPoint& gemm) {
   return {.m = gemm.spec.batch, .n = number_of(gemm, "columns"), .k = number_of(gemm, "inner")};
 }
 
-bool is_fp16_product(const SweepPoint& point, const Device& device) {
-  return workload_of(point) == "gemm" && point.spec.dtype == Dtype::fp16 &&
-         device.model()->gpu().flops_per_s.contains(Dtype::fp16);
+bool is_16_bit_product(const SweepPoint& point, const Device& device) {
+  const Dtype dtype = point.spec.dtype;
+  return workload_of(point) == "gemm" && (dtype == Dtype::fp16 || dtype == Dtype::bf16) &&
+         device.model()->gpu().flops_per_s.contains(dtype);
 }
 
 void add_work(const ProductSize& size, Dtype dtype, Json& model) {
@@ -48,38 +56,74 @@ void add_work(const NetworkTerms& terms, std::int64_t batch, Json& model) {
   model["bytes"] = sum(terms.per_sample.bytes, terms.per_step.bytes);
 }
 
-PredictedPoint predicted_fp16_product(const SweepPoint& point, const GpuModel& model) {
-  const double step_ns = 1e9 * fp16_product_s(model.coefficients().products, model.gpu(), product_of(point));
+bool is_measured_architecture(const ProductCoefficients& products, const Gpu& gpu) {
+  return std::ranges::any_of(products.cards, [&](const std::string& id) {
+    const Gpu* const card = gpu_catalogue().find(id);
+    return card != nullptr && card->compute_capability == gpu.compute_capability;
+  });
+}
+
+PredictedPoint predicted_product(const SweepPoint& point, const GpuModel& model) {
+  constexpr double kUnmeasuredArchitecture = 2;  // times the interval: a judgement
+  const ProductCoefficients& products = model.coefficients().products;
+  const bool measured = is_measured_architecture(products, model.gpu());
+  const double width = std::exp(products.half_width80 * (measured ? 1 : kUnmeasuredArchitecture));
+  const double step_ns = 1e9 * product_s(products, model.gpu(), point.spec.dtype, product_of(point));
+  std::vector<std::string> caveats;
+  if (point.spec.dtype == Dtype::bf16) {
+    caveats.emplace_back("bf16 was not measured; it is taken for fp16");
+  }
+  if (!measured) {
+    caveats.push_back(
+        fmt::format("16-bit products were measured on {} only", fmt::join(products.cards, " and ")));
+  }
   return {.name = point.name,
           .params = point.params,
           .step_ns = step_ns,
+          .interval80_ns = Interval{.low = step_ns / width, .high = step_ns * width},
           .items_per_step = static_cast<double>(point.spec.batch),
           .memory = {},
           .model = {{"framework", name_of(model.framework())},
                     {"card", model.gpu().id},
                     {"products_ns", step_ns},
-                    {"caveats", {"the model of fp16 products was fitted to two cards, and has no interval"}}},
+                    {"caveats", caveats}},
           .parsed = point.parsed};
+}
+
+// Memory-bound steps of networks may read from a cache, and the fit gives such classes more than the memory's
+// bandwidth: an operation that computes nothing moves its bytes no faster than the data sheet says.
+void keep_below_roof(PredictedPoint& point, const Gpu& gpu) {
+  const double least_ns = 1e9 * point.model.value("bytes", 0.0) / gpu.bytes_per_s;
+  const double factor = point.model.value("flops", 0.0) > 0 ? 1 : std::max(1.0, least_ns / point.step_ns);
+  point.step_ns *= factor;
+  if (point.interval80_ns) {
+    point.interval80_ns =
+        Interval{.low = point.interval80_ns->low * factor, .high = point.interval80_ns->high * factor};
+  }
 }
 
 }  // namespace
 
 bool can_be_predicted(const SweepPoint& point, const Device& device) {
   const bool is_our_own = workload_of(point) == "implicit_gemm";  // and of no library
-  return is_fp16_product(point, device) || (!is_our_own && point.workload->eager_terms(false).has_value());
+  return is_16_bit_product(point, device) || (!is_our_own && point.workload->eager_terms(false).has_value());
 }
 
 PredictedPoint predicted_kernel(const SweepPoint& point, Device& device) {
   if (!can_be_predicted(point, device)) {
     throw Unsupported("the model of GPUs knows no time of this operation");
   }
-  PredictedPoint predicted = is_fp16_product(point, device) ? predicted_fp16_product(point, *device.model())
-                                                            : predicted_point(point, device);
+  const GpuModel& model = *device.model();
+  // The kernel alone: launches overlap where a step has many.
+  const GpuModel alone(model.gpu(), model.framework(), model.coefficients(), {.host_launch_s = 0});
+  PredictedPoint predicted = is_16_bit_product(point, device) ? predicted_product(point, model)
+                                                              : predicted_point(point, device, alone);
   if (workload_of(point) == "gemm") {
     add_work(product_of(point), point.spec.dtype, predicted.model);
   } else {
     add_work(*point.workload->eager_terms(false), point.spec.batch, predicted.model);
   }
+  keep_below_roof(predicted, model.gpu());
   return predicted;
 }
 

@@ -77,6 +77,7 @@ def calibration(folder):
     values = products.calibrate(list(measured.values()))
     document["products"] = {"cards": sorted(measured), "coefficients": {
         **{name: rounded(value) for name, value in values.items()}, "shrink": products.SHRINK},
+        "half_width80": rounded(products.half_width80(products.leave_cards_out(measured))),
         "tiles": [list(tile) for tile in products.TILES], "splits": list(products.SPLITS)}
     ceiling = memory.ceiling_rows(rows)
     document["memory"] = {"rows": len(ceiling), "context_bytes": int(memory.CONTEXT_BYTES),

@@ -65,7 +65,7 @@ TEST(Products, WorkedExamples) {
   const ProductSize few{128, 4096, 4096};
   const ProductSize square{2048, 8192, 8192};
   const auto microseconds = [](const char* card, const ProductSize& size) {
-    return 1e6 * fp16_product_s(testing::coefficients().products, testing::card(card), size);
+    return 1e6 * product_s(testing::coefficients().products, testing::card(card), Dtype::fp16, size);
   };
   EXPECT_NEAR(microseconds("a100-80gb", one), 25.100, 0.03);
   EXPECT_NEAR(microseconds("a100-80gb", few), 35.837, 0.04);
