@@ -13,6 +13,7 @@
 #include "bench/measure/finding.h"
 #include "bench/measure/flags.h"
 #include "bench/measure/units.h"
+#include "bench/modelled.h"
 
 namespace bench {
 namespace {
@@ -72,9 +73,7 @@ std::string predicted_throughput(const PredictedPoint& point) {
   }
   const Estimate rate =
       inverse({.value = point.step_ns, .ci95 = point.interval80_ns}, point.items_per_step * 1e9);
-  return rate.ci95 ? fmt::format("{} ({} to {})", format_number(rate.value), format_number(rate.low()),
-                                 format_number(rate.high()))
-                   : format_number(rate.value);
+  return rate.ci95 ? with_interval80(rate.value, *rate.ci95) : format_number(rate.value);
 }
 
 // The memory plan is shown where it and the tracker disagree somewhere.
@@ -261,8 +260,10 @@ std::string predicted_points(const ResultDocument& document) {
   if (document.predicted.empty()) {
     return "No point was predicted.\n";
   }
-  const std::string title = fmt::format("Predicted for {} on {}; nothing was measured\n",
-                                        document.context.detail("framework"), document.context.device.name);
+  const RunContext& context = document.context;
+  const std::string title = fmt::format(
+      "Predicted for {}{} on {}; nothing was measured; cuDNN's workspaces are estimated\n",
+      context.detail("framework"), cast_in_words(context.detail(kCastDetail)), context.device.name);
   return title + PointRows(document, document.predicted)
                      .text({"samples/s (80 %)", "step time", "memory"}, [](const PredictedPoint& point) {
                        return std::vector{predicted_throughput(point), format_duration(point.step_ns),

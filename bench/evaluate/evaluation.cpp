@@ -8,6 +8,7 @@
 #include "bench/error.h"
 #include "bench/evaluate/answers.h"
 #include "bench/measure/suggest.h"
+#include "bench/model/gpu_model.h"
 
 namespace bench {
 namespace {
@@ -134,10 +135,11 @@ EvaluatedRatio gain_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {
   if (!a.is_predicted || !a.interval || !b.interval) {
     return from_ends(a, b);
   }
-  const auto half_width = [](const EvaluatedPoint& point) {
-    return std::log(point.interval->high / point.per_s);
+  const auto width = [](const EvaluatedPoint& point) {
+    return PredictedWidth{.half_width80 = std::log(point.interval->high / point.per_s),
+                          .host_deviation = point.host_deviation};
   };
-  return within_factor(a, b, std::exp(std::hypot(half_width(a), half_width(b))));
+  return within_factor(a, b, std::exp(gain_half_width80(width(a), width(b))));
 }
 
 EvaluatedRatio inverse_of(const EvaluatedRatio& ratio) {

@@ -24,7 +24,7 @@ struct EvaluatedRatio {
 // a's throughput over b's. Two predictions for one framework share errors, which cancel; otherwise the
 // interval reaches from a's low end over b's high end to the opposite.
 EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b);
-// The same of one device in two dtypes. Their errors are taken as independent.
+// The same of one device in two dtypes: only the host's error cancels.
 EvaluatedRatio gain_of(const EvaluatedPoint& a, const EvaluatedPoint& b);
 // 1/ratio, and ratio · factor.
 EvaluatedRatio inverse_of(const EvaluatedRatio& ratio);

@@ -106,6 +106,16 @@ std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci
   return rounds < 2 || !ci95 ? format_number(value) + " ± ?" : plus_minus(value, ci95);
 }
 
+std::string with_interval80(double value, const Interval& interval80) {
+  constexpr double kNarrow = 1.1;
+  if (!(interval80.low > 0) || !std::isfinite(interval80.high)) {
+    return format_number(value);
+  }
+  const int last = exponent_of(interval80.low) - (value < kNarrow * interval80.low ? 2 : 1);
+  return fmt::format("{} ({} to {})", rounded(value, last), rounded(interval80.low, last),
+                     rounded(interval80.high, last));
+}
+
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95) {
   return in_digits(nanoseconds, ci95, duration_scale(nanoseconds), "");
 }

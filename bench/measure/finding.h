@@ -23,6 +23,8 @@ void set_headlines(std::vector<Finding>& findings, const std::vector<std::string
 std::string plus_minus(double value, const std::optional<Interval>& ci95);
 // "777 ± ?" of a single round, which says nothing about the spread between rounds, or without an interval.
 std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci95, std::int64_t rounds);
+// "980 (840 to 1150)": of a prediction, with two digits of the low end; three where it is within 10 %.
+std::string with_interval80(double value, const Interval& interval80);
 // "8.0 ± 0.4 ms".
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95);
 // "12.3 ± 0.4 GB/s".

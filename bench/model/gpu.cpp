@@ -175,26 +175,6 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
-// At most five, the nearest first: those that hold what was given before those that differ by slips.
-std::vector<std::string> closest(const std::vector<Gpu>& gpus, std::string_view given) {
-  constexpr std::size_t kMost = 5;
-  constexpr std::size_t kLongest = 60;
-  constexpr std::size_t kNoPart = 100;  // after every id that holds it
-  const std::string wanted = letters(given.substr(0, kLongest));
-  std::vector<std::pair<std::size_t, std::string>> ranked;
-  for (const Gpu& gpu : gpus) {
-    const std::string id = letters(gpu.id);
-    const bool is_part = !wanted.empty() && (contains(id, wanted) || contains(wanted, id));
-    ranked.emplace_back(edit_distance(wanted, id) + (is_part ? 0 : kNoPart), gpu.id);
-  }
-  std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string>::first);
-  std::vector<std::string> ids;
-  for (std::size_t i = 0; i < std::min(kMost, ranked.size()); ++i) {
-    ids.push_back(ranked[i].second);
-  }
-  return ids;
-}
-
 }  // namespace
 
 std::string display_name(const Gpu& gpu) {
@@ -250,11 +230,31 @@ const Gpu* GpuCatalogue::find(std::string_view id) const {
   return found == gpus_.end() ? nullptr : &*found;
 }
 
+// Those that hold what was given before those that differ by slips.
+std::vector<std::string> GpuCatalogue::closest(std::string_view given) const {
+  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kLongest = 60;
+  constexpr std::size_t kNoPart = 100;  // after every id that holds it
+  const std::string wanted = letters(given.substr(0, kLongest));
+  std::vector<std::pair<std::size_t, std::string>> ranked;
+  for (const Gpu& gpu : gpus_) {
+    const std::string id = letters(gpu.id);
+    const bool is_part = !wanted.empty() && (contains(id, wanted) || contains(wanted, id));
+    ranked.emplace_back(edit_distance(wanted, id) + (is_part ? 0 : kNoPart), gpu.id);
+  }
+  std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string>::first);
+  std::vector<std::string> ids;
+  for (std::size_t i = 0; i < std::min(kMost, ranked.size()); ++i) {
+    ids.push_back(ranked[i].second);
+  }
+  return ids;
+}
+
 const Gpu& GpuCatalogue::get(std::string_view option, std::string_view id) const {
   const Gpu* const found = find(id);
   if (found == nullptr) {
     throw UsageError(fmt::format("{}: there is no card {}; the closest are {} (all: bench --list --gpus)",
-                                 option, quote(id), fmt::join(closest(gpus_, id), ", ")));
+                                 option, quote(id), fmt::join(closest(id), ", ")));
   }
   return *found;
 }

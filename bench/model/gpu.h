@@ -54,6 +54,8 @@ class GpuCatalogue {
   const Gpu* find(std::string_view id) const;
   // The same; throws UsageError naming the option, what was given and the closest ids.
   const Gpu& get(std::string_view option, std::string_view id) const;
+  // At most five ids, the nearest first.
+  std::vector<std::string> closest(std::string_view id) const;
   // By a name that its driver reports; nullptr where there is none.
   const Gpu* find_name(std::string_view name) const;
 

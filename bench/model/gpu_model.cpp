@@ -181,6 +181,12 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
   if (terms.is_language) {
     caveats.emplace_back("few language models were measured");
   }
+  if (terms.may_lack_norms) {
+    caveats.emplace_back(
+        "the file has biased convolutions and no norms: if its exporter folded batch norms, PyTorch with "
+        "them "
+        "takes up to a third longer");
+  }
   if (terms.unknown_share > 0) {
     caveats.push_back(
         fmt::format("{:.1f} % of the bytes are moved by operations that the model has no class for: {}",
@@ -319,6 +325,14 @@ std::int64_t GpuModel::largest_batch(const NetworkTerms& terms, const StepSettin
     return 0;
   }
   return static_cast<std::int64_t>(sample > 0 ? std::min(std::floor(left / sample), kMost) : kMost);
+}
+
+double gain_half_width80(const PredictedWidth& a, const PredictedWidth& b) {
+  const auto own_variance = [](const PredictedWidth& of) {
+    return std::max(0.0, std::pow(of.half_width80, 2) - std::pow(kNormal80 * of.host_deviation, 2));
+  };
+  const double host = kNormal80 * (a.host_deviation - b.host_deviation);
+  return std::sqrt(own_variance(a) + own_variance(b) + host * host);
 }
 
 ThroughputRatio throughput_ratio(const PredictedStep& a, const PredictedStep& b,

@@ -103,6 +103,16 @@ class GpuModel {
   GpuEvidence evidence_;
 };
 
+// Of a prediction's logarithm: half its 80 % interval, and the deviation of the part that the host adds.
+struct PredictedWidth {
+  double half_width80 = 0;
+  double host_deviation = 0;
+};
+// Half the 80 % interval of the logarithm of one card's ratio between two dtypes. The host is one, so its
+// error cancels; those of the card and the network are taken as independent, as the fit of each dtype is its
+// own.
+double gain_half_width80(const PredictedWidth& a, const PredictedWidth& b);
+
 // a's throughput over b's for the same network, setting, batch and host, with the 80 % interval that counts
 // the error which both share once. Not significant where it holds 1.
 struct ThroughputRatio {

@@ -58,6 +58,7 @@ struct NetworkTerms {
   bool is_language = false;          // no convolution
   double unknown_share = 0;          // of the step's bytes, of operations that no class holds
   std::vector<std::string> unknown;  // their kinds
+  bool may_lack_norms = false;  // of a file, whose exporter may have folded batch norms into convolutions
 };
 
 }  // namespace bench

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/cli/text.h"
+#include "bench/measure/finding.h"
 #include "bench/measure/units.h"
 #include "bench/predict/prediction_words.h"
 
@@ -34,7 +35,7 @@ std::vector<Row> rows_of(const Prediction& prediction, const CardPrediction& car
     const PredictedBatch& batch = curve.batches[i];
     const std::int64_t peak = batch.memory.peak;
     rows.push_back({id, card.dtype, batch_cell(curve.largest_batch), batch_cell(batch.batch),
-                    with_interval(batch.per_s(), batch.interval80_per_s()),
+                    with_interval80(batch.per_s(), batch.interval80_per_s()),
                     format_duration(batch.step.step_ns), peak > 0 ? format_bytes(peak) : "-",
                     limit_of(batch.step), fmt::format("{}", card.family_rows)});
   }

@@ -1,10 +1,12 @@
 #include "bench/predict/prediction_words.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/measure/finding.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -30,7 +32,7 @@ const std::string& id_of(const Prediction& prediction, const CardPrediction& car
 }
 
 std::string rate_of(const PredictedBatch& batch) {
-  return with_interval(batch.per_s(), batch.interval80_per_s()) + " samples/s";
+  return with_interval80(batch.per_s(), batch.interval80_per_s()) + " samples/s";
 }
 
 // "1.21× t4 (1.02–1.46×)".
@@ -56,7 +58,7 @@ std::string fastest_in(const Prediction& prediction, const std::string& dtype,
     return times(prediction.ratio(first, other, coefficients), id_of(prediction, other));
   };
   if (ranked.size() == 1) {
-    return text + fmt::format("; {} takes most of the step", limit_of(best.step));
+    return text + fmt::format("; most of the step's time: {}", limit_of(best.step));
   }
   text += fmt::format("; {}", compared(*ranked[1]));
   return ranked.size() == 2 ? text : text + fmt::format(", {}", compared(*ranked.back()));
@@ -69,6 +71,11 @@ const CardPrediction* find_card(const Prediction& prediction, std::size_t gpu, c
   return found == prediction.cards.end() ? nullptr : &*found;
 }
 
+PredictedWidth width_of(const PredictedStep& step) {
+  return {.half_width80 = std::log(step.interval80_ns.high / step.step_ns),
+          .host_deviation = step.host_deviation};
+}
+
 // The second dtype's throughput over the first's, each at its saturation batch.
 std::string gain_of(const Prediction& prediction) {
   std::vector<std::string> gains;
@@ -76,8 +83,11 @@ std::string gain_of(const Prediction& prediction) {
     const CardPrediction* const wide = find_card(prediction, gpu, prediction.dtypes[0]);
     const CardPrediction* const narrow = find_card(prediction, gpu, prediction.dtypes[1]);
     if (wide != nullptr && narrow != nullptr) {
-      gains.push_back(fmt::format("{:.1f}× on {}",
-                                  narrow->curve.at_saturation().per_s() / wide->curve.at_saturation().per_s(),
+      const PredictedBatch& fast = narrow->curve.at_saturation();
+      const PredictedBatch& slow = wide->curve.at_saturation();
+      const double value = fast.per_s() / slow.per_s();
+      const double width = std::exp(gain_half_width80(width_of(fast.step), width_of(slow.step)));
+      gains.push_back(fmt::format("{:.1f}× ({:.1f}–{:.1f}×) on {}", value, value / width, value * width,
                                   prediction.gpus[gpu].id));
     }
   }
@@ -155,11 +165,6 @@ std::vector<std::string> caveats_of(const Prediction& prediction) {
 
 }  // namespace
 
-std::string with_interval(double value, const Interval& interval) {
-  return fmt::format("{} ({} to {})", format_number(value), format_number(interval.low),
-                     format_number(interval.high));
-}
-
 std::string subject_in_words(const Prediction& prediction) {
   std::vector<std::string> ids;
   for (const Gpu& gpu : prediction.gpus) {
@@ -201,6 +206,10 @@ std::vector<std::string> prediction_notes(const Prediction& prediction) {
         fmt::format("Measured: {}. A card without a result of its own takes the engine's factor "
                     "from the others, with a wider interval; memory is not predicted of this engine.",
                     listed(prediction.references)));
+  }
+  if (prediction.framework != Framework::bench) {
+    notes.emplace_back(
+        "Memory is PyTorch's total, in which cuDNN's workspaces are estimated and not planned.");
   }
   if (const std::vector<std::string> caveats = caveats_of(prediction); !caveats.empty()) {
     notes.push_back(fmt::format("Caveats: {}.", fmt::join(caveats, "; ")));

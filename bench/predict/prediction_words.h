@@ -16,7 +16,4 @@ std::vector<std::string> prediction_findings(const Prediction& prediction,
 // What calibrated it, what is assumed of the host, and what was not measured.
 std::vector<std::string> prediction_notes(const Prediction& prediction);
 
-// "398 (338 to 469)".
-std::string with_interval(double value, const Interval& interval);
-
 }  // namespace bench

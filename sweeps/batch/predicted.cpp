@@ -12,6 +12,7 @@
 #include "bench/measure/finding.h"
 #include "bench/measure/memory_line.h"
 #include "bench/measure/units.h"
+#include "bench/model/gpu_model.h"
 #include "sweeps/series/predicted.h"
 
 namespace bench::sweeps {
@@ -72,11 +73,15 @@ Finding nothing_predicted(Finding finding) {
   return finding;
 }
 
-// a's throughput over b's. Their errors are taken as independent, which they are not quite: the interval is
-// rather too wide.
+PredictedWidth width_of(const BatchPoint& point) {
+  return {.half_width80 = half_width80(point),
+          .host_deviation = point.predicted->model.value("host_deviation", 0.0)};
+}
+
+// a's throughput over b's: two dtypes of one card.
 Estimate ratio80(const BatchPoint& a, const BatchPoint& b) {
   const double value = a.throughput.per_s / b.throughput.per_s;
-  const double width = std::exp(std::hypot(half_width80(a), half_width80(b)));
+  const double width = std::exp(gain_half_width80(width_of(a), width_of(b)));
   return {.value = value, .ci95 = Interval{value / width, value * width}};
 }
 
@@ -126,9 +131,8 @@ Finding predicted_t_inf(const BatchSeries& series) {
   const double width = std::exp(half_width80(last));
   finding.details = {{"t_inf_per_s", per_s}, {"batches", {before.batch, last.batch}}};
   set80(finding, per_s, {per_s / width, per_s * width});
-  finding.claim =
-      fmt::format("Asymptotic throughput of {}: {} ({} to {}) samples/s.", series.label, format_number(per_s),
-                  format_number(per_s / width), format_number(per_s * width));
+  finding.claim = fmt::format("Asymptotic throughput of {}: {} samples/s.", series.label,
+                              with_interval80(per_s, {.low = per_s / width, .high = per_s * width}));
   return finding;
 }
 
@@ -155,7 +159,7 @@ Finding predicted_speedup(const BatchSeries& series, const BatchSeries& baseline
   finding.details = {{"batch", one->batch}};
   set80(finding, ratio.value, *ratio.ci95);
   finding.claim =
-      fmt::format("{} runs {:.2f} ({:.2f} to {:.2f}) times as fast as {} at batch {}{}.", series.label,
+      fmt::format("{} runs {:.1f} ({:.1f} to {:.1f}) times as fast as {} at batch {}{}.", series.label,
                   ratio.value, ratio.low(), ratio.high(), baseline.label, one->batch,
                   ratio.low() <= 1 && ratio.high() >= 1 ? ": not enough evidence" : "");
   return finding;

@@ -27,8 +27,7 @@ const BatchPoint& predicted_saturated_point(const BatchSeries& series) {
 
 std::string per_second80(const BatchPoint& point) {
   const Interval interval = throughput80(point);
-  return fmt::format("{} ({} to {}) samples/s", format_number(point.throughput.per_s),
-                     format_number(interval.low), format_number(interval.high));
+  return with_interval80(point.throughput.per_s, interval) + " samples/s";
 }
 
 Finding predicted_saturation(const BatchSeries& series) {

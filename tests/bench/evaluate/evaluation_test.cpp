@@ -65,10 +65,12 @@ TEST(ThroughputRatio, OfAMeasurementReachesFromEndToEnd) {
   EXPECT_FALSE(throughput_ratio_of(a, b).is_significant());
 }
 
-TEST(Gain, TakesTheErrorsOfTwoDtypesAsIndependent) {
+TEST(Gain, SharesTheHostsErrorAlone) {
   const EvaluatedRatio gain = gain_of(predicted_at(200, 0.03), predicted_at(100, 0.03));
   EXPECT_NEAR(gain.interval->high, 2 * std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
   EXPECT_NEAR(gain.interval->low, 2 / std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
+  EXPECT_LT(gain_of(predicted_at(200, 0.03, 0.1), predicted_at(100, 0.03, 0.1)).interval->high,
+            gain.interval->high);
 }
 
 TEST(ThroughputRatio, IsEvidenceOnlyWithoutOneInItsInterval) {
@@ -113,6 +115,21 @@ TEST(Evaluation, RanksMoreThanTwo) {
       evaluated({predicted_card("a", 40, 50), predicted_card("b", 42, 195), predicted_card("c", 80, 200)});
   EXPECT_THAT(claim(tied, "speed"), AllOf(HasSubstr("Not enough evidence which of c and b is fastest"),
                                           HasSubstr("4.0× (3.6–4.4×) a, the slowest")));
+}
+
+TEST(Evaluation, AnEquallyFastDtypeIsNoAnswerOfItsOwn) {
+  ResultDocument two = predicted_card("two", 40, 100);
+  add_predicted(two, "bf16", 2, 100, 0.1, 120);
+  EXPECT_EQ(claim(evaluated({predicted_card("one", 40, 90), two}), "best dtype"), "");
+}
+
+TEST(Evaluation, NamesTheFirstOfManyDevices) {
+  std::vector<ResultDocument> documents;
+  for (const char* const id : {"a", "b", "c", "d", "e", "f"}) {
+    documents.push_back(predicted_card(id, 40, 100));
+  }
+  EXPECT_THAT(claim(evaluated(documents), "gain"),
+              AllOf(HasSubstr("; d 2.5×"), HasSubstr("; 2 more in the file.")));
 }
 
 TEST(Evaluation, SaysWhatEachHolds) {

@@ -6,6 +6,13 @@
 namespace bench {
 namespace {
 
+TEST(WithInterval80, HasTwoDigitsOfTheLowEnd) {
+  EXPECT_EQ(with_interval80(983.7, {843.1, 1147.8}), "980 (840 to 1150)");
+  EXPECT_EQ(with_interval80(30'510, {24'727, 37'647}), "31000 (25000 to 38000)");
+  EXPECT_EQ(with_interval80(4.12, {2.91, 5.6}), "4.1 (2.9 to 5.6)");
+  EXPECT_EQ(with_interval80(412.3, {395.8, 431.4}), "412 (396 to 431)") << "within 10 %";
+}
+
 TEST(PlusMinus, ALopsidedIntervalLeavesTheDigitsOfItsWiderSide) {
   EXPECT_EQ(plus_minus(28.3, Interval{7.95, 57.3}), "30 (8 to 60)");
   EXPECT_EQ(plus_minus(47'286, Interval{125, 97'790}), "50000 (130 to 100000)");

@@ -240,6 +240,16 @@ TEST(GpuModel, ARatioCountsTheSharedErrorOnce) {
   EXPECT_GT(newer.interval80.high / newer.value, std::exp(1.1 * half_width));
 }
 
+TEST(GpuModel, TwoDtypesOfACardShareTheHostsErrorAlone) {
+  constexpr double kNormal80 = 1.2816;
+  EXPECT_DOUBLE_EQ(gain_half_width80({.half_width80 = 0.3}, {.half_width80 = 0.4}), 0.5);
+  EXPECT_NEAR(gain_half_width80({.half_width80 = std::hypot(0.3, kNormal80 * 0.2), .host_deviation = 0.2},
+                                {.half_width80 = std::hypot(0.4, kNormal80 * 0.2), .host_deviation = 0.2}),
+              0.5, 1e-12);
+  EXPECT_NEAR(gain_half_width80({.half_width80 = kNormal80 * 0.3, .host_deviation = 0.3}, {}),
+              kNormal80 * 0.3, 1e-12);
+}
+
 TEST(GpuModel, AnUnknownHostStaysInTheRatioWhereItLimitsOneCardAlone) {
   const NetworkTerms terms = terms_of("efficientnet_b0");
   const StepSetting setting{.dtype = Dtype::fp16, .channels_last = true};
