@@ -175,4 +175,19 @@ NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
   return terms;
 }
 
+bool may_have_folded_norms(const Graph& graph) {
+  std::size_t convolutions = 0;
+  std::size_t biased = 0;
+  for (const Node& node : graph.nodes()) {
+    if (options_of<BatchNormOptions>(node) != nullptr || options_of<LayerNormOptions>(node) != nullptr) {
+      return false;
+    }
+    if (const auto* const convolution = options_of<ConvOptions>(node)) {
+      ++convolutions;
+      biased += convolution->bias ? 1 : 0;
+    }
+  }
+  return convolutions > 0 && 2 * biased >= convolutions;
+}
+
 }  // namespace bench::kernels

@@ -19,4 +19,8 @@ struct EagerSetting {
 // `graph` as a network builds it.
 NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting);
 
+// Whether an exporter may have folded batch norms into the convolutions: most have a bias, and nothing is
+// normalised.
+bool may_have_folded_norms(const Graph& graph);
+
 }  // namespace bench::kernels

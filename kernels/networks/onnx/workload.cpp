@@ -97,7 +97,8 @@ WorkloadType read(const std::string& path, const GivenOptions& given) {
                                      .options = {{.name = kInput,
                                                   .default_value = sizes_taken(network.inputs),
                                                   .help = "sizes of the inputs, for one sample"}},
-                                     .build = [graph](const WorkloadSpec& /*spec*/) { return *graph; }});
+                                     .build = [graph](const WorkloadSpec& /*spec*/) { return *graph; },
+                                     .is_file = true});
   if (const auto reason = why_not_trained(*graph)) {
     type.modes = {"infer"};
     std::erase_if(type.options, [](const CommandOption& option) { return option.mode == "train"; });

@@ -146,11 +146,14 @@ class ConfiguredNetwork : public ConfiguredWorkload {
     if (training.recompute) {
       return std::nullopt;
     }
-    return kernels::eager_terms(point_.graph, {.dtype = point_.dtype,
-                                               .cast_whole = cast_whole,
-                                               .train = trains(),
-                                               .optimizer = training.optimizer,
-                                               .micro_batches = static_cast<double>(training.accumulate)});
+    NetworkTerms terms =
+        kernels::eager_terms(point_.graph, {.dtype = point_.dtype,
+                                            .cast_whole = cast_whole,
+                                            .train = trains(),
+                                            .optimizer = training.optimizer,
+                                            .micro_batches = static_cast<double>(training.accumulate)});
+    terms.may_lack_norms = point_.is_file && may_have_folded_norms(point_.graph);
+    return terms;
   }
 
  protected:
@@ -253,6 +256,7 @@ WorkloadType network_workload(const NetworkSource& source) {
                     gradients = std::make_shared<SharedByQuestion<GradientReference>>()](
                        const WorkloadSpec& spec) -> std::shared_ptr<const ConfiguredWorkload> {
     NetworkPoint point = read_point(source.build(spec), spec);
+    point.is_file = source.is_file;
     if (source.build_small) {
       point.small_graphs = [source, spec] { return source.build_small(spec); };
     }

@@ -25,6 +25,7 @@ struct NetworkPoint {
   std::uint64_t seed = 1;
   Launch launch = Launch::stream;
   TrainOptions training{};  // of mode train
+  bool is_file = false;     // the network was read from one
   // The network at small sizes, the smallest first: its gradient is compared with the slow reference's.
   std::function<std::vector<Graph>()> small_graphs{};
   // Tests break a training step with it.
@@ -42,6 +43,7 @@ struct NetworkSource {
   std::string description;
   std::vector<CommandOption> options;  // that decide which network is built
   std::function<Graph(const WorkloadSpec&)> build;
+  bool is_file = false;
   // The network at smaller sizes, for the check of gradients; empty: it has one size.
   std::function<std::vector<Graph>(const WorkloadSpec&)> build_small{};
 };

@@ -36,6 +36,19 @@ TEST_P(EagerTermsOfFiles, AreThoseOfTheCalibration) {
   EXPECT_TRUE(terms.unknown.empty());
 }
 
+TEST(EagerTermsOfAFile, TellWhetherBatchNormsMayBeFolded) {
+  const auto may = [](const char* name) {
+    return may_have_folded_norms(
+        import_network(
+            std::string(BENCH_TEST_SOURCE_DIR "/tests/kernels/networks/onnx/data/") + name + ".onnx", {})
+            .graph);
+  };
+  EXPECT_TRUE(may("cspresnet50"));
+  EXPECT_FALSE(may("resnet50_op13bn"));
+  EXPECT_FALSE(may("convnext_tiny")) << "layer norms";
+  EXPECT_FALSE(may("vit_base_patch16_224")) << "layer norms";
+}
+
 INSTANTIATE_TEST_SUITE_P(
     Networks, EagerTermsOfFiles,
     ::testing::Values(FileWithTerms{"efficientnet_b0", 9.0863e8, 1.342e8, 2.0945e7, 189},
