@@ -4,7 +4,6 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "bench/device.h"
 #include "bench/model/gpu_model.h"
@@ -18,14 +17,17 @@ struct ModelledSetting {
 };
 
 struct ModelledDevices {
-  std::string name;                                 // "modelled": DeviceInfo::kind
-  std::function<std::string()> description;         // one line, for --list
-  std::function<std::vector<std::string>()> names;  // ids and aliases; empty where there is no catalogue
-  // `id`: one of names(), or the path of a card's own JSON file. Throws UsageError naming --device.
+  std::string name;                          // "modelled": DeviceInfo::kind
+  std::function<std::string()> description;  // one line, for --list
+  // `id`: a card of the catalogue, or the path of a card's own JSON file. Throws UsageError naming --device.
   std::function<std::unique_ptr<Device>(const std::string& id, const ModelledSetting& setting)> open;
 };
 
 // The detail of DeviceInfo that says how a modelled device computes fp16: "whole" or absent.
 inline constexpr const char* kCastDetail = "cast";
+// After the framework's name. `cast`: that detail.
+inline std::string cast_in_words(const std::string& cast) {
+  return cast == "whole" ? " (cast whole to fp16)" : "";
+}
 
 }  // namespace bench

@@ -22,6 +22,14 @@ NetworkTerms terms_of(const ConfiguredWorkload& workload, const StepSetting& set
   return *std::move(terms);
 }
 
+// Throws Unsupported.
+PredictedStep step_of(const GpuModel& model, const NetworkTerms& terms, const StepSetting& setting) {
+  if (const auto reason = model.unsupported(setting)) {
+    throw Unsupported(*reason);
+  }
+  return model.step(terms, setting);
+}
+
 // Of a step, rounded up to whole tiles as the model counts them.
 double flops_of(const NetworkTerms& terms, std::int64_t batch) {
   const auto sum = [](const StepTerms& of) {
@@ -70,15 +78,17 @@ MemoryPlan plan_on(Device& device, const ConfiguredWorkload& workload, const Wor
 PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& workload,
                              const WorkloadSpec& spec) {
   const StepSetting setting = step_setting(spec, device);
-  if (const auto reason = device.model()->unsupported(setting)) {
-    throw Unsupported(*reason);
-  }
-  return device.model()->step(terms_of(workload, setting), setting);
+  return step_of(*device.model(), terms_of(workload, setting), setting);
 }
 
 PredictedPoint predicted_point(const SweepPoint& point, Device& device) {
-  const PredictedStep step = predicted_step(device, *point.workload, point.spec);
-  const NetworkTerms terms = terms_of(*point.workload, step_setting(point.spec, device));
+  return predicted_point(point, device, *device.model());
+}
+
+PredictedPoint predicted_point(const SweepPoint& point, Device& device, const GpuModel& model) {
+  const StepSetting setting = step_setting(point.spec, device);
+  const NetworkTerms terms = terms_of(*point.workload, setting);
+  const PredictedStep step = step_of(model, terms, setting);
   const MemoryPlan memory = plan_on(device, *point.workload, point.spec);
   return {.name = point.name,
           .params = point.params,
@@ -87,7 +97,7 @@ PredictedPoint predicted_point(const SweepPoint& point, Device& device) {
           .items_per_step = static_cast<double>(point.spec.batch),
           .memory = memory.at_peak,
           .peak = memory.peak,
-          .model = model_to_json(step, *device.model(), flops_of(terms, point.spec.batch)),
+          .model = model_to_json(step, model, flops_of(terms, point.spec.batch)),
           .parsed = point.parsed};
 }
 

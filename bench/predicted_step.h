@@ -22,9 +22,11 @@ std::optional<std::string> unsupported_on(Device& device, const ConfiguredWorklo
 // Its memory there: by the workload's own plan, or by the device's model. Throws Unsupported and OutOfMemory.
 MemoryPlan plan_on(Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec);
 
-// On a modelled device. Both throw Unsupported; the second tells the memory too, and throws OutOfMemory.
+// On a modelled device. All throw Unsupported; those of a point tell the memory too, and throws OutOfMemory.
 PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& workload,
                              const WorkloadSpec& spec);
 PredictedPoint predicted_point(const SweepPoint& point, Device& device);
+// The same by another model of the device's card.
+PredictedPoint predicted_point(const SweepPoint& point, Device& device, const GpuModel& model);
 
 }  // namespace bench

@@ -152,7 +152,7 @@ is_predicted as $predicted | with_predicted | [(.findings // [])[] | objects] as
 | ([$highest, $caps[]] | max // 1) as $top | ($top | byte_scale_of) as $scale
 | (if $n <= 5 then [$n, 1] | max elif $n == 6 then 3 else 4 end) as $columns
 | [categories[] | .key as $k | select(any($points[]; (.label as $l | $drawn | index($l)) and ((.memory[$k] | positive) != null)))] as $stack
-| notes($all; $drawn; $points; $missing; $limits; $caps; ($all_caps - $caps); $highest; $scale.unit) + workspace_notes as $notes
+| (notes($all; $drawn; $points; $missing; $limits; $caps; ($all_caps - $caps); $highest; $scale.unit) + workspace_notes) as $notes
 | ([step_of] | first) as $memory | (if $memory == null or $n == 0 then null else step($memory) end) as $step
 | (if $n == 0 then [] else soaks($findings) end) as $soaks | (if $soaks == [] then null else soak_panel($soaks) end) as $soak
 | ([$findings[] | select(.name | tostring | startswith("largest_batch/")) | .claim | strings] | first) as $claim

@@ -28,6 +28,14 @@ constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr double kShareOfSteps = 0.2;  // of the time budget left after the points
 
 // The steps of the verdict: with the batches asked for, else with one batch that keeps a step short.
+// A prediction costs nothing: a curve of them.
+std::vector<std::int64_t> usual_batches(const Device& device) {
+  if (device.model() == nullptr) {
+    return {device.host_accessible() ? 4 : 32};
+  }
+  return {1, 2, 4, 8, 16, 32, 64, 128, 256};
+}
+
 std::vector<WorkloadSpec> studied_steps(const SweepRequest& request, const Device& device) {
   if (request.dtypes.size() > 1) {
     std::vector<std::string> names;
@@ -39,8 +47,7 @@ std::vector<WorkloadSpec> studied_steps(const SweepRequest& request, const Devic
                     fmt::join(names, ", ")));
   }
   std::vector<WorkloadSpec> steps;
-  const std::int64_t usual = device.host_accessible() ? 4 : 32;
-  for (const std::int64_t batch : request.batches.empty() ? std::vector{usual} : request.batches) {
+  for (const std::int64_t batch : request.batches.empty() ? usual_batches(device) : request.batches) {
     WorkloadSpec& spec = steps.emplace_back();
     spec.mode = request.modes.front();
     spec.dtype = request.dtypes.empty() ? Dtype::fp32 : request.dtypes.front();

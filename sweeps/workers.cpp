@@ -336,7 +336,8 @@ class WorkersSweep final : public Sweep {
     }
     try {
       const PredictedStep step = predicted_step(device_, *options_.consumer.workload, spec);
-      simulation.consumer = fmt::format("{} on {}, predicted", options_.setup.consumer, info.name);
+      simulation.consumer = fmt::format("{} ({}, batch {}) on {} (predicted)", options_.setup.consumer,
+                                        name_of(spec.dtype), batch, info.name);
       simulation.step_ns = static_cast<std::int64_t>(step.step_ns);
       const auto require = [&](const std::string& name, double step_ns) {
         simulation.required.push_back({.name = name,

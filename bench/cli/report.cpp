@@ -165,7 +165,7 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
     problems.push_back(*speed);
   }
   if (const std::vector<std::string> caveats = caveats_of(document); !caveats.empty()) {
-    problems.push_back(fmt::format("the intervals are wide: {}", fmt::join(caveats, "; ")));
+    problems.push_back(fmt::format("{}", fmt::join(caveats, "; ")));
   }
   if (problems.empty()) {
     return "";

@@ -17,9 +17,11 @@
 #include "bench/commands/setup.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
+#include "bench/error.h"
 #include "bench/json.h"
 #include "bench/modelled.h"
 #include "bench/registry.h"
+#include "bench/run/gpu_files.h"
 #include "bench/run/history.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
@@ -87,11 +89,21 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
   fmt::print(out, "History of runs (--no-cache): {}\n", history ? history->string() : kNowhere);
 }
 
+// Empty where the catalogue cannot be read: --list says why in words.
+std::vector<Gpu> gpus_not_here() {
+  try {
+    return registry<ModelledDevices>().entries().empty() ? std::vector<Gpu>{} : gpu_catalogue().all();
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
 void print_json(std::ostream& out, const std::optional<std::filesystem::path>& choices) {
   Json list = {{"sweeps", Json::array()},
                {"workloads", Json::array()},
                {"workload_files", Json::array()},
-               {"devices", Json::array()}};
+               {"devices", Json::array()},
+               {"modelled_devices", Json::array()}};
   for (const auto& sweep : registry<SweepType>().entries()) {
     list["sweeps"].push_back({{"name", sweep->name}, {"question", sweep->question}});
   }
@@ -108,6 +120,9 @@ void print_json(std::ostream& out, const std::optional<std::filesystem::path>& c
                                  {"description", listing.description},
                                  {"missing", listing.missing.empty() ? Json() : Json(listing.missing)}});
     }
+  }
+  for (const Gpu& gpu : gpus_not_here()) {
+    list["modelled_devices"].push_back({{"id", gpu.id}, {"name", display_name(gpu)}});
   }
   list["autotuned_choices"] = choices ? Json(choices->string()) : Json();
   const auto history = history_file();

@@ -14,6 +14,7 @@
 #include "bench/cli/progress.h"
 #include "bench/commands/network_words.h"
 #include "bench/commands/predict_how.h"
+#include "bench/commands/summary.h"
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
@@ -66,7 +67,9 @@ class PredictCommand {
     read_request();
     const auto& coefficients = model_coefficients();
     const Prediction prediction = predict(request_, gpu_catalogue(), coefficients);
-    const bool verbose = words_.has("verbose");
+    refuse_nothing(prediction);
+    const bool verbose = words_.has("verbose") || words_.has("batch");
+    std::cerr << workload_file_lines(*request_.workload, page_width());
     std::cout << (format == "json"       ? prediction_json(prediction)
                   : format == "csv"      ? prediction_csv(prediction)
                   : format == "markdown" ? prediction_markdown(prediction, coefficients, verbose)
@@ -75,6 +78,16 @@ class PredictCommand {
   }
 
  private:
+  // Where no card can be predicted, why the first one cannot.
+  static void refuse_nothing(const Prediction& prediction) {
+    if (std::ranges::all_of(prediction.cards,
+                            [](const CardPrediction& card) { return card.curve.batches.empty(); })) {
+      const CardPrediction& first = prediction.cards.front();
+      throw UsageError(fmt::format("predict: no step can be predicted; {} in {}: {}",
+                                   prediction.gpus[first.gpu].id, first.dtype, first.curve.problem));
+    }
+  }
+
   void read_workload() {
     for (const auto& reader : registry<WorkloadReader>().entries()) {
       const std::string* const path = words_.text_of(reader->name);
@@ -241,7 +254,7 @@ Command predict_command() {
            {"from", "FILE", "a result of bench --sweep batch on a GPU; may be repeated", true},
            {"host-launch", "TIME", "host's time of a PyTorch operation, 0.03ms (default: not known)"},
            {"format", "NAME", "text, markdown, csv or json (default: text)"},
-           {"verbose", "", "a row for each batch"},
+           {"verbose", "", "a row for each batch, as with --batch"},
            {"how", "", "print the model and how far it errs"}},
       .notes = {"Each row is of the saturation batch: the first that reaches 95 % of the best throughput."},
       .examples = {"bench predict --gpu t4,rtx3060-12gb --workload resnet50 --mode train",

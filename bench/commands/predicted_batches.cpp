@@ -7,6 +7,7 @@
 #include "bench/cli/options.h"
 #include "bench/clock.h"
 #include "bench/commands/setup.h"
+#include "bench/commands/summary.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/predicted_points.h"
@@ -29,10 +30,13 @@ std::vector<Gpu> gpus_named(const std::vector<std::string>& names) {
   return gpus;
 }
 
-ResultDocument predicted_batch(const Options& options, const Gpu& gpu) {
+ResultDocument predicted_batch(const Options& options, const Gpu& gpu, bool is_first) {
   const SweepType& type = *registry<SweepType>().find(options.sweep);
   const std::unique_ptr<Device> device = open_asked_device(options);
   const SweepRequest request = make_request(options, type, *device, steady_clock());
+  if (is_first) {
+    print_workload_file(request);
+  }
   const std::unique_ptr<Sweep> sweep = type.make(request, *device);
   ResultDocument document = start_document(type, request, sweep->plan(), *device, options, {});
   document.context.datasheet = to_json(gpu);
@@ -56,7 +60,7 @@ std::vector<ResultDocument> predicted_batches(const std::vector<std::string>& gp
   for (std::size_t i = 0; i < cards.size(); ++i) {
     const bool is_file = gpus.size() == cards.size() && is_gpu_file(gpus[i]);
     asked.device = is_file ? gpus[i] : cards[i].id;
-    documents.push_back(predicted_batch(asked, cards[i]));
+    documents.push_back(predicted_batch(asked, cards[i], i == 0));
   }
   return documents;
 }

@@ -10,10 +10,11 @@
 #include "bench/host/host_info.h"
 #include "bench/host/system_state.h"
 #include "bench/measure/quote.h"
-#include "bench/measure/suggest.h"
+#include "bench/measure/units.h"
 #include "bench/modelled.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
+#include "bench/run/gpu_files.h"
 #include "bench/run/session.h"
 
 namespace bench {
@@ -55,26 +56,19 @@ void add_sweep_options(SweepRequest& request, const Options& options, const Swee
 
 // The kind of devices that are not here, where it has one of this name; nullptr: it has not.
 const ModelledDevices* modelled_kind(const std::string& id) {
-  for (const auto& kind : registry<ModelledDevices>().entries()) {
-    const std::vector<std::string> names = kind->names();
-    if (id.ends_with(".json") || std::ranges::find(names, id) != names.end()) {
-      return kind.get();
-    }
-  }
-  return nullptr;
+  const auto& kinds = registry<ModelledDevices>().entries();
+  return kinds.empty() || !names_gpu(id) ? nullptr : kinds.front().get();
 }
 
-// "; or the id of a GPU that is not here (bench --list --gpus; did you mean t4?)"; empty: there are none.
+// "; or the id of a GPU that is not here (the closest are t4, p4; all: bench --list --gpus)"; empty: there
+// are none.
 std::string modelled_in_words(const std::string& id) {
-  std::vector<std::string> names;
-  for (const auto& kind : registry<ModelledDevices>().entries()) {
-    const std::vector<std::string> more = kind->names();
-    names.insert(names.end(), more.begin(), more.end());
-  }
-  const auto meant = nearest(id, names);
-  return names.empty() ? ""
-                       : fmt::format("; or the id of a GPU that is not here (bench --list --gpus{})",
-                                     meant ? fmt::format("; did you mean {}?", *meant) : "");
+  const std::vector<std::string> ids = closest_gpus(id);
+  return ids.empty()
+             ? ""
+             : fmt::format(
+                   "; or the id of a GPU that is not here (the closest are {}; all: bench --list --gpus)",
+                   fmt::join(ids, ", "));
 }
 
 void refuse_options_of_modelled_devices(const Options& options) {
@@ -185,6 +179,11 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
     const double share = device.model() == nullptr ? kDefaultCapShare : 1;
     request.memory_caps.push_back(
         static_cast<std::int64_t>(share * static_cast<double>(device.info().available_bytes)));
+  }
+  if (device.model() != nullptr && request.largest_cap() > device.info().available_bytes) {
+    throw UsageError(fmt::format("--memory-cap: {} was given, but {} holds {}; give less",
+                                 format_bytes(request.largest_cap()), device.info().id,
+                                 format_bytes(device.info().available_bytes)));
   }
   request.label = request.workloads.size() == 1 ? request.workload->name : "all";
   if (sweep.complete) {

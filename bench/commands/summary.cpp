@@ -23,7 +23,8 @@ void print_start(const Options& options, const SweepRequest& request, const Devi
   const std::string last =
       device.model() == nullptr
           ? fmt::format("time budget {}", format_duration(static_cast<double>(options.time_budget.count())))
-          : fmt::format("predicted for {}; nothing is run", name_of(device.model()->framework()));
+          : fmt::format("predicted for {}{}; nothing is run", name_of(device.model()->framework()),
+                        device.info().details.contains(kCastDetail) ? cast_in_words("whole") : "");
   fmt::print(std::cerr, "bench --sweep {}: {} on {} ({}), memory cap {}, {}\n", options.sweep, request.label,
              device.info().id, device.info().name, format_bytes(request.largest_cap()), last);
   print_workload_file(request);

@@ -45,6 +45,22 @@ bool is_gpu_file(std::string_view text) {
   return text.ends_with(".json");
 }
 
+bool names_gpu(const std::string& id_or_file) {
+  try {
+    return is_gpu_file(id_or_file) || gpu_catalogue().find(id_or_file) != nullptr;
+  } catch (const UsageError&) {  // --list says why there is no catalogue
+    return false;
+  }
+}
+
+std::vector<std::string> closest_gpus(std::string_view id) {
+  try {
+    return gpu_catalogue().closest(id);
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
 Gpu gpu_from_file(std::string_view option, const std::string& path) {
   Json json;
   try {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bench/model/coefficients.h"
 #include "bench/model/gpu.h"
@@ -16,6 +17,10 @@ const ModelCoefficients& model_coefficients();
 
 // Whether the text names a card's own file: it ends in ".json".
 bool is_gpu_file(std::string_view text);
+// Whether gpu_named() would look for a card of this name: a file's, or an id or alias of the catalogue.
+bool names_gpu(const std::string& id_or_file);
+// The catalogue's ids closest to this one; none where the catalogue cannot be read.
+std::vector<std::string> closest_gpus(std::string_view id);
 // One card as a JSON file describes it, with the fields of an entry of results/gpus.json. Throws UsageError
 // naming the option and the file.
 Gpu gpu_from_file(std::string_view option, const std::string& path);

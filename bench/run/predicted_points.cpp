@@ -2,6 +2,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,6 +46,10 @@ void predict_points(const Sweep& sweep, const SweepPlan& plan, Device& device, s
 
 void mark_as_predicted(std::vector<Finding>& findings) {
   for (Finding& finding : findings) {
+    constexpr std::string_view kSimulated = "Simulated: ";  // of a predicted consumer: one word is enough
+    if (finding.claim.starts_with(kSimulated)) {
+      finding.claim.erase(0, kSimulated.size());
+    }
     if (finding.claim.find("redicted") == std::string::npos) {
       finding.claim = "Predicted: " + finding.claim;
     }

@@ -57,10 +57,14 @@ Finding claim_growing_memory(const BatchSeries& series) {
   const BatchPoint& large = series.points.back();
   const double batches = static_cast<double>(large.batch) / static_cast<double>(small.batch);
   const double bytes = static_cast<double>(large.bytes) / static_cast<double>(small.bytes);
+  const auto whole = [](double ratio, int digits) {
+    constexpr double kHundred = 100;
+    return ratio < kHundred ? fmt::format("{:.{}g}", ratio, digits) : fmt::format("{:.0f}", ratio);
+  };
   finding.claim.pop_back();
-  finding.claim +=
-      fmt::format("; {}: {:.3g} times the batch takes {:.2g} times the memory.",
-                  bytes > 0.95 * batches ? "nearly proportional" : "not proportional", batches, bytes);
+  finding.claim += fmt::format("; {}: {} times the batch takes {} times the memory.",
+                               bytes > 0.95 * batches ? "nearly proportional" : "not proportional",
+                               whole(batches, 3), whole(bytes, 2));
   return finding;
 }
 

@@ -77,10 +77,12 @@ std::vector<Finding> predicted_transfer_findings(const std::vector<PredictedCopy
                                                  const std::string& link) {
   const std::optional<double> bytes_per_s = pcie_bytes_per_s(link);
   std::vector<Finding> findings;
-  std::vector<std::string> headlines;
   for (const PredictedCopy& copy : copies) {
     findings.push_back(claim_input(copy, bytes_per_s));
-    headlines.push_back(findings.back().name);
+  }
+  std::vector<std::string> headlines;
+  if (!findings.empty()) {  // where the bus takes the largest share
+    headlines.push_back(std::ranges::max_element(findings, {}, &Finding::value)->name);
   }
   Finding& bus = findings.emplace_back(finding_of("bus", "B/s"));
   bus.value = bytes_per_s;

@@ -27,7 +27,8 @@ struct PredictedCopy {
 std::vector<PredictedCopy> predicted_copies(const SweepRequest& request,
                                             const std::vector<WorkloadSpec>& steps, Device& device);
 
-// input/batch:N for each copy, bus. `link`: as pcie_bytes_per_s() takes it; empty: there is no bus.
+// input/batch:N for each copy, bus; the headlines are the copy of the largest share, and the bus. `link`: as
+// pcie_bytes_per_s() takes it; empty: there is no bus.
 std::vector<Finding> predicted_transfer_findings(const std::vector<PredictedCopy>& copies,
                                                  const std::string& link);
 std::vector<TextTable> predicted_transfer_tables(const std::vector<PredictedCopy>& copies,

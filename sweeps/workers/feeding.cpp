@@ -201,11 +201,11 @@ std::vector<Finding> claim_requirements(const Evidence& evidence) {
       if (answer.limited_by == "storage") {
         limit = "storage";
       } else if (answer.limited_by == "copy" && evidence.profile) {
-        limit = fmt::format("copying a batch, which takes {},",
+        limit = fmt::format("copying a batch, which takes {}",
                             format_duration(evidence.profile->pipeline.copy_ns));
       }
       finding.claim =
-          fmt::format("Simulated: this host cannot feed {}: AU {:.2f} at best, {} is the limit ({})", gpu,
+          fmt::format("Simulated: this host cannot feed {}: AU {:.2f} at best, limited by {} ({})", gpu,
                       answer.au, limit, rate_text(answer.max_samples_per_s));
     }
     findings.push_back(std::move(finding));

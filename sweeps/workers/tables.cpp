@@ -73,11 +73,14 @@ TextTable points_table(const Evidence& evidence) {
 }
 
 // Where nothing was measured.
-TextTable simulated_table(const Simulated& simulated) {
+TextTable simulated_table(const Evidence& evidence) {
+  const Simulated& simulated = *evidence.simulated;
+  const std::string consumer = evidence.profile ? evidence.profile->consumer : "";
   TextTable table;
-  table.title = fmt::format("Simulated: {:g} cores, prefetch {}, {}{}", simulated.cores, simulated.prefetch,
+  table.title = fmt::format("Simulated: {:g} cores, prefetch {}, {}{}{}", simulated.cores, simulated.prefetch,
                             simulated.order == loader::Order::any ? "out-of-order" : "in-order",
-                            simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "");
+                            simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "",
+                            consumer.empty() ? "" : fmt::format("; consumer: {}", printable(consumer)));
   table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "samples/s", "AU", "stall p99",
                         "workers busy", "limited by"});
   for (const SimulatedPoint& point : simulated.points) {
@@ -111,7 +114,7 @@ std::vector<TextTable> workers_tables(const Evidence& evidence) {
   if (!evidence.points.pool.empty()) {
     tables.push_back(points_table(evidence));
   } else if (evidence.simulated) {
-    tables.push_back(simulated_table(*evidence.simulated));
+    tables.push_back(simulated_table(evidence));
   }
   if (evidence.simulated && !evidence.simulated->requirements.empty()) {
     tables.push_back(requirements_table(*evidence.simulated));

@@ -57,6 +57,14 @@ TEST(Predict, ACardOfOnesOwn) {
   EXPECT_THAT(refused.err, AllOf(HasSubstr("--gpu: "), HasSubstr("describes no card: flops_per_s.fp32 is ")));
 }
 
+TEST(Predict, TheBatchesAskedForHaveARowEach) {
+  const Ended run = run_bench(
+      {"predict", "--gpu", "t4", "--workload", "resnet18", "--dtype", "fp16", "--batch", "8,64,100000"});
+  EXPECT_EQ(run.code, 0) << run.err;
+  EXPECT_THAT(run.out,
+              AllOf(HasSubstr("      8  "), HasSubstr("     64  "), HasSubstr(" 100000  out of memory")));
+}
+
 TEST(Predict, RefusesInOneSentence) {
   const Arguments resnet{"predict", "--workload", "resnet18"};
   const std::pair<Arguments, const char*> cases[] = {
@@ -73,6 +81,9 @@ TEST(Predict, RefusesInOneSentence) {
       {{"--gpu", "t4", "--optimizer", "adam"}, "belongs to --mode train"},
       {{"--gpu", "t4", "--launch", "graph"}, "bench predict has no such option"},
       {{"--gpu", "t4", "stray"}, "'stray' is no option"},
+      {{"--gpu", "t4", "--batch", "100000"},
+       "no step can be predicted; t4 in fp32: out of memory: batch 100000"},
+      {{"--gpu", "t4", "--dtype", "tf32"}, "no units for tf32"},
   };
   for (const auto& [more, message] : cases) {
     const Ended run = run_bench(resnet + more);
@@ -88,8 +99,9 @@ TEST(Predict, RefusesInOneSentence) {
 TEST(Predict, HowFitsTheScreen) {
   const Ended run = run_bench({"predict", "--how"});
   EXPECT_EQ(run.code, 0) << run.err;
-  EXPECT_THAT(run.out, AllOf(HasSubstr("host = launches"), HasSubstr("fp32 inference, host unknown")));
-  EXPECT_LE(std::ranges::count(run.out, '\n'), 60);
+  EXPECT_THAT(run.out, AllOf(HasSubstr("host = launches"), HasSubstr("fp32 inference, host unknown"),
+                             HasSubstr("≤ 14 %")));
+  EXPECT_LE(std::ranges::count(run.out, '\n'), 70);
   std::istringstream lines(run.out);
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(columns(line), 100U) << line;

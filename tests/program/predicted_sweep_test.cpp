@@ -91,6 +91,10 @@ TEST_F(PredictedSweep, ATrainingStepCastWhole) {
   EXPECT_LT(half.predicted[0].memory[MemoryCategory::weights],
             autocast.predicted[0].memory[MemoryCategory::weights]);
   EXPECT_EQ(half.context.detail("cast"), "whole");
+  const Ended said = run_bench({"--sweep", "batch", "--device", "T4", "--workload", "resnet18", "--dtype",
+                                "half", "--batch", "8", "--no-plot", "--out", folder_.path().string()});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_THAT(said.out, HasSubstr("pytorch (cast whole to fp16) on Tesla T4"));
 }
 
 TEST_F(PredictedSweep, WhatDoesNotFit) {
@@ -129,11 +133,29 @@ TEST_F(PredictedSweep, Kernels) {
   const Finding& share = finding(document, "roofline_share/gemm/fp16");
   EXPECT_GT(share.value, 0);
   EXPECT_LE(share.value, 1);
+  EXPECT_THAT(share.claim, Not(HasSubstr("implementation"))) << "nothing ran";
+  for (const PredictedPoint& point : document.predicted) {
+    ASSERT_TRUE(point.interval80_ns) << point.name;
+    EXPECT_GT(point.interval80_ns->high, 1.2 * point.step_ns) << "no card of Turing was measured";
+  }
+}
+
+TEST_F(PredictedSweep, NoKernelIsFasterThanMemoryAllows) {
+  const ResultDocument document =
+      predicted("kernels-stream-h100-sxm-predicted.json",
+                {"--sweep", "kernels", "--device", "h100-sxm", "--workload", "stream"});
+  const double bytes_per_s = document.context.datasheet.at("bytes_per_s").get<double>();
+  for (const PredictedPoint& point : document.predicted) {
+    EXPECT_LE(point.model.at("bytes").get<double>() / point.step_ns * 1e9, 1.0001 * bytes_per_s)
+        << point.name;
+    EXPECT_EQ(point.model.at("host_ns"), 0) << "the kernel alone";
+  }
 }
 
 TEST(PredictedSweepErrors, SayWhatToDo) {
   const Arguments batch{"--sweep", "batch", "--workload", "resnet18", "--device"};
-  expect_refused(batch + Arguments{"t5"}, "did you mean t4?");
+  expect_refused(batch + Arguments{"v100"}, "the closest are v100-16gb");
+  expect_refused(batch + Arguments{"t4", "--memory-cap", "100GiB"}, "but t4 holds 15.7 GiB");
   expect_refused(batch + Arguments{"t4", "--resume"},
                  "--resume: it was given, but belongs to measured points");
   expect_refused(batch + Arguments{"t4", "--framework", "bench"}, "give bench predict");

@@ -7,7 +7,6 @@
 #include <stdexcept>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
@@ -94,25 +93,12 @@ std::string description() {
   }
 }
 
-std::vector<std::string> names() {
-  std::vector<std::string> names;
-  try {
-    for (const Gpu& gpu : gpu_catalogue().all()) {
-      names.push_back(gpu.id);
-      names.insert(names.end(), gpu.aliases.begin(), gpu.aliases.end());
-    }
-  } catch (const UsageError&) {  // description() says why
-  }
-  return names;
-}
-
 std::unique_ptr<Device> open(const std::string& id, const ModelledSetting& setting) {
   return std::make_unique<ModelledDevice>(
       GpuModel(gpu_named("--device", id), setting.framework, model_coefficients()), setting);
 }
 
-const Registration<ModelledDevices> registered{
-    {.name = kKind, .description = description, .names = names, .open = open}};
+const Registration<ModelledDevices> registered{{.name = kKind, .description = description, .open = open}};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -11,7 +11,6 @@
 namespace bench {
 namespace {
 
-using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
@@ -45,8 +44,7 @@ TEST(ModelledDevice, RunsNothing) {
 }
 
 TEST(ModelledDevice, OpensAliasesAndFiles) {
-  EXPECT_THAT(kind().names(), Contains("t4"));
-  for (const std::string& name : kind().names()) {
+  for (const std::string name : {"t4", "T4", "v100-sxm2-16gb"}) {
     EXPECT_NO_THROW(kind().open(name, {})) << name;
   }
   const bench::testing::TemporaryFolder folder;
