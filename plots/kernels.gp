@@ -34,7 +34,9 @@ do for [kind in "png svg"] {
     set xlabel "bytes touched"; set ylabel "read and written"
     set logscale x 2; set xrange [n("bytes_min") / 1.5:n("bytes_max") * 1.5]
     eval bytes_tics
-    set yrange [0:1.08 * n("bandwidth_max")]; set format y "%.0s %cB/s"
+    # Below 10 of a unit its tics are half a unit apart.
+    few = n("bandwidth_max") > 0 && n("bandwidth_max") < 10 * 1000**floor(log10(n("bandwidth_max")) / 3)
+    set yrange [0:1.08 * n("bandwidth_max")]; set format y few ? "%.1s %cB/s" : "%.0s %cB/s"
     plot for [i = 1:has("hot")] $data index of("hot") using 1:2:3 with lines linewidth 1.8 linecolor rgb variable notitle, \
       for [i = 1:has("cold")] $data index of("cold") using 1:2:3 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb variable notitle, \
       for [i = 1:has("mark_bars")] $data index of("mark_bars") using 1:2:3:4:5 with yerrorbars pointtype -1 linewidth 1 linecolor rgb variable notitle, \
