@@ -55,7 +55,7 @@ class GpuCatalogue {
   // The same; throws UsageError naming the option, what was given and the closest ids.
   const Gpu& get(std::string_view option, std::string_view id) const;
   // At most five ids, the nearest first.
-  std::vector<std::string> closest(std::string_view id) const;
+  std::vector<std::string> closest(std::string_view given) const;
   // By a name that its driver reports; nullptr where there is none.
   const Gpu* find_name(std::string_view name) const;
 
