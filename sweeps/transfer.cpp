@@ -27,8 +27,7 @@ constexpr std::int64_t kKiB = 1024;
 constexpr std::int64_t kMiB = 1024 * kKiB;
 constexpr double kShareOfSteps = 0.2;  // of the time budget left after the points
 
-// The steps of the verdict: with the batches asked for, else with one batch that keeps a step short.
-// A prediction costs nothing: a curve of them.
+// One batch that keeps a step short. A prediction costs nothing: a curve of them.
 std::vector<std::int64_t> usual_batches(const Device& device) {
   if (device.model() == nullptr) {
     return {device.host_accessible() ? 4 : 32};
@@ -36,6 +35,7 @@ std::vector<std::int64_t> usual_batches(const Device& device) {
   return {1, 2, 4, 8, 16, 32, 64, 128, 256};
 }
 
+// The steps of the verdict: with the batches asked for, else with the usual ones.
 std::vector<WorkloadSpec> studied_steps(const SweepRequest& request, const Device& device) {
   if (request.dtypes.size() > 1) {
     std::vector<std::string> names;

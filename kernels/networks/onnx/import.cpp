@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
-#include <ranges>
-#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -14,6 +12,7 @@
 #include "bench/measure/quote.h"
 #include "kernels/networks/onnx/inputs.h"
 #include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/networks/onnx/needed.h"
 #include "kernels/networks/onnx/patterns.h"
 #include "kernels/networks/onnx/prune.h"
 
@@ -41,17 +40,14 @@ class Importer {
       network_.assume(sentence);
     }
     inputs_ = add_inputs(plan_, file_, network_);
-    count_readers(model.graph);
-    for (const ValueInfo& output : model.graph.outputs) {
-      network_.readers[output.name].push_back(nullptr);
-    }
+    count_readers(network_);
     for (const Tensor& tensor : model.graph.initializers) {
       network_.initializers.emplace(tensor.name, &tensor);
     }
   }
 
   void run() {
-    find_needed();
+    output_ = find_needed(network_, file_);
     run(network_.model.graph);
   }
 
@@ -118,86 +114,6 @@ class Importer {
     } catch (const Refused& error) {
       throw UsageError(fmt::format("{}: the output {} is not accepted: {}", file_, quote(output.name),
                                    printable(error.what(), kLongestReason)));
-    }
-  }
-
-  void count_readers(const Graph& graph) {
-    for (const Node& node : graph.nodes) {
-      for (const std::string& input : node.inputs) {
-        network_.readers[input].push_back(&node);
-      }
-      for (const Attribute& attribute : node.attributes) {
-        if (attribute.graph != nullptr) {
-          count_nested(*attribute.graph);
-        }
-      }
-    }
-  }
-  // Counts the values that a nested graph reads or returns.
-  void count_nested(const Graph& graph) {
-    count_readers(graph);
-    for (const ValueInfo& output : graph.outputs) {
-      network_.readers[output.name].push_back(nullptr);
-    }
-  }
-
-  // The first output of floats is the network's; what only others need is not imported.
-  void find_needed() {
-    const Graph& graph = network_.model.graph;
-    if (graph.outputs.empty()) {
-      throw UsageError(fmt::format("{}: it has no output", file_));
-    }
-    const auto chosen = std::ranges::find_if(graph.outputs, [](const ValueInfo& output) {
-      return is_float(output.type) || output.type == ElementType::undefined;
-    });
-    output_ = chosen == graph.outputs.end() ? graph.outputs.front().name : chosen->name;
-    std::set<std::string> names{output_};
-    const auto need = [&](const auto& self, const Node& node) -> void {
-      names.insert(node.inputs.begin(), node.inputs.end());
-      for (const Attribute& attribute : node.attributes) {
-        for (const Node& nested : attribute.graph != nullptr ? attribute.graph->nodes : std::vector<Node>{}) {
-          self(self, nested);
-        }
-        for (const ValueInfo& output :
-             attribute.graph != nullptr ? attribute.graph->outputs : std::vector<ValueInfo>{}) {
-          names.insert(output.name);
-        }
-      }
-    };
-    for (const Node& node : graph.nodes | std::views::reverse) {
-      if (std::ranges::any_of(node.outputs, [&](const std::string& name) { return names.contains(name); })) {
-        need(need, node);
-      } else {
-        network_.absorbed.insert(&node);
-      }
-    }
-    count_products(graph);
-    for (const ValueInfo& output : graph.outputs) {
-      if (output.name != output_) {
-        network_.assume_of(
-            graph.outputs.size() == 2 ? "The output {} is not computed." : "The outputs {} are not computed.",
-            output.name);
-      }
-    }
-  }
-
-  // Counts the products that share weights, also under several names.
-  void count_products(const Graph& graph) {
-    std::unordered_map<std::string, std::string> names;
-    const auto known = [&](const std::string& name) {
-      const auto at = names.find(name);
-      return at == names.end() ? name : at->second;
-    };
-    for (const Node& node : graph.nodes) {
-      if (network_.absorbed.contains(&node) || node.inputs.empty() || node.outputs.empty()) {
-        continue;
-      }
-      if (node.op == "Identity" || node.op == "Cast" || node.op == "Transpose") {
-        names.emplace(node.outputs[0], known(node.inputs[0]));
-      }
-      if ((node.op == "MatMul" || node.op == "Gemm") && node.inputs.size() > 1) {
-        ++network_.products[known(node.inputs[1])];
-      }
     }
   }
 
@@ -307,8 +223,8 @@ class Importer {
     Extents dims = extents_of(second.shape);
     const std::size_t end = axis_of(integer_of(node, "axis", 0), lowering.rank(0)) + dims.size();
     if (end > lowering.rank(0)) {
-      throw Refused(
-          fmt::format("its second input has {} dimensions, too many from its axis on", dims.size()));
+      throw Refused(fmt::format("its second input has {} dimensions, but its first only {} from the axis on",
+                                dims.size(), lowering.rank(0) + dims.size() - end));
     }
     dims.resize(dims.size() + lowering.rank(0) - end, 1);
     second.shape = shape_of(dims);

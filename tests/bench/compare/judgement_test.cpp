@@ -28,6 +28,15 @@ const JudgedPoint& point_of(const Judgement& judgement, const std::string& name)
   throw std::out_of_range(name);
 }
 
+// Each point takes a tenth longer.
+std::map<std::string, double> all_slower() {
+  std::map<std::string, double> factors;
+  for (int point = 0; point < 4; ++point) {
+    factors[point_name(point)] = 1.1;
+  }
+  return factors;
+}
+
 TEST(Judgement, EqualRunsAreTheSame) {
   const Judgement judgement = judged(five_runs("a"), five_runs("b"));
   EXPECT_EQ(judgement.code, ExitCode::done);
@@ -60,11 +69,7 @@ TEST(Judgement, AFasterPointNeverFails) {
 }
 
 TEST(Judgement, AllPointsSlowerIsARegression) {
-  std::map<std::string, double> all;
-  for (int point = 0; point < 4; ++point) {
-    all[point_name(point)] = 1.1;
-  }
-  const Judgement judgement = judged(five_runs("a"), five_runs("b", all));
+  const Judgement judgement = judged(five_runs("a"), five_runs("b", all_slower()));
   EXPECT_EQ(judgement.code, ExitCode::regression);
   ASSERT_TRUE(judgement.suites.front().common);
   EXPECT_EQ(judgement.suites.front().common_verdict, Verdict::slower);
@@ -72,12 +77,8 @@ TEST(Judgement, AllPointsSlowerIsARegression) {
 
 // The machine's own slowdown: the calibration of the same runs took as much longer.
 TEST(Judgement, ACommonChangeThatTheCalibrationSharesIsTheMachines) {
-  std::map<std::string, double> all;
-  for (int point = 0; point < 4; ++point) {
-    all[point_name(point)] = 1.1;
-  }
   std::vector<ComparedRun> base = five_runs("a");
-  std::vector<ComparedRun> next = five_runs("b", all);
+  std::vector<ComparedRun> next = five_runs("b", all_slower());
   for (std::size_t run = 0; run < 5; ++run) {
     base[run].calibrations["host"] = std::log(1e6) + 0.0004 * static_cast<double>(run);
     next[run].calibrations["host"] = std::log(1.1e6) + 0.0004 * static_cast<double>(4 - run);
@@ -125,12 +126,8 @@ TEST(Judgement, SaysAtHowManyPointsASlowdownWouldShow) {
 
 // The machine's own slowdown: no point is inconclusive.
 TEST(Judgement, SaysWhichSlowdownOfAllPointsTogetherWouldShow) {
-  std::map<std::string, double> all;
-  for (int point = 0; point < 4; ++point) {
-    all[point_name(point)] = 1.1;
-  }
   std::vector<ComparedRun> base = five_runs("a");
-  std::vector<ComparedRun> next = five_runs("b", all);
+  std::vector<ComparedRun> next = five_runs("b", all_slower());
   for (std::size_t run = 0; run < 5; ++run) {
     base[run].calibrations["host"] = std::log(1e6);
     next[run].calibrations["host"] = std::log(1.1e6);

@@ -1,5 +1,4 @@
-// Networks of ONNX files as layers: shapes, parameters and multiply-adds, answers against the reference, and
-// what is refused.
+// Networks of ONNX files as layers: shapes, parameters and multiply-adds, and answers against the reference.
 #include "kernels/networks/onnx/import.h"
 
 #include <gmock/gmock.h>
@@ -9,6 +8,7 @@
 #include "kernels/networks/passes/inference.h"
 #include "kernels/workloads/network/reference.h"
 #include "tests/kernels/networks/networks_fixture.h"
+#include "tests/kernels/networks/onnx/imported.h"
 #include "tests/kernels/networks/onnx/onnx_writer.h"
 #include "tests/kernels/networks/onnx/reader/refusals.h"
 
@@ -16,28 +16,10 @@ namespace bench::kernels::onnx {
 namespace {
 
 using ::testing::Contains;
-using ::testing::ElementsAre;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
-
-ImportedNetwork imported(const OnnxWriter& net, const ImportOptions& options = {}) {
-  return import_model(net.parse(), "net.onnx", options);
-}
-
-std::string import_refusal(const OnnxWriter& net, const ImportOptions& options = {}) {
-  try {
-    imported(net, options);
-  } catch (const UsageError& error) {
-    return error.what();
-  }
-  return "imported";
-}
-
-const Shape& output_shape(const ImportedNetwork& network) {
-  return network.graph[network.graph.output()].shape;
-}
 
 // The layers of a kind.
 std::int64_t count(const ImportedNetwork& network, std::string_view kind) {
@@ -390,136 +372,6 @@ TEST(Import, FreeSizesAreAskedFor) {
               HasSubstr("--input images: the first size is 5; accepted: 1, for one sample"));
   const ImportedNetwork network = imported(net, {.inputs = {{"images", {1, 3, 9, 7}}}});
   EXPECT_EQ(output_shape(network), (Shape{kBatch, 3, 9, 7}));
-}
-
-// One node after a convolution that is as it should be.
-std::string refused_node(const std::string& op, const std::vector<std::string>& more = {},
-                         const std::vector<std::string>& attributes = {}) {
-  OnnxWriter net;
-  net.input("x", {2, 4, 6, 6});
-  net.weight("w", {4, 4, 1, 1});
-  net.integers("zero", {}, {0});
-  net.integers("huge", {}, {1'000'000'000'000});
-  net.integers("one", {1}, {1});
-  net.node("Conv", {"x", "w"}, {"c"});
-  std::vector<std::string> inputs{"c"};
-  inputs.insert(inputs.end(), more.begin(), more.end());
-  net.node(op, inputs, {"y"}, attributes);
-  net.output("y");
-  return import_refusal(net);
-}
-
-TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
-  const std::string unknown = refused_node("Frobnicate");
-  EXPECT_THAT(unknown, HasSubstr("net.onnx': the node 'y' (Frobnicate) cannot be imported"));
-  EXPECT_THAT(unknown, HasSubstr("1 of the network's 2 nodes"));
-  EXPECT_THAT(refused_node("ReduceMean", {}, {written::ints("axes", {0})}), HasSubstr("samples of a batch"));
-  EXPECT_THAT(refused_node("Softmax", {}, {written::i("axis", 0)}), HasSubstr("samples of a batch"));
-  EXPECT_THAT(refused_node("Gather", {"zero"}, {written::i("axis", 0)}), HasSubstr("one sample of a batch"));
-  EXPECT_THAT(refused_node("Reshape", {"c"}), HasSubstr("depend on data"));
-  EXPECT_THAT(refused_node("Concat", {"x"}, {written::i("axis", 0)}), HasSubstr("joins batches"));
-  EXPECT_THAT(refused_node("Transpose", {}, {written::ints("perm", {0, 1, 1, 2})}),
-              HasSubstr("each dimension"));
-}
-
-TEST(Import, RefusesAnOutputThatCountsTheBatch) {
-  EXPECT_THAT(refused_node("Shape"),
-              HasSubstr("the output 'y' is not accepted: it computes with the number"));
-}
-
-TEST(Import, BoundsWhatItFolds) {
-  const auto folded = [](const std::string& op, const std::vector<std::string>& inputs) {
-    OnnxWriter net;
-    net.input("x", {1, 4});
-    net.integers("zero", {}, {0});
-    net.integers("one", {}, {1});
-    net.integers("huge", {}, {1'000'000'000'000});
-    net.integers("shape", {3}, {1'000'000, 1'000'000, 1'000'000});
-    net.node(op, inputs, {"made"});
-    net.node("Cast", {"made"}, {"float"}, {written::i("to", 1)});
-    net.node("Add", {"x", "float"}, {"y"});
-    net.output("y");
-    return import_refusal(net);
-  };
-  EXPECT_THAT(folded("Range", {"zero", "huge", "one"}), HasSubstr("a range of"));
-  EXPECT_THAT(folded("Range", {"zero", "one", "zero"}), HasSubstr("a step of 0"));
-  EXPECT_THAT(folded("Div", {"one", "zero"}), HasSubstr("a division by zero"));
-  EXPECT_THAT(folded("Mod", {"one", "zero"}), HasSubstr("a division by zero"));
-  EXPECT_THAT(folded("ConstantOfShape", {"shape"}), HasSubstr("more elements than can be"));
-  EXPECT_THAT(folded("Expand", {"one", "shape"}), HasSubstr("more elements than can be"));
-}
-
-// What has no value in the file is told where it decides something.
-TEST(Import, TellsWhatItAssumes) {
-  OnnxWriter relu;
-  relu.node("Relu", {"x"}, {"r"});
-  relu.output("r");
-  OnnxWriter tanh;
-  tanh.node("Tanh", {"x"}, {"t"});
-  tanh.output("t");
-  OnnxWriter net;
-  net.input("x", {1, 4});
-  net.weight("flag", {}, ElementType::boolean);
-  net.node("If", {"flag"}, {"y"},
-           {written::g("then_branch", relu.graph()), written::g("else_branch", tanh.graph())});
-  net.output("y");
-  net.opset(99);
-  EXPECT_THAT(imported(net).assumptions,
-              ElementsAre("Opset 99 is newer than 25, the newest known here, and is read as that.",
-                          "The branch of 'y' is chosen by 'flag'.",
-                          "The elements of 'flag', which the file keeps outside, are read as true."));
-}
-
-TEST(Import, TellsOfManyWeightsInOneSentence) {
-  OnnxWriter net;
-  net.input("x", {1, 4, 6, 6});
-  net.node("Relu", {"x"}, {"n0"});
-  for (int i = 0; i < 6; ++i) {
-    const std::string weight = "w" + std::to_string(i / 2 * 2 == i ? i : i - 1);
-    if (weight == "w" + std::to_string(i)) {
-      net.weight(weight, {4, 4, 1, 1});
-    }
-    net.node("Conv", {"n" + std::to_string(i), weight}, {"n" + std::to_string(i + 1)});
-  }
-  net.output("n6");
-  EXPECT_THAT(imported(net).assumptions,
-              ElementsAre("The weights 'w0', 'w2' and 'w4', which several convolutions share, are stored for "
-                          "each."));
-}
-
-TEST(Import, ListsEverythingThatIsUnsupported) {
-  const std::vector<Unsupported> nodes = unsupported_nodes(data_path("bad/unknown_op.onnx"), {}).nodes;
-  ASSERT_THAT(nodes, SizeIs(1));
-  EXPECT_EQ(nodes[0].op, "Frobnicate");
-}
-
-// What is after an unsupported node too, where its operator alone tells; of the others nothing is known.
-TEST(Import, ListsWhatIsBehindTheUnsupported) {
-  OnnxWriter net;
-  net.input("x", {2, 4, 6, 6});
-  net.node("Frobnicate", {"x"}, {"a"});
-  net.node("Relu", {"a"}, {"b"});
-  net.node("If", {"b"}, {"c"});
-  net.node("Defrobnicate", {"c"}, {"d"});
-  net.node("Frobnicate", {"d"}, {"y"});
-  net.output("y");
-  const std::string path = ::testing::TempDir() + "behind.onnx";
-  const auto [nodes, of] = unsupported_nodes(net.save(path), {});
-  EXPECT_EQ(of, 5);
-  EXPECT_THAT(import_refusal(net), HasSubstr("3 of the network's 5 nodes cannot"));
-  ASSERT_THAT(nodes, SizeIs(3));
-  EXPECT_EQ(nodes[0].node, "a");
-  EXPECT_EQ(nodes[1].node, "d");
-  EXPECT_EQ(nodes[1].op, "Defrobnicate");
-  EXPECT_EQ(nodes[2].node, "y");
-}
-
-TEST(Import, RefusesBadFilesInOneSentence) {
-  for (const char* name : {"branch_on_data", "cycle", "empty", "groups", "huge_dims", "missing_weight",
-                           "text", "truncated", "unknown_op"}) {
-    SCOPED_TRACE(name);
-    EXPECT_THROW(import_network(data_path("bad/" + std::string(name) + ".onnx"), {}), UsageError);
-  }
 }
 
 }  // namespace
