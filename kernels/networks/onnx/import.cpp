@@ -10,6 +10,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "kernels/networks/onnx/control_flow.h"
 #include "kernels/networks/onnx/inputs.h"
 #include "kernels/networks/onnx/lower/lowering.h"
 #include "kernels/networks/onnx/needed.h"
@@ -117,7 +118,9 @@ class Importer {
     }
   }
 
-  void run(const Graph& graph) {
+  // False where a node was refused.
+  bool run(const Graph& graph) {
+    const std::size_t refused = unsupported_.size();
     for (const Node& node : graph.nodes) {
       const bool gives_nothing =
           std::ranges::all_of(node.outputs, [](const std::string& name) { return name.empty(); });
@@ -137,10 +140,14 @@ class Importer {
       }
       forget_inputs(node);
     }
+    return unsupported_.size() == refused;
   }
 
   // Known values are dropped behind the last node that reads them; layers that are made of them keep theirs.
   void forget_inputs(const Node& node) {
+    if (control_flow_.is_repeating()) {
+      return;
+    }
     for (const std::string& input : node.inputs) {
       std::size_t& read = times_read_[input];
       if (++read < network_.readers[input].size()) {
@@ -190,7 +197,7 @@ class Importer {
   // all.
   static void require_operator(const Node& node) {
     const std::string name = operator_of(node);
-    if (name != "If" && registry<ConstantOperator>().find(name) == nullptr &&
+    if (!ControlFlow::is_one(name) && registry<ConstantOperator>().find(name) == nullptr &&
         registry<Lowered>().find(name) == nullptr) {
       throw Refused(kNoLayer);
     }
@@ -198,8 +205,8 @@ class Importer {
 
   void import(const Node& node) {
     const std::string name = operator_of(node);
-    if (name == "If") {
-      return choose_branch(node);
+    if (ControlFlow::is_one(name)) {
+      return control_flow_.import(node);
     }
     if (network_.opset() < 7 && node.find("broadcast") != nullptr && node.find("axis") != nullptr) {
       const Node& aligned = aligned_.emplace_back(align(node));
@@ -312,50 +319,6 @@ class Importer {
     }
   }
 
-  // Elements of inputs are data; those of a tensor that is not read are not.
-  void require_no_data(const Node& node) {
-    const auto guess = network_.guesses.find(node.inputs.front());
-    if (guess == network_.guesses.end()) {
-      return;
-    }
-    if (std::ranges::find(plan_.inputs, guess->second, &PlannedInput::name) != plan_.inputs.end()) {
-      throw Refused(fmt::format("it branches on data, the input '{}'", guess->second));
-    }
-    network_.assume(fmt::format("The branch of '{}' is chosen by '{}'.",
-                                node.name.empty() ? node.outputs.front() : node.name, guess->second));
-  }
-
-  // The branch that a known condition takes.
-  void choose_branch(const Node& node) {
-    Lowering lowering(network_, node);
-    const Constant& condition = lowering.known(0, "its branches");
-    require_no_data(node);
-    const Attribute* const branch =
-        node.find(condition.elements() > 0 && condition.value(0) != 0 ? "then_branch" : "else_branch");
-    if (branch == nullptr || branch->graph == nullptr) {
-      throw Refused("a branch that is not given");
-    }
-    for (const Tensor& tensor : branch->graph->initializers) {
-      network_.initializers.insert_or_assign(tensor.name, &tensor);
-    }
-    run(*branch->graph);
-    for (std::size_t i = 0; i < node.outputs.size() && i < branch->graph->outputs.size(); ++i) {
-      const std::string& name = branch->graph->outputs[i].name;
-      if (network_.unknown.contains(name)) {
-        network_.unknown.insert(node.outputs[i]);
-        continue;
-      }
-      const Value* const value = network_.find(name);
-      if (value == nullptr) {
-        throw Refused(fmt::format("nothing makes '{}'", name));
-      }
-      lowering.set(*value, i);
-      if (const auto guess = network_.guesses.find(name); guess != network_.guesses.end()) {
-        network_.guesses.insert_or_assign(node.outputs[i], guess->second);
-      }
-    }
-  }
-
   void skip(const Node& node) {
     for (const std::string& output : node.outputs) {
       network_.unknown.insert(output);
@@ -393,6 +356,7 @@ class Importer {
   std::string file_;  // as messages name it
   InputPlan plan_;
   Importing network_;
+  ControlFlow control_flow_{network_, plan_, [this](const Graph& graph) { return run(graph); }};
   std::vector<ImportedInput> inputs_;
   std::vector<Unsupported> unsupported_;
   std::string output_;

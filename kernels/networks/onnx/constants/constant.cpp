@@ -30,17 +30,18 @@ float from_half(std::uint16_t bits) {
 }
 
 template <class T>
-std::vector<double> read(std::span<const std::byte> bytes, std::int64_t count) {
-  std::vector<double> values(static_cast<std::size_t>(count));
-  for (std::size_t i = 0; i < values.size(); ++i) {
+Elements read(std::span<const std::byte> bytes, std::int64_t count, double (*number)(T) = nullptr) {
+  Elements values;
+  values.reserve(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     T value;
     std::memcpy(&value, bytes.data() + i * sizeof(T), sizeof(T));
-    values[i] = static_cast<double>(value);
+    values.push_back(number == nullptr ? static_cast<double>(value) : number(value));
   }
   return values;
 }
 
-std::vector<double> read(ElementType type, std::span<const std::byte> bytes, std::int64_t count) {
+Elements read(ElementType type, std::span<const std::byte> bytes, std::int64_t count) {
   switch (type) {
     case ElementType::f32:
       return read<float>(bytes, count);
@@ -62,15 +63,12 @@ std::vector<double> read(ElementType type, std::span<const std::byte> bytes, std
     case ElementType::u64:
       return read<std::uint64_t>(bytes, count);
     case ElementType::f16:
-    case ElementType::bf16: {
-      std::vector<double> values = read<std::uint16_t>(bytes, count);
-      for (double& value : values) {
-        const auto bits = static_cast<std::uint16_t>(value);
-        value = type == ElementType::f16 ? from_half(bits)
-                                         : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
-      }
-      return values;
-    }
+      return read<std::uint16_t>(bytes, count,
+                                 [](std::uint16_t bits) { return static_cast<double>(from_half(bits)); });
+    case ElementType::bf16:
+      return read<std::uint16_t>(bytes, count, [](std::uint16_t bits) {
+        return static_cast<double>(std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16));
+      });
     default:
       return read<std::int64_t>(bytes, count);
   }
@@ -178,8 +176,12 @@ std::shared_ptr<const Constant> constant_of(const Tensor& tensor, Budget& budget
 }
 
 void compress(Constant& constant) {
-  const auto alike = [](const std::vector<double>& values) {
-    return std::ranges::all_of(values, [&](double value) { return value == values.front(); });
+  const auto alike = [](const auto& values) {
+    std::size_t i = 1;
+    while (i < values.size() && values[i] == values[0]) {
+      ++i;
+    }
+    return i >= values.size();
   };
   if (constant.values.size() > 1 && alike(constant.values) && alike(constant.per_batch)) {
     const Number each{constant.values.front(), constant.per_batch.empty() ? 0 : constant.per_batch.front()};

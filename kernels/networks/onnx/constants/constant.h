@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "kernels/networks/graph/shape.h"
+#include "kernels/networks/onnx/constants/elements.h"
 #include "kernels/networks/onnx/constants/number.h"
 #include "kernels/networks/onnx/model.h"
 
@@ -24,7 +25,7 @@ struct Constant {
   Extents dims;
   // In order, the last dimension fastest; a single one is that of every element. Integers beyond 2^53 are
   // rounded, which only limits like INT64_MAX reach.
-  std::vector<double> values;
+  Elements values;
   std::vector<double> per_batch{};  // as many as values, or none: 0
   // Elements count the samples of the batch, from Range(0, batch): they may only be used as indices of
   // samples.
@@ -32,7 +33,11 @@ struct Constant {
 
   std::int64_t elements() const { return elements_of(dims); }
   bool is_uniform() const { return values.size() == 1; }
-  std::int64_t held() const { return is_uniform() ? 0 : static_cast<std::int64_t>(values.size()); }
+  // What the budget counts of it.
+  std::int64_t held() const {
+    constexpr std::size_t kBytes = 4;
+    return is_uniform() ? 0 : static_cast<std::int64_t>(values.bytes() / kBytes);
+  }
   bool is_scalar() const { return is_uniform() && elements() == 1; }
   double value(std::int64_t i) const { return values[is_uniform() ? 0 : static_cast<std::size_t>(i)]; }
   Number number(std::int64_t i) const {
@@ -51,11 +56,12 @@ struct Constant {
 
 std::int64_t to_whole(double value);  // rounded towards zero, saturated
 
-// How many elements folding may make: for one constant, held at once, and in all, which bounds the time.
+// How many elements of four bytes folding may make: for one constant, held at once, and in all, which bounds
+// the time. One of eight bytes counts twice as soon as it is held.
 class Budget {
  public:
-  static constexpr std::int64_t kMost = std::int64_t{1} << 21;       // 16 MiB
-  static constexpr std::int64_t kMostHeld = std::int64_t{3} << 20;   // 24 MiB
+  static constexpr std::int64_t kMost = std::int64_t{1} << 21;       // 8 MiB
+  static constexpr std::int64_t kMostHeld = std::int64_t{3} << 21;   // 24 MiB
   static constexpr std::int64_t kMostInAll = std::int64_t{1} << 25;  // some 0.2 s
 
   // Throws Refused beyond a bound.

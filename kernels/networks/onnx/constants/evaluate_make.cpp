@@ -230,8 +230,8 @@ std::vector<Constant> scatter_nd(const Evaluation& evaluation) {
       at += index * steps[d];
     }
     for (std::int64_t j = 0; j < inner; ++j) {
-      made.values[static_cast<std::size_t>(at + j)] =
-          updates.value(static_cast<std::int64_t>(i / depth) * inner + j);
+      made.values.set(static_cast<std::size_t>(at + j),
+                      updates.value(static_cast<std::int64_t>(i / depth) * inner + j));
     }
   }
   compress(made);

@@ -94,11 +94,10 @@ std::vector<Constant> cumulative_sum(const Evaluation& evaluation) {
   evaluation.budget.take(count);
   const std::int64_t step = steps_of(in.dims)[axis];
   Constant made{.type = in.type, .dims = in.dims, .values = {}};
-  made.values.resize(static_cast<std::size_t>(count));
   for (std::int64_t i = 0; i < count; ++i) {
     const bool first = i / step % in.dims[axis].size == 0;
-    made.values[static_cast<std::size_t>(i)] =
-        without_batch(in.number(i)) + (first ? 0 : made.values[static_cast<std::size_t>(i - step)]);
+    made.values.push_back(without_batch(in.number(i)) +
+                          (first ? 0 : made.values[static_cast<std::size_t>(i - step)]));
   }
   compress(made);
   return {made};

@@ -32,25 +32,28 @@ Constant as(const Constant& input, Extents dims) {
 Constant strided(const Evaluation& evaluation, const Constant& input, const Extents& dims,
                  const std::vector<std::int64_t>& steps, std::int64_t first = 0) {
   const std::int64_t count = elements_of(dims);
-  std::vector<std::int64_t> from;
-  if (!input.is_uniform()) {
-    evaluation.budget.take(count);
-    from.reserve(static_cast<std::size_t>(count));
-    std::vector<std::int64_t> index(dims.size(), 0);
-    std::int64_t at = first;
-    for (std::int64_t i = 0; i < count; ++i) {
-      from.push_back(at);
-      for (std::size_t d = dims.size(); d-- > 0;) {
-        at += steps[d];
-        if (++index[d] < dims[d].size) {
-          break;
-        }
-        at -= steps[d] * dims[d].size;
-        index[d] = 0;
+  if (input.is_uniform()) {
+    return picked(input, dims, {});
+  }
+  evaluation.budget.take(count);
+  Constant made{.type = input.type, .dims = dims, .values = {}};
+  made.counts_samples = input.counts_samples;
+  made.values.reserve(static_cast<std::size_t>(count));
+  std::vector<std::int64_t> index(dims.size(), 0);
+  std::int64_t at = first;
+  for (std::int64_t i = 0; i < count; ++i) {
+    made.append(input.number(at));
+    for (std::size_t d = dims.size(); d-- > 0;) {
+      at += steps[d];
+      if (++index[d] < dims[d].size) {
+        break;
       }
+      at -= steps[d] * dims[d].size;
+      index[d] = 0;
     }
   }
-  return picked(input, dims, from);
+  compress(made);
+  return made;
 }
 
 std::vector<Constant> identity(const Evaluation& evaluation) {
@@ -112,7 +115,7 @@ std::vector<Constant> transpose(const Evaluation& evaluation) {
 std::vector<Constant> slice(const Evaluation& evaluation) {
   Constant made = evaluation.in(0);
   const auto lists = slice_lists(evaluation);
-  for (const Sliced& part : slices_of(made.dims, lists)) {
+  for (const Sliced& part : slices_of(made.dims, lists, evaluation.file_batch)) {
     std::vector<std::int64_t> steps = steps_of(made.dims);
     Extents dims = made.dims;
     const std::int64_t first = part.start * steps[part.dimension];
@@ -128,8 +131,8 @@ std::vector<Constant> split(const Evaluation& evaluation) {
   std::vector<Constant> parts;
   const std::size_t axis = axis_of(integer_of(evaluation.node, "axis", 0), in.dims.size());
   std::int64_t at = 0;
-  for (const std::int64_t size :
-       split_sizes(in.dims[axis], evaluation.list("split", 1), evaluation.node.outputs.size())) {
+  for (const std::int64_t size : split_sizes(in.dims[axis], evaluation.list("split", 1),
+                                             evaluation.node.outputs.size(), evaluation.file_batch)) {
     const std::vector<std::int64_t> steps = steps_of(in.dims);
     Extents dims = in.dims;
     dims[axis].size = size;
@@ -163,12 +166,16 @@ std::vector<Constant> concat(const Evaluation& evaluation) {
     made.dims[axis].size += in.dims[axis].size;
   }
   evaluation.budget.take(made.elements());
+  made.values.reserve(static_cast<std::size_t>(made.elements()));
+  std::vector<std::int64_t> counts;  // of a row of each input
+  for (const Constant* const in : evaluation.inputs) {
+    counts.push_back(in->elements() / std::max<std::int64_t>(1, outer));
+  }
   for (std::int64_t row = 0; row < outer; ++row) {
-    for (std::size_t i = 0; i < evaluation.inputs.size(); ++i) {
-      const Constant& in = evaluation.in(i);
-      const std::int64_t count = in.elements() / std::max<std::int64_t>(1, outer);
-      for (std::int64_t j = 0; j < count; ++j) {
-        made.append(in.number(row * count + j));
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      const Constant& in = *evaluation.inputs[i];
+      for (std::int64_t j = 0; j < counts[i]; ++j) {
+        made.append(in.number(row * counts[i] + j));
       }
     }
   }

@@ -153,10 +153,13 @@ Extents broadcast(const Extents& a, const Extents& b) {
     };
     const Extent one = at(a);
     const Extent other = at(b);
-    if (one != other && one != Extent(1) && other != Extent(1)) {
+    // Every sample has the elements of the other value, or the one of its own.
+    const bool each = one.per_sample != other.per_sample && one.size == other.size;
+    const bool own = one.per_sample && other.per_sample && (one.size == 1 || other.size == 1);
+    if (one != other && one != Extent(1) && other != Extent(1) && !each && !own) {
       throw Refused(fmt::format("{} and {} do not fit each other", text_of(a), text_of(b)));
     }
-    result[i] = one == Extent(1) ? other : one;
+    result[i] = {one.size == 1 ? other.size : one.size, one.per_sample || other.per_sample};
   }
   return result;
 }

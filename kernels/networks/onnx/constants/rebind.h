@@ -19,7 +19,9 @@ Extents reshaped(const Extents& in, const std::vector<Number>& target, bool zero
 // Dimensions `first` up to below `last` as one.
 Extent merged(const Extents& dims, std::size_t first, std::size_t last);
 
-// The dimensions that two values are repeated to, as NumPy broadcasts. Throws Refused.
+// The dimensions that two values are repeated to, as NumPy broadcasts. Where k · batch elements meet k
+// others, each sample's meet those; where they meet those of the batch, each sample's meet its own one.
+// Throws Refused.
 Extents broadcast(const Extents& a, const Extents& b);
 
 }  // namespace bench::kernels::onnx

@@ -10,21 +10,54 @@
 
 namespace bench::kernels::onnx {
 
+namespace {
+
+std::vector<Number> numbers_of(const std::vector<std::int64_t>& wholes) {
+  std::vector<Number> numbers;
+  for (const std::int64_t whole : wholes) {
+    numbers.push_back({static_cast<double>(whole), 0});
+  }
+  return numbers;
+}
+
+std::vector<Number> numbers_of(const Constant& constant) {
+  std::vector<Number> numbers;
+  for (std::int64_t i = 0; i < constant.elements(); ++i) {
+    numbers.push_back(constant.number(i));
+  }
+  return numbers;
+}
+
+// A bound of a dimension of size · batch as one of each sample's elements.
+std::int64_t bound_of_sample(const Number& bound, std::int64_t size, std::int64_t file_batch) {
+  const std::int64_t fixed = to_whole(bound.fixed);
+  if (bound.per_batch != 0) {
+    if (fixed == 0) {
+      return to_whole(bound.per_batch);
+    }
+  } else if (fixed / file_batch >= size || fixed / file_batch <= -size) {
+    return fixed > 0 ? size : -size;
+  } else if (fixed % file_batch == 0) {
+    return fixed / file_batch;
+  }
+  throw Refused("it takes a part of the batch");
+}
+
+}  // namespace
+
 SliceLists slice_lists(const Evaluation& evaluation) {
   SliceLists lists;
   if (evaluation.opset < 10) {
-    lists.starts = integers_of(evaluation.node, "starts").value_or(std::vector<std::int64_t>{});
-    for (const std::int64_t end :
-         integers_of(evaluation.node, "ends").value_or(std::vector<std::int64_t>{})) {
-      lists.ends.push_back({static_cast<double>(end), 0});
-    }
+    const auto attribute = [&](const std::string& name) {
+      return numbers_of(integers_of(evaluation.node, name).value_or(std::vector<std::int64_t>{}));
+    };
+    lists.starts = attribute("starts");
+    lists.ends = attribute("ends");
     lists.axes = integers_of(evaluation.node, "axes");
     return lists;
   }
-  lists.starts = evaluation.in(1).wholes();
-  for (std::int64_t i = 0; i < evaluation.in(2).elements(); ++i) {
-    lists.ends.push_back(evaluation.in(2).number(i));
-  }
+  lists.starts = numbers_of(evaluation.in(1));
+  lists.ends = numbers_of(evaluation.in(2));
   if (evaluation.has(3)) {
     lists.axes = evaluation.in(3).wholes();
   }
@@ -34,7 +67,7 @@ SliceLists slice_lists(const Evaluation& evaluation) {
   return lists;
 }
 
-std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists) {
+std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists, std::int64_t file_batch) {
   const std::size_t count = lists.starts.size();
   if (lists.ends.size() != count || (lists.axes && lists.axes->size() != count) ||
       (!lists.steps.empty() && lists.steps.size() != count) || (!lists.axes && count > dims.size())) {
@@ -43,20 +76,23 @@ std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists) {
   std::vector<Sliced> all;
   for (std::size_t i = 0; i < count; ++i) {
     Sliced part{.dimension = lists.axes ? axis_of((*lists.axes)[i], dims.size()) : i,
-                .start = lists.starts[i],
+                .start = to_whole(lists.starts[i].fixed),
                 .step = lists.steps.empty() ? 1 : lists.steps[i]};
     const Extent& extent = dims[part.dimension];
     std::int64_t end = to_whole(lists.ends[i].fixed);
     if (extent.per_sample) {
-      const bool whole = part.start == 0 && part.step == 1 &&
+      const bool whole = lists.starts[i] == Number{} && part.step == 1 &&
                          (lists.ends[i] == Number{0, static_cast<double>(extent.size)} || end >= extent.size);
-      if (!whole) {
+      if (whole) {
+        continue;
+      }
+      if (extent.size == 1) {
         throw Refused("it takes a part of the batch");
       }
-      continue;
-    }
-    if (lists.ends[i].per_batch != 0) {
-      throw Refused("an end that depends on the batch");
+      part.start = bound_of_sample(lists.starts[i], extent.size, file_batch);
+      end = bound_of_sample(lists.ends[i], extent.size, file_batch);
+    } else if (lists.starts[i].per_batch != 0 || lists.ends[i].per_batch != 0) {
+      throw Refused("a bound that depends on the batch");
     }
     if (part.step == 0) {
       throw Refused("a step of 0");
@@ -82,10 +118,16 @@ std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists) {
 
 std::vector<std::int64_t> split_sizes(const Extent& extent,
                                       const std::optional<std::vector<std::int64_t>>& sizes,
-                                      std::size_t results) {
+                                      std::size_t results, std::int64_t file_batch) {
   std::vector<std::int64_t> all;
   if (sizes && !sizes->empty()) {
     all = *sizes;
+    for (std::int64_t& size : all) {
+      if (extent.per_sample && size % file_batch != 0) {
+        throw Refused("it splits the batch");
+      }
+      size /= extent.per_sample ? file_batch : 1;
+    }
   } else {
     // Equal parts; the last one is smaller where they do not divide.
     const auto count = static_cast<std::int64_t>(results);
@@ -103,8 +145,9 @@ std::vector<std::int64_t> split_sizes(const Extent& extent,
     }
     sum += size;
   }
-  if (sum != extent.size || all.size() != results || (extent.per_sample && results > 1)) {
-    throw Refused(extent.per_sample ? "it splits the batch" : "parts that are not the whole");
+  const bool of_samples = extent.per_sample && results > 1 && extent.size == 1;
+  if (sum != extent.size || all.size() != results || of_samples) {
+    throw Refused(of_samples ? "it splits the batch" : "parts that are not the whole");
   }
   return all;
 }

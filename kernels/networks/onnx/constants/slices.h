@@ -10,10 +10,10 @@
 
 namespace bench::kernels::onnx {
 
-// The lists of a Slice: attributes in old versions, inputs in new ones. An end may be the batch's size.
+// The lists of a Slice: attributes in old versions, inputs in new ones. A bound may be a multiple of the
+// batch.
 struct SliceLists {
-  std::vector<std::int64_t> starts;
-  std::vector<Number> ends;
+  std::vector<Number> starts, ends;
   std::optional<std::vector<std::int64_t>> axes;
   std::vector<std::int64_t> steps;  // empty: 1
 };
@@ -23,13 +23,16 @@ struct Sliced {
   std::size_t dimension = 0;
   std::int64_t start = 0, step = 1, size = 0;
 };
-// The dimensions that a Slice changes. One of the batch must stay whole. Throws Refused.
-std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists);
+// The dimensions that a Slice changes. Of k · batch elements each sample keeps some of its k; the bounds of
+// the file, which holds `file_batch` samples, must be multiples of that. The batch alone stays whole. Throws
+// Refused.
+std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists, std::int64_t file_batch);
 
-// Sizes of a Split's results. Throws Refused where they do not add up.
+// Sizes of a Split's results, those of one sample where the dimension is k · batch. Throws Refused where they
+// do not add up.
 std::vector<std::int64_t> split_sizes(const Extent& extent,
                                       const std::optional<std::vector<std::int64_t>>& sizes,
-                                      std::size_t results);
+                                      std::size_t results, std::int64_t file_batch);
 
 Extents unsqueezed(const Extents& dims, const std::vector<std::int64_t>& axes);
 // Without axes every dimension of one element goes, except that of the batch.

@@ -8,6 +8,8 @@
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/onnx/constants/rebind.h"
 #include "kernels/networks/onnx/constants/slices.h"
+#include "kernels/networks/onnx/lower/batch_apart.h"
+#include "kernels/networks/onnx/lower/copies.h"
 #include "kernels/networks/onnx/lower/lowering.h"
 #include "kernels/operations/gather/gather.h"
 
@@ -86,13 +88,6 @@ Constant nothing_of(const Lowering& node, std::size_t dimension) {
   return Constant::uniform(node.in(0).type, dims, 0);
 }
 
-Layers::Value slice(Lowering& node, Layers::Value from, const Sliced& part) {
-  return node.append({from}, SliceOptions{.dimension = part.dimension,
-                                          .start = part.start,
-                                          .step = part.size == 1 ? 1 : part.step,
-                                          .size = part.size});
-}
-
 void lower_slice(Lowering& node) {
   const Evaluation evaluation = node.evaluation();
   for (std::size_t i = 1; i < node.inputs(); ++i) {
@@ -100,7 +95,7 @@ void lower_slice(Lowering& node) {
       node.known(i, "its bounds");
     }
   }
-  const auto parts = slices_of(extents_of(node.shape(0)), slice_lists(evaluation));
+  const auto parts = slices_of(extents_of(node.shape(0)), slice_lists(evaluation), node.all.file_batch);
   if (parts.empty()) {
     return node.same(0);
   }
@@ -116,15 +111,15 @@ void lower_slice(Lowering& node) {
   }
   Layers::Value layer = node.layer(0);
   for (const Sliced& part : parts) {
-    layer = slice(node, layer, part);
+    layer = sliced(node, layer, part);
   }
   node.set(layer);
 }
 
 void lower_split(Lowering& node) {
   const std::size_t axis = node.axis(0);
-  const auto sizes =
-      split_sizes(node.shape(0)[axis], node.list("split", 1, "its sizes"), node.node.outputs.size());
+  const auto sizes = split_sizes(node.shape(0)[axis], node.list("split", 1, "its sizes"),
+                                 node.node.outputs.size(), node.all.file_batch);
   if (sizes.size() == 1) {
     return node.same(0);
   }
@@ -134,62 +129,18 @@ void lower_split(Lowering& node) {
     if (sizes[i] == 0) {
       node.set(nothing_of(node, axis), i);
     } else if (!node.node.outputs[i].empty()) {
-      node.set(slice(node, from, {.dimension = axis, .start = at, .step = 1, .size = sizes[i]}), i);
+      node.set(sliced(node, from, {.dimension = axis, .start = at, .step = 1, .size = sizes[i]}), i);
     }
     at += sizes[i];
   }
 }
 
-// Values that are the same for every sample are repeated where others depend on the batch.
 void lower_concat(Lowering& node) {
-  const std::size_t axis = node.axis(0);
-  std::optional<std::size_t> batch;
-  Extent each = 1;
+  std::vector<Value> values;
   for (std::size_t i = 0; i < node.inputs(); ++i) {
-    if (const auto at = node.shape(i).batch_dimension()) {
-      batch = at;
-      each = node.shape(i)[*at];
-    }
+    values.push_back(node.in(i));
   }
-  std::vector<Layers::Value> parts;
-  const Uniform start{};
-  for (std::size_t i = 0; i < node.inputs(); ++i) {
-    Value value = node.in(i);
-    if (value.shape.elements() == 0) {
-      continue;
-    }
-    if (value.shape.rank() != node.rank(0)) {
-      throw Refused("values of different numbers of dimensions");
-    }
-    if (batch && *batch == axis) {
-      throw Refused("it joins batches");
-    }
-    Layers::Value layer = node.all.layer(value, start);
-    if (batch && !value.has_batch()) {
-      Shape wanted = value.shape;
-      if (wanted[*batch].size != 1) {
-        throw Refused(fmt::format("it joins {} with values of a batch", value.shape.text()));
-      }
-      wanted[*batch] = each;
-      layer = node.append({layer}, ExpandOptions{.shape = wanted});
-    }
-    parts.push_back(layer);
-  }
-  if (parts.empty()) {
-    throw Refused("it joins nothing");
-  }
-  while (parts.size() > 1) {
-    // A layer joins 64 values at most.
-    const auto count = static_cast<std::ptrdiff_t>(std::min<std::size_t>(parts.size(), 64));
-    const std::vector<Layers::Value> some(parts.begin(), parts.begin() + count);
-    parts.erase(parts.begin(), parts.begin() + count);
-    parts.insert(parts.begin(), node.append(some, ConcatOptions{.dimension = axis}));
-  }
-  node.set(parts.front());
-}
-
-Layers::Value expand(Lowering& node, const Shape& shape) {
-  return node.append({node.layer(0)}, ExpandOptions{.shape = shape});
+  node.set(concatenated(node, values, node.axis(0)));
 }
 
 void lower_expand(Lowering& node) {
@@ -202,7 +153,12 @@ void lower_expand(Lowering& node) {
   if (shape == node.shape(0)) {
     return node.same(0);
   }
-  node.set(expand(node, shape));
+  const Shape& own = node.shape(0);
+  if (const auto met = meeting({own, shape})) {
+    const Layers::Value from = node.all.reshaped(node.elements(0), apart(own, *met));
+    return node.set(node.append({from}, ExpandOptions{.shape = apart(shape, *met)}), shape);
+  }
+  node.set(node.append({node.layer(0)}, ExpandOptions{.shape = shape}));
 }
 
 // Each repeated dimension gets another before it, which is expanded.

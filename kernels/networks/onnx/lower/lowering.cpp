@@ -191,6 +191,9 @@ Layers::Value Importing::parameter(const Value& value, const Shape& shape, const
 }
 
 Layers::Value Importing::materialised(const Value& value, const Uniform& start) {
+  if (value.sequence != nullptr) {
+    throw Refused("a sequence where a value is needed");
+  }
   // One sample's elements, which do not depend on the batch.
   Shape one;
   for (std::size_t d = 0; d < value.shape.rank(); ++d) {
@@ -309,11 +312,19 @@ bool Lowering::has(std::size_t input) const {
   return input < node.inputs.size() && !node.inputs[input].empty();
 }
 
-const Value& Lowering::in(std::size_t input) const {
+const Value& Lowering::any_in(std::size_t input) const {
   if (!has(input)) {
     throw Refused(fmt::format("its input {} is not given", input));
   }
   return all.values.at(node.inputs[input]);
+}
+
+const Value& Lowering::in(std::size_t input) const {
+  const Value& value = any_in(input);
+  if (value.sequence != nullptr) {
+    throw Refused(fmt::format("its input {} is a sequence", input));
+  }
+  return value;
 }
 
 const Constant& Lowering::known(std::size_t input, const std::string& what) const {

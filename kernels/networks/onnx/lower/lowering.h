@@ -130,7 +130,8 @@ class Lowering {
   std::string name() const { return node.name.empty() ? node.outputs.front() : node.name; }
 
   bool has(std::size_t input) const;
-  const Value& in(std::size_t input) const;  // throws Refused
+  const Value& in(std::size_t input) const;      // throws Refused, also for a list of values
+  const Value& any_in(std::size_t input) const;  // throws Refused
   const Shape& shape(std::size_t input) const { return in(input).shape; }
   std::size_t rank(std::size_t input) const { return shape(input).rank(); }
   std::size_t inputs() const { return node.inputs.size(); }

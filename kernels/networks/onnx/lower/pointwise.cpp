@@ -8,6 +8,7 @@
 
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/lower/batch_apart.h"
 
 namespace bench::kernels::onnx {
 
@@ -26,6 +27,17 @@ Value joined(Lowering& node, PointwiseFunction function, const std::vector<Value
     dims = broadcast(dims, extents_of(value.shape));
   }
   const Shape shape = shape_of(dims);
+  std::vector<Shape> shapes;
+  for (const Value& value : values) {
+    shapes.push_back(value.shape);
+  }
+  if (const auto met = meeting(shapes)) {
+    std::vector<Value> parts;
+    for (const Value& value : values) {
+      parts.push_back(apart(all, value, *met));
+    }
+    return node.value(*joined(node, function, parts).layer, shape);
+  }
   // Around 1 where it is a factor, around 0 where it is a summand.
   const bool factor = function == PointwiseFunction::multiply || function == PointwiseFunction::divide;
   const Uniform start = factor ? Uniform{1, 0.2} : Uniform{};

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "kernels/networks/graph/graph.h"
 #include "kernels/networks/onnx/constants/constant.h"
@@ -36,6 +37,8 @@ struct Value {
   // A layer whose result has the elements in order, maybe in another shape.
   std::optional<Layers::Value> layer{};
   std::shared_ptr<const Padded> padded{};
+  // A list of values; then it has nothing else but a name.
+  std::shared_ptr<const std::vector<Value>> sequence{};
 
   bool is_known() const { return constant != nullptr && parameter.empty(); }
   bool is_weight() const { return !parameter.empty(); }

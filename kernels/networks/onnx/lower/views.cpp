@@ -64,7 +64,7 @@ void lower_unsqueeze(Lowering& node) {
 }
 
 void lower_identity(Lowering& node) {
-  node.same(0);
+  node.set(node.any_in(0));
 }
 
 // Floats that the file does not hold are drawn, as a weight of that name, which training leaves as it is.
