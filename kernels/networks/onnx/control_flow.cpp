@@ -125,7 +125,8 @@ void ControlFlow::unroll(const Node& node) {
     ++loops_;
     const bool imported = run_(body);
     --loops_;
-    if (!imported) {
+    const auto is_unknown = [&](const ValueInfo& output) { return network_.unknown.contains(output.name); };
+    if (!imported || std::ranges::any_of(body.outputs, is_unknown)) {
       network_.unknown.insert(node.outputs.begin(), node.outputs.end());
       return;
     }

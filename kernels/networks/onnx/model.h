@@ -50,8 +50,8 @@ struct Tensor {
   std::span<const std::byte> bytes;
   std::shared_ptr<const std::vector<std::byte>> owned;  // what `bytes` points into
   // The elements are not here: they are in another file, which is never opened; or the file has them
-  // (`range`), but they take more than 2 MiB, or more than 24 MiB together with all smaller tensors; or they
-  // are strings, or of a type that ElementType does not list.
+  // (`range`), but they take more than 2 MiB (4 where each is a byte), or more than 24 MiB together with all
+  // smaller tensors; or they are strings, or of a type that ElementType does not list.
   bool external = false;
   std::optional<FileRange> range;  // where the file has the elements in one piece, little-endian
 };

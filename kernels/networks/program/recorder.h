@@ -30,13 +30,18 @@ class OperationCache {
   template <class Spec>
   std::shared_ptr<Operation> make(const Spec& spec, Device& device, const std::string& implementation) {
     auto& known = all<Spec>();
-    const auto at =
-        std::ranges::find(known, spec, [](const auto& entry) -> const Spec& { return entry.first; });
-    return at != known.end() ? at->second
-                             : known.emplace_back(spec, make_operation(spec, device, implementation)).second;
+    // Networks have far fewer different ones of a kind. Looking no further back keeps the time for a chain of
+    // a hundred thousand in proportion to its length.
+    constexpr std::size_t kLatest = 512;
+    for (std::size_t i = known.size(); i-- > 0 && known.size() - i <= kLatest;) {
+      if (known[i].first == spec) {
+        return known[i].second;
+      }
+    }
+    return known.emplace_back(spec, make_operation(spec, device, implementation)).second;
   }
 
-  // The descriptions asked for, each once, with its operation.
+  // The descriptions asked for, with their operations; one of more than 512 may be there twice.
   template <class Spec>
   std::vector<std::pair<Spec, std::shared_ptr<Operation>>>& all() {
     using Entries = std::vector<std::pair<Spec, std::shared_ptr<Operation>>>;

@@ -15,7 +15,7 @@
 namespace bench::kernels::onnx {
 namespace {
 
-constexpr std::int64_t kMostElements = std::int64_t{1} << 48;
+constexpr std::int64_t kMostCompactNumbers = std::int64_t{1} << 48;
 
 float from_half(std::uint16_t bits) {
   const int exponent = (bits >> 10) & 31;
@@ -30,8 +30,8 @@ float from_half(std::uint16_t bits) {
 }
 
 template <class T>
-Elements read(std::span<const std::byte> bytes, std::int64_t count, double (*number)(T) = nullptr) {
-  Elements values;
+CompactNumbers read(std::span<const std::byte> bytes, std::int64_t count, double (*number)(T) = nullptr) {
+  CompactNumbers values;
   values.reserve(static_cast<std::size_t>(count));
   for (std::size_t i = 0; i < static_cast<std::size_t>(count); ++i) {
     T value;
@@ -41,7 +41,7 @@ Elements read(std::span<const std::byte> bytes, std::int64_t count, double (*num
   return values;
 }
 
-Elements read(ElementType type, std::span<const std::byte> bytes, std::int64_t count) {
+CompactNumbers read(ElementType type, std::span<const std::byte> bytes, std::int64_t count) {
   switch (type) {
     case ElementType::f32:
       return read<float>(bytes, count);
@@ -82,7 +82,7 @@ std::int64_t elements_of(const Extents& dims) {
     if (extent.size == 0) {
       return 0;
     }
-    if (extent.size < 0 || count > kMostElements / extent.size) {
+    if (extent.size < 0 || count > kMostCompactNumbers / extent.size) {
       throw Refused("a value of more elements than can be: at most 2^48");
     }
     count *= extent.size;

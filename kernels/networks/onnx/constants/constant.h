@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "kernels/networks/graph/shape.h"
-#include "kernels/networks/onnx/constants/elements.h"
+#include "kernels/networks/onnx/constants/compact_numbers.h"
 #include "kernels/networks/onnx/constants/number.h"
 #include "kernels/networks/onnx/model.h"
 
@@ -25,7 +25,7 @@ struct Constant {
   Extents dims;
   // In order, the last dimension fastest; a single one is that of every element. Integers beyond 2^53 are
   // rounded, which only limits like INT64_MAX reach.
-  Elements values;
+  CompactNumbers values;
   std::vector<double> per_batch{};  // as many as values, or none: 0
   // Elements count the samples of the batch, from Range(0, batch): they may only be used as indices of
   // samples.
@@ -57,12 +57,12 @@ struct Constant {
 std::int64_t to_whole(double value);  // rounded towards zero, saturated
 
 // How many elements of four bytes folding may make: for one constant, held at once, and in all, which bounds
-// the time. One of eight bytes counts twice as soon as it is held.
+// the time. Those held count by their bytes.
 class Budget {
  public:
-  static constexpr std::int64_t kMost = std::int64_t{1} << 21;       // 8 MiB
-  static constexpr std::int64_t kMostHeld = std::int64_t{3} << 21;   // 24 MiB
-  static constexpr std::int64_t kMostInAll = std::int64_t{1} << 25;  // some 0.2 s
+  static constexpr std::int64_t kMost = std::int64_t{5} << 20;       // 20 MiB
+  static constexpr std::int64_t kMostHeld = std::int64_t{7} << 20;   // 28 MiB
+  static constexpr std::int64_t kMostInAll = std::int64_t{3} << 24;  // some 0.2 s
 
   // Throws Refused beyond a bound.
   void take(std::int64_t elements);

@@ -21,6 +21,10 @@ std::vector<Number> numbers_of(const std::vector<std::int64_t>& wholes) {
 }
 
 std::vector<Number> numbers_of(const Constant& constant) {
+  constexpr std::int64_t kMost = 64;
+  if (constant.elements() > kMost) {
+    throw Refused(fmt::format("a list of {} sizes; at most {} are accepted", constant.elements(), kMost));
+  }
   std::vector<Number> numbers;
   for (std::int64_t i = 0; i < constant.elements(); ++i) {
     numbers.push_back(constant.number(i));

@@ -145,6 +145,9 @@ void lower_concat(Lowering& node) {
 
 void lower_expand(Lowering& node) {
   const Constant& target = node.known(1, "its sizes");
+  if (target.elements() > static_cast<std::int64_t>(Shape::kMostDims)) {
+    throw Refused("a shape of too many dimensions");
+  }
   std::vector<Number> sizes;
   for (std::int64_t i = 0; i < target.elements(); ++i) {
     sizes.push_back(target.number(i));

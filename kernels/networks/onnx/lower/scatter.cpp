@@ -60,7 +60,7 @@ void scatter(Lowering& node, const Places& places, std::size_t updates,
     throw Refused("updates of another size than their places");
   }
   const std::int64_t count = places.elements();
-  node.all.budget.take(elements_of({count}) + static_cast<std::int64_t>(written.size()));
+  node.all.budget.take(elements_of({count}));
   if (count + static_cast<std::int64_t>(written.size()) > (std::int64_t{1} << 30)) {
     throw Refused("a value of more elements than can be");
   }

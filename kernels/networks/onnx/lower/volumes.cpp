@@ -41,7 +41,7 @@ Padding padding_of_planes(const VolumeWindows& windows) {
 
 const Shape& volume(const Lowering& node) {
   const Shape& shape = node.shape(0);
-  if (shape[0] != kBatch || !shape.is_fixed_from(1)) {
+  if (!shape[0].per_sample) {
     throw Refused(fmt::format("it needs volumes whose first dimension is the batch, not {}", shape.text()));
   }
   return shape;
@@ -110,8 +110,9 @@ void lower_volume_conv(Lowering& node) {
   std::int64_t count = 0;
   const Layers::Value apart = frames_of_windows(node, windows, count);
   const Layers::Value turned = node.append({apart}, TransposeOptions{.order = {0, 2, 1, 3, 4, 5}});
-  const Layers::Value maps = node.all.reshaped(
-      turned, {Extent(count, true), elements_of({shape[1].size, kernel[0]}), shape[3].size, shape[4].size});
+  const Layers::Value maps =
+      node.all.reshaped(turned, {Extent(elements_of({shape[0].size, count}), true),
+                                 elements_of({shape[1].size, kernel[0]}), shape[3].size, shape[4].size});
   const bool biased = node.has(2);
   const ConvOptions options{.channels = channels,
                             .kernel = {kernel[1], kernel[2]},
@@ -128,7 +129,7 @@ void lower_volume_conv(Lowering& node) {
   }
   const Shape planes = node.all.graph[made].shape;
   const Layers::Value by_frames =
-      node.all.reshaped(made, {kBatch, count, channels, planes.height(), planes.width()});
+      node.all.reshaped(made, {shape[0], count, channels, planes.height(), planes.width()});
   node.set(node.append({by_frames}, TransposeOptions{.order = {0, 2, 1, 3, 4}}));
 }
 

@@ -21,8 +21,8 @@ void Allowance::add_node() {
   }
 }
 
-bool Allowance::keep_values(std::uint64_t bytes) {
-  if (bytes > kLargestValues || bytes > kMostValues - values_) {
+bool Allowance::keep_values(std::uint64_t bytes, std::uint64_t element_size) {
+  if (bytes > (element_size == 1 ? kLargestBytes : kLargestValues) || bytes > kMostValues - values_) {
     return false;
   }
   values_ += bytes;

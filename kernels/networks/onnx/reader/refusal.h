@@ -21,6 +21,7 @@ inline constexpr std::uint64_t kMostNodes = 100'000;             // of all graph
 inline constexpr std::uint64_t kMostKept = 128 * kMiB;           // nodes, names, attributes
 inline constexpr std::uint64_t kMostValues = 24 * kMiB;          // of all tensors that are read
 inline constexpr std::uint64_t kLargestValues = 2 * kMiB;        // of one tensor that is read
+inline constexpr std::uint64_t kLargestBytes = 4 * kMiB;         // the same of bytes or booleans: a mask
 inline constexpr std::uint64_t kLargestTensor = kMiB * kMiB;     // bytes that dimensions may ask for: 1 TiB
 inline constexpr std::uint64_t kLargestDimension = kMiB * kMiB;  // 2^40
 inline constexpr std::size_t kMostDimensions = 32;
@@ -34,7 +35,7 @@ class Allowance {
   void keep(std::uint64_t bytes);
   void add_node();
   // False where a tensor's elements are to stay in the file.
-  bool keep_values(std::uint64_t bytes);
+  bool keep_values(std::uint64_t bytes, std::uint64_t element_size);
 
  private:
   std::uint64_t kept_ = 0;  // bytes

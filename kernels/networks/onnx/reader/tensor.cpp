@@ -164,7 +164,7 @@ void settle(Tensor& tensor, const Elements& typed, Allowance& allowance) {
   if ((fits ? typed.count() : 0) != count) {
     wrong_count(tensor, count, fits ? typed.count() : 0, "elements");
   }
-  tensor.owned = allowance.keep_values(count * size) ? typed.as(size) : nullptr;
+  tensor.owned = allowance.keep_values(count * size, size) ? typed.as(size) : nullptr;
   tensor.external = !tensor.owned;
   if (tensor.owned) {
     tensor.bytes = *tensor.owned;
@@ -274,7 +274,7 @@ void read_elements(wire::Input& input, std::span<Tensor* const> tensors, Allowan
   std::stable_sort(left.begin(), left.end(),
                    [](const Tensor* a, const Tensor* b) { return a->range->size < b->range->size; });
   for (Tensor* tensor : left) {
-    if (!allowance.keep_values(tensor->range->size)) {
+    if (!allowance.keep_values(tensor->range->size, element_size(tensor->type))) {
       tensor->external = true;
       continue;
     }

@@ -25,6 +25,8 @@ std::string refused_node(const std::string& op, const std::vector<std::string>& 
   net.integers("zero", {}, {0});
   net.integers("huge", {}, {1'000'000'000'000});
   net.integers("one", {1}, {1});
+  net.integers("two", {1}, {2});
+  net.integers("zeros", {1}, {0});
   net.node("Conv", {"x", "w"}, {"c"});
   std::vector<std::string> inputs{"c"};
   inputs.insert(inputs.end(), more.begin(), more.end());
@@ -41,7 +43,7 @@ TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
   EXPECT_THAT(refused_node("Softmax", {}, {written::i("axis", 0)}), HasSubstr("samples of a batch"));
   EXPECT_THAT(refused_node("Gather", {"zero"}, {written::i("axis", 0)}), HasSubstr("one sample of a batch"));
   EXPECT_THAT(refused_node("Reshape", {"c"}), HasSubstr("depend on data"));
-  EXPECT_THAT(refused_node("Concat", {"x"}, {written::i("axis", 0)}), HasSubstr("joins batches"));
+  EXPECT_THAT(refused_node("Slice", {"one", "two", "zeros"}), HasSubstr("a part of the batch"));
   EXPECT_THAT(refused_node("Transpose", {}, {written::ints("perm", {0, 1, 1, 2})}),
               HasSubstr("each dimension"));
 }
