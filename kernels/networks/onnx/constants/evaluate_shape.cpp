@@ -32,6 +32,15 @@ Constant as(const Constant& input, Extents dims) {
   return made;
 }
 
+// So many numbers like an input's as the budget counts them, in four bytes each: small integers take two.
+// More numbers than one constant may have are counted as they are, which is refused.
+std::int64_t as_held(const Constant& input, std::int64_t count) {
+  constexpr std::int64_t kBytes = 4;
+  const auto bytes = static_cast<std::int64_t>(input.values.bytes());
+  const auto numbers = static_cast<std::int64_t>(input.values.size());
+  return count > Budget::kMost || numbers == 0 ? count : count * bytes / numbers / kBytes + 1;
+}
+
 // The result's element at index i, by dimensions, is the input's at Σ steps[d] · i[d] + first.
 Constant strided(const Evaluation& evaluation, const Constant& input, const Extents& dims,
                  const std::vector<std::int64_t>& steps, std::int64_t first = 0) {
@@ -39,14 +48,19 @@ Constant strided(const Evaluation& evaluation, const Constant& input, const Exte
   if (input.is_uniform()) {
     return picked(input, dims, {});
   }
-  evaluation.budget.take(count);
+  evaluation.budget.take(as_held(input, count));
   Constant made{.type = input.type, .dims = dims, .values = {}};
   made.counts_samples = input.counts_samples;
   made.values.reserve(static_cast<std::size_t>(count));
+  const bool plain = input.per_batch.empty();
   std::vector<std::int64_t> index(dims.size(), 0);
   std::int64_t at = first;
   for (std::int64_t i = 0; i < count; ++i) {
-    made.append(input.number(at));
+    if (plain) {
+      made.values.push_back(input.values[static_cast<std::size_t>(at)]);
+    } else {
+      made.append(input.number(at));
+    }
     for (std::size_t d = dims.size(); d-- > 0;) {
       at += steps[d];
       if (++index[d] < dims[d].size) {
@@ -169,17 +183,25 @@ std::vector<Constant> concat(const Evaluation& evaluation) {
     }
     made.dims[axis].size += in.dims[axis].size;
   }
-  evaluation.budget.take(made.elements());
-  made.values.reserve(static_cast<std::size_t>(made.elements()));
+  std::int64_t held = 0;
+  bool plain = true;
   std::vector<std::int64_t> counts;  // of a row of each input
   for (const Constant* const in : evaluation.inputs) {
+    held += as_held(*in, in->elements());
+    plain = plain && in->per_batch.empty();
     counts.push_back(in->elements() / std::max<std::int64_t>(1, outer));
   }
+  evaluation.budget.take(made.elements() > Budget::kMost ? made.elements() : held);
+  made.values.reserve(static_cast<std::size_t>(made.elements()));
   for (std::int64_t row = 0; row < outer; ++row) {
     for (std::size_t i = 0; i < counts.size(); ++i) {
       const Constant& in = *evaluation.inputs[i];
       for (std::int64_t j = 0; j < counts[i]; ++j) {
-        made.append(in.number(row * counts[i] + j));
+        if (plain) {
+          made.values.push_back(in.value(row * counts[i] + j));
+        } else {
+          made.append(in.number(row * counts[i] + j));
+        }
       }
     }
   }
