@@ -39,8 +39,8 @@ std::int64_t bound_of_sample(const Number& bound, std::int64_t size, std::int64_
     if (fixed == 0) {
       return to_whole(bound.per_batch);
     }
-  } else if (fixed / file_batch >= size || fixed / file_batch <= -size) {
-    return fixed > 0 ? size : -size;
+  } else if (fixed / file_batch >= size || fixed / file_batch < -size) {
+    return fixed > 0 ? size : -size - 1;
   } else if (fixed % file_batch == 0) {
     return fixed / file_batch;
   }

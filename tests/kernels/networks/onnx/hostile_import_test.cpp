@@ -215,11 +215,11 @@ INSTANTIATE_TEST_SUITE_P(
                   net.integers("one", {}, {1});
                   net.integers("many", {}, {1'000'000});
                   net.node("Range", {"zero", "many", "one"}, {"r0"});
-                  for (int i = 0; i < 40; ++i) {
+                  for (int i = 0; i < 60; ++i) {
                     const std::string last = "r" + std::to_string(i);
                     net.node("Add", {last, last}, {"r" + std::to_string(i + 1)});
                   }
-                  net.node("Identity", {"r40"}, {"made"});
+                  net.node("Identity", {"r60"}, {"made"});
                   add_made(net);
                 },
                 "folding constants would make more than"},
@@ -380,7 +380,8 @@ INSTANTIATE_TEST_SUITE_P(
                     net.integers("one" + name, {}, {1});
                     net.node("Range", {"zero" + name, "to" + name, "one" + name}, {name});
                   }
-                  net.node("Concat", {"n0", "n1", "n2", "n3"}, {"made"}, {written::i("axis", 0)});
+                  net.node("Concat", {"n0", "n1", "n2", "n3", "n4", "n5", "n6", "n7"}, {"made"},
+                           {written::i("axis", 0)});
                   add_made(net);
                 },
                 "(Range) cannot be imported: folding constants would make more than 7340032 elements"},

@@ -46,7 +46,7 @@ TEST(CompactNumbers, AreReplacedByWiderOnes) {
   EXPECT_EQ(numbers[0], 1);
   EXPECT_EQ(numbers[1], 1e9 + 0.5);
   EXPECT_EQ(numbers[2], 3);
-  numbers.assign(4, -2);
+  numbers.assign(std::size_t{4}, -2);
   EXPECT_EQ(numbers.size(), 4U);
   EXPECT_EQ(numbers.bytes(), 4 * 2U);
   EXPECT_EQ(numbers[3], -2);
