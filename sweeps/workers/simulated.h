@@ -33,9 +33,10 @@ struct SimulationRequest {
 };
 
 struct SimulatedPoint {
-  std::int64_t workers = 0;  // of each GPU
-  double samples_per_s = 0;  // of all GPUs
-  double au = 0;             // divided by that of a loader that does nothing
+  std::int64_t workers = 0;           // of each GPU
+  double samples_per_s = 0;           // of all GPUs
+  double au = 0;                      // divided by that of a loader that does nothing
+  std::optional<Interval> au_ci95{};  // of what the profile's plausible laws give; none without them
   double stall_p50_ns = 0;
   double stall_p99_ns = 0;
   double computing_workers = 0;
@@ -69,6 +70,9 @@ struct Simulated {
 
 // The knee of the simulated AU; none for fewer than two counts.
 std::optional<Knee> find_knee(std::span<const SimulatedPoint> points);
+
+// The counts that the intervals of AU allow for the knee; none where a point has no interval.
+std::optional<Interval> knee_range(std::span<const SimulatedPoint> points);
 
 Simulated simulate(const Profile& profile, const SimulationRequest& request);
 // After a measured run: each measured count is also simulated from a profile without it, for the error.
