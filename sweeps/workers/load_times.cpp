@@ -27,16 +27,15 @@ std::vector<double> stretches(const LoadTimes& times) {
   return means;
 }
 
-simulator::CapacityPoint rate_of(const LoadTimes& times, double batch) {
-  const double load_ns = mean(times.load_ns);
-  simulator::CapacityPoint point{.active = static_cast<double>(times.workers),
-                                 .samples_per_s = batch * 1e9 / load_ns};
-  point.ci95 = {point.samples_per_s, point.samples_per_s};
+simulator::CapacityPoint rate_with(const LoadTimes& times, double batch) {
+  const double per_s = batch * 1e9 / mean(times.load_ns);
+  simulator::CapacityPoint point{
+      .active = static_cast<double>(times.workers), .samples_per_s = per_s, .ci95 = {per_s, per_s}};
   if (const std::vector<double> means = stretches(times); means.size() > 1) {
     const Estimate spread = mean_estimate(means);
     // The interval of the stretches, about the mean of all times.
     const double half = std::min(0.9, (spread.high() - spread.value) / spread.value);
-    point.ci95 = {point.samples_per_s / (1 + half), point.samples_per_s / (1 - half)};
+    point.ci95 = {per_s / (1 + half), per_s / (1 - half)};
   }
   return point;
 }
@@ -75,7 +74,7 @@ Profile profile_of(const TimedLoader& loader) {
 
   std::vector<simulator::CapacityPoint> rates;
   for (const LoadTimes& times : loader.times) {
-    rates.push_back(rate_of(times, batch));
+    rates.push_back(rate_with(times, batch));
     profile.law.workers.push_back(times.workers);
   }
   static_cast<simulator::LawFit&>(profile.law) =

@@ -14,10 +14,10 @@ namespace bench::sweeps {
 // Of a loop that takes batches and computes nothing, with one count of workers; times in nanoseconds.
 struct LoadTimes {
   std::int64_t workers = 1;
-  std::vector<double> load_ns;  // from each batch to the next; at least one
+  std::vector<double> load_ns{};  // from each batch to the next; at least one
   // How long after a pause of kPause · mean(load_ns) the loop had the next batch, which was ready: its late
   // waking, and receiving the batch while workers compute. May be empty.
-  std::vector<double> ready_ns;
+  std::vector<double> ready_ns{};
 };
 inline constexpr double kPause = 1.25;
 

@@ -116,7 +116,7 @@ LoadTimes read_point(const Field& point) {
 
 // Each count once, one worker among them, and none faster than so many workers can be.
 void check_counts(const Field& field, const std::vector<LoadTimes>& times) {
-  constexpr double kMostScaling = 1.5;
+  constexpr double kMostScaling = 2;
   if (times.empty() || times.front().workers != 1) {
     throw UsageError(
         fmt::format("{} has none with 1 worker, from which the other counts are simulated", field.path()));
