@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <set>
-#include <utility>
 
 #include "bench/error.h"
 #include "bench/measure/result.h"
@@ -109,7 +108,7 @@ Interval au_interval(const Profile& profile, const SimulationRequest& request, c
     Pipeline pipeline = pipeline_for(profile, request, point.workers);
     const simulator::ScalabilityLaw& law = laws[static_cast<std::size_t>(std::lround(end * last))];
     for (std::vector<double>* const work_ns : {&pipeline.batch_work_ns, &pipeline.sample_work_ns}) {
-      *work_ns = scaled_to(mean(*work_ns) * pipeline.law.one / law.one, std::move(*work_ns));
+      *work_ns = scaled_to(mean(*work_ns) * pipeline.law.one / law.one, *work_ns);
     }
     pipeline.law = law;
     set_length(pipeline);
