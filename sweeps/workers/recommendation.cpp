@@ -150,7 +150,7 @@ std::optional<Choice> choose(const Evidence& evidence) {
   if (const LoaderPoint* const point = evidence.points.at(choice.workers); point != nullptr && point->au) {
     choice.au = *point->au;
   } else if (const SimulatedPoint* const other = evidence.simulated_at(choice.workers)) {
-    choice.au = {.value = other->au, .ci95 = other->au_ci95};
+    choice.au = other->printed_au();
   } else {
     return std::nullopt;  // neither ready data nor a simulation
   }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/json.h"
+#include "bench/measure/estimate.h"
 #include "sweeps/workers/knee.h"
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/profile.h"
@@ -43,6 +44,13 @@ struct SimulatedPoint {
   double worker_busy = 0;
   std::string limited_by{};  // "consumer", "workers", "cores", "storage", "copy", "order", "prefetch"
   std::optional<double> held_out_au{};  // by a profile without this count; none at the law's first
+
+  // As it is printed: without an interval that two digits do not show.
+  Estimate printed_au() const {
+    constexpr double kShown = 0.005;
+    const bool wide = au_ci95 && au_ci95->high - au_ci95->low >= kShown;
+    return {.value = au, .ci95 = wide ? au_ci95 : std::nullopt};
+  }
 };
 
 struct SimulatedRequirement {

@@ -16,7 +16,8 @@ std::string estimate_text(const Estimate& estimate) {
 }
 
 std::string simulated_au_text(const SimulatedPoint& point) {
-  return point.au_ci95 ? plus_minus(point.au, point.au_ci95) : fmt::format("{:.2f}", point.au);
+  const Estimate au = point.printed_au();
+  return au.ci95 ? estimate_text(au) : fmt::format("{:.2f}", au.value);
 }
 
 std::string stall_text(std::optional<double> ns) {

@@ -109,7 +109,10 @@ TEST(WorkersLoadTimes, CoverTheTrueAuByTheirInterval) {
         time = time.get<double>() * round * (0.6 + 0.8 * unit_draw(engine));
       }
     }
-    const Interval interval = *evidence_for(file, 10).simulated_at(3)->au_ci95;
+    SimulationRequest request = consumer_of(10);
+    request.workers = {3};
+    const Evidence evidence = simulated_from(profile_of(read_load_times(file)), request);
+    const Interval interval = *evidence.simulated_at(3)->au_ci95;
     const double truth = 10 / load_ms(3);
     covered += interval.low <= truth && truth <= interval.high ? 1 : 0;
   }
