@@ -8,7 +8,7 @@
 
 #include "bench/json.h"
 #include "tests/bench/support/temporary_folder.h"
-#include "tests/program/document_python.h"
+#include "tests/program/document_blocks.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
 
@@ -34,7 +34,7 @@ std::int64_t count_of(const Json& report, const std::string& kind) {
 
 TEST(OnnxExport, TheDocumentsLinesGiveNetworksForInferenceAndTraining) {
   const fs::path document = BENCH_TEST_SOURCE_DIR "/docs/onnx.md";
-  const std::vector<std::string> blocks = python_in(document);
+  const std::vector<std::string> blocks = blocks_in(document, "python");
   ASSERT_EQ(blocks.size(), 2U);
   const TemporaryFolder folder;
   std::string code = "os.chdir('" + folder.path().string() + "')\n";

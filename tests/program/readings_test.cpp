@@ -15,7 +15,7 @@
 #include "bench/run/result_file.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
-#include "tests/program/document_python.h"
+#include "tests/program/document_blocks.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
 
@@ -45,7 +45,7 @@ std::set<std::string> keys_of(const Json& object) {
 }
 
 TEST(Readings, TheFirstLinesPrintTheReadingsOfALoop) {
-  const std::vector<std::string> blocks = python_in(kDocument);
+  const std::vector<std::string> blocks = blocks_in(kDocument, "python");
   ASSERT_EQ(blocks.size(), 2U);
   const Ended ended = run_with_torch(blocks[0] + kData + R"(
 model = torch.nn.Linear(192, 10)
@@ -107,7 +107,7 @@ constexpr const char* kSamples =
                   {"workers": 4, "load_ms": [14]}]})";
 
 TEST_F(SamplesFile, TheSecondLinesPrintWhatIsSimulated) {
-  const std::vector<std::string> blocks = python_in(kDocument);
+  const std::vector<std::string> blocks = blocks_in(kDocument, "python");
   ASSERT_EQ(blocks.size(), 2U);
   const Ended ended = run_with_torch(blocks[1] + kData +
                                      "load_times(Data(), 4, counts=(1, 2, 3), timed=24, drop_last=True)\n");
@@ -153,6 +153,18 @@ TEST_F(SamplesFile, GivesFindingsTablePictureAndFile) {
   const Ended modelled =
       simulate(write(kSamples), {"--device", "t4", "--workload", "resnet18", "--mode", "train", "--no-plot"});
   EXPECT_EQ(modelled.code, 0) << modelled.err;
+}
+
+TEST_F(SamplesFile, TheDocumentsExampleGivesItsAnswer) {
+  const std::vector<std::string> blocks = blocks_in(kDocument, "json");
+  ASSERT_EQ(blocks.size(), 1U);
+  const Ended ended = simulate(write(blocks[0]), {"--consumer", "20ms", "--no-plot"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::istringstream lines(ended.out);
+  std::string answer;
+  std::getline(lines, answer);
+  EXPECT_THAT(answer, HasSubstr("use 3 workers"));
+  EXPECT_THAT(read_file(kDocument), HasSubstr(answer + "\n"));
 }
 
 TEST_F(SamplesFile, BadInputGetsOneSentence) {

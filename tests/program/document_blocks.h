@@ -1,4 +1,4 @@
-// The Python that a document shows, run by the Python that PyTorch's packages belong to.
+// The code that a document shows, run by the Python that PyTorch's packages belong to.
 #pragma once
 
 #include <filesystem>
@@ -14,13 +14,14 @@ namespace bench::testing {
 inline constexpr const char* kPython = "/usr/bin/python3";  // Debian's, which its packages belong to
 inline constexpr int kNoTorch = 77;
 
-// The blocks of Python in a document.
-inline std::vector<std::string> python_in(const std::filesystem::path& document) {
+// The blocks of that language in a document.
+inline std::vector<std::string> blocks_in(const std::filesystem::path& document,
+                                          const std::string& language) {
   std::vector<std::string> blocks;
   std::istringstream lines(read_file(document));
   bool inside = false;
   for (std::string line; std::getline(lines, line);) {
-    if (line == "```python") {
+    if (line == "```" + language) {
       blocks.emplace_back();
       inside = true;
     } else if (line == "```") {
