@@ -62,7 +62,7 @@ def claims: [["plateau", "harm", "simulation_error"][] as $name | finding($name)
 def title: ([(.benchmarks // [])[] | objects | .params | objects | select(.loader == "pool") | .consumer // empty] | first) as $measured
   | ($measured // .sweep.profile.consumer? // "a consumer" | clean) as $consumer | (.sweep.simulated.gpus? // 1) as $gpus
   | (.sweep.simulated.cores? // .sweep.loader.cores? // .context.host.usable_cores? // "?" | tostring | clean) as $cores
-  | "Feeding \(if $measured == null and $gpus != 1 then "\($gpus) times " else "" end)\(if $consumer | test("^[0-9]") then "steps of \($consumer)" else $consumer end) from \($cores) core\(if $cores == "1" then "" else "s" end)\(if $measured == null then ", simulated" else "" end)";
+  | "Feeding \(if $measured == null and $gpus != 1 then "\($gpus) times " else "" end)\(if $consumer | test("^[0-9]") then "steps of \($consumer)" else $consumer end) from \($cores) core\(if $cores == "1" then "" else "s" end)\(if $measured == null then ", simulated" else "" end)\(if .sweep.profile.loader? == null then "" else " for your loader" end)";
 def circumstances: [(.context.host.cpu? // null | strings | clean | squeeze),
     (.sweep.loader.data? // null | strings | clean | shorten(40) | "data: \(.)"),
     (.sweep.loader.page_cache? // null | strings | clean | "page cache \(.)"),

@@ -1,6 +1,7 @@
 // How many loader workers does it take to feed the device, and what limits where none is enough?
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -29,6 +30,7 @@
 #include "sweeps/series/points.h"
 #include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/findings.h"
+#include "sweeps/workers/load_times.h"
 #include "sweeps/workers/options.h"
 #include "sweeps/workers/pipeline.h"
 #include "sweeps/workers/session.h"
@@ -314,6 +316,11 @@ class WorkersSweep final : public Sweep {
       simulation.consumer = options_.setup.consumer;
       simulation.step_ns = steps ? static_cast<std::int64_t>(steps->step_ns(profile.pipeline.batch))
                                  : options_.consumer.step_ns;
+    } else if (options_.samples != "none") {
+      const RequiredThroughput& required = simulation.required.front();
+      simulation.consumer = required.name;
+      simulation.step_ns =
+          std::llround(static_cast<double>(profile.pipeline.batch) / required.samples_per_s * 1e9);
     }
     return simulation;
   }
@@ -353,16 +360,20 @@ class WorkersSweep final : public Sweep {
   }
 
   void simulate_profile() {
+    const bool from_samples = options_.samples != "none";
+    const std::string& path = from_samples ? options_.samples : options_.profile;
     const auto naming_the_option = [&](const std::string& file, const auto& work) {
       try {
         return work();
       } catch (const UsageError& error) {
-        throw UsageError(fmt::format("--profile: {}{}", file, error.what()));
+        throw UsageError(fmt::format("--{}: {}{}", from_samples ? "samples" : "profile", file, error.what()));
       }
     };
-    const Json earlier = naming_the_option("", [&] { return read_json(options_.profile); });
-    const std::string file = quote(options_.profile) + ": ";
-    Profile profile = naming_the_option(file, [&] { return read_profile(earlier); });
+    const std::string file = quote(path) + ": ";
+    const Json given =
+        naming_the_option("", [&] { return from_samples ? read_samples_file(path) : read_json(path); });
+    Profile profile = naming_the_option(
+        file, [&] { return from_samples ? profile_of(read_load_times(given)) : read_profile(given); });
     const SimulationRequest simulation = simulation_request(profile);
     known_.profile = naming_the_option(file, [&] { return changed_for(std::move(profile), simulation); });
     known_.simulated = simulate(*known_.profile, simulation);
@@ -371,7 +382,8 @@ class WorkersSweep final : public Sweep {
       document.sweep.state = to_json();
       static_cast<void>(bench::to_json(document));
     } catch (const std::domain_error&) {
-      throw UsageError(fmt::format("--profile: {}the simulation diverged: a value overflowed", file));
+      naming_the_option(file,
+                        []() -> void { throw UsageError("the simulation diverged: a value overflowed"); });
     }
   }
 
@@ -385,7 +397,9 @@ class WorkersSweep final : public Sweep {
 
 std::string label_of(const SweepRequest& request) {
   if (simulates(request)) {
-    const std::string profile = std::filesystem::path(request.sweep_options.at("profile")).stem().string();
+    const bool samples = request.given_sweep_options.contains("samples");
+    const std::string profile =
+        std::filesystem::path(request.sweep_options.at(samples ? "samples" : "profile")).stem().string();
     return fmt::format("simulated-{}", profile.starts_with("workers-") ? profile.substr(8) : profile);
   }
   const std::string& consumer = request.sweep_options.at("consumer");

@@ -45,42 +45,27 @@ double busy_cores(const LoaderPoint& point, double cores, bool storage) {
   return std::min(1.0, point.samples_per_s.value * image_ns / 1e9 / cores);
 }
 
-// Without the threads that met an idle core, which were the least late.
-std::vector<double> on_busy_cores(const LoaderPoint& point, double usual, double busy) {
-  std::vector<double> late;
-  for (const double time : point.windows->late_ns) {
-    late.push_back(std::max(0.0, time - usual));
+std::vector<simulator::SchedulingLatency> by_group(const std::vector<LoaderPoint>& points, double usual,
+                                                   double cores, bool storage,
+                                                   std::optional<std::int64_t> left_out) {
+  std::vector<Lateness> measured;
+  for (const LoaderPoint& point : points) {
+    if (point.workers != left_out) {
+      measured.push_back({.workers = point.workers, .busy = busy_cores(point, cores, storage)});
+      for (const double time : point.windows->late_ns) {
+        measured.back().late_ns.push_back(std::max(0.0, time - usual));
+      }
+    }
   }
+  return latencies_of(measured, cores);
+}
+
+// Without the threads that met an idle core, which were the least late.
+std::vector<double> on_busy_cores(std::vector<double> late, double busy) {
   std::ranges::sort(late);
   const double idle = (1 - busy) * static_cast<double>(late.size());
   late.erase(late.begin(), late.begin() + std::min(std::ssize(late), std::lround(idle)));
   return late;
-}
-
-std::vector<simulator::SchedulingLatency> by_group(const std::vector<LoaderPoint>& measured, double usual,
-                                                   double cores, bool storage,
-                                                   std::optional<std::int64_t> left_out) {
-  std::vector<simulator::SchedulingLatency> latencies;
-  double from = 0;
-  for (const double group : kGroups) {
-    const double to = group * cores;
-    std::vector<double> late;
-    double workers = 0;
-    for (const LoaderPoint& point : measured) {
-      const auto count = static_cast<double>(point.workers);
-      if (count > from && count <= to && point.workers != left_out) {
-        const std::vector<double> busy = on_busy_cores(point, usual, busy_cores(point, cores, storage));
-        late.insert(late.end(), busy.begin(), busy.end());
-        workers += count * static_cast<double>(busy.size());
-      }
-    }
-    if (late.size() >= kFewest) {
-      workers /= static_cast<double>(late.size());
-      latencies.push_back({.workers = workers, .late_ns = group_means(std::move(late), kPlaces)});
-    }
-    from = to;
-  }
-  return latencies;
 }
 
 // ---------- shared cores
@@ -116,6 +101,30 @@ MeasuredSharing between(const std::vector<MeasuredSharing>& measured, std::int64
 }
 
 }  // namespace
+
+std::vector<simulator::SchedulingLatency> latencies_of(const std::vector<Lateness>& measured, double cores) {
+  std::vector<simulator::SchedulingLatency> latencies;
+  double from = 0;
+  for (const double group : kGroups) {
+    const double to = group * cores;
+    std::vector<double> late;
+    double workers = 0;
+    for (const Lateness& one : measured) {
+      const auto count = static_cast<double>(one.workers);
+      if (count > from && count <= to) {
+        const std::vector<double> busy = on_busy_cores(one.late_ns, one.busy);
+        late.insert(late.end(), busy.begin(), busy.end());
+        workers += count * static_cast<double>(busy.size());
+      }
+    }
+    if (late.size() >= kFewest) {
+      workers /= static_cast<double>(late.size());
+      latencies.push_back({.workers = workers, .late_ns = group_means(std::move(late), kPlaces)});
+    }
+    from = to;
+  }
+  return latencies;
+}
 
 std::vector<simulator::SchedulingLatency> measure_latencies(const LoaderPoints& points, double cores,
                                                             bool storage,

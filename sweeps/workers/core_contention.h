@@ -18,6 +18,16 @@ std::vector<simulator::SchedulingLatency> measure_latencies(const LoaderPoints& 
                                                             bool storage,
                                                             std::optional<std::int64_t> left_out);
 
+// How late threads were scheduled next to so many workers, in ns beyond an idle machine's latency, and the
+// part of the time in which a core was busy with the workers.
+struct Lateness {
+  std::int64_t workers = 0;
+  double busy = 1;
+  std::vector<double> late_ns{};
+};
+// Of the threads that met a busy core, by groups of counts.
+std::vector<simulator::SchedulingLatency> latencies_of(const std::vector<Lateness>& measured, double cores);
+
 // The slowdown of a consumer on the workers' own cores and of this many workers, beyond that of sharing cores
 // by time. The consumer computes with the cores that the workers leave, at least one; if threads outnumber
 // cores, they share them by time. The rest is due to the consumer's fewer threads, to caches and to memory

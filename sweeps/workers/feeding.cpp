@@ -98,6 +98,7 @@ std::optional<Finding> claim_simulated_knee(const Evidence& evidence) {
   const Simulated& simulated = *evidence.simulated;
   Finding finding = finding_of("knee_simulated", "workers");
   finding.value = static_cast<double>(*knee->batch);
+  finding.set_interval(knee_range(simulated.points), kOfSizes);
   finding.details = {{"plateau_au", knee->best_per_s}};
   finding.claim = fmt::format("Simulated: the knee is at {}{}: AU {:.2f} of at most {:.2f}",
                               workers_text(*knee->batch), simulated.gpus > 1 ? " a GPU" : "",

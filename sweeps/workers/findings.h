@@ -37,6 +37,8 @@ struct Evidence {
   // With the counts of the measured points only, or all.
   std::optional<Knee> simulated_knee(bool measured_counts_only) const;
   const SimulatedPoint* simulated_at(std::int64_t workers) const;
+  // The profile is of a loader of the user's.
+  bool of_own_loader() const { return profile && !profile->loader.empty(); }
 };
 
 std::vector<Finding> workers_findings(const Evidence& evidence);

@@ -144,7 +144,10 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
     return *memory;
   }
   if (by == "order") {
-    return {.name = "order", .why = "a slow batch holds back all behind it", .remedy = "--order any"};
+    return {
+        .name = "order",
+        .why = "a slow batch holds back all behind it",
+        .remedy = evidence.of_own_loader() ? "batches in any order, or a larger prefetch" : "--order any"};
   }
   if (by == "prefetch") {
     return {.name = "prefetch",

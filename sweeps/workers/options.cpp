@@ -44,6 +44,7 @@ class Reader {
       options_.cores = count("cores", 1, 4096);
     }
     options_.profile = text("profile");
+    options_.samples = text("samples");
     read_workers();
     read_orders();
     read_dtype();
@@ -57,7 +58,7 @@ class Reader {
     if (simulates(request_)) {
       check_simulation();
     } else {
-      refuse_given({"profile", "cores"}, "belongs to --simulate; give that with it");
+      refuse_given({"profile", "samples", "cores"}, "belongs to --simulate; give that with it");
     }
     return options_;
   }
@@ -280,15 +281,15 @@ class Reader {
   }
 
   void check_simulation() const {
-    if (options_.profile == "none") {
+    if (options_.profile == "none" && options_.samples == "none") {
       throw UsageError(
-          "--simulate: needs the profile of an earlier run; give --profile FILE, a result of --sweep "
-          "workers");
+          "--simulate: needs the profile of an earlier run, or load times; give --profile FILE, a result of "
+          "--sweep workers, or --samples FILE");
     }
-    refuse_given({"data", "element", "layout", "staging", "cold"},
-                 "--simulate takes it from the profile; leave it out");
+    const char* const from_file = "--simulate takes it from the file; leave it out";
+    refuse_given({"data", "element", "layout", "staging", "cold"}, from_file);
     if (!request_.batches.empty()) {
-      throw UsageError("--batch: --simulate takes it from the profile; leave it out");
+      throw UsageError(fmt::format("--batch: {}", from_file));
     }
     if (options_.orders.size() > 1) {
       throw UsageError("--order: --simulate takes one value");
@@ -299,6 +300,24 @@ class Reader {
           fmt::format("--consumer: {} was given, and --simulate runs no network; accepted with it: a time a "
                       "step such as 40ms, or a batch sweep's result file",
                       quote(text("consumer"))));
+    }
+    if (options_.samples != "none") {
+      check_samples();
+    }
+  }
+
+  void check_samples() const {
+    if (options_.profile != "none") {
+      throw UsageError("--samples: --profile was given as well; --simulate takes one of them");
+    }
+    refuse_given({"storage"}, "load times include the storage's; leave it out");
+    if (options_.orders.front() == loader::Order::any) {
+      throw UsageError("--order: any was given; accepted with --samples: in-order");
+    }
+    if (!request_.given_sweep_options.contains("consumer") && setup_.required.empty() && !is_modelled_) {
+      throw UsageError(
+          "--samples: load times do not tell how long a step takes; give --consumer 40ms, --consumer FILE (a "
+          "batch sweep's result) or --demand t4=1128/s");
     }
   }
 
@@ -348,6 +367,8 @@ std::vector<CommandOption> workers_command_options() {
              "required throughput of other GPUs, such as t4=1128/s,h200=FILE (a batch sweep's result)"),
       on_or_off("simulate", "do not measure: simulate from an earlier result's profile"),
       option("profile", "none", "FILE", "an earlier result file of this sweep, for --simulate"),
+      option("samples", "none", "FILE",
+             "load times of a loader of your own, for --simulate: docs/readings.md prints them"),
       option("cores", "auto", "N", "the host's cores, for --simulate"),
       option("gpus", "1", "N", "consumers that share the host, for --simulate, up to 64"),
   };

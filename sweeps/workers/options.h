@@ -34,6 +34,7 @@ struct WorkersOptions {
   loader::Transform transform;
   std::optional<std::int64_t> cores;  // for the simulation
   std::string profile;
+  std::string samples;
 };
 
 std::vector<CommandOption> workers_command_options();

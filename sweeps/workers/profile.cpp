@@ -92,17 +92,6 @@ std::vector<double> spread(const LoaderPoints& points, std::optional<std::int64_
   return parts;
 }
 
-std::vector<double> scaled_to(double mean, std::vector<double> values) {
-  if (values.empty()) {
-    return {mean};
-  }
-  const double by = mean / bench::mean(values);
-  for (double& value : values) {
-    value *= std::isfinite(by) ? by : 1;
-  }
-  return values;
-}
-
 // ---------- storage
 
 // A cold storage has unknown limits: what a single worker waits for is taken as the latency of each read. Its
@@ -177,6 +166,17 @@ bool measure_consumer(simulator::Pipeline& measured, const LoaderPoints& points)
 }
 
 }  // namespace
+
+std::vector<double> scaled_to(double mean, std::vector<double> values) {
+  if (values.empty()) {
+    return {mean};
+  }
+  const double by = mean / bench::mean(values);
+  for (double& value : values) {
+    value *= std::isfinite(by) ? by : 1;
+  }
+  return values;
+}
 
 std::vector<double> thinned(std::vector<double> values) {
   constexpr std::size_t kMost = 512;

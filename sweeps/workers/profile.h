@@ -25,6 +25,9 @@ struct Profile {
   simulator::Pipeline pipeline;
   MeasuredLaw law;
   std::vector<MeasuredSharing> sharing;  // by workers; empty: the consumer is elsewhere
+  std::string loader;                    // the user's own, whose load times were read; empty: this program's
+  // Laws that the load times allow: each simulated AU gets its interval from them. Empty: it gets none.
+  std::vector<simulator::ScalabilityLaw> plausible_laws;
 
   std::string consumer;
   std::string consumer_device;
@@ -36,6 +39,13 @@ struct Profile {
   bool pinned = false;
   Json host;      // as in the context
   Json software;  // as in the context
+
+  // Host memory of so many workers of one consumer; without workers its thread holds one batch.
+  double host_bytes(std::int64_t workers, std::int64_t prefetch) const {
+    const auto count = static_cast<double>(workers);
+    return workers == 0 ? slot_bytes
+                        : count * (static_cast<double>(prefetch) * slot_bytes + scratch_bytes_per_worker);
+  }
 };
 
 // nullopt where too little was measured: computing with ready data, and any rate of the loader. Points with
@@ -49,6 +59,8 @@ simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers,
 
 // At most 512 values of the same mean.
 std::vector<double> thinned(std::vector<double> values);
+// Values in proportion, with that mean; the mean alone where there are none.
+std::vector<double> scaled_to(double mean, std::vector<double> values);
 
 // The file's edge.
 Json to_json(const Profile& profile);

@@ -104,6 +104,7 @@ void members(auto& io, Of<sweeps::Profile> auto& profile) {
   io("pinned", profile.pinned);
   io.nullable("storage", pipeline.storage);
   io("beside", profile.sharing);
+  io.unless_empty("loader", profile.loader);
 }
 
 namespace sweeps {

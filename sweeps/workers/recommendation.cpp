@@ -63,6 +63,19 @@ std::string pin_memory(const Evidence& evidence) {
                                                                           : ", pin_memory=True";
 }
 
+// " (2 to 3)", where the load times of a loader of the user's allow several counts.
+std::string allowed_counts(const Profile& profile, const std::optional<Interval>& range) {
+  std::string text;
+  if (range && range->low < range->high) {
+    text = fmt::format("{:.0f} to {:.0f}", range->low, range->high);
+  }
+  if (profile.law.workers.size() == 1) {
+    text += fmt::format("{}assumes perfect scaling, for there are times with 1 worker only",
+                        text.empty() ? "" : "; ");
+  }
+  return text.empty() ? text : fmt::format(" ({})", text);
+}
+
 struct Choice {
   std::int64_t workers = 0;
   bool more_harm = false;  // the next count makes fewer samples a second
@@ -70,7 +83,8 @@ struct Choice {
   bool single = false;     // the one count that was measured, against the simulation
   std::string why{};       // " (0 to 4 are within noise)"; empty where the measurement is clear
   Estimate au{};
-  std::optional<Knee> measured{};  // where it decided
+  std::optional<Knee> measured{};   // where it decided
+  std::optional<Interval> range{};  // of the simulated counts
 };
 
 // The one count whose AU was measured, where the simulation promises no more with another count.
@@ -121,6 +135,10 @@ std::optional<Choice> choose(const Evidence& evidence) {
     choice = {.workers = *simulated->batch,
               .simulated = true,
               .why = evidence.points.pool.empty() ? "" : " (a single count was measured)"};
+    if (evidence.of_own_loader()) {
+      choice.range = knee_range(evidence.simulated->points);
+      choice.why = allowed_counts(*evidence.profile, choice.range);
+    }
   } else {
     return std::nullopt;
   }
@@ -132,7 +150,7 @@ std::optional<Choice> choose(const Evidence& evidence) {
   if (const LoaderPoint* const point = evidence.points.at(choice.workers); point != nullptr && point->au) {
     choice.au = *point->au;
   } else if (const SimulatedPoint* const other = evidence.simulated_at(choice.workers)) {
-    choice.au.value = other->au;
+    choice.au = other->printed_au();
   } else {
     return std::nullopt;  // neither ready data nor a simulation
   }
@@ -151,12 +169,16 @@ std::optional<Finding> claim_recommendation(const Evidence& evidence) {
   finding.value = static_cast<double>(workers);
   if (choice->measured) {
     finding.set_interval(choice->measured->range(), kOfSizes);
+  } else {
+    finding.set_interval(choice->range, kOfSizes);
   }
   if (const LoaderPoint* const point = evidence.points.at(workers)) {
     finding.evidence = {point->name};
   }
   finding.details = {{"workers", workers}};
-  const char* const basis = choice->simulated ? "Simulated: " : "";
+  const char* const basis = !choice->simulated         ? ""
+                            : evidence.of_own_loader() ? "Simulated for your loader: "
+                                                       : "Simulated: ";
   const std::string au = au_text(choice->au);
   const double slot_bytes =
       evidence.profile ? evidence.profile->slot_bytes : static_cast<double>(evidence.setup.slot_bytes);

@@ -92,6 +92,32 @@ SimulatedPoint simulate_point(Pipeline pipeline) {
   return point;
 }
 
+// From the slow and the fast end of the laws that the load times allow, by the rate at this count.
+Interval au_interval(const Profile& profile, const SimulationRequest& request, const SimulatedPoint& point) {
+  std::vector<simulator::ScalabilityLaw> laws = profile.plausible_laws;
+  const double cores = request.cores.value_or(profile.law.law.cores);
+  for (simulator::ScalabilityLaw& law : laws) {
+    law.cores = cores;
+  }
+  const auto active = static_cast<double>(std::max<std::int64_t>(1, point.workers) * request.gpus);
+  std::ranges::sort(laws, {}, [&](const simulator::ScalabilityLaw& law) { return law.at(active); });
+  Interval interval{.low = point.au, .high = point.au};
+  constexpr double kTail = 0.025;
+  const auto last = static_cast<double>(laws.size() - 1);
+  for (const double end : {kTail, 1 - kTail}) {
+    Pipeline pipeline = pipeline_for(profile, request, point.workers);
+    const simulator::ScalabilityLaw& law = laws[static_cast<std::size_t>(std::lround(end * last))];
+    for (std::vector<double>* const work_ns : {&pipeline.batch_work_ns, &pipeline.sample_work_ns}) {
+      *work_ns = scaled_to(mean(*work_ns) * pipeline.law.one / law.one, *work_ns);
+    }
+    pipeline.law = law;
+    set_length(pipeline);
+    const double au = simulate(pipeline).au / ready_au(pipeline);
+    interval = {.low = std::min(interval.low, au), .high = std::max(interval.high, au)};
+  }
+  return interval;
+}
+
 SimulatedRequirement simulate_requirement(const Profile& profile, const SimulationRequest& request,
                                           const RequiredThroughput& required) {
   SimulatedRequirement answer{.required = required, .gpus = request.gpus};
@@ -185,6 +211,9 @@ Simulated simulate_all(const Profile& profile, const SimulationRequest& request,
                       .gpus = request.gpus};
   for (const std::int64_t workers : counts_of(profile, request, measured)) {
     simulated.points.push_back(simulate_point(pipeline_for(profile, request, workers)));
+    if (SimulatedPoint& point = simulated.points.back(); !profile.plausible_laws.empty()) {
+      point.au_ci95 = au_interval(profile, request, point);
+    }
   }
   const auto knee = find_knee(simulated.points);
   simulated.knee_workers = knee && knee->batch ? *knee->batch : simulated.points.front().workers;
@@ -213,6 +242,15 @@ std::optional<Knee> find_knee(std::span<const SimulatedPoint> points) {
     au.push_back({.batch = point.workers, .per_s = point.au, .ci95 = Interval{point.au, point.au}});
   }
   return find_saturation(au);
+}
+
+std::optional<Interval> knee_range(std::span<const SimulatedPoint> points) {
+  std::vector<ThroughputPoint> au;
+  for (const SimulatedPoint& point : points) {
+    au.push_back({.batch = point.workers, .per_s = point.au, .ci95 = point.au_ci95});
+  }
+  const auto knee = find_saturation(au);
+  return knee ? knee->range() : std::nullopt;
 }
 
 Simulated simulate(const Profile& profile, const SimulationRequest& request) {
@@ -290,6 +328,9 @@ Json to_json(const Simulated& simulated) {
                               {"computing_workers", point.computing_workers},
                               {"worker_busy", point.worker_busy},
                               {"limited_by", point.limited_by}});
+    if (point.au_ci95) {
+      json["points"].back()["au_ci95"] = {point.au_ci95->low, point.au_ci95->high};
+    }
     if (point.held_out_au) {
       json["points"].back()["held_out_au"] = *point.held_out_au;
     }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/json.h"
+#include "bench/measure/estimate.h"
 #include "sweeps/workers/knee.h"
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/profile.h"
@@ -33,15 +34,23 @@ struct SimulationRequest {
 };
 
 struct SimulatedPoint {
-  std::int64_t workers = 0;  // of each GPU
-  double samples_per_s = 0;  // of all GPUs
-  double au = 0;             // divided by that of a loader that does nothing
+  std::int64_t workers = 0;           // of each GPU
+  double samples_per_s = 0;           // of all GPUs
+  double au = 0;                      // divided by that of a loader that does nothing
+  std::optional<Interval> au_ci95{};  // of what the profile's plausible laws give; none without them
   double stall_p50_ns = 0;
   double stall_p99_ns = 0;
   double computing_workers = 0;
   double worker_busy = 0;
   std::string limited_by{};  // "consumer", "workers", "cores", "storage", "copy", "order", "prefetch"
   std::optional<double> held_out_au{};  // by a profile without this count; none at the law's first
+
+  // As it is printed: without an interval that two digits do not show.
+  Estimate printed_au() const {
+    constexpr double kShown = 0.005;
+    const bool wide = au_ci95 && au_ci95->high - au_ci95->low >= kShown;
+    return {.value = au, .ci95 = wide ? au_ci95 : std::nullopt};
+  }
 };
 
 struct SimulatedRequirement {
@@ -69,6 +78,9 @@ struct Simulated {
 
 // The knee of the simulated AU; none for fewer than two counts.
 std::optional<Knee> find_knee(std::span<const SimulatedPoint> points);
+
+// The counts that the intervals of AU allow for the knee; none where a point has no interval.
+std::optional<Interval> knee_range(std::span<const SimulatedPoint> points);
 
 Simulated simulate(const Profile& profile, const SimulationRequest& request);
 // After a measured run: each measured count is also simulated from a profile without it, for the error.

@@ -15,6 +15,11 @@ std::string estimate_text(const Estimate& estimate) {
   return plus_minus(estimate.value, estimate.ci95);
 }
 
+std::string simulated_au_text(const SimulatedPoint& point) {
+  const Estimate au = point.printed_au();
+  return au.ci95 ? estimate_text(au) : fmt::format("{:.2f}", au.value);
+}
+
 std::string stall_text(std::optional<double> ns) {
   // Noise of the step with ready data may exceed the stall.
   return !ns ? "-" : *ns < 1000 ? "0" : format_duration(*ns);
@@ -76,19 +81,31 @@ TextTable points_table(const Evidence& evidence) {
 TextTable simulated_table(const Evidence& evidence) {
   const Simulated& simulated = *evidence.simulated;
   const std::string consumer = evidence.profile ? evidence.profile->consumer : "";
+  const Profile* const own = evidence.of_own_loader() ? &*evidence.profile : nullptr;
   TextTable table;
-  table.title = fmt::format("Simulated: {:g} cores, prefetch {}, {}{}{}", simulated.cores, simulated.prefetch,
-                            simulated.order == loader::Order::any ? "out-of-order" : "in-order",
-                            simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "",
-                            consumer.empty() ? "" : fmt::format("; consumer: {}", printable(consumer)));
+  table.title =
+      fmt::format("Simulated{}: {:g} cores, prefetch {}, {}{}{}",
+                  own != nullptr ? fmt::format(" from the load times of {}", printable(own->loader)) : "",
+                  simulated.cores, simulated.prefetch,
+                  simulated.order == loader::Order::any ? "out-of-order" : "in-order",
+                  simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "",
+                  consumer.empty() ? "" : fmt::format("; consumer: {}", printable(consumer)));
   table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "samples/s", "AU", "stall p99",
                         "workers busy", "limited by"});
+  table.right = {true, true, true, true, true, false};
+  if (own != nullptr) {
+    table.rows.back().insert(table.rows.back().end() - 1, "host memory");
+    table.right.insert(table.right.end() - 1, true);
+  }
   for (const SimulatedPoint& point : simulated.points) {
     table.rows.push_back({fmt::format("{}", point.workers), format_number(point.samples_per_s),
-                          fmt::format("{:.2f}", point.au), stall_text(point.stall_p99_ns),
+                          simulated_au_text(point), stall_text(point.stall_p99_ns),
                           format_percent(point.worker_busy), point.limited_by});
+    if (own != nullptr) {
+      const double bytes = own->host_bytes(point.workers, simulated.prefetch) * simulated.gpus;
+      table.rows.back().insert(table.rows.back().end() - 1, format_bytes(std::llround(bytes)));
+    }
   }
-  table.right = {true, true, true, true, true, false};
   table.lists_points = true;
   return table;
 }

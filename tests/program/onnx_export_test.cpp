@@ -1,6 +1,6 @@
 // The exports that docs/onnx.md shows, made with Debian's PyTorch and read.
 #include <filesystem>
-#include <sstream>
+#include <string>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -8,6 +8,7 @@
 
 #include "bench/json.h"
 #include "tests/bench/support/temporary_folder.h"
+#include "tests/program/document_blocks.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
 
@@ -15,30 +16,6 @@ namespace bench::testing {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr const char* kPython = "/usr/bin/python3";  // Debian's, which its packages belong to
-
-// The blocks of Python in a document.
-std::vector<std::string> python_in(const fs::path& document) {
-  std::vector<std::string> blocks;
-  std::istringstream lines(read_file(document));
-  bool inside = false;
-  for (std::string line; std::getline(lines, line);) {
-    if (line == "```python") {
-      blocks.emplace_back();
-      inside = true;
-    } else if (line == "```") {
-      inside = false;
-    } else if (inside) {
-      blocks.back() += line + "\n";
-    }
-  }
-  return blocks;
-}
-
-Ended run_python(const std::string& code) {
-  return Process({"-c", code}, std::nullopt, kPython).wait();
-}
 
 Json inspected(const fs::path& path) {
   const Ended ended = run_bench({"inspect", path.string(), "--batch", "2", "--format", "json"});
@@ -57,20 +34,16 @@ std::int64_t count_of(const Json& report, const std::string& kind) {
 
 TEST(OnnxExport, TheDocumentsLinesGiveNetworksForInferenceAndTraining) {
   const fs::path document = BENCH_TEST_SOURCE_DIR "/docs/onnx.md";
-  const std::vector<std::string> blocks = python_in(document);
+  const std::vector<std::string> blocks = blocks_in(document, "python");
   ASSERT_EQ(blocks.size(), 2U);
-  constexpr int kNoTorch = 77;
   const TemporaryFolder folder;
-  std::string code = "import os\nos.chdir('" + folder.path().string() + "')\n" +
-                     "try:\n  import torch, torchvision\nexcept ImportError:\n  os._exit(77)\n";
+  std::string code = "os.chdir('" + folder.path().string() + "')\n";
   for (const std::string& block : blocks) {
     code += block;
   }
-  const Ended exported =
-      fs::exists(kPython) ? run_python(code) : Ended{.code = kNoTorch, .out = {}, .err = {}};
+  const Ended exported = run_with_torch(code);
   if (exported.code == kNoTorch) {
-    GTEST_SKIP()
-        << "PyTorch is not installed; apt install $(grep -v '#' tools/packages-peers.txt) installs it";
+    GTEST_SKIP() << kInstallTorch;
   }
   ASSERT_EQ(exported.code, 0) << exported.err;
 

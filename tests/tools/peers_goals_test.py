@@ -10,6 +10,7 @@ import importing
 import loading
 import peers
 import report
+import sampled
 
 
 def rounds(*times):
@@ -61,6 +62,25 @@ class Goals(unittest.TestCase):
         self.assertEqual((row["met"], row["memory_met"], row["theirs_bytes"]), (False, False, 4))
         results["ours"]["peak_bytes"] = 3
         self.assertTrue(importing.compare(results, importing.RUNTIMES["fp32"])["memory_met"])
+
+    def test_simulated_load_times_are_compared_at_each_count_and_at_the_knee(self):
+        def result(*aus):
+            return {"sweep": {"simulated": {"points": [{"workers": workers, "au": au, "au_ci95": [au - 0.01, au + 0.01]}
+                                                       for workers, au in enumerate(aus)]}}}
+
+        # With ready batches 0.98: the measured AU are 0.5, 0.9 and 1 of that.
+        fed = {"ready": [0.98] * 7, "workers": {"0": [0.49] * 7, "1": [0.882] * 7, "2": [0.98] * 7}}
+        good = sampled.compare(fed, result(0.52, 0.92, 0.99))
+        self.assertEqual([row["met"] for row in good["au"]], [True] * 3)
+        self.assertAlmostEqual(good["au"][0]["measured_au"], 0.5)
+        self.assertAlmostEqual(good["au"][0]["error_points"], 2)
+        self.assertEqual((good["measured_knee"], good["simulated_knee"], good["knee_met"]), (2, 2, True))
+        bad = sampled.compare(fed, result(0.96, 0.97, 0.99))
+        self.assertEqual([row["met"] for row in bad["au"]], [False, False, True])
+        self.assertEqual((bad["simulated_knee"], bad["knee_met"]), (0, False))
+        # An interval that ends beyond 5 points does not show it.
+        fed["workers"]["1"] = [0.882, 0.85, 0.882, 0.85, 0.882, 0.882, 0.85]
+        self.assertFalse(sampled.compare(fed, result(0.52, 0.92, 0.99))["au"][1]["met"])
 
     def test_the_mean_of_all_networks_is_geometric(self):
         cells = [{"theirs": "onnxruntime", "results": {"ours": rounds(*[100] * 7), "onnxruntime": rounds(*[time] * 7)}}

@@ -21,6 +21,7 @@ import time
 import importing
 import loading
 import report
+import sampled
 import simulating
 import training
 from competition import compete
@@ -66,6 +67,10 @@ class Tools:
     def torch_starving(self, folder, batch, sleep_ms, rounds):
         return [TORCH, str(HERE / "torch_starving.py"), folder, str(self.threads), "--batch", str(batch),
                 "--sleep-ms", str(sleep_ms), "--rounds", str(rounds)]
+
+    def torch_samples(self, folder, batch, sleeps_ms, workers, rounds):
+        return [TORCH, str(HERE / "torch_samples.py"), folder, "--batch", str(batch), "--rounds", str(rounds),
+                "--sleeps-ms", ",".join(map(str, sleeps_ms)), "--workers", ",".join(map(str, workers))]
 
     @staticmethod
     def network(name):
@@ -185,8 +190,8 @@ def read_arguments():
     parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder with the contestants")
     parser.add_argument("--out", type=pathlib.Path, default=HERE.parents[1] / "results" / "reference",
                         help="folder for peers-<processor>.md and .json")
-    parser.add_argument("--only", choices=("inference", "training", "loading", "simulating", "onnx"),
-                        help="one of the five pages")
+    parser.add_argument("--only", choices=("inference", "training", "loading", "simulating", "samples", "onnx"),
+                        help="one of the six pages")
     parser.add_argument("--rounds", type=int, default=9, help="at least 7 for an interval worth having")
     parser.add_argument("--batches", type=lambda text: [int(one) for one in text.split(",")], default=[1, 4, 16],
                         help="of inference")
@@ -232,6 +237,9 @@ def main():
     if options.only in (None, "simulating"):
         document = dict(about, **simulating.accuracy(tools, options))
         write(options, document, "peers-simulating", report.simulating_markdown(document))
+    if options.only in (None, "samples"):
+        document = dict(about, **sampled.accuracy(tools, options))
+        write(options, document, "peers-samples", report.samples_markdown(document))
     if options.only in (None, "onnx"):
         document = dict(about, **importing.speed(tools, options))
         write(options, document, "peers-onnx", report.onnx_markdown(document))

@@ -194,6 +194,34 @@ for each doubling beyond the {law["cores"]:g} cores, {law["crowding"]:.3f}.
 """
 
 
+def samples_markdown(document):
+    met, parts = [], []
+    for consumer in document["consumers"]:
+        rows = [[str(row["workers"]), "yes" if row["workers"] in document["counts"] else "no", f"{row['measured_au']:.3f}",
+                 "–".join(f"{end:.3f}" for end in row["measured_au_ci95"]), f"{row['simulated_au']:.3f}",
+                 "–".join(f"{end:.3f}" for end in row["simulated_au_ci95"]), f"{row['error_points']:+.1f}",
+                 f"≤ {document['goal_points']}", shown(row["met"])] for row in consumer["au"]]
+        met += [row["met"] for row in consumer["au"]] + [consumer["knee_met"]]
+        parts.append(f"""## A step of {consumer["sleep_ms"]} ms
+
+{table(["workers", "load times given", "AU, measured", "95 %", "AU, simulated", "95 %", "difference, points", "goal", "met"], rows)}
+
+Knee: measured with {consumer["measured_knee"]} workers, simulated with {consumer["simulated_knee"]}; goal: at most 1 apart:
+{yes(consumer["knee_met"])}.
+""")
+    law = document["law"]
+    return head("A loader of the user's: load times compared with PyTorch's loader", met, document) + f"""
+The lines of docs/readings.md print the load times of PyTorch's `DataLoader` with `torchvision.io`, batches of
+{document["batch"]} in order, with {", ".join(map(str, document["counts"]))} workers. From them alone
+`bench --sweep workers --simulate --samples FILE --consumer TIME` predicts the AU of a loop that waits for a batch and then sleeps
+as long as a step. The same loader feeds that loop in turn with the printing, in {document["rounds"]} rounds; the load times of all
+rounds are joined. AU: computing over total time, divided by the same with a ready batch.
+
+{chr(10).join(parts)}
+One worker alone: {law["images_per_s_one"]:.0f} images/s; σ {law["sigma"]:.3f}, κ {law["kappa"]:.4f}; {law["cores"]:g} cores.
+"""
+
+
 def onnx_markdown(document):
     cells, mean = document["cells"], document["mean"]
 

@@ -217,18 +217,17 @@ LawFit fit_law(std::span<const CapacityPoint> measured, double cores, std::uint6
   }
   constexpr int kRefits = 200;
   std::mt19937_64 engine(stream_seed(seed, 0x1A3));
-  std::vector<ScalabilityLaw> refits;
   for (int refit = 0; refit < kRefits; ++refit) {
     std::vector<Rate> drawn = rates;
     for (Rate& rate : drawn) {
       rate.samples_per_s =
           std::max(0.05 * rate.samples_per_s, rate.samples_per_s + rate.deviation * normal_draw(engine));
     }
-    refits.push_back(fit_once(drawn, cores));
+    fit.refits.push_back(fit_once(drawn, cores));
   }
   const auto interval = [&](double ScalabilityLaw::*term) {
     std::vector<double> drawn;
-    std::ranges::transform(refits, std::back_inserter(drawn), term);
+    std::ranges::transform(fit.refits, std::back_inserter(drawn), term);
     const double value = fit.law.*term;
     return Interval{std::min(quantile(drawn, 0.025), value), std::max(quantile(drawn, 0.975), value)};
   };

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "bench/measure/estimate.h"
 
@@ -40,6 +41,7 @@ struct LawFit {
   double worst_error = 0;     // of a point, as a part of it
   bool beyond_cores = false;  // points with more active workers than cores were fitted
   double largest_active = 0;
+  std::vector<ScalabilityLaw> refits{};  // that the intervals come from
 };
 
 // Least squares of the relative errors; σ, κ and the penalty are not negative. Two points give σ and take κ
