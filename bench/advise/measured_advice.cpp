@@ -30,12 +30,10 @@ struct Option {
   double sample_ns() const {
     return step.parts.step_ns / static_cast<double>(settings.batch * settings.cards);
   }
+  double computing_ns() const {
+    return step.parts.computing_ns / static_cast<double>(settings.batch * settings.cards);
+  }
 };
-
-// Of the step's time where the device waits, copies and hands over: what a loader and a bus could give back.
-double lost(const LoadedStep& parts) {
-  return parts.step_ns - parts.computing_ns;
-}
 
 class Adviser {
  public:
@@ -114,8 +112,8 @@ class Adviser {
         tried, [&](const Option& one) { return one.sample_ns() * kNearBest <= fastest->sample_ns(); });
   }
 
-  // The smallest batch near the best that fits safely, by the device's time alone.
-  std::optional<Option> best_batch(TrainingSettings settings) const {
+  // The smallest batch near the best that fits safely. `by`: a time of a sample.
+  std::optional<Option> best_batch(TrainingSettings settings, double (Option::*by)() const) const {
     const auto safe = model_.safe_batch(settings.dtype);
     std::vector<Option> tried;
     for (const std::int64_t batch : model_.batches(settings.dtype)) {
@@ -127,9 +125,9 @@ class Adviser {
     if (tried.empty()) {
       return std::nullopt;
     }
-    const auto fastest = std::ranges::min_element(tried, {}, &Option::sample_ns);
+    const auto fastest = std::ranges::min_element(tried, {}, by);
     return *std::ranges::find_if(
-        tried, [&](const Option& one) { return one.sample_ns() * kNearBest <= fastest->sample_ns(); });
+        tried, [&](const Option& one) { return (one.*by)() * kNearBest <= ((*fastest).*by)(); });
   }
 
   // Fewer accumulations where the batch grows, so that the optimizer sees what it saw.
@@ -154,7 +152,7 @@ class Adviser {
       settings.pin = !current.pin;
       singles_.push_back(option(settings));
     }
-    if (const auto batch = best_batch(current)) {
+    if (const auto batch = best_batch(current, &Option::sample_ns)) {
       singles_.push_back(*batch);
     }
     for (const std::string& dtype : model_.dtypes()) {
@@ -200,7 +198,8 @@ class Adviser {
         settings.batch = now_.settings.batch;
         better(best_workers(settings));
       }
-      if (const auto batch = best_batch(settings)) {
+      // By the device alone: the workers that feed it come after it.
+      if (const auto batch = best_batch(settings, &Option::computing_ns)) {
         better(batch);
         better(best_workers(batch->settings));
       }
@@ -328,7 +327,8 @@ class Adviser {
   }
 
   AdviceTable what_was_tried() const {
-    AdviceTable table{.question = "What was tried, by simulation of the step"};
+    AdviceTable table;
+    table.question = "What was tried, by simulation of the step";
     table.table.rows = {{"change", "step", "a sample", "times as fast (90 %)", "pays"}};
     table.table.right = {false, true, true, true, false};
     const auto row = [&](const std::string& what, const Option& one) {

@@ -21,7 +21,7 @@ constexpr double kZ80 = 1.2816;
 constexpr double kUnknownDeviation = 0.05;  // of a time without an interval
 constexpr double kLeastDeviation = 0.01;    // of any time: another run is another run
 
-const std::array<const char*, 5> kSweeps{"batch", "memory", "transfer", "workers", "kernels"};
+const std::array<const char*, 5> kReadSweeps{"batch", "memory", "transfer", "workers", "kernels"};
 
 double log_width(const std::optional<Interval>& interval, double z) {
   return interval && interval->low > 0 ? std::log(interval->high / interval->low) / (2 * z)
@@ -57,9 +57,9 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
   std::map<std::string, const AdviceFile*> by_sweep;
   for (const AdviceFile& file : files) {
     const std::string& sweep = file.document.sweep.name;
-    if (std::ranges::find(kSweeps, sweep) == kSweeps.end()) {
+    if (std::ranges::find(kReadSweeps, sweep) == kReadSweeps.end()) {
       throw UsageError(fmt::format("{}: a result of the sweep {} advises on nothing; accepted: {}", file.path,
-                                   quote(sweep), fmt::join(kSweeps, ", ")));
+                                   quote(sweep), fmt::join(kReadSweeps, ", ")));
     }
     if (const auto [at, is_new] = by_sweep.emplace(sweep, &file); !is_new) {
       throw UsageError(fmt::format("{}: a second result of the {} sweep, after {}; give one of each",
@@ -254,7 +254,9 @@ std::optional<double> StepModel::copy_ns(const TrainingSettings& settings) const
 
 ModelledStep StepModel::at(const TrainingSettings& settings) const {
   const DeviceStep device = device_step(settings);
-  ModelledStep step{.device_bytes = device.bytes, .device_deviation = device.deviation};
+  ModelledStep step;
+  step.device_bytes = device.bytes;
+  step.device_deviation = device.deviation;
   if (!loading_) {
     const double copy = copy_ns(settings).value_or(0);
     step.parts = {.step_ns = std::max(device.ns, copy), .computing_ns = device.ns};
