@@ -25,7 +25,7 @@ std::string name_of(Bottleneck bottleneck) {
     case Bottleneck::swap:
       return "swap";
   }
-  return "?";
+  return "undecided";
 }
 
 }  // namespace bench

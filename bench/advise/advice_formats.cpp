@@ -1,171 +1,191 @@
 #include "bench/advise/advice_formats.h"
 
-#include <vector>
+#include <algorithm>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
 #include "bench/cli/table.h"
 #include "bench/cli/text.h"
-#include "bench/compare/escape.h"
 #include "bench/measure/units.h"
 
 namespace bench {
 namespace {
 
-std::string speedup_words(const Change& change) {
-  return change.speedup90 ? fmt::format("{:.2f}× ({:.2f}–{:.2f}×)", change.speedup, change.speedup90->low,
-                                        change.speedup90->high)
-                          : fmt::format("{:.2f}×", change.speedup);
+std::string bottleneck_line(const Advice& advice) {
+  return advice.bottleneck == Bottleneck::none
+             ? fmt::format("Nothing to gain: {}", advice.reason)
+             : fmt::format("Bottleneck: {}. {}", name_of(advice.bottleneck), advice.reason);
 }
 
-std::string step_words(const Change& change) {
-  return change.step90_ns
-             ? fmt::format("{} ({}–{})", format_duration(change.step_ns),
-                           format_duration(change.step90_ns->low), format_duration(change.step90_ns->high))
-             : format_duration(change.step_ns);
+std::string times(double value) {
+  return fmt::format("{:.2f}×", value);
 }
 
-std::string bottleneck_words(const Advice& advice) {
-  switch (advice.bottleneck) {
-    case Bottleneck::none:
-      return fmt::format("Nothing to gain: {}", advice.reason);
-    case Bottleneck::undecided:
-      return fmt::format("Undecided: {}", advice.reason);
-    default:
-      return fmt::format("Bottleneck, {}: {}", name_of(advice.bottleneck), advice.reason);
+std::string gain_of(const Change& change) {
+  std::string text = times(change.speedup);
+  if (change.speedup90) {
+    text += fmt::format(" ({:.2f}–{:.2f}×)", change.speedup90->low, change.speedup90->high);
   }
+  return text;
 }
 
-std::vector<std::vector<std::string>> budget_rows(const Advice& advice) {
-  std::vector<std::vector<std::string>> rows{{"part of a step", "time", "share"}};
+std::string step_of(const Change& change) {
+  if (change.step_ns <= 0) {
+    return "step not known";
+  }
+  std::string text = "step " + format_duration(change.step_ns);
+  if (change.step90_ns) {
+    text += fmt::format(" ({}–{})", format_duration(change.step90_ns->low),
+                        format_duration(change.step90_ns->high));
+  }
+  return text;
+}
+
+std::string budget_line(const Advice& advice) {
+  std::vector<std::string> parts;
   for (const BudgetPart& part : advice.budget) {
-    rows.push_back(
-        {part.name, format_duration(part.ns), fmt::format("{:.0f} %", 100 * part.ns / advice.step_ns)});
+    parts.push_back(fmt::format("{} {} ({})", part.name, format_duration(part.ns),
+                                format_percent(advice.step_ns > 0 ? part.ns / advice.step_ns : 0)));
   }
-  return rows;
+  return fmt::format("A step of {}: {}.", format_duration(advice.step_ns), fmt::join(parts, ", "));
 }
 
-// Sentences as they follow the tables.
-std::vector<std::string> notes_of(const Advice& advice) {
-  std::vector<std::string> notes;
-  for (const std::string& contradiction : advice.contradictions) {
-    notes.push_back("Contradiction: " + contradiction);
+// Cells of a Markdown table: a bar would end one.
+std::string cell(const std::string& text) {
+  std::string safe;
+  for (const char c : text) {
+    safe += c == '|' ? "\\|" : c == '<' ? "&lt;" : std::string(1, c);
   }
-  for (const std::string& missing : advice.missing) {
-    notes.push_back("Not known: " + missing);
+  return safe;
+}
+
+std::string markdown_rows(const TextTable& table) {
+  std::string text;
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    for (const std::string& one : table.rows[i]) {
+      text += "| " + cell(one) + " ";
+    }
+    text += "|\n";
+    for (std::size_t column = 0; i == 0 && column < table.right.size(); ++column) {
+      text += table.right[column] ? "| ---: " : "| --- ";
+    }
+    text += i == 0 ? "|\n" : "";
   }
-  for (const std::string& warning : advice.warnings) {
-    notes.push_back("Warning: " + warning);
-  }
-  return notes;
+  return text;
+}
+
+struct Section {
+  std::string_view title;
+  const std::vector<std::string>& lines;
+};
+
+std::vector<Section> sections_of(const Advice& advice) {
+  return {{"Readings that contradict each other", advice.contradictions},
+          {"Missing readings", advice.missing},
+          {"Take care", advice.warnings}};
 }
 
 Json interval_json(const std::optional<Interval>& interval) {
-  return interval ? Json{interval->low, interval->high} : Json();
+  return interval ? Json::array({interval->low, interval->high}) : Json();
 }
 
 Json settings_json(const TrainingSettings& settings) {
   return {{"batch", settings.batch},     {"accumulate", settings.accumulate},
           {"workers", settings.workers}, {"prefetch", settings.prefetch},
           {"pin", settings.pin},         {"dtype", settings.dtype},
-          {"cards", settings.cards}};
-}
-
-std::string markdown_table(const std::vector<std::vector<std::string>>& rows) {
-  std::string text;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    text += "|";
-    for (const std::string& cell : rows[i]) {
-      text += fmt::format(" {} |", markdown_text(cell));
-    }
-    text += "\n";
-    if (i == 0) {
-      text += "|";
-      for (std::size_t column = 0; column < rows[i].size(); ++column) {
-        text += " --- |";
-      }
-      text += "\n";
-    }
-  }
-  return text;
+          {"cards", settings.cards},     {"effective_batch", settings.effective_batch()}};
 }
 
 }  // namespace
 
 std::string advice_text(const Advice& advice, std::size_t width) {
-  constexpr std::size_t kIndent = 2;
-  std::string text = wrap(fmt::format("{}; {}", advice.subject, advice.basis), width, kIndent) + "\n";
-  text += wrap("* " + bottleneck_words(advice), width, kIndent);
+  std::string text = wrap(fmt::format("{}: {}", advice.subject, advice.basis), width, 2) + "\n";
+  text += wrap(bottleneck_line(advice), width, 2);
+  if (!advice.budget.empty()) {
+    text += wrap(budget_line(advice), width, 2);
+  }
+  if (advice.current.effective_batch() > 0) {
+    text += wrap(fmt::format("Effective batch: {} × {} × {} card{} = {}.", advice.current.batch,
+                             advice.current.accumulate, advice.current.cards,
+                             advice.current.cards == 1 ? "" : "s", advice.current.effective_batch()),
+                 width, 2);
+  }
   for (const Change& change : advice.changes) {
-    text +=
-        wrap(fmt::format("* {}: {}, a step of {}", change.what, speedup_words(change), step_words(change)),
-             width, kIndent);
-    const std::string indent(2 * kIndent, ' ');
-    text += indent + wrap("PyTorch: " + change.setting, width, 2 * kIndent);
-    for (const std::string& cost : change.costs) {
-      text += indent + wrap(cost, width, 2 * kIndent);
+    text += "\n" + wrap(fmt::format("* {}: {} a sample, {}", change.what, gain_of(change), step_of(change)),
+                        width, 2);
+    text += wrap("  " + change.setting, width, 4).insert(0, "  ");
+    for (const auto* const lines : {&change.costs, &change.evidence}) {
+      for (const std::string& line : *lines) {
+        text +=
+            "  " + wrap(fmt::format("{} {}", lines == &change.costs ? "costs:" : "by:", line), width - 2, 4);
+      }
     }
   }
-  if (!advice.budget.empty()) {
-    text += "\n" + in_columns(budget_rows(advice), {false, true, true});
+  if (advice.changes.empty()) {
+    text += "\n" + wrap("No change is advised on what is known.", width, 2);
+  }
+  for (const Section& section : sections_of(advice)) {
+    text += section.lines.empty() ? "" : fmt::format("\n{}\n", section.title);
+    for (const std::string& line : section.lines) {
+      text += wrap("* " + line, width, 2);
+    }
   }
   for (const AdviceTable& table : advice.tables) {
-    text += "\n" + wrap(table.question, width, 0);
-    if (!table.table.rows.empty()) {
-      text += in_columns(table.table.rows, table.table.right);
-    }
+    text += "\n" + wrap(table.question, width, 2);
+    text += table.table.rows.empty() ? "" : in_columns(table.table.rows, table.table.right);
     for (const std::string& note : table.notes) {
-      text += wrap(note, width, kIndent);
+      text += wrap(note, width, 2);
     }
-  }
-  const std::vector<std::string> notes = notes_of(advice);
-  text += notes.empty() ? "" : "\n";
-  for (const std::string& note : notes) {
-    text += wrap(note, width, kIndent);
   }
   return text;
 }
 
 std::string advice_markdown(const Advice& advice) {
-  std::string text = fmt::format("### {}\n\n{}\n\n- **{}**\n", markdown_text(advice.subject),
-                                 markdown_text(advice.basis), markdown_text(bottleneck_words(advice)));
-  for (const Change& change : advice.changes) {
-    text += fmt::format("- {}: **{}**, a step of {}: {}\n", markdown_text(change.what),
-                        markdown_text(speedup_words(change)), markdown_text(step_words(change)),
-                        markdown_code(change.setting));
-    for (const std::string& cost : change.costs) {
-      text += fmt::format("  - {}\n", markdown_text(cost));
-    }
-  }
+  std::string text = fmt::format("### {}\n\n{}\n\n**{}**\n", cell(advice.subject), cell(advice.basis),
+                                 cell(bottleneck_line(advice)));
   if (!advice.budget.empty()) {
-    text += "\n" + markdown_table(budget_rows(advice));
+    text += "\n" + budget_line(advice) + "\n";
+  }
+  if (!advice.changes.empty()) {
+    text +=
+        "\n| change | gain a sample | step | setting | costs | evidence |\n| --- | ---: | ---: | --- | --- | "
+        "--- |\n";
+  }
+  for (const Change& change : advice.changes) {
+    text += fmt::format("| {} | {} | {} | `{}` | {} | {} |\n", cell(change.what), gain_of(change),
+                        step_of(change), cell(change.setting),
+                        cell(fmt::format("{}", fmt::join(change.costs, "; "))),
+                        cell(fmt::format("{}", fmt::join(change.evidence, "; "))));
+  }
+  for (const Section& section : sections_of(advice)) {
+    text += section.lines.empty() ? "" : fmt::format("\n#### {}\n\n", section.title);
+    for (const std::string& line : section.lines) {
+      text += "- " + cell(line) + "\n";
+    }
   }
   for (const AdviceTable& table : advice.tables) {
-    text += fmt::format("\n{}\n\n{}", markdown_text(table.question), markdown_table(table.table.rows));
+    text += fmt::format("\n#### {}\n\n", cell(table.question));
+    text += table.table.rows.empty() ? "" : markdown_rows(table.table) + "\n";
     for (const std::string& note : table.notes) {
-      text += fmt::format("\n{}\n", markdown_text(note));
+      text += "- " + cell(note) + "\n";
     }
-  }
-  for (const std::string& note : notes_of(advice)) {
-    text += fmt::format("\n{}\n", markdown_text(note));
   }
   return text;
 }
 
 Json advice_json(const Advice& advice) {
-  Json json = {{"schema", "bench-advice/1"},
-               {"subject", advice.subject},
-               {"basis", advice.basis},
-               {"current", settings_json(advice.current)},
-               {"bottleneck", name_of(advice.bottleneck)},
-               {"reason", advice.reason},
-               {"step_ns", advice.step_ns},
-               {"budget", Json::array()},
-               {"changes", Json::array()},
-               {"tables", Json::array()},
-               {"contradictions", advice.contradictions},
-               {"missing", advice.missing},
-               {"warnings", advice.warnings}};
+  Json json{{"schema", "bench-advice/1"},
+            {"subject", advice.subject},
+            {"basis", advice.basis},
+            {"current", settings_json(advice.current)},
+            {"bottleneck", name_of(advice.bottleneck)},
+            {"reason", advice.reason},
+            {"step_ns", advice.step_ns},
+            {"budget", Json::array()},
+            {"changes", Json::array()},
+            {"tables", Json::array()}};
   for (const BudgetPart& part : advice.budget) {
     json["budget"].push_back({{"name", part.name}, {"ns", part.ns}});
   }
@@ -184,6 +204,9 @@ Json advice_json(const Advice& advice) {
     json["tables"].push_back(
         {{"question", table.question}, {"rows", table.table.rows}, {"notes", table.notes}});
   }
+  json["contradictions"] = advice.contradictions;
+  json["missing"] = advice.missing;
+  json["warnings"] = advice.warnings;
   return json;
 }
 

@@ -1,4 +1,4 @@
-// `bench advise`: what limits a training step, and what to change.
+// `bench advise`: what limits a training step, and which changes of its settings pay.
 #pragma once
 
 #include "bench/cli/command.h"

@@ -18,8 +18,8 @@
 namespace bench {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> all{compare_command(), ab_command(),       advise_command(),
-                                        predict_command(), evaluate_command(), inspect_command()};
+  static const std::vector<Command> all{compare_command(),  ab_command(),     predict_command(),
+                                        evaluate_command(), advise_command(), inspect_command()};
   return all;
 }
 
