@@ -29,9 +29,7 @@ std::size_t width() {
 constexpr const char* kUsage = "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON";
 
 constexpr const char* kExamples = R"(
-Examples
-  bench --sweep batch --workload resnet18 --dtype fp32,bf16
-  bench --sweep memory --workload resnet50 --mode train --memory-cap 8GiB,12GiB
+Example: bench --sweep memory --workload resnet50 --mode train --memory-cap 8GiB,12GiB
 More: bench --list, bench --help --verbose, bench --sweep NAME --help, bench --workload NAME --help
 )";
 

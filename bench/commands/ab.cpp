@@ -6,9 +6,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
-#include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <iostream>
 #include <iterator>
 #include <map>
@@ -20,7 +18,6 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/chrono.h>
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
@@ -28,11 +25,11 @@
 #include "bench/cli/progress.h"
 #include "bench/clock.h"
 #include "bench/commands/compare.h"
+#include "bench/commands/sweep_process.h"
 #include "bench/compare/duet.h"
 #include "bench/compare/judgement.h"
 #include "bench/compare/matching.h"
 #include "bench/compare/run.h"
-#include "bench/host/child_process.h"
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
@@ -110,18 +107,6 @@ void check_sweep(const std::vector<std::string>& words) {
   }
 }
 
-// New, even for the second of a script's calls in one second.
-fs::path default_folder() {
-  const std::string name =
-      fmt::format("results/local/ab-{:%Y-%m-%dT%H-%M-%S}", fmt::localtime(std::time(nullptr)));
-  fs::path folder = name;
-  std::error_code error;
-  for (int other = 2; fs::exists(folder, error); ++other) {
-    folder = fmt::format("{}-{}", name, other);
-  }
-  return folder;
-}
-
 std::int64_t read_pairs(const std::string& text) {
   std::int64_t pairs = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), pairs);
@@ -164,19 +149,8 @@ AbOptions read_options(const Command& command, const CommandWords& words) {
     options.most_pairs = read_pairs(*text);
   }
   const std::string* const out = words.text_of("out");
-  options.out = out == nullptr ? default_folder() : fs::path(*out);
+  options.out = out == nullptr ? dated_folder("ab") : fs::path(*out);
   return options;
-}
-
-// The last line that says something.
-std::string last_line(const fs::path& log) {
-  std::ifstream file(log);
-  std::string last;
-  for (std::string line; std::getline(file, line);) {
-    last = line.find_first_not_of(" \t\r") == std::string::npos ? last : line;
-  }
-  constexpr std::size_t kLongest = 300;
-  return printable(last, kLongest);
 }
 
 class Duet {
@@ -254,76 +228,24 @@ class Duet {
   // False where the run was interrupted.
   bool measure(Side side, std::int64_t pair, Progress& bar) {
     const std::string name = fmt::format("{}-{:02}", side == Side::base ? "base" : "new", pair);
-    const fs::path folder = options_.out / name;
-    fs::create_directories(folder);
-    const fs::path log = folder / "log.txt";
-    std::vector<std::string> words{options_.program[side]};
-    words.insert(words.end(), options_.sweep.begin(), options_.sweep.end());
-    words.insert(words.end(), {"--out", folder.string(), "--no-plot"});
-    Environment environment = options_.environment[side];
     // Both sides share what they keep, and the machine's own history gets none of it.
+    Environment environment = options_.environment[side];
     environment.try_emplace("XDG_CACHE_HOME", fs::absolute(options_.out / "cache").string());
-    std::optional<ChildProcess> child;
-    try {
-      child.emplace(words, environment, log);
-    } catch (const std::runtime_error& error) {
-      throw UsageError(fmt::format("{}: {} cannot be started ({})", name_of(side),
-                                   quote(options_.program[side]), error.what()));
-    }
-    const ProcessEnd end =
-        wait_for(*child,
-                 fmt::format("pair {} of at most {}: {}", pair, options_.most_pairs,
-                             side == Side::base ? "base" : "new"),
-                 static_cast<double>(pair - 1) / static_cast<double>(options_.most_pairs), bar);
-    if (interrupted()) {
+    const std::string what = fmt::format("pair {} of at most {}: {}", pair, options_.most_pairs,
+                                         side == Side::base ? "base" : "new");
+    const double fraction = static_cast<double>(pair - 1) / static_cast<double>(options_.most_pairs);
+    const std::optional<std::string> file =
+        run_sweep_process({.who = name_of(side),
+                           .program = options_.program[side],
+                           .words = options_.sweep,
+                           .environment = environment,
+                           .folder = options_.out / name},
+                          clock_, [&] { bar.update(budget_.progress(what, fraction)); });
+    if (!file) {
       return false;
     }
-    check(end, side, log);
-    std::vector<std::string> files;
-    std::error_code error;  // a program may have removed its folder
-    for (const auto& entry : fs::directory_iterator(folder, error)) {
-      if (entry.path().extension() == ".json") {
-        files.push_back(entry.path().string());
-      }
-    }
-    if (files.size() != 1) {
-      throw UsageError(
-          fmt::format("{}: {} wrote {} to {}; give a bench program and one sweep; its output is in {}",
-                      name_of(side), quote(options_.program[side]),
-                      files.empty() ? "no result file" : fmt::format("{} result files", files.size()),
-                      quote(folder.string()), log.string()));
-    }
-    runs_[side].push_back(std::move(read_runs(files).front()));
+    runs_[side].push_back(std::move(read_runs({*file}).front()));
     return true;
-  }
-
-  ProcessEnd wait_for(ChildProcess& child, const std::string& what, double fraction, Progress& bar) const {
-    constexpr auto kPause = std::chrono::milliseconds(50);
-    bool told = false;
-    for (;;) {
-      if (const std::optional<ProcessEnd> end = child.ended()) {
-        return *end;
-      }
-      if (interrupted() && !std::exchange(told, true)) {
-        child.interrupt();
-      }
-      bar.update(budget_.progress(what, fraction));
-      clock_.sleep_until(clock_.now() + kPause);
-    }
-  }
-
-  // A run with points in error is a result; one that was refused is a mistake to mend.
-  void check(const ProcessEnd& end, Side side, const fs::path& log) const {
-    if (end.signal == 0 && (end.code == static_cast<int>(ExitCode::done) ||
-                            end.code == static_cast<int>(ExitCode::inconclusive))) {
-      return;
-    }
-    const std::string how = end.signal != 0 ? fmt::format("was ended by signal {}", end.signal)
-                                            : fmt::format("ended with {}", end.code);
-    const std::string last = last_line(log);
-    throw UsageError(fmt::format("{}: {} {}{}; its output is in {}", name_of(side),
-                                 quote(options_.program[side]), how,
-                                 last.empty() ? "" : fmt::format(" ({})", last), log.string()));
   }
 
   void forget_half_pair() {

@@ -7,6 +7,7 @@
 #include "bench/cli/command.h"
 #include "bench/cli/progress.h"
 #include "bench/commands/ab.h"
+#include "bench/commands/advise.h"
 #include "bench/commands/compare.h"
 #include "bench/commands/evaluate.h"
 #include "bench/commands/inspect.h"
@@ -17,8 +18,8 @@
 namespace bench {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> all{compare_command(), ab_command(), predict_command(),
-                                        evaluate_command(), inspect_command()};
+  static const std::vector<Command> all{compare_command(),  ab_command(),     predict_command(),
+                                        evaluate_command(), advise_command(), inspect_command()};
   return all;
 }
 

@@ -28,7 +28,7 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t kMostBatches = 16;
+constexpr std::size_t kMostInspected = 16;
 
 // Whose ending the path has; else the only one there is.
 const WorkloadReader* reader_of(const std::string& path) {
@@ -61,9 +61,9 @@ class Inspection {
     }
     if (const std::string* batches = words.text_of("batch")) {
       batches_ = parse_axis("--batch", *batches);
-      if (batches_.size() > kMostBatches) {
+      if (batches_.size() > kMostInspected) {
         throw UsageError(fmt::format("--batch: {} was given, {} batches; accepted: at most {}",
-                                     quote(*batches), batches_.size(), kMostBatches));
+                                     quote(*batches), batches_.size(), kMostInspected));
       }
     }
   }

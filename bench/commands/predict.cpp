@@ -30,7 +30,7 @@ namespace {
 
 // Of networks; they change how this program runs a step, not what eager PyTorch does.
 constexpr std::array<std::string_view, 4> kOfOwnEngine{"launch", "in-place", "recompute", "accumulate"};
-constexpr std::size_t kMostBatches = 64;
+constexpr std::size_t kMostPredicted = 64;
 
 std::size_t page_width() {
   constexpr int kNarrow = 80;
@@ -137,9 +137,9 @@ class PredictCommand {
                                                                           : "fp32,fp16");
     if (const std::string* const batches = words_.text_of("batch")) {
       request_.batches = parse_axis("--batch", *batches);
-      if (request_.batches.size() > kMostBatches) {
+      if (request_.batches.size() > kMostPredicted) {
         throw UsageError(fmt::format("--batch: {} was given, {} batches; accepted: at most {}",
-                                     quote(*batches), request_.batches.size(), kMostBatches));
+                                     quote(*batches), request_.batches.size(), kMostPredicted));
       }
     }
     if (const std::string* const launch = words_.text_of("host-launch")) {

@@ -14,18 +14,6 @@ namespace {
 
 using simulator::Pipeline;
 
-// Long enough for a steady state, short enough to be done after every run.
-void set_length(Pipeline& pipeline) {
-  constexpr double kEvents = 40'000;
-  const auto pieces = static_cast<double>(pipeline.shares_samples() ? pipeline.batch : pipeline.pieces());
-  const double events = 2 + pieces * (pipeline.storage ? 2 : 1);
-  // Many workers finish together, wave after wave: several waves, whatever one costs.
-  const std::int64_t waves = 10 * pipeline.workers * std::max<std::int64_t>(1, pipeline.prefetch / 2);
-  pipeline.steps = std::max(static_cast<std::int64_t>(std::clamp(kEvents / events, 300.0, 4000.0)),
-                            std::min<std::int64_t>(waves, 40'000));
-  pipeline.warm_up_steps = std::max<std::int64_t>(50, 3 * pipeline.workers * pipeline.prefetch);
-}
-
 std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome, double au) {
   if (pipeline.copy_ns > mean(pipeline.compute_ns) && outcome.copying > kBusy) {
     return "copy";
@@ -73,23 +61,6 @@ Pipeline pipeline_for(const Profile& profile, const SimulationRequest& request, 
     pipeline.shared_cores.clear();  // several consumers are elsewhere
   }
   return pipeline;
-}
-
-SimulatedPoint simulate_point(Pipeline pipeline) {
-  set_length(pipeline);
-  const simulator::Outcome outcome = simulate(pipeline);
-  const double compute = median(pipeline.compute_ns);
-  const double ready = pipeline.gap_ns + (pipeline.lookahead ? std::max(compute, pipeline.copy_ns)
-                                                             : compute + pipeline.copy_ns);
-  SimulatedPoint point{.workers = pipeline.workers,
-                       .samples_per_s = outcome.samples_per_s,
-                       .au = outcome.au / ready_au(pipeline),
-                       .stall_p50_ns = median(outcome.step_ns) - ready,
-                       .stall_p99_ns = quantile(outcome.step_ns, 0.99) - ready,
-                       .computing_workers = outcome.computing_workers,
-                       .worker_busy = outcome.worker_busy};
-  point.limited_by = limit_of(pipeline, outcome, point.au);
-  return point;
 }
 
 // From the slow and the fast end of the laws that the load times allow, by the rate at this count.
@@ -235,6 +206,34 @@ Simulated simulate_all(const Profile& profile, const SimulationRequest& request,
 }
 
 }  // namespace
+
+void set_length(Pipeline& pipeline) {
+  constexpr double kEvents = 40'000;
+  const auto pieces = static_cast<double>(pipeline.shares_samples() ? pipeline.batch : pipeline.pieces());
+  const double events = 2 + pieces * (pipeline.storage ? 2 : 1);
+  // Many workers finish together, wave after wave: several waves, whatever one costs.
+  const std::int64_t waves = 10 * pipeline.workers * std::max<std::int64_t>(1, pipeline.prefetch / 2);
+  pipeline.steps = std::max(static_cast<std::int64_t>(std::clamp(kEvents / events, 300.0, 4000.0)),
+                            std::min<std::int64_t>(waves, 40'000));
+  pipeline.warm_up_steps = std::max<std::int64_t>(50, 3 * pipeline.workers * pipeline.prefetch);
+}
+
+SimulatedPoint simulate_point(Pipeline pipeline) {
+  set_length(pipeline);
+  const simulator::Outcome outcome = simulate(pipeline);
+  const double compute = median(pipeline.compute_ns);
+  const double ready = pipeline.gap_ns + (pipeline.lookahead ? std::max(compute, pipeline.copy_ns)
+                                                             : compute + pipeline.copy_ns);
+  SimulatedPoint point{.workers = pipeline.workers,
+                       .samples_per_s = outcome.samples_per_s,
+                       .au = outcome.au / ready_au(pipeline),
+                       .stall_p50_ns = median(outcome.step_ns) - ready,
+                       .stall_p99_ns = quantile(outcome.step_ns, 0.99) - ready,
+                       .computing_workers = outcome.computing_workers,
+                       .worker_busy = outcome.worker_busy};
+  point.limited_by = limit_of(pipeline, outcome, point.au);
+  return point;
+}
 
 std::optional<Knee> find_knee(std::span<const SimulatedPoint> points) {
   std::vector<ThroughputPoint> au;

@@ -76,6 +76,11 @@ struct Simulated {
   std::vector<simulator::TimelineEntry> timeline{};           // of a few steps, with the knee's workers
 };
 
+// Sets how many steps are simulated: enough for a steady state, few enough for milliseconds.
+void set_length(simulator::Pipeline& pipeline);
+// One worker count, with what limits it.
+SimulatedPoint simulate_point(simulator::Pipeline pipeline);
+
 // The knee of the simulated AU; none for fewer than two counts.
 std::optional<Knee> find_knee(std::span<const SimulatedPoint> points);
 

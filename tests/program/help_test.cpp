@@ -39,7 +39,7 @@ TEST(Help, FitsOneScreen) {
       pages.push_back({std::string("--") + kind, entry["name"]});
     }
   }
-  for (const char* const command : {"compare", "ab", "evaluate", "inspect", "predict"}) {
+  for (const char* const command : {"compare", "ab", "advise", "evaluate", "inspect", "predict"}) {
     pages.push_back({command});
   }
   ASSERT_GT(pages.size(), 20U);

@@ -1,0 +1,112 @@
+#include "bench/advise/change_words.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/measure/units.h"
+
+namespace bench {
+
+std::string changed_words(const TrainingSettings& now, const TrainingSettings& then) {
+  std::vector<std::string> words;
+  if (now.dtype != then.dtype) {
+    words.push_back(fmt::format("{} → {}", now.dtype, then.dtype));
+  }
+  if (now.batch != then.batch) {
+    words.push_back(fmt::format("batch {} → {}", now.batch, then.batch));
+  }
+  if (now.accumulate != then.accumulate) {
+    words.push_back(fmt::format("accumulate {} → {}", now.accumulate, then.accumulate));
+  }
+  if (now.workers != then.workers) {
+    words.push_back(fmt::format("workers {} → {}", now.workers, then.workers));
+  }
+  if (now.prefetch != then.prefetch) {
+    words.push_back(fmt::format("prefetch {} → {}", now.prefetch, then.prefetch));
+  }
+  if (now.pin != then.pin) {
+    words.emplace_back(then.pin ? "pinned memory" : "pageable memory");
+  }
+  return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
+}
+
+std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, bool on_gpu) {
+  std::vector<std::string> loader;
+  if (now.batch != then.batch) {
+    loader.push_back(fmt::format("batch_size={}", then.batch));
+  }
+  if (now.workers != then.workers || now.prefetch != then.prefetch) {
+    loader.push_back(fmt::format("num_workers={}", then.workers));
+    if (then.workers > 0) {
+      loader.push_back(fmt::format("prefetch_factor={}, persistent_workers=True", then.prefetch));
+    }
+  }
+  if (now.pin != then.pin) {
+    loader.push_back(fmt::format("pin_memory={}", then.pin ? "True" : "False"));
+  }
+  std::vector<std::string> settings;
+  if (!loader.empty()) {
+    settings.push_back(fmt::format("DataLoader({})", fmt::join(loader, ", ")));
+  }
+  if (now.pin != then.pin && then.pin) {
+    settings.emplace_back("batch.to(device, non_blocking=True)");
+  }
+  if (now.dtype != then.dtype) {
+    const char* const device = on_gpu ? "cuda" : "cpu";
+    settings.push_back(
+        then.dtype == "bf16" ? fmt::format("torch.autocast(\"{}\", dtype=torch.bfloat16)", device)
+        : then.dtype == "fp16"
+            ? fmt::format("torch.autocast(\"{}\", dtype=torch.float16), torch.amp.GradScaler()", device)
+        : then.dtype == "tf32"
+            ? "torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True"
+        : then.dtype == "half" ? "model.half()"
+                               : "no torch.autocast");
+  }
+  if (now.accumulate != then.accumulate) {
+    settings.push_back(then.accumulate == 1
+                           ? "optimizer.step() after every batch"
+                           : fmt::format("optimizer.step() after every {} batches", then.accumulate));
+  }
+  return fmt::format("{}", fmt::join(settings, "; "));
+}
+
+std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSettings& then,
+                                  const SettingBytes& before, const SettingBytes& after) {
+  std::vector<std::string> costs;
+  if (before.device > 0 && after.device > 0 && before.device != after.device) {
+    costs.push_back(fmt::format(
+        "device memory {} → {}{}", format_bytes(before.device), format_bytes(after.device),
+        after.device_cap > 0
+            ? fmt::format(" ({:.0f} % of {})",
+                          100 * static_cast<double>(after.device) / static_cast<double>(after.device_cap),
+                          format_bytes(after.device_cap))
+            : ""));
+  }
+  if (after.host > 0 && std::llround(after.host) != std::llround(before.host)) {
+    costs.push_back(fmt::format("host memory {} → {} for batches and workers",
+                                format_bytes(std::llround(before.host)),
+                                format_bytes(std::llround(after.host))));
+  }
+  if (now.dtype != then.dtype && then.dtype != "fp32") {
+    costs.emplace_back(then.dtype == "tf32" ? "10 bits of mantissa in products: compare the loss"
+                       : then.dtype == "bf16"
+                           ? "8 bits of precision: compare the validation loss"
+                           : "a range of 6e-8 to 65504: scale the loss, and compare the validation loss");
+  }
+  if (now.effective_batch() != then.effective_batch()) {
+    const double ratio =
+        static_cast<double>(then.effective_batch()) / static_cast<double>(now.effective_batch());
+    costs.push_back(
+        fmt::format("effective batch {} → {}: learning rate × {:.3g} with SGD, × {:.3g} with Adam (rules "
+                    "of thumb)",
+                    now.effective_batch(), then.effective_batch(), ratio, std::sqrt(ratio)));
+  } else if (now.batch != then.batch) {
+    costs.push_back(fmt::format("effective batch stays {}; batch norms see {} samples instead of {}",
+                                then.effective_batch(), then.batch, now.batch));
+  }
+  return costs;
+}
+
+}  // namespace bench

@@ -1,0 +1,30 @@
+// A change of the settings in words, in PyTorch, and what it costs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/advise/advice.h"
+
+namespace bench {
+
+// "workers 0 → 3, batch 16 → 64"
+std::string changed_words(const TrainingSettings& now, const TrainingSettings& then);
+
+// "DataLoader(batch_size=64, num_workers=3, pin_memory=True, prefetch_factor=2)"; what did not change is left
+// out, but for workers, whose prefetch_factor is always written.
+std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, bool on_gpu);
+
+struct SettingBytes {
+  std::int64_t device = 0;  // 0: not known, as the others
+  std::int64_t device_cap = 0;
+  double host = 0;
+  double host_cap = 0;
+};
+
+// A sentence each: memory, accuracy, effective batch and learning rate.
+std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSettings& then,
+                                  const SettingBytes& before, const SettingBytes& after);
+
+}  // namespace bench

@@ -1,0 +1,59 @@
+// How fast a host's loader feeds a training step, as a sweep measured it: what other settings of the loader
+// would give. Sweeps register how they read it from their result file.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bench/advise/advice.h"
+#include "bench/json.h"
+
+namespace bench {
+
+// A step's time in steady state, in nanoseconds of one accumulation. The parts add up to the step.
+struct LoadedStep {
+  double step_ns = 0;
+  double computing_ns = 0;  // slowed down by workers on the same cores, where they are
+  double copying_ns = 0;    // not overlapped with computing
+  double waiting_ns = 0;    // for a batch that is not ready
+  double handover_ns = 0;   // from the end of a step to the start of the next one, the batch being ready
+};
+
+class LoadingModel {
+ public:
+  LoadingModel() = default;
+  LoadingModel(const LoadingModel&) = delete;
+  LoadingModel& operator=(const LoadingModel&) = delete;
+  virtual ~LoadingModel() = default;
+
+  // `compute_ns`: of a step on the device, its data being there. `copy_ns`: of the batch's copy to the
+  // device; none: as it was measured.
+  virtual LoadedStep step(const TrainingSettings& settings, double compute_ns,
+                          std::optional<double> copy_ns) const = 0;
+  // What keeps the loader from being faster with these settings: Bottleneck::storage, loader_cpu or bus.
+  // Bottleneck::compute where the device never waits.
+  virtual Bottleneck limit(const TrainingSettings& settings, double compute_ns,
+                           std::optional<double> copy_ns) const = 0;
+  // Memory of the host for batches and workers, in bytes.
+  virtual double host_bytes(const TrainingSettings& settings) const = 0;
+
+  // Of simulated step times on counts that were left out, relative, root mean square; none where none was.
+  virtual std::optional<double> error() const = 0;
+  virtual TrainingSettings measured() const = 0;  // as it was measured: batch, prefetch, pin, dtype
+  virtual double compute_ns() const = 0;          // of a step with ready data, median
+  virtual bool consumer_on_cores() const = 0;     // the device is the workers' own processor
+  virtual double cores() const = 0;
+  virtual double samples_per_s_of_a_worker() const = 0;  // alone
+  virtual std::string consumer() const = 0;              // "resnet18", "20ms"
+};
+
+struct LoadingModelReader {
+  std::string name;  // of the sweep whose result files it reads
+  // Throws UsageError where the file does not hold what it needs.
+  std::function<std::unique_ptr<LoadingModel>(const Json& file)> read;
+};
+
+}  // namespace bench

@@ -1,0 +1,93 @@
+// Readings that a person has of a training run: a log, nvidia-smi, the script's settings. Times are in
+// seconds, memory in bytes; a reading that was not given is absent and never guessed.
+#pragma once
+
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/advise/advice.h"
+#include "bench/measure/estimate.h"
+
+namespace bench {
+
+struct MemoryAtBatch {
+  std::int64_t batch = 0;
+  double bytes = 0;  // of one card, at the peak
+};
+
+// What a count of workers did.
+struct WorkersTried {
+  std::int64_t workers = 0;
+  std::vector<double> utilisation;  // a trace, percent
+  std::optional<std::int64_t> slower_than_workers;
+  bool idle_rarely = false;  // its trace mostly has no zeros
+};
+
+struct OtherRun {  // an earlier run or a proposal; what is absent is as in this run
+  std::optional<std::int64_t> batch, accumulate, workers, cards, image_size, sequence;
+  std::optional<bool> pin;
+  std::optional<double> step_s;
+};
+
+struct DiedAt {
+  std::int64_t batch = 0;
+  std::int64_t iterations = 0;
+  double memory_cap = 0;  // bytes, of the card it died on
+  std::string device;
+};
+
+struct Observed {
+  std::string source;   // the file's name
+  std::string subject;  // given
+  std::string mode = "train";
+  TrainingSettings settings;
+  bool has_workers = false;
+  bool has_accumulate = false;
+
+  std::optional<double> step_s, data_s;
+  std::optional<bool> step_is_optimizer;  // else one accumulation
+  std::optional<double> elapsed_s;        // of iterations_done
+
+  std::vector<double> memory;  // bytes of each card
+  std::optional<double> memory_cap;
+  std::optional<double> memory_stated_percent;
+  std::vector<double> utilisation;        // percent, of each card
+  std::vector<double> utilisation_range;  // percent, low and high
+  std::optional<double> host_memory, host_memory_used, swap, swap_used, worker_memory;
+
+  std::vector<MemoryAtBatch> memory_at_batch;
+  std::optional<std::int64_t> runs_at_batch, no_faster_above_batch;
+  std::vector<double> other_caps;  // bytes, of cards to choose from
+  std::optional<DiedAt> died_at;
+
+  std::optional<std::int64_t> iterations, iterations_done, iterations_an_epoch, epochs, image_size, sequence;
+  std::string optimizer;
+  std::optional<Interval> scaling_efficiency;  // shares
+
+  std::optional<double> allocation, free;  // bytes: asked for at once, and left on the card that refuses
+  bool split_by_layers = false;
+  std::vector<WorkersTried> workers_tried;
+  std::optional<OtherRun> earlier_run, proposed;
+  std::string stand_in;  // a network of this program in place of the user's
+
+  // In all; absent where it is not given and does not follow.
+  std::optional<std::int64_t> all_iterations() const {
+    return iterations                      ? iterations
+           : iterations_an_epoch && epochs ? std::optional(*iterations_an_epoch * *epochs)
+                                           : std::nullopt;
+  }
+};
+
+// Throws UsageError, one sentence naming the file, the key, its value and what is accepted: text that is not
+// JSON, keys without their unit, unknown ones, values out of range, and readings that exclude each other.
+Observed parse_observed(std::string_view text, const std::string& source);
+
+inline constexpr std::size_t kMostObservedBytes = 1 << 20;
+// A file, or standard input for "-". Throws UsageError.
+Observed read_observed(const std::string& path, std::istream& standard_input);
+
+}  // namespace bench

@@ -1,0 +1,188 @@
+// Time to train as it is, with other cards, and as it is proposed.
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/advise/observed_parts.h"
+
+namespace bench {
+namespace {
+
+// NVIDIA/DeepLearningExamples, commit 729963dd, READMEs: throughput of 8 cards over twice that of 4 at the
+// same batch a card, on one DGX-1 or DGX A100; 66 pairs, their 5th, 50th and 95th percentile.
+constexpr Interval kPublishedEfficiency{.low = 0.83, .high = 1.02};
+constexpr double kPublishedMedian = 0.98;
+
+double of_all(const Observed& observed) {
+  return static_cast<double>(*observed.all_iterations());
+}
+
+double to_go(const Observed& observed) {
+  return of_all(observed) - static_cast<double>(observed.iterations_done.value_or(0));
+}
+
+std::string learning_rate(double ratio) {
+  return fmt::format(
+      "effective batch ×{:.3g}: by rule of thumb the learning rate ×{:.3g} (linear, SGD) or ×{:.3g} (square "
+      "root, Adam)",
+      ratio, ratio, std::sqrt(ratio));
+}
+
+void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& advice) {
+  const auto now = static_cast<double>(observed.settings.cards);
+  const double ratio = static_cast<double>(cards) / now;
+  const Interval efficiency = observed.scaling_efficiency.value_or(kPublishedEfficiency);
+  const bool is_given = observed.scaling_efficiency.has_value();
+  const double middle = is_given ? (efficiency.low + efficiency.high) / 2 : kPublishedMedian;
+  Change change;
+  change.what = fmt::format("cards {} → {}", observed.settings.cards, cards);
+  change.setting = fmt::format("torchrun --nproc_per_node={}", cards);
+  change.after = observed.settings;
+  change.after.cards = cards;
+  change.speedup = ratio * middle;
+  change.speedup90 = Interval{ratio * efficiency.low, ratio * efficiency.high};
+  if (const auto step = accumulation_s(observed)) {
+    change.step_ns = 1e9 * *step / middle;
+    change.step90_ns = Interval{1e9 * *step / efficiency.high, 1e9 * *step / efficiency.low};
+  }
+  change.costs = {learning_rate(ratio)};
+  if (observed.step_s && observed.iterations_done.value_or(0) > 0) {
+    change.costs.push_back(fmt::format(
+        "a restart loses {} iterations, {}, unless a checkpoint keeps them", *observed.iterations_done,
+        hours_in_words(static_cast<double>(*observed.iterations_done) * *observed.step_s)));
+  }
+  change.evidence = {is_given
+                         ? "scaling efficiency as given"
+                         : "scaling efficiency 83 to 102 %, median 98 %: 66 published pairs of 4 and 8 cards "
+                           "(NVIDIA/DeepLearningExamples), not this network"};
+  advice.changes.push_back(std::move(change));
+  if (!observed.all_iterations() || !observed.step_s) {
+    return;
+  }
+  const double as_it_is = to_go(observed) * *observed.step_s;
+  const double compute = *observed.step_s - observed.data_s.value_or(0);
+  const double hidden = to_go(observed) * compute;
+  const double ideal = of_all(observed) * *observed.step_s / ratio;  // from the start, at 100 %
+  AdviceTable table{
+      .question = fmt::format("What do {} cards save, restarted?", cards), .table = {}, .notes = {}};
+  table.table.rows = {{"scaling efficiency", "time to train", "against as it is"}};
+  table.table.right = {true, true, true};
+  if (observed.data_s) {
+    table.table.rows.front().emplace_back("against loading hidden");
+    table.table.right.push_back(true);
+  }
+  for (const double share : {1.0, 0.9, 0.8, 0.7, 0.6, 0.5}) {
+    std::vector<std::string> row{fmt::format("{:.0f} %", 100 * share), hours_in_words(ideal / share),
+                                 fmt::format("{:+.1f} h", (ideal / share - as_it_is) / 3600)};
+    if (observed.data_s) {
+      row.push_back(fmt::format("{:+.1f} h", (ideal / share - hidden) / 3600));
+    }
+    table.table.rows.push_back(std::move(row));
+  }
+  table.notes.push_back(fmt::format(
+      "Break-even: {} scaling efficiency against training on as it is{}.", share_in_words(ideal / as_it_is),
+      observed.data_s ? fmt::format(", {} against loading hidden on {} cards", share_in_words(ideal / hidden),
+                                    observed.settings.cards)
+                      : ""));
+  table.notes.emplace_back(
+      "Scaling efficiency: throughput over that of these cards times the ratio of cards; not measured here.");
+  if (observed.data_s) {
+    table.notes.push_back(fmt::format("Both together, loading hidden and {} cards: {} at 100 %.", cards,
+                                      hours_in_words(of_all(observed) * compute / ratio)));
+  }
+  advice.tables.push_back(std::move(table));
+}
+
+void judge_earlier_run(const Observed& observed, Advice& advice) {
+  const auto& earlier = observed.earlier_run;
+  if (!earlier || !earlier->image_size || !observed.image_size ||
+      *earlier->image_size == *observed.image_size) {
+    return;
+  }
+  const double pixels =
+      std::pow(static_cast<double>(*observed.image_size) / static_cast<double>(*earlier->image_size), 2);
+  advice.warnings.push_back(fmt::format(
+      "The earlier run on {} cards is no reference: its images of {}×{} have {:.2f} times fewer pixels, so "
+      "its step "
+      "is other work.",
+      earlier->cards.value_or(observed.settings.cards), *earlier->image_size, *earlier->image_size, pixels));
+}
+
+}  // namespace
+
+void advise_training_time(const Observed& observed, Advice& advice) {
+  if (!observed.all_iterations() || !observed.step_s) {
+    return;
+  }
+  const double left = to_go(observed);
+  AdviceTable table{
+      .question = observed.mode == "infer" ? "How long does it take?" : "How long does training take?",
+      .table = {},
+      .notes = {}};
+  table.table.rows = {
+      {"", "step", fmt::format("{:.0f} iterations to go", left)},
+      {"as it is", seconds_in_words(*observed.step_s), hours_in_words(left * *observed.step_s)}};
+  table.table.right = {false, true, true};
+  if (observed.data_s) {
+    const double compute = *observed.step_s - *observed.data_s;
+    table.table.rows.push_back({"loading hidden", seconds_in_words(compute), hours_in_words(left * compute)});
+    table.notes.push_back(fmt::format("Hiding all of the wait saves {} of the time, {}.",
+                                      share_in_words(*observed.data_s / *observed.step_s),
+                                      hours_in_words(left * *observed.data_s)));
+  }
+  advice.tables.push_back(std::move(table));
+}
+
+void advise_cards(const Observed& observed, Advice& advice) {
+  judge_earlier_run(observed, advice);
+  if (observed.proposed && observed.proposed->cards && *observed.proposed->cards != observed.settings.cards) {
+    advise_more_cards(observed, *observed.proposed->cards, advice);
+  }
+}
+
+void advise_proposal(const Observed& observed, Advice& advice) {
+  const auto sample = sample_s(observed);
+  const auto& proposed = observed.proposed;
+  if (!proposed || (!proposed->step_s && !proposed->batch && !proposed->accumulate)) {
+    return;
+  }
+  TrainingSettings after = observed.settings;
+  after.batch = proposed->batch.value_or(after.batch);
+  after.accumulate = proposed->accumulate.value_or(after.accumulate);
+  after.cards = proposed->cards.value_or(after.cards);
+  const auto now_batch = static_cast<double>(observed.settings.effective_batch());
+  const auto then_batch = static_cast<double>(after.effective_batch());
+  if (now_batch <= 0 || then_batch <= 0) {
+    advice.missing.emplace_back("batch: samples of a card in one accumulation");
+    return;
+  }
+  AdviceTable table{.question = "What does the proposal bring, per sample?", .table = {}, .notes = {}};
+  table.table.rows = {{"", "effective batch", "step", "a sample"}};
+  table.table.right = {false, true, true, true};
+  const double now_step = sample ? *sample * now_batch : 0;
+  table.table.rows.push_back({"as it is", fmt::format("{:.0f}", now_batch),
+                              sample ? seconds_in_words(now_step) : "–",
+                              sample ? seconds_in_words(*sample) : "–"});
+  if (proposed->step_s) {
+    table.table.rows.push_back({"as hoped for", fmt::format("{:.0f}", then_batch),
+                                seconds_in_words(*proposed->step_s),
+                                seconds_in_words(*proposed->step_s / then_batch)});
+  }
+  if (sample && proposed->step_s) {
+    const double ratio = *proposed->step_s / then_batch / *sample;
+    table.notes.push_back(
+        fmt::format("The batches differ: {} a sample then, {} now, so an epoch takes {:.1f} % {}; to gain, a "
+                    "step of {:.0f} must "
+                    "take less than {}.",
+                    seconds_in_words(*proposed->step_s / then_batch), seconds_in_words(*sample),
+                    100 * std::abs(ratio - 1), ratio > 1 ? "longer" : "less", then_batch,
+                    seconds_in_words(*sample * then_batch)));
+  }
+  if (then_batch != now_batch) {
+    table.notes.push_back(learning_rate(then_batch / now_batch) + ".");
+  }
+  advice.tables.push_back(std::move(table));
+}
+
+}  // namespace bench

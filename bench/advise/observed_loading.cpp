@@ -1,0 +1,175 @@
+// Is the trainer starved, and does the host have room for what feeds it?
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/advise/observed_parts.h"
+
+namespace bench {
+namespace {
+
+constexpr double kHidden = 0.05;  // of a step: a wait that is not worth a change
+
+std::string loader_setting(std::int64_t workers) {
+  return fmt::format("DataLoader(num_workers={}, pin_memory=True, prefetch_factor=2)", workers);
+}
+
+// With no workers the wait is the whole time of loading a batch: what workers must keep up with.
+void hide_loading(const Observed& observed, Advice& advice) {
+  const double compute = *observed.step_s - *observed.data_s;
+  const auto step = accumulation_s(observed);
+  if (observed.settings.workers != 0 || !observed.has_workers || !step || compute <= 0) {
+    advice.missing.emplace_back(
+        "data_ms with workers 0: the whole time of loading a batch, from which the count of workers follows");
+    return;
+  }
+  const auto workers = static_cast<std::int64_t>(std::ceil(*observed.data_s / compute));
+  Change change;
+  change.what = fmt::format("workers 0 → {}, pinned memory", workers);
+  change.setting = loader_setting(workers);
+  change.after = observed.settings;
+  change.after.workers = workers;
+  change.after.pin = true;
+  change.speedup = *observed.step_s / compute;
+  change.step_ns = 1e9 * *step / change.speedup;
+  change.costs = {fmt::format("host memory of {} worker{} a card: not read (worker_memory_mib)", workers,
+                              workers == 1 ? "" : "s"),
+                  "at best: one slow batch still waits; a second worker takes it up"};
+  change.evidence = {fmt::format("data {} of a step of {}: loading hides behind {} of computing",
+                                 seconds_in_words(*observed.data_s), seconds_in_words(*observed.step_s),
+                                 seconds_in_words(compute))};
+  advice.changes.push_back(std::move(change));
+}
+
+void compare_workers_tried(const Observed& observed, Advice& advice) {
+  AdviceTable table{.question = "How many workers?", .table = {}, .notes = {}};
+  table.table.rows = {{"workers", "reading", "follows"}};
+  table.table.right = {true, false, false};
+  for (const WorkersTried& tried : observed.workers_tried) {
+    const auto zeros = std::ranges::count(tried.utilisation, 0.0);
+    const std::string reading =
+        !tried.utilisation.empty()
+            ? fmt::format("utilisation {} to {} %, 0 in {} of {}", std::ranges::min(tried.utilisation),
+                          std::ranges::max(tried.utilisation), zeros, tried.utilisation.size())
+        : tried.slower_than_workers ? fmt::format("slower than {}", *tried.slower_than_workers)
+        : tried.idle_rarely         ? "zeros of utilisation mostly vanish"
+                                    : "–";
+    const std::string follows = zeros > 0                   ? "starved: the card runs out of work"
+                                : tried.slower_than_workers ? "too many: they compete for cores or storage"
+                                : tried.idle_rarely         ? "enough, or nearly"
+                                                            : "–";
+    table.table.rows.push_back({fmt::format("{}", tried.workers), reading, follows});
+  }
+  table.notes = {
+      "The knee lies between the starved and the slower count; readings of utilisation do not place it.",
+      "Measure: bench --sweep workers --workload yolov3_tiny --mode train --data DIR --workers 1,2,4,8,16,32",
+      "Pinning: bench --sweep transfer --workload yolov3_tiny --mode train",
+      "Mixed precision: bench --sweep batch --workload yolov3_tiny --mode train --dtype fp32,fp16",
+      "yolov3_tiny is a stand-in: give your own network with --onnx FILE."};
+  advice.tables.push_back(std::move(table));
+}
+
+void note_utilisation(const Observed& observed, Advice& advice) {
+  const auto& cards = observed.utilisation;
+  if (cards.size() > 1) {
+    const auto [low, high] = std::ranges::minmax(cards);
+    constexpr double kUnbalanced = 20;  // percent
+    if (high - low >= kUnbalanced) {
+      advice.warnings.push_back(
+          fmt::format("The cards are unbalanced, {:.0f} and {:.0f} %: in data-parallel training the slower "
+                      "feeds or waits for the other.",
+                      high, low));
+    }
+  }
+  const bool full = (!cards.empty() && std::ranges::min(cards) >= 95) ||
+                    (!observed.utilisation_range.empty() && observed.utilisation_range.front() >= 95);
+  if (full) {
+    advice.warnings.emplace_back(
+        "Utilisation near 100 % says that a kernel ran at some moment of each interval; it shows neither how "
+        "much of the card a kernel fills nor waits shorter than the interval.");
+  }
+}
+
+}  // namespace
+
+std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& advice) {
+  std::optional<NamedBottleneck> named;
+  constexpr double kFull = 0.9;
+  const bool full = observed.host_memory && observed.host_memory_used &&
+                    *observed.host_memory_used > kFull * *observed.host_memory;
+  std::string reason;
+  if (full) {
+    reason = fmt::format("host memory is {} full, {} of {}",
+                         share_in_words(*observed.host_memory_used / *observed.host_memory),
+                         gib_in_words(*observed.host_memory_used), gib_in_words(*observed.host_memory));
+    named = {Bottleneck::host_memory, "Free it first: " + reason + "."};
+  }
+  if (observed.swap_used.value_or(0) > 0) {
+    named = {Bottleneck::swap,
+             fmt::format("{} lie in swap{}: free host memory before anything that takes more of it.",
+                         gib_in_words(*observed.swap_used), full ? ", and " + reason : "")};
+  }
+  if (!observed.host_memory || !observed.host_memory_used || !observed.proposed ||
+      observed.proposed->workers.value_or(0) == 0) {
+    return named;
+  }
+  const std::int64_t workers = *observed.proposed->workers;
+  const std::int64_t processes = workers * observed.settings.cards;
+  const double room = *observed.host_memory - *observed.host_memory_used;
+  AdviceTable table{
+      .question = fmt::format("Does the host hold {} workers?", workers), .table = {}, .notes = {}};
+  table.notes.push_back(fmt::format(
+      "{} is free; {} workers for each of {} cards are {} processes: at most {:.0f} MiB each ({} alone: "
+      "{:.0f} MiB).",
+      gib_in_words(room), workers, observed.settings.cards, processes,
+      room / static_cast<double>(processes) / 0x1p20, workers, room / static_cast<double>(workers) / 0x1p20));
+  if (observed.worker_memory) {
+    const double needed = *observed.worker_memory * static_cast<double>(processes);
+    table.notes.push_back(fmt::format("They need {}: {}.", gib_in_words(needed),
+                                      needed <= room ? "it fits" : gib_in_words(needed - room) + " short"));
+  } else {
+    advice.missing.emplace_back(
+        "worker_memory_mib: proportional set size (Pss in /proc/PID/smaps_rollup) of one loader worker");
+    table.notes.emplace_back(
+        "What one worker takes was not read; a copy of the data set in each is the usual cause.");
+  }
+  advice.tables.push_back(std::move(table));
+  return named;
+}
+
+std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& advice) {
+  note_utilisation(observed, advice);
+  if (!observed.workers_tried.empty()) {
+    compare_workers_tried(observed, advice);
+  }
+  if (observed.step_s && observed.data_s) {
+    const double share = *observed.data_s / *observed.step_s;
+    const std::string times =
+        fmt::format("{} of a step of {} ({}) wait for data", seconds_in_words(*observed.data_s),
+                    seconds_in_words(*observed.step_s), share_in_words(share));
+    if (share < kHidden) {
+      return NamedBottleneck{Bottleneck::compute, "Loading is hidden: " + times + "."};
+    }
+    hide_loading(observed, advice);
+    advice.missing.emplace_back(
+        "data_ms with the files in the page cache (a second epoch): it tells storage from decoding");
+    return NamedBottleneck{Bottleneck::loader_cpu,
+                           fmt::format("{}{}; decoding and storage are not told apart.", times,
+                                       observed.settings.workers == 0 && observed.has_workers
+                                           ? ", loaded by the training process itself"
+                                           : "")};
+  }
+  for (const WorkersTried& tried : observed.workers_tried) {
+    if (tried.workers == observed.settings.workers && std::ranges::count(tried.utilisation, 0.0) > 0 &&
+        std::ranges::any_of(observed.workers_tried, &WorkersTried::idle_rarely)) {
+      return NamedBottleneck{Bottleneck::loader_cpu,
+                             fmt::format("Utilisation falls to 0 with {} worker{} and mostly not with more: "
+                                         "the loader starves the card.",
+                                         tried.workers, tried.workers == 1 ? "" : "s")};
+    }
+  }
+  return std::nullopt;
+}
+
+}  // namespace bench

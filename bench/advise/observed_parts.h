@@ -1,0 +1,37 @@
+// The parts of advice_from_readings(), one question each. A part adds tables, changes, contradictions and
+// what is missing to the advice; those that can name the bottleneck return it.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bench/advise/observed_advice.h"
+
+namespace bench {
+
+struct NamedBottleneck {
+  Bottleneck bottleneck = Bottleneck::undecided;
+  std::string reason;
+};
+
+// Figures as the parts print them.
+std::string hours_in_words(double seconds);  // "222.9 h (9.3 days)", "50.8 min"
+std::string gib_in_words(double bytes);      // "9.36 GiB"
+std::string share_in_words(double share);    // "96.6 %"
+std::string seconds_in_words(double seconds);
+
+// Time of one accumulation; absent where the readings do not tell it.
+std::optional<double> accumulation_s(const Observed& observed);
+// Time of a sample of the effective batch; absent likewise.
+std::optional<double> sample_s(const Observed& observed);
+
+std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& advice);
+std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& advice);
+std::optional<NamedBottleneck> advise_memory(const Observed& observed, Advice& advice);
+void advise_training_time(const Observed& observed, Advice& advice);
+void advise_cards(const Observed& observed, Advice& advice);
+void advise_proposal(const Observed& observed, Advice& advice);
+void advise_split(const Observed& observed, Advice& advice);
+void advise_stand_in(const Observed& observed, const StandIn& stand_in, Advice& advice);
+
+}  // namespace bench

@@ -1,0 +1,453 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <istream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/advise/observed.h"
+#include "bench/advise/settings.h"
+#include "bench/dtype.h"
+#include "bench/error.h"
+#include "bench/json.h"
+#include "bench/measure/json_text.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
+
+namespace bench {
+namespace {
+
+using Units = std::vector<std::pair<std::string, double>>;
+
+const Units& time_units() {
+  static const Units units{{"_ms", 1e-3}, {"_s", 1}, {"_min", 60}, {"_h", 3600}};
+  return units;
+}
+const Units& byte_units() {
+  static const Units units{{"_gib", 0x1p30}, {"_mib", 0x1p20}, {"_gb", 1e9}, {"_mb", 1e6}};
+  return units;
+}
+const Units& percent_units() {
+  static const Units units{{"_percent", 1}};
+  return units;
+}
+
+constexpr double kMostSeconds = 1e10;
+constexpr double kMostBytes = 0x1p60;
+constexpr std::size_t kMostInAList = 4096;
+constexpr std::int64_t kMostIterations = 1'000'000'000'000;
+
+// An object of the file: each of its keys is asked for once, and those never asked for are unknown.
+class ReadingObject {
+ public:
+  struct Found {
+    std::string path;
+    const Json* json = nullptr;
+    double scale = 1;
+  };
+
+  ReadingObject(const Json& json, std::string source, std::string prefix)
+      : json_(json), source_(std::move(source)), prefix_(std::move(prefix)) {
+    if (!json.is_object()) {
+      refuse(prefix_.empty() ? "the whole" : prefix_.substr(0, prefix_.size() - 1), json, "an object");
+    }
+  }
+
+  [[noreturn]] void refuse(const std::string& what, const Json& json, const std::string& accepted) const {
+    fail(fmt::format("{} is {}; accepted: {}", what,
+                     printable(json.dump(-1, ' ', false, Json::error_handler_t::replace)), accepted));
+  }
+  [[noreturn]] void fail(const std::string& sentence) const {
+    throw UsageError(fmt::format("--observed: {}: {}", source_, sentence));
+  }
+  const std::string& source() const { return source_; }
+
+  std::optional<Found> find(const std::string& key) {
+    accepted_.push_back(key);
+    const auto at = json_.find(key);
+    return at == json_.end() ? std::nullopt : std::optional(Found{prefix_ + key, &*at, 1});
+  }
+  // By its base name with one of the units; the name alone is refused.
+  std::optional<Found> find(const std::string& base, const Units& units) {
+    std::optional<Found> found;
+    std::vector<std::string> names;
+    for (const auto& [suffix, scale] : units) {
+      names.push_back(base + suffix);
+      if (auto one = find(names.back())) {
+        if (found) {
+          fail(fmt::format("{} and {} are both given; give one of them", found->path, one->path));
+        }
+        one->scale = scale;
+        found = one;
+      }
+    }
+    if (json_.contains(base)) {
+      fail(fmt::format("{}{} has no unit; accepted: {}", prefix_, base, fmt::join(names, ", ")));
+    }
+    return found;
+  }
+
+  double number(const Found& found, const Json& json, double least, double most,
+                const std::string& accepted) const {
+    const double value = json.is_number() ? json.get<double>() * found.scale : NAN;
+    if (!std::isfinite(value) || value < least || value > most) {
+      refuse(found.path, json, accepted);
+    }
+    return value;
+  }
+  std::optional<double> seconds(const std::string& base, bool may_be_zero = false) {
+    const auto found = find(base, time_units());
+    return found ? std::optional(number(*found, *found->json, may_be_zero ? 0 : 1e-9, kMostSeconds,
+                                        may_be_zero ? "a time of 0 or more" : "a time above 0"))
+                 : std::nullopt;
+  }
+  std::optional<double> bytes(const std::string& base) {
+    const auto found = find(base, byte_units());
+    return found ? std::optional(number(*found, *found->json, 0, kMostBytes, "0 or more")) : std::nullopt;
+  }
+  double percent(const Found& found, const Json& json) const {
+    const double value = number(found, json, 0, 100, "0 to 100 percent");
+    if (value > 0 && value < 1) {
+      fail(fmt::format("{} is {}; is {:.0f} % meant? Give percent, 1 to 100, or 0", found.path, json.dump(),
+                       100 * value));
+    }
+    return value;
+  }
+  template <class Read>
+  std::vector<double> list(const Found& found, const Read& read) const {
+    std::vector<double> values;
+    if (!found.json->is_array()) {
+      return {read(found, *found.json)};
+    }
+    if (found.json->empty() || found.json->size() > kMostInAList) {
+      refuse(found.path, *found.json, fmt::format("a list of 1 to {} numbers", kMostInAList));
+    }
+    for (const Json& one : *found.json) {
+      values.push_back(read(found, one));
+    }
+    return values;
+  }
+  std::vector<double> byte_list(const std::string& base) {
+    const auto found = find(base, byte_units());
+    return found ? list(*found,
+                        [this](const Found& at, const Json& json) {
+                          return number(at, json, 0, kMostBytes, "0 or more");
+                        })
+                 : std::vector<double>{};
+  }
+  std::vector<double> percents(const std::string& base) {
+    const auto found = find(base, percent_units());
+    return found ? list(*found, [this](const Found& at, const Json& json) { return percent(at, json); })
+                 : std::vector<double>{};
+  }
+  std::optional<std::int64_t> count(const std::string& key, std::int64_t least = 1,
+                                    std::int64_t most = kMostOfASetting) {
+    const auto found = find(key);
+    if (!found) {
+      return std::nullopt;
+    }
+    const Json& json = *found->json;
+    const bool whole = json.is_number_integer() &&
+                       (!json.is_number_unsigned() ||
+                        json.get<std::uint64_t>() <= static_cast<std::uint64_t>(kMostIterations));
+    if (!whole || json.get<std::int64_t>() < least || json.get<std::int64_t>() > most) {
+      refuse(found->path, json, fmt::format("a whole number from {} to {}", least, most));
+    }
+    return json.get<std::int64_t>();
+  }
+  std::optional<bool> flag(const std::string& key) {
+    const auto found = find(key);
+    if (found && !found->json->is_boolean()) {
+      refuse(found->path, *found->json, "true, false");
+    }
+    return found ? std::optional(found->json->get<bool>()) : std::nullopt;
+  }
+  std::string word(const std::string& key, const std::vector<std::string>& accepted = {}) {
+    const auto found = find(key);
+    if (!found) {
+      return {};
+    }
+    if (!found->json->is_string()) {
+      refuse(found->path, *found->json,
+             accepted.empty() ? "a text" : fmt::format("{}", fmt::join(accepted, ", ")));
+    }
+    const std::string text = found->json->get<std::string>();
+    if (!accepted.empty() && std::ranges::find(accepted, text) == accepted.end()) {
+      throw UsageError(
+          unknown_value(fmt::format("--observed: {}: {}", source_, found->path), text, accepted));
+    }
+    return printable(text);
+  }
+  std::optional<ReadingObject> object(const std::string& key) {
+    const auto found = find(key);
+    return found ? std::optional<ReadingObject>(std::in_place, *found->json, source_, found->path + ".")
+                 : std::nullopt;
+  }
+  std::vector<ReadingObject> objects(const std::string& key) {
+    std::vector<ReadingObject> objects;
+    const auto found = find(key);
+    if (found && (!found->json->is_array() || found->json->size() > kMostInAList)) {
+      refuse(found->path, *found->json, "a list of objects");
+    }
+    for (std::size_t i = 0; found && i < found->json->size(); ++i) {
+      objects.emplace_back((*found->json)[i], source_, fmt::format("{}[{}].", found->path, i));
+    }
+    return objects;
+  }
+
+  // Every key that begins with "_" is a comment.
+  void refuse_unknown() const {
+    for (const auto& [key, value] : json_.items()) {
+      if (key.starts_with("_") || std::ranges::find(accepted_, key) != accepted_.end()) {
+        continue;
+      }
+      const auto meant = nearest(key, accepted_);
+      fail(fmt::format("{}{} is not known{}; results/observed.schema.json lists what is accepted", prefix_,
+                       quote(key), meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
+    }
+  }
+
+ private:
+  const Json& json_;
+  std::string source_;
+  std::string prefix_;
+  std::vector<std::string> accepted_;
+};
+
+OtherRun other_run(ReadingObject& object) {
+  OtherRun run;
+  run.batch = object.count("batch");
+  run.accumulate = object.count("accumulate");
+  run.workers = object.count("workers", 0);
+  run.cards = object.count("cards");
+  run.image_size = object.count("image_size");
+  run.sequence = object.count("sequence");
+  run.pin = object.flag("pin");
+  run.step_s = object.seconds("step");
+  object.refuse_unknown();
+  return run;
+}
+
+template <class T>
+T required(const std::optional<T>& value, const ReadingObject& object, const std::string& what) {
+  if (!value) {
+    object.fail(what + " is missing");
+  }
+  return *value;
+}
+
+void read_settings(ReadingObject& object, Observed& observed) {
+  TrainingSettings& settings = observed.settings;
+  settings.batch = object.count("batch").value_or(0);
+  const auto accumulate = object.count("accumulate");
+  const auto workers = object.count("workers", 0);
+  observed.has_accumulate = accumulate.has_value();
+  observed.has_workers = workers.has_value();
+  settings.accumulate = accumulate.value_or(1);
+  settings.workers = workers.value_or(0);
+  settings.prefetch = object.count("prefetch").value_or(2);
+  settings.pin = object.flag("pin").value_or(false);
+  settings.cards = object.count("cards", 1, kMostInAList).value_or(1);
+  const std::string dtype = object.word("dtype", {"fp32", "tf32", "fp16", "bf16"});
+  settings.dtype = dtype.empty() ? "fp32" : dtype;
+  observed.optimizer = object.word("optimizer", {"sgd", "momentum", "adam", "adamw"});
+}
+
+void read_lists(ReadingObject& object, Observed& observed) {
+  for (ReadingObject& one : object.objects("memory_at_batch")) {
+    MemoryAtBatch at{.batch = required(one.count("batch"), one, "memory_at_batch: batch")};
+    std::optional<double> bytes = one.bytes("memory");
+    for (const auto& [suffix, scale] : byte_units()) {  // "gib": 8
+      if (const auto found = one.find(suffix.substr(1))) {
+        if (bytes) {
+          one.fail(found->path + ": the memory is given twice; give it once");
+        }
+        bytes = scale * one.number(*found, *found->json, 0, kMostBytes / scale, "0 or more");
+      }
+    }
+    at.bytes = required(bytes, one, "memory_at_batch: gib, mib, gb or mb");
+    one.refuse_unknown();
+    for (const MemoryAtBatch& other : observed.memory_at_batch) {
+      if (other.batch == at.batch) {
+        one.fail(fmt::format("memory_at_batch has batch {} twice; give it once", at.batch));
+      }
+    }
+    observed.memory_at_batch.push_back(at);
+  }
+  std::ranges::sort(observed.memory_at_batch, {}, &MemoryAtBatch::batch);
+  for (ReadingObject& one : object.objects("workers_tried")) {
+    WorkersTried tried;
+    tried.workers = required(one.count("workers", 0), one, "workers_tried: workers");
+    tried.utilisation = one.percents("utilisation_trace");
+    tried.slower_than_workers = one.count("slower_than_workers", 0);
+    tried.idle_rarely = one.word("idle", {"often", "rarely"}) == "rarely";
+    one.refuse_unknown();
+    observed.workers_tried.push_back(std::move(tried));
+  }
+}
+
+void read_times(ReadingObject& object, Observed& observed) {
+  observed.step_s = object.seconds("step");
+  observed.data_s = object.seconds("data", true);
+  observed.elapsed_s = object.seconds("elapsed");
+  const std::string is = object.word("step_is", {"optimizer_step", "accumulation"});
+  if (!is.empty()) {
+    observed.step_is_optimizer = is == "optimizer_step";
+  }
+  observed.iterations = object.count("iterations", 1, kMostIterations);
+  observed.iterations_done = object.count("iterations_done", 0, kMostIterations);
+  observed.iterations_an_epoch = object.count("iterations_an_epoch", 1, kMostOfASetting * 1000);
+  observed.epochs = object.count("epochs");
+  if (const auto to_go = object.count("iterations_to_go", 1, kMostIterations)) {
+    const std::int64_t all = *to_go + observed.iterations_done.value_or(0);
+    if (observed.all_iterations() && *observed.all_iterations() != all) {
+      object.fail(fmt::format("iterations_to_go is {}, but the other readings leave {}; give one of them",
+                              *to_go, *observed.all_iterations() - observed.iterations_done.value_or(0)));
+    }
+    observed.iterations = all;
+  }
+  if (const auto all = observed.all_iterations(); all && observed.iterations_done.value_or(0) > *all) {
+    object.fail(fmt::format("iterations_done is {}, more than all {}", *observed.iterations_done, *all));
+  }
+}
+
+void read_memory(ReadingObject& object, Observed& observed) {
+  observed.memory = object.byte_list("memory");
+  observed.memory_cap = object.bytes("memory_cap");
+  for (const double stated : object.percents("memory_stated")) {
+    observed.memory_stated_percent = stated;
+  }
+  observed.host_memory = object.bytes("host_memory");
+  observed.host_memory_used = object.bytes("host_memory_used");
+  observed.swap = object.bytes("swap");
+  observed.swap_used = object.bytes("swap_used");
+  observed.worker_memory = object.bytes("worker_memory");
+  observed.runs_at_batch = object.count("runs_at_batch");
+  observed.no_faster_above_batch = object.count("no_faster_above_batch");
+  observed.other_caps = object.byte_list("other_caps");
+  observed.allocation = object.bytes("allocation");
+  observed.free = object.bytes("free");
+  observed.split_by_layers = object.word("split", {"layers", "copies"}) == "layers";
+  if (auto died = object.object("died_at")) {
+    observed.died_at =
+        DiedAt{.batch = required(died->count("batch"), *died, "died_at: batch"),
+               .iterations = died->count("iterations", 0).value_or(0),
+               .memory_cap = required(died->bytes("memory_cap"), *died, "died_at: memory_cap_gib"),
+               .device = died->word("device")};
+    died->refuse_unknown();
+  }
+}
+
+std::string gb(double bytes) {
+  return fmt::format("{:.2f} GiB", bytes / 0x1p30);
+}
+
+void refuse_impossible(const ReadingObject& object, const Observed& observed) {
+  if (observed.step_s && observed.data_s && *observed.data_s > *observed.step_s) {
+    object.fail(fmt::format("the data time, {} s, is longer than the step, {} s, that it is a part of",
+                            *observed.data_s, *observed.step_s));
+  }
+  for (const auto& [name, used, all] :
+       {std::tuple{"host_memory_used", observed.host_memory_used, observed.host_memory},
+        std::tuple{"swap_used", observed.swap_used, observed.swap},
+        std::tuple{"free", observed.free, observed.memory_cap}}) {
+    if (used && all && *used > *all) {
+      object.fail(fmt::format("{} is {}, more than the {} there are", name, gb(*used), gb(*all)));
+    }
+  }
+  for (std::size_t i = 0; observed.memory_cap && i < observed.memory.size(); ++i) {
+    if (observed.memory[i] > *observed.memory_cap) {
+      object.fail(fmt::format("memory of card {} is {}, more than the card's {}", i, gb(observed.memory[i]),
+                              gb(*observed.memory_cap)));
+    }
+  }
+  const auto cards = static_cast<std::size_t>(observed.settings.cards);
+  for (const auto& [name, size] : {std::pair{"memory", observed.memory.size()},
+                                   std::pair{"utilisation_percent", observed.utilisation.size()}}) {
+    if (size > 1 && size != cards) {
+      object.fail(fmt::format("{} lists {} cards, but cards is {}; give one for each", name, size, cards));
+    }
+  }
+}
+
+}  // namespace
+
+Observed parse_observed(std::string_view text, const std::string& source) {
+  Json json;
+  try {
+    json = parse_json(text, source);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--observed: {}", error.what()));
+  }
+  ReadingObject object(json, source, "");
+  Observed observed;
+  observed.source = source;
+  observed.subject = object.word("subject");
+  if (const std::string mode = object.word("mode", {"train", "infer"}); !mode.empty()) {
+    observed.mode = mode;
+  }
+  observed.stand_in = object.word("stand_in");
+  read_settings(object, observed);
+  read_times(object, observed);
+  read_memory(object, observed);
+  read_lists(object, observed);
+  observed.utilisation = object.percents("utilisation");
+  observed.utilisation_range = object.percents("utilisation_range");
+  if (!observed.utilisation_range.empty() &&
+      (observed.utilisation_range.size() != 2 ||
+       observed.utilisation_range.front() > observed.utilisation_range.back())) {
+    object.fail("utilisation_range_percent needs two numbers, the lower first");
+  }
+  observed.image_size = object.count("image_size");
+  observed.sequence = object.count("sequence");
+  const auto efficiency = object.percents("scaling_efficiency");
+  if (!efficiency.empty()) {
+    if (efficiency.size() > 2 || efficiency.front() > efficiency.back() || efficiency.front() <= 0) {
+      object.fail("scaling_efficiency_percent needs one number above 0, or two, the lower first");
+    }
+    observed.scaling_efficiency = Interval{efficiency.front() / 100, efficiency.back() / 100};
+  }
+  if (auto earlier = object.object("earlier_run")) {
+    observed.earlier_run = other_run(*earlier);
+  }
+  if (auto proposed = object.object("proposed")) {
+    observed.proposed = other_run(*proposed);
+  }
+  object.refuse_unknown();
+  refuse_impossible(object, observed);
+  return observed;
+}
+
+Observed read_observed(const std::string& path, std::istream& standard_input) {
+  const bool is_standard_input = path == "-";
+  const std::string name = is_standard_input ? "standard input" : printable(path, 4096);
+  std::ifstream file;
+  if (!is_standard_input) {
+    std::error_code error;
+    const auto status = std::filesystem::status(path, error);
+    if (std::filesystem::exists(status) && !std::filesystem::is_regular_file(status)) {
+      throw UsageError(
+          fmt::format("--observed: {} is not a file; give a JSON file, or - for standard input", name));
+    }
+    file.open(path, std::ios::binary);
+    if (!file) {
+      throw UsageError(
+          fmt::format("--observed: {} cannot be read; give a JSON file, or - for standard input", name));
+    }
+  }
+  std::istream& in = is_standard_input ? standard_input : file;
+  std::string text(kMostObservedBytes + 1, '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  text.resize(static_cast<std::size_t>(in.gcount()));
+  if (text.size() > kMostObservedBytes) {
+    throw UsageError(fmt::format("--observed: {} is larger than 1 MiB; readings take a few lines", name));
+  }
+  return parse_observed(text, name);
+}
+
+}  // namespace bench

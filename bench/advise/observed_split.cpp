@@ -1,0 +1,69 @@
+// A model's layers split over cards, against a copy of the model on each.
+#include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "bench/advise/observed_parts.h"
+
+namespace bench {
+
+void advise_split(const Observed& observed, Advice& advice) {
+  if (!observed.split_by_layers) {
+    return;
+  }
+  if (observed.memory.size() < 2) {
+    advice.missing.emplace_back("memory_gib: of each card that holds a part of the layers");
+    return;
+  }
+  const auto cards = static_cast<double>(observed.memory.size());
+  const double whole = std::accumulate(observed.memory.begin(), observed.memory.end(), 0.0);
+  const double most = std::ranges::max(observed.memory);
+  const std::string idle = fmt::format("{:.0f} %", 100 * (cards - 1) / cards);
+  const bool timed = observed.step_s && observed.all_iterations();
+  const double time = timed ? static_cast<double>(*observed.all_iterations()) * *observed.step_s : 0;
+  const bool fits = observed.memory_cap && whole <= *observed.memory_cap;
+
+  AdviceTable table{.question = fmt::format("Layers split over {:.0f} cards, or a copy on each?", cards),
+                    .table = {},
+                    .notes = {}};
+  table.table.rows = {
+      {"", "time", "memory a card", "cards idle"},
+      {"layers split", timed ? hours_in_words(time) : "–", "at most " + gib_in_words(most), idle},
+      {"a copy on each", timed ? hours_in_words(time / cards) : "–", gib_in_words(whole), "0 %"}};
+  table.table.right = {false, true, true, true};
+  table.notes.push_back(
+      fmt::format("Split, one card works at a time, so {} of the cards' time is idle.", idle));
+  if (observed.memory_cap) {
+    table.notes.push_back(fmt::format("A copy takes {} of a card's {} ({}): {} for inference.",
+                                      gib_in_words(whole), gib_in_words(*observed.memory_cap),
+                                      share_in_words(whole / *observed.memory_cap),
+                                      fits ? "it fits" : "it does not fit"));
+  } else {
+    advice.missing.emplace_back("memory_cap_gib: the memory of a card");
+  }
+  table.notes.emplace_back(
+      "Training is unknown: it adds gradients, optimizer state and saved activations, none of which was "
+      "read; with "
+      "Adam in one precision the weights alone count four times.");
+  table.notes.emplace_back(
+      "The time of copies assumes that the images are shared out evenly and that the host feeds all cards.");
+  advice.tables.push_back(std::move(table));
+  advice.missing.emplace_back(
+      "parameters, optimizer and max_memory_reserved of one training step: whether training fits");
+  if (!timed || !fits) {
+    return;
+  }
+  Change change;
+  change.what = "layers split → a copy on each card";
+  change.setting = "one process a card, each with model.to(rank) and its share of the images";
+  change.after = observed.settings;
+  change.speedup = cards;
+  change.step_ns = 1e9 * *observed.step_s;
+  change.costs = {fmt::format("{} of memory a card in place of {}", gib_in_words(whole), gib_in_words(most)),
+                  "at best: cards that share a host's loader or bus gain less"};
+  change.evidence = {fmt::format("memory of {:.0f} cards, step, iterations", cards)};
+  advice.changes.push_back(std::move(change));
+}
+
+}  // namespace bench

@@ -1,0 +1,291 @@
+#include "bench/advise/step_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "bench/evaluate/host_limit.h"
+#include "bench/measure/quote.h"
+#include "bench/registry.h"
+
+namespace bench {
+namespace {
+
+constexpr double kZ95 = 1.96;
+constexpr double kZ80 = 1.2816;
+constexpr double kUnknownDeviation = 0.05;  // of a time without an interval
+constexpr double kLeastDeviation = 0.01;    // of any time: another run is another run
+
+const std::array<const char*, 5> kReadSweeps{"batch", "memory", "transfer", "workers", "kernels"};
+
+double log_width(const std::optional<Interval>& interval, double z) {
+  return interval && interval->low > 0 ? std::log(interval->high / interval->low) / (2 * z)
+                                       : kUnknownDeviation;
+}
+
+double deviation_of(const EvaluatedPoint& point) {
+  return std::max(kLeastDeviation, log_width(point.interval, point.is_predicted ? kZ80 : kZ95));
+}
+
+const Finding* finding(const ResultDocument& document, const std::string& name) {
+  const auto found = std::ranges::find(document.findings, name, &Finding::name);
+  return found != document.findings.end() && found->value ? &*found : nullptr;
+}
+
+void check_same_machine(const AdviceFile& first, const AdviceFile& other) {
+  const std::string& a = first.document.context.host.cpu;
+  const std::string& b = other.document.context.host.cpu;
+  if (a != b) {
+    throw UsageError(fmt::format(
+        "{}: it was measured on a host with {}, but {} on one with {}; give results of one machine",
+        other.path, quote(b), first.path, quote(a)));
+  }
+}
+
+}  // namespace
+
+double ModelledStep::deviation() const {
+  return std::hypot(device_deviation, loading_deviation);
+}
+
+StepModel::StepModel(const std::vector<AdviceFile>& files) {
+  std::map<std::string, const AdviceFile*> by_sweep;
+  for (const AdviceFile& file : files) {
+    const std::string& sweep = file.document.sweep.name;
+    if (std::ranges::find(kReadSweeps, sweep) == kReadSweeps.end()) {
+      throw UsageError(fmt::format("{}: a result of the sweep {} advises on nothing; accepted: {}", file.path,
+                                   quote(sweep), fmt::join(kReadSweeps, ", ")));
+    }
+    if (const auto [at, is_new] = by_sweep.emplace(sweep, &file); !is_new) {
+      throw UsageError(fmt::format("{}: a second result of the {} sweep, after {}; give one of each",
+                                   file.path, sweep, at->second->path));
+    }
+    check_same_machine(files.front(), file);
+    files_[sweep] = file.path;
+  }
+  if (!by_sweep.contains("batch") && !by_sweep.contains("workers")) {
+    throw UsageError(
+        "no result of the batch sweep and none of the workers sweep: one of them says what a step takes; run "
+        "bench --sweep batch --mode train");
+  }
+  if (by_sweep.contains("batch")) {
+    const AdviceFile& file = *by_sweep["batch"];
+    EvaluatedDevices devices = evaluated_devices({{.path = file.path, .document = file.document}});
+    task_ = devices.task;
+    device_ = std::move(devices.devices.front());
+    memory_cap_ = device_->usable_bytes;
+    crosses_bus_ = file.document.context.device.kind != "cpu";
+    for (const EvaluatedCurve& curve : device_->curves) {
+      const Finding* const fixed = finding(file.document, "t0/" + curve.dtype);
+      if (fixed != nullptr && fixed->ci95 && fixed->ci95->low > 0) {
+        fixed_ns_[curve.dtype] = *fixed->value;
+      }
+    }
+  }
+  if (by_sweep.contains("workers")) {
+    const AdviceFile& file = *by_sweep["workers"];
+    if (device_) {
+      static_cast<void>(host_limit({.path = file.path, .document = file.document}, task_));
+    }
+    const LoadingModelReader* const reader = registry<LoadingModelReader>().find("workers");
+    if (reader == nullptr) {
+      throw UsageError("this program was built without the workers sweep, which reads such results");
+    }
+    try {
+      loading_ = reader->read(file.json);
+    } catch (const UsageError& error) {
+      throw UsageError(fmt::format("{}: {}", file.path, error.what()));
+    } catch (const Json::exception& error) {
+      throw UsageError(
+          fmt::format("{}: not a whole result of the workers sweep: {}", file.path, error.what()));
+    }
+    host_memory_ = static_cast<double>(file.document.context.host.memory_bytes);
+    if (!device_) {
+      task_.workload = loading_->consumer();
+      crosses_bus_ = file.document.context.device.kind != "cpu";
+    }
+  }
+  if (by_sweep.contains("memory")) {
+    const AdviceFile& file = *by_sweep["memory"];
+    if (device_ && file.document.sweep.workload != task_.workload) {
+      throw UsageError(fmt::format("{}: it is of {}, but {} of {}; give results of one network", file.path,
+                                   quote(file.document.sweep.workload), files_["batch"],
+                                   quote(task_.workload)));
+    }
+    const auto limits = file.document.sweep.state.find("limits");
+    const auto optimizer = task_.options.find("optimizer");
+    for (const Json& limit :
+         limits != file.document.sweep.state.end() && limits->is_array() ? *limits : Json::array()) {
+      if (!limit.is_object()) {
+        continue;
+      }
+      const Json params = limit.value("params", Json::object());
+      const bool matches = text_member(params, "mode") == task_.mode &&
+                           (task_.mode != "train" || optimizer == task_.options.end() ||
+                            text_member(params, "optimizer") == optimizer->second);
+      const auto largest = positive_member(limit, "largest_batch");
+      const auto safe = positive_member(limit, "safe_batch");
+      if (matches && largest && safe) {
+        limits_[text_member(params, "dtype")] = {.safe = static_cast<std::int64_t>(*safe),
+                                                 .largest = static_cast<std::int64_t>(*largest)};
+      }
+    }
+    if (file.document.sweep.memory_cap_bytes) {
+      memory_cap_ = *file.document.sweep.memory_cap_bytes;
+    }
+  }
+  if (by_sweep.contains("transfer")) {
+    const ResultDocument& document = by_sweep["transfer"]->document;
+    const Finding* const pinned = finding(document, "model/h2d/pinned");
+    const Finding* const pageable = finding(document, "model/h2d/pageable");
+    if (document.context.device.kind != "cpu" && pinned != nullptr && pageable != nullptr) {
+      pinned_bytes_per_s_ = *pinned->value;
+      pageable_bytes_per_s_ = *pageable->value;
+    }
+  }
+}
+
+const std::string& StepModel::file_of(const std::string& sweep) const {
+  static const std::string none;
+  const auto found = files_.find(sweep);
+  return found == files_.end() ? none : found->second;
+}
+
+std::vector<std::string> StepModel::dtypes() const {
+  std::vector<std::string> names;
+  if (device_) {
+    for (const EvaluatedCurve& curve : device_->curves) {
+      names.push_back(curve.dtype);
+    }
+  } else {
+    names.push_back(loading_->measured().dtype);
+  }
+  return names;
+}
+
+std::vector<std::int64_t> StepModel::batches(const std::string& dtype) const {
+  std::vector<std::int64_t> batches;
+  if (device_) {
+    for (const EvaluatedPoint& point : device_->in(dtype)->points) {
+      batches.push_back(point.batch);
+    }
+  } else {
+    batches.push_back(loading_->measured().batch);
+  }
+  return batches;
+}
+
+std::optional<std::int64_t> StepModel::safe_batch(const std::string& dtype) const {
+  if (const auto limit = limits_.find(dtype); limit != limits_.end()) {
+    return limit->second.safe;
+  }
+  // By the points alone: 90 % of the largest is below 90 % of the cap, memory being fixed + slope · batch.
+  constexpr double kSafe = 0.9;
+  const auto largest = largest_batch(dtype);
+  return largest ? std::optional(static_cast<std::int64_t>(kSafe * static_cast<double>(*largest)))
+                 : std::nullopt;
+}
+
+std::optional<std::int64_t> StepModel::largest_batch(const std::string& dtype) const {
+  if (const auto limit = limits_.find(dtype); limit != limits_.end()) {
+    return limit->second.largest;
+  }
+  return device_ ? device_->in(dtype)->largest : std::nullopt;
+}
+
+StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) const {
+  if (!device_) {
+    const TrainingSettings measured = loading_->measured();
+    if (settings.batch != measured.batch || settings.dtype != measured.dtype) {
+      throw UsageError(
+          fmt::format("--current batch={},dtype={}: {} was measured at batch {} in {}, and no result of the "
+                      "batch sweep is "
+                      "given; add one",
+                      settings.batch, settings.dtype, files_.at("workers"), measured.batch, measured.dtype));
+    }
+    return {.ns = loading_->compute_ns(), .deviation = kLeastDeviation, .bytes = 0};
+  }
+  const EvaluatedCurve* const curve = device_->in(settings.dtype);
+  if (curve == nullptr) {
+    throw UsageError(fmt::format("--current dtype={}: {} holds {}; measure it with --dtype {}",
+                                 settings.dtype, files_.at("batch"), fmt::join(dtypes(), ", "),
+                                 settings.dtype));
+  }
+  const auto ns = [](const EvaluatedPoint& point) {
+    return static_cast<double>(point.batch) * 1e9 / point.per_s;
+  };
+  if (const EvaluatedPoint* const point = curve->at(settings.batch)) {
+    return {.ns = ns(*point), .deviation = deviation_of(*point), .bytes = point->bytes};
+  }
+  const auto above = std::ranges::find_if(
+      curve->points, [&](const EvaluatedPoint& point) { return point.batch > settings.batch; });
+  if (above == curve->points.begin() || above == curve->points.end()) {
+    throw UsageError(
+        fmt::format("--current batch={}: {} holds batches {} to {} in {}; measure it with --batch {}",
+                    settings.batch, files_.at("batch"), curve->points.front().batch,
+                    curve->points.back().batch, settings.dtype, settings.batch));
+  }
+  const EvaluatedPoint& below = *std::prev(above);
+  const double part =
+      static_cast<double>(settings.batch - below.batch) / static_cast<double>(above->batch - below.batch);
+  return {.ns = std::lerp(ns(below), ns(*above), part),
+          .deviation = std::max(deviation_of(below), deviation_of(*above)),
+          .bytes = std::llround(
+              std::lerp(static_cast<double>(below.bytes), static_cast<double>(above->bytes), part))};
+}
+
+// As it was measured, times the ratio of the two kinds of memory.
+std::optional<double> StepModel::copy_ns(const TrainingSettings& settings) const {
+  if (!knows_copies() || !device_) {
+    return std::nullopt;
+  }
+  const EvaluatedCurve* const curve = device_->in(settings.dtype);
+  const double bytes = curve != nullptr ? curve->points.front().input_bytes_per_sample : 0;
+  if (!(bytes > 0)) {
+    return std::nullopt;
+  }
+  return bytes * static_cast<double>(settings.batch) / copy_rate(settings.pin) * 1e9;
+}
+
+ModelledStep StepModel::at(const TrainingSettings& settings) const {
+  const DeviceStep device = device_step(settings);
+  ModelledStep step;
+  step.device_bytes = device.bytes;
+  step.device_deviation = device.deviation;
+  if (!loading_) {
+    const double copy = copy_ns(settings).value_or(0);
+    step.parts = {.step_ns = std::max(device.ns, copy), .computing_ns = device.ns};
+    step.parts.copying_ns = step.parts.step_ns - device.ns;
+  } else {
+    step.parts = loading_->step(settings, device.ns, copy_ns(settings));
+    step.host_bytes = loading_->host_bytes(settings);
+    const double others = 1 - step.parts.computing_ns / step.parts.step_ns;
+    step.device_deviation *= 1 - std::min(1.0, others);
+    // Loading that is hidden hardly matters; the simulation's error counts as far as the device waits. Other
+    // batches than the measured one are scaled.
+    constexpr double kHidden = 0.25;
+    constexpr double kScaled = 0.03;
+    const double ratio =
+        static_cast<double>(settings.batch) / static_cast<double>(loading_->measured().batch);
+    const double model =
+        std::hypot(loading_->error().value_or(kUnknownDeviation), kScaled * std::log2(ratio));
+    step.loading_deviation = std::max(kLeastDeviation, model) * std::min(1.0, kHidden + others);
+  }
+  if (crosses_bus_) {
+    if (const auto fixed = fixed_ns_.find(settings.dtype); fixed != fixed_ns_.end()) {
+      step.launching_ns = std::min(fixed->second, step.parts.computing_ns);
+    }
+  }
+  return step;
+}
+
+Bottleneck StepModel::loading_limit(const TrainingSettings& settings) const {
+  return loading_->limit(settings, device_step(settings).ns, copy_ns(settings));
+}
+
+}  // namespace bench

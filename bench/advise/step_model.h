@@ -1,0 +1,88 @@
+// A training step under given settings: the device's time by batch and dtype from a batch result, the
+// loader's from a workers result, copies from a transfer result, limits from a memory result.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/advise/advice.h"
+#include "bench/advise/loading_model.h"
+#include "bench/evaluate/evaluated_device.h"
+#include "bench/measure/result.h"
+
+namespace bench {
+
+struct ModelledStep {
+  LoadedStep parts;               // of one accumulation
+  double launching_ns = 0;        // of computing: what a step costs before any sample, on a GPU
+  std::int64_t device_bytes = 0;  // at the peak; 0: not known
+  double host_bytes = 0;          // of batches and workers; 0: not known
+  // Standard deviations of the logarithm of the step's time: by the device's time, and by the loader's model.
+  double device_deviation = 0;
+  double loading_deviation = 0;
+
+  double deviation() const;
+};
+
+struct AdviceFile {
+  std::string path;  // what messages call it
+  Json json;
+  ResultDocument document;
+};
+
+class StepModel {
+ public:
+  // Throws UsageError naming a file: two results of one sweep, results of two machines, devices, networks or
+  // image sizes, a sweep that advises on nothing, no result of the batch and none of the workers sweep.
+  explicit StepModel(const std::vector<AdviceFile>& files);
+
+  // Throws UsageError for a batch or a dtype that was not measured.
+  ModelledStep at(const TrainingSettings& settings) const;
+  Bottleneck loading_limit(const TrainingSettings& settings) const;
+
+  const LoadingModel* loading() const { return loading_.get(); }  // nullptr: no workers result
+  const EvaluatedDevice* device() const { return device_ ? &*device_ : nullptr; }  // no batch result
+  const EvaluatedTask& task() const { return task_; }
+  bool predicted() const { return device_ && device_->predicted; }
+  bool crosses_bus() const { return crosses_bus_; }
+  bool knows_copies() const { return pinned_bytes_per_s_ > 0 && pageable_bytes_per_s_ > 0; }
+  double copy_rate(bool pinned) const { return pinned ? pinned_bytes_per_s_ : pageable_bytes_per_s_; }
+  std::vector<std::string> dtypes() const;
+  std::vector<std::int64_t> batches(const std::string& dtype) const;  // measured, growing
+  // What the memory holds below 90 % of the cap, and at most; none where that is not known.
+  std::optional<std::int64_t> safe_batch(const std::string& dtype) const;
+  std::optional<std::int64_t> largest_batch(const std::string& dtype) const;
+  std::int64_t memory_cap() const { return memory_cap_; }      // of the device; 0: not known
+  double host_memory() const { return host_memory_; }          // bytes; 0: not known
+  const std::string& file_of(const std::string& sweep) const;  // empty: none was given
+
+ private:
+  struct DeviceStep {
+    double ns = 0;
+    double deviation = 0;
+    std::int64_t bytes = 0;
+  };
+  DeviceStep device_step(const TrainingSettings& settings) const;
+  std::optional<double> copy_ns(const TrainingSettings& settings) const;
+
+  std::map<std::string, std::string> files_;  // by sweep
+  EvaluatedTask task_;
+  std::optional<EvaluatedDevice> device_;
+  std::unique_ptr<LoadingModel> loading_;
+  std::map<std::string, double> fixed_ns_;  // t0 by dtype, where it is significant
+  struct Limit {
+    std::int64_t safe = 0;
+    std::int64_t largest = 0;
+  };
+  std::map<std::string, Limit> limits_;  // by dtype, of a memory result
+  bool crosses_bus_ = false;
+  double pinned_bytes_per_s_ = 0;
+  double pageable_bytes_per_s_ = 0;
+  std::int64_t memory_cap_ = 0;
+  double host_memory_ = 0;
+};
+
+}  // namespace bench

@@ -1,0 +1,146 @@
+#include "bench/commands/advise.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iostream>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/advise/advice_formats.h"
+#include "bench/advise/measured_advice.h"
+#include "bench/advise/observed.h"
+#include "bench/advise/observed_advice.h"
+#include "bench/advise/settings.h"
+#include "bench/cli/progress.h"
+#include "bench/commands/short_sweeps.h"
+#include "bench/commands/stand_in.h"
+#include "bench/commands/sweep_process.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+const std::vector<std::string>& advice_formats() {
+  static const std::vector<std::string> names{"text", "markdown", "json"};
+  return names;
+}
+
+// Of the short sweeps.
+constexpr const char* kOfNetworks[] = {"workload", "onnx", "input", "image-size", "optimizer"};
+
+// Where no results are given: short sweeps, run here.
+std::vector<std::string> measured_here(const CommandWords& words, const TrainingSettings& current) {
+  ShortSweeps sweeps{.workload = {}, .current = current, .out = dated_folder("advise")};
+  for (const char* const option : kOfNetworks) {
+    if (const std::string* const value = words.text_of(option)) {
+      sweeps.workload.insert(sweeps.workload.end(), {std::string("--") + option, *value});
+    }
+  }
+  if (const std::string* const device = words.text_of("device")) {
+    sweeps.device = *device;
+  }
+  if (const std::string* const budget = words.text_of("time-budget")) {
+    sweeps.time_budget = parse_duration("--time-budget", *budget);
+  }
+  if (const std::string* const out = words.text_of("out")) {
+    sweeps.out = *out;
+  }
+  fmt::print(std::cerr, "bench advise: short sweeps, at most {}; results in {}\n",
+             format_duration(static_cast<double>(sweeps.time_budget.count())), sweeps.out.string());
+  return run_short_sweeps(sweeps);
+}
+
+// Each way of asking has options of its own: `mine` with what it takes.
+void refuse_others(const Command& command, const CommandWords& words, const std::string& way,
+                   const std::vector<std::string>& mine) {
+  for (const CommandArgument& option : command.options) {
+    if (words.has(option.name) && option.name != "format" &&
+        std::ranges::find(mine, option.name) == mine.end()) {
+      throw UsageError(
+          fmt::format("--{}: it has no effect with {}; leave one of them out", option.name, way));
+    }
+  }
+}
+
+Advice advice_asked_for(const Command& command, const CommandWords& words) {
+  if (words.has_dashes()) {
+    throw UsageError(fmt::format("advise: '--' is no option; accepted: bench advise {}", command.usage));
+  }
+  if (const std::string* const path = words.text_of("observed")) {
+    refuse_others(command, words, "--observed", {"observed"});
+    if (!words.before().empty()) {
+      throw UsageError(fmt::format("--observed: readings are given, and {} too; give readings or results",
+                                   quote(words.before().front())));
+    }
+    const Observed observed = read_observed(*path, std::cin);
+    return advice_from_readings(observed, plan_stand_in(observed));
+  }
+  const std::string* const settings = words.text_of("current");
+  const TrainingSettings current =
+      settings == nullptr ? TrainingSettings{} : parse_settings("--current", *settings);
+  if (!words.before().empty()) {
+    refuse_others(command, words, "results", {"current"});
+    return advice_from_results(words.before(), current);
+  }
+  if (!words.has("workload") && !words.has("onnx")) {
+    throw UsageError(fmt::format(
+        "advise: no results, readings or network are given; accepted: bench advise {}", command.usage));
+  }
+  return advice_from_results(measured_here(words, current), current);
+}
+
+ExitCode run_advise(const Command& command, const std::vector<std::string>& given) {
+  const CommandWords words(command, given);
+  const std::string* const format = words.text_of("format");
+  if (format != nullptr && std::ranges::find(advice_formats(), *format) == advice_formats().end()) {
+    throw UsageError(unknown_value("--format", *format, advice_formats()));
+  }
+  const Advice advice = advice_asked_for(command, words);
+  constexpr int kNarrow = 80;
+  constexpr int kWide = 100;
+  const auto width = static_cast<std::size_t>(std::clamp(terminal_width(), kNarrow, kWide));
+  if (format != nullptr && *format == "json") {
+    std::cout << advice_json(advice).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  } else {
+    std::cout << (format != nullptr && *format == "markdown" ? advice_markdown(advice)
+                                                             : advice_text(advice, width));
+  }
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command advise_command() {
+  return {
+      .name = "advise",
+      .usage = "[options] RESULT.json… | --workload NAME | --observed FILE",
+      .brief = "RESULT…",
+      .question = "what limits my training, and which changes pay?",
+      .options = {{"current", "LIST", "how you train: batch=16,accumulate=8,workers=0,pin=no,dtype=fp32"},
+                  {"workload", "NAME", "without results: short sweeps of it, run here"},
+                  {"onnx", "FILE", "your own network in its place; --input as in a sweep"},
+                  {"input", "LIST", "with --onnx: images=1x3x320x320"},
+                  {"image-size", "N", "of these sweeps, as --optimizer and --device"},
+                  {"optimizer", "NAME", "sgd, momentum or adam"},
+                  {"device", "ID", "auto, cpu, cuda:N"},
+                  {"time-budget", "TIME", "of these sweeps together (default: 4 min)"},
+                  {"out", "DIR", "of their results (default: results/local/advise-DATE)"},
+                  {"observed", "FILE", "readings as JSON in place of results; - reads standard input"},
+                  {"format", "NAME", "text, markdown or json (default: text)"}},
+      .notes = {"Results: one of each sweep (batch, workers, memory, transfer), of one machine and network. "
+                "Readings: results/observed.schema.json describes them, results/observed/ has examples.",
+                "Exit codes: 0 done; 2 wrong usage, or results or readings that cannot be."},
+      .examples = {"bench advise --workload resnet50 --current batch=16,workers=0",
+                   "bench advise batch-resnet50-cuda-0.json workers-resnet50-cuda-0.json",
+                   "bench advise --observed results/observed/case-a.json"},
+      .run = run_advise};
+}
+
+}  // namespace bench

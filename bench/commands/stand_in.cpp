@@ -1,0 +1,107 @@
+#include "bench/commands/stand_in.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/commands/network_words.h"
+#include "bench/dtype.h"
+#include "bench/error.h"
+#include "bench/measure/suggest.h"
+#include "bench/modelled.h"
+#include "bench/predicted_step.h"
+#include "bench/registry.h"
+
+namespace bench {
+namespace {
+
+// 0 stands for the network's own sequence.
+std::set<std::int64_t> asked(std::int64_t now, const std::optional<std::int64_t>& proposed) {
+  std::set<std::int64_t> values{now};
+  if (proposed) {
+    values.insert(*proposed);
+  }
+  return values;
+}
+
+std::set<std::int64_t> batches_of(const Observed& observed) {
+  constexpr std::int64_t kUsual[] = {1, 8, 32};
+  std::set<std::int64_t> batches;
+  for (const MemoryAtBatch& at : observed.memory_at_batch) {
+    batches.insert(at.batch);
+  }
+  if (observed.runs_at_batch) {
+    batches.insert(*observed.runs_at_batch);
+  }
+  if (batches.empty()) {
+    batches = asked(std::max<std::int64_t>(observed.settings.batch, 1),
+                    observed.proposed ? observed.proposed->batch : std::nullopt);
+  }
+  if (batches == std::set<std::int64_t>{1}) {
+    batches.insert(std::begin(kUsual), std::end(kUsual));
+  }
+  return batches;
+}
+
+}  // namespace
+
+std::optional<StandIn> plan_stand_in(const Observed& observed) {
+  if (observed.stand_in.empty()) {
+    return std::nullopt;
+  }
+  const WorkloadType* const type = registry<WorkloadType>().find(observed.stand_in);
+  if (type == nullptr || !is_network(*type)) {
+    throw UsageError(
+        unknown_value("--observed: " + observed.source + ": stand_in", observed.stand_in, network_names()));
+  }
+  constexpr const char* kCard = "t4";
+  const auto& kinds = registry<ModelledDevices>().entries();
+  if (kinds.empty()) {
+    return std::nullopt;
+  }
+  const auto device = kinds.front()->open(kCard, {});
+  StandIn stand_in{.name = type->name,
+                   .planned_for = fmt::format("eager PyTorch by the model of a {}", kCard),
+                   .optimizer = observed.optimizer.empty()      ? "sgd"
+                                : observed.optimizer == "adamw" ? "adam"
+                                                                : observed.optimizer,
+                   .plans = {}};
+  const bool reads_text =
+      std::ranges::find(type->options, "sequence", &CommandOption::name) != type->options.end();
+  for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {
+    for (const std::int64_t batch : batches_of(observed)) {
+      const auto sequences = reads_text
+                                 ? asked(observed.sequence.value_or(0),
+                                         observed.proposed ? observed.proposed->sequence : std::nullopt)
+                                 : std::set<std::int64_t>{0};
+      for (const std::int64_t sequence : sequences) {
+        WorkloadSpec spec{.mode = observed.mode, .dtype = dtype, .batch = batch, .options = {}};
+        for (const CommandOption& option : type->options) {
+          if (option.mode.empty() || option.mode == spec.mode) {
+            spec.options[option.name] = option.default_value;
+          }
+        }
+        if (spec.options.contains("optimizer")) {
+          spec.options["optimizer"] = stand_in.optimizer;
+        }
+        if (sequence > 0) {
+          spec.options["sequence"] = fmt::format("{}", sequence);
+        }
+        try {
+          stand_in.plans.push_back({.batch = batch,
+                                    .sequence = sequence > 0 ? std::optional(sequence) : std::nullopt,
+                                    .dtype = std::string(name_of(dtype)),
+                                    .memory = plan_on(*device, *type->configure(spec), spec)});
+        } catch (const OutOfMemory&) {  // a batch too large to be counted: no row
+        } catch (const Unsupported&) {
+        }
+      }
+    }
+  }
+  return stand_in;
+}
+
+}  // namespace bench

@@ -1,0 +1,32 @@
+// A sweep of a bench program in a process of its own: what `bench ab` and `bench advise` run.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/clock.h"
+
+namespace bench {
+
+struct SweepProcess {
+  std::string who;      // for messages: "BASE", "--sweep batch"
+  std::string program;  // its path
+  std::vector<std::string> words;
+  std::map<std::string, std::string> environment;  // in addition to ours
+  std::filesystem::path folder;                    // new or empty: it takes the result and log.txt
+};
+
+// Waits for its end, calls `tick` twenty times a second, and hands on Ctrl-C. Returns the result file;
+// nullopt where the run was interrupted. Throws UsageError where it cannot be started, is refused (with its
+// last line), or does not write one result.
+std::optional<std::string> run_sweep_process(const SweepProcess& process, const Clock& clock,
+                                             const std::function<void()>& tick);
+
+// "results/local/ab-2026-11-25T10-00-00"; new, even for the second of a script's calls in one second.
+std::filesystem::path dated_folder(const std::string& command);
+
+}  // namespace bench

@@ -1,0 +1,206 @@
+#include "bench/advise/measured_advice.h"
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bench/error.h"
+#include "bench/registry.h"
+#include "tests/bench/evaluate/documents.h"
+
+namespace bench {
+namespace {
+
+using testing::add_measured;
+using testing::batch_document;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+// A loader of two cores whose workers never vary: its file says how long a worker takes for a sample, and
+// what limits it.
+class SteadyLoading final : public LoadingModel {
+ public:
+  explicit SteadyLoading(const Json& file)
+      : sample_ns_(file.at("sample_ns").get<double>()), storage_(file.value("storage", false)) {}
+
+  LoadedStep step(const TrainingSettings& settings, double compute_ns,
+                  std::optional<double> copy_ns) const override {
+    const double load = static_cast<double>(settings.batch) * sample_ns_ /
+                        static_cast<double>(std::clamp<std::int64_t>(settings.workers, 1, 2));
+    const double copy = copy_ns.value_or(0);
+    const double ready = std::max(compute_ns, copy);
+    const double whole = settings.workers == 0 ? ready + load : std::max(ready, load);
+    return {.step_ns = whole,
+            .computing_ns = compute_ns,
+            .copying_ns = ready - compute_ns,
+            .waiting_ns = whole - ready};
+  }
+  Bottleneck limit(const TrainingSettings& /*settings*/, double /*compute_ns*/,
+                   std::optional<double> /*copy_ns*/) const override {
+    return storage_ ? Bottleneck::storage : Bottleneck::loader_cpu;
+  }
+  double host_bytes(const TrainingSettings& settings) const override {
+    return 10.0 * static_cast<double>(settings.workers * settings.batch);
+  }
+  std::optional<double> error() const override { return 0.02; }
+  TrainingSettings measured() const override { return {.batch = 8}; }
+  double compute_ns() const override { return 80e6; }
+  bool consumer_on_cores() const override { return false; }
+  double cores() const override { return 2; }
+  double samples_per_s_of_a_worker() const override { return 1e9 / sample_ns_; }
+  std::string consumer() const override { return "resnet50"; }
+
+ private:
+  double sample_ns_;
+  bool storage_;
+};
+
+const Registration<LoadingModelReader> registered{
+    LoadingModelReader{.name = "workers", .read = [](const Json& file) -> std::unique_ptr<LoadingModel> {
+                         return std::make_unique<SteadyLoading>(file);
+                       }}};
+
+// 10 ms a sample, and at batch 1 twice that.
+AdviceFile batch_file(double error = 0.01) {
+  AdviceFile file{.path = "batch.json", .json = {}, .document = batch_document("gpu")};
+  file.document.sweep.mode = "train";
+  file.document.context.device.kind = "cuda";
+  for (const std::int64_t batch : {1, 8, 16}) {
+    add_measured(file.document, "fp32", batch, batch == 1 ? 50 : 100, error, 100 + 10 * batch);
+  }
+  return file;
+}
+
+AdviceFile workers_file(double sample_ms, bool storage = false) {
+  AdviceFile file{.path = "workers.json",
+                  .json = {{"sample_ns", sample_ms * 1e6}, {"storage", storage}},
+                  .document = batch_document("cpu")};
+  file.document.sweep.name = "workers";
+  file.document.sweep.workload = "resnet50";
+  file.document.context.host.memory_bytes = 1'000'000;
+  Finding scaling = finding_of("scaling", "images/s");
+  scaling.value = 100;
+  file.document.findings.push_back(scaling);
+  return file;
+}
+
+const Change* change_named(const Advice& advice, const std::string& what) {
+  const auto found = std::ranges::find(advice.changes, what, &Change::what);
+  return found == advice.changes.end() ? nullptr : &*found;
+}
+
+std::string refusal(const std::vector<AdviceFile>& files, const TrainingSettings& current = {}) {
+  try {
+    static_cast<void>(advice_from(StepModel(files), current));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(MeasuredAdvice, NamesALoaderWithoutWorkersAndHowManyHideIt) {
+  const StepModel model({batch_file(), workers_file(5)});
+  const Advice advice = advice_from(model, {.batch = 8});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::loader_cpu);
+  // 80 ms of computing and 40 of loading, one after the other.
+  EXPECT_NEAR(advice.step_ns, 120e6, 1);
+  ASSERT_EQ(advice.budget.size(), 2);
+  EXPECT_EQ(advice.budget[1].name, "waiting for data");
+  EXPECT_NEAR(advice.budget[1].ns, 40e6, 1);
+  const Change* const change = change_named(advice, "workers 0 → 1");
+  ASSERT_NE(change, nullptr);
+  EXPECT_NEAR(change->step_ns, 80e6, 1);
+  EXPECT_NEAR(change->speedup, 1.5, 1e-9);
+  EXPECT_LT(change->speedup90->low, 1.5);
+  EXPECT_GT(change->speedup90->high, 1.5);
+  EXPECT_EQ(change->setting, "DataLoader(num_workers=1, prefetch_factor=2, persistent_workers=True)");
+}
+
+TEST(MeasuredAdvice, NamesTheStorageWhereTheLoaderSaysSo) {
+  const Advice advice = advice_from(StepModel({batch_file(), workers_file(5, true)}), {.batch = 8});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::storage);
+}
+
+TEST(MeasuredAdvice, NothingPaysWhereTheDeviceNeverWaits) {
+  const Advice advice = advice_from(StepModel({batch_file(), workers_file(5)}), {.batch = 16, .workers = 2});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::none);
+  EXPECT_THAT(advice.changes, IsEmpty());
+  EXPECT_THAT(advice.reason, HasSubstr("computing takes 100 % of a step"));
+}
+
+TEST(MeasuredAdvice, ChangesCombineInTheModelAndNotByTheirPercentages) {
+  const StepModel model({batch_file(), workers_file(20)});
+  const Advice advice = advice_from(model, {.batch = 1, .accumulate = 8});
+  // 20 ms of computing and 20 of loading a sample now; 10 of both, overlapped, at batch 8 with two workers.
+  const Change* const change = change_named(advice, "batch 1 → 8, accumulate 8 → 1, workers 0 → 2");
+  ASSERT_NE(change, nullptr);
+  EXPECT_EQ(&advice.changes.front(), change);
+  EXPECT_NEAR(change->speedup, 4, 1e-9);
+  EXPECT_EQ(change->after.effective_batch(), 8);
+  EXPECT_THAT(change->costs, ::testing::Contains(HasSubstr("effective batch stays 8")));
+  EXPECT_THAT(change->costs, ::testing::Contains(HasSubstr("device memory 110 B → 180 B (18 % of 1000 B)")));
+}
+
+TEST(MeasuredAdvice, AnotherEffectiveBatchNamesTheLearningRate) {
+  const Advice advice = advice_from(StepModel({batch_file()}), {.batch = 1});
+  ASSERT_FALSE(advice.changes.empty());
+  EXPECT_EQ(advice.changes.front().what, "batch 1 → 8");
+  EXPECT_THAT(advice.changes.front().costs,
+              ::testing::Contains(HasSubstr("learning rate × 8 with SGD, × 2.83 with Adam")));
+  EXPECT_THAT(advice.missing, ::testing::Contains(HasSubstr("bench --sweep workers")));
+}
+
+TEST(MeasuredAdvice, AGainWithinTheNoiseIsNone) {
+  AdviceFile noisy = batch_file(0.6);
+  const Advice advice = advice_from(StepModel({noisy}), {.batch = 1});
+  EXPECT_THAT(advice.changes, IsEmpty());
+}
+
+TEST(MeasuredAdvice, AMemoryNearItsCapComesBeforeComputing) {
+  AdviceFile file = batch_file();
+  file.document.benchmarks.back().memory.peak_measured = 960;  // of 1000
+  const Advice advice = advice_from(StepModel({file}), {.batch = 16});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::vram);
+  EXPECT_THAT(advice.reason, HasSubstr("960 B of 1000 B"));
+}
+
+TEST(MeasuredAdvice, HostMemoryThatTheWorkersNeedIsNamedFirst) {
+  AdviceFile workers = workers_file(5);
+  workers.document.context.host.memory_bytes = 100;
+  const Advice advice = advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 2});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::host_memory);
+}
+
+TEST(MeasuredAdvice, ABatchThatWasNotGivenIsAssumedAndSaid) {
+  const Advice advice = advice_from(StepModel({batch_file(), workers_file(5)}), {});
+  EXPECT_EQ(advice.current.batch, 8);
+  EXPECT_THAT(advice.warnings, ::testing::Contains(HasSubstr("8 is assumed")));
+}
+
+TEST(MeasuredAdvice, ABatchBetweenMeasuredOnesLiesOnTheirLine) {
+  const Advice advice = advice_from(StepModel({batch_file()}), {.batch = 12});
+  EXPECT_NEAR(advice.step_ns, 120e6, 1);
+}
+
+TEST(MeasuredAdvice, RefusesWhatDoesNotBelongTogether) {
+  EXPECT_THAT(refusal({batch_file(), batch_file()}), HasSubstr("a second result of the batch sweep"));
+  AdviceFile other = workers_file(5);
+  other.document.context.host.cpu = "other";
+  EXPECT_THAT(refusal({batch_file(), other}), HasSubstr("give results of one machine"));
+  AdviceFile memory = batch_file();
+  memory.document.sweep.name = "memory";
+  EXPECT_THAT(refusal({memory}), HasSubstr("run bench --sweep batch --mode train"));
+  memory.document.sweep.workload = "vgg16";
+  EXPECT_THAT(refusal({batch_file(), memory}), HasSubstr("give results of one network"));
+  EXPECT_THAT(refusal({batch_file()}, {.batch = 64}), HasSubstr("measure it with --batch 64"));
+  EXPECT_THAT(refusal({batch_file()}, {.batch = 8, .dtype = "fp16"}),
+              HasSubstr("measure it with --dtype fp16"));
+  EXPECT_THAT(refusal({workers_file(5)}, {.batch = 9}), HasSubstr("no result of the batch sweep is given"));
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,219 @@
+// Five cases that people wrote down, with the answers that their numbers give.
+#include <sstream>
+#include <stdexcept>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/advise/advice_formats.h"
+#include "bench/advise/observed_advice.h"
+#include "bench/cli/text.h"
+#include "tests/bench/support/temporary_folder.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+constexpr double kHour = 3600;
+
+Advice case_of(char letter, const std::optional<StandIn>& stand_in = std::nullopt) {
+  const std::string path = std::string(BENCH_TEST_SOURCE_DIR "/results/observed/case-") + letter + ".json";
+  return advice_from_readings(parse_observed(testing::read_file(path), "case.json"), stand_in);
+}
+
+const AdviceTable& table_of(const Advice& advice, const std::string& question) {
+  for (const AdviceTable& table : advice.tables) {
+    if (table.question.find(question) != std::string::npos) {
+      return table;
+    }
+  }
+  throw std::runtime_error("no table answers " + question);
+}
+
+std::string text_of(const Advice& advice) {
+  return advice_text(advice, 10'000);
+}
+
+TEST(CaseA, LoadingIsTheBottleneckAndHidesBehindCompute) {
+  const Advice advice = case_of('a');
+  EXPECT_EQ(advice.bottleneck, Bottleneck::loader_cpu);
+  EXPECT_DOUBLE_EQ(advice.step_ns, 2.6e9);
+  ASSERT_EQ(advice.budget.size(), 2U);
+  EXPECT_NEAR(advice.budget[0].ns, 0.44e9, 1);
+  EXPECT_NEAR(advice.budget[1].ns, 2.16e9, 1);
+  ASSERT_EQ(advice.changes.size(), 2U);
+  EXPECT_EQ(advice.changes[0].after.cards, 6);
+  const Change& workers = advice.changes[1];
+  EXPECT_EQ(workers.after.workers, 1);
+  EXPECT_NEAR(workers.step_ns, 2.16e9, 1);
+  EXPECT_NEAR(workers.speedup, 2.6 / 2.16, 1e-12);
+}
+
+TEST(CaseA, TimesToTrainAndBreakEvens) {
+  // To go: (10 · 30,895 − 350) · 2.6 s = 222.87 h, · 2.16 s = 185.16 h. Six cards from the start: 308,950 ·
+  // 4/6 · 2.6 s = 148.75 h.
+  const double as_it_is = (308'950 - 350) * 2.6 / kHour;
+  const double six = 308'950 * 4.0 / 6 * 2.6 / kHour;
+  EXPECT_NEAR(six / as_it_is, 0.6674, 5e-5);
+  const Advice advice = case_of('a');
+  EXPECT_THAT(table_of(advice, "How long").table.rows,
+              AllOf(Contains(ElementsAre("as it is", "2.6 s", "222.9 h (9.3 days)")),
+                    Contains(ElementsAre("loading hidden", "2.16 s", "185.2 h (7.7 days)"))));
+  const AdviceTable& cards = table_of(advice, "6 cards");
+  EXPECT_THAT(cards.table.rows,
+              AllOf(Contains(ElementsAre("100 %", "148.8 h (6.2 days)", "-74.1 h", "-36.4 h")),
+                    Contains(ElementsAre("80 %", "185.9 h (7.7 days)", "-36.9 h", "+0.8 h")),
+                    Contains(ElementsAre("60 %", "247.9 h (10.3 days)", "+25.1 h", "+62.8 h"))));
+  EXPECT_THAT(cards.notes, Contains(AllOf(HasSubstr("66.7 % scaling efficiency against training on as it is"),
+                                          HasSubstr("80.3 % against loading hidden on 4 cards"))));
+}
+
+TEST(CaseA, CostsHeadroomAndTheEarlierRun) {
+  const Advice advice = case_of('a');
+  const std::string text = text_of(advice);
+  EXPECT_THAT(
+      advice.changes[0].costs,
+      AllOf(Contains(HasSubstr(
+                "effective batch ×1.5: by rule of thumb the learning rate ×1.5 (linear, SGD) or ×1.22")),
+            Contains(HasSubstr("a restart loses 350 iterations, 15.2 min"))));
+  EXPECT_THAT(text, HasSubstr("Effective batch: 1 × 1 × 4 cards = 4."));
+  EXPECT_THAT(
+      advice.contradictions,
+      ElementsAre(HasSubstr("stated_percent is 93 %, but the readings are 95.0 % to 96.6 % of the card")));
+  EXPECT_THAT(
+      advice.warnings,
+      AllOf(Contains("Memory: the fullest card is at 96.6 %, danger."),
+            Contains(AllOf(HasSubstr("8 cards is no reference"), HasSubstr("2.25 times fewer pixels")))));
+}
+
+TEST(CaseB, FollowsFromCountsOfWorkers) {
+  const Advice advice = case_of('b');
+  EXPECT_EQ(advice.bottleneck, Bottleneck::loader_cpu);
+  EXPECT_THAT(advice.reason, HasSubstr("falls to 0 with 1 worker and mostly not with more"));
+  EXPECT_THAT(table_of(advice, "workers").table.rows,
+              AllOf(Contains(ElementsAre("1", "utilisation 0 to 99 %, 0 in 2 of 5", HasSubstr("starved"))),
+                    Contains(ElementsAre("32", "slower than 16", HasSubstr("too many")))));
+  EXPECT_THAT(advice.warnings, Contains(HasSubstr("unbalanced, 90 and 50 %")));
+  EXPECT_THAT(table_of(advice, "workers").notes,
+              AllOf(Contains(HasSubstr("--sweep workers")), Contains(HasSubstr("--sweep transfer")),
+                    Contains(HasSubstr("stand-in"))));
+  EXPECT_THAT(advice.missing, AllOf(Contains(HasSubstr("step_ms")), Contains(HasSubstr("data_ms"))));
+}
+
+TEST(CaseC, NamesSwapFirstAndAsksForTheDataTime) {
+  const Advice advice = case_of('c');
+  EXPECT_EQ(advice.bottleneck, Bottleneck::swap);
+  EXPECT_THAT(advice.reason, HasSubstr("host memory is 96.2 % full"));
+  EXPECT_THAT(advice.missing,
+              AllOf(Contains(HasSubstr("data_ms")), Contains(HasSubstr("worker_memory_mib"))));
+  EXPECT_THAT(advice.warnings, Contains(HasSubstr("Utilisation near 100 %")));
+  EXPECT_TRUE(advice.contradictions.empty()) << "200 steps of 1.02 s are 204 s";
+  EXPECT_NEAR(advice.step_ns, 1.02e9 / 8, 1);
+  EXPECT_EQ(advice.current.effective_batch(), 384);
+}
+
+TEST(CaseC, ComparesTheProposalPerSample) {
+  const Advice advice = case_of('c');
+  const AdviceTable& table = table_of(advice, "per sample");
+  EXPECT_THAT(table.table.rows, AllOf(Contains(ElementsAre("as it is", "384", "1.02 s", "2.66 ms")),
+                                      Contains(ElementsAre("as hoped for", "192", "0.6 s", "3.12 ms"))));
+  EXPECT_THAT(table.notes, Contains(AllOf(HasSubstr("17.6 % longer"), HasSubstr("less than 0.51 s"))));
+  EXPECT_THAT(table_of(advice, "8 workers").notes, Contains(HasSubstr("24 processes: at most 48 MiB each")));
+}
+
+TEST(CaseC, TheStandInShowsWhatShardsAndTheHostFree) {
+  StandIn stand_in{.name = "net", .planned_for = "a card", .optimizer = "adam", .plans = {}};
+  StandInPlan plan{.batch = 16, .sequence = 192, .dtype = "fp32", .memory = {}};
+  plan.memory.at_peak[MemoryCategory::weights] = 1LL << 30;
+  plan.memory.at_peak[MemoryCategory::optimizer] = 3LL << 30;
+  plan.memory.at_peak[MemoryCategory::activations] = 4LL << 30;
+  plan.memory.peak = 8LL << 30;
+  stand_in.plans = {plan};
+  const AdviceTable table = table_of(case_of('c', stand_in), "a stand-in for your network");
+  EXPECT_THAT(table.table.rows,
+              Contains(ElementsAre("fp32", "16", "192", "8.00 GiB", "4.00 GiB", "6.00 GiB", "5.00 GiB")));
+  EXPECT_THAT(table.notes,
+              Contains(HasSubstr("3.00 GiB sharded, 9.00 GiB as a copy of each card; 1.12 GiB is free")));
+}
+
+TEST(CaseD, TheReadingsAreNotOnOneLine) {
+  const Advice advice = case_of('d');
+  // 8 and 12 GB at batch 8 and 16: 4 GB + 0.5 GB a sample, so 20 GB at 32.
+  ASSERT_EQ(advice.contradictions.size(), 1U);
+  EXPECT_THAT(advice.contradictions[0], AllOf(HasSubstr("Batch 32 runs"), HasSubstr("at 18.63 GiB"),
+                                              HasSubstr("the card has 14.90 GiB")));
+  const AdviceTable& table = table_of(advice, "Which batch fits");
+  EXPECT_THAT(table.table.rows,
+              ElementsAre(ElementsAre("card's memory", "largest batch", "safe (below 90 %)"),
+                          ElementsAre("3.73 GiB", "none", "none"), ElementsAre("5.59 GiB", "4", "2"),
+                          ElementsAre("7.45 GiB", "8", "6"), ElementsAre("11.18 GiB", "16", "13"),
+                          ElementsAre("14.90 GiB", "24", "20")));
+  EXPECT_THAT(table.notes,
+              AllOf(Contains(HasSubstr("the allocator's cache")), Contains(HasSubstr("before the peak")),
+                    Contains(HasSubstr("Sensible: batch 16")), Contains(HasSubstr("bench evaluate"))));
+  EXPECT_THAT(advice.warnings,
+              Contains(HasSubstr("GTX 960 ran out of memory at batch 4 after 10 iterations")));
+}
+
+TEST(CaseE, TheAllocationIsShortBeforeItHappens) {
+  const Advice advice = case_of('e');
+  EXPECT_EQ(advice.bottleneck, Bottleneck::vram);
+  EXPECT_THAT(advice.reason, HasSubstr("0.21 GiB short"));
+  EXPECT_THAT(table_of(advice, "allocation").notes,
+              AllOf(Contains(HasSubstr("0.21 GiB short (225485783 bytes)")),
+                    Contains(HasSubstr("23.89 GiB of 23.68 GiB"))));
+}
+
+TEST(CaseE, LayersSplitAgainstCopies) {
+  const Advice advice = case_of('e');
+  const AdviceTable& table = table_of(advice, "or a copy on each");
+  EXPECT_THAT(table.table.rows,
+              AllOf(Contains(ElementsAre("layers split", "50.8 min", "at most 4.34 GiB", "75 %")),
+                    Contains(ElementsAre("a copy on each", "12.7 min", "15.24 GiB", "0 %"))));
+  EXPECT_THAT(table.notes,
+              AllOf(Contains(HasSubstr("15.24 GiB of a card's 23.68 GiB (64.4 %): it fits for inference")),
+                    Contains(HasSubstr("Training is unknown"))));
+  EXPECT_DOUBLE_EQ(advice.changes.at(0).speedup, 4);
+  EXPECT_THAT(advice.missing, Contains(HasSubstr("whether training fits")));
+}
+
+TEST(Observed, NothingReadAsksForEverything) {
+  const Advice advice = advice_from_readings(parse_observed("{}", "r.json"), std::nullopt);
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.missing, ElementsAre(HasSubstr("step_ms"), HasSubstr("data_ms")));
+}
+
+TEST(Observed, AStepThatAccumulatesIsAskedWhichItIs) {
+  const Advice advice = advice_from_readings(
+      parse_observed(R"({"batch": 1, "accumulate": 8, "step_s": 1})", "r.json"), std::nullopt);
+  EXPECT_EQ(advice.step_ns, 0);
+  EXPECT_THAT(advice.missing, Contains(HasSubstr("step_is")));
+}
+
+TEST(Observed, AHiddenLoaderLeavesCompute) {
+  const Advice advice = advice_from_readings(
+      parse_observed(R"({"step_ms": 100, "data_ms": 1, "workers": 4, "batch": 8, "accumulate": 1})",
+                     "r.json"),
+      std::nullopt);
+  EXPECT_EQ(advice.bottleneck, Bottleneck::compute);
+  EXPECT_TRUE(advice.changes.empty());
+}
+
+TEST(Observed, EveryFormatFitsAndIsSound) {
+  for (const char letter : {'a', 'b', 'c', 'd', 'e'}) {
+    const Advice advice = case_of(letter);
+    std::istringstream lines(advice_text(advice, 100));
+    for (std::string line; std::getline(lines, line);) {
+      EXPECT_LE(columns(line), 100U) << line;
+    }
+    EXPECT_EQ(advice_json(advice)["bottleneck"], name_of(advice.bottleneck));
+    EXPECT_THAT(advice_markdown(advice), HasSubstr("**Bottleneck: "));
+  }
+}
+
+}  // namespace
+}  // namespace bench

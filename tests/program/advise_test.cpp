@@ -1,0 +1,120 @@
+// `bench advise` as a user runs it, and the answers that its documents print.
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/cli/text.h"
+#include "bench/json.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+const std::string kRoot = BENCH_TEST_SOURCE_DIR "/";
+
+std::vector<std::string> lines_in(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) {
+    lines.push_back(line);
+  }
+  return lines;
+}
+
+Ended advise_case(const std::string& file) {
+  return run_bench({"advise", "--observed", kRoot + file});
+}
+
+// Every line that a document shows below `$ bench advise --observed FILE` is one that the program prints, in
+// this order; "…" stands for lines that are left out.
+void expect_as_printed(const std::string& document, std::size_t outputs) {
+  const std::string begin = "$ bench advise --observed ";
+  const std::vector<std::string> lines = lines_in(read_file(kRoot + document));
+  std::size_t found = 0;
+  for (std::size_t i = 0; i < lines.size(); ++i) {
+    if (!lines[i].starts_with(begin)) {
+      continue;
+    }
+    ++found;
+    const std::string file = lines[i].substr(begin.size());
+    const Ended ended = advise_case(file);
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    std::string printed = ended.out;
+    for (std::size_t at = printed.find(kRoot); at != std::string::npos; at = printed.find(kRoot)) {
+      printed.erase(at, kRoot.size());
+    }
+    const std::vector<std::string> all = lines_in(printed);
+    auto from = all.begin();
+    for (++i; i < lines.size() && lines[i] != "```"; ++i) {
+      if (lines[i] == "…" || lines[i].empty()) {
+        continue;
+      }
+      const auto at = std::find(from, all.end(), lines[i]);
+      EXPECT_NE(at, all.end()) << document << ": " << file << " does not print\n" << lines[i];
+      from = at == all.end() ? from : at + 1;
+    }
+  }
+  EXPECT_EQ(found, outputs) << document;
+}
+
+TEST(Advise, TheDocumentsShowWhatItPrints) {
+  expect_as_printed("docs/cases.md", 5);
+  expect_as_printed("docs/advise.md", 1);
+}
+
+TEST(Advise, ACasePlansItsStandIn) {
+  const Ended ended =
+      run_bench({"advise", "--observed", kRoot + "results/observed/case-c.json", "--format", "json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json json = Json::parse(ended.out);
+  EXPECT_EQ(json["bottleneck"], "swap");
+  const Json& table = json["tables"].back();
+  EXPECT_THAT(table["question"].get<std::string>(), HasSubstr("gpt_small, a stand-in"));
+  EXPECT_EQ(table["rows"].size(), 1U + 2 * 2 * 2) << "two dtypes, batches and sequences";
+}
+
+TEST(Advise, ReadsStandardInput) {
+  const TemporaryFolder folder;
+  const fs::path readings = folder.path() / "readings.json";
+  write_file(readings, R"({"step_s": 1, "data_s": 0.5, "batch": 8, "workers": 0})");
+  const Ended ended =
+      Process({"-c", std::string(BENCH_PROGRAM) + " advise --observed - < " + readings.string()},
+              std::nullopt, "/bin/sh")
+          .wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.out, HasSubstr("Bottleneck: loader CPU."));
+}
+
+TEST(Advise, RefusesInOneSentence) {
+  const TemporaryFolder folder;
+  const std::string readings = (folder.path() / "readings.json").string();
+  write_file(readings, R"({"stand_in": "gpt"})");
+  const std::pair<Arguments, const char*> cases[] = {
+      {{}, "no readings are given; accepted: bench advise --observed FILE"},
+      {{"--observed"}, "a value is missing"},
+      {{"--observed", "none.json"}, "none.json cannot be read"},
+      {{"--observed", folder.path().string()}, "is not a file"},
+      {{"--observed", "/dev/zero"}, "is not a file"},
+      {{"--observed", readings}, "stand_in: 'gpt' is not known; accepted: "},
+      {{"--observed", readings, "--format", "xml"}, "--format: 'xml' is not known"},
+      {{"stray"}, "'stray' is no option"},
+  };
+  for (const auto& [more, message] : cases) {
+    const Ended run = run_bench(Arguments{"advise"} + more);
+    EXPECT_EQ(run.code, 2) << message;
+    EXPECT_EQ(run.out, "") << message;
+    EXPECT_THAT(run.err, HasSubstr(message));
+    EXPECT_EQ(lines_in(run.err).size(), 1U) << run.err;
+  }
+}
+
+}  // namespace
+}  // namespace bench::testing

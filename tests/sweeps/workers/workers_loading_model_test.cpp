@@ -1,0 +1,84 @@
+// A measured loader under other settings, as advice asks for it.
+#include "bench/advise/loading_model.h"
+
+#include <cmath>
+#include <memory>
+
+#include <gtest/gtest.h>
+
+#include "bench/registry.h"
+#include "sweeps/workers/profile.h"
+#include "tests/sweeps/workers/loader_machine.h"
+
+namespace bench::sweeps {
+namespace {
+
+using testing::LoaderMachine;
+
+std::unique_ptr<LoadingModel> model_of(const LoaderMachine& machine, Json simulated = nullptr) {
+  const auto profile = measure_profile(loader_points(machine.measured(), machine.setup()), machine.setup());
+  Json file = {
+      {"schema", kResultSchema},
+      {"sweep", {{"name", "workers"}, {"profile", to_json(*profile)}, {"loader", {{"dtype", "bf16"}}}}}};
+  if (!simulated.is_null()) {
+    file["sweep"]["simulated"] = std::move(simulated);
+    file["sweep"]["measured"] = {{{"workers", 1}, {"au", 0.5}}, {{"workers", 2}, {"au", 0.8}}};
+  }
+  return registry<LoadingModelReader>().find("workers")->read(file);
+}
+
+// 16 samples of 5 ms take a worker 80 ms; the device computes 36.
+TEST(WorkersLoadingModel, WaitsWithoutWorkersAndComputesWithEnough) {
+  const auto model = model_of(LoaderMachine());
+  EXPECT_EQ(model->measured().batch, 16);
+  EXPECT_EQ(model->measured().dtype, "bf16");
+  const LoadedStep without = model->step({.batch = 16, .workers = 0}, 36e6, {});
+  EXPECT_NEAR(without.step_ns, 116e6, 4e6);
+  EXPECT_NEAR(without.waiting_ns, 80e6, 4e6);
+  const LoadedStep fed = model->step({.batch = 16, .workers = 4}, 36e6, {});
+  EXPECT_NEAR(fed.step_ns, 36e6, 1e6);
+  EXPECT_NEAR(fed.computing_ns + fed.copying_ns + fed.waiting_ns + fed.handover_ns, fed.step_ns, 1);
+  EXPECT_EQ(model->limit({.batch = 16, .workers = 0}, 36e6, {}), Bottleneck::loader_cpu);
+  EXPECT_EQ(model->limit({.batch = 16, .workers = 4}, 36e6, {}), Bottleneck::compute);
+}
+
+TEST(WorkersLoadingModel, AnotherBatchAndAnotherDeviceScaleTheStep) {
+  const auto model = model_of(LoaderMachine());
+  EXPECT_NEAR(model->step({.batch = 32, .workers = 0}, 72e6, {}).step_ns, 232e6, 8e6);
+  // A device four times as fast waits for four workers: 80 ms · 1.12 / 4.
+  EXPECT_NEAR(model->step({.batch = 16, .workers = 4}, 9e6, {}).step_ns, 22.4e6, 1e6);
+}
+
+TEST(WorkersLoadingModel, ACopyThatTakesLongerThanComputingIsTheBus) {
+  const auto model = model_of(LoaderMachine());
+  const LoadedStep step = model->step({.batch = 16, .workers = 8}, 36e6, 60e6);
+  EXPECT_NEAR(step.copying_ns, 24e6, 2e6);
+  EXPECT_EQ(model->limit({.batch = 16, .workers = 8}, 36e6, 60e6), Bottleneck::bus);
+}
+
+TEST(WorkersLoadingModel, SlowStorageIsNamed) {
+  LoaderMachine machine;
+  machine.storage = loader::Storage{.bytes_per_s = 20e6, .latency_ns = 1e6};  // 16 · 110 kB take 88 ms
+  EXPECT_EQ(model_of(machine)->limit({.batch = 16, .workers = 4}, 36e6, {}), Bottleneck::storage);
+}
+
+TEST(WorkersLoadingModel, MemoryIsThatOfSlotsAndWorkers) {
+  const auto model = model_of(LoaderMachine());
+  const double slot = 16 * 602'112;
+  EXPECT_NEAR(model->host_bytes({.batch = 16, .workers = 3}), 3 * (2 * slot + 3e6), 100);
+  EXPECT_NEAR(model->host_bytes({.batch = 32, .workers = 0}), 2 * slot, 1);
+  EXPECT_NEAR(model->host_bytes({.batch = 16, .workers = 3, .cards = 2}), 6 * (2 * slot + 3e6), 200);
+}
+
+TEST(WorkersLoadingModel, ItsErrorIsThatOfCountsLeftOut) {
+  EXPECT_FALSE(model_of(LoaderMachine())->error());
+  const auto model = model_of(LoaderMachine(), {{"points",
+                                                 {{{"workers", 1}, {"held_out_au", 0.55}},
+                                                  {{"workers", 2}, {"held_out_au", 0.8}},
+                                                  {{"workers", 3}}}}});
+  ASSERT_TRUE(model->error());
+  EXPECT_NEAR(*model->error(), std::log(1.1) / std::sqrt(2), 1e-12);
+}
+
+}  // namespace
+}  // namespace bench::sweeps
