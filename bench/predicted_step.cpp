@@ -78,11 +78,15 @@ PredictedPoint planned_point(const SweepPoint& point, Device& device) {
           .memory = plan.at_peak,
           .peak = plan.peak,
           .status = "planned",
-          .model = {{"framework", name_of(Framework::bench)},
-                    {"card", device.info().id},
-                    {"workspace",
-                     {{"planned_by", library_planner().planned_by(device)},
-                      {"planned_bytes", plan.in_step[MemoryCategory::workspace]}}}},
+          .model =
+              {{"framework", name_of(Framework::bench)},
+               {"card", device.info().id},
+               {"caveats",
+                Json::array(
+                    {"the plan leaves out the card's context, and takes cuBLASLt's workspace at its limit"})},
+               {"workspace",
+                {{"planned_by", library_planner().planned_by(device)},
+                 {"planned_bytes", plan.in_step[MemoryCategory::workspace]}}}},
           .parsed = point.parsed};
 }
 
@@ -149,6 +153,11 @@ PredictedPoint predicted_point(const SweepPoint& point, Device& device, const Gp
       device.memory().cap().value_or(memory.peak)) {  // nothing is planned of what does not fit
     const PlannedWorkspace planned = eager_workspace(*point.workload, setting, device);
     memory = model.memory(terms, setting, planned.bytes);
+    if (planned.bytes > memory.at_peak[MemoryCategory::workspace]) {
+      described["caveats"].push_back(
+          "cuDNN plans more workspace than the fitted total has room for, so memory may be higher "
+          "(model.workspace in the file)");
+    }
     if (Json workspace = to_json(planned); !workspace.is_null()) {
       described["workspace"] = std::move(workspace);
     }

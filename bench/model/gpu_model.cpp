@@ -26,6 +26,8 @@ constexpr double kUnmeasuredGeneration = 2;  // times the card's deviation: a ju
 constexpr double kCompiledRest = 0.16;
 // Of a network's deviation, where it was measured on the card at another batch: a judgement.
 constexpr double kBetweenBatches = 0.5;
+// Of what does not grow with the batch: the rest is the driver's context, a judgement.
+constexpr double kLentToWorkspace = 0.5;
 constexpr double kVisibleHostShare = 0.2;  // of the step, from where the unknown host is worth a caveat
 
 constexpr std::array<std::pair<Framework, std::string_view>, 3> kFrameworks{
@@ -327,7 +329,8 @@ PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& s
   const double held = static_cast<double>(activations + memory.at_peak[MemoryCategory::input]);
   const std::int64_t slack = std::llround(held * (1 - 1 / std::max(coefficients_.slack, 1.0)));
   const std::int64_t of_slack = std::min({workspace_bytes, slack, activations});
-  const std::int64_t of_other = std::min(workspace_bytes - of_slack, other);
+  const std::int64_t of_other =
+      std::min(workspace_bytes - of_slack, std::llround(kLentToWorkspace * static_cast<double>(other)));
   activations -= of_slack;
   other -= of_other;
   memory.at_peak[MemoryCategory::workspace] = of_slack + of_other;

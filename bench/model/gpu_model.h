@@ -94,7 +94,7 @@ class GpuModel {
   PredictedStep step(const NetworkTerms& terms, const StepSetting& setting) const;
   PredictedMemory memory(const NetworkTerms& terms, const StepSetting& setting) const;
   // The same bytes in all, of which so many are named workspace: the total was fitted with them in it, in the
-  // allocator's slack and in what does not grow with the batch. At most those.
+  // allocator's slack and in what does not grow with the batch. At most that slack and half of the latter.
   PredictedMemory memory(const NetworkTerms& terms, const StepSetting& setting,
                          std::int64_t workspace_bytes) const;
   // Bytes of the card that a program may use: without the driver's share.

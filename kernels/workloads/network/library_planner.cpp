@@ -27,6 +27,9 @@ namespace {
 // A convolution takes some milliseconds, a sweep's default points about a thousand of them.
 constexpr double kMostPlanningNs = 10e9;
 
+// All of a sweep's plans of this program's own engine.
+constexpr double kMostEngineNs = 60e9;
+
 // Of all planning for a card.
 struct PlanningTime {
   explicit PlanningTime(const cuda::Card& /*card*/) {}
@@ -104,11 +107,20 @@ MemoryPlan engine_plan(const ConfiguredWorkload& workload, Device& device) {
     throw Unsupported(
         fmt::format("this program's own engine cannot be planned for {}: {}", device.info().name, *reason));
   }
+  PlanningTime& time = *card.keep<PlanningTime>();
+  if (time.spent_ns > kMostEngineNs) {
+    throw Unsupported(
+        fmt::format("planning took longer than {}; give fewer batches with --batch, or one --dtype",
+                    format_duration(kMostEngineNs)));
+  }
+  const auto started = steady_clock().now();
   cudnn::AbsentCard absent(device.info(), card);
   if (const auto reason = workload.unsupported(absent)) {
     throw Unsupported(*reason);
   }
-  return workload.plan(absent);
+  MemoryPlan plan = workload.plan(absent);
+  time.spent_ns += steady_clock().since_ns(started);
+  return plan;
 }
 
 const Registration<LibraryPlanner> registered{{.name = "cudnn",

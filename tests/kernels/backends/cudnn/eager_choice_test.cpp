@@ -28,7 +28,7 @@ class EagerChoice : public ::testing::Test {
   }
 };
 
-Conv2d three_by_three(Dtype dtype, Direction direction) {
+Conv2d eager_three_by_three(Dtype dtype, Direction direction) {
   return {.batch = 32,
           .in_channels = 64,
           .height = 56,
@@ -44,8 +44,8 @@ Conv2d three_by_three(Dtype dtype, Direction direction) {
           .dst_layout = Layout::nchw};
 }
 
-Conv2d stem(Dtype dtype) {
-  Conv2d spec = three_by_three(dtype, Direction::forward);
+Conv2d eager_stem(Dtype dtype) {
+  Conv2d spec = eager_three_by_three(dtype, Direction::forward);
   spec.in_channels = 3;
   spec.height = spec.width = 224;
   spec.kernel_h = spec.kernel_w = 7;
@@ -57,10 +57,10 @@ Conv2d stem(Dtype dtype) {
 std::vector<Conv2d> some_convolutions() {
   std::vector<Conv2d> all;
   for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {
-    all.push_back(stem(dtype));
+    all.push_back(eager_stem(dtype));
     for (const Direction direction :
          {Direction::forward, Direction::backward_data, Direction::backward_weights}) {
-      all.push_back(three_by_three(dtype, direction));
+      all.push_back(eager_three_by_three(dtype, direction));
     }
   }
   return all;
@@ -86,7 +86,7 @@ TEST_F(EagerChoice, ACardByItsDataSheetIsPlannedAsTheRecordedOne) {
 }
 
 TEST_F(EagerChoice, IsTheFirstPlanThatKeepsThePromise) {
-  const Conv2d convolution = three_by_three(Dtype::fp32, Direction::forward);
+  const Conv2d convolution = eager_three_by_three(Dtype::fp32, Direction::forward);
   const auto plans = cudnn::plan_source().plans(convolution, *card("A100").card);
   const auto list = plans->list();
   ASSERT_TRUE(list.front().tensor_cores) << "else this proves nothing";
@@ -97,7 +97,7 @@ TEST_F(EagerChoice, IsTheFirstPlanThatKeepsThePromise) {
 }
 
 TEST_F(EagerChoice, NeedsRoomToRearrangeChannelsFirst) {
-  Conv2d convolution = three_by_three(Dtype::fp16, Direction::forward);
+  Conv2d convolution = eager_three_by_three(Dtype::fp16, Direction::forward);
   const auto first = cudnn::eager_workspace(convolution, *card("A100").card);
   convolution.src_layout = convolution.dst_layout = Layout::nhwc;
   const auto last = cudnn::eager_workspace(convolution, *card("A100").card);
@@ -112,7 +112,7 @@ TEST_F(EagerChoice, SaysWhoPlanned) {
 TEST(EagerChoiceOfOldCards, IsNone) {
   cuda::Card volta(70, 80, "{}");
   EXPECT_THAT(cudnn::cannot_plan(volta).value_or(""), HasSubstr("7.5"));
-  EXPECT_THROW(cudnn::eager_workspace(stem(Dtype::fp32), volta), Unsupported);
+  EXPECT_THROW(cudnn::eager_workspace(eager_stem(Dtype::fp32), volta), Unsupported);
 }
 
 // The planner that a modelled device is asked through.
@@ -120,7 +120,10 @@ TEST_F(EagerChoice, OfANetworkIsTheLargestOfItsConvolutions) {
   const auto device = registry<ModelledDevices>().find("modelled")->open("t4", {});
   const LibraryPlanner& planner = *registry<LibraryPlanner>().find("cudnn");
   const WorkloadType& resnet = *registry<WorkloadType>().find("resnet18");
-  const WorkloadSpec spec{.mode = "infer", .dtype = Dtype::fp16, .batch = 8};
+  WorkloadSpec spec;
+  spec.mode = "infer";
+  spec.dtype = Dtype::fp16;
+  spec.batch = 8;
   const PlannedWorkspace planned =
       planner.eager_workspace(*resnet.configure(spec), {.dtype = Dtype::fp16, .batch = 8}, *device);
   EXPECT_THAT(planned.by, HasSubstr("sm_75")) << planned.why_not;

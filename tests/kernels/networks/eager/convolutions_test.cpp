@@ -10,7 +10,7 @@
 namespace bench::kernels {
 namespace {
 
-std::int64_t count(const std::vector<Conv2d>& all, Direction direction) {
+std::int64_t count_passes(const std::vector<Conv2d>& all, Direction direction) {
   return std::ranges::count(all, direction, &Conv2d::direction);
 }
 
@@ -35,9 +35,9 @@ TEST(EagerConvolutions, OfInferenceComeOnceAndAlone) {
 TEST(EagerConvolutions, OfTrainingHaveGradients) {
   const auto all =
       eager_convolutions(three_convolutions(), {.train = true, .micro_batches = 4}, 32, Layout::nhwc);
-  EXPECT_EQ(count(all, Direction::forward), 2);
-  EXPECT_EQ(count(all, Direction::backward_weights), 2);
-  EXPECT_EQ(count(all, Direction::backward_data), 1) << "the image has no gradient";
+  EXPECT_EQ(count_passes(all, Direction::forward), 2);
+  EXPECT_EQ(count_passes(all, Direction::backward_weights), 2);
+  EXPECT_EQ(count_passes(all, Direction::backward_data), 1) << "the image has no gradient";
   EXPECT_EQ(all[0].batch, 8) << "of a micro-batch";
 }
 
@@ -67,9 +67,9 @@ TEST(EagerConvolutions, ATransposedOneIsTheGradientOfAnother) {
 TEST(EagerConvolutions, OfResNet50AreThoseOfItsLayers) {
   const Graph graph = build_network(*registry<NetworkType>().find("resnet50"), {});
   const auto all = eager_convolutions(graph, {.train = true}, 32, Layout::nchw);
-  EXPECT_EQ(count(all, Direction::forward), 23) << "different ones of 53";
-  EXPECT_EQ(count(all, Direction::backward_weights), 23);
-  EXPECT_EQ(count(all, Direction::backward_data), 22);
+  EXPECT_EQ(count_passes(all, Direction::forward), 23) << "different ones of 53";
+  EXPECT_EQ(count_passes(all, Direction::backward_weights), 23);
+  EXPECT_EQ(count_passes(all, Direction::backward_data), 22);
 }
 
 }  // namespace
