@@ -328,9 +328,9 @@ PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& s
   std::int64_t& other = memory.at_peak[MemoryCategory::other];
   const double held = static_cast<double>(activations + memory.at_peak[MemoryCategory::input]);
   const std::int64_t slack = std::llround(held * (1 - 1 / std::max(coefficients_.slack, 1.0)));
+  const std::int64_t lent = std::llround(kLentToWorkspace * static_cast<double>(other));
   const std::int64_t of_slack = std::min({workspace_bytes, slack, activations});
-  const std::int64_t of_other =
-      std::min(workspace_bytes - of_slack, std::llround(kLentToWorkspace * static_cast<double>(other)));
+  const std::int64_t of_other = std::min(workspace_bytes - of_slack, lent);
   activations -= of_slack;
   other -= of_other;
   memory.at_peak[MemoryCategory::workspace] = of_slack + of_other;
