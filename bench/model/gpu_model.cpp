@@ -243,7 +243,7 @@ std::optional<Framework> parse_framework(std::string_view text) {
 GpuModel::GpuModel(Gpu gpu, Framework framework, const ModelCoefficients& coefficients, GpuEvidence evidence)
     : gpu_(std::move(gpu)), framework_(framework), coefficients_(coefficients), evidence_(evidence) {}
 
-std::optional<std::string> GpuModel::unsupported(Dtype dtype) const {
+std::optional<std::string> GpuModel::lacks_units(Dtype dtype) const {
   const bool needs_units = dtype == Dtype::bf16 || dtype == Dtype::tf32;
   return needs_units && !gpu_.flops_per_s.contains(dtype)
              ? std::optional(fmt::format("{} has no units for {}", display_name(gpu_), name_of(dtype)))
@@ -251,7 +251,7 @@ std::optional<std::string> GpuModel::unsupported(Dtype dtype) const {
 }
 
 std::optional<std::string> GpuModel::unsupported(const StepSetting& setting) const {
-  if (auto reason = unsupported(setting.dtype)) {
+  if (auto reason = lacks_units(setting.dtype)) {
     return reason;
   }
   if (setting.cast_whole && setting.dtype != Dtype::fp16) {
@@ -326,7 +326,7 @@ PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& s
   PredictedMemory memory = this->memory(terms, setting);
   std::int64_t& activations = memory.at_peak[MemoryCategory::activations];
   std::int64_t& other = memory.at_peak[MemoryCategory::other];
-  const double held = static_cast<double>(activations + memory.at_peak[MemoryCategory::input]);
+  const auto held = static_cast<double>(activations + memory.at_peak[MemoryCategory::input]);
   const std::int64_t slack = std::llround(held * (1 - 1 / std::max(coefficients_.slack, 1.0)));
   const std::int64_t lent = std::llround(kLentToWorkspace * static_cast<double>(other));
   const std::int64_t of_slack = std::min({workspace_bytes, slack, activations});

@@ -87,7 +87,7 @@ class GpuModel {
   const GpuEvidence& evidence() const { return evidence_; }
   const ModelCoefficients& coefficients() const { return coefficients_; }
   // Why the card cannot compute in this dtype; nullopt where it can.
-  std::optional<std::string> unsupported(Dtype dtype) const;
+  std::optional<std::string> lacks_units(Dtype dtype) const;
   // Why it cannot predict this setting; nullopt where it can.
   std::optional<std::string> unsupported(const StepSetting& setting) const;
   // Of a setting that is not unsupported.

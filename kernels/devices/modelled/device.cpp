@@ -58,7 +58,7 @@ class ModelledDevice final : public Device, public cuda::CardDevice {
 
   std::optional<std::string> unsupported(Dtype dtype) const override {
     if (setting_.framework == Framework::bench) {  // a plan of its memory needs no measured time
-      return model_.unsupported(dtype);
+      return model_.lacks_units(dtype);
     }
     return model_.unsupported({.dtype = dtype, .cast_whole = setting_.cast_whole && dtype == Dtype::fp16});
   }
