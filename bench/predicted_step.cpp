@@ -9,6 +9,7 @@
 #include "bench/error.h"
 #include "bench/model/step_setting.h"
 #include "bench/modelled.h"
+#include "bench/registry.h"
 
 namespace bench {
 namespace {
@@ -39,6 +40,56 @@ double flops_of(const NetworkTerms& terms, std::int64_t batch) {
   return sum(terms.per_sample) * static_cast<double>(batch) + sum(terms.per_step);
 }
 
+// Throws Unsupported.
+const LibraryPlanner& library_planner() {
+  const LibraryPlanner* const planner = registry<LibraryPlanner>().find("cudnn");
+  return planner == nullptr ? throw Unsupported("this program plans nothing for GPUs that are not here")
+                            : *planner;
+}
+
+// Of a program without a planner: nothing.
+PlannedWorkspace eager_workspace(const ConfiguredWorkload& workload, const StepSetting& setting,
+                                 Device& device) {
+  const LibraryPlanner* const planner = registry<LibraryPlanner>().find("cudnn");
+  return planner == nullptr ? PlannedWorkspace{} : planner->eager_workspace(workload, setting, device);
+}
+
+bool predicts_engine(const Device& device) {
+  return device.model() != nullptr && device.model()->framework() == Framework::bench;
+}
+
+Json to_json(const PlannedWorkspace& planned) {
+  if (planned.by.empty()) {
+    return planned.why_not.empty() ? Json() : Json{{"why_not", planned.why_not}};
+  }
+  Json json = {{"planned_by", planned.by}, {"planned_bytes", planned.bytes}};
+  if (!planned.largest.empty()) {
+    json["largest"] = planned.largest;
+  }
+  return json;
+}
+
+// Of this program's own engine, whose time only a measurement tells.
+PredictedPoint planned_point(const SweepPoint& point, Device& device) {
+  const MemoryPlan plan = library_planner().engine_plan(*point.workload, device);
+  return {.name = point.name,
+          .params = point.params,
+          .items_per_step = static_cast<double>(point.spec.batch),
+          .memory = plan.at_peak,
+          .peak = plan.peak,
+          .status = "planned",
+          .model =
+              {{"framework", name_of(Framework::bench)},
+               {"card", device.info().id},
+               {"caveats",
+                Json::array(
+                    {"the plan leaves out the card's context, and takes cuBLASLt's workspace at its limit"})},
+               {"workspace",
+                {{"planned_by", library_planner().planned_by(device)},
+                 {"planned_bytes", plan.in_step[MemoryCategory::workspace]}}}},
+          .parsed = point.parsed};
+}
+
 Json model_to_json(const PredictedStep& step, const GpuModel& model, double flops) {
   return {{"framework", name_of(model.framework())},
           {"card", model.gpu().id},
@@ -62,13 +113,19 @@ StepSetting step_setting(const WorkloadSpec& spec, const Device& device) {
 
 std::optional<std::string> unsupported_on(Device& device, const ConfiguredWorkload& workload,
                                           const WorkloadSpec& spec) {
-  return device.model() == nullptr ? workload.unsupported(device)
-                                   : device.model()->unsupported(step_setting(spec, device));
+  if (device.model() == nullptr) {
+    return workload.unsupported(device);
+  }
+  return predicts_engine(device) ? device.unsupported(spec.dtype)
+                                 : device.model()->unsupported(step_setting(spec, device));
 }
 
 MemoryPlan plan_on(Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec) {
   if (device.model() == nullptr) {
     return workload.plan(device);
+  }
+  if (predicts_engine(device)) {
+    return library_planner().engine_plan(workload, device);
   }
   const StepSetting setting = step_setting(spec, device);
   const PredictedMemory memory = device.model()->memory(terms_of(workload, setting), setting);
@@ -82,14 +139,29 @@ PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& wor
 }
 
 PredictedPoint predicted_point(const SweepPoint& point, Device& device) {
-  return predicted_point(point, device, *device.model());
+  return predicts_engine(device) ? planned_point(point, device)
+                                 : predicted_point(point, device, *device.model());
 }
 
 PredictedPoint predicted_point(const SweepPoint& point, Device& device, const GpuModel& model) {
   const StepSetting setting = step_setting(point.spec, device);
   const NetworkTerms terms = terms_of(*point.workload, setting);
   const PredictedStep step = step_of(model, terms, setting);
-  const MemoryPlan memory = plan_on(device, *point.workload, point.spec);
+  PredictedMemory memory = model.memory(terms, setting);
+  Json described = model_to_json(step, model, flops_of(terms, point.spec.batch));
+  if (memory.peak <=
+      device.memory().cap().value_or(memory.peak)) {  // nothing is planned of what does not fit
+    const PlannedWorkspace planned = eager_workspace(*point.workload, setting, device);
+    memory = model.memory(terms, setting, planned.bytes);
+    if (planned.bytes > memory.at_peak[MemoryCategory::workspace]) {
+      described["caveats"].push_back(
+          "cuDNN plans more workspace than the fitted total has room for, so memory may be higher "
+          "(model.workspace in the file)");
+    }
+    if (Json workspace = to_json(planned); !workspace.is_null()) {
+      described["workspace"] = std::move(workspace);
+    }
+  }
   return {.name = point.name,
           .params = point.params,
           .step_ns = step.step_ns,
@@ -97,7 +169,7 @@ PredictedPoint predicted_point(const SweepPoint& point, Device& device, const Gp
           .items_per_step = static_cast<double>(point.spec.batch),
           .memory = memory.at_peak,
           .peak = memory.peak,
-          .model = model_to_json(step, model, flops_of(terms, point.spec.batch)),
+          .model = std::move(described),
           .parsed = point.parsed};
 }
 

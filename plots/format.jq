@@ -64,7 +64,10 @@ def finding($name): [(.findings // [])[] | objects | select(.name == $name)] | f
 
 # A file of a device that is not here, its points in the place of measured ones.
 def is_predicted: (.predicted // []) != [];
-def workspace_notes: if is_predicted then ["cuDNN’s workspaces are not planned: they are estimated, as part of other and activations"] else [] end;
+def workspace_notes: if is_predicted | not then [] else [.predicted[] | .model.workspace?.planned_by?] as $by
+  | ($by | map(strings | clean)) as $planned
+  | [if $planned == [] then "cuDNN’s workspaces are not planned: they are estimated, as part of other and activations"
+     else "workspace planned by \($planned[0])\(if ($planned | length) < ($by | length) then ", not at every point: else it is estimated, as part of other and activations" else "" end)" end] end;
 def with_predicted: .benchmarks = ((.benchmarks // []) + [(.predicted // [])[] | . + {stats: {median_ns: .real_time, ci95_ns: .interval80_ns}, work: {flops: .model.flops?, sample_bytes: .model.bytes?}}]);
 
 def flags: [(.validity.flags // [])[] | tostring] | unique;

@@ -30,7 +30,7 @@ std::vector<ProgramOption> describe_options() {
       {"mode", "NAME", "what a step is; see --workload NAME --help"},
       {"dtype", "LIST", "one or more of fp32, tf32, fp16, bf16 (default: those the device has)"},
       {"framework", "NAME",
-       "to predict for: pytorch, which runs eagerly, or pytorch-compiled (default: pytorch)"},
+       "to predict for: pytorch (eager), pytorch-compiled, or bench for --sweep memory (default: pytorch)"},
       {"batch", "AXIS", "1,2,4 or 1:256:x2 or 8:64:+8 (default: doubling)"},
       {"memory-cap", "SIZE", "most memory of a point (default: 80 % of what is free)"},
       {"time-budget", "TIME", fmt::format("end measuring after this (default: {})", format_duration(budget))},

@@ -312,7 +312,7 @@ class OptionsReader {
       read_dtypes(*text, options);
     }
     if (const std::string* text = line_.text_of("framework")) {
-      options.framework = framework_of(*text);
+      options.framework = framework_of(*text, options.sweep);
     }
     if (const std::string* text = line_.text_of("batch")) {
       options.batches = parse_axis("--batch", *text);
@@ -367,17 +367,19 @@ class OptionsReader {
     }
   }
 
-  static Framework framework_of(const std::string& text) {
+  // Of the program's own engine only memory is known without a measurement.
+  static Framework framework_of(const std::string& text, const std::string& sweep) {
     const std::optional<Framework> framework = parse_framework(text);
     if (!framework) {
       throw UsageError(unknown_value(
           "--framework", text,
-          {std::string(name_of(Framework::pytorch)), std::string(name_of(Framework::pytorch_compiled))}));
+          {std::string(name_of(Framework::pytorch)), std::string(name_of(Framework::pytorch_compiled)),
+           std::string(name_of(Framework::bench))}));
     }
-    if (*framework == Framework::bench) {
+    if (*framework == Framework::bench && sweep != "memory") {
       throw UsageError(
-          "--framework: 'bench' was given, which takes a measured result of this program; give bench predict "
-          "--framework bench --from RESULT.json");
+          "--framework: 'bench' was given, whose times take a measured result of this program; give bench "
+          "predict --framework bench --from RESULT.json, or --sweep memory, which needs no times");
     }
     return *framework;
   }

@@ -76,6 +76,33 @@ std::string predicted_throughput(const PredictedPoint& point) {
   return rate.ci95 ? with_interval80(rate.value, *rate.ci95) : format_number(rate.value);
 }
 
+// A member of the point's model.workspace; empty: there is none.
+std::string workspace_member(const PredictedPoint& point, const char* key) {
+  const Json workspace = point.model.is_object() ? point.model.value("workspace", Json()) : Json();
+  return workspace.is_object() ? workspace.value(key, std::string()) : "";
+}
+
+bool is_workspace_planned(const PredictedPoint& point) {
+  return !workspace_member(point, "planned_by").empty();
+}
+
+// "workspace planned by cuDNN 9.19 for sm_75", or why it is estimated.
+std::string workspaces_in_words(const std::vector<PredictedPoint>& points) {
+  const auto planned = std::ranges::count_if(points, is_workspace_planned);
+  const auto first = std::ranges::find_if(points, is_workspace_planned);
+  const auto other = std::ranges::find_if_not(points, is_workspace_planned);
+  const std::string by =
+      planned == 0 ? "" : fmt::format("workspace planned by {}", workspace_member(*first, "planned_by"));
+  if (other == points.end()) {
+    return by;
+  }
+  const std::string why = workspace_member(*other, "why_not");
+  return fmt::format(
+      "{}cuDNN's workspaces are estimated{}",
+      planned == 0 ? "" : fmt::format("{} at {} of {} points, else ", by, planned, points.size()),
+      why.empty() ? "" : fmt::format(" ({})", why));
+}
+
 // The memory plan is shown where it and the tracker disagree somewhere.
 bool plan_differs(const ResultDocument& document) {
   return std::ranges::any_of(document.benchmarks, [](const MeasuredPoint& point) {
@@ -260,15 +287,36 @@ std::string predicted_points(const ResultDocument& document) {
   if (document.predicted.empty()) {
     return "No point was predicted.\n";
   }
+  constexpr std::size_t kWidth = 100;
   const RunContext& context = document.context;
-  const std::string title = fmt::format(
-      "Predicted for {}{} on {}; nothing was measured; cuDNN's workspaces are estimated\n",
-      context.detail("framework"), cast_in_words(context.detail(kCastDetail)), context.device.name);
-  return title + PointRows(document, document.predicted)
-                     .text({"samples/s (80 %)", "step time", "memory"}, [](const PredictedPoint& point) {
-                       return std::vector{predicted_throughput(point), format_duration(point.step_ns),
-                                          format_bytes(point.peak)};
-                     });
+  const std::string title =
+      wrap(fmt::format("Predicted for {}{} on {}; nothing was measured; {}", context.detail("framework"),
+                       cast_in_words(context.detail(kCastDetail)), context.device.name,
+                       workspaces_in_words(document.predicted)),
+           kWidth, 2);
+  const bool planned = std::ranges::any_of(document.predicted, is_workspace_planned);
+  const bool timed =
+      std::ranges::any_of(document.predicted, [](const PredictedPoint& point) { return point.step_ns > 0; });
+  std::vector<std::string> header;
+  if (timed) {
+    header = {"samples/s (80 %)", "step time"};
+  }
+  header.emplace_back("memory");
+  if (planned) {
+    header.emplace_back("workspace");
+  }
+  return title + PointRows(document, document.predicted).text(header, [&](const PredictedPoint& point) {
+    std::vector<std::string> cells;
+    if (timed) {
+      cells = {predicted_throughput(point), format_duration(point.step_ns)};
+    }
+    cells.push_back(format_bytes(point.peak));
+    if (planned) {
+      cells.push_back(is_workspace_planned(point) ? format_bytes(point.memory[MemoryCategory::workspace])
+                                                  : "estimated");
+    }
+    return cells;
+  });
 }
 
 std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose) {

@@ -26,6 +26,7 @@ struct Range {
 };
 constexpr Range kProcess{2, 100, "nm"};
 constexpr Range kMemory{1LL << 28, 1LL << 42, "bytes"};
+constexpr Range kCache{1 << 16, 1LL << 32, "bytes"};
 constexpr Range kPower{5, 5000, "W"};
 constexpr Range kBandwidth{1e10, 1e14, "bytes a second"};
 constexpr Range kRate{1e11, 1e17, "FLOP a second"};
@@ -145,6 +146,9 @@ Gpu read_gpu(const Field& entry) {
   gpu.power_w = number_in(kPower, entry.at("power_w"));
   gpu.bytes_per_s = number_in(kBandwidth, entry.at("bytes_per_s"));
   gpu.flops_per_s = rates_in(entry.at("flops_per_s"));
+  if (const auto cache = entry.find("l2_bytes")) {
+    gpu.l2_bytes = whole_in<std::int64_t>(kCache, *cache);
+  }
   if (const auto bus = entry.find("pcie")) {
     gpu.bus = Gpu::Bus{.generation = whole_in<int>(kPcieGeneration, bus->at("generation")),
                        .lanes = whole_in<int>(kPcieLanes, bus->at("lanes"))};
@@ -207,6 +211,9 @@ Json to_json(const Gpu& gpu) {
                {"power_w", gpu.power_w},
                {"bytes_per_s", gpu.bytes_per_s},
                {"flops_per_s", std::move(rates)}};
+  if (gpu.l2_bytes > 0) {
+    json["l2_bytes"] = gpu.l2_bytes;
+  }
   if (gpu.bus) {
     json["pcie"] = {{"generation", gpu.bus->generation}, {"lanes", gpu.bus->lanes}};
   }

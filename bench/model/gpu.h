@@ -27,6 +27,7 @@ struct Gpu {
   int multiprocessors = 0;
   std::int64_t memory_bytes = 0;  // as sold
   std::string memory_kind;        // "gddr6"
+  std::int64_t l2_bytes = 0;      // 0: not known
   double power_w = 0;
   double bytes_per_s = 0;               // of its memory
   std::map<Dtype, double> flops_per_s;  // dense products, summed in fp32; the dtypes that it has units for
@@ -37,9 +38,9 @@ struct Gpu {
 // The name as a person reads it: the first name that its driver reports, without "NVIDIA"; else the id.
 std::string display_name(const Gpu& gpu);
 
-// Reads these fields of an entry; "aliases", "names", "pcie", "source" and "check" need not be there. Throws
-// UsageError naming the field that is missing, of the wrong type, or out of the range that GPUs have. "check"
-// holds clocks and units: a rate above their product is an error too.
+// Reads these fields of an entry; "aliases", "names", "l2_bytes", "pcie", "source" and "check" need not be
+// there. Throws UsageError naming the field that is missing, of the wrong type, or out of the range that GPUs
+// have. "check" holds clocks and units: a rate above their product is an error too.
 Gpu gpu_from_json(const Json& entry);
 
 // The same fields, for lists and as a result's data sheet.

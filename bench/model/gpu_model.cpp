@@ -26,6 +26,8 @@ constexpr double kUnmeasuredGeneration = 2;  // times the card's deviation: a ju
 constexpr double kCompiledRest = 0.16;
 // Of a network's deviation, where it was measured on the card at another batch: a judgement.
 constexpr double kBetweenBatches = 0.5;
+// Of what does not grow with the batch: the rest is the driver's context, a judgement.
+constexpr double kLentToWorkspace = 0.5;
 constexpr double kVisibleHostShare = 0.2;  // of the step, from where the unknown host is worth a caveat
 
 constexpr std::array<std::pair<Framework, std::string_view>, 3> kFrameworks{
@@ -241,10 +243,16 @@ std::optional<Framework> parse_framework(std::string_view text) {
 GpuModel::GpuModel(Gpu gpu, Framework framework, const ModelCoefficients& coefficients, GpuEvidence evidence)
     : gpu_(std::move(gpu)), framework_(framework), coefficients_(coefficients), evidence_(evidence) {}
 
+std::optional<std::string> GpuModel::lacks_units(Dtype dtype) const {
+  const bool needs_units = dtype == Dtype::bf16 || dtype == Dtype::tf32;
+  return needs_units && !gpu_.flops_per_s.contains(dtype)
+             ? std::optional(fmt::format("{} has no units for {}", display_name(gpu_), name_of(dtype)))
+             : std::nullopt;
+}
+
 std::optional<std::string> GpuModel::unsupported(const StepSetting& setting) const {
-  const bool needs_units = setting.dtype == Dtype::bf16 || setting.dtype == Dtype::tf32;
-  if (needs_units && !gpu_.flops_per_s.contains(setting.dtype)) {
-    return fmt::format("{} has no units for {}", display_name(gpu_), name_of(setting.dtype));
+  if (auto reason = lacks_units(setting.dtype)) {
+    return reason;
   }
   if (setting.cast_whole && setting.dtype != Dtype::fp16) {
     return "only fp16 is predicted with the model cast whole";
@@ -310,6 +318,22 @@ PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& s
   memory.at_peak[MemoryCategory::input] = std::llround(input);
   memory.at_peak[MemoryCategory::activations] = std::llround(held - input);
   memory.peak = memory.at_peak.total();
+  return memory;
+}
+
+PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& setting,
+                                 std::int64_t workspace_bytes) const {
+  PredictedMemory memory = this->memory(terms, setting);
+  std::int64_t& activations = memory.at_peak[MemoryCategory::activations];
+  std::int64_t& other = memory.at_peak[MemoryCategory::other];
+  const auto held = static_cast<double>(activations + memory.at_peak[MemoryCategory::input]);
+  const std::int64_t slack = std::llround(held * (1 - 1 / std::max(coefficients_.slack, 1.0)));
+  const std::int64_t lent = std::llround(kLentToWorkspace * static_cast<double>(other));
+  const std::int64_t of_slack = std::min({workspace_bytes, slack, activations});
+  const std::int64_t of_other = std::min(workspace_bytes - of_slack, lent);
+  activations -= of_slack;
+  other -= of_other;
+  memory.at_peak[MemoryCategory::workspace] = of_slack + of_other;
   return memory;
 }
 

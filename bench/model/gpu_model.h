@@ -86,11 +86,17 @@ class GpuModel {
   Framework framework() const { return framework_; }
   const GpuEvidence& evidence() const { return evidence_; }
   const ModelCoefficients& coefficients() const { return coefficients_; }
+  // Why the card cannot compute in this dtype; nullopt where it can.
+  std::optional<std::string> lacks_units(Dtype dtype) const;
   // Why it cannot predict this setting; nullopt where it can.
   std::optional<std::string> unsupported(const StepSetting& setting) const;
   // Of a setting that is not unsupported.
   PredictedStep step(const NetworkTerms& terms, const StepSetting& setting) const;
   PredictedMemory memory(const NetworkTerms& terms, const StepSetting& setting) const;
+  // The same bytes in all, of which so many are named workspace: the total was fitted with them in it, in the
+  // allocator's slack and in what does not grow with the batch. At most that slack and half of the latter.
+  PredictedMemory memory(const NetworkTerms& terms, const StepSetting& setting,
+                         std::int64_t workspace_bytes) const;
   // Bytes of the card that a program may use: without the driver's share.
   std::int64_t usable_bytes() const;
   // The largest batch whose memory fits; 0 where none does. `setting`'s batch is not read.

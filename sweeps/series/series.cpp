@@ -48,9 +48,11 @@ BatchPoint read_point(const PredictedPoint& point, std::int64_t batch) {
   BatchPoint read;
   read.name = point.name;
   read.batch = batch;
-  read.step_ns = {.value = point.step_ns, .ci95 = Interval{point.step_ns, point.step_ns}};
-  const double per_s = point.items_per_step * 1e9 / point.step_ns;
-  read.throughput = {.batch = batch, .per_s = per_s, .ci95 = Interval{per_s, per_s}};
+  if (point.step_ns > 0) {
+    read.step_ns = {.value = point.step_ns, .ci95 = Interval{point.step_ns, point.step_ns}};
+    const double per_s = point.items_per_step * 1e9 / point.step_ns;
+    read.throughput = {.batch = batch, .per_s = per_s, .ci95 = Interval{per_s, per_s}};
+  }
   read.bytes = point.peak;
   read.weights = point.memory[MemoryCategory::weights];
   read.memory = {.by_category = point.memory, .peak_predicted = point.peak, .peak_measured = point.peak};
@@ -98,6 +100,7 @@ void BatchSeries::analyse() {
   if (timed.size() < 2) {
     timed = points;
   }
+  std::erase_if(timed, [](const BatchPoint& point) { return point.step_ns.value <= 0; });  // planned ones
   std::vector<StepTimePoint> times;
   std::vector<ThroughputPoint> throughputs;
   for (const BatchPoint& point : timed) {
@@ -171,7 +174,8 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
     }
   }
   for (const PredictedPoint& point : document.predicted) {
-    if (const auto* const params = params_as<BatchParams>(point); params != nullptr && point.step_ns > 0) {
+    if (const auto* const params = params_as<BatchParams>(point);
+        params != nullptr && (point.step_ns > 0 || point.status == "planned")) {
       series_of(all, *params, label).points.push_back(read_point(point, params->batch));
     }
   }

@@ -115,6 +115,80 @@ TEST_F(PredictedSweep, Memory) {
   EXPECT_THAT(ended_.out, HasSubstr("by plan"));
 }
 
+Json workspace_of(const PredictedPoint& point) {
+  return point.model.value("workspace", Json::object());
+}
+
+// Where cuDNN is at hand and plans without a driver, it does.
+TEST_F(PredictedSweep, WorkspaceIsPlannedWhereItCanBe) {
+  const Arguments sweep{"--sweep", "memory", "--workload", "resnet18", "--mode",  "infer",
+                        "--dtype", "fp16",   "--batch",    "8",        "--device"};
+  const ResultDocument t4 = predicted("memory-resnet18-t4-predicted.json", sweep + Arguments{"t4"});
+  ASSERT_EQ(t4.predicted.size(), 1U);
+  const PredictedPoint& point = t4.predicted.front();
+  EXPECT_EQ(point.memory.total(), point.peak);
+  if (const Json workspace = workspace_of(point); workspace.contains("planned_by")) {
+    EXPECT_THAT(ended_.out, HasSubstr("workspace planned by cuDNN 9"));
+    EXPECT_THAT(ended_.out, HasSubstr("for sm_75"));
+    EXPECT_GT(point.memory[MemoryCategory::workspace], 0);
+    EXPECT_LE(point.memory[MemoryCategory::workspace], workspace.at("planned_bytes").get<std::int64_t>());
+  } else {
+    EXPECT_THAT(ended_.out, HasSubstr("cuDNN's workspaces are estimated ("));
+    EXPECT_EQ(point.memory[MemoryCategory::workspace], 0);
+  }
+
+  const ResultDocument volta =
+      predicted("memory-resnet18-v100-16gb-predicted.json", sweep + Arguments{"v100-16gb"});
+  ASSERT_EQ(volta.predicted.size(), 1U);
+  EXPECT_EQ(volta.predicted.front().peak, point.peak) << "the total does not depend on the plan";
+  EXPECT_EQ(volta.predicted.front().memory[MemoryCategory::workspace], 0);
+  EXPECT_NE(workspace_of(volta.predicted.front()).value("why_not", ""), "");
+  EXPECT_THAT(ended_.out, HasSubstr("cuDNN's workspaces are estimated ("));
+}
+
+// Memory needs no measured time.
+TEST_F(PredictedSweep, MemoryOfThisProgramsEngine) {
+  const Arguments sweep{"--sweep",
+                        "memory",
+                        "--workload",
+                        "resnet18",
+                        "--mode",
+                        "train",
+                        "--optimizer",
+                        "sgd",
+                        "--dtype",
+                        "fp16",
+                        "--batch",
+                        "8,16",
+                        "--framework",
+                        "bench",
+                        "--no-plot",
+                        "--out",
+                        folder_.path().string(),
+                        "--device"};
+  const Ended ended = run_bench(sweep + Arguments{"t4"});
+  if (ended.code == 0) {
+    const std::filesystem::path path = folder_.path() / "memory-resnet18-t4-predicted.json";
+    EXPECT_EQ(schema_errors(read_file(path)), "");
+    const ResultDocument document = read_result(path);
+    ASSERT_EQ(document.predicted.size(), 2U);
+    for (const PredictedPoint& point : document.predicted) {
+      EXPECT_EQ(point.status, "planned");
+      EXPECT_EQ(point.step_ns, 0);
+      EXPECT_EQ(point.memory.total(), point.peak);
+    }
+    EXPECT_GT(finding(document, "memory_line/fp16 training with sgd").details.at("slope_bytes"), 0);
+    EXPECT_THAT(ended.out, HasSubstr("workspace planned by cuDNN 9"));
+    EXPECT_THAT(ended.out, Not(HasSubstr("samples/s"))) << "no time is known";
+  } else {
+    EXPECT_EQ(ended.code, 3) << ended.err;
+    EXPECT_THAT(ended.out, HasSubstr("own engine cannot be planned for"));
+  }
+  const Ended volta = run_bench(sweep + Arguments{"v100-16gb"});
+  EXPECT_EQ(volta.code, 3) << "nothing is known: " << volta.err;
+  EXPECT_THAT(volta.out, HasSubstr("own engine cannot be planned for"));
+}
+
 TEST_F(PredictedSweep, TransferByTheDataSheet) {
   const ResultDocument document =
       predicted("transfer-resnet18-t4-predicted.json",
@@ -158,7 +232,7 @@ TEST(PredictedSweepErrors, SayWhatToDo) {
   expect_refused(batch + Arguments{"t4", "--memory-cap", "100GiB"}, "but t4 holds 15.7 GiB");
   expect_refused(batch + Arguments{"t4", "--resume"},
                  "--resume: it was given, but belongs to measured points");
-  expect_refused(batch + Arguments{"t4", "--framework", "bench"}, "give bench predict");
+  expect_refused(batch + Arguments{"t4", "--framework", "bench"}, "or --sweep memory");
   expect_refused(batch + Arguments{"t4", "--framework", "tensorflow"}, "accepted: pytorch, pytorch-compiled");
   expect_refused(batch + Arguments{"cpu", "--framework", "pytorch"}, "is measured and not predicted");
   expect_refused(batch + Arguments{"cpu", "--dtype", "half"}, "--dtype: 'half' was given");

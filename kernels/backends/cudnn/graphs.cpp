@@ -76,11 +76,16 @@ Tensor channels_last(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_
   return {.dims = {n, c, h, w}, .strides = {h * w * c, 1, w * c, c}};
 }
 
+Tensor channels_first(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w) {
+  return {.dims = {n, c, h, w}, .strides = {c * h * w, h * w, w, 1}};
+}
+
 ConvolutionTensors tensors_of(const Conv2d& convolution) {
   const Conv2d& c = convolution;
-  return {.x = channels_last(c.batch, c.in_channels, c.height, c.width),
-          .w = channels_last(c.out_channels, c.in_channels / c.groups, c.kernel_h, c.kernel_w),
-          .y = channels_last(c.batch, c.out_channels, c.out_height(), c.out_width())};
+  const auto stored = c.src_layout == Layout::nchw ? channels_first : channels_last;
+  return {.x = stored(c.batch, c.in_channels, c.height, c.width),
+          .w = stored(c.out_channels, c.in_channels / c.groups, c.kernel_h, c.kernel_w),
+          .y = stored(c.batch, c.out_channels, c.out_height(), c.out_width())};
 }
 
 cuda::Parts parts_of(const Conv2d& spec) {
@@ -106,6 +111,9 @@ std::string described(const Conv2d& convolution) {
   }
   if (c.groups != 1) {
     text += fmt::format(" groups {}", c.groups);
+  }
+  if (c.src_layout != Layout::nhwc) {
+    text += fmt::format(" {}", name_of(c.src_layout));
   }
   if (fuses(c)) {
     text +=

@@ -37,9 +37,11 @@ struct Tensor {
   std::array<std::int64_t, 4> strides{};
 };
 
-// Channels innermost, nothing between the elements.
+// Channels innermost, or the columns; nothing between the elements.
 Tensor channels_last(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w);
+Tensor channels_first(std::int64_t n, std::int64_t c, std::int64_t h, std::int64_t w);
 
+// All three in the layout of the source. Operations of our own are NHWC; NCHW is what eager PyTorch asks for.
 struct ConvolutionTensors {
   Tensor x, w, y;  // w as [out][in / groups][kernel_h][kernel_w]; cuDNN infers the groups from x and w
 };

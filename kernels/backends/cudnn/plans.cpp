@@ -61,12 +61,8 @@ Answer ask(const Graph& graph, cuda::Card& card) {
 
 template <class Graph>
 std::shared_ptr<Plans> known_plans(const Graph& graph, cuda::Card& card) {
-  const int newest = plan_source().newest_capability();
-  const int capability = card.compute_capability();
-  if (capability < 75 || capability > newest) {
-    throw Unsupported(fmt::format("cuDNN {} knows compute capabilities 7.5 to {}.{}, this device has {}.{}",
-                                  plan_source().version(), newest / 10, newest % 10, capability / 10,
-                                  capability % 10));
+  if (const auto unknown = unknown_capability(card.compute_capability())) {
+    throw Unsupported(*unknown);
   }
   const Answer& answer =
       card.keep<cuda::KeptAnswers<Graph, Answer>>()->get(graph, [&] { return ask(graph, card); });
@@ -84,6 +80,16 @@ const PlanSource& plan_source() {
     throw Unsupported("this program was built without cuDNN");
   }
   return *source;
+}
+
+std::optional<std::string> unknown_capability(int capability) {
+  constexpr int kFirst = 75;
+  const int newest = plan_source().newest_capability();
+  if (capability >= kFirst && capability <= newest) {
+    return std::nullopt;
+  }
+  return fmt::format("cuDNN {} knows compute capabilities 7.5 to {}.{}, this device has {}.{}",
+                     plan_source().version(), newest / 10, newest % 10, capability / 10, capability % 10);
 }
 
 std::shared_ptr<Plans> plans_for(const Conv2d& convolution, cuda::Card& card) {

@@ -100,6 +100,10 @@ struct PlanSource {
 // Throws Unsupported where the program has no cuDNN.
 const PlanSource& plan_source();
 
+// Why cuDNN plans nothing for cards of this compute capability (75 for 7.5); nullopt where it knows them.
+// Throws Unsupported where there is no cuDNN.
+std::optional<std::string> unknown_capability(int capability);
+
 // The card keeps the answers: heuristics take a millisecond or more, and a network is planned several times.
 // Throws Unsupported with cuDNN's reason where there is no plan.
 std::shared_ptr<Plans> plans_for(const Conv2d& convolution, cuda::Card& card);

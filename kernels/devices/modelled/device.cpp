@@ -14,6 +14,8 @@
 #include "bench/modelled.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
+#include "kernels/devices/cuda/card.h"
+#include "kernels/devices/cuda/card_properties.h"
 
 namespace bench::kernels {
 namespace {
@@ -40,15 +42,24 @@ DeviceInfo describe(const GpuModel& model, const ModelledSetting& setting) {
   return info;
 }
 
-class ModelledDevice final : public Device {
+class ModelledDevice final : public Device, public cuda::CardDevice {
  public:
   ModelledDevice(GpuModel model, const ModelledSetting& setting)
-      : model_(std::move(model)), setting_(setting), info_(describe(model_, setting)) {}
+      : model_(std::move(model)),
+        setting_(setting),
+        info_(describe(model_, setting)),
+        card_(model_.gpu().compute_capability, model_.gpu().multiprocessors,
+              cuda::cudnn_properties(model_.gpu())) {}
 
   const DeviceInfo& info() const override { return info_; }
   const GpuModel* model() const override { return &model_; }
+  // For plans of libraries.
+  cuda::Card& card() const override { return card_; }
 
   std::optional<std::string> unsupported(Dtype dtype) const override {
+    if (setting_.framework == Framework::bench) {  // a plan of its memory needs no measured time
+      return model_.lacks_units(dtype);
+    }
     return model_.unsupported({.dtype = dtype, .cast_whole = setting_.cast_whole && dtype == Dtype::fp16});
   }
 
@@ -82,6 +93,7 @@ class ModelledDevice final : public Device {
   GpuModel model_;
   ModelledSetting setting_;
   DeviceInfo info_;
+  mutable cuda::Card card_;
 };
 
 std::string description() {

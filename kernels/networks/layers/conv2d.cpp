@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "kernels/networks/graph/convolution.h"
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/graph/parameters.h"
@@ -169,23 +170,8 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
 
   Conv2d spec(const Recorder& recorder, Conv2d::Direction direction, const ExtraBytes& extra) const {
     const TensorDesc& src = recorder.src();
-    Conv2d spec;
+    Conv2d spec = convolution_of(options_, Shape::maps(src.c, src.h, src.w));
     spec.batch = src.n;
-    spec.in_channels = src.c;
-    spec.height = src.h;
-    spec.width = src.w;
-    spec.out_channels = options_.channels;
-    spec.kernel_h = options_.kernel.h;
-    spec.kernel_w = options_.kernel.w;
-    spec.stride_h = options_.stride.h;
-    spec.stride_w = options_.stride.w;
-    spec.pad_h = options_.pad.top;
-    spec.pad_w = options_.pad.left;
-    spec.pad_bottom = options_.pad.bottom - options_.pad.top;
-    spec.pad_right = options_.pad.right - options_.pad.left;
-    spec.dilation_h = options_.dilation.h;
-    spec.dilation_w = options_.dilation.w;
-    spec.groups = options_.groups;
     spec.direction = direction;
     spec.bias = options_.bias && direction != Conv2d::Direction::backward_data;
     spec.residual = residual_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "kernels/networks/graph/convolution.h"
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/graph/parameters.h"
@@ -18,8 +19,7 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer, ConvTranspos
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     const Shape& in = inputs[0];
     require(in.is_maps(), name, "needs maps", in);
-    ConvTranspose spec = described();
-    spec.src = {.n = 1, .c = in.channels(), .h = in.height(), .w = in.width()};
+    const ConvTranspose spec = convolution_of(options_, in);
     const auto wrong = spec.invalid();
     require(!wrong, name, wrong.value_or("").c_str(), in);
     return {in[0], options_.channels, spec.dst().h, spec.dst().w};
@@ -78,19 +78,10 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer, ConvTranspos
     return options_.channels / options_.groups * options_.kernel.h * options_.kernel.w;
   }
 
-  ConvTranspose described() const {
-    return {.src = {},
-            .out_channels = options_.channels,
-            .kernel = options_.kernel,
-            .stride = stride(),
-            .pad = options_.pad,
-            .output_pad = options_.output_pad,
-            .dilation = options_.dilation,
-            .groups = options_.groups};
-  }
   ConvTranspose spec(const Recorder& recorder, Direction direction) const {
-    ConvTranspose spec = described();
-    spec.src = recorder.src();
+    const TensorDesc& src = recorder.src();
+    ConvTranspose spec = convolution_of(options_, Shape::maps(src.c, src.h, src.w));
+    spec.src = src;
     spec.direction = direction;
     spec.bias = options_.bias && direction != Direction::backward_data;
     return spec;

@@ -101,7 +101,7 @@ std::int64_t countable_feature_maps(const NetworkPoint& point) {
 }
 
 // Common to both modes.
-class ConfiguredNetwork : public ConfiguredWorkload {
+class ConfiguredNetwork : public ConfiguredWorkload, public ConfiguredNetworkPoint {
  public:
   explicit ConfiguredNetwork(NetworkPoint point) : point_(std::move(point)) {}
 
@@ -146,20 +146,23 @@ class ConfiguredNetwork : public ConfiguredWorkload {
     if (training.recompute) {
       return std::nullopt;
     }
-    NetworkTerms terms =
-        kernels::eager_terms(point_.graph, {.dtype = point_.dtype,
-                                            .cast_whole = cast_whole,
-                                            .train = trains(),
-                                            .optimizer = training.optimizer,
-                                            .micro_batches = static_cast<double>(training.accumulate)});
+    NetworkTerms terms = kernels::eager_terms(point_.graph, eager_setting(cast_whole));
     terms.may_lack_norms = point_.is_file && may_have_folded_norms(point_.graph);
     return terms;
+  }
+
+  const NetworkPoint& point() const final { return point_; }
+  EagerSetting eager_setting(bool cast_whole) const final {
+    return {.dtype = point_.dtype,
+            .cast_whole = cast_whole,
+            .train = trains(),
+            .optimizer = point_.training.optimizer,
+            .micro_batches = static_cast<double>(point_.training.accumulate)};
   }
 
  protected:
   virtual bool trains() const = 0;
   virtual ProgramPlan program(Device& device) const = 0;
-  const NetworkPoint& point() const { return point_; }
 
  private:
   NetworkPoint point_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/workload.h"
+#include "kernels/networks/eager/terms.h"
 #include "kernels/networks/graph/graph.h"
 #include "kernels/networks/models/network.h"
 #include "kernels/networks/passes/training.h"
@@ -30,6 +31,17 @@ struct NetworkPoint {
   std::function<std::vector<Graph>()> small_graphs{};
   // Tests break a training step with it.
   std::function<void(ProgramPlan&)> edit_plan{};
+};
+
+// The networks among configured workloads, for those that ask of one more than its workload tells.
+class ConfiguredNetworkPoint {
+ public:
+  virtual const NetworkPoint& point() const = 0;
+  // How eager PyTorch runs its step.
+  virtual EagerSetting eager_setting(bool cast_whole) const = 0;
+
+ protected:
+  ~ConfiguredNetworkPoint() = default;
 };
 
 // Throws UsageError naming the option, what was given and what is accepted.

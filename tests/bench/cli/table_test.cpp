@@ -39,6 +39,42 @@ TEST(Table, RowsGrowWithTheBatchWithinADtype) {
             "    2  bf16           400 ± 12    5.00 ms  2.00 MiB  1.00 MiB  3.00 MiB\n");
 }
 
+PredictedPoint predicted_point(std::int64_t batch, double step_ns, const Json& workspace) {
+  PredictedPoint predicted{.name = "p", .params = {{"batch", batch}, {"dtype", "fp16"}}};
+  predicted.step_ns = step_ns;
+  predicted.items_per_step = static_cast<double>(batch);
+  predicted.memory[MemoryCategory::workspace] = workspace.contains("planned_by") ? 1 << 20 : 0;
+  predicted.peak = 3 << 20;
+  predicted.model = {{"workspace", workspace}};
+  return predicted;
+}
+
+TEST(Table, SaysWhoPlannedTheWorkspaceOrWhyItIsEstimated) {
+  const Json planned = {{"planned_by", "cuDNN 9.19 for sm_75"}, {"planned_bytes", 1 << 20}};
+  const Json estimated = {{"why_not", "planning took longer than 10.0 s"}};
+  ResultDocument document;
+  document.context.device.name = "Tesla T4";
+  document.context.device.details["framework"] = "pytorch";
+  document.predicted = {predicted_point(1, 1e6, planned)};
+  EXPECT_EQ(
+      predicted_points(document),
+      "Predicted for pytorch on Tesla T4; nothing was measured; workspace planned by cuDNN 9.19 for sm_75\n"
+      "batch  dtype  samples/s (80 %)  step time    memory  workspace\n"
+      "    1  fp16               1000    1.00 ms  3.00 MiB   1.00 MiB\n");
+  document.predicted.push_back(predicted_point(2, 1e6, estimated));
+  EXPECT_THAT(predicted_points(document), HasSubstr("at 1 of 2 points"));
+  EXPECT_THAT(predicted_points(document), HasSubstr("3.00 MiB  estimated"));
+  document.predicted.erase(document.predicted.begin());
+  EXPECT_THAT(predicted_points(document), HasSubstr("estimated (planning took"));
+  EXPECT_THAT(predicted_points(document), Not(HasSubstr("planned by")));
+}
+
+TEST(Table, APlannedPointHasNoTime) {
+  ResultDocument document;
+  document.predicted = {predicted_point(1, 0, {{"planned_by", "cuDNN 9.19 for sm_75"}})};
+  EXPECT_THAT(predicted_points(document), Not(HasSubstr("step time")));
+}
+
 TEST(Table, AFlagOfEveryPointMarksNone) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};

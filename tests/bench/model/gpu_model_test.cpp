@@ -181,6 +181,29 @@ NetworkTerms resnet18_memory() {
   return terms;
 }
 
+// The total was fitted with the workspace in it.
+TEST(GpuModel, APlannedWorkspaceIsPartOfTheTotal) {
+  const GpuModel t4 = model_of("t4");
+  const NetworkTerms terms = resnet18_memory();
+  const StepSetting setting{.train = true, .batch = 100};
+  const PredictedMemory estimated = t4.memory(terms, setting);
+  EXPECT_EQ(estimated.at_peak[MemoryCategory::workspace], 0);
+  for (const std::int64_t bytes : {std::int64_t{1} << 20, std::int64_t{500} << 20}) {
+    const PredictedMemory planned = t4.memory(terms, setting, bytes);
+    EXPECT_EQ(planned.peak, estimated.peak);
+    EXPECT_EQ(planned.at_peak.total(), estimated.peak);
+    EXPECT_EQ(planned.at_peak[MemoryCategory::workspace], bytes);
+    EXPECT_EQ(planned.at_peak.fixed_part(), estimated.at_peak.fixed_part());
+  }
+  const PredictedMemory small = t4.memory(terms, setting, 1 << 20);
+  EXPECT_EQ(small.at_peak[MemoryCategory::other], 900'000'000) << "the allocator's slack held it";
+  const PredictedMemory vast = t4.memory(terms, setting, std::int64_t{1} << 40);
+  EXPECT_EQ(vast.at_peak.total(), estimated.peak);
+  EXPECT_EQ(vast.at_peak[MemoryCategory::other], 450'000'000) << "the driver's context";
+  EXPECT_NEAR(static_cast<double>(vast.at_peak[MemoryCategory::workspace]), 450e6 + 0.08 * 100 * 22'980'608,
+              2);
+}
+
 TEST(GpuModel, MemoryOfTraining) {
   const GpuModel t4 = model_of("t4");
   const NetworkTerms terms = resnet18_memory();
