@@ -200,7 +200,7 @@ class PointRows {
   }
 
   // `others`: the columns after the parameters, aligned right; `cells`: theirs of a point.
-  std::string text(const std::vector<std::string>& others, const auto& cells) const {
+  TextTable table(const std::vector<std::string>& others, const auto& cells) const {
     std::vector<std::string> header = parameters_;
     std::vector<bool> right;
     for (const std::string& name : parameters_) {
@@ -208,9 +208,9 @@ class PointRows {
     }
     header.insert(header.end(), others.begin(), others.end());
     right.resize(header.size(), true);
-    std::vector<std::vector<std::string>> rows{header};
+    TextTable table{.title = "", .rows = {header}, .right = right};
     for (const Point* point : points_) {
-      std::vector<std::string>& row = rows.emplace_back();
+      std::vector<std::string>& row = table.rows.emplace_back();
       for (const std::string& name : parameters_) {
         const auto value = point->params.find(name);
         row.push_back(value == point->params.end() ? "-" : shown(*value));
@@ -219,7 +219,7 @@ class PointRows {
         row.push_back(std::move(cell));
       }
     }
-    return in_columns(rows, right);
+    return table;
   }
 
  private:
@@ -233,10 +233,9 @@ std::string_view action_in(std::string_view reason) {
   return reason.substr(std::min(reason.rfind("; give "), reason.size()));
 }
 
-std::string measured_points(const ResultDocument& document) {
-  if (document.benchmarks.empty()) {
-    return "No point was measured.\n";
-  }
+namespace {
+
+TextTable measured_table(const ResultDocument& document) {
   const FlagMarks marks(document.benchmarks);
   const bool with_plan = plan_differs(document);
   std::vector<std::string> header{"samples/s (95 %)", "step time", "memory"};
@@ -244,7 +243,7 @@ std::string measured_points(const ResultDocument& document) {
     header.emplace_back("planned");
   }
   header.insert(header.end(), {"driver", ""});
-  return PointRows(document, document.benchmarks).text(header, [&](const MeasuredPoint& point) {
+  return PointRows(document, document.benchmarks).table(header, [&](const MeasuredPoint& point) {
     std::vector<std::string> cells{throughput(point), format_duration(point.stats.median_ns),
                                    format_bytes(point.memory.peak_measured)};
     if (with_plan) {
@@ -256,6 +255,43 @@ std::string measured_points(const ResultDocument& document) {
   });
 }
 
+TextTable predicted_table(const ResultDocument& document) {
+  return PointRows(document, document.predicted)
+      .table({"samples/s (80 %)", "step time", "memory"}, [](const PredictedPoint& point) {
+        return std::vector{predicted_throughput(point), format_duration(point.step_ns),
+                           format_bytes(point.peak)};
+      });
+}
+
+}  // namespace
+
+TextTable points_table(const ResultDocument& document) {
+  return !document.predicted.empty()    ? predicted_table(document)
+         : !document.benchmarks.empty() ? measured_table(document)
+                                        : TextTable{};
+}
+
+TextTable unmeasured_table(const ResultDocument& document) {
+  std::vector<const UnmeasuredPoint*> all;
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    all.push_back(&point);
+  }
+  TextTable table{.title = "", .rows = {{"points", "status", "reason"}}, .right = {false, false, false}};
+  for (const UnmeasuredGroup& group : alike(all)) {
+    table.rows.push_back({subject(document, group, std::min<std::size_t>(group.size(), 3)),
+                          group.front()->status, group.front()->reason});
+  }
+  return table;
+}
+
+std::string measured_points(const ResultDocument& document) {
+  if (document.benchmarks.empty()) {
+    return "No point was measured.\n";
+  }
+  const TextTable table = measured_table(document);
+  return in_columns(table.rows, table.right);
+}
+
 std::string predicted_points(const ResultDocument& document) {
   if (document.predicted.empty()) {
     return "No point was predicted.\n";
@@ -264,11 +300,8 @@ std::string predicted_points(const ResultDocument& document) {
   const std::string title = fmt::format(
       "Predicted for {}{} on {}; nothing was measured; cuDNN's workspaces are estimated\n",
       context.detail("framework"), cast_in_words(context.detail(kCastDetail)), context.device.name);
-  return title + PointRows(document, document.predicted)
-                     .text({"samples/s (80 %)", "step time", "memory"}, [](const PredictedPoint& point) {
-                       return std::vector{predicted_throughput(point), format_duration(point.step_ns),
-                                          format_bytes(point.peak)};
-                     });
+  const TextTable table = predicted_table(document);
+  return title + in_columns(table.rows, table.right);
 }
 
 std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose) {

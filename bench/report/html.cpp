@@ -1,0 +1,189 @@
+#include "bench/report/html.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/compare/escape.h"
+#include "bench/report/download.h"
+#include "bench/report/style.h"
+#include "bench/report/svg.h"
+
+namespace bench::report {
+namespace {
+
+constexpr std::size_t kLongestClaim = 2000;  // characters
+constexpr std::size_t kLongestCell = 200;
+constexpr std::size_t kRowsOfChart = 100;
+constexpr std::size_t kRowsOfPoints = 150;
+constexpr std::size_t kOtherFindings = 60;
+
+std::string text_of(std::string_view text) {
+  return xml_text(text, kLongestClaim);
+}
+
+std::string html_table(const TextTable& table, std::size_t most) {
+  if (table.rows.empty()) {
+    return "";
+  }
+  std::string html = "<div class=\"scroll\"><table>";
+  const auto row = [&](const std::vector<std::string>& cells, const char* element) {
+    html += "<tr>";
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool right = i < table.right.size() && table.right[i];
+      html += fmt::format("<{}{}>{}</{}>", element, right ? " class=\"r\"" : "", xml_text(cells[i], kLongestCell), element);
+    }
+    html += "</tr>\n";
+  };
+  html += "<thead>";
+  row(table.rows.front(), "th");
+  html += "</thead><tbody>";
+  for (std::size_t i = 1; i < table.rows.size() && i <= most; ++i) {
+    row(table.rows[i], "td");
+  }
+  html += "</tbody></table></div>";
+  if (table.rows.size() > most + 1) {
+    html += fmt::format("<p class=\"soft\">The first {} of {} rows; the result file has all.</p>", most,
+                        table.rows.size() - 1);
+  }
+  return html;
+}
+
+std::string html_facts(const Facts& facts) {
+  std::string html = "<dl>";
+  for (const auto& [name, text] : facts) {
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>", text_of(name), text_of(text));
+  }
+  return html + "</dl>\n";
+}
+
+std::string html_list(const std::vector<std::string>& claims, std::size_t most) {
+  std::string html = "<ul>";
+  for (std::size_t i = 0; i < claims.size() && i < most; ++i) {
+    html += fmt::format("<li>{}</li>\n", text_of(claims[i]));
+  }
+  if (claims.size() > most) {
+    html += fmt::format("<li class=\"soft\">and {} more in the result file</li>", claims.size() - most);
+  }
+  return html + "</ul>\n";
+}
+
+std::string html_details(const std::string& summary, const std::string& content) {
+  return fmt::format("<details><summary>{}</summary>{}</details>\n", summary, content);
+}
+
+std::string badge(bool predicted) {
+  return predicted ? " <span class=\"predicted\">predicted, not measured</span>" : "";
+}
+
+std::string html_figure(const Chart& chart) {
+  std::string html = fmt::format("<figure><h3>{}{}</h3>\n{}\n", text_of(chart.title), badge(chart.predicted),
+                                 chart_svg(chart));
+  if (const std::vector<LegendEntry> legend = chart_legend(chart); !legend.empty()) {
+    html += "<ul class=\"legend\">";
+    for (const LegendEntry& entry : legend) {
+      html += fmt::format("<li>{}<span>{}</span></li>", entry.mark, text_of(entry.text));
+    }
+    html += "</ul>\n";
+  }
+  std::vector<std::string> notes;
+  for (const std::string& note : {chart.intervals, chart.note}) {
+    if (!note.empty()) {
+      notes.push_back(text_of(note));
+    }
+  }
+  html += notes.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", fmt::join(notes, " "));
+  return html + html_details("Table", html_table(chart_table(chart, kRowsOfChart), kRowsOfChart + 1)) + "</figure>\n";
+}
+
+std::string html_section(const ReportSection& section, std::size_t number) {
+  std::string html = fmt::format("<section id=\"r{}\"><h2>{}{}</h2>\n<p class=\"soft\">{}</p>\n", number,
+                                 text_of(section.title), badge(section.predicted), text_of(section.question));
+  html += section.findings.empty() ? "<p>It has no finding.</p>\n" : html_list(section.findings, section.findings.size());
+  html += section.warning.empty() ? "" : fmt::format("<p class=\"warn\">{}</p>\n", text_of(section.warning));
+  if (section.charts.empty()) {
+    html += fmt::format("<p class=\"soft\">{}</p>\n", text_of(section.no_charts));
+  } else {
+    html += "<div class=\"charts\">\n";
+    for (const Chart& chart : section.charts) {
+      html += html_figure(chart);
+    }
+    html += "</div>\n";
+  }
+  if (!section.others.empty()) {
+    html += html_details(fmt::format("Further findings ({})", section.others.size()), html_list(section.others, kOtherFindings));
+  }
+  if (section.points.rows.size() > 1) {
+    html += html_details(fmt::format("All points ({})", section.points.rows.size() - 1), html_table(section.points, kRowsOfPoints));
+  }
+  if (section.unmeasured.rows.size() > 1) {
+    html += html_details(section.predicted ? "Points without a prediction" : "Points that were not measured",
+                         html_table(section.unmeasured, kRowsOfPoints));
+  }
+  html += html_details(section.predicted ? "How it was predicted" : "How it was measured", html_facts(section.method));
+  return html + "</section>\n";
+}
+
+std::string html_answer(const Report& report) {
+  std::string html = "<section id=\"answer\"><ol class=\"answer\">\n";
+  for (const ReportedFinding& finding : report.answer) {
+    const ReportSection& section = report.sections.at(finding.section);
+    html += fmt::format("<li>{}{}{}</li>\n", text_of(finding.claim), badge(section.predicted),
+                        report.sections.size() > 1
+                            ? fmt::format(" <small><a href=\"#r{}\">{}</a></small>", finding.section + 1, text_of(section.title))
+                            : "");
+  }
+  html += report.answer.empty() ? "<li>The results have no finding.</li>" : "";
+  return html + "</ol></section>\n";
+}
+
+std::string html_environments(const Report& report) {
+  std::string html = "<section id=\"environment\"><h2>Environment</h2>\n";
+  for (const ReportEnvironment& environment : report.environments) {
+    if (report.environments.size() > 1) {
+      std::vector<std::string> titles;
+      for (const std::size_t section : environment.sections) {
+        titles.push_back(fmt::format("<a href=\"#r{}\">{}</a>", section + 1, text_of(report.sections.at(section).title)));
+      }
+      html += fmt::format("<p>{}</p>\n", fmt::join(titles, "; "));
+    }
+    html += html_facts(environment.facts);
+  }
+  return html + "</section>\n";
+}
+
+std::string html_downloads(const std::vector<Download>& downloads) {
+  std::string html = "<section id=\"data\"><h2>Results to download</h2>\n<ul>\n";
+  for (const Download& download : downloads) {
+    html += download.href.empty()
+                ? fmt::format("<li>{}: {}</li>\n", text_of(download.name), text_of(download.extent))
+                : fmt::format("<li><a download=\"{}\" href=\"{}\">{}</a> ({})</li>\n", text_of(download.name),
+                              download.href, text_of(download.name), text_of(download.extent));
+  }
+  return html + "</ul></section>\n";
+}
+
+// Scripts, frames, forms and whatever would be loaded are forbidden; the page's own style is not.
+constexpr const char* kPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+}  // namespace
+
+std::string report_html(const Report& report, const std::vector<ReportedResult>& results) {
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+      "<title>{}</title>\n<style>{}</style></head>\n<body><main>\n<h1>{}</h1>\n",
+      kPolicy, text_of(report.title), kStyle, text_of(report.title));
+  html += html_answer(report);
+  for (std::size_t i = 0; i < report.sections.size(); ++i) {
+    html += html_section(report.sections[i], i + 1);
+  }
+  html += html_environments(report);
+  const std::string end = "</main></body></html>\n";
+  constexpr std::size_t kAround = 1000;  // the section of the downloads, without its links
+  const std::size_t limit = page_limit(results.size());
+  const std::size_t used = html.size() + end.size() + kAround;
+  return html + html_downloads(downloads_of(results, limit > used ? limit - used : 0)) + end;
+}
+
+}  // namespace bench::report
