@@ -111,8 +111,8 @@ std::string help_of(const Command& command, std::size_t width) {
   text += "\nOptions\n";
   for (const CommandArgument& option : command.options) {
     const std::string left =
-        fmt::format("  {}--{}{}{}", option.letter == 0 ? "" : fmt::format("-{}, ", option.letter), option.name,
-                    option.value.empty() ? "" : " ", option.value);
+        fmt::format("  {}--{}{}{}", option.letter == 0 ? "" : fmt::format("-{}, ", option.letter),
+                    option.name, option.value.empty() ? "" : " ", option.value);
     text += hanging(left, option.help, kColumn, width);
   }
   text += command.notes.empty() ? "" : "\n";

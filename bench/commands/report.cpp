@@ -51,7 +51,8 @@ void check_files(const CommandWords& words, const std::string& target) {
       throw UsageError(fmt::format("-o: {} is one of the results; give another file", path_in_words(target)));
     }
     const auto end = paths.begin() + static_cast<std::ptrdiff_t>(i);
-    if (std::any_of(paths.begin(), end, [&](const std::string& path) { return is_same_file(path, paths[i]); })) {
+    if (std::any_of(paths.begin(), end,
+                    [&](const std::string& path) { return is_same_file(path, paths[i]); })) {
       throw UsageError(fmt::format("{} is given twice; give each result once", path_in_words(paths[i])));
     }
   }
@@ -68,10 +69,12 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
   const std::string format = page_format(words, target);
   if (words.before().empty() || words.has_dashes()) {
     throw UsageError(fmt::format("report: {}; give bench report {}",
-                                 words.has_dashes() ? "-- has no place here" : "no result is given", command.usage));
+                                 words.has_dashes() ? "-- has no place here" : "no result is given",
+                                 command.usage));
   }
   if (out == nullptr && format == "html" && ::isatty(STDOUT_FILENO) == 1) {
-    throw UsageError("-o: no file is given, and a terminal shows no HTML; give -o report.html or --format markdown");
+    throw UsageError(
+        "-o: no file is given, and a terminal shows no HTML; give -o report.html or --format markdown");
   }
   check_files(words, target);
   std::vector<report::ReportedResult> results;
@@ -95,23 +98,25 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
 }  // namespace
 
 Command report_command() {
-  return {.name = "report",
-          .usage = "[options] RESULT.json… -o FILE",
-          .brief = "RESULT… -o FILE",
-          .question = "results as one page: answers, pictures, tables, environment",
-          .options = {{.name = "out",
-                       .value = "FILE",
-                       .help = "the page, replaced as a whole; - or none: standard output",
-                       .letter = 'o'},
-                      {.name = "format",
-                       .value = "NAME",
-                       .help = "html or markdown (default: html; markdown where FILE ends in .md)"}},
-          .notes = {"RESULT.json is a result of any sweep, measured or predicted. The HTML file loads nothing, runs "
-                    "no script, and holds the results to download: at most 300 kB for five of them.",
-                    "Exit codes: 0 done; 2 wrong usage, or a result that cannot be read."},
-          .examples = {"bench report results/local/*.json -o report.html",
-                       "bench report batch-resnet50-cpu.json --format markdown >> \"$GITHUB_STEP_SUMMARY\""},
-          .run = run_report};
+  return {
+      .name = "report",
+      .usage = "[options] RESULT.json… -o FILE",
+      .brief = "RESULT… -o FILE",
+      .question = "results as one page: answers, pictures, tables, environment",
+      .options = {{.name = "out",
+                   .value = "FILE",
+                   .help = "the page, replaced as a whole; - or none: standard output",
+                   .letter = 'o'},
+                  {.name = "format",
+                   .value = "NAME",
+                   .help = "html or markdown (default: html; markdown where FILE ends in .md)"}},
+      .notes =
+          {"RESULT.json is a result of any sweep, measured or predicted. The HTML file loads nothing, runs "
+           "no script, and holds the results to download: at most 300 kB for five of them.",
+           "Exit codes: 0 done; 2 wrong usage, or a result that cannot be read."},
+      .examples = {"bench report results/local/*.json -o report.html",
+                   "bench report batch-resnet50-cpu.json --format markdown >> \"$GITHUB_STEP_SUMMARY\""},
+      .run = run_report};
 }
 
 }  // namespace bench

@@ -15,8 +15,10 @@ namespace {
 constexpr double kMostBytes = 0x1p62;
 
 // "12.3 (10.0 to 15.1) GB/s" of a prediction.
-std::string scaled_interval80(double value, const Interval& interval, const Scale& scale, std::string_view unit) {
-  return fmt::format("{} {}{}", with_interval80(value / scale.by, {interval.low / scale.by, interval.high / scale.by}),
+std::string scaled_interval80(double value, const Interval& interval, const Scale& scale,
+                              std::string_view unit) {
+  return fmt::format("{} {}{}",
+                     with_interval80(value / scale.by, {interval.low / scale.by, interval.high / scale.by}),
                      scale.prefix, unit);
 }
 
@@ -42,7 +44,8 @@ TextTable curves_by_x(const Curves& curves, bool predicted) {
 }
 
 TextTable curves_by_point(const Curves& curves, bool predicted) {
-  TextTable table{.title = "", .rows = {{"series", "point", curves.x.label, curves.y.label}},
+  TextTable table{.title = "",
+                  .rows = {{"series", "point", curves.x.label, curves.y.label}},
                   .right = {false, false, true, true}};
   for (const ChartSeries& series : curves.series) {
     for (const ChartPoint& point : series.marks ? series.points : std::vector<ChartPoint>{}) {
@@ -93,10 +96,15 @@ std::size_t colour_of(MemoryCategory category) {
 }
 
 std::size_t colour_of_dtype(std::string_view dtype) {
-  return dtype == "fp32" ? 0 : dtype == "bf16" ? 1 : dtype == "fp16" ? 2 : dtype == "tf32" ? 3 : kSeriesColours - 1;
+  return dtype == "fp32"   ? 0
+         : dtype == "bf16" ? 1
+         : dtype == "fp16" ? 2
+         : dtype == "tf32" ? 3
+                           : kSeriesColours - 1;
 }
 
-std::string value_text(double value, const std::optional<Interval>& interval, const Axis& axis, bool predicted) {
+std::string value_text(double value, const std::optional<Interval>& interval, const Axis& axis,
+                       bool predicted) {
   switch (axis.quantity) {
     case Quantity::bytes:
       return format_bytes(std::llround(std::clamp(value, 0.0, kMostBytes)));
@@ -116,7 +124,8 @@ std::string value_text(double value, const std::optional<Interval>& interval, co
 }
 
 TextTable chart_table(const Chart& chart, std::size_t most) {
-  TextTable table = std::visit([&](const auto& content) { return table_of(content, chart.predicted); }, chart.content);
+  TextTable table =
+      std::visit([&](const auto& content) { return table_of(content, chart.predicted); }, chart.content);
   if (table.rows.size() > most + 1) {
     const std::size_t more = table.rows.size() - 1 - most;
     table.rows.resize(most + 1);
@@ -127,7 +136,8 @@ TextTable chart_table(const Chart& chart, std::size_t most) {
 
 bool is_empty(const Chart& chart) {
   if (const auto* const curves = std::get_if<Curves>(&chart.content)) {
-    return std::ranges::all_of(curves->series, [](const ChartSeries& series) { return series.points.empty(); });
+    return std::ranges::all_of(curves->series,
+                               [](const ChartSeries& series) { return series.points.empty(); });
   }
   return std::get<Bars>(chart.content).categories.empty();
 }

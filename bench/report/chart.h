@@ -1,5 +1,5 @@
-// A picture of a report as data: what is drawn, in which units. A sweep makes it from its result, svg.h draws it,
-// and chart_table() lists the same numbers.
+// A picture of a report as data: what is drawn, in which units. A sweep makes it from its result, svg.h draws
+// it, and chart_table() lists the same numbers.
 #pragma once
 
 #include <cstddef>
@@ -96,10 +96,11 @@ struct Chart {
 };
 
 // "1.5 GiB", "33.1 ± 1.9", "12.3 ± 0.4 GB/s"; of a prediction "980 (840 to 1150)".
-std::string value_text(double value, const std::optional<Interval>& interval, const Axis& axis, bool predicted);
+std::string value_text(double value, const std::optional<Interval>& interval, const Axis& axis,
+                       bool predicted);
 
-// A row for each x, or for each point where points have names; at most `most` rows, then one that says how many
-// are left out.
+// A row for each x, or for each point where points have names; at most `most` rows, then one that says how
+// many are left out.
 TextTable chart_table(const Chart& chart, std::size_t most);
 
 bool is_empty(const Chart& chart);

@@ -38,11 +38,11 @@ Json without_samples(Json json) {
 
 constexpr std::size_t kAroundLink = 400;  // bytes of the page that a link takes besides its data
 
-struct Candidate {
+struct EmbeddableResult {
   std::string name;
-  std::string plain;   // as measured, JSON
-  std::string whole;   // the same compressed
-  std::string light;   // without samples, compressed
+  std::string plain;  // as measured, JSON
+  std::string whole;  // the same compressed
+  std::string light;  // without samples, compressed
 };
 
 std::size_t size_of(const std::string& bytes) {
@@ -50,14 +50,15 @@ std::size_t size_of(const std::string& bytes) {
 }
 
 // Indices by the size of a form, smallest first.
-std::vector<std::size_t> by_size(const std::vector<Candidate>& all, std::string Candidate::*form) {
+std::vector<std::size_t> by_size(const std::vector<EmbeddableResult>& all,
+                                 std::string EmbeddableResult::*form) {
   std::vector<std::size_t> order(all.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::ranges::stable_sort(order, {}, [&](std::size_t i) { return (all[i].*form).size(); });
   return order;
 }
 
-Candidate candidate_of(const ReportedResult& result, std::set<std::string>& names) {
+EmbeddableResult candidate_of(const ReportedResult& result, std::set<std::string>& names) {
   std::string name = file_name_of(result.document);
   const std::string stem = name.substr(0, name.size() - std::string_view(".json").size());
   for (int number = 2; !names.insert(name).second; ++number) {
@@ -74,31 +75,32 @@ Candidate candidate_of(const ReportedResult& result, std::set<std::string>& name
 }  // namespace
 
 std::vector<Download> downloads_of(const std::vector<ReportedResult>& results, std::size_t budget) {
-  std::vector<Candidate> all;
+  std::vector<EmbeddableResult> all;
   std::set<std::string> names;
   for (const ReportedResult& result : results) {
     all.push_back(candidate_of(result, names));
   }
   std::vector<Download> downloads;
-  for (const Candidate& candidate : all) {
-    downloads.push_back({.name = candidate.name, .href = "", .extent = "left out for its size: keep the file"});
+  for (const EmbeddableResult& candidate : all) {
+    downloads.push_back(
+        {.name = candidate.name, .href = "", .extent = "left out for its size: keep the file"});
   }
   // First every result without its samples, then the small ones better, as far as there is room.
   struct Form {
-    std::string Candidate::*bytes;
+    std::string EmbeddableResult::*bytes;
     const char* type;
     const char* ending;
     const char* extent;
   };
   std::vector<std::size_t> taken(all.size(), 0);
   std::size_t used = 0;
-  for (const Form& form :
-       {Form{&Candidate::light, "application/gzip", ".gz", "compressed, and without single timings: bench cannot compare it"},
-        Form{&Candidate::whole, "application/gzip", ".gz", "compressed"},
-        Form{&Candidate::plain, "application/json", "", "as measured"}}) {
+  for (const Form& form : {Form{&EmbeddableResult::light, "application/gzip", ".gz",
+                                "compressed, and without single timings: bench cannot compare it"},
+                           Form{&EmbeddableResult::whole, "application/gzip", ".gz", "compressed"},
+                           Form{&EmbeddableResult::plain, "application/json", "", "as measured"}}) {
     for (const std::size_t i : by_size(all, form.bytes)) {
       const std::size_t needed = size_of(all[i].*(form.bytes));
-      const bool better = taken[i] > 0 || form.bytes == &Candidate::light;
+      const bool better = taken[i] > 0 || form.bytes == &EmbeddableResult::light;
       if (!better || used - taken[i] + needed > budget) {
         continue;
       }
@@ -139,7 +141,8 @@ std::string gzipped(std::string_view bytes) {
       archive_write_open(writer.get(), &compressed, nullptr, append_bytes, nullptr) != ARCHIVE_OK) {
     throw std::runtime_error("libarchive cannot compress");
   }
-  const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(), archive_entry_free);
+  const std::unique_ptr<archive_entry, void (*)(archive_entry*)> entry(archive_entry_new(),
+                                                                       archive_entry_free);
   archive_entry_set_filetype(entry.get(), AE_IFREG);
   if (archive_write_header(writer.get(), entry.get()) != ARCHIVE_OK ||
       archive_write_data(writer.get(), bytes.data(), bytes.size()) != static_cast<la_ssize_t>(bytes.size()) ||

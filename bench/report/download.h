@@ -1,4 +1,5 @@
-// Results within a page, as data: links to download: whole where they fit, else compressed, else without their samples.
+// Results within a page, as data: links to download: whole where they fit, else compressed, else without
+// their samples.
 #pragma once
 
 #include <cstddef>
@@ -10,9 +11,9 @@
 namespace bench::report {
 
 struct Download {
-  std::string name;   // of the file: "batch-resnet50-cpu.json", and with ".gz" where it is compressed
-  std::string href;   // "data:…;base64,…"; empty where there was no room
-  std::string extent; // "as measured", "without its samples: …", "left out: …"
+  std::string name;    // of the file: "batch-resnet50-cpu.json", and with ".gz" where it is compressed
+  std::string href;    // "data:…;base64,…"; empty where there was no room
+  std::string extent;  // "as measured", "without its samples: …", "left out: …"
 };
 
 // One for each result, of at most `budget` bytes in all.

@@ -29,22 +29,25 @@ std::string checked_answers(const ResultDocument& document) {
   });
   return document.benchmarks.empty()
              ? ""
-             : fmt::format("{} of {} points compared with the reference implementation before they were timed", checked,
-                           document.benchmarks.size());
+             : fmt::format(
+                   "{} of {} points compared with the reference implementation before they were timed",
+                   checked, document.benchmarks.size());
 }
 
 std::string rounds_in_words(const ResultDocument& document) {
   if (document.benchmarks.empty()) {
     return "";
   }
-  const auto [least, most] = std::ranges::minmax(document.benchmarks, {}, [](const MeasuredPoint& point) { return point.stats.rounds; });
+  const auto [least, most] = std::ranges::minmax(
+      document.benchmarks, {}, [](const MeasuredPoint& point) { return point.stats.rounds; });
   std::size_t samples = 0;
   for (const MeasuredPoint& point : document.benchmarks) {
     samples += point.samples_ns.size();
   }
   return fmt::format("{}{} a point, {} timings in all",
                      least.stats.rounds == most.stats.rounds ? "" : fmt::format("{} to ", least.stats.rounds),
-                     fmt::format("{} round{}", most.stats.rounds, most.stats.rounds == 1 ? "" : "s"), samples);
+                     fmt::format("{} round{}", most.stats.rounds, most.stats.rounds == 1 ? "" : "s"),
+                     samples);
 }
 
 std::string sessions_in_words(const ResultDocument& document) {
@@ -64,7 +67,8 @@ Facts environment_of(const ResultDocument& document) {
   const DeviceInfo& device = context.device;
   const bool predicted = device.kind == "modelled";
   Facts facts;
-  add_text(facts, "device", fmt::format("{} ({}{})", device.name, device.id, predicted ? ", not here: predicted" : ""));
+  add_text(facts, "device",
+           fmt::format("{} ({}{})", device.name, device.id, predicted ? ", not here: predicted" : ""));
   if (device.memory_bytes > 0) {
     add_text(facts, "device memory", format_bytes(device.memory_bytes));
   }
@@ -77,10 +81,13 @@ Facts environment_of(const ResultDocument& document) {
     add_text(facts, "framework", context.detail("framework") + cast_in_words(context.detail(kCastDetail)));
   } else {
     add_text(facts, "processor", context.host.cpu);
-    add_text(facts, "cores",
-             fmt::format("{}{}", context.host.usable_cores,
-                         context.host.cpu_quota ? fmt::format(", quota {}", format_number(*context.host.cpu_quota)) : ""));
-    add_text(facts, "host memory", context.host.memory_bytes > 0 ? format_bytes(context.host.memory_bytes) : "");
+    add_text(
+        facts, "cores",
+        fmt::format(
+            "{}{}", context.host.usable_cores,
+            context.host.cpu_quota ? fmt::format(", quota {}", format_number(*context.host.cpu_quota)) : ""));
+    add_text(facts, "host memory",
+             context.host.memory_bytes > 0 ? format_bytes(context.host.memory_bytes) : "");
     if (!document.sessions.empty()) {
       add_text(facts, "kernel", document.sessions.back().kernel);
       add_text(facts, "governor", document.sessions.back().governor);
@@ -103,10 +110,13 @@ Facts method_of(const ResultDocument& document) {
   add_text(facts, predicted ? "predicted" : "measured", sessions_in_words(document));
   if (predicted) {
     add_text(facts, "how", "by the model of bench predict; nothing was run on this device");
-    add_text(facts, "intervals", "80 %: of five such predictions four are expected to hold the measured value");
+    add_text(facts, "intervals",
+             "80 %: of five such predictions four are expected to hold the measured value");
   } else {
     add_text(facts, "rounds", rounds_in_words(document));
-    add_text(facts, "intervals", "95 %, of the median over rounds: the spread between rounds of this run counts, not that between hours");
+    add_text(facts, "intervals",
+             "95 %, of the median over rounds: the spread between rounds of this run counts, not that "
+             "between hours");
     add_text(facts, "answers", checked_answers(document));
   }
   if (sweep.time_budget_ns && !predicted) {

@@ -30,7 +30,8 @@ std::string html_table(const TextTable& table, std::size_t most) {
     html += "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const bool right = i < table.right.size() && table.right[i];
-      html += fmt::format("<{}{}>{}</{}>", element, right ? " class=\"r\"" : "", xml_text(cells[i], kLongestCell), element);
+      html += fmt::format("<{}{}>{}</{}>", element, right ? " class=\"r\"" : "",
+                          xml_text(cells[i], kLongestCell), element);
     }
     html += "</tr>\n";
   };
@@ -92,13 +93,15 @@ std::string html_figure(const Chart& chart) {
     }
   }
   html += notes.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", fmt::join(notes, " "));
-  return html + html_details("Table", html_table(chart_table(chart, kRowsOfChart), kRowsOfChart + 1)) + "</figure>\n";
+  return html + html_details("Table", html_table(chart_table(chart, kRowsOfChart), kRowsOfChart + 1)) +
+         "</figure>\n";
 }
 
 std::string html_section(const ReportSection& section, std::size_t number) {
   std::string html = fmt::format("<section id=\"r{}\"><h2>{}{}</h2>\n<p class=\"soft\">{}</p>\n", number,
                                  text_of(section.title), badge(section.predicted), text_of(section.question));
-  html += section.findings.empty() ? "<p>It has no finding.</p>\n" : html_list(section.findings, section.findings.size());
+  html += section.findings.empty() ? "<p>It has no finding.</p>\n"
+                                   : html_list(section.findings, section.findings.size());
   html += section.warning.empty() ? "" : fmt::format("<p class=\"warn\">{}</p>\n", text_of(section.warning));
   if (section.charts.empty()) {
     html += fmt::format("<p class=\"soft\">{}</p>\n", text_of(section.no_charts));
@@ -110,16 +113,19 @@ std::string html_section(const ReportSection& section, std::size_t number) {
     html += "</div>\n";
   }
   if (!section.others.empty()) {
-    html += html_details(fmt::format("Further findings ({})", section.others.size()), html_list(section.others, kOtherFindings));
+    html += html_details(fmt::format("Further findings ({})", section.others.size()),
+                         html_list(section.others, kOtherFindings));
   }
   if (section.points.rows.size() > 1) {
-    html += html_details(fmt::format("All points ({})", section.points.rows.size() - 1), html_table(section.points, kRowsOfPoints));
+    html += html_details(fmt::format("All points ({})", section.points.rows.size() - 1),
+                         html_table(section.points, kRowsOfPoints));
   }
   if (section.unmeasured.rows.size() > 1) {
     html += html_details(section.predicted ? "Points without a prediction" : "Points that were not measured",
                          html_table(section.unmeasured, kRowsOfPoints));
   }
-  html += html_details(section.predicted ? "How it was predicted" : "How it was measured", html_facts(section.method));
+  html += html_details(section.predicted ? "How it was predicted" : "How it was measured",
+                       html_facts(section.method));
   return html + "</section>\n";
 }
 
@@ -128,9 +134,9 @@ std::string html_answer(const Report& report) {
   for (const ReportedFinding& finding : report.answer) {
     const ReportSection& section = report.sections.at(finding.section);
     html += fmt::format("<li>{}{}{}</li>\n", text_of(finding.claim), badge(section.predicted),
-                        report.sections.size() > 1
-                            ? fmt::format(" <small><a href=\"#r{}\">{}</a></small>", finding.section + 1, text_of(section.title))
-                            : "");
+                        report.sections.size() > 1 ? fmt::format(" <small><a href=\"#r{}\">{}</a></small>",
+                                                                 finding.section + 1, text_of(section.title))
+                                                   : "");
   }
   html += report.answer.empty() ? "<li>The results have no finding.</li>" : "";
   return html + "</ol></section>\n";
@@ -142,7 +148,8 @@ std::string html_environments(const Report& report) {
     if (report.environments.size() > 1) {
       std::vector<std::string> titles;
       for (const std::size_t section : environment.sections) {
-        titles.push_back(fmt::format("<a href=\"#r{}\">{}</a>", section + 1, text_of(report.sections.at(section).title)));
+        titles.push_back(
+            fmt::format("<a href=\"#r{}\">{}</a>", section + 1, text_of(report.sections.at(section).title)));
       }
       html += fmt::format("<p>{}</p>\n", fmt::join(titles, "; "));
     }
@@ -163,7 +170,8 @@ std::string html_downloads(const std::vector<Download>& downloads) {
 }
 
 // Scripts, frames, forms and whatever would be loaded are forbidden; the page's own style is not.
-constexpr const char* kPolicy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+constexpr const char* kPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
 }  // namespace
 

@@ -36,7 +36,8 @@ std::string markdown_table(const TextTable& table) {
     row(table.rows[i]);
   }
   if (table.rows.size() > kRows + 1) {
-    text += fmt::format("\nThe first {} of {} rows; the result file has all.\n", kRows, table.rows.size() - 1);
+    text +=
+        fmt::format("\nThe first {} of {} rows; the result file has all.\n", kRows, table.rows.size() - 1);
   }
   return text + "\n";
 }
@@ -62,21 +63,24 @@ std::string predicted_mark(bool predicted) {
 }
 
 std::string markdown_section(const ReportSection& section) {
-  std::string text = fmt::format("## {}{}\n\n{}\n\n", escaped(section.title), predicted_mark(section.predicted),
-                                 escaped(section.question));
+  std::string text = fmt::format("## {}{}\n\n{}\n\n", escaped(section.title),
+                                 predicted_mark(section.predicted), escaped(section.question));
   text += markdown_list(section.findings);
   text += section.warning.empty() ? "" : fmt::format("{}\n\n", escaped(section.warning));
   for (const Chart& chart : section.charts) {
-    text += fmt::format("### {}{}\n\n{}", escaped(chart.title), predicted_mark(chart.predicted), markdown_table(chart_table(chart, kRows)));
+    text += fmt::format("### {}{}\n\n{}", escaped(chart.title), predicted_mark(chart.predicted),
+                        markdown_table(chart_table(chart, kRows)));
   }
   if (section.charts.empty()) {
     text += markdown_table(section.points);
   }
   if (section.unmeasured.rows.size() > 1) {
-    text += fmt::format("### {}\n\n{}", section.predicted ? "Points without a prediction" : "Points that were not measured",
+    text += fmt::format("### {}\n\n{}",
+                        section.predicted ? "Points without a prediction" : "Points that were not measured",
                         markdown_table(section.unmeasured));
   }
-  return text + fmt::format("### {}\n\n{}", section.predicted ? "How it was predicted" : "How it was measured",
+  return text + fmt::format("### {}\n\n{}",
+                            section.predicted ? "How it was predicted" : "How it was measured",
                             markdown_facts(section.method));
 }
 

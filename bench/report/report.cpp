@@ -26,8 +26,8 @@ std::string mode_in_words(const std::string& mode) {
 
 std::string title_of(const ResultDocument& document) {
   const SweepDescription& sweep = document.sweep;
-  return fmt::format("{}{}: {}{} on {}", is_predicted(document) ? "Predicted, " : "", sweep.name, sweep.workload,
-                     mode_in_words(sweep.mode), document.context.device.name);
+  return fmt::format("{}{}: {}{} on {}", is_predicted(document) ? "Predicted, " : "", sweep.name,
+                     sweep.workload, mode_in_words(sweep.mode), document.context.device.name);
 }
 
 // More would be read by nobody, and a page has its limit.
@@ -43,7 +43,8 @@ void add_charts(ResultDocument& document, const SweepReport* shown, ReportSectio
   } catch (const UsageError& error) {
     section.no_charts = fmt::format("No picture: {}.", error.what());
   } catch (const Json::exception&) {
-    section.no_charts = "No picture: a point's params or the sweep's own figures are not as this program writes them.";
+    section.no_charts =
+        "No picture: a point's params or the sweep's own figures are not as this program writes them.";
   }
   std::erase_if(section.charts, is_empty);
   section.charts.resize(std::min(section.charts.size(), kMostCharts));
@@ -146,14 +147,18 @@ Report report_of(std::vector<ReportedResult>& results) {
   }
   tell_apart(report.sections);
   choose_answer(results, report);
-  report.title = results.size() == 1 ? report.sections.front().title : fmt::format("{} results of bench", results.size());
+  report.title = results.size() == 1 ? report.sections.front().title
+                                     : fmt::format("{} results of bench", results.size());
   return report;
 }
 
 std::string file_name_of(const ResultDocument& document) {
-  std::string name = fmt::format("{}-{}-{}", document.sweep.name, document.sweep.workload, document.context.device.id);
+  std::string name =
+      fmt::format("{}-{}-{}", document.sweep.name, document.sweep.workload, document.context.device.id);
   std::ranges::replace_if(
-      name, [](unsigned char c) { return c >= 0x80 || (std::isalnum(c) == 0 && c != '_' && c != '.' && c != '-'); }, '-');
+      name,
+      [](unsigned char c) { return c >= 0x80 || (std::isalnum(c) == 0 && c != '_' && c != '.' && c != '-'); },
+      '-');
   constexpr std::size_t kLongest = 100;
   return name.substr(0, kLongest) + (is_predicted(document) ? "-predicted.json" : ".json");
 }

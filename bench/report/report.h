@@ -1,4 +1,5 @@
-// A report of results: what they answer, shown in one order whatever the format. html.h and markdown.h write it.
+// A report of results: what they answer, shown in one order whatever the format. html.h and markdown.h write
+// it.
 #pragma once
 
 #include <cstddef>

@@ -3,8 +3,8 @@
 
 namespace bench::report {
 
-// c0 to c5 are the colours of series (Okabe and Ito's, darkened or lightened to a contrast of 3 with the page),
-// c6 to c12 those of memory categories (Paul Tol's muted ones, likewise).
+// c0 to c5 are the colours of series (Okabe and Ito's, darkened or lightened to a contrast of 3 with the
+// page), c6 to c12 those of memory categories (Paul Tol's muted ones, likewise).
 inline constexpr const char* kStyle = R"(
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--soft:#57606a;--rule:#d0d7de;--card:#f6f8fa;--link:#0550ae;--warn:#8a4600;--grid:#e3e7eb;--cap:#c4162a;
 --c0:#0072b2;--c1:#c24a00;--c2:#00795a;--c3:#a8437f;--c4:#8a6200;--c5:#57606a;

@@ -32,7 +32,8 @@ double up(double share) {
 
 // A text's width in the picture's units.
 double width_of(const std::string& text) {
-  const auto letters = std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
+  const auto letters =
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; });
   return kLetter * static_cast<double>(letters);
 }
 
@@ -42,7 +43,8 @@ std::string mark(double x, double y, std::size_t shape, std::size_t colour, bool
   const std::string look = fmt::format("class=\"{} c{}\"", open ? "o" : "m", colour);
   switch (shape % 4) {
     case 1:
-      return fmt::format(R"(<rect {} x="{:.1f}" y="{:.1f}" width="6.6" height="6.6"/>)", look, x - 3.3, y - 3.3);
+      return fmt::format(R"(<rect {} x="{:.1f}" y="{:.1f}" width="6.6" height="6.6"/>)", look, x - 3.3,
+                         y - 3.3);
     case 2:
       return fmt::format(R"(<path {} d="M{:.1f} {:.1f}l4.4 7.4h-8.8z"/>)", look, x, y - 4.9);
     case 3:
@@ -63,7 +65,8 @@ std::string y_axis(const ScaledAxis& axis) {
   for (const Tick& tick : axis.ticks(kTicks)) {
     const double y = up(axis.place(tick.at));
     svg += line_across(kLeft, y, kRight, y, "g");
-    svg += fmt::format(R"(<text class="e" x="{:.1f}" y="{:.1f}">{}</text>)", kLeft - 5, y + 4, xml_text(tick.text));
+    svg += fmt::format(R"(<text class="e" x="{:.1f}" y="{:.1f}">{}</text>)", kLeft - 5, y + 4,
+                       xml_text(tick.text));
   }
   return svg + fmt::format(R"(<text x="2" y="14">{}</text>)", xml_text(axis.title()));
 }
@@ -148,8 +151,9 @@ ScaledAxis y_axis_of(const Curves& curves, const Range& values) {
       range.add(level.at);
     }
   }
-  return logarithmic(curves.y) ? ScaledAxis(curves.y, range.low, range.high)
-                               : ScaledAxis(curves.y, std::min(range.low, 0.0), round_up(range.high, curves.y.quantity));
+  return logarithmic(curves.y)
+             ? ScaledAxis(curves.y, range.low, range.high)
+             : ScaledAxis(curves.y, std::min(range.low, 0.0), round_up(range.high, curves.y.quantity));
 }
 
 struct Extent {
@@ -239,7 +243,8 @@ class CurvesSvg {
     std::string path;
     for (const ChartPoint* point : drawn(series)) {
       if (point->interval) {
-        path += fmt::format("M{:.1f} {:.1f}V{:.1f}", x(*point), y(point->interval->low), y(point->interval->high));
+        path += fmt::format("M{:.1f} {:.1f}V{:.1f}", x(*point), y(point->interval->low),
+                            y(point->interval->high));
       }
     }
     return path.empty() ? "" : fmt::format(R"(<path class="i c{}" d="{}"/>)", series.colour, path);
@@ -286,22 +291,25 @@ ScaledAxis y_axis_of(const Bars& bars) {
 }
 
 std::string bar(double x, double width, double from, double to, std::size_t colour) {
-  return to - from < 1e-4 ? ""
-                          : fmt::format(R"(<rect class="f c{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
-                                        colour, x, up(to), width, up(from) - up(to));
+  return to - from < 1e-4
+             ? ""
+             : fmt::format(R"(<rect class="f c{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
+                           colour, x, up(to), width, up(from) - up(to));
 }
 
 std::string svg_of(const Bars& bars) {
   const ScaledAxis axis = y_axis_of(bars);
   const std::size_t count = std::min(bars.categories.size(), kMostMarks);
   const double slot = (kRight - kLeft) / static_cast<double>(count);
-  const std::vector<std::string> shown(bars.categories.begin(), bars.categories.begin() + static_cast<std::ptrdiff_t>(count));
+  const std::vector<std::string> shown(bars.categories.begin(),
+                                       bars.categories.begin() + static_cast<std::ptrdiff_t>(count));
   const std::size_t stride = stride_of(shown, slot);
   std::string svg = y_axis(axis) + x_title(bars.label);
   for (std::size_t i = 0; i < count; ++i) {
     const double left = kLeft + slot * static_cast<double>(i);
     if (i % stride == 0) {
-      svg += fmt::format(R"(<text class="x" x="{:.1f}" y="{}">{}</text>)", left + slot / 2, kBottom + 17, xml_text(shown[i]));
+      svg += fmt::format(R"(<text class="x" x="{:.1f}" y="{}">{}</text>)", left + slot / 2, kBottom + 17,
+                         xml_text(shown[i]));
     }
     const double width = 0.78 * slot / (bars.stacked ? 1 : static_cast<double>(bars.layers.size()));
     double from = 0;
@@ -315,8 +323,8 @@ std::string svg_of(const Bars& bars) {
         from = std::min(from + to, 1.0);
       } else {
         if (value && value->ci95) {
-          svg += line_across(x + width / 2, up(std::clamp(axis.place(value->ci95->low), 0.0, 1.0)), x + width / 2,
-                             up(std::clamp(axis.place(value->ci95->high), 0.0, 1.0)), "n");
+          svg += line_across(x + width / 2, up(std::clamp(axis.place(value->ci95->low), 0.0, 1.0)),
+                             x + width / 2, up(std::clamp(axis.place(value->ci95->high), 0.0, 1.0)), "n");
         }
         x += width;
       }
@@ -342,9 +350,11 @@ LegendEntry level_entry(const ChartLine& level, const ScaledAxis& axis) {
 std::vector<LegendEntry> legend_of(const Curves& curves) {
   std::vector<LegendEntry> legend;
   for (const ChartSeries& series : curves.series) {
-    const std::string line =
-        series.line ? fmt::format(R"(<path class="l{} c{}" d="M1 6H23"/>)", series.dashed ? " d" : "", series.colour) : "";
-    legend.push_back({swatch(line + (series.marks ? mark(12, 6, series.shape, series.colour, false) : "")), series.name});
+    const std::string line = series.line ? fmt::format(R"(<path class="l{} c{}" d="M1 6H23"/>)",
+                                                       series.dashed ? " d" : "", series.colour)
+                                         : "";
+    legend.push_back(
+        {swatch(line + (series.marks ? mark(12, 6, series.shape, series.colour, false) : "")), series.name});
   }
   for (const ChartLine& level : curves.levels) {
     legend.push_back(level_entry(level, y_axis_of(curves, extent_of(curves).y)));
@@ -358,8 +368,9 @@ std::vector<LegendEntry> legend_of(const Curves& curves) {
 std::vector<LegendEntry> legend_of(const Bars& bars) {
   std::vector<LegendEntry> legend;
   for (const BarLayer& layer : bars.layers) {
-    legend.push_back({swatch(fmt::format(R"(<rect class="f c{}" x="6" y="0" width="12" height="12"/>)", layer.colour)),
-                      layer.name});
+    legend.push_back(
+        {swatch(fmt::format(R"(<rect class="f c{}" x="6" y="0" width="12" height="12"/>)", layer.colour)),
+         layer.name});
   }
   for (const ChartLine& level : bars.levels) {
     legend.push_back(level_entry(level, y_axis_of(bars)));
@@ -370,11 +381,13 @@ std::vector<LegendEntry> legend_of(const Bars& bars) {
 }  // namespace
 
 std::string chart_svg(const Chart& chart) {
-  return open_svg(chart) + std::visit([](const auto& content) { return svg_of(content); }, chart.content) + "</svg>";
+  return open_svg(chart) + std::visit([](const auto& content) { return svg_of(content); }, chart.content) +
+         "</svg>";
 }
 
 std::vector<LegendEntry> chart_legend(const Chart& chart) {
-  std::vector<LegendEntry> legend = std::visit([](const auto& content) { return legend_of(content); }, chart.content);
+  std::vector<LegendEntry> legend =
+      std::visit([](const auto& content) { return legend_of(content); }, chart.content);
   return legend.size() > 1 ? legend : std::vector<LegendEntry>{};
 }
 

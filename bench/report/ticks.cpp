@@ -92,7 +92,8 @@ std::string with_own_unit(double value, Quantity quantity) {
 
 }  // namespace
 
-ScaledAxis::ScaledAxis(const Axis& axis, double first, double last) : axis_(axis), first_(first), last_(last) {
+ScaledAxis::ScaledAxis(const Axis& axis, double first, double last)
+    : axis_(axis), first_(first), last_(last) {
   const bool logarithmic = axis_.scale == AxisScale::log2 || axis_.scale == AxisScale::log10;
   if (logarithmic && first_ > 0 && last_ > 0) {
     const double room = std::max(std::pow(last_ / first_, 0.03), 1.05);

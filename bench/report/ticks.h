@@ -34,7 +34,7 @@ class ScaledAxis {
   Axis axis_;
   double first_ = 0;
   double last_ = 1;
-  double unit_ = 1;       // divides a value before it is written
+  double unit_ = 1;        // divides a value before it is written
   bool own_unit_ = false;  // every tick has a unit of its own: logarithmic axes reach over several
   std::string title_;
 };

@@ -124,8 +124,9 @@ void ResultFile::lock() {
     }
     // File systems without locks answer otherwise than EWOULDBLOCK: there, two processes are on their own.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      throw UsageError(fmt::format(
-          "--out: another bench is writing {}; wait for it to end or give another folder", path_in_words(path_)));
+      throw UsageError(
+          fmt::format("--out: another bench is writing {}; wait for it to end or give another folder",
+                      path_in_words(path_)));
     }
     // The holder before us removes the file when it ends: what we locked may have lost its name meanwhile.
     struct stat locked {};

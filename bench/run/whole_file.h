@@ -52,8 +52,8 @@ void sync_folder(const std::filesystem::path& folder);
 // The file that symbolic links lead to, whether it exists or not: a rename would replace the link itself.
 std::filesystem::path behind_links(std::filesystem::path path);
 
-// Writes to a hidden file next to it, then renames. A device or pipe is written to as it is. Throws UsageError
-// where the folder is missing or the path is one, and as write_durably().
+// Writes to a hidden file next to it, then renames. A device or pipe is written to as it is. Throws
+// UsageError where the folder is missing or the path is one, and as write_durably().
 void replace_file(const std::filesystem::path& path, std::string_view text);
 
 }  // namespace bench
