@@ -30,7 +30,6 @@ constexpr const char* kUsage = "Usage: bench --sweep NAME [options]   measure; p
 
 constexpr const char* kExamples = R"(
 Examples
-  bench --sweep batch --workload resnet18 --dtype fp32,bf16
   bench --sweep memory --workload resnet50 --mode train --memory-cap 8GiB,12GiB
 More: bench --list, bench --help --verbose, bench --sweep NAME --help, bench --workload NAME --help
 )";
