@@ -134,6 +134,24 @@ TextTable chart_table(const Chart& chart, std::size_t most) {
   return table;
 }
 
+bool keep_telling_marks(Curves& curves) {
+  std::size_t all = 0;
+  std::size_t open = 0;
+  for (const ChartSeries& series : curves.series) {
+    all += series.marks ? series.points.size() : 0;
+    open += static_cast<std::size_t>(std::ranges::count(series.points, true, &ChartPoint::open));
+  }
+  if (10 * open <= 9 * all) {
+    return open > 0;
+  }
+  for (ChartSeries& series : curves.series) {
+    for (ChartPoint& point : series.points) {
+      point.open = false;
+    }
+  }
+  return false;
+}
+
 bool is_empty(const Chart& chart) {
   if (const auto* const curves = std::get_if<Curves>(&chart.content)) {
     return std::ranges::all_of(curves->series,

@@ -105,4 +105,8 @@ TextTable chart_table(const Chart& chart, std::size_t most);
 
 bool is_empty(const Chart& chart);
 
+// An open mark tells a point from others: none stays open where more than nine of ten are. Returns whether
+// any is.
+bool keep_telling_marks(Curves& curves);
+
 }  // namespace bench::report

@@ -25,15 +25,15 @@ std::string html_table(const TextTable& table, std::size_t most) {
   if (table.rows.empty()) {
     return "";
   }
+  // End tags of rows and cells may be left out in HTML; tables are most of a page.
   std::string html = "<div class=\"scroll\"><table>";
   const auto row = [&](const std::vector<std::string>& cells, const char* element) {
     html += "<tr>";
     for (std::size_t i = 0; i < cells.size(); ++i) {
       const bool right = i < table.right.size() && table.right[i];
-      html += fmt::format("<{}{}>{}</{}>", element, right ? " class=\"r\"" : "",
-                          xml_text(cells[i], kLongestCell), element);
+      html += fmt::format("<{}{}>{}", element, right ? "" : " class=l", xml_text(cells[i], kLongestCell));
     }
-    html += "</tr>\n";
+    html += "\n";
   };
   html += "<thead>";
   row(table.rows.front(), "th");

@@ -5,6 +5,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/cli/report.h"
 #include "bench/cli/table.h"
@@ -20,14 +21,21 @@ bool is_predicted(const ResultDocument& document) {
   return document.context.device.kind == "modelled" || !document.predicted.empty();
 }
 
-std::string mode_in_words(const std::string& mode) {
-  return mode == "infer" ? " inference" : mode == "train" ? " training" : "";
+// Of a sweep whose points have a mode, all the same.
+std::string mode_in_words(const ResultDocument& document) {
+  const std::string& mode = document.sweep.mode;
+  const auto has_it = [&](const auto& point) {
+    return point.params.is_object() && point.params.contains("mode") && point.params["mode"] == mode;
+  };
+  const bool holds =
+      std::ranges::all_of(document.benchmarks, has_it) && std::ranges::all_of(document.predicted, has_it);
+  return !holds ? "" : mode == "infer" ? " inference" : mode == "train" ? " training" : "";
 }
 
 std::string title_of(const ResultDocument& document) {
   const SweepDescription& sweep = document.sweep;
   return fmt::format("{}{}: {}{} on {}", is_predicted(document) ? "Predicted, " : "", sweep.name,
-                     sweep.workload, mode_in_words(sweep.mode), document.context.device.name);
+                     sweep.workload, mode_in_words(document), document.context.device.name);
 }
 
 // More would be read by nobody, and a page has its limit.
@@ -121,6 +129,23 @@ ReportSection section_of(ResultDocument& document) {
   return section;
 }
 
+// "Intel Xeon, t4 (predicted)": three by name.
+std::string devices_in_words(const std::vector<ReportedResult>& results) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> names;
+  for (const ReportedResult& result : results) {
+    std::string name =
+        result.document.context.device.name + (is_predicted(result.document) ? " (predicted)" : "");
+    if (std::ranges::find(names, name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  }
+  if (names.size() > kMostNamed) {
+    return fmt::format("{} devices", names.size());
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
 // Two sections of one title are numbered.
 void tell_apart(std::vector<ReportSection>& sections) {
   std::set<std::string> seen;
@@ -147,8 +172,9 @@ Report report_of(std::vector<ReportedResult>& results) {
   }
   tell_apart(report.sections);
   choose_answer(results, report);
-  report.title = results.size() == 1 ? report.sections.front().title
-                                     : fmt::format("{} results of bench", results.size());
+  report.title = results.size() == 1
+                     ? report.sections.front().title
+                     : fmt::format("{} results of bench: {}", results.size(), devices_in_words(results));
   return report;
 }
 

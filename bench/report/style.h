@@ -38,15 +38,15 @@ svg .x{text-anchor:middle}svg .e{text-anchor:end}
 svg .k{flex:none}.k{width:24px;height:12px;flex:none}
 .g{stroke:var(--grid)}.a{stroke:var(--soft)}.v{stroke:var(--cap);stroke-width:1.6;stroke-dasharray:7 4;fill:none}
 .w{stroke:var(--soft);stroke-width:1.4;stroke-dasharray:4 3;fill:none}.n{stroke:var(--fg);stroke-width:1.3}
-.l{fill:none;stroke:var(--c);stroke-width:1.8}.d{stroke-dasharray:6 4}.i{fill:none;stroke:var(--c);stroke-width:1.6}
+.s{fill:none;stroke:var(--c);stroke-width:1.8}.d{stroke-dasharray:6 4}.i{fill:none;stroke:var(--c);stroke-width:1.6}
 .b{fill:var(--c);opacity:.18}.m{fill:var(--c)}.o{fill:var(--bg);stroke:var(--c);stroke-width:1.7}.f{fill:var(--c);stroke:var(--bg);stroke-width:.6}
 .c0{--c:var(--c0)}.c1{--c:var(--c1)}.c2{--c:var(--c2)}.c3{--c:var(--c3)}.c4{--c:var(--c4)}.c5{--c:var(--c5)}
 .c6{--c:var(--c6)}.c7{--c:var(--c7)}.c8{--c:var(--c8)}.c9{--c:var(--c9)}.c10{--c:var(--c10)}.c11{--c:var(--c11)}.c12{--c:var(--c12)}
 details{margin:.5em 0}summary{cursor:pointer;color:var(--link)}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;font-size:.88em;font-variant-numeric:tabular-nums}
-th,td{padding:.2em .7em .2em 0;text-align:left;vertical-align:top;border-bottom:1px solid var(--rule)}
-th{font-weight:600;white-space:nowrap}td.r,th.r{text-align:right}td.r{white-space:nowrap}
+th,td{padding:.2em .7em .2em 0;text-align:right;white-space:nowrap;vertical-align:top;border-bottom:1px solid var(--rule)}
+th{font-weight:600}.l{text-align:left}td.l{white-space:normal;min-width:4em}
 dl{display:grid;grid-template-columns:minmax(7em,max-content) 1fr;gap:.15em 1em;margin:.4em 0;font-size:.9em}
 dt{color:var(--soft)}dd{margin:0;min-width:0}
 @media print{:root{color-scheme:light;--bg:#fff;--fg:#000;--soft:#444;--rule:#bbb;--card:#fff;--link:#000;--warn:#6b3600;--grid:#ddd;--cap:#c4162a;

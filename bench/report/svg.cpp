@@ -37,21 +37,22 @@ double width_of(const std::string& text) {
   return kLetter * static_cast<double>(letters);
 }
 
-// Circle, square, triangle, diamond around a place.
-std::string mark(double x, double y, std::size_t shape, std::size_t colour, bool open) {
-  constexpr double kRadius = 3.6;
-  const std::string look = fmt::format("class=\"{} c{}\"", open ? "o" : "m", colour);
+// A circle, square, triangle or diamond around a place; its look is that of the group it is in.
+std::string mark(double x, double y, std::size_t shape) {
   switch (shape % 4) {
     case 1:
-      return fmt::format(R"(<rect {} x="{:.1f}" y="{:.1f}" width="6.6" height="6.6"/>)", look, x - 3.3,
-                         y - 3.3);
+      return fmt::format(R"(<path d="M{:.1f} {:.1f}h6.6v6.6h-6.6z"/>)", x - 3.3, y - 3.3);
     case 2:
-      return fmt::format(R"(<path {} d="M{:.1f} {:.1f}l4.4 7.4h-8.8z"/>)", look, x, y - 4.9);
+      return fmt::format(R"(<path d="M{:.1f} {:.1f}l4.4 7.4h-8.8z"/>)", x, y - 4.9);
     case 3:
-      return fmt::format(R"(<path {} d="M{:.1f} {:.1f}l4.4 4.4-4.4 4.4-4.4-4.4z"/>)", look, x, y - 4.4);
+      return fmt::format(R"(<path d="M{:.1f} {:.1f}l4.4 4.4-4.4 4.4-4.4-4.4z"/>)", x, y - 4.4);
     default:
-      return fmt::format(R"(<circle {} cx="{:.1f}" cy="{:.1f}" r="{}"/>)", look, x, y, kRadius);
+      return fmt::format(R"(<circle cx="{:.1f}" cy="{:.1f}" r="3.6"/>)", x, y);
   }
+}
+
+std::string group(std::string_view look, const std::string& content) {
+  return content.empty() ? "" : fmt::format(R"(<g class="{}">{}</g>)", look, content);
 }
 
 std::string line_across(double x1, double y1, double x2, double y2, std::string_view look) {
@@ -61,20 +62,32 @@ std::string line_across(double x1, double y1, double x2, double y2, std::string_
 // Frame, numbers and titles of the axes.
 std::string y_axis(const ScaledAxis& axis) {
   constexpr std::size_t kTicks = 6;
-  std::string svg;
+  std::string grid;
+  std::string texts;
   for (const Tick& tick : axis.ticks(kTicks)) {
     const double y = up(axis.place(tick.at));
-    svg += line_across(kLeft, y, kRight, y, "g");
-    svg += fmt::format(R"(<text class="e" x="{:.1f}" y="{:.1f}">{}</text>)", kLeft - 5, y + 4,
-                       xml_text(tick.text));
+    grid += fmt::format("M{} {:.1f}H{}", kLeft, y, kRight);
+    texts += fmt::format(R"(<text x="{}" y="{:.1f}">{}</text>)", kLeft - 5, y + 4, xml_text(tick.text));
   }
-  return svg + fmt::format(R"(<text x="2" y="14">{}</text>)", xml_text(axis.title()));
+  return fmt::format(R"(<path class="g" d="{}"/>{}<text x="2" y="14">{}</text>)", grid, group("e", texts),
+                     xml_text(axis.title()));
 }
 
-std::string x_title(const std::string& title) {
-  return line_across(kLeft, kBottom, kRight, kBottom, "a") +
-         fmt::format(R"(<text class="x" x="{:.1f}" y="{}">{}</text>)", (kLeft + kRight) / 2, kHeight - 6,
-                     xml_text(title));
+struct Label {
+  double x = 0;
+  std::string text;
+};
+
+std::string x_labels(const std::vector<Label>& labels, const std::string& title, bool ticks) {
+  std::string line = fmt::format("M{} {}H{}", kLeft, kBottom, kRight);
+  std::string texts;
+  for (const Label& label : labels) {
+    line += ticks ? fmt::format("M{:.1f} {}v4", label.x, kBottom) : "";
+    texts += fmt::format(R"(<text x="{:.1f}" y="{}">{}</text>)", label.x, kBottom + 17, xml_text(label.text));
+  }
+  texts +=
+      fmt::format(R"(<text x="{}" y="{}">{}</text>)", (kLeft + kRight) / 2, kHeight - 6, xml_text(title));
+  return fmt::format(R"(<path class="a" d="{}"/>{})", line, group("x", texts));
 }
 
 // Every so many texts, so that none touches its neighbour. They lie as far apart as the first two.
@@ -85,11 +98,6 @@ std::size_t stride_of(const std::vector<std::string>& texts, double distance) {
     widest = std::max(widest, width_of(text) + kSpace);
   }
   return distance > 0 ? static_cast<std::size_t>(std::max(std::ceil(widest / distance), 1.0)) : 1;
-}
-
-std::string x_tick(double x, const std::string& text) {
-  return line_across(x, kBottom, x, kBottom + 4, "a") +
-         fmt::format(R"(<text class="x" x="{:.1f}" y="{}">{}</text>)", x, kBottom + 17, xml_text(text));
 }
 
 std::string x_axis(const ScaledAxis& axis) {
@@ -104,11 +112,11 @@ std::string x_axis(const ScaledAxis& axis) {
     }
   }
   const std::size_t stride = stride_of(texts, distance);
-  std::string svg;
+  std::vector<Label> labels;
   for (std::size_t i = 0; i < ticks.size(); i += stride) {
-    svg += x_tick(across(axis.place(ticks[i].at)), ticks[i].text);
+    labels.push_back({across(axis.place(ticks[i].at)), ticks[i].text});
   }
-  return svg + x_title(axis.title());
+  return x_labels(labels, axis.title(), true);
 }
 
 std::string open_svg(const Chart& chart) {
@@ -228,16 +236,18 @@ class CurvesSvg {
   std::string line(const ChartSeries& series) const {
     const auto points = drawn(series);
     return series.line && points.size() > 1
-               ? fmt::format(R"(<path class="l{} c{}" d="{}"/>)", series.dashed ? " d" : "", series.colour,
+               ? fmt::format(R"(<path class="s{} c{}" d="{}"/>)", series.dashed ? " d" : "", series.colour,
                              path(points))
                : "";
   }
   std::string marks(const ChartSeries& series) const {
-    std::string svg;
+    std::string filled;
+    std::string open;
     for (const ChartPoint* point : series.marks ? drawn(series) : std::vector<const ChartPoint*>{}) {
-      svg += mark(x(*point), y(point->y), series.shape, series.colour, point->open);
+      (point->open ? open : filled) += mark(x(*point), y(point->y), series.shape);
     }
-    return svg;
+    return group(fmt::format("m c{}", series.colour), filled) +
+           group(fmt::format("o c{}", series.colour), open);
   }
   std::string bars(const ChartSeries& series) const {
     std::string path;
@@ -290,46 +300,50 @@ ScaledAxis y_axis_of(const Bars& bars) {
   return {bars.y, 0, round_up(top_of(bars), bars.y.quantity)};
 }
 
-std::string bar(double x, double width, double from, double to, std::size_t colour) {
+// Of a path.
+std::string bar(double x, double width, double from, double to) {
   return to - from < 1e-4
              ? ""
-             : fmt::format(R"(<rect class="f c{}" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}"/>)",
-                           colour, x, up(to), width, up(from) - up(to));
+             : fmt::format("M{:.1f} {:.1f}h{:.1f}V{:.1f}h-{:.1f}z", x, up(to), width, up(from), width);
+}
+
+std::string bar_labels(const Bars& bars, double slot) {
+  const std::size_t stride = stride_of(bars.categories, slot);
+  std::vector<Label> labels;
+  for (std::size_t i = 0; i < bars.categories.size() && i < kMostMarks; i += stride) {
+    labels.push_back({kLeft + slot * (static_cast<double>(i) + 0.5), bars.categories[i]});
+  }
+  return x_labels(labels, bars.label, false);
 }
 
 std::string svg_of(const Bars& bars) {
   const ScaledAxis axis = y_axis_of(bars);
   const std::size_t count = std::min(bars.categories.size(), kMostMarks);
   const double slot = (kRight - kLeft) / static_cast<double>(count);
-  const std::vector<std::string> shown(bars.categories.begin(),
-                                       bars.categories.begin() + static_cast<std::ptrdiff_t>(count));
-  const std::size_t stride = stride_of(shown, slot);
-  std::string svg = y_axis(axis) + x_title(bars.label);
-  for (std::size_t i = 0; i < count; ++i) {
-    const double left = kLeft + slot * static_cast<double>(i);
-    if (i % stride == 0) {
-      svg += fmt::format(R"(<text class="x" x="{:.1f}" y="{}">{}</text>)", left + slot / 2, kBottom + 17,
-                         xml_text(shown[i]));
-    }
-    const double width = 0.78 * slot / (bars.stacked ? 1 : static_cast<double>(bars.layers.size()));
-    double from = 0;
-    double x = left + 0.11 * slot;
-    for (const BarLayer& layer : bars.layers) {
-      const auto& value = layer.values.at(i);
-      const double own = value && std::isfinite(value->value) ? std::max(value->value, 0.0) : 0;
-      const double to = std::clamp(axis.place(own), 0.0, 1.0);
-      svg += bar(x, width, from, std::min(from + to, 1.0), layer.colour);
-      if (bars.stacked) {
-        from = std::min(from + to, 1.0);
-      } else {
-        if (value && value->ci95) {
-          svg += line_across(x + width / 2, up(std::clamp(axis.place(value->ci95->low), 0.0, 1.0)),
-                             x + width / 2, up(std::clamp(axis.place(value->ci95->high), 0.0, 1.0)), "n");
-        }
-        x += width;
+  const double width = 0.78 * slot / (bars.stacked ? 1 : static_cast<double>(bars.layers.size()));
+  const auto share = [&](double value) {
+    return std::isfinite(value) ? std::clamp(axis.place(value), 0.0, 1.0) : 0.0;
+  };
+  std::string svg = y_axis(axis) + bar_labels(bars, slot);
+  std::string intervals;
+  std::vector<double> below(count, 0.0);  // where the next layer begins
+  for (std::size_t k = 0; k < bars.layers.size(); ++k) {
+    std::string path;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::optional<Estimate>& value = bars.layers[k].values.at(i);
+      const double x = kLeft + slot * (static_cast<double>(i) + 0.11) +
+                       (bars.stacked ? 0 : width * static_cast<double>(k));
+      const double top = std::min(below[i] + share(value ? value->value : 0), 1.0);
+      path += bar(x, width, below[i], top);
+      below[i] = bars.stacked ? top : 0;
+      if (!bars.stacked && value && value->ci95) {
+        intervals += fmt::format("M{:.1f} {:.1f}V{:.1f}", x + width / 2, up(share(value->ci95->low)),
+                                 up(share(value->ci95->high)));
       }
     }
+    svg += path.empty() ? "" : fmt::format(R"(<path class="f c{}" d="{}"/>)", bars.layers[k].colour, path);
   }
+  svg += intervals.empty() ? "" : fmt::format(R"(<path class="n" d="{}"/>)", intervals);
   for (const ChartLine& level : bars.levels) {
     if (axis.shows(level.at)) {
       svg += line_across(kLeft, up(axis.place(level.at)), kRight, up(axis.place(level.at)), "v");
@@ -350,11 +364,12 @@ LegendEntry level_entry(const ChartLine& level, const ScaledAxis& axis) {
 std::vector<LegendEntry> legend_of(const Curves& curves) {
   std::vector<LegendEntry> legend;
   for (const ChartSeries& series : curves.series) {
-    const std::string line = series.line ? fmt::format(R"(<path class="l{} c{}" d="M1 6H23"/>)",
+    const std::string line = series.line ? fmt::format(R"(<path class="s{} c{}" d="M1 6H23"/>)",
                                                        series.dashed ? " d" : "", series.colour)
                                          : "";
-    legend.push_back(
-        {swatch(line + (series.marks ? mark(12, 6, series.shape, series.colour, false) : "")), series.name});
+    const std::string own =
+        series.marks ? group(fmt::format("m c{}", series.colour), mark(12, 6, series.shape)) : "";
+    legend.push_back({swatch(line + own), series.name});
   }
   for (const ChartLine& level : curves.levels) {
     legend.push_back(level_entry(level, y_axis_of(curves, extent_of(curves).y)));
@@ -369,8 +384,7 @@ std::vector<LegendEntry> legend_of(const Bars& bars) {
   std::vector<LegendEntry> legend;
   for (const BarLayer& layer : bars.layers) {
     legend.push_back(
-        {swatch(fmt::format(R"(<rect class="f c{}" x="6" y="0" width="12" height="12"/>)", layer.colour)),
-         layer.name});
+        {swatch(fmt::format(R"(<path class="f c{}" d="M6 0h12v12h-12z"/>)", layer.colour)), layer.name});
   }
   for (const ChartLine& level : bars.levels) {
     legend.push_back(level_entry(level, y_axis_of(bars)));

@@ -46,7 +46,7 @@ std::vector<report::Chart> batch_charts(ResultDocument& document) {
   std::vector<BatchSeries> all =
       read_series(document, [](const BatchParams& params) { return std::string(name_of(params.dtype)); });
   std::ranges::sort(all, {}, [](const BatchSeries& series) { return series.params.dtype; });
-  std::vector<report::Chart> charts{throughput_chart(all)};
+  std::vector<report::Chart> charts{throughput_chart(all, document.findings)};
   for (report::Chart& chart : memory_charts(all, document.sweep.memory_cap_bytes)) {
     charts.push_back(std::move(chart));
   }

@@ -34,12 +34,13 @@ class SeriesByName {
 
 report::Chart bandwidth_chart(const std::vector<KernelResult>& points) {
   SeriesByName series;
+  std::map<std::string, std::size_t> colours;  // by the stream kernel
   for (const KernelResult& point : points) {
     if (point.is_stream() && point.bytes > 0) {
-      const std::size_t count = series.all().size();
+      const std::size_t colour = colours.try_emplace(point.mode, colours.size()).first->second;
       report::ChartSeries& own =
           series.of(fmt::format("{}, {} caches", point.mode, point.cold ? "cold" : "hot"),
-                    count % report::kSeriesColours, count);
+                    colour % report::kSeriesColours, point.cold ? 1 : 0);
       const Estimate rate = point.bandwidth();
       own.dashed = point.cold;
       own.points.push_back({.x = point.bytes, .y = rate.value, .interval = rate.ci95});

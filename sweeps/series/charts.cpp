@@ -23,11 +23,21 @@ bool predicted(const BatchSeries& series) {
   return !series.points.empty() && series.points.front().predicted != nullptr;
 }
 
-report::ChartSeries curve_of(const BatchSeries& series) {
+// Of the file, as all other words on the page: a newer program may compute another.
+std::optional<double> saturation_of(const BatchSeries& series, const std::vector<Finding>& findings) {
+  for (const Finding& finding : findings) {
+    if (finding.name == "ceiling_batch" || finding.name == "ceiling_batch/" + series.label) {
+      return finding.value;
+    }
+  }
+  return std::nullopt;
+}
+
+report::ChartSeries curve_of(const BatchSeries& series, const std::vector<Finding>& findings) {
   const std::size_t colour = report::colour_of_dtype(name_of(series.params.dtype));
   report::ChartSeries curve{.name = series.label, .points = {}, .colour = colour, .shape = colour};
-  if (series.saturation && series.saturation->batch) {
-    curve.name += fmt::format(", saturates at batch {}", *series.saturation->batch);
+  if (const auto saturation = saturation_of(series, findings)) {
+    curve.name += fmt::format(", saturates at batch {}", *saturation);
   }
   curve.band = predicted(series);
   for (const BatchPoint& point : series.points) {
@@ -74,15 +84,14 @@ double highest(const BatchSeries& series) {
 
 }  // namespace
 
-report::Chart throughput_chart(const std::vector<BatchSeries>& all) {
+report::Chart throughput_chart(const std::vector<BatchSeries>& all, const std::vector<Finding>& findings) {
   report::Curves curves{
       .x = {.label = "batch", .scale = report::AxisScale::log2}, .y = {.label = "samples/s"}, .series = {}};
-  bool open = false;
   for (const BatchSeries& series : all) {
-    report::ChartSeries& curve = curves.series.emplace_back(curve_of(series));
-    open = open || std::ranges::any_of(curve.points, &report::ChartPoint::open);
+    curves.series.push_back(curve_of(series, findings));
   }
   const bool is_predicted = std::ranges::any_of(all, predicted);
+  const bool open = keep_telling_marks(curves);
   return {.title = "Throughput against batch",
           .content = std::move(curves),
           .intervals = is_predicted ? "Band: 80 % interval of the prediction." : "Bars: 95 % intervals.",
@@ -107,7 +116,8 @@ std::vector<report::Chart> memory_charts(const std::vector<BatchSeries>& all,
     if (cap > 0) {
       bars.levels.push_back({fmt::format("cap {}", format_bytes(*cap_bytes)), cap});
     }
-    charts.push_back({.title = "Memory at the peak, " + series.label, .content = std::move(bars)});
+    charts.push_back(
+        {.title = "Memory, " + series.label, .content = std::move(bars), .note = "At the peak of a step."});
   }
   return charts;
 }

@@ -10,8 +10,8 @@
 
 namespace bench::sweeps {
 
-// Throughput against batch, a curve a series; the saturation batch is in the series' name.
-report::Chart throughput_chart(const std::vector<BatchSeries>& all);
+// Throughput against batch, a curve a series; its name has the saturation batch that the findings give.
+report::Chart throughput_chart(const std::vector<BatchSeries>& all, const std::vector<Finding>& findings);
 
 // What fills the memory at each batch, a picture a series that has points, all with one axis.
 std::vector<report::Chart> memory_charts(const std::vector<BatchSeries>& all,

@@ -55,8 +55,8 @@ report::Chart loader_chart(const ResultDocument& document, const std::string& ti
   for (report::ChartPoint& point : curves.series[1].points) {
     point.open = false;
   }
-  const bool open = std::ranges::any_of(curves.series[0].points, &report::ChartPoint::open);
   std::erase_if(curves.series, [](const report::ChartSeries& series) { return series.points.empty(); });
+  const bool open = keep_telling_marks(curves);
   for (const Finding& finding : document.findings) {
     if (finding.name == "knee" && finding.value) {
       curves.places.push_back({fmt::format("knee, {} workers", *finding.value), *finding.value});

@@ -51,7 +51,7 @@ TEST_F(ReportProgram, MakesOnePageOfFiveSweeps) {
   EXPECT_THAT(
       html,
       AllOf(StartsWith("<!DOCTYPE html>"), HasSubstr("Use batch 8 in fp32"), HasSubstr("Use 2 workers"),
-            HasSubstr("Throughput against batch"), HasSubstr("Memory at the peak, fp32"),
+            HasSubstr("Throughput against batch"), HasSubstr("Memory, fp32 inference"),
             HasSubstr("Bandwidth of copies to the device"), HasSubstr("A step of resnet18"),
             HasSubstr("Accelerator utilisation (AU) against workers"), HasSubstr("Roofline"),
             HasSubstr("download=\"batch-resnet50-cpu.json"), HasSubstr("download=\"workers-20ms-cpu.json")));

@@ -90,8 +90,8 @@ TEST(ReportChart, DrawsMarksAndIntervals) {
   const std::string svg = chart_svg(throughput());
   EXPECT_THAT(svg, AllOf(HasSubstr("<svg viewBox="), HasSubstr("aria-label=\"Throughput\""),
                          HasSubstr(">samples/s</text>")));
-  EXPECT_EQ(count_of("<circle class=\"m c0\"", svg), 1U);
-  EXPECT_EQ(count_of("<circle class=\"o c0\"", svg), 1U) << "a flagged point is drawn open";
+  EXPECT_EQ(count_of("<g class=\"m c0\"><circle", svg), 1U);
+  EXPECT_EQ(count_of("<g class=\"o c0\"><circle", svg), 1U) << "a flagged point is drawn open";
   EXPECT_EQ(count_of("class=\"i c0\"", svg), 1U) << "one path of intervals";
   EXPECT_EQ(count_of("class=\"i c1\"", svg), 0U) << "no interval is known";
   EXPECT_EQ(chart_legend(throughput()).size(), 2U);
@@ -123,8 +123,13 @@ TEST(ReportChart, StacksBars) {
                                   .colour = 9}},
                       .levels = {{"cap 4.00 MiB", 4 << 20}}}};
   const std::string svg = chart_svg(chart);
-  EXPECT_EQ(count_of("class=\"f c6\"", svg), 2U);
-  EXPECT_EQ(count_of("class=\"f c9\"", svg), 1U) << "nothing is drawn for 0 bytes";
+  // From 0 to 4 MiB lie 186 units of height: of weights 46.5 in both bars, of activations 139.5 in the
+  // second.
+  EXPECT_THAT(
+      svg, HasSubstr("class=\"f c6\" d=\"M64.9 165.5h134.2V212.0h-134.2zM236.9 165.5h134.2V212.0h-134.2z\""));
+  EXPECT_THAT(svg, HasSubstr("class=\"f c9\" d=\"M236.9 26.0h134.2V165.5h-134.2z\""))
+      << "nothing is drawn for 0 bytes";
+  EXPECT_THAT(svg, HasSubstr("class=\"v\" d=\"M46.0 26.0L390.0 26.0\"")) << "the cap is the top";
   const TextTable table = chart_table(chart, 10);
   EXPECT_THAT(table.rows[0], ElementsAre("batch", "weights", "activations", "in all"));
   EXPECT_THAT(table.rows[2], ElementsAre("2", "1.00 MiB", "3.00 MiB", "4.00 MiB"));
@@ -150,6 +155,19 @@ TEST(ReportChart, ForeignTextStaysText) {
   std::get<Curves>(chart.content).x.label = "<img src=x onerror=alert(1)>";
   const std::string svg = chart_svg(chart);
   EXPECT_THAT(svg, AllOf(Not(HasSubstr("<script")), Not(HasSubstr("<img"))));
+}
+
+TEST(ReportChart, OpenMarksTellPointsApart) {
+  Chart chart = throughput();
+  auto& curves = std::get<Curves>(chart.content);
+  EXPECT_TRUE(keep_telling_marks(curves)) << "one of three";
+  for (ChartSeries& series : curves.series) {
+    for (ChartPoint& point : series.points) {
+      point.open = true;
+    }
+  }
+  EXPECT_FALSE(keep_telling_marks(curves)) << "all of them";
+  EXPECT_FALSE(curves.series[0].points[1].open);
 }
 
 TEST(ReportChart, OneSeriesNeedsNoLegend) {
