@@ -36,8 +36,6 @@ Json without_samples(Json json) {
   return json;
 }
 
-constexpr std::size_t kAroundLink = 400;  // bytes of the page that a link takes besides its data
-
 struct EmbeddableResult {
   std::string name;
   std::string plain;  // as measured, JSON
@@ -46,7 +44,7 @@ struct EmbeddableResult {
 };
 
 std::size_t size_of(const std::string& bytes) {
-  return (bytes.size() + 2) / 3 * 4 + kAroundLink;
+  return (bytes.size() + 2) / 3 * 4 + kAroundDownload;
 }
 
 // Indices by the size of a form, smallest first.
@@ -92,15 +90,15 @@ std::vector<Download> downloads_of(const std::vector<ReportedResult>& results, s
     const char* ending;
     const char* extent;
   };
-  std::vector<std::size_t> taken(all.size(), 0);
-  std::size_t used = 0;
+  std::vector<std::size_t> taken(all.size(), kAroundDownload);
+  std::size_t used = all.size() * kAroundDownload;
   for (const Form& form : {Form{&EmbeddableResult::light, "application/gzip", ".gz",
                                 "compressed, and without single timings: bench cannot compare it"},
                            Form{&EmbeddableResult::whole, "application/gzip", ".gz", "compressed"},
                            Form{&EmbeddableResult::plain, "application/json", "", "as measured"}}) {
     for (const std::size_t i : by_size(all, form.bytes)) {
       const std::size_t needed = size_of(all[i].*(form.bytes));
-      const bool better = taken[i] > 0 || form.bytes == &EmbeddableResult::light;
+      const bool better = !downloads[i].href.empty() || form.bytes == &EmbeddableResult::light;
       if (!better || used - taken[i] + needed > budget) {
         continue;
       }

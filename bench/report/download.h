@@ -16,6 +16,9 @@ struct Download {
   std::string extent;  // "as measured", "without its samples: …", "left out: …"
 };
 
+// Bytes of the page that a download takes besides its data.
+inline constexpr std::size_t kAroundDownload = 400;
+
 // One for each result, of at most `budget` bytes in all.
 std::vector<Download> downloads_of(const std::vector<ReportedResult>& results, std::size_t budget);
 

@@ -1,5 +1,7 @@
 #include "bench/report/html.h"
 
+#include <array>
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -13,9 +15,15 @@ namespace {
 
 constexpr std::size_t kLongestClaim = 2000;  // characters
 constexpr std::size_t kLongestCell = 200;
-constexpr std::size_t kRowsOfChart = 100;
-constexpr std::size_t kRowsOfPoints = 150;
-constexpr std::size_t kOtherFindings = 60;
+
+// How much of a result a page shows. A page that would pass its limit is written again with the next.
+struct Shown {
+  std::size_t charts;
+  std::size_t chart_rows;  // of the table behind a picture
+  std::size_t rows;        // of the points
+  std::size_t findings;    // beyond those that the run printed
+};
+constexpr std::array<Shown, 4> kShown{{{12, 100, 200, 60}, {12, 20, 20, 20}, {3, 0, 0, 0}, {0, 0, 0, 0}}};
 
 std::string text_of(std::string_view text) {
   return xml_text(text, kLongestClaim);
@@ -50,9 +58,13 @@ std::string html_table(const TextTable& table, std::size_t most) {
 }
 
 std::string html_facts(const Facts& facts) {
+  constexpr std::size_t kMost = 40;
+  constexpr std::size_t kLongestName = 60;
+  constexpr std::size_t kLongestFact = 300;
   std::string html = "<dl>";
-  for (const auto& [name, text] : facts) {
-    html += fmt::format("<dt>{}</dt><dd>{}</dd>", text_of(name), text_of(text));
+  for (std::size_t i = 0; i < facts.size() && i < kMost; ++i) {
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>", xml_text(facts[i].first, kLongestName),
+                        xml_text(facts[i].second, kLongestFact));
   }
   return html + "</dl>\n";
 }
@@ -76,7 +88,7 @@ std::string badge(bool predicted) {
   return predicted ? " <span class=\"predicted\">predicted, not measured</span>" : "";
 }
 
-std::string html_figure(const Chart& chart) {
+std::string html_figure(const Chart& chart, std::size_t rows) {
   std::string html = fmt::format("<figure><h3>{}{}</h3>\n{}\n", text_of(chart.title), badge(chart.predicted),
                                  chart_svg(chart));
   if (const std::vector<LegendEntry> legend = chart_legend(chart); !legend.empty()) {
@@ -93,11 +105,10 @@ std::string html_figure(const Chart& chart) {
     }
   }
   html += notes.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", fmt::join(notes, " "));
-  return html + html_details("Table", html_table(chart_table(chart, kRowsOfChart), kRowsOfChart + 1)) +
-         "</figure>\n";
+  return html + html_details("Table", html_table(chart_table(chart, rows), rows + 1)) + "</figure>\n";
 }
 
-std::string html_section(const ReportSection& section, std::size_t number) {
+std::string html_section(const ReportSection& section, std::size_t number, const Shown& shown) {
   std::string html = fmt::format("<section id=\"r{}\"><h2>{}{}</h2>\n<p class=\"soft\">{}</p>\n", number,
                                  text_of(section.title), badge(section.predicted), text_of(section.question));
   html += section.findings.empty() ? "<p>It has no finding.</p>\n"
@@ -105,24 +116,27 @@ std::string html_section(const ReportSection& section, std::size_t number) {
   html += section.warning.empty() ? "" : fmt::format("<p class=\"warn\">{}</p>\n", text_of(section.warning));
   if (section.charts.empty()) {
     html += fmt::format("<p class=\"soft\">{}</p>\n", text_of(section.no_charts));
-  } else {
-    html += "<div class=\"charts\">\n";
-    for (const Chart& chart : section.charts) {
-      html += html_figure(chart);
-    }
-    html += "</div>\n";
+  }
+  html += "<div class=\"charts\">\n";
+  for (std::size_t i = 0; i < section.charts.size() && i < shown.charts; ++i) {
+    html += html_figure(section.charts[i], shown.chart_rows);
+  }
+  html += "</div>\n";
+  if (section.charts.size() > shown.charts) {
+    html += fmt::format("<p class=\"soft\">{} more pictures have no room.</p>\n",
+                        section.charts.size() - shown.charts);
   }
   if (!section.others.empty()) {
     html += html_details(fmt::format("Further findings ({})", section.others.size()),
-                         html_list(section.others, kOtherFindings));
+                         html_list(section.others, shown.findings));
   }
   if (section.points.rows.size() > 1) {
     html += html_details(fmt::format("All points ({})", section.points.rows.size() - 1),
-                         html_table(section.points, kRowsOfPoints));
+                         html_table(section.points, shown.rows));
   }
   if (section.unmeasured.rows.size() > 1) {
     html += html_details(section.predicted ? "Points without a prediction" : "Points that were not measured",
-                         html_table(section.unmeasured, kRowsOfPoints));
+                         html_table(section.unmeasured, shown.rows));
   }
   html += html_details(section.predicted ? "How it was predicted" : "How it was measured",
                        html_facts(section.method));
@@ -173,9 +187,8 @@ std::string html_downloads(const std::vector<Download>& downloads) {
 constexpr const char* kPolicy =
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-}  // namespace
-
-std::string report_html(const Report& report, const std::vector<ReportedResult>& results) {
+// All but the downloads and the end.
+std::string body_html(const Report& report, const Shown& shown) {
   std::string html = fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
@@ -184,13 +197,25 @@ std::string report_html(const Report& report, const std::vector<ReportedResult>&
       kPolicy, text_of(report.title), kStyle, text_of(report.title));
   html += html_answer(report);
   for (std::size_t i = 0; i < report.sections.size(); ++i) {
-    html += html_section(report.sections[i], i + 1);
+    html += html_section(report.sections[i], i + 1, shown);
   }
-  html += html_environments(report);
+  return html + html_environments(report);
+}
+
+}  // namespace
+
+std::string report_html(const Report& report, const std::vector<ReportedResult>& results) {
   const std::string end = "</main></body></html>\n";
-  constexpr std::size_t kAround = 1000;  // the section of the downloads, without its links
   const std::size_t limit = page_limit(results.size());
-  const std::size_t used = html.size() + end.size() + kAround;
+  std::string html;
+  std::size_t used = 0;
+  for (const Shown& shown : kShown) {
+    html = body_html(report, shown);
+    used = html.size() + end.size() + html_downloads({}).size();
+    if (used + kAroundDownload * results.size() < limit) {
+      break;
+    }
+  }
   return html + html_downloads(downloads_of(results, limit > used ? limit - used : 0)) + end;
 }
 

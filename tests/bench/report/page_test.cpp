@@ -195,6 +195,23 @@ TEST(ReportPage, KeepsToItsLimit) {
   EXPECT_THAT(html, HasSubstr("rows; the result file has all"));
 }
 
+// A result made to be large: long names in every cell.
+TEST(ReportPage, KeepsToItsLimitWithLongNames) {
+  ResultDocument document = bench::testing::sample_document();
+  const MeasuredPoint point = document.benchmarks.front();
+  const std::string name(400, '&');
+  document.benchmarks.clear();
+  for (int i = 0; i < 300; ++i) {
+    MeasuredPoint& added = document.benchmarks.emplace_back(point);
+    added.name = name + std::to_string(i);
+    for (int k = 0; k < 20; ++k) {
+      added.params["p" + std::to_string(k)] = name + std::to_string(i);
+    }
+    document.findings.push_back(claimed(name + std::to_string(i), std::string(5000, '<')));
+  }
+  EXPECT_LE(html_of({reported(document)}).size(), page_limit(1));
+}
+
 TEST(ReportDownload, TakesTheBestFormThatFits) {
   const std::vector<ReportedResult> results{reported(bench::testing::sample_document())};
   const Download whole = downloads_of(results, 1'000'000).front();
