@@ -154,8 +154,9 @@ std::vector<Tick> ScaledAxis::ticks(std::size_t most) const {
   if (axis_.scale == AxisScale::linear) {
     const double step = nice_step((last_ - first_) / unit_ / count) * unit_;
     const double first = std::ceil(first_ / step - 1e-6);
-    for (double i = first; i * step <= last_ + 1e-6 * step && ticks.size() <= most; ++i) {
-      add(i == 0 ? 0 : i * step);
+    for (std::size_t k = 0; k <= most; ++k) {  // counted: a step may be below the last digit of the values
+      const double value = (first + static_cast<double>(k)) * step;
+      add(std::abs(value) < step / 2 ? 0 : value);
     }
     return ticks;
   }
