@@ -100,6 +100,11 @@ ScaledAxis::ScaledAxis(const Axis& axis, double first, double last)
     first_ /= room;
     last_ *= room;
   }
+  if (axis_.scale == AxisScale::counts) {  // room for the marks at both ends
+    constexpr double kRoom = 0.2;
+    first_ -= kRoom;
+    last_ *= 1 + kRoom / 2;
+  }
   const double distance = transformed(last_) - transformed(first_);
   if (!std::isfinite(first_) || !std::isfinite(last_) || !(distance > 0) || !std::isfinite(distance)) {
     first_ = logarithmic ? 1 : 0;

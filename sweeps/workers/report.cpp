@@ -82,8 +82,7 @@ std::vector<report::Chart> workers_charts(ResultDocument& document) {
     }
   }
   return {std::move(throughput),
-          loader_chart(document, "Accelerator utilisation (AU) against workers; 1: as with ready data", "au",
-                       "AU")};
+          loader_chart(document, "Accelerator utilisation (AU) against workers", "au", "AU")};
 }
 
 const Registration<report::SweepReport> registered{
