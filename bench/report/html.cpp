@@ -109,8 +109,8 @@ std::string html_figure(const Chart& chart, std::size_t rows) {
 }
 
 std::string html_section(const ReportSection& section, std::size_t number, const Shown& shown) {
-  std::string html = fmt::format("<section id=\"r{}\"><h2>{}{}</h2>\n<p class=\"soft\">{}</p>\n", number,
-                                 text_of(section.title), badge(section.predicted), text_of(section.question));
+  std::string html = fmt::format("<section id=\"r{}\"><h2>{}</h2>\n<p class=\"soft\">{}</p>\n", number,
+                                 text_of(section.title), text_of(section.question));
   html += section.findings.empty() ? "<p>It has no finding.</p>\n"
                                    : html_list(section.findings, section.findings.size());
   html += section.warning.empty() ? "" : fmt::format("<p class=\"warn\">{}</p>\n", text_of(section.warning));

@@ -63,8 +63,7 @@ std::string predicted_mark(bool predicted) {
 }
 
 std::string markdown_section(const ReportSection& section) {
-  std::string text = fmt::format("## {}{}\n\n{}\n\n", escaped(section.title),
-                                 predicted_mark(section.predicted), escaped(section.question));
+  std::string text = fmt::format("## {}\n\n{}\n\n", escaped(section.title), escaped(section.question));
   text += markdown_list(section.findings);
   text += section.warning.empty() ? "" : fmt::format("{}\n\n", escaped(section.warning));
   for (const Chart& chart : section.charts) {

@@ -83,7 +83,8 @@ std::string x_labels(const std::vector<Label>& labels, const std::string& title,
   std::string texts;
   for (const Label& label : labels) {
     line += ticks ? fmt::format("M{:.1f} {}v4", label.x, kBottom) : "";
-    texts += fmt::format(R"(<text x="{:.1f}" y="{}">{}</text>)", label.x, kBottom + 17, xml_text(label.text));
+    const double x = std::min(label.x, kWidth - width_of(label.text) / 2 - 2);  // whole within the picture
+    texts += fmt::format(R"(<text x="{:.1f}" y="{}">{}</text>)", x, kBottom + 17, xml_text(label.text));
   }
   texts +=
       fmt::format(R"(<text x="{}" y="{}">{}</text>)", (kLeft + kRight) / 2, kHeight - 6, xml_text(title));
