@@ -49,34 +49,6 @@ SweepPlan plan_batches(const SweepRequest& request, const Device& device) {
   return plan;
 }
 
-// The recommendation first, then what it rests on: the findings of its dtype, and of the others their speed.
-void choose_headlines(std::vector<Finding>& findings, bool several) {
-  const Finding& recommendation = findings.back();
-  if (recommendation.evidence.empty()) {
-    return;
-  }
-  std::string chosen;
-  std::vector<std::string> names = {"recommendation"};
-  if (several && recommendation.details.is_object()) {
-    chosen = "/" + recommendation.details["dtype"].get<std::string>();
-  }
-  for (const Finding& finding : findings) {
-    if (finding.name.starts_with("speedup_") ||
-        (finding.name.starts_with("ceiling_batch/") && finding.name != "ceiling_batch" + chosen)) {
-      names.push_back(finding.name);
-    }
-  }
-  names.resize(std::min<std::size_t>(names.size(), 3));
-  for (const char* name : {"largest_batch", "limit_below_ceiling", "t_inf"}) {
-    names.push_back(name + chosen);
-  }
-  const auto t0 = std::ranges::find(findings, "t0" + chosen, &Finding::name);
-  if (t0 != findings.end() && t0->value && t0->details["distinguishable_from_zero"].get<bool>()) {
-    names.push_back(t0->name);
-  }
-  set_headlines(findings, names);
-}
-
 class BatchSweep final : public Sweep {
  public:
   BatchSweep(const SweepRequest& request, Device& device)
@@ -150,7 +122,7 @@ class BatchSweep final : public Sweep {
       findings.push_back(*std::move(conditions));
     }
     findings.push_back(predicted ? predicted_recommendation(all) : claim_recommendation(all, document));
-    choose_headlines(findings, several);
+    choose_batch_headlines(findings);
     return findings;
   }
 

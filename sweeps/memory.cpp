@@ -61,43 +61,6 @@ std::vector<T> read_all(const Field& sweep, const char* key, T (*read)(const Fie
   return all;
 }
 
-// A leak first, then the batches that fit, then the memory by cause.
-void choose_headlines(std::vector<Finding>& findings, const std::vector<std::string>& caps) {
-  std::vector<std::string> names;
-  const auto add = [&](const char* prefix, std::size_t most, auto accepted) {
-    for (const Finding& finding : findings) {
-      if (most > 0 && finding.name.starts_with(prefix) && accepted(finding)) {
-        names.push_back(finding.name);
-        --most;
-      }
-    }
-  };
-  const auto any = [](const Finding&) { return true; };
-  add("memory_growth/", 2, [](const Finding& finding) {
-    return finding.details.is_object() && finding.details["grows"].get<bool>();
-  });
-  names.insert(names.end(), caps.begin(), caps.end());
-  add("limits_left_out", 1, any);
-  for (const char* prefix : {"activations_per_sample/", "optimizer_multiple/", "memory_growth/", "peak/",
-                             "memory_line/", "ceiling_batch/", "system_memory"}) {
-    add(prefix, 1, any);
-  }
-  set_headlines(findings, names);
-}
-
-// The findings of the smallest cap that holds a batch, and of the largest cap.
-std::vector<std::string> telling_caps(const std::vector<Finding>& largest) {
-  std::vector<std::string> names;
-  const auto fits = std::ranges::find_if(largest, [](const Finding& finding) { return *finding.value > 0; });
-  if (fits != largest.end()) {
-    names.push_back(fits->name);
-  }
-  if (!largest.empty() && (names.empty() || largest.back().name != names.front())) {
-    names.push_back(largest.back().name);
-  }
-  return names;
-}
-
 class MemorySweep final : public Sweep {
  public:
   MemorySweep(const SweepRequest& request, Device& device)
@@ -174,7 +137,7 @@ class MemorySweep final : public Sweep {
       add(claim_growth(soak, document));
     }
     add(claim_conditions(document));
-    choose_headlines(findings, telling_caps(largest));
+    choose_memory_headlines(findings);
     return findings;
   }
 

@@ -27,6 +27,14 @@ const CommandArgument& option_named(const Command& command, const std::string& n
                                command.name));
 }
 
+// The option that "-o" stands for; nullptr for another word.
+const CommandArgument* option_of_letter(const Command& command, const std::string& word) {
+  const auto found = std::ranges::find_if(command.options, [&](const CommandArgument& option) {
+    return option.letter != 0 && word == std::string{'-', option.letter};
+  });
+  return found == command.options.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 CommandWords::CommandWords(const Command& command, const std::vector<std::string>& words) {
@@ -43,6 +51,13 @@ CommandWords::CommandWords(const Command& command, const std::vector<std::string
       has_dashes_ = true;
       continue;
     }
+    if (const CommandArgument* const option = option_of_letter(command, word)) {
+      if (i + 1 == words.size() || (words[i + 1].starts_with("-") && words[i + 1] != "-")) {
+        throw UsageError(fmt::format("{}: a value is missing; see bench {} --help", word, command.name));
+      }
+      add_value(*option, words[++i]);
+      continue;
+    }
     if (!word.starts_with("--")) {
       (has_dashes_ ? after_ : before_).push_back(word);
       continue;
@@ -50,17 +65,13 @@ CommandWords::CommandWords(const Command& command, const std::vector<std::string
     const std::size_t equals = word.find('=');
     const std::string name = word.substr(2, equals == std::string::npos ? equals : equals - 2);
     const CommandArgument& option = option_named(command, name);
-    std::vector<std::string>& values = given_[name];
-    if (!values.empty() && !option.repeatable) {
-      throw UsageError(fmt::format("--{}: given twice; give it once", name));
-    }
     if (option.value.empty()) {
       if (equals != std::string::npos) {
         throw UsageError(
             fmt::format("--{}: {} was given, but it takes no value; give --{} alone, or leave it out", name,
                         quote(word.substr(equals + 1)), name));
       }
-      values.emplace_back("yes");
+      add_value(option, "yes");
       continue;
     }
     const bool next_is_value =
@@ -71,8 +82,16 @@ CommandWords::CommandWords(const Command& command, const std::vector<std::string
     if (value.empty()) {
       throw UsageError(fmt::format("--{}: a value is missing; see bench {} --help", name, command.name));
     }
-    values.push_back(value);
+    add_value(option, value);
   }
+}
+
+void CommandWords::add_value(const CommandArgument& option, const std::string& value) {
+  std::vector<std::string>& values = given_[option.name];
+  if (!values.empty() && !option.repeatable) {
+    throw UsageError(fmt::format("--{}: given twice; give it once", option.name));
+  }
+  values.push_back(value);
 }
 
 const std::string* CommandWords::text_of(const std::string& option) const {
@@ -92,7 +111,8 @@ std::string help_of(const Command& command, std::size_t width) {
   text += "\nOptions\n";
   for (const CommandArgument& option : command.options) {
     const std::string left =
-        fmt::format("  --{}{}{}", option.name, option.value.empty() ? "" : " ", option.value);
+        fmt::format("  {}--{}{}{}", option.letter == 0 ? "" : fmt::format("-{}, ", option.letter),
+                    option.name, option.value.empty() ? "" : " ", option.value);
     text += hanging(left, option.help, kColumn, width);
   }
   text += command.notes.empty() ? "" : "\n";

@@ -14,6 +14,7 @@ struct CommandArgument {
   std::string value;  // "SHARE"; empty: a switch
   std::string help;   // with its default
   bool repeatable = false;
+  char letter = 0;  // "-o FILE" means the same; 0: there is none
 };
 
 struct Command {
@@ -57,6 +58,9 @@ class CommandWords {
   bool has_dashes() const { return has_dashes_; }
 
  private:
+  // Throws UsageError where the option was given already.
+  void add_value(const CommandArgument& option, const std::string& value);
+
   std::map<std::string, std::vector<std::string>> given_;
   std::vector<std::string> before_;
   std::vector<std::string> after_;

@@ -227,7 +227,7 @@ class PointRows {
   }
 
   // `others`: the columns after the parameters, aligned right; `cells`: theirs of a point.
-  std::string text(const std::vector<std::string>& others, const auto& cells) const {
+  TextTable table(const std::vector<std::string>& others, const auto& cells) const {
     std::vector<std::string> header = parameters_;
     std::vector<bool> right;
     for (const std::string& name : parameters_) {
@@ -235,9 +235,9 @@ class PointRows {
     }
     header.insert(header.end(), others.begin(), others.end());
     right.resize(header.size(), true);
-    std::vector<std::vector<std::string>> rows{header};
+    TextTable table{.title = "", .rows = {header}, .right = right};
     for (const Point* point : points_) {
-      std::vector<std::string>& row = rows.emplace_back();
+      std::vector<std::string>& row = table.rows.emplace_back();
       for (const std::string& name : parameters_) {
         const auto value = point->params.find(name);
         row.push_back(value == point->params.end() ? "-" : shown(*value));
@@ -246,7 +246,7 @@ class PointRows {
         row.push_back(std::move(cell));
       }
     }
-    return in_columns(rows, right);
+    return table;
   }
 
  private:
@@ -260,10 +260,9 @@ std::string_view action_in(std::string_view reason) {
   return reason.substr(std::min(reason.rfind("; give "), reason.size()));
 }
 
-std::string measured_points(const ResultDocument& document) {
-  if (document.benchmarks.empty()) {
-    return "No point was measured.\n";
-  }
+namespace {
+
+TextTable measured_table(const ResultDocument& document) {
   const FlagMarks marks(document.benchmarks);
   const bool with_plan = plan_differs(document);
   std::vector<std::string> header{"samples/s (95 %)", "step time", "memory"};
@@ -271,7 +270,7 @@ std::string measured_points(const ResultDocument& document) {
     header.emplace_back("planned");
   }
   header.insert(header.end(), {"driver", ""});
-  return PointRows(document, document.benchmarks).text(header, [&](const MeasuredPoint& point) {
+  return PointRows(document, document.benchmarks).table(header, [&](const MeasuredPoint& point) {
     std::vector<std::string> cells{throughput(point), format_duration(point.stats.median_ns),
                                    format_bytes(point.memory.peak_measured)};
     if (with_plan) {
@@ -281,6 +280,61 @@ std::string measured_points(const ResultDocument& document) {
     cells.emplace_back(marks.of(point));
     return cells;
   });
+}
+
+TextTable predicted_table(const ResultDocument& document) {
+  const bool planned = std::ranges::any_of(document.predicted, is_workspace_planned);
+  const bool timed =
+      std::ranges::any_of(document.predicted, [](const PredictedPoint& point) { return point.step_ns > 0; });
+  std::vector<std::string> header;
+  if (timed) {
+    header = {"samples/s (80 %)", "step time"};
+  }
+  header.emplace_back("memory");
+  if (planned) {
+    header.emplace_back("workspace");
+  }
+  return PointRows(document, document.predicted).table(header, [&](const PredictedPoint& point) {
+    std::vector<std::string> cells;
+    if (timed) {
+      cells = {predicted_throughput(point), format_duration(point.step_ns)};
+    }
+    cells.push_back(format_bytes(point.peak));
+    if (planned) {
+      cells.push_back(is_workspace_planned(point) ? format_bytes(point.memory[MemoryCategory::workspace])
+                                                  : "estimated");
+    }
+    return cells;
+  });
+}
+
+}  // namespace
+
+TextTable points_table(const ResultDocument& document) {
+  return !document.predicted.empty()    ? predicted_table(document)
+         : !document.benchmarks.empty() ? measured_table(document)
+                                        : TextTable{};
+}
+
+TextTable unmeasured_table(const ResultDocument& document) {
+  std::vector<const UnmeasuredPoint*> all;
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    all.push_back(&point);
+  }
+  TextTable table{.title = "", .rows = {{"points", "status", "reason"}}, .right = {false, false, false}};
+  for (const UnmeasuredGroup& group : alike(all)) {
+    table.rows.push_back({subject(document, group, std::min<std::size_t>(group.size(), 3)),
+                          group.front()->status, group.front()->reason});
+  }
+  return table;
+}
+
+std::string measured_points(const ResultDocument& document) {
+  if (document.benchmarks.empty()) {
+    return "No point was measured.\n";
+  }
+  const TextTable table = measured_table(document);
+  return in_columns(table.rows, table.right);
 }
 
 std::string predicted_points(const ResultDocument& document) {
@@ -294,29 +348,8 @@ std::string predicted_points(const ResultDocument& document) {
                        cast_in_words(context.detail(kCastDetail)), context.device.name,
                        workspaces_in_words(document.predicted)),
            kWidth, 2);
-  const bool planned = std::ranges::any_of(document.predicted, is_workspace_planned);
-  const bool timed =
-      std::ranges::any_of(document.predicted, [](const PredictedPoint& point) { return point.step_ns > 0; });
-  std::vector<std::string> header;
-  if (timed) {
-    header = {"samples/s (80 %)", "step time"};
-  }
-  header.emplace_back("memory");
-  if (planned) {
-    header.emplace_back("workspace");
-  }
-  return title + PointRows(document, document.predicted).text(header, [&](const PredictedPoint& point) {
-    std::vector<std::string> cells;
-    if (timed) {
-      cells = {predicted_throughput(point), format_duration(point.step_ns)};
-    }
-    cells.push_back(format_bytes(point.peak));
-    if (planned) {
-      cells.push_back(is_workspace_planned(point) ? format_bytes(point.memory[MemoryCategory::workspace])
-                                                  : "estimated");
-    }
-    return cells;
-  });
+  const TextTable table = predicted_table(document);
+  return title + in_columns(table.rows, table.right);
 }
 
 std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose) {

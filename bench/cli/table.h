@@ -19,6 +19,11 @@ std::string measured_points(const ResultDocument& document);
 // The same of a device that is not here: throughput with its 80 % interval.
 std::string predicted_points(const ResultDocument& document);
 
+// The points of either table, for other formats; empty where there are none.
+TextTable points_table(const ResultDocument& document);
+// A row for points of one status and reason, three of them by name.
+TextTable unmeasured_table(const ResultDocument& document);
+
 // A line for each status, at most `width` columns, with a pointer to --verbose where it is cut or the points
 // have several reasons; an error has a line for each reason. Points that were skipped and ask for an action
 // have none: the warning counts them. `verbose`: all points, a line for each reason, wrapped.

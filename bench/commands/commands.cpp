@@ -12,14 +12,16 @@
 #include "bench/commands/evaluate.h"
 #include "bench/commands/inspect.h"
 #include "bench/commands/predict.h"
+#include "bench/commands/report.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 
 namespace bench {
 
 const std::vector<Command>& commands() {
-  static const std::vector<Command> all{compare_command(),  ab_command(),     predict_command(),
-                                        evaluate_command(), advise_command(), inspect_command()};
+  static const std::vector<Command> all{compare_command(), ab_command(),       advise_command(),
+                                        predict_command(), evaluate_command(), report_command(),
+                                        inspect_command()};
   return all;
 }
 

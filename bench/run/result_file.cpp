@@ -24,92 +24,18 @@
 #include "bench/measure/json_text.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
+#include "bench/run/whole_file.h"
 
 namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Whole, since it must be found, but in one line.
-std::string shown(const fs::path& path) {
-  constexpr std::size_t kLongestPath = 4096;
-  return printable(path.string(), kLongestPath);
-}
-
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&&) = delete;
-  ~FileDescriptor() {
-    if (fd_ >= 0) {
-      ::close(fd_);
-    }
-  }
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
-
-[[noreturn]] void cannot_write(const fs::path& path, int error) {
-  throw UsageError(
-      fmt::format("--out: {} cannot be written ({}); give a folder that takes files and has space left",
-                  shown(path), std::generic_category().message(error)));
-}
-
-// Removes what it guards unless the file was moved away.
-class TemporaryFile {
- public:
-  explicit TemporaryFile(fs::path path) : path_(std::move(path)) {}
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  ~TemporaryFile() {
-    std::error_code ignored;
-    if (!kept_) {
-      fs::remove(path_, ignored);
-    }
-  }
-  void keep() { kept_ = true; }
-
- private:
-  fs::path path_;
-  bool kept_ = false;
-};
-
-// The data is on the disk when this returns; `named` is the path a message speaks of.
-void write_durably(const fs::path& path, const fs::path& named, std::string_view text) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0) {
-    cannot_write(named, errno);
-  }
-  while (!text.empty()) {
-    const ssize_t written = ::write(file.get(), text.data(), text.size());
-    if (written < 0 && errno != EINTR) {
-      cannot_write(named, errno);
-    }
-    text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
-  }
-  // close() is where some network file systems first say that the disk is full.
-  if (::fsync(file.get()) != 0 || ::close(file.release()) != 0) {
-    cannot_write(named, errno);
-  }
-}
-
-// Makes a rename in the folder durable. File systems that cannot are left to their own.
-void sync_folder(const fs::path& folder) {
-  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() >= 0) {
-    ::fsync(directory.get());
-  }
-}
-
 std::string read_text(const fs::path& path) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (path.empty() || (fs::exists(status) && !fs::is_regular_file(status))) {
-    throw UsageError(fmt::format("{} is not a file", path.empty() ? "''" : shown(path)));
+    throw UsageError(fmt::format("{} is not a file", path.empty() ? "''" : path_in_words(path)));
   }
   constexpr std::size_t kChunk = 1 << 20;
   errno = 0;
@@ -122,7 +48,7 @@ std::string read_text(const fs::path& path) {
   } while (file);
   if (!file.is_open() || file.bad()) {
     throw UsageError(
-        fmt::format("{} cannot be read ({})", shown(path), std::generic_category().message(errno)));
+        fmt::format("{} cannot be read ({})", path_in_words(path), std::generic_category().message(errno)));
   }
   return text;
 }
@@ -147,16 +73,6 @@ std::string file_name_safe(std::string text) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '.' && c != '-'; }, '-');
   return text;
-}
-
-// The file that symbolic links lead to, whether it exists or not: a rename would replace the link itself.
-fs::path behind_links(fs::path path) {
-  constexpr int kMostLinks = 40;
-  std::error_code error;
-  for (int link = 0; link < kMostLinks && fs::is_symlink(path, error); ++link) {
-    path = path.parent_path() / fs::read_symlink(path, error);
-  }
-  return path;
 }
 
 bool same_file(const fs::path& a, const fs::path& b) {
@@ -208,8 +124,9 @@ void ResultFile::lock() {
     }
     // File systems without locks answer otherwise than EWOULDBLOCK: there, two processes are on their own.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-      throw UsageError(fmt::format(
-          "--out: another bench is writing {}; wait for it to end or give another folder", shown(path_)));
+      throw UsageError(
+          fmt::format("--out: another bench is writing {}; wait for it to end or give another folder",
+                      path_in_words(path_)));
     }
     // The holder before us removes the file when it ends: what we locked may have lost its name meanwhile.
     struct stat locked {};
@@ -270,16 +187,20 @@ void ResultFile::write(const std::string& text) {
 }
 
 Json read_json(const fs::path& path) {
-  return parse_json(read_text(path), shown(path));
+  return parse_json(read_text(path), path_in_words(path));
 }
 
-ResultDocument read_result(const fs::path& path) {
-  const Json json = read_json(path);
+ResultDocument document_of(const Json& json, const fs::path& path) {
   try {
     return document_from_json(json);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{} is not a result this program can read: {}", shown(path), error.what()));
+    throw UsageError(
+        fmt::format("{} is not a result this program can read: {}", path_in_words(path), error.what()));
   }
+}
+
+ResultDocument read_result(const fs::path& path) {
+  return document_of(read_json(path), path);
 }
 
 }  // namespace bench

@@ -20,4 +20,8 @@ Finding claim_largest_batch(const BatchSeries& series);                         
 // The dtype and batch to use, with what is known and how sure it is.
 Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDocument& document);  // samples
 
+// The recommendation first, then what it rests on: the findings of its dtype, and of the others their speed.
+// Of a file's findings too: throws Json::exception where their details are not as these claims have them.
+void choose_batch_headlines(std::vector<Finding>& findings);
+
 }  // namespace bench::sweeps

@@ -399,6 +399,10 @@ std::vector<std::string> headlines(const std::vector<Finding>& findings) {
 
 }  // namespace
 
+void choose_kernels_headlines(std::vector<Finding>& findings) {
+  set_headlines(findings, headlines(findings));
+}
+
 std::vector<Finding> kernels_findings(const ResultDocument& document,
                                       const std::set<std::string>& references) {
   const std::vector<KernelResult> points = read_results(document);
@@ -443,7 +447,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
   }
   add(claim_launch(points));
   add(claim_conditions(document));
-  set_headlines(findings, headlines(findings));
+  choose_kernels_headlines(findings);
   for (Finding& finding : findings) {  // which is no point
     std::erase(finding.evidence, kDataSheet);
   }

@@ -15,4 +15,7 @@ namespace bench::sweeps {
 std::vector<Finding> kernels_findings(const ResultDocument& document,
                                       const std::set<std::string>& references);
 
+// The operation that falls shortest of its roofline first, then the roofline. Of a file's findings too.
+void choose_kernels_headlines(std::vector<Finding>& findings);
+
 }  // namespace bench::sweeps

@@ -22,4 +22,8 @@ std::optional<Finding> claim_activations(const std::vector<BatchSeries>& all, Dt
 // The system's count of memory, compared with the plan, and with the plan calibrated on two small batches.
 std::optional<Finding> claim_system(const std::vector<BatchSeries>& all);
 
+// A leak first, then the batches that fit, then the memory by cause. Of a file's findings too: throws
+// Json::exception where their details are not as these claims have them.
+void choose_memory_headlines(std::vector<Finding>& findings);
+
 }  // namespace bench::sweeps

@@ -38,8 +38,8 @@ const CopyPoint* fastest_one_way(const std::vector<CopySeries>& all) {
 void claim_bus(const TransferFacts& facts, std::vector<Finding>& findings) {
   Finding finding = finding_of("bus", "B/s");
   if (!facts.state.crosses_bus) {
-    finding.claim =
-        "No bus was crossed: these are copies within the host's memory and say nothing about a card.";
+    finding.claim = fmt::format("{}: these are copies within the host's memory and say nothing about a card.",
+                                kNoBusCrossed);
   } else if (const auto bus = bus_bytes_per_s(facts); !bus) {
     finding.claim = "The bus's generation and width are unknown.";
   } else {
@@ -315,25 +315,7 @@ std::vector<Finding> transfer_findings(const ResultDocument& document, const Tra
                            claim_in_flight, claim_first_touch, claim_host_costs}) {
     claim(facts, findings);
   }
-  std::vector<std::string> headlines;
-  for (const StepStudy& study : state.steps) {
-    headlines.push_back("pin/batch:" + std::to_string(study.batch));
-  }
-  headlines.insert(headlines.end(), {"crossover/h2d/pinned", "model/h2d/pinned"});
-  for (const StepStudy& study : state.steps) {
-    headlines.push_back("overlap/pinned/batch:" + std::to_string(study.batch));
-  }
-  headlines.insert(headlines.end(), {"bus", "model/h2d/pageable", "pinning_cost", "model/d2h/pinned"});
-  const std::string first = headlines.front();
-  std::erase_if(headlines, [&](const std::string& name) {
-    const auto finding = std::ranges::find(findings, name, &Finding::name);
-    return finding == findings.end() || (!finding->value && name != first) ||
-           (name.starts_with("model/") && finding->value && !conclusive({*finding->value, finding->ci95}));
-  });
-  if (!state.crosses_bus) {  // the caveat once, next to the recommendation that it qualifies
-    headlines.insert(headlines.begin() + (headlines.empty() ? 0 : 1), "bus");
-  }
-  set_headlines(findings, headlines, true);
+  choose_transfer_headlines(findings);
   return findings;
 }
 

@@ -17,6 +17,12 @@ namespace bench::sweeps {
 std::vector<Finding> transfer_findings(const ResultDocument& document, const TransferState& state);
 std::vector<TextTable> transfer_tables(const ResultDocument& document, const TransferState& state);
 
+// The verdicts first, with the caveat next to them where no bus was crossed; of a device that is not here the
+// copy that takes the largest share of its step, then the bus. Of a file's findings too.
+void choose_transfer_headlines(std::vector<Finding>& findings);
+// The claim of the finding `bus` begins with it then.
+inline constexpr std::string_view kNoBusCrossed = "No bus was crossed";
+
 // The claims rest on these.
 struct TransferFacts {
   const RunContext& context;

@@ -80,10 +80,6 @@ std::vector<Finding> predicted_transfer_findings(const std::vector<PredictedCopy
   for (const PredictedCopy& copy : copies) {
     findings.push_back(claim_input(copy, bytes_per_s));
   }
-  std::vector<std::string> headlines;
-  if (!findings.empty()) {  // where the bus takes the largest share
-    headlines.push_back(std::ranges::max_element(findings, {}, &Finding::value)->name);
-  }
   Finding& bus = findings.emplace_back(finding_of("bus", "B/s"));
   bus.value = bytes_per_s;
   bus.claim =
@@ -93,8 +89,7 @@ std::vector<Finding> predicted_transfer_findings(const std::vector<PredictedCopy
                 "copies reach is not known [run this sweep on the machine].",
                 link, byte_rate(*bytes_per_s))
           : "The data sheet names no bus: the device's memory is the host's, and no batch crosses one.";
-  headlines.push_back(bus.name);
-  set_headlines(findings, headlines, true);
+  choose_transfer_headlines(findings);
   return findings;
 }
 

@@ -51,33 +51,6 @@ std::optional<Finding> claim_bad_files(const Evidence& evidence) {
   return finding;
 }
 
-// The recommendation first, how sure it is last.
-void choose_headlines(std::vector<Finding>& findings) {
-  const auto has = [&](std::string_view name) {
-    return std::ranges::count(findings, name, &Finding::name) > 0;
-  };
-  const std::size_t most = static_cast<std::size_t>(kHeadlines) - (has("simulation_error") ? 1 : 0);
-  std::vector<std::string> names;
-  const auto add = [&](const std::string& name, std::size_t places) {
-    if (has(name) && names.size() < places) {
-      names.push_back(name);
-    }
-  };
-  add("recommended_workers", most);
-  add("bad_files", most);
-  for (const Finding& finding : findings) {
-    if (finding.name.starts_with("demand/")) {
-      add(finding.name, most - 1);  // one place is the plateau's
-    }
-  }
-  for (const char* const name : {"plateau", "harm", "starvation", "stages", "ready_data"}) {
-    add(name, most);
-  }
-  names.emplace_back("simulation_error");
-  // A GPU that this host cannot feed has no number of workers, and is an answer.
-  set_headlines(findings, names, true);
-}
-
 // In the first claim that is printed and names AU.
 void expand_au(std::vector<Finding>& findings) {
   std::vector<Finding*> printed;
@@ -160,6 +133,32 @@ std::vector<std::string> names_of(const std::vector<LoaderPoint>& points) {
   return names;
 }
 
+void choose_workers_headlines(std::vector<Finding>& findings) {
+  const auto has = [&](std::string_view name) {
+    return std::ranges::count(findings, name, &Finding::name) > 0;
+  };
+  const std::size_t most = static_cast<std::size_t>(kHeadlines) - (has("simulation_error") ? 1 : 0);
+  std::vector<std::string> names;
+  const auto add = [&](const std::string& name, std::size_t places) {
+    if (has(name) && names.size() < places) {
+      names.push_back(name);
+    }
+  };
+  add("recommended_workers", most);
+  add("bad_files", most);
+  for (const Finding& finding : findings) {
+    if (finding.name.starts_with("demand/")) {
+      add(finding.name, most - 1);  // one place is the plateau's
+    }
+  }
+  for (const char* const name : {"plateau", "harm", "starvation", "stages", "ready_data"}) {
+    add(name, most);
+  }
+  names.emplace_back("simulation_error");
+  // A GPU that this host cannot feed has no number of workers, and is an answer.
+  set_headlines(findings, names, true);
+}
+
 std::vector<Finding> workers_findings(const Evidence& evidence) {
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> one) {
@@ -178,7 +177,7 @@ std::vector<Finding> workers_findings(const Evidence& evidence) {
   for (Finding& finding : findings) {
     finding.claim += '.';
   }
-  choose_headlines(findings);
+  choose_workers_headlines(findings);
   expand_au(findings);
   return findings;
 }

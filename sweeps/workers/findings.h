@@ -43,6 +43,8 @@ struct Evidence {
 
 std::vector<Finding> workers_findings(const Evidence& evidence);
 std::vector<TextTable> workers_tables(const Evidence& evidence);
+// The recommendation first, how sure it is last. Of a file's findings too.
+void choose_workers_headlines(std::vector<Finding>& findings);
 
 // One finding each; none where the evidence is missing.
 

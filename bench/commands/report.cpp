@@ -1,0 +1,122 @@
+#include "bench/commands/report.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <iostream>
+
+#include <fmt/format.h>
+
+#include "bench/measure/quote.h"
+#include "bench/measure/suggest.h"
+#include "bench/report/html.h"
+#include "bench/report/markdown.h"
+#include "bench/run/result_file.h"
+#include "bench/run/whole_file.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStandardOutput = "-";
+
+const std::vector<std::string>& page_formats() {
+  static const std::vector<std::string> names{"html", "markdown"};
+  return names;
+}
+
+std::string page_format(const CommandWords& words, const std::string& target) {
+  const std::string* const format = words.text_of("format");
+  if (format == nullptr) {
+    const std::string ending = fs::path(target).extension();
+    return ending == ".md" || ending == ".markdown" ? "markdown" : "html";
+  }
+  if (std::ranges::find(page_formats(), *format) == page_formats().end()) {
+    throw UsageError(unknown_value("--format", *format, page_formats()));
+  }
+  return *format;
+}
+
+bool is_same_file(const std::string& one, const std::string& other) {
+  std::error_code error;
+  return fs::equivalent(one, other, error) && !error;
+}
+
+void check_files(const CommandWords& words, const std::string& target) {
+  const std::vector<std::string>& paths = words.before();
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    if (is_same_file(paths[i], target)) {
+      throw UsageError(fmt::format("-o: {} is one of the results; give another file", path_in_words(target)));
+    }
+    const auto end = paths.begin() + static_cast<std::ptrdiff_t>(i);
+    if (std::any_of(paths.begin(), end,
+                    [&](const std::string& path) { return is_same_file(path, paths[i]); })) {
+      throw UsageError(fmt::format("{} is given twice; give each result once", path_in_words(paths[i])));
+    }
+  }
+  if (fs::path(target).extension() == ".json") {
+    throw UsageError(fmt::format("-o: {} is named as a result; give a name that ends in .html or .md",
+                                 path_in_words(target)));
+  }
+}
+
+ExitCode run_report(const Command& command, const std::vector<std::string>& given) {
+  const CommandWords words(command, given);
+  const std::string* const out = words.text_of("out");
+  const std::string target = out == nullptr ? std::string(kStandardOutput) : *out;
+  const std::string format = page_format(words, target);
+  if (words.before().empty() || words.has_dashes()) {
+    throw UsageError(fmt::format("report: {}; give bench report {}",
+                                 words.has_dashes() ? "-- has no place here" : "no result is given",
+                                 command.usage));
+  }
+  if (out == nullptr && format == "html" && ::isatty(STDOUT_FILENO) == 1) {
+    throw UsageError(
+        "-o: no file is given, and a terminal shows no HTML; give -o report.html or --format markdown");
+  }
+  check_files(words, target);
+  std::vector<report::ReportedResult> results;
+  for (const std::string& path : words.before()) {
+    Json json = read_json(path);
+    ResultDocument document = document_of(json, path);
+    results.push_back({.json = std::move(json), .document = std::move(document)});
+  }
+  const report::Report page = report::report_of(results);
+  const std::string text =
+      format == "html" ? report::report_html(page, results) : report::report_markdown(page);
+  if (target == kStandardOutput) {
+    std::cout << text;
+    return ExitCode::done;
+  }
+  replace_file(target, text);
+  fmt::print("report   {}\n", path_in_words(target));
+  return ExitCode::done;
+}
+
+}  // namespace
+
+Command report_command() {
+  return {
+      .name = "report",
+      .usage = "[options] RESULT.json… -o FILE",
+      .brief = "RESULT… -o FILE",
+      .question = "results as one page: answers, pictures, tables, environment",
+      .options = {{.name = "out",
+                   .value = "FILE",
+                   .help = "the page, replaced as a whole; - or none: standard output",
+                   .letter = 'o'},
+                  {.name = "format",
+                   .value = "NAME",
+                   .help = "html or markdown (default: html; markdown where FILE ends in .md)"}},
+      .notes =
+          {"RESULT.json is a result of any sweep, measured or predicted. The HTML file loads nothing, runs "
+           "no script, and holds the results to download: at most 300 kB for five of them.",
+           "Exit codes: 0 done; 2 wrong usage, or a result that cannot be read."},
+      .examples = {"bench report results/local/*.json -o report.html",
+                   "bench report batch-resnet50-cpu.json --format markdown >> \"$GITHUB_STEP_SUMMARY\""},
+      .run = run_report};
+}
+
+}  // namespace bench

@@ -1,0 +1,222 @@
+#include "bench/report/html.h"
+
+#include <array>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/compare/escape.h"
+#include "bench/report/download.h"
+#include "bench/report/style.h"
+#include "bench/report/svg.h"
+
+namespace bench::report {
+namespace {
+
+constexpr std::size_t kLongestClaim = 2000;  // characters
+constexpr std::size_t kLongestCell = 200;
+
+// How much of a result a page shows. A page that would pass its limit is written again with the next.
+struct Shown {
+  std::size_t charts;
+  std::size_t chart_rows;  // of the table behind a picture
+  std::size_t rows;        // of the points
+  std::size_t findings;    // beyond those that the run printed
+};
+constexpr std::array<Shown, 4> kShown{{{12, 100, 200, 60}, {12, 20, 20, 20}, {3, 0, 0, 0}, {0, 0, 0, 0}}};
+
+std::string text_of(std::string_view text) {
+  return xml_text(text, kLongestClaim);
+}
+
+std::string html_table(const TextTable& table, std::size_t most) {
+  if (table.rows.empty()) {
+    return "";
+  }
+  // End tags of rows and cells may be left out in HTML; tables are most of a page.
+  std::string html = "<div class=\"scroll\"><table>";
+  const auto row = [&](const std::vector<std::string>& cells, const char* element) {
+    html += "<tr>";
+    for (std::size_t i = 0; i < cells.size(); ++i) {
+      const bool right = i < table.right.size() && table.right[i];
+      html += fmt::format("<{}{}>{}", element, right ? "" : " class=l", xml_text(cells[i], kLongestCell));
+    }
+    html += "\n";
+  };
+  html += "<thead>";
+  row(table.rows.front(), "th");
+  html += "</thead><tbody>";
+  for (std::size_t i = 1; i < table.rows.size() && i <= most; ++i) {
+    row(table.rows[i], "td");
+  }
+  html += "</tbody></table></div>";
+  if (table.rows.size() > most + 1) {
+    html += fmt::format("<p class=\"soft\">The first {} of {} rows; the result file has all.</p>", most,
+                        table.rows.size() - 1);
+  }
+  return html;
+}
+
+std::string html_facts(const Facts& facts) {
+  constexpr std::size_t kMost = 40;
+  constexpr std::size_t kLongestName = 60;
+  constexpr std::size_t kLongestFact = 300;
+  std::string html = "<dl>";
+  for (std::size_t i = 0; i < facts.size() && i < kMost; ++i) {
+    html += fmt::format("<dt>{}</dt><dd>{}</dd>", xml_text(facts[i].first, kLongestName),
+                        xml_text(facts[i].second, kLongestFact));
+  }
+  return html + "</dl>\n";
+}
+
+std::string html_list(const std::vector<std::string>& claims, std::size_t most) {
+  std::string html = "<ul>";
+  for (std::size_t i = 0; i < claims.size() && i < most; ++i) {
+    html += fmt::format("<li>{}</li>\n", text_of(claims[i]));
+  }
+  if (claims.size() > most) {
+    html += fmt::format("<li class=\"soft\">and {} more in the result file</li>", claims.size() - most);
+  }
+  return html + "</ul>\n";
+}
+
+std::string html_details(const std::string& summary, const std::string& content) {
+  return fmt::format("<details><summary>{}</summary>{}</details>\n", summary, content);
+}
+
+std::string badge(bool predicted) {
+  return predicted ? " <span class=\"predicted\">predicted, not measured</span>" : "";
+}
+
+std::string html_figure(const Chart& chart, std::size_t rows) {
+  std::string html = fmt::format("<figure><h3>{}{}</h3>\n{}\n", text_of(chart.title), badge(chart.predicted),
+                                 chart_svg(chart));
+  if (const std::vector<LegendEntry> legend = chart_legend(chart); !legend.empty()) {
+    html += "<ul class=\"legend\">";
+    for (const LegendEntry& entry : legend) {
+      html += fmt::format("<li>{}<span>{}</span></li>", entry.mark, text_of(entry.text));
+    }
+    html += "</ul>\n";
+  }
+  std::vector<std::string> notes;
+  for (const std::string& note : {chart.intervals, chart.note}) {
+    if (!note.empty()) {
+      notes.push_back(text_of(note));
+    }
+  }
+  html += notes.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", fmt::join(notes, " "));
+  return html + html_details("Table", html_table(chart_table(chart, rows), rows + 1)) + "</figure>\n";
+}
+
+std::string html_section(const ReportSection& section, std::size_t number, const Shown& shown) {
+  std::string html = fmt::format("<section id=\"r{}\"><h2>{}</h2>\n<p class=\"soft\">{}</p>\n", number,
+                                 text_of(section.title), text_of(section.question));
+  html += section.findings.empty() ? "<p>It has no finding.</p>\n"
+                                   : html_list(section.findings, section.findings.size());
+  html += section.warning.empty() ? "" : fmt::format("<p class=\"warn\">{}</p>\n", text_of(section.warning));
+  if (section.charts.empty()) {
+    html += fmt::format("<p class=\"soft\">{}</p>\n", text_of(section.no_charts));
+  }
+  html += "<div class=\"charts\">\n";
+  for (std::size_t i = 0; i < section.charts.size() && i < shown.charts; ++i) {
+    html += html_figure(section.charts[i], shown.chart_rows);
+  }
+  html += "</div>\n";
+  if (section.charts.size() > shown.charts) {
+    html += fmt::format("<p class=\"soft\">{} more pictures have no room.</p>\n",
+                        section.charts.size() - shown.charts);
+  }
+  if (!section.others.empty()) {
+    html += html_details(fmt::format("Further findings ({})", section.others.size()),
+                         html_list(section.others, shown.findings));
+  }
+  if (section.points.rows.size() > 1) {
+    html += html_details(fmt::format("All points ({})", section.points.rows.size() - 1),
+                         html_table(section.points, shown.rows));
+  }
+  if (section.unmeasured.rows.size() > 1) {
+    html += html_details(section.predicted ? "Points without a prediction" : "Points that were not measured",
+                         html_table(section.unmeasured, shown.rows));
+  }
+  html += html_details(section.predicted ? "How it was predicted" : "How it was measured",
+                       html_facts(section.method));
+  return html + "</section>\n";
+}
+
+std::string html_answer(const Report& report) {
+  std::string html = "<section id=\"answer\"><ol class=\"answer\">\n";
+  for (const ReportedFinding& finding : report.answer) {
+    const ReportSection& section = report.sections.at(finding.section);
+    html += fmt::format("<li>{}{}{}</li>\n", text_of(finding.claim), badge(section.predicted),
+                        report.sections.size() > 1 ? fmt::format(" <small><a href=\"#r{}\">{}</a></small>",
+                                                                 finding.section + 1, text_of(section.title))
+                                                   : "");
+  }
+  html += report.answer.empty() ? "<li>The results have no finding.</li>" : "";
+  return html + "</ol></section>\n";
+}
+
+std::string html_environments(const Report& report) {
+  std::string html = "<section id=\"environment\"><h2>Environment</h2>\n";
+  for (const ReportEnvironment& environment : report.environments) {
+    if (report.environments.size() > 1) {
+      std::vector<std::string> titles;
+      for (const std::size_t section : environment.sections) {
+        titles.push_back(
+            fmt::format("<a href=\"#r{}\">{}</a>", section + 1, text_of(report.sections.at(section).title)));
+      }
+      html += fmt::format("<p>{}</p>\n", fmt::join(titles, "; "));
+    }
+    html += html_facts(environment.facts);
+  }
+  return html + "</section>\n";
+}
+
+std::string html_downloads(const std::vector<Download>& downloads) {
+  std::string html = "<section id=\"data\"><h2>Results to download</h2>\n<ul>\n";
+  for (const Download& download : downloads) {
+    html += download.href.empty()
+                ? fmt::format("<li>{}: {}</li>\n", text_of(download.name), text_of(download.extent))
+                : fmt::format("<li><a download=\"{}\" href=\"{}\">{}</a> ({})</li>\n", text_of(download.name),
+                              download.href, text_of(download.name), text_of(download.extent));
+  }
+  return html + "</ul></section>\n";
+}
+
+// Scripts, frames, forms and whatever would be loaded are forbidden; the page's own style is not.
+constexpr const char* kPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+
+// All but the downloads and the end.
+std::string body_html(const Report& report, const Shown& shown) {
+  std::string html = fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+      "<title>{}</title>\n<style>{}</style></head>\n<body><main>\n<h1>{}</h1>\n",
+      kPolicy, text_of(report.title), kStyle, text_of(report.title));
+  html += html_answer(report);
+  for (std::size_t i = 0; i < report.sections.size(); ++i) {
+    html += html_section(report.sections[i], i + 1, shown);
+  }
+  return html + html_environments(report);
+}
+
+}  // namespace
+
+std::string report_html(const Report& report, const std::vector<ReportedResult>& results) {
+  const std::string end = "</main></body></html>\n";
+  const std::size_t limit = page_limit(results.size());
+  std::string html;
+  std::size_t used = 0;
+  for (const Shown& shown : kShown) {
+    html = body_html(report, shown);
+    used = html.size() + end.size() + html_downloads({}).size();
+    if (used + kAroundDownload * results.size() < limit) {
+      break;
+    }
+  }
+  return html + html_downloads(downloads_of(results, limit > used ? limit - used : 0)) + end;
+}
+
+}  // namespace bench::report

@@ -1,0 +1,192 @@
+#include "bench/report/report.h"
+
+#include <algorithm>
+#include <cctype>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/cli/report.h"
+#include "bench/cli/table.h"
+#include "bench/error.h"
+#include "bench/measure/finding.h"
+#include "bench/registry.h"
+#include "bench/report/sweep_report.h"
+
+namespace bench::report {
+namespace {
+
+bool is_predicted(const ResultDocument& document) {
+  return document.context.device.kind == "modelled" || !document.predicted.empty();
+}
+
+// Of a sweep whose points have a mode, all the same.
+std::string mode_in_words(const ResultDocument& document) {
+  const std::string& mode = document.sweep.mode;
+  const auto has_it = [&](const auto& point) {
+    return point.params.is_object() && point.params.contains("mode") && point.params["mode"] == mode;
+  };
+  const bool holds =
+      std::ranges::all_of(document.benchmarks, has_it) && std::ranges::all_of(document.predicted, has_it);
+  return !holds ? "" : mode == "infer" ? " inference" : mode == "train" ? " training" : "";
+}
+
+std::string title_of(const ResultDocument& document) {
+  const SweepDescription& sweep = document.sweep;
+  return fmt::format("{}{}: {}{} on {}", is_predicted(document) ? "Predicted, " : "", sweep.name,
+                     sweep.workload, mode_in_words(document), document.context.device.name);
+}
+
+// More would be read by nobody, and a page has its limit.
+constexpr std::size_t kMostCharts = 12;
+
+void add_charts(ResultDocument& document, const SweepReport* shown, ReportSection& section) {
+  if (shown == nullptr || shown->charts == nullptr) {
+    section.no_charts = "This program has no picture for this sweep.";
+    return;
+  }
+  try {
+    section.charts = shown->charts(document);
+  } catch (const UsageError& error) {
+    section.no_charts = fmt::format("No picture: {}.", error.what());
+  } catch (const Json::exception&) {
+    section.no_charts =
+        "No picture: a point's params or the sweep's own figures are not as this program writes them.";
+  }
+  std::erase_if(section.charts, is_empty);
+  section.charts.resize(std::min(section.charts.size(), kMostCharts));
+  for (Chart& chart : section.charts) {
+    chart.predicted = section.predicted;
+  }
+  if (section.charts.empty() && section.no_charts.empty()) {
+    section.no_charts = "No picture: the result has no point that could be drawn.";
+  }
+}
+
+// Headlines where the sweep tells them, else the first five.
+void choose_headlines(std::vector<Finding>& findings, const SweepReport* shown) {
+  try {
+    if (shown != nullptr && shown->choose_headlines != nullptr) {
+      shown->choose_headlines(findings);
+    }
+  } catch (const Json::exception&) {  // not as the sweep writes them
+    for (Finding& finding : findings) {
+      finding.headline = 0;
+    }
+  }
+  if (std::ranges::none_of(findings, [](const Finding& finding) { return finding.headline > 0; })) {
+    for (std::size_t i = 0; i < findings.size() && i < kHeadlines; ++i) {
+      findings[i].headline = static_cast<int>(i) + 1;
+    }
+  }
+}
+
+bool recommends(const Finding& finding) {
+  return finding.name.starts_with("recommend");
+}
+
+// By their place among the headlines of their own run, and of one place recommendations first.
+void choose_answer(const std::vector<ReportedResult>& results, Report& report) {
+  struct Candidate {
+    const Finding* finding = nullptr;
+    std::size_t section = 0;
+  };
+  std::vector<Candidate> candidates;
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    for (const Finding* finding : printed_findings(results[i].document, false)) {
+      candidates.push_back({finding, i});
+    }
+  }
+  std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
+    return std::pair(candidate.finding->headline, !recommends(*candidate.finding));
+  });
+  report.more_findings = candidates.size() - std::min<std::size_t>(candidates.size(), kHeadlines);
+  candidates.resize(std::min<std::size_t>(candidates.size(), kHeadlines));
+  for (const Candidate& candidate : candidates) {
+    report.answer.push_back({candidate.finding->claim, candidate.section});
+  }
+}
+
+ReportSection section_of(ResultDocument& document) {
+  const SweepReport* const shown = registry<SweepReport>().find(document.sweep.name);
+  ReportSection section{.title = title_of(document),
+                        .question = document.sweep.question,
+                        .predicted = is_predicted(document),
+                        .findings = {},
+                        .others = {},
+                        .charts = {},
+                        .no_charts = "",
+                        .points = points_table(document),
+                        .unmeasured = unmeasured_table(document),
+                        .warning = warning_of(document),
+                        .method = method_of(document)};
+  choose_headlines(document.findings, shown);
+  for (const Finding* finding : printed_findings(document, true)) {
+    (finding->headline > 0 ? section.findings : section.others).push_back(finding->claim);
+  }
+  add_charts(document, shown, section);
+  return section;
+}
+
+// "Intel Xeon, t4 (predicted)": three by name.
+std::string devices_in_words(const std::vector<ReportedResult>& results) {
+  constexpr std::size_t kMostNamed = 3;
+  std::vector<std::string> names;
+  for (const ReportedResult& result : results) {
+    std::string name =
+        result.document.context.device.name + (is_predicted(result.document) ? " (predicted)" : "");
+    if (std::ranges::find(names, name) == names.end()) {
+      names.push_back(std::move(name));
+    }
+  }
+  if (names.size() > kMostNamed) {
+    return fmt::format("{} devices", names.size());
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+// Two sections of one title are numbered.
+void tell_apart(std::vector<ReportSection>& sections) {
+  std::set<std::string> seen;
+  for (ReportSection& section : sections) {
+    const std::string title = section.title;
+    for (int number = 2; !seen.insert(section.title).second; ++number) {
+      section.title = fmt::format("{} ({})", title, number);
+    }
+  }
+}
+
+}  // namespace
+
+Report report_of(std::vector<ReportedResult>& results) {
+  Report report;
+  for (ReportedResult& result : results) {
+    report.sections.push_back(section_of(result.document));
+    Facts facts = environment_of(result.document);
+    auto same = std::ranges::find(report.environments, facts, &ReportEnvironment::facts);
+    if (same == report.environments.end()) {
+      same = report.environments.insert(same, {.sections = {}, .facts = std::move(facts)});
+    }
+    same->sections.push_back(report.sections.size() - 1);
+  }
+  tell_apart(report.sections);
+  choose_answer(results, report);
+  report.title = results.size() == 1
+                     ? report.sections.front().title
+                     : fmt::format("{} results of bench: {}", results.size(), devices_in_words(results));
+  return report;
+}
+
+std::string file_name_of(const ResultDocument& document) {
+  std::string name =
+      fmt::format("{}-{}-{}", document.sweep.name, document.sweep.workload, document.context.device.id);
+  std::ranges::replace_if(
+      name,
+      [](unsigned char c) { return c >= 0x80 || (std::isalnum(c) == 0 && c != '_' && c != '.' && c != '-'); },
+      '-');
+  constexpr std::size_t kLongest = 100;
+  return name.substr(0, kLongest) + (is_predicted(document) ? "-predicted.json" : ".json");
+}
+
+}  // namespace bench::report

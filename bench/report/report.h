@@ -1,0 +1,69 @@
+// A report of results: what they answer, shown in one order whatever the format. html.h and markdown.h write
+// it.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/json.h"
+#include "bench/measure/result.h"
+#include "bench/report/chart.h"
+
+namespace bench::report {
+
+// A result as it was read.
+struct ReportedResult {
+  Json json;
+  ResultDocument document;
+};
+
+struct ReportedFinding {
+  std::string claim;
+  std::size_t section = 0;  // of the result that it comes from
+};
+
+// Names and texts, in this order.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+
+// One result.
+struct ReportSection {
+  std::string title;     // "batch: resnet50 inference on AMD EPYC"
+  std::string question;  // the sweep's
+  bool predicted = false;
+  std::vector<std::string> findings;  // claims that the run printed, in its order
+  std::vector<std::string> others;    // all other claims
+  std::vector<Chart> charts;
+  std::string no_charts;  // why there are none
+  TextTable points;
+  TextTable unmeasured;
+  std::string warning;  // empty: nothing to warn of
+  Facts method;         // how it was measured, or predicted
+};
+
+// Machines and programs that several results may share.
+struct ReportEnvironment {
+  std::vector<std::size_t> sections;
+  Facts facts;
+};
+
+struct Report {
+  std::string title;
+  std::vector<ReportedFinding> answer;  // at most five over all results, the recommendations first
+  std::size_t more_findings = 0;        // that the runs printed and `answer` has no room for
+  std::vector<ReportSection> sections;
+  std::vector<ReportEnvironment> environments;
+};
+
+// Sections in the order of the results. Reads points' params in place.
+Report report_of(std::vector<ReportedResult>& results);
+
+// "<sweep>-<workload>-<device>.json", and "…-predicted.json": a name for a file that is safe in any system.
+std::string file_name_of(const ResultDocument& document);
+
+// "cpu" and the like: what a result's environment and method say, one fact a line.
+Facts environment_of(const ResultDocument& document);
+Facts method_of(const ResultDocument& document);
+
+}  // namespace bench::report

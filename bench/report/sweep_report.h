@@ -1,0 +1,23 @@
+// What a sweep adds to a report of its results. It registers itself under the sweep's name; the results of a
+// sweep that has none still get their findings and tables.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+#include "bench/report/chart.h"
+
+namespace bench::report {
+
+struct SweepReport {
+  std::string name;  // the sweep's
+  // Sets Finding::headline as the run did: a file's findings come without. Throws Json::exception where
+  // details are not as the sweep writes them.
+  void (*choose_headlines)(std::vector<Finding>& findings) = nullptr;
+  // The pictures, most telling first. May read the points' params in place (`parsed`). Throws UsageError and
+  // Json::exception where points or state are not as the sweep writes them.
+  std::vector<Chart> (*charts)(ResultDocument& document) = nullptr;
+};
+
+}  // namespace bench::report

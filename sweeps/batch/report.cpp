@@ -1,0 +1,60 @@
+// Which findings of the batch sweep are printed first, and its pictures in a report.
+#include <algorithm>
+
+#include "bench/measure/finding.h"
+#include "bench/registry.h"
+#include "bench/report/sweep_report.h"
+#include "sweeps/batch/claims.h"
+#include "sweeps/series/charts.h"
+#include "sweeps/series/points.h"
+
+namespace bench::sweeps {
+
+void choose_batch_headlines(std::vector<Finding>& findings) {
+  const auto recommendation = std::ranges::find(findings, "recommendation", &Finding::name);
+  if (recommendation == findings.end() || recommendation->evidence.empty()) {
+    return;
+  }
+  // With several dtypes the names end in theirs.
+  const bool several = std::ranges::any_of(
+      findings, [](const Finding& finding) { return finding.name.starts_with("ceiling_batch/"); });
+  const std::string chosen = several && recommendation->details.is_object()
+                                 ? "/" + recommendation->details.at("dtype").get<std::string>()
+                                 : "";
+  std::vector<std::string> names = {"recommendation"};
+  for (const Finding& finding : findings) {
+    if (finding.name.starts_with("speedup_") ||
+        (finding.name.starts_with("ceiling_batch/") && finding.name != "ceiling_batch" + chosen)) {
+      names.push_back(finding.name);
+    }
+  }
+  names.resize(std::min<std::size_t>(names.size(), 3));
+  for (const char* name : {"largest_batch", "limit_below_ceiling", "t_inf"}) {
+    names.push_back(name + chosen);
+  }
+  const auto t0 = std::ranges::find(findings, "t0" + chosen, &Finding::name);
+  if (t0 != findings.end() && t0->value && t0->details.at("distinguishable_from_zero").get<bool>()) {
+    names.push_back(t0->name);
+  }
+  set_headlines(findings, names);
+}
+
+namespace {
+
+std::vector<report::Chart> batch_charts(ResultDocument& document) {
+  parse_params(document, read_params);
+  std::vector<BatchSeries> all =
+      read_series(document, [](const BatchParams& params) { return std::string(name_of(params.dtype)); });
+  std::ranges::sort(all, {}, [](const BatchSeries& series) { return series.params.dtype; });
+  std::vector<report::Chart> charts{throughput_chart(all, document.findings)};
+  for (report::Chart& chart : memory_charts(all, document.sweep.memory_cap_bytes)) {
+    charts.push_back(std::move(chart));
+  }
+  return charts;
+}
+
+const Registration<report::SweepReport> registered{
+    {.name = "batch", .choose_headlines = choose_batch_headlines, .charts = batch_charts}};
+
+}  // namespace
+}  // namespace bench::sweeps

@@ -1,0 +1,207 @@
+// Which findings of the transfer sweep are printed first, and its pictures in a report.
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "bench/measure/finding.h"
+#include "bench/measure/units.h"
+#include "bench/registry.h"
+#include "bench/report/sweep_report.h"
+#include "sweeps/series/points.h"
+#include "sweeps/series/series.h"
+#include "sweeps/transfer/findings.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::array<std::string_view, 3> kKinds{"pinned", "pageable", "staged"};
+
+std::size_t place_of(std::string_view kind) {
+  return static_cast<std::size_t>(std::ranges::find(kKinds, kind) - kKinds.begin());
+}
+
+// "pin/batch:4" and the like, in their order.
+std::vector<std::string> named(const std::vector<Finding>& findings, std::string_view prefix) {
+  std::vector<std::string> names;
+  for (const Finding& finding : findings) {
+    if (finding.name.starts_with(prefix)) {
+      names.push_back(finding.name);
+    }
+  }
+  return names;
+}
+
+std::optional<double> bus_of(const ResultDocument& document) {
+  const auto bus = std::ranges::find(document.findings, "bus", &Finding::name);
+  return bus == document.findings.end() ? std::nullopt : bus->value;
+}
+
+report::Chart copies_chart(const std::vector<CopySeries>& all, const std::string& direction,
+                           std::optional<double> bus) {
+  report::Curves curves{
+      .x = {.label = "bytes of a copy",
+            .quantity = report::Quantity::bytes,
+            .scale = report::AxisScale::log2},
+      .y = {.label = "B/s", .quantity = report::Quantity::per_second, .scale = report::AxisScale::log10},
+      .series = {}};
+  bool open = false;
+  for (const CopySeries& series : all) {
+    if (series.direction != direction || !series.plain()) {
+      continue;
+    }
+    const std::size_t place = place_of(series.kind);
+    report::ChartSeries& curve = curves.series.emplace_back(
+        report::ChartSeries{.name = series.kind, .points = {}, .colour = place, .shape = place});
+    for (const CopyPoint& point : series.points) {
+      const Estimate rate = inverse(point.ns, point.moved * 1e9);
+      curve.points.push_back(
+          {.x = point.bytes, .y = rate.value, .interval = rate.ci95, .open = !point.mark.empty()});
+      open = open || !point.mark.empty();
+    }
+  }
+  if (bus) {
+    const double most = direction == "both" ? 2 * *bus : *bus;
+    curves.levels.push_back({"the bus: " + byte_rate(most), most});
+  }
+  return {.title = fmt::format("Bandwidth of copies {}", copy_way(direction)),
+          .content = std::move(curves),
+          .intervals = "Bars: 95 % intervals.",
+          .note = open ? "Open marks carry a flag that others lack." : ""};
+}
+
+std::optional<Estimate> time_in(const Json& kind, const char* name) {
+  const auto time = kind.find(name);
+  if (time == kind.end() || !time->is_object()) {
+    return std::nullopt;
+  }
+  Estimate estimate{.value = time->at("median_ns").get<double>()};
+  const auto ci95 = time->find("ci95_ns");
+  if (ci95 != time->end() && ci95->is_array()) {
+    estimate.ci95 = Interval{.low = ci95->at(0).get<double>(), .high = ci95->at(1).get<double>()};
+  }
+  return estimate;
+}
+
+// A workload's step with each kind of host memory: StepStudy as the file has it.
+std::optional<report::Chart> steps_chart(const Json& study) {
+  if (!study.contains("kinds")) {
+    return std::nullopt;
+  }
+  report::Bars bars{.label = "host memory",
+                    .y = {.label = "ns", .quantity = report::Quantity::duration},
+                    .categories = {},
+                    .layers = {{.name = "copy, then compute", .values = {}, .colour = 0},
+                               {.name = "overlapped with the next copy", .values = {}, .colour = 1}},
+                    .stacked = false};
+  for (const Json& kind : study.at("kinds")) {
+    if (!kind.contains("unsupported")) {
+      bars.categories.push_back(kind.at("host_memory").get<std::string>());
+      bars.layers[0].values.push_back(time_in(kind, "serial"));
+      bars.layers[1].values.push_back(time_in(kind, "beside"));
+    }
+  }
+  if (const auto compute = time_in(study, "compute")) {
+    bars.levels.push_back({"computing alone: " + format_duration(compute->value), compute->value});
+  }
+  return report::Chart{
+      .title = fmt::format("A step of {} {}, batch {}", study.at("workload").get<std::string>(),
+                           study.at("dtype").get<std::string>(), study.at("batch").get<std::int64_t>()),
+      .content = std::move(bars),
+      .intervals = "Bars: 95 % intervals."};
+}
+
+// Of a device that is not here: the step, and the least that the copy of its batch takes.
+report::Chart predicted_chart(const ResultDocument& document) {
+  report::Curves curves{
+      .x = {.label = "batch", .scale = report::AxisScale::log2},
+      .y = {.label = "ns", .quantity = report::Quantity::duration, .scale = report::AxisScale::log10},
+      .series = {{.name = "step"}}};
+  report::ChartSeries copies{.name = "copy of the batch, at least", .points = {}, .colour = 1, .shape = 1};
+  const std::optional<double> bus = bus_of(document);
+  curves.series.front().band = true;
+  for (const PredictedPoint& point : document.predicted) {
+    const auto params = read_params(point.params);
+    if (!params) {
+      continue;
+    }
+    const auto batch = static_cast<double>(params->batch);
+    curves.series.front().points.push_back({.x = batch, .y = point.step_ns, .interval = point.interval80_ns});
+    if (bus && *bus > 0) {
+      copies.points.push_back(
+          {.x = batch, .y = static_cast<double>(point.memory[MemoryCategory::input]) / *bus * 1e9});
+    }
+  }
+  if (!copies.points.empty()) {
+    curves.series.push_back(std::move(copies));
+  }
+  for (report::ChartSeries& series : curves.series) {
+    std::ranges::sort(series.points, {}, &report::ChartPoint::x);
+  }
+  return {.title = "A step, and the copy of its batch",
+          .content = std::move(curves),
+          .intervals = "Band: 80 % interval of the prediction."};
+}
+
+std::vector<report::Chart> transfer_charts(ResultDocument& document) {
+  if (!document.predicted.empty()) {
+    return {predicted_chart(document)};
+  }
+  parse_params(document, read_copy_params);
+  const std::vector<CopySeries> all = copy_series(document);
+  std::vector<report::Chart> charts;
+  const auto transfer = document.sweep.state.find("transfer");
+  if (transfer != document.sweep.state.end() && transfer->is_object()) {
+    for (const Json& study : transfer->value("steps", Json::array())) {
+      if (auto chart = steps_chart(study)) {
+        charts.push_back(*std::move(chart));
+      }
+    }
+  }
+  for (const char* const direction : {"h2d", "d2h", "both"}) {
+    charts.push_back(copies_chart(all, direction, bus_of(document)));
+  }
+  return charts;
+}
+
+}  // namespace
+
+void choose_transfer_headlines(std::vector<Finding>& findings) {
+  std::vector<std::string> headlines;
+  if (const std::vector<std::string> inputs = named(findings, "input/"); !inputs.empty()) {
+    const auto is_input = [](const Finding& finding) { return finding.name.starts_with("input/"); };
+    const Finding* largest = nullptr;
+    for (const Finding& finding : findings) {
+      if (is_input(finding) && (largest == nullptr || finding.value > largest->value)) {
+        largest = &finding;
+      }
+    }
+    return set_headlines(findings, {largest->name, "bus"}, true);
+  }
+  headlines = named(findings, "pin/batch:");
+  headlines.insert(headlines.end(), {"crossover/h2d/pinned", "model/h2d/pinned"});
+  for (const std::string& name : named(findings, "overlap/pinned/batch:")) {
+    headlines.push_back(name);
+  }
+  headlines.insert(headlines.end(), {"bus", "model/h2d/pageable", "pinning_cost", "model/d2h/pinned"});
+  const std::string first = headlines.front();
+  std::erase_if(headlines, [&](const std::string& name) {
+    const auto finding = std::ranges::find(findings, name, &Finding::name);
+    return finding == findings.end() || (!finding->value && name != first) ||
+           (name.starts_with("model/") && finding->value && !conclusive({*finding->value, finding->ci95}));
+  });
+  const auto bus = std::ranges::find(findings, "bus", &Finding::name);
+  if (bus != findings.end() && bus->claim.starts_with(kNoBusCrossed)) {
+    // The caveat once, next to the recommendation that it qualifies.
+    headlines.insert(headlines.begin() + (headlines.empty() ? 0 : 1), "bus");
+  }
+  set_headlines(findings, headlines, true);
+}
+
+namespace {
+
+const Registration<report::SweepReport> registered{
+    {.name = "transfer", .choose_headlines = choose_transfer_headlines, .charts = transfer_charts}};
+
+}  // namespace
+}  // namespace bench::sweeps
