@@ -97,7 +97,7 @@ std::vector<Download> downloads_of(const std::vector<ReportedResult>& results, s
                            Form{&EmbeddableResult::whole, "application/gzip", ".gz", "compressed"},
                            Form{&EmbeddableResult::plain, "application/json", "", "as measured"}}) {
     for (const std::size_t i : by_size(all, form.bytes)) {
-      const std::size_t needed = size_of(all[i].*(form.bytes));
+      const std::size_t needed = size_of(all[i].*form.bytes);
       const bool better = !downloads[i].href.empty() || form.bytes == &EmbeddableResult::light;
       if (!better || used - taken[i] + needed > budget) {
         continue;
@@ -105,7 +105,7 @@ std::vector<Download> downloads_of(const std::vector<ReportedResult>& results, s
       used = used - taken[i] + needed;
       taken[i] = needed;
       downloads[i] = {.name = all[i].name + form.ending,
-                      .href = fmt::format("data:{};base64,{}", form.type, base64(all[i].*(form.bytes))),
+                      .href = fmt::format("data:{};base64,{}", form.type, base64(all[i].*form.bytes)),
                       .extent = form.extent};
     }
   }

@@ -41,7 +41,7 @@ std::string html_table(const TextTable& table, std::size_t most) {
       const bool right = i < table.right.size() && table.right[i];
       html += fmt::format("<{}{}>{}", element, right ? "" : " class=l", xml_text(cells[i], kLongestCell));
     }
-    html += "\n";
+    html += '\n';
   };
   html += "<thead>";
   row(table.rows.front(), "th");

@@ -266,7 +266,7 @@ class CurvesSvg {
     for (const ChartPoint* point : drawn(series)) {
       const Interval interval = point->interval.value_or(Interval{point->y, point->y});
       forth += fmt::format("{}{:.1f} {:.1f}", forth.empty() ? "M" : "L", x(*point), y(interval.high));
-      back = fmt::format("L{:.1f} {:.1f}", x(*point), y(interval.low)) + back;
+      back.insert(0, fmt::format("L{:.1f} {:.1f}", x(*point), y(interval.low)));
     }
     return forth.empty() ? "" : fmt::format(R"(<path class="b c{}" d="{}{}z"/>)", series.colour, forth, back);
   }

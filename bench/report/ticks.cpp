@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -92,8 +93,8 @@ std::string with_own_unit(double value, Quantity quantity) {
 
 }  // namespace
 
-ScaledAxis::ScaledAxis(const Axis& axis, double first, double last)
-    : axis_(axis), first_(first), last_(last) {
+ScaledAxis::ScaledAxis(Axis axis, double first, double last)
+    : axis_(std::move(axis)), first_(first), last_(last) {
   const bool logarithmic = axis_.scale == AxisScale::log2 || axis_.scale == AxisScale::log10;
   if (logarithmic && first_ > 0 && last_ > 0) {
     const double room = std::max(std::pow(last_ / first_, 0.03), 1.05);
@@ -170,9 +171,10 @@ std::vector<Tick> ScaledAxis::ticks(std::size_t most) const {
     const double stride = std::max(std::ceil(decades / count), 1.0);
     const double first = std::floor(std::log10(first_));
     const bool between = 3 * decades <= count;  // room for 2 and 5 as well
-    for (double power = first; power <= std::log10(last_) + 1; power += stride) {
+    const auto powers = static_cast<std::size_t>((std::log10(last_) + 1 - first) / stride);
+    for (std::size_t k = 0; k <= powers; ++k) {
       for (const double factor : between ? std::vector{1.0, 2.0, 5.0} : std::vector{1.0}) {
-        add(factor * std::pow(10, power));
+        add(factor * std::pow(10, first + static_cast<double>(k) * stride));
       }
     }
     return ticks;
@@ -183,8 +185,8 @@ std::vector<Tick> ScaledAxis::ticks(std::size_t most) const {
   const double from = std::ceil(std::log2(std::max(first_, 1.0)) - 1e-6);
   const double to = std::floor(std::log2(std::max(last_, 1.0)) + 1e-6);
   const double stride = std::max(std::ceil((to - from + 1) / count), 1.0);
-  for (double power = from; power <= to; power += stride) {
-    add(std::exp2(power));
+  for (std::size_t k = 0; from + static_cast<double>(k) * stride <= to; ++k) {
+    add(std::exp2(from + static_cast<double>(k) * stride));
   }
   return ticks;
 }

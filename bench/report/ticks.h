@@ -17,7 +17,7 @@ class ScaledAxis {
  public:
   // `first` and `last`: the values to cover, made a little wider where the scale is logarithmic. A scale that
   // cannot show them (0 on a logarithmic one, no finite distance) falls back to a range that it can.
-  ScaledAxis(const Axis& axis, double first, double last);
+  ScaledAxis(Axis axis, double first, double last);
 
   // Share of the way from the axis's first to its last value, 0 to 1; beyond these for values outside.
   double place(double value) const;

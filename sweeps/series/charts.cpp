@@ -65,7 +65,7 @@ report::Bars memory_bars(const BatchSeries& series) {
     for (const BatchPoint& point : series.points) {
       const std::int64_t bytes = std::max<std::int64_t>(point.memory.by_category[category], 0);
       any = any || bytes > 0;
-      layer.values.push_back(Estimate{.value = static_cast<double>(bytes)});
+      layer.values.emplace_back(Estimate{.value = static_cast<double>(bytes)});
     }
     if (any) {
       bars.layers.push_back(std::move(layer));

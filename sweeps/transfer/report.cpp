@@ -167,18 +167,16 @@ std::vector<report::Chart> transfer_charts(ResultDocument& document) {
 }  // namespace
 
 void choose_transfer_headlines(std::vector<Finding>& findings) {
-  std::vector<std::string> headlines;
-  if (const std::vector<std::string> inputs = named(findings, "input/"); !inputs.empty()) {
-    const auto is_input = [](const Finding& finding) { return finding.name.starts_with("input/"); };
-    const Finding* largest = nullptr;
-    for (const Finding& finding : findings) {
-      if (is_input(finding) && (largest == nullptr || finding.value > largest->value)) {
-        largest = &finding;
-      }
+  const Finding* largest = nullptr;  // of the inputs
+  for (const Finding& finding : findings) {
+    if (finding.name.starts_with("input/") && (largest == nullptr || finding.value > largest->value)) {
+      largest = &finding;
     }
+  }
+  if (largest != nullptr) {
     return set_headlines(findings, {largest->name, "bus"}, true);
   }
-  headlines = named(findings, "pin/batch:");
+  std::vector<std::string> headlines = named(findings, "pin/batch:");
   headlines.insert(headlines.end(), {"crossover/h2d/pinned", "model/h2d/pinned"});
   for (const std::string& name : named(findings, "overlap/pinned/batch:")) {
     headlines.push_back(name);
