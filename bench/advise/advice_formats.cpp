@@ -106,12 +106,6 @@ std::string advice_text(const Advice& advice, std::size_t width) {
   if (!advice.budget.empty()) {
     text += wrap(budget_line(advice), width, 2);
   }
-  if (advice.current.effective_batch() > 0) {
-    text += wrap(fmt::format("Effective batch: {} × {} × {} card{} = {}.", advice.current.batch,
-                             advice.current.accumulate, advice.current.cards,
-                             advice.current.cards == 1 ? "" : "s", advice.current.effective_batch()),
-                 width, 2);
-  }
   for (const Change& change : advice.changes) {
     text += "\n" + wrap(fmt::format("* {}: {} a sample, {}", change.what, gain_of(change), step_of(change)),
                         width, 2);

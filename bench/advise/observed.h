@@ -61,6 +61,7 @@ struct Observed {
 
   std::vector<MemoryAtBatch> memory_at_batch;
   std::optional<std::int64_t> runs_at_batch, no_faster_above_batch;
+  std::vector<std::int64_t> batches_tried;
   std::vector<double> other_caps;  // bytes, of cards to choose from
   std::optional<DiedAt> died_at;
 

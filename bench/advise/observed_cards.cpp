@@ -22,11 +22,12 @@ double to_go(const Observed& observed) {
   return of_all(observed) - static_cast<double>(observed.iterations_done.value_or(0));
 }
 
-std::string learning_rate(double ratio) {
+std::string learning_rate(double now, double then) {
+  const double ratio = then / now;
   return fmt::format(
-      "effective batch ×{:.3g}: by rule of thumb the learning rate ×{:.3g} (linear, SGD) or ×{:.3g} (square "
-      "root, Adam)",
-      ratio, ratio, std::sqrt(ratio));
+      "effective batch {:.0f} → {:.0f}: by rule of thumb the learning rate ×{:.3g} (linear, SGD) or ×{:.3g} "
+      "(square root, Adam)",
+      now, then, ratio, std::sqrt(ratio));
 }
 
 void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& advice) {
@@ -46,7 +47,10 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
     change.step_ns = 1e9 * *step / middle;
     change.step90_ns = Interval{1e9 * *step / efficiency.high, 1e9 * *step / efficiency.low};
   }
-  change.costs = {learning_rate(ratio)};
+  if (observed.settings.batch > 0) {
+    change.costs.push_back(learning_rate(static_cast<double>(observed.settings.effective_batch()),
+                                         static_cast<double>(change.after.effective_batch())));
+  }
   if (observed.step_s && observed.iterations_done.value_or(0) > 0) {
     change.costs.push_back(fmt::format(
         "a restart loses {} iterations, {}, unless a checkpoint keeps them", *observed.iterations_done,
@@ -57,37 +61,38 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
                          : "scaling efficiency 83 to 102 %, median 98 %: 66 published pairs of 4 and 8 cards "
                            "(NVIDIA/DeepLearningExamples), not this network"};
   advice.changes.push_back(std::move(change));
-  if (!observed.all_iterations() || !observed.step_s) {
+  if (!observed.all_iterations() || !observed.step_s || to_go(observed) <= 0) {
     return;
   }
   const double as_it_is = to_go(observed) * *observed.step_s;
   const double compute = *observed.step_s - observed.data_s.value_or(0);
+  const bool can_hide = observed.data_s && compute > 0;
   const double hidden = to_go(observed) * compute;
   const double ideal = of_all(observed) * *observed.step_s / ratio;  // from the start, at 100 %
   AdviceTable table{
       .question = fmt::format("What do {} cards save, restarted?", cards), .table = {}, .notes = {}};
   table.table.rows = {{"scaling efficiency", "time to train", "against as it is"}};
   table.table.right = {true, true, true};
-  if (observed.data_s) {
+  if (can_hide) {
     table.table.rows.front().emplace_back("against loading hidden");
     table.table.right.push_back(true);
   }
   for (const double share : {1.0, 0.9, 0.8, 0.7, 0.6, 0.5}) {
     std::vector<std::string> row{fmt::format("{:.0f} %", 100 * share), hours_in_words(ideal / share),
                                  fmt::format("{:+.1f} h", (ideal / share - as_it_is) / 3600)};
-    if (observed.data_s) {
+    if (can_hide) {
       row.push_back(fmt::format("{:+.1f} h", (ideal / share - hidden) / 3600));
     }
     table.table.rows.push_back(std::move(row));
   }
   table.notes.push_back(fmt::format(
       "Break-even: {} scaling efficiency against training on as it is{}.", share_in_words(ideal / as_it_is),
-      observed.data_s ? fmt::format(", {} against loading hidden on {} cards", share_in_words(ideal / hidden),
-                                    observed.settings.cards)
-                      : ""));
+      can_hide ? fmt::format(", {} against loading hidden on {} cards", share_in_words(ideal / hidden),
+                             observed.settings.cards)
+               : ""));
   table.notes.emplace_back(
       "Scaling efficiency: throughput over that of these cards times the ratio of cards; not measured here.");
-  if (observed.data_s) {
+  if (can_hide) {
     table.notes.push_back(fmt::format("Both together, loading hidden and {} cards: {} at 100 %.", cards,
                                       hours_in_words(of_all(observed) * compute / ratio)));
   }
@@ -180,7 +185,7 @@ void advise_proposal(const Observed& observed, Advice& advice) {
                     seconds_in_words(*sample * then_batch)));
   }
   if (then_batch != now_batch) {
-    table.notes.push_back(learning_rate(then_batch / now_batch) + ".");
+    table.notes.push_back("For the " + learning_rate(now_batch, then_batch) + ".");
   }
   advice.tables.push_back(std::move(table));
 }

@@ -113,6 +113,15 @@ void draw_line(const Observed& observed, Advice& advice) {
         fmt::format("memory_at_batch of batch {}: max_memory_allocated and max_memory_reserved",
                     *observed.runs_at_batch));
   }
+  const auto& died = observed.died_at;
+  if (died && line(died->batch) > died->memory_cap) {
+    advice.contradictions.push_back(
+        fmt::format("Batch {} started on {} of {}, but the line puts it at {}: the readings are not of one "
+                    "setting, or hold the "
+                    "allocator's cache.",
+                    died->batch, died->device.empty() ? "a card" : "a " + died->device,
+                    gib_in_words(died->memory_cap), gib_in_words(line(died->batch))));
+  }
   advice.tables.push_back(std::move(table));
 }
 

@@ -106,9 +106,11 @@ class ReadingObject {
                                         may_be_zero ? "a time of 0 or more" : "a time above 0"))
                  : std::nullopt;
   }
-  std::optional<double> bytes(const std::string& base) {
+  std::optional<double> bytes(const std::string& base, bool may_be_zero = true) {
     const auto found = find(base, byte_units());
-    return found ? std::optional(number(*found, *found->json, 0, kMostBytes, "0 or more")) : std::nullopt;
+    return found ? std::optional(number(*found, *found->json, may_be_zero ? 0 : 1, kMostBytes,
+                                        may_be_zero ? "0 or more" : "a size above 0"))
+                 : std::nullopt;
   }
   double percent(const Found& found, const Json& json) const {
     const double value = number(found, json, 0, 100, "0 to 100 percent");
@@ -279,6 +281,17 @@ void read_lists(ReadingObject& object, Observed& observed) {
     }
     observed.memory_at_batch.push_back(at);
   }
+  if (const auto tried = object.find("batches_tried")) {
+    for (const double batch : object.list(*tried, [&object](const auto&at, const Json&json) {
+           const double value = object.number(at, json, 1, 1e6, "whole numbers from 1 to 1000000");
+           if (value != std::floor(value)) {
+             object.refuse(at.path, json, "whole numbers from 1 to 1000000");
+           }
+           return value;
+         })) {
+      observed.batches_tried.push_back(static_cast<std::int64_t>(batch));
+    }
+  }
   std::ranges::sort(observed.memory_at_batch, {}, &MemoryAtBatch::batch);
   for (ReadingObject& one : object.objects("workers_tried")) {
     WorkersTried tried;
@@ -318,11 +331,11 @@ void read_times(ReadingObject& object, Observed& observed) {
 
 void read_memory(ReadingObject& object, Observed& observed) {
   observed.memory = object.byte_list("memory");
-  observed.memory_cap = object.bytes("memory_cap");
+  observed.memory_cap = object.bytes("memory_cap", false);
   for (const double stated : object.percents("memory_stated")) {
     observed.memory_stated_percent = stated;
   }
-  observed.host_memory = object.bytes("host_memory");
+  observed.host_memory = object.bytes("host_memory", false);
   observed.host_memory_used = object.bytes("host_memory_used");
   observed.swap = object.bytes("swap");
   observed.swap_used = object.bytes("swap_used");

@@ -1,6 +1,7 @@
 #include "bench/commands/stand_in.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -28,8 +29,8 @@ std::set<std::int64_t> asked(std::int64_t now, const std::optional<std::int64_t>
 }
 
 std::set<std::int64_t> batches_of(const Observed& observed) {
-  constexpr std::int64_t kUsual[] = {1, 8, 32};
-  std::set<std::int64_t> batches;
+  constexpr std::size_t kMostBatches = 8;
+  std::set<std::int64_t> batches(observed.batches_tried.begin(), observed.batches_tried.end());
   for (const MemoryAtBatch& at : observed.memory_at_batch) {
     batches.insert(at.batch);
   }
@@ -40,8 +41,8 @@ std::set<std::int64_t> batches_of(const Observed& observed) {
     batches = asked(std::max<std::int64_t>(observed.settings.batch, 1),
                     observed.proposed ? observed.proposed->batch : std::nullopt);
   }
-  if (batches == std::set<std::int64_t>{1}) {
-    batches.insert(std::begin(kUsual), std::end(kUsual));
+  while (batches.size() > kMostBatches) {
+    batches.erase(std::prev(batches.end()));
   }
   return batches;
 }

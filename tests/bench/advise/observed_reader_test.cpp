@@ -54,6 +54,7 @@ TEST(ObservedReader, RefusesWhatCannotBe) {
            {R"({"utilisation_percent": [99, 98], "cards": 3})", "lists 2 cards, but cards is 3"},
            {R"({"memory_gib": [1, 2], "cards": 4})", "memory lists 2 cards, but cards is 4"},
            {R"({"memory_gib": 33, "memory_cap_gib": 32})", "more than the card's 32.00 GiB"},
+           {R"({"memory_cap_gib": 0})", "memory_cap_gib is 0; accepted: a size above 0"},
            {R"({"iterations": 0})", "iterations is 0; accepted: a whole number from 1"},
            {R"({"step_s": 1, "data_s": 2})", "the data time, 2 s, is longer than the step, 1 s"},
            {R"({"stepms": 1})", "'stepms' is not known (did you mean step_ms?)"},
