@@ -64,6 +64,7 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
   table.notes = {
       "The knee lies between the starved and the slower count; readings of utilisation do not place it.",
       "Measure: bench --sweep workers --workload yolov3_tiny --mode train --data DIR --workers 1,2,4,8,16,32",
+      "Memory by batch: bench --sweep memory --workload yolov3_tiny --mode train --batch 1,3,32",
       "Pinning: bench --sweep transfer --workload yolov3_tiny --mode train",
       "Mixed precision: bench --sweep batch --workload yolov3_tiny --mode train --dtype fp32,fp16",
       "yolov3_tiny is a stand-in: give your own network with --onnx FILE."};
