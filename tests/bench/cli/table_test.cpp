@@ -40,7 +40,8 @@ TEST(Table, RowsGrowWithTheBatchWithinADtype) {
 }
 
 PredictedPoint predicted_point(std::int64_t batch, double step_ns, const Json& workspace) {
-  PredictedPoint predicted{.name = "p", .params = {{"batch", batch}, {"dtype", "fp16"}}};
+  PredictedPoint predicted{
+      .name = "p", .params = {{"batch", batch}, {"dtype", "fp16"}}, .memory = {}, .model = {}};
   predicted.step_ns = step_ns;
   predicted.items_per_step = static_cast<double>(batch);
   predicted.memory[MemoryCategory::workspace] = workspace.contains("planned_by") ? 1 << 20 : 0;
