@@ -76,7 +76,7 @@ void ask_for_times(const Observed& observed, Advice& advice) {
         "step_ms: the time of a step, with the device synchronised before each clock reading");
   } else if (!accumulation_s(observed) && observed.has_accumulate) {
     advice.missing.push_back(
-        fmt::format("step_is: is the step of {} an \"optimizer_step\" or one \"accumulation\" of its {}?",
+        fmt::format(R"(step_is: is the step of {} an "optimizer_step" or one "accumulation" of its {}?)",
                     seconds_in_words(*observed.step_s), observed.settings.accumulate));
   }
   if (!observed.data_s && observed.mode == "train") {

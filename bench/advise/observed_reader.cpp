@@ -205,7 +205,7 @@ class ReadingObject {
   // Every key that begins with "_" is a comment.
   void refuse_unknown() const {
     for (const auto& [key, value] : json_.items()) {
-      if (key.starts_with("_") || std::ranges::find(accepted_, key) != accepted_.end()) {
+      if (key.starts_with('_') || std::ranges::find(accepted_, key) != accepted_.end()) {
         continue;
       }
       const auto meant = nearest(key, accepted_);

@@ -29,8 +29,11 @@ std::vector<std::string> lines_in(const std::string& text) {
   return lines;
 }
 
+// From the repository's root, so that the path in the answer is the document's.
 Ended advise_case(const std::string& file) {
-  return run_bench({"advise", "--observed", kRoot + file});
+  return Process({"-c", "cd " + kRoot + " && " + BENCH_PROGRAM + " advise --observed " + file}, std::nullopt,
+                 "/bin/sh")
+      .wait();
 }
 
 // Every line that a document shows below `$ bench advise --observed FILE` is one that the program prints, in
@@ -47,11 +50,7 @@ void expect_as_printed(const std::string& document, std::size_t outputs) {
     const std::string file = lines[i].substr(begin.size());
     const Ended ended = advise_case(file);
     ASSERT_EQ(ended.code, 0) << ended.err;
-    std::string printed = ended.out;
-    for (std::size_t at = printed.find(kRoot); at != std::string::npos; at = printed.find(kRoot)) {
-      printed.erase(at, kRoot.size());
-    }
-    const std::vector<std::string> all = lines_in(printed);
+    const std::vector<std::string> all = lines_in(ended.out);
     auto from = all.begin();
     for (++i; i < lines.size() && lines[i] != "```"; ++i) {
       if (lines[i] == "…" || lines[i].empty()) {
@@ -98,14 +97,15 @@ TEST(Advise, RefusesInOneSentence) {
   const std::string readings = (folder.path() / "readings.json").string();
   write_file(readings, R"({"stand_in": "gpt"})");
   const std::pair<Arguments, const char*> cases[] = {
-      {{}, "no readings are given; accepted: bench advise --observed FILE"},
+      {{}, "no results, readings or network are given; accepted: bench advise "},
       {{"--observed"}, "a value is missing"},
       {{"--observed", "none.json"}, "none.json cannot be read"},
       {{"--observed", folder.path().string()}, "is not a file"},
       {{"--observed", "/dev/zero"}, "is not a file"},
       {{"--observed", readings}, "stand_in: 'gpt' is not known; accepted: "},
       {{"--observed", readings, "--format", "xml"}, "--format: 'xml' is not known"},
-      {{"stray"}, "'stray' is no option"},
+      {{"stray.json"}, "stray.json cannot be read"},
+      {{"--observed", readings, "stray.json"}, "readings are given, and 'stray.json' too"},
   };
   for (const auto& [more, message] : cases) {
     const Ended run = run_bench(Arguments{"advise"} + more);

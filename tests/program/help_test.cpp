@@ -87,10 +87,11 @@ TEST(Help, ExamplesRun) {
   const TemporaryFolder folder;
   int examples = 0;
   for (const std::string& line : help_lines({})) {
-    if (!line.starts_with("  bench --sweep ")) {
+    const std::string title = "Example: ";
+    if (!line.starts_with(title + "bench --sweep ")) {
       continue;
     }
-    std::istringstream words(line);
+    std::istringstream words(line.substr(title.size()));
     Arguments arguments{std::istream_iterator<std::string>(words), {}};
     arguments.erase(arguments.begin());  // "bench"
     const Ended run = run_bench(arguments + Arguments{"--dry-run", "--out", folder.path() / "out"});
