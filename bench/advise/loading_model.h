@@ -44,7 +44,8 @@ class LoadingModel {
   virtual std::optional<double> error() const = 0;
   virtual TrainingSettings measured() const = 0;  // as it was measured: batch, prefetch, pin, dtype
   virtual double compute_ns() const = 0;          // of a step with ready data, median
-  virtual bool consumer_on_cores() const = 0;     // the device is the workers' own processor
+  // Whether workers and device were measured on the same cores; else their sharing is assumed, see `read`.
+  virtual bool measured_on_cores() const = 0;
   virtual double cores() const = 0;
   virtual double samples_per_s_of_a_worker() const = 0;  // alone
   virtual std::string consumer() const = 0;              // "resnet18", "20ms"
@@ -52,8 +53,10 @@ class LoadingModel {
 
 struct LoadingModelReader {
   std::string name;  // of the sweep whose result files it reads
-  // Throws UsageError where the file does not hold what it needs.
-  std::function<std::unique_ptr<LoadingModel>(const Json& file)> read;
+  // `device_on_cores`: the device is the workers' own processor. Where the file's consumer was not, computing
+  // is taken to slow down by the cores that workers occupy. Throws UsageError where the file does not hold
+  // what it needs.
+  std::function<std::unique_ptr<LoadingModel>(const Json& file, bool device_on_cores)> read;
 };
 
 }  // namespace bench

@@ -363,6 +363,13 @@ class Adviser {
     if (model_.crosses_bus() && !model_.knows_copies()) {
       advice.missing.emplace_back("whether pinning pays: bench --sweep transfer");
     }
+    if (model_.loading() != nullptr && model_.device() != nullptr && !model_.crosses_bus() &&
+        !model_.loading()->measured_on_cores()) {
+      advice.warnings.emplace_back(
+          "Workers and device share the host's cores; how they slow each other down is assumed, by cores: "
+          "bench "
+          "--sweep workers measures it with the network as its consumer.");
+    }
     if (now_.settings.accumulate > 1) {
       advice.warnings.emplace_back(
           "A step here is one accumulation with its update; the other accumulations save the update.");

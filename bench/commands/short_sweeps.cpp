@@ -7,11 +7,14 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
 #include "bench/clock.h"
 #include "bench/commands/sweep_process.h"
 #include "bench/host/interrupt.h"
+#include "bench/measure/result.h"
+#include "bench/run/result_file.h"
 #include "bench/run/run_budget.h"
 
 namespace bench {
@@ -25,22 +28,34 @@ struct ShortSweep {
   std::vector<std::string> words;  // of its own
 };
 
-std::vector<ShortSweep> plan(const ShortSweeps& sweeps) {
-  const std::int64_t batch = sweeps.current.batch;
-  std::vector<std::string> own{"--mode", "train"};
-  ShortSweep curve{.name = "batch", .share = 0.45, .words = own};
-  ShortSweep loader{.name = "workers", .share = 0.45, .words = own};
-  if (batch > 0) {
-    std::set<std::int64_t> batches{std::max<std::int64_t>(1, batch / 2), batch, 2 * batch, 4 * batch};
-    std::string list;
-    for (const std::int64_t one : batches) {
-      list += fmt::format("{}{}", list.empty() ? "" : ",", one);
-    }
-    curve.words.insert(curve.words.end(), {"--batch", list});
-    loader.words.insert(loader.words.end(), {"--batch", std::to_string(batch)});
+ShortSweep batch_sweep(const ShortSweeps& sweeps) {
+  ShortSweep sweep{.name = "batch", .share = 0.6, .words = {"--mode", "train"}};
+  if (const std::int64_t batch = sweeps.current.batch; batch > 0) {
+    const std::set<std::int64_t> batches{std::max<std::int64_t>(1, batch / 2), batch, 2 * batch, 4 * batch};
+    sweep.words.insert(sweep.words.end(), {"--batch", fmt::format("{}", fmt::join(batches, ","))});
   }
-  loader.words.insert(loader.words.end(), {"--dtype", sweeps.current.dtype});
-  return {curve, loader, {.name = "transfer", .share = 0.1, .words = {}}};
+  return sweep;
+}
+
+// Those that the device, as the batch sweep found it, asks for. A step that takes long would leave the
+// workers sweep too few of them: a short time takes its place, and the advice puts the measured step back.
+std::vector<ShortSweep> other_sweeps(const ShortSweeps& sweeps, const ResultDocument& measured) {
+  constexpr double kLongNs = 200e6;
+  ShortSweep loader{
+      .name = "workers", .share = 0.3, .words = {"--mode", "train", "--dtype", sweeps.current.dtype}};
+  if (sweeps.current.batch > 0) {
+    loader.words.insert(loader.words.end(), {"--batch", std::to_string(sweeps.current.batch)});
+  }
+  const bool takes_long = std::ranges::any_of(
+      measured.benchmarks, [](const MeasuredPoint& point) { return point.stats.median_ns > kLongNs; });
+  if (takes_long) {
+    loader.words.insert(loader.words.end(), {"--consumer", "20ms"});
+  }
+  std::vector<ShortSweep> others{loader};
+  if (measured.context.device.kind != "cpu") {  // whose copies cross no bus
+    others.push_back({.name = "transfer", .share = 0.1, .words = {}});
+  }
+  return others;
 }
 
 }  // namespace
@@ -50,8 +65,7 @@ std::vector<std::string> run_short_sweeps(const ShortSweeps& sweeps) {
   const Clock& clock = steady_clock();
   const RunBudget budget(clock, clock.now(), sweeps.time_budget);
   Progress bar(std::cerr, ::isatty(STDERR_FILENO) == 1, terminal_width());
-  std::vector<std::string> files;
-  for (const ShortSweep& sweep : plan(sweeps)) {
+  const auto run = [&](const ShortSweep& sweep) {
     SweepProcess process{.who = "--sweep " + sweep.name,
                          .program = self,
                          .words = {"--sweep", sweep.name},
@@ -65,7 +79,11 @@ std::vector<std::string> run_short_sweeps(const ShortSweeps& sweeps) {
     const auto file =
         run_sweep_process(process, clock, [&] { bar.update(budget.progress(sweep.name + " sweep")); });
     stop_if_interrupted("sweeps were done");
-    files.push_back(*file);
+    return *file;
+  };
+  std::vector<std::string> files{run(batch_sweep(sweeps))};
+  for (const ShortSweep& sweep : other_sweeps(sweeps, read_result(files.front()))) {
+    files.push_back(run(sweep));
   }
   return files;
 }

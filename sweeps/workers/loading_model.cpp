@@ -28,6 +28,19 @@ std::vector<double> of_other_batch(std::vector<double> times, double ratio) {
   return times;
 }
 
+// As the system shares its cores among threads that all compute: the device has one for each core, a worker
+// has one.
+std::vector<simulator::SharedCores> fair_shares(std::int64_t workers, double cores) {
+  std::vector<simulator::SharedCores> shares;
+  for (std::int64_t active = 0; active <= workers && workers > 0; ++active) {
+    const double speed = cores / (cores + static_cast<double>(active));
+    shares.push_back({.active = static_cast<double>(active),
+                      .consumer_speed = speed,
+                      .worker_speed = active > 0 ? speed : 1});
+  }
+  return shares;
+}
+
 // AU measured and simulated from a profile without that count.
 std::optional<double> held_out_error(const Json& file) {
   const Json& sweep = file.at("sweep");
@@ -57,10 +70,11 @@ std::optional<double> held_out_error(const Json& file) {
 
 class SimulatedLoading final : public LoadingModel {
  public:
-  explicit SimulatedLoading(const Json& file)
+  SimulatedLoading(const Json& file, bool device_on_cores)
       : profile_(read_profile(file)),
         dtype_(file.at("sweep").at("loader").at("dtype").get<std::string>()),
-        error_(held_out_error(file)) {}
+        error_(held_out_error(file)),
+        assumes_sharing_(device_on_cores && !profile_.consumer_on_cores) {}
 
   LoadedStep step(const TrainingSettings& settings, double compute_ns,
                   std::optional<double> copy_ns) const override {
@@ -102,7 +116,7 @@ class SimulatedLoading final : public LoadingModel {
             .dtype = dtype_};
   }
   double compute_ns() const override { return median(profile_.pipeline.compute_ns); }
-  bool consumer_on_cores() const override { return profile_.consumer_on_cores; }
+  bool measured_on_cores() const override { return profile_.consumer_on_cores; }
   double cores() const override { return profile_.law.law.cores; }
   double samples_per_s_of_a_worker() const override { return profile_.law.law.one; }
   std::string consumer() const override { return profile_.consumer; }
@@ -117,6 +131,9 @@ class SimulatedLoading final : public LoadingModel {
     simulator::Pipeline pipeline = pipeline_of(profile_, settings.workers);
     pipeline.consumers = settings.cards;
     pipeline.prefetch = settings.prefetch;
+    if (assumes_sharing_) {
+      pipeline.shared_cores = fair_shares(settings.workers, pipeline.law.cores);
+    }
     if (settings.cards > 1) {
       pipeline.shared_cores.clear();  // several consumers are elsewhere
     }
@@ -135,12 +152,13 @@ class SimulatedLoading final : public LoadingModel {
   Profile profile_;
   std::string dtype_;
   std::optional<double> error_;
+  bool assumes_sharing_;
 };
 
-const Registration<LoadingModelReader> registered{
-    LoadingModelReader{.name = "workers", .read = [](const Json& file) -> std::unique_ptr<LoadingModel> {
-                         return std::make_unique<SimulatedLoading>(file);
-                       }}};
+const Registration<LoadingModelReader> registered{LoadingModelReader{
+    .name = "workers", .read = [](const Json& file, bool device_on_cores) -> std::unique_ptr<LoadingModel> {
+      return std::make_unique<SimulatedLoading>(file, device_on_cores);
+    }}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -49,7 +49,7 @@ class SteadyLoading final : public LoadingModel {
   std::optional<double> error() const override { return 0.02; }
   TrainingSettings measured() const override { return {.batch = 8}; }
   double compute_ns() const override { return 80e6; }
-  bool consumer_on_cores() const override { return false; }
+  bool measured_on_cores() const override { return false; }
   double cores() const override { return 2; }
   double samples_per_s_of_a_worker() const override { return 1e9 / sample_ns_; }
   std::string consumer() const override { return "resnet50"; }
@@ -59,10 +59,10 @@ class SteadyLoading final : public LoadingModel {
   bool storage_;
 };
 
-const Registration<LoadingModelReader> registered{
-    LoadingModelReader{.name = "workers", .read = [](const Json& file) -> std::unique_ptr<LoadingModel> {
-                         return std::make_unique<SteadyLoading>(file);
-                       }}};
+const Registration<LoadingModelReader> registered{LoadingModelReader{
+    .name = "workers", .read = [](const Json& file, bool /*on_cores*/) -> std::unique_ptr<LoadingModel> {
+      return std::make_unique<SteadyLoading>(file);
+    }}};
 
 // 10 ms a sample, and at batch 1 twice that.
 AdviceFile batch_file(double error = 0.01) {

@@ -15,7 +15,8 @@ namespace {
 
 using testing::LoaderMachine;
 
-std::unique_ptr<LoadingModel> model_of(const LoaderMachine& machine, Json simulated = nullptr) {
+std::unique_ptr<LoadingModel> model_of(const LoaderMachine& machine, Json simulated = nullptr,
+                                       bool device_on_cores = false) {
   const auto profile = measure_profile(loader_points(machine.measured(), machine.setup()), machine.setup());
   Json file = {
       {"schema", kResultSchema},
@@ -24,7 +25,7 @@ std::unique_ptr<LoadingModel> model_of(const LoaderMachine& machine, Json simula
     file["sweep"]["simulated"] = std::move(simulated);
     file["sweep"]["measured"] = {{{"workers", 1}, {"au", 0.5}}, {{"workers", 2}, {"au", 0.8}}};
   }
-  return registry<LoadingModelReader>().find("workers")->read(file);
+  return registry<LoadingModelReader>().find("workers")->read(file, device_on_cores);
 }
 
 // 16 samples of 5 ms take a worker 80 ms; the device computes 36.
@@ -47,6 +48,19 @@ TEST(WorkersLoadingModel, AnotherBatchAndAnotherDeviceScaleTheStep) {
   EXPECT_NEAR(model->step({.batch = 32, .workers = 0}, 72e6, {}).step_ns, 232e6, 8e6);
   // A device four times as fast waits for four workers: 80 ms · 1.12 / 4.
   EXPECT_NEAR(model->step({.batch = 16, .workers = 4}, 9e6, {}).step_ns, 22.4e6, 1e6);
+}
+
+// Four workers on four cores leave one to the device while they load: 80 ms · 1.12 of each 16 samples.
+TEST(WorkersLoadingModel, ADeviceOnTheWorkersCoresSlowsDown) {
+  const auto apart = model_of(LoaderMachine());
+  const auto together = model_of(LoaderMachine(), nullptr, true);
+  EXPECT_FALSE(together->measured_on_cores());
+  const TrainingSettings settings{.batch = 16, .workers = 4};
+  const LoadedStep step = together->step(settings, 200e6, {});
+  EXPECT_NEAR(apart->step(settings, 200e6, {}).step_ns, 200e6, 2e6);
+  // A quarter of the cores' time goes into loading at least, all of it at most.
+  EXPECT_GT(step.step_ns, 200e6 + 80e6 / 4 * 0.9);
+  EXPECT_LT(step.step_ns, 200e6 + 2 * 80e6);
 }
 
 TEST(WorkersLoadingModel, ACopyThatTakesLongerThanComputingIsTheBus) {
