@@ -268,7 +268,7 @@ class Adviser {
         now_.step.host_bytes > 0.95 * model_.host_memory()) {
       advice.bottleneck = Bottleneck::host_memory;
       advice.reason =
-          fmt::format("{} workers with {} batches each need {} of the host's {}", now_.settings.workers,
+          fmt::format("{} workers with {} batches each need {} of the host's {}.", now_.settings.workers,
                       now_.settings.prefetch, format_bytes(std::llround(now_.step.host_bytes)),
                       format_bytes(std::llround(model_.host_memory())));
       return;
@@ -280,23 +280,23 @@ class Adviser {
       }
       const double device_rate = static_cast<double>(now_.settings.batch) / parts.computing_ns * 1e9;
       advice.reason = fmt::format(
-          "with {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {:.3g} samples/s, "
+          "With {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {:.3g} samples/s, "
           "the "
-          "device takes {:.3g}",
+          "device takes {:.3g}.",
           now_.settings.workers, now_.settings.workers == 1 ? "" : "s", 100 * waiting, step,
           model_.loading()->samples_per_s_of_a_worker(), device_rate);
       return;
     }
     if (share(parts.copying_ns) >= kCounts) {
       advice.bottleneck = Bottleneck::bus;
-      advice.reason = fmt::format("copies to the device take {:.0f} % of a step of {}, not overlapped",
+      advice.reason = fmt::format("Copies to the device take {:.0f} % of a step of {}, not overlapped.",
                                   100 * share(parts.copying_ns), step);
       return;
     }
     if (share(now_.step.launching_ns) >= kLaunchBound) {
       advice.bottleneck = Bottleneck::launch;
       advice.reason =
-          fmt::format("{:.0f} % of a step of {} is spent whatever the batch: the host starts operations",
+          fmt::format("{:.0f} % of a step of {} is spent whatever the batch: the host starts operations.",
                       100 * share(now_.step.launching_ns), step);
       return;
     }
@@ -306,21 +306,23 @@ class Adviser {
       return;
     }
     advice.bottleneck = paying_.empty() ? Bottleneck::none : Bottleneck::compute;
-    advice.reason = fmt::format("computing takes {:.0f} % of a step of {}{}", 100 * share(parts.computing_ns),
-                                step, paying_.empty() ? "; no setting that was measured brings more" : "");
+    advice.reason =
+        fmt::format("Computing takes {:.0f} % of a step of {}{}.", 100 * share(parts.computing_ns), step,
+                    paying_.empty() ? "; no setting that was measured brings more" : "");
   }
 
   std::optional<std::string> memory_bottleneck() const {
     if (now_.step.device_bytes > 0 && model_.memory_cap() > 0 &&
         static_cast<double>(now_.step.device_bytes) > 0.95 * static_cast<double>(model_.memory_cap())) {
-      return fmt::format("the step takes {} of {}; above 95 % a longer sequence or another algorithm ends it",
-                         format_bytes(now_.step.device_bytes), format_bytes(model_.memory_cap()));
+      return fmt::format(
+          "The step takes {} of {}; above 95 % a longer sequence or another algorithm ends it.",
+          format_bytes(now_.step.device_bytes), format_bytes(model_.memory_cap()));
     }
     const auto safe = model_.safe_batch(now_.settings.dtype);
     const EvaluatedCurve* const curve =
         model_.device() != nullptr ? model_.device()->in(now_.settings.dtype) : nullptr;
     if (safe && curve != nullptr && curve->at_saturation().batch > *safe && now_.settings.batch <= *safe) {
-      return fmt::format("throughput saturates at batch {}, and {} fit safely", curve->at_saturation().batch,
+      return fmt::format("Throughput saturates at batch {}, and {} fit safely.", curve->at_saturation().batch,
                          *safe);
     }
     return std::nullopt;
@@ -366,9 +368,9 @@ class Adviser {
     if (model_.loading() != nullptr && model_.device() != nullptr && !model_.crosses_bus() &&
         !model_.loading()->measured_on_cores()) {
       advice.warnings.emplace_back(
-          "Workers and device share the host's cores; how they slow each other down is assumed, by cores: "
-          "bench "
-          "--sweep workers measures it with the network as its consumer.");
+          "Workers and device share the host's cores, in equal parts by assumption; bench --sweep workers "
+          "with the "
+          "network as its consumer measures it.");
     }
     if (now_.settings.accumulate > 1) {
       advice.warnings.emplace_back(

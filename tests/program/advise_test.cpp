@@ -66,7 +66,7 @@ void expect_as_printed(const std::string& document, std::size_t outputs) {
 
 TEST(Advise, TheDocumentsShowWhatItPrints) {
   expect_as_printed("docs/cases.md", 5);
-  expect_as_printed("docs/advise.md", 1);
+  expect_as_printed("docs/advise.md", 2);
 }
 
 TEST(Advise, ACasePlansItsStandIn) {

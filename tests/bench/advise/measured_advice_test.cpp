@@ -129,7 +129,7 @@ TEST(MeasuredAdvice, NothingPaysWhereTheDeviceNeverWaits) {
   const Advice advice = advice_from(StepModel({batch_file(), workers_file(5)}), {.batch = 16, .workers = 2});
   EXPECT_EQ(advice.bottleneck, Bottleneck::none);
   EXPECT_THAT(advice.changes, IsEmpty());
-  EXPECT_THAT(advice.reason, HasSubstr("computing takes 100 % of a step"));
+  EXPECT_THAT(advice.reason, HasSubstr("Computing takes 100 % of a step"));
 }
 
 TEST(MeasuredAdvice, ChangesCombineInTheModelAndNotByTheirPercentages) {
