@@ -30,16 +30,15 @@ std::vector<std::string> lines_in(const std::string& text) {
 }
 
 // From the repository's root, so that the path in the answer is the document's.
-Ended advise_case(const std::string& file) {
-  return Process({"-c", "cd " + kRoot + " && " + BENCH_PROGRAM + " advise --observed " + file}, std::nullopt,
-                 "/bin/sh")
+Ended advise(const std::string& words) {
+  return Process({"-c", "cd " + kRoot + " && " + BENCH_PROGRAM + " advise " + words}, std::nullopt, "/bin/sh")
       .wait();
 }
 
-// Every line that a document shows below `$ bench advise --observed FILE` is one that the program prints, in
+// Every line that a document shows below `$ bench advise …` is one that the program prints, in
 // this order; "…" stands for lines that are left out.
 void expect_as_printed(const std::string& document, std::size_t outputs) {
-  const std::string begin = "$ bench advise --observed ";
+  const std::string begin = "$ bench advise ";
   const std::vector<std::string> lines = lines_in(read_file(kRoot + document));
   std::size_t found = 0;
   for (std::size_t i = 0; i < lines.size(); ++i) {
@@ -47,8 +46,8 @@ void expect_as_printed(const std::string& document, std::size_t outputs) {
       continue;
     }
     ++found;
-    const std::string file = lines[i].substr(begin.size());
-    const Ended ended = advise_case(file);
+    const std::string words = lines[i].substr(begin.size());
+    const Ended ended = advise(words);
     ASSERT_EQ(ended.code, 0) << ended.err;
     const std::vector<std::string> all = lines_in(ended.out);
     auto from = all.begin();
@@ -57,7 +56,7 @@ void expect_as_printed(const std::string& document, std::size_t outputs) {
         continue;
       }
       const auto at = std::find(from, all.end(), lines[i]);
-      EXPECT_NE(at, all.end()) << document << ": " << file << " does not print\n" << lines[i];
+      EXPECT_NE(at, all.end()) << document << ": " << words << " does not print\n" << lines[i];
       from = at == all.end() ? from : at + 1;
     }
   }
