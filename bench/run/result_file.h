@@ -55,7 +55,8 @@ class ResultFile {
 // given twice.
 ResultDocument read_result(const std::filesystem::path& path);
 
-// Its two halves: the file as JSON, whatever it says; and the result that it holds. Both throw as read_result().
+// Its two halves: the file as JSON, whatever it says; and the result that it holds. Both throw as
+// read_result().
 Json read_json(const std::filesystem::path& path);
 ResultDocument document_of(const Json& json, const std::filesystem::path& path);
 
