@@ -52,7 +52,7 @@ CommandWords::CommandWords(const Command& command, const std::vector<std::string
       continue;
     }
     if (const CommandArgument* const option = option_of_letter(command, word)) {
-      if (i + 1 == words.size() || (words[i + 1].starts_with("-") && words[i + 1] != "-")) {
+      if (i + 1 == words.size() || (words[i + 1].starts_with('-') && words[i + 1] != "-")) {
         throw UsageError(fmt::format("{}: a value is missing; see bench {} --help", word, command.name));
       }
       add_value(*option, words[++i]);

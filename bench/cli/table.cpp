@@ -91,7 +91,7 @@ std::string workspaces_in_words(const std::vector<PredictedPoint>& points) {
   const auto planned = std::ranges::count_if(points, is_workspace_planned);
   const auto first = std::ranges::find_if(points, is_workspace_planned);
   const auto other = std::ranges::find_if_not(points, is_workspace_planned);
-  const std::string by =
+  std::string by =
       planned == 0 ? "" : fmt::format("workspace planned by {}", workspace_member(*first, "planned_by"));
   if (other == points.end()) {
     return by;

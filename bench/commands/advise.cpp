@@ -1,6 +1,7 @@
 #include "bench/commands/advise.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <iostream>
 #include <optional>
@@ -33,7 +34,7 @@ const std::vector<std::string>& advice_formats() {
 }
 
 // Of the short sweeps.
-constexpr const char* kOfNetworks[] = {"workload", "onnx", "input", "image-size", "optimizer"};
+constexpr std::array<const char*, 5> kOfNetworks{"workload", "onnx", "input", "image-size", "optimizer"};
 
 // Where no results are given: short sweeps, run here.
 std::vector<std::string> measured_here(const CommandWords& words, const TrainingSettings& current) {

@@ -33,9 +33,10 @@ class OperationCache {
     // Networks have far fewer different ones of a kind. Looking no further back keeps the time for a chain of
     // a hundred thousand in proportion to its length.
     constexpr std::size_t kLatest = 512;
-    for (std::size_t i = known.size(); i-- > 0 && known.size() - i <= kLatest;) {
-      if (known[i].first == spec) {
-        return known[i].second;
+    for (std::size_t back = 1; back <= std::min(known.size(), kLatest); ++back) {
+      const auto& [described, operation] = known[known.size() - back];
+      if (described == spec) {
+        return operation;
       }
     }
     return known.emplace_back(spec, make_operation(spec, device, implementation)).second;
