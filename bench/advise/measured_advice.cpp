@@ -211,7 +211,7 @@ class Adviser {
     const double value = now_.sample_ns() / then.sample_ns();
     const bool same_point =
         then.settings.batch == now_.settings.batch && then.settings.dtype == now_.settings.dtype;
-    // One measured time of the device stands in both; its error cancels as far as both spend it.
+    // Both use one measured time of the device: its error cancels in the ratio.
     const double device = same_point ? std::abs(now_.step.device_deviation - then.step.device_deviation)
                                      : std::hypot(now_.step.device_deviation, then.step.device_deviation);
     const double deviation = std::hypot(device, now_.step.loading_deviation, then.step.loading_deviation);

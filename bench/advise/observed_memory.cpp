@@ -102,9 +102,9 @@ void draw_line(const Observed& observed, Advice& advice) {
         *observed.runs_at_batch, gib_in_words(line(*observed.runs_at_batch)),
         gib_in_words(*observed.memory_cap)));
     table.notes.emplace_back(
-        "Either the readings are too high: they count the allocator's cache, or workspaces of algorithms "
-        "that "
-        "give way where memory is short; read max_memory_allocated, which counts neither.");
+        "Either the readings are too high: they count the allocator's cache, or workspaces that shrink when "
+        "memory "
+        "is short. max_memory_allocated leaves out the cache: read it instead.");
     table.notes.emplace_back(
         "Or the line bends: another algorithm is chosen above the batches read, or a reading was taken "
         "before "

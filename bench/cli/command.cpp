@@ -27,7 +27,7 @@ const CommandArgument& option_named(const Command& command, const std::string& n
                                command.name));
 }
 
-// The option that "-o" stands for; nullptr for another word.
+// The option with this letter, as in "-o"; nullptr if no option has it.
 const CommandArgument* option_of_letter(const Command& command, const std::string& word) {
   const auto found = std::ranges::find_if(command.options, [&](const CommandArgument& option) {
     return option.letter != 0 && word == std::string{'-', option.letter};

@@ -58,7 +58,7 @@ std::vector<std::string> measured_here(const CommandWords& words, const Training
   return run_short_sweeps(sweeps);
 }
 
-// Each way of asking has options of its own: `mine` with what it takes.
+// Throws UsageError for an option that `way` does not use; `mine` lists those that it uses.
 void refuse_others(const Command& command, const CommandWords& words, const std::string& way,
                    const std::vector<std::string>& mine) {
   for (const CommandArgument& option : command.options) {

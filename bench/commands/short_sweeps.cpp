@@ -25,7 +25,7 @@ namespace fs = std::filesystem;
 struct ShortSweep {
   std::string name;
   double share;                    // of the time budget
-  std::vector<std::string> words;  // of its own
+  std::vector<std::string> words;  // options of this sweep alone
 };
 
 ShortSweep batch_sweep(const ShortSweeps& sweeps) {

@@ -19,8 +19,8 @@ struct ShortSweeps {
   std::filesystem::path out;  // new or empty
 };
 
-// Each in a process of its own, with progress on standard error; Ctrl-C ends the one that runs, and none
-// follows. Returns the result files. Throws UsageError where a sweep is refused, with its last line.
+// Each sweep is a child process; progress goes to standard error. Ctrl-C ends the running sweep and skips the
+// rest. Returns the result files. Throws UsageError where a sweep is refused, with its last line.
 std::vector<std::string> run_short_sweeps(const ShortSweeps& sweeps);
 
 }  // namespace bench

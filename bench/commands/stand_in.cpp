@@ -19,7 +19,7 @@
 namespace bench {
 namespace {
 
-// 0 stands for the network's own sequence.
+// A sequence of 0 selects the network's default.
 std::set<std::int64_t> asked(std::int64_t now, const std::optional<std::int64_t>& proposed) {
   std::set<std::int64_t> values{now};
   if (proposed) {

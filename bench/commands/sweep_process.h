@@ -1,4 +1,4 @@
-// A sweep of a bench program in a process of its own: what `bench ab` and `bench advise` run.
+// Runs a sweep of a bench program as a child process, for `bench ab` and `bench advise`.
 #pragma once
 
 #include <filesystem>

@@ -14,18 +14,6 @@
 namespace bench::kernels::onnx {
 namespace {
 
-std::vector<Number> numbers_of(const Constant& constant) {
-  constexpr std::int64_t kMost = 64;
-  if (constant.elements() > kMost) {
-    throw Refused(fmt::format("a list of {} sizes; at most {} are accepted", constant.elements(), kMost));
-  }
-  std::vector<Number> numbers;
-  for (std::int64_t i = 0; i < constant.elements(); ++i) {
-    numbers.push_back(constant.number(i));
-  }
-  return numbers;
-}
-
 Constant as(const Constant& input, Extents dims) {
   Constant made = input;
   made.dims = std::move(dims);

@@ -20,18 +20,6 @@ std::vector<Number> numbers_of(const std::vector<std::int64_t>& wholes) {
   return numbers;
 }
 
-std::vector<Number> numbers_of(const Constant& constant) {
-  constexpr std::int64_t kMost = 64;
-  if (constant.elements() > kMost) {
-    throw Refused(fmt::format("a list of {} sizes; at most {} are accepted", constant.elements(), kMost));
-  }
-  std::vector<Number> numbers;
-  for (std::int64_t i = 0; i < constant.elements(); ++i) {
-    numbers.push_back(constant.number(i));
-  }
-  return numbers;
-}
-
 // A bound of a dimension of size · batch as one of each sample's elements.
 std::int64_t bound_of_sample(const Number& bound, std::int64_t size, std::int64_t file_batch) {
   const std::int64_t fixed = to_whole(bound.fixed);
@@ -48,6 +36,18 @@ std::int64_t bound_of_sample(const Number& bound, std::int64_t size, std::int64_
 }
 
 }  // namespace
+
+std::vector<Number> numbers_of(const Constant& constant) {
+  constexpr std::int64_t kMost = 64;
+  if (constant.elements() > kMost) {
+    throw Refused(fmt::format("a list of {} sizes; at most {} are accepted", constant.elements(), kMost));
+  }
+  std::vector<Number> numbers;
+  for (std::int64_t i = 0; i < constant.elements(); ++i) {
+    numbers.push_back(constant.number(i));
+  }
+  return numbers;
+}
 
 SliceLists slice_lists(const Evaluation& evaluation) {
   SliceLists lists;

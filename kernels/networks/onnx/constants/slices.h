@@ -10,6 +10,9 @@
 
 namespace bench::kernels::onnx {
 
+// The elements of a list of sizes. Throws Refused for more than 64.
+std::vector<Number> numbers_of(const Constant& constant);
+
 // The lists of a Slice: attributes in old versions, inputs in new ones. A bound may be a multiple of the
 // batch.
 struct SliceLists {
