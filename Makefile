@@ -95,14 +95,14 @@ ASAN_TESTS ?=
 asan: setup build/asan/build.ninja
 	cmake --build --preset asan $(if $(ASAN_TESTS),--target $(ASAN_TESTS))
 	ctest --preset asan --label-exclude gpu --parallel $(JOBS) \
-	  --exclude-regex '$(LONGEST)$(if $(ASAN_TESTS),|NOT_BUILT|^plots|^build|^tools)'
+	  --exclude-regex '$(LONGEST)$(if $(ASAN_TESTS),|NOT_BUILT|^plots|^report\.|^build|^tools)'
 
 # libgomp is not built for the thread sanitizer: it sees none of its barriers and would report every parallel
 # region as a race. These tests run our own threads' code.
 TSAN_TESTS := tests_loader
 tsan: setup build/tsan/build.ninja
 	$(NO_RANDOM) cmake --build --preset tsan --target $(TSAN_TESTS)
-	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --exclude-regex 'NOT_BUILT|^plots|^build|^tools' \
+	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --exclude-regex 'NOT_BUILT|^plots|^report\.|^build|^tools' \
 	  --parallel $(JOBS)
 
 peers: setup configured
