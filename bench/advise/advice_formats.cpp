@@ -6,18 +6,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/table.h"
+#include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/measure/units.h"
 
 namespace bench {
 namespace {
-
-std::string bottleneck_line(const Advice& advice) {
-  return advice.bottleneck == Bottleneck::none
-             ? fmt::format("Nothing to gain: {}", advice.reason)
-             : fmt::format("Bottleneck: {}. {}", name_of(advice.bottleneck), advice.reason);
-}
 
 std::string times(double value) {
   return fmt::format("{:.2f}×", value);
@@ -43,50 +37,6 @@ std::string step_of(const Change& change) {
   return text;
 }
 
-std::string budget_line(const Advice& advice) {
-  std::vector<std::string> parts;
-  for (const BudgetPart& part : advice.budget) {
-    parts.push_back(fmt::format("{} {} ({})", part.name, format_duration(part.ns),
-                                format_percent(advice.step_ns > 0 ? part.ns / advice.step_ns : 0)));
-  }
-  return fmt::format("A step of {}: {}.", format_duration(advice.step_ns), fmt::join(parts, ", "));
-}
-
-// Cells of a Markdown table: a bar would end one.
-std::string cell(const std::string& text) {
-  std::string safe;
-  for (const char c : text) {
-    safe += c == '|' ? "\\|" : c == '<' ? "&lt;" : std::string(1, c);
-  }
-  return safe;
-}
-
-std::string markdown_rows(const TextTable& table) {
-  std::string text;
-  for (std::size_t i = 0; i < table.rows.size(); ++i) {
-    for (const std::string& one : table.rows[i]) {
-      text += "| " + cell(one) + " ";
-    }
-    text += "|\n";
-    for (std::size_t column = 0; i == 0 && column < table.right.size(); ++column) {
-      text += table.right[column] ? "| ---: " : "| --- ";
-    }
-    text += i == 0 ? "|\n" : "";
-  }
-  return text;
-}
-
-struct Section {
-  std::string_view title;
-  const std::vector<std::string>& lines;
-};
-
-std::vector<Section> sections_of(const Advice& advice) {
-  return {{"Readings that contradict each other", advice.contradictions},
-          {"Missing readings", advice.missing},
-          {"Take care", advice.warnings}};
-}
-
 Json interval_json(const std::optional<Interval>& interval) {
   return interval ? Json::array({interval->low, interval->high}) : Json();
 }
@@ -100,15 +50,42 @@ Json settings_json(const TrainingSettings& settings) {
 
 }  // namespace
 
+std::string bottleneck_line(const Advice& advice) {
+  return advice.bottleneck == Bottleneck::none
+             ? fmt::format("Nothing to gain: {}", advice.reason)
+             : fmt::format("Bottleneck: {}. {}", name_of(advice.bottleneck), advice.reason);
+}
+
+std::string budget_line(const Advice& advice) {
+  if (advice.budget.empty()) {
+    return "";
+  }
+  std::vector<std::string> parts;
+  for (const BudgetPart& part : advice.budget) {
+    parts.push_back(fmt::format("{} {} ({})", part.name, format_duration(part.ns),
+                                format_percent(advice.step_ns > 0 ? part.ns / advice.step_ns : 0)));
+  }
+  return fmt::format("A step of {}: {}.", format_duration(advice.step_ns), fmt::join(parts, ", "));
+}
+
+std::string change_line(const Change& change) {
+  return fmt::format("{}: {} a sample, {}", change.what, gain_of(change), step_of(change));
+}
+
+std::vector<AdviceNotes> notes_of(const Advice& advice) {
+  std::vector<AdviceNotes> notes{{"Readings that contradict each other", advice.contradictions},
+                                 {"Missing readings", advice.missing},
+                                 {"Take care", advice.warnings}};
+  std::erase_if(notes, [](const AdviceNotes& note) { return note.sentences.empty(); });
+  return notes;
+}
+
 std::string advice_text(const Advice& advice, std::size_t width) {
   std::string text = wrap(fmt::format("{}: {}", advice.subject, advice.basis), width, 2) + "\n";
   text += wrap(bottleneck_line(advice), width, 2);
-  if (!advice.budget.empty()) {
-    text += wrap(budget_line(advice), width, 2);
-  }
+  text += advice.budget.empty() ? "" : wrap(budget_line(advice), width, 2);
   for (const Change& change : advice.changes) {
-    text += "\n" + wrap(fmt::format("* {}: {} a sample, {}", change.what, gain_of(change), step_of(change)),
-                        width, 2);
+    text += "\n" + wrap("* " + change_line(change), width, 2);
     text += wrap("  " + change.setting, width, 4).insert(0, "  ");
     for (const auto* const lines : {&change.costs, &change.evidence}) {
       for (const std::string& line : *lines) {
@@ -120,10 +97,10 @@ std::string advice_text(const Advice& advice, std::size_t width) {
   if (advice.changes.empty()) {
     text += "\n" + wrap("No change is advised on what is known.", width, 2);
   }
-  for (const Section& section : sections_of(advice)) {
-    text += section.lines.empty() ? "" : fmt::format("\n{}\n", section.title);
-    for (const std::string& line : section.lines) {
-      text += wrap("* " + line, width, 2);
+  for (const AdviceNotes& note : notes_of(advice)) {
+    text += fmt::format("\n{}\n", note.title);
+    for (const std::string& sentence : note.sentences) {
+      text += wrap("* " + sentence, width, 2);
     }
   }
   for (const AdviceTable& table : advice.tables) {
@@ -136,35 +113,29 @@ std::string advice_text(const Advice& advice, std::size_t width) {
   return text;
 }
 
-std::string advice_markdown(const Advice& advice) {
-  std::string text = fmt::format("### {}\n\n{}\n\n**{}**\n", cell(advice.subject), cell(advice.basis),
-                                 cell(bottleneck_line(advice)));
-  if (!advice.budget.empty()) {
-    text += "\n" + budget_line(advice) + "\n";
-  }
+std::string advice_markdown(const Advice& advice, std::size_t heading) {
+  const std::string below = std::string(heading + 1, '#');
+  std::string text =
+      fmt::format("{} {}\n\n{}\n\n**{}**\n", std::string(heading, '#'), markdown_sentence(advice.subject),
+                  markdown_sentence(advice.basis), markdown_sentence(bottleneck_line(advice)));
+  text += advice.budget.empty() ? "" : fmt::format("\n{}\n", markdown_sentence(budget_line(advice)));
   if (!advice.changes.empty()) {
-    text +=
-        "\n| change | gain a sample | step | setting | costs | evidence |\n| --- | ---: | ---: | --- | --- | "
-        "--- |\n";
-  }
-  for (const Change& change : advice.changes) {
-    text += fmt::format("| {} | {} | {} | `{}` | {} | {} |\n", cell(change.what), gain_of(change),
-                        step_of(change), cell(change.setting),
-                        cell(fmt::format("{}", fmt::join(change.costs, "; "))),
-                        cell(fmt::format("{}", fmt::join(change.evidence, "; "))));
-  }
-  for (const Section& section : sections_of(advice)) {
-    text += section.lines.empty() ? "" : fmt::format("\n#### {}\n\n", section.title);
-    for (const std::string& line : section.lines) {
-      text += "- " + cell(line) + "\n";
+    std::vector<std::vector<std::string>> rows{
+        {"change", "gain a sample", "step", "setting", "costs", "evidence"}};
+    for (const Change& change : advice.changes) {
+      rows.push_back({change.what, gain_of(change), step_of(change), change.setting,
+                      fmt::format("{}", fmt::join(change.costs, "; ")),
+                      fmt::format("{}", fmt::join(change.evidence, "; "))});
     }
+    text += "\n" + markdown_table(rows, {false, true, true});
+  }
+  for (const AdviceNotes& note : notes_of(advice)) {
+    text += fmt::format("\n{} {}\n\n{}", below, note.title, markdown_list(note.sentences));
   }
   for (const AdviceTable& table : advice.tables) {
-    text += fmt::format("\n#### {}\n\n", cell(table.question));
-    text += table.table.rows.empty() ? "" : markdown_rows(table.table) + "\n";
-    for (const std::string& note : table.notes) {
-      text += "- " + cell(note) + "\n";
-    }
+    text += fmt::format("\n{} {}\n\n", below, markdown_sentence(table.question));
+    text += table.table.rows.empty() ? "" : markdown_table(table.table.rows, table.table.right) + "\n";
+    text += markdown_list(table.notes);
   }
   return text;
 }

@@ -30,7 +30,7 @@ struct WorkersTried {
 struct OtherRun {  // an earlier run or a proposal; what is absent is as in this run
   std::optional<std::int64_t> batch, accumulate, workers, cards, image_size, sequence;
   std::optional<bool> pin;
-  std::optional<double> step_s;
+  std::optional<double> step_s, data_s;
 };
 
 struct DiedAt {

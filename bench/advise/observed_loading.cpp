@@ -39,6 +39,15 @@ void hide_loading(const Observed& observed, Advice& advice) {
   change.evidence = {fmt::format("data {} of a step of {}: loading hides behind {} of computing",
                                  seconds_in_words(*observed.data_s), seconds_in_words(*observed.step_s),
                                  seconds_in_words(compute))};
+  if (observed.proposed && observed.proposed->data_s && *observed.proposed->data_s < *observed.data_s) {
+    const double proposed = compute + *observed.proposed->data_s;
+    change.evidence.push_back(
+        fmt::format("a wait of {}, as proposed, would be {:.2f}×: workers load while the card computes, so a "
+                    "load that takes "
+                    "less than {} leaves no wait",
+                    seconds_in_words(*observed.proposed->data_s), *observed.step_s / proposed,
+                    seconds_in_words(compute)));
+  }
   advice.changes.push_back(std::move(change));
 }
 
@@ -61,13 +70,18 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
                                                             : "–";
     table.table.rows.push_back({fmt::format("{}", tried.workers), reading, follows});
   }
+  const std::string network = observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in;
   table.notes = {
       "The knee lies between the starved and the slower count; readings of utilisation do not place it.",
-      "Measure: bench --sweep workers --workload yolov3_tiny --mode train --data DIR --workers 1,2,4,8,16,32",
-      "Memory by batch: bench --sweep memory --workload yolov3_tiny --mode train --batch 1,3,32",
-      "Pinning: bench --sweep transfer --workload yolov3_tiny --mode train",
-      "Mixed precision: bench --sweep batch --workload yolov3_tiny --mode train --dtype fp32,fp16",
-      "yolov3_tiny is a stand-in: give your own network with --onnx FILE."};
+      fmt::format("Measure: bench --sweep workers {} --mode train --data DIR --workers 1,2,4,8,16,32",
+                  network),
+      fmt::format("Memory by batch: bench --sweep memory {} --mode train --batch 1,3,32", network),
+      fmt::format("Pinning: bench --sweep transfer {} --mode train", network),
+      fmt::format("Mixed precision: bench --sweep batch {} --mode train --dtype fp32,fp16", network)};
+  if (!observed.stand_in.empty()) {
+    table.notes.push_back(
+        fmt::format("{} is a stand-in: give your own network with --onnx FILE.", observed.stand_in));
+  }
   advice.tables.push_back(std::move(table));
 }
 

@@ -91,10 +91,10 @@ void draw_line(const Observed& observed, Advice& advice) {
         fmt::format("Sensible: batch {}; above it more memory buys no speed on the card that was read.",
                     *observed.no_faster_above_batch));
   }
-  table.notes.emplace_back(
-      "Speeds, cores and prices of cards: bench evaluate --gpu t4,rtx3060-12gb --workload yolov3_tiny --mode "
-      "train "
-      "--price t4=0.35/h,rtx3060-12gb=280; bench predict for one card.");
+  table.notes.push_back(fmt::format(
+      "Speeds, cores and prices of cards: bench evaluate --gpu t4,rtx3060-12gb {} --mode train --price "
+      "t4=0.35/h,rtx3060-12gb=280; bench predict for one card.",
+      observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in));
   if (observed.runs_at_batch && observed.memory_cap && line(*observed.runs_at_batch) > *observed.memory_cap) {
     advice.contradictions.push_back(fmt::format(
         "Batch {} runs, but the line through the other readings puts it at {}, and the card has {}: the "

@@ -33,6 +33,7 @@ OtherRun other_run(ReadingObject& object) {
   run.sequence = object.count("sequence");
   run.pin = object.flag("pin");
   run.step_s = object.seconds("step");
+  run.data_s = object.seconds("data", true);
   object.refuse_unknown();
   return run;
 }

@@ -209,7 +209,7 @@ class ReadingObject {
         continue;
       }
       const auto meant = nearest(key, accepted_);
-      fail(fmt::format("{}{} is not known{}; results/observed.schema.json lists what is accepted", prefix_,
+      fail(fmt::format("{}{} is not known{}; results/observed-schema.json lists what is accepted", prefix_,
                        quote(key), meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
     }
   }

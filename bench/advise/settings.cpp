@@ -63,9 +63,10 @@ TrainingSettings parse_settings(std::string_view option, std::string_view text) 
       }
       settings.pin = value == "yes";
     } else if (key == "dtype") {
-      if (!parse_dtype(value)) {
+      // "half": fp16 of a network that is cast whole, which predictions of eager PyTorch have.
+      if (!parse_dtype(value) && value != "half") {
         throw UsageError(
-            fmt::format("{}: dtype is {}; accepted: fp32, tf32, fp16, bf16", option, quote(value)));
+            fmt::format("{}: dtype is {}; accepted: fp32, tf32, bf16, fp16, half", option, quote(value)));
       }
       settings.dtype = value;
     } else {

@@ -110,7 +110,7 @@ ExitCode run_advise(const Command& command, const std::vector<std::string>& give
   if (format != nullptr && *format == "json") {
     std::cout << advice_json(advice).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
   } else {
-    std::cout << (format != nullptr && *format == "markdown" ? advice_markdown(advice)
+    std::cout << (format != nullptr && *format == "markdown" ? advice_markdown(advice, 3)
                                                              : advice_text(advice, width));
   }
   return ExitCode::done;
@@ -136,7 +136,7 @@ Command advise_command() {
                   {"observed", "FILE", "readings as JSON in place of results; - reads standard input"},
                   {"format", "NAME", "text, markdown or json (default: text)"}},
       .notes = {"Results: one of each sweep (batch, workers, memory, transfer), of one machine and network. "
-                "Readings: results/observed.schema.json describes them, results/observed/ has examples.",
+                "Readings: results/observed-schema.json describes them, results/observed/ has examples.",
                 "Exit codes: 0 done; 2 wrong usage, or results or readings that cannot be."},
       .examples = {"bench advise --workload resnet50 --current batch=16,workers=0",
                    "bench advise batch-resnet50-cuda-0.json workers-resnet50-cuda-0.json",

@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "bench/advise/settings.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/report/html.h"
@@ -77,13 +79,17 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
         "-o: no file is given, and a terminal shows no HTML; give -o report.html or --format markdown");
   }
   check_files(words, target);
+  std::optional<TrainingSettings> current;
+  if (const std::string* const settings = words.text_of("current")) {
+    current = parse_settings("--current", *settings);
+  }
   std::vector<report::ReportedResult> results;
   for (const std::string& path : words.before()) {
     Json json = read_json(path);
     ResultDocument document = document_of(json, path);
     results.push_back({.json = std::move(json), .document = std::move(document)});
   }
-  const report::Report page = report::report_of(results);
+  const report::Report page = report::report_of(results, current);
   const std::string text =
       format == "html" ? report::report_html(page, results) : report::report_markdown(page);
   if (target == kStandardOutput) {
@@ -107,6 +113,9 @@ Command report_command() {
                    .value = "FILE",
                    .help = "the page, replaced as a whole; - or none: standard output",
                    .letter = 'o'},
+                  {.name = "current",
+                   .value = "LIST",
+                   .help = "how you train, for the advice: batch=16,workers=0,… as in bench advise"},
                   {.name = "format",
                    .value = "NAME",
                    .help = "html or markdown (default: html; markdown where FILE ends in .md)"}},

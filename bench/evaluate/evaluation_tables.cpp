@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
-#include "bench/compare/escape.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/measure/finding.h"
@@ -177,21 +177,9 @@ std::string in_lines(const EvaluationTable& table) {
 }
 
 std::string as_markdown_table(const EvaluationTable& table) {
-  std::string text = "|";
-  for (const std::string& cell : table.header) {
-    text += fmt::format(" {} |", markdown_text(cell));
-  }
-  text += "\n|";
-  for (const bool right : table.right) {
-    text += right ? " ---: |" : " --- |";
-  }
-  for (const TextRow& row : table.rows) {
-    text += "\n|";
-    for (const std::string& cell : row) {
-      text += fmt::format(" {} |", markdown_text(cell));
-    }
-  }
-  return text + "\n";
+  std::vector<TextRow> rows = table.rows;
+  rows.insert(rows.begin(), table.header);
+  return markdown_table(rows, table.right);
 }
 
 }  // namespace
@@ -217,17 +205,15 @@ std::string evaluation_text(const Evaluation& evaluation, std::size_t width, boo
 }
 
 std::string evaluation_markdown(const Evaluation& evaluation, bool verbose) {
-  std::string text = fmt::format("### {}\n\n", markdown_text(evaluation_heading(evaluation)));
-  for (const std::string& claim : claims_of(evaluation, verbose)) {
-    text += "- " + markdown_text(claim) + "\n";
-  }
+  std::string text = fmt::format("### {}\n\n", markdown_sentence(evaluation_heading(evaluation)));
+  text += markdown_list(claims_of(evaluation, verbose));
   text += "\n" + as_markdown_table(saturation_table(evaluation));
   for (const std::string& dtype : dtypes_shown(evaluation, verbose)) {
     text += fmt::format("\nSamples/s in {} by batch:\n\n{}", dtype,
                         as_markdown_table(batch_table(evaluation, dtype)));
   }
   for (const std::string& note : notes_shown(evaluation, verbose)) {
-    text += "\n" + markdown_text(note) + "\n";
+    text += "\n" + markdown_sentence(note) + "\n";
   }
   return text;
 }

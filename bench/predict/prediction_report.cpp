@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/units.h"
@@ -121,6 +122,9 @@ Json card_json(const Prediction& prediction, const CardPrediction& card) {
           {"batches", std::move(batches)}};
 }
 
+// Columns of table_of().
+const std::vector<bool> kRight{false, false, true, true, false, true, true, false, true};
+
 }  // namespace
 
 std::string prediction_text(const Prediction& prediction, const ModelCoefficients& coefficients,
@@ -129,10 +133,7 @@ std::string prediction_text(const Prediction& prediction, const ModelCoefficient
   for (const std::string& finding : prediction_findings(prediction, coefficients)) {
     text += wrap("* " + finding, width, 2);
   }
-  text +=
-      "\n" +
-      in_columns(table_of(prediction, verbose), {false, false, true, true, false, true, true, false, true}) +
-      "\n";
+  text += "\n" + in_columns(table_of(prediction, verbose), kRight) + "\n";
   for (const std::string& note : prediction_notes(prediction)) {
     text += wrap(note, width, 2);
   }
@@ -141,21 +142,11 @@ std::string prediction_text(const Prediction& prediction, const ModelCoefficient
 
 std::string prediction_markdown(const Prediction& prediction, const ModelCoefficients& coefficients,
                                 bool verbose) {
-  std::string text = subject_in_words(prediction) + "\n\n";
-  for (const std::string& finding : prediction_findings(prediction, coefficients)) {
-    text += "- " + finding + "\n";
-  }
-  text += '\n';
-  bool is_header = true;
-  for (const Row& row : table_of(prediction, verbose)) {
-    text += fmt::format("| {} |\n", fmt::join(row, " | "));
-    if (is_header) {
-      text += "| --- | --- | ---: | ---: | --- | ---: | ---: | --- | ---: |\n";
-      is_header = false;
-    }
-  }
+  std::string text = markdown_sentence(subject_in_words(prediction)) + "\n\n";
+  text += markdown_list(prediction_findings(prediction, coefficients)) + "\n";
+  text += markdown_table(table_of(prediction, verbose), kRight);
   for (const std::string& note : prediction_notes(prediction)) {
-    text += "\n" + note + "\n";
+    text += "\n" + markdown_sentence(note) + "\n";
   }
   return text;
 }

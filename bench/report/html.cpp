@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/advise/advice_formats.h"
 #include "bench/compare/escape.h"
 #include "bench/report/download.h"
 #include "bench/report/style.h"
@@ -156,6 +157,46 @@ std::string html_answer(const Report& report) {
   return html + "</ol></section>\n";
 }
 
+std::string html_change(const Change& change) {
+  std::string html =
+      fmt::format("<li><b>{}</b><br><code>{}</code>", text_of(change_line(change)), text_of(change.setting));
+  for (const std::string& cost : change.costs) {
+    html += fmt::format("<br><small>costs: {}</small>", text_of(cost));
+  }
+  return html + fmt::format("<br><small>by: {}</small></li>\n",
+                            text_of(fmt::format("{}", fmt::join(change.evidence, "; "))));
+}
+
+std::string html_advice(const Report& report) {
+  if (!report.advice) {
+    return report.no_advice.empty() ? ""
+                                    : fmt::format("<p class=\"soft\">{}</p>\n", text_of(report.no_advice));
+  }
+  const Advice& advice = *report.advice;
+  std::string html = fmt::format(
+      "<section id=\"advice\"><h2>What to change</h2>\n<p class=\"soft\">{}: {}</p>\n"
+      "<p><b>{}</b></p>\n<p>{}</p>\n",
+      text_of(advice.subject), text_of(advice.basis), text_of(bottleneck_line(advice)),
+      text_of(budget_line(advice)));
+  if (advice.changes.empty()) {
+    html += "<p>No change is advised on what is known.</p>\n";
+  } else {
+    html += "<ol>\n";
+    for (const Change& change : advice.changes) {
+      html += html_change(change);
+    }
+    html += "</ol>\n";
+  }
+  for (const AdviceNotes& note : notes_of(advice)) {
+    html += fmt::format("<h3>{}</h3>\n{}", note.title, html_list(note.sentences, note.sentences.size()));
+  }
+  for (const AdviceTable& table : advice.tables) {
+    html += html_details(text_of(table.question), html_table(table.table, table.table.rows.size()) +
+                                                      html_list(table.notes, table.notes.size()));
+  }
+  return html + "</section>\n";
+}
+
 std::string html_environments(const Report& report) {
   std::string html = "<section id=\"environment\"><h2>Environment</h2>\n";
   for (const ReportEnvironment& environment : report.environments) {
@@ -195,7 +236,7 @@ std::string body_html(const Report& report, const Shown& shown) {
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
       "<title>{}</title>\n<style>{}</style></head>\n<body><main>\n<h1>{}</h1>\n",
       kPolicy, text_of(report.title), kStyle, text_of(report.title));
-  html += html_answer(report);
+  html += html_answer(report) + html_advice(report);
   for (std::size_t i = 0; i < report.sections.size(); ++i) {
     html += html_section(report.sections[i], i + 1, shown);
   }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/advise/measured_advice.h"
 #include "bench/cli/report.h"
 #include "bench/cli/table.h"
 #include "bench/error.h"
@@ -157,9 +158,32 @@ void tell_apart(std::vector<ReportSection>& sections) {
   }
 }
 
+void add_advice(const std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current,
+                Report& report) {
+  std::vector<AdviceFile> files;
+  for (const ReportedResult& result : results) {
+    files.push_back(
+        {.path = file_name_of(result.document), .json = result.json, .document = result.document});
+  }
+  try {
+    report.advice = advice_from(StepModel(files), current.value_or(TrainingSettings{}));
+  } catch (const UsageError& error) {
+    if (current) {
+      throw;
+    }
+    report.no_advice = results.size() > 1 ? fmt::format("No advice: {}.", error.what()) : "";
+    return;
+  }
+  if (!current) {
+    report.advice->warnings.emplace_back(
+        "The settings are PyTorch's defaults: 0 workers, pageable memory; bench report --current gives "
+        "others.");
+  }
+}
+
 }  // namespace
 
-Report report_of(std::vector<ReportedResult>& results) {
+Report report_of(std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current) {
   Report report;
   for (ReportedResult& result : results) {
     report.sections.push_back(section_of(result.document));
@@ -172,6 +196,7 @@ Report report_of(std::vector<ReportedResult>& results) {
   }
   tell_apart(report.sections);
   choose_answer(results, report);
+  add_advice(results, current, report);
   report.title = results.size() == 1
                      ? report.sections.front().title
                      : fmt::format("{} results of bench: {}", results.size(), devices_in_words(results));

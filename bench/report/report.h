@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "bench/advise/advice.h"
 #include "bench/json.h"
 #include "bench/measure/result.h"
 #include "bench/report/chart.h"
@@ -52,12 +54,16 @@ struct Report {
   std::string title;
   std::vector<ReportedFinding> answer;  // at most five over all results, the recommendations first
   std::size_t more_findings = 0;        // that the runs printed and `answer` has no room for
+  std::optional<Advice> advice;
+  std::string no_advice;  // why several results give none; empty: they do, or there is one
   std::vector<ReportSection> sections;
   std::vector<ReportEnvironment> environments;
 };
 
-// Sections in the order of the results. Reads points' params in place.
-Report report_of(std::vector<ReportedResult>& results);
+// Sections in the order of the results. Reads points' params in place. `current`: how the user trains; none:
+// PyTorch's defaults, and no error where the results allow no advice. Throws UsageError where `current` is
+// given and they do not.
+Report report_of(std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current);
 
 // "<sweep>-<workload>-<device>.json", and "…-predicted.json": a name for a file that is safe in any system.
 std::string file_name_of(const ResultDocument& document);

@@ -77,6 +77,27 @@ TEST_F(ReportProgram, WritesMarkdown) {
   EXPECT_EQ(read_file(path("r.md")), ended.out);
 }
 
+TEST_F(ReportProgram, AdvisesOnResultsOfOneNetwork) {
+  const Arguments two{reference("batch-resnet50"), reference("workers-20ms")};
+  const Ended html = report(two + Arguments{"--format", "html", "--current", "batch=8", "-o", "-"});
+  ASSERT_EQ(html.code, 0) << html.err;
+  EXPECT_THAT(html.out, AllOf(HasSubstr("<h2>What to change</h2>"), HasSubstr("Bottleneck: loader CPU."),
+                              HasSubstr("A step of 203 ms: computing 190 ms"), HasSubstr("What was tried"),
+                              Not(HasSubstr("PyTorch&apos;s defaults")), Not(HasSubstr(kReferences))));
+  EXPECT_LT(html.out.find("What to change"), html.out.find("<figure"));
+  const Ended markdown = report(two + Arguments{"--format", "markdown"});
+  ASSERT_EQ(markdown.code, 0) << markdown.err;
+  EXPECT_THAT(markdown.out, AllOf(HasSubstr("## What to change\n\n### resnet50, inference"),
+                                  HasSubstr("The settings are PyTorch")));
+  // Results of two networks: nothing is advised, unless it was asked for.
+  const Ended five = report(Arguments(kFive) + Arguments{"--format", "markdown"});
+  EXPECT_EQ(five.code, 0) << five.err;
+  EXPECT_THAT(five.out, AllOf(HasSubstr("No advice: "), Not(HasSubstr("What to change"))));
+  expect_refused(Arguments(kFive) + Arguments{"--format", "markdown", "--current", "batch=8"},
+                 "give results of one network");
+  expect_refused(two + Arguments{"--format", "html", "--current", "batch=x"}, "--current: batch is");
+}
+
 TEST_F(ReportProgram, PredictionsSayThatTheyArePredicted) {
   const Ended predicted =
       run_bench({"--sweep", "batch", "--workload", "resnet18", "--device", "t4", "--dtype", "fp32", "--batch",

@@ -8,6 +8,7 @@
 #include "bench/advise/advice_formats.h"
 #include "bench/advise/observed_advice.h"
 #include "bench/cli/text.h"
+#include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 
 namespace bench {
@@ -208,7 +209,10 @@ TEST(Observed, EveryFormatFitsAndIsSound) {
       EXPECT_LE(columns(line), 100U) << line;
     }
     EXPECT_EQ(advice_json(advice)["bottleneck"], name_of(advice.bottleneck));
-    EXPECT_THAT(advice_markdown(advice), HasSubstr("**Bottleneck: "));
+    EXPECT_EQ(testing::schema_errors(advice_json(advice).dump(),
+                                     BENCH_TEST_SOURCE_DIR "/results/advice-schema.json"),
+              "");
+    EXPECT_THAT(advice_markdown(advice, 3), HasSubstr("**Bottleneck: "));
   }
 }
 

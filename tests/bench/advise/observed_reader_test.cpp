@@ -93,7 +93,7 @@ TEST(ObservedReader, TakesAFileOrStandardInputAndNothingElse) {
 TEST(ObservedReader, TheCasesFollowTheSchema) {
   for (const char letter : {'a', 'b', 'c', 'd', 'e'}) {
     const std::string text = testing::read_file(kCases + letter + ".json");
-    EXPECT_EQ(testing::schema_errors(text, BENCH_TEST_SOURCE_DIR "/results/observed.schema.json"), "")
+    EXPECT_EQ(testing::schema_errors(text, BENCH_TEST_SOURCE_DIR "/results/observed-schema.json"), "")
         << letter;
   }
 }

@@ -44,7 +44,7 @@ TEST(Settings, RefusesInOneSentence) {
                                       {"workers=-1", "a whole number from 0"},
                                       {"worker=1", "did you mean workers?"},
                                       {"pin=true", "pin is 'true'; accepted: yes, no"},
-                                      {"dtype=fp8", "accepted: fp32, tf32, fp16, bf16"},
+                                      {"dtype=fp8", "accepted: fp32, tf32, bf16, fp16, half"},
                                       {"batch=1,batch=2", "batch is given twice"}}) {
     EXPECT_THAT(settings_error(text), HasSubstr(message)) << text;
     EXPECT_THAT(settings_error(text), ::testing::StartsWith("--current: "));

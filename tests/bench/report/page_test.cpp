@@ -30,7 +30,7 @@ ReportedResult reported(ResultDocument document) {
 }
 
 std::string html_of(std::vector<ReportedResult> results) {
-  const Report report = report_of(results);
+  const Report report = report_of(results, std::nullopt);
   return report_html(report, results);
 }
 
@@ -94,7 +94,7 @@ TEST(ReportPage, BeginsWithTheAnswer) {
   ResultDocument second = first;
   second.findings = {claimed("recommendation", "Use batch 8.")};
   std::vector<ReportedResult> results{reported(first), reported(second)};
-  const Report report = report_of(results);
+  const Report report = report_of(results, std::nullopt);
   ASSERT_EQ(report.answer.size(), 3U);
   EXPECT_EQ(report.answer[0].claim, "Use batch 8.");
   EXPECT_EQ(report.answer[0].section, 1U);
@@ -111,7 +111,7 @@ TEST(ReportPage, AnswersInFiveFindingsAtMost) {
     document.findings = {claimed("a", "First."), claimed("b", "Second."), claimed("c", "Third.")};
     results.push_back(reported(std::move(document)));
   }
-  const Report report = report_of(results);
+  const Report report = report_of(results, std::nullopt);
   EXPECT_EQ(report.answer.size(), 5U);
   EXPECT_EQ(report.more_findings, 7U);
   EXPECT_EQ(report.answer[3].claim, "First.");
@@ -131,7 +131,7 @@ TEST(ReportPage, HostileNamesStayText) {
                                  "figure", "figcaption", "svg", "text", "g", "path", "rect", "circle"));
   }
   std::vector<ReportedResult> results{reported(hostile_document())};
-  const std::string markdown = report_markdown(report_of(results));
+  const std::string markdown = report_markdown(report_of(results, std::nullopt));
   EXPECT_THAT(markdown, AllOf(Not(HasSubstr("<")), Not(HasSubstr("](")), Not(HasSubstr("http:")),
                               Not(HasSubstr("\x01"))));
 }
@@ -161,7 +161,7 @@ TEST(ReportPage, PredictionsSaySo) {
   point.items_per_step = 1;
   document.findings = {claimed("recommendation", "Use batch 1.")};
   std::vector<ReportedResult> results{reported(document)};
-  const Report report = report_of(results);
+  const Report report = report_of(results, std::nullopt);
   EXPECT_THAT(report.title, StartsWith("Predicted, "));
   EXPECT_THAT(report_html(report, results),
               AllOf(HasSubstr("Use batch 1. <span class=\"predicted\">predicted, not measured"),
