@@ -86,7 +86,9 @@ std::string Field::path() const {
 }
 
 void Field::wrong_type(std::string_view expected) const {
-  throw UsageError(fmt::format("{} is {}, not {}", path(), with_article(json_), expected));
+  const std::string named = path();
+  throw UsageError(
+      fmt::format("{} is {}, not {}", named.empty() ? "the document" : named, with_article(json_), expected));
 }
 
 const Json& Field::object() const {

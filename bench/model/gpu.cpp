@@ -59,11 +59,29 @@ Whole whole_in(const Range& range, const Field& field) {
 }
 
 std::string text_in(const Field& field) {
+  constexpr std::size_t kLongest = 100;
   std::string text = field.string();
   if (text.empty()) {
     throw UsageError(fmt::format("{} is empty; a text is expected", field.path()));
   }
+  if (printable(text, kLongest) != text) {
+    throw UsageError(fmt::format("{} is {}; accepted: one printable line of up to {} characters",
+                                 field.path(), quote(text), kLongest));
+  }
   return text;
+}
+
+// Part of files' names and of the value of --price.
+std::string id_in(const Field& field) {
+  constexpr std::size_t kLongest = 40;
+  std::string id = text_in(field);
+  const bool is_plain = std::ranges::all_of(
+      id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; });
+  if (!is_plain || id.size() > kLongest) {
+    throw UsageError(fmt::format("{} is {}; accepted: up to {} letters, digits, '-', '_' and '.'",
+                                 field.path(), quote(id), kLongest));
+  }
+  return id;
 }
 
 std::vector<std::string> texts_in(const Field& entry, std::string_view key) {
@@ -89,9 +107,6 @@ std::map<Dtype, double> rates_in(const Field& field) {
   field.for_each([&](const std::string& name, const Field& rate) {
     rates[dtype_named(rate, name)] = number_in(kRate, rate);
   });
-  if (!rates.contains(Dtype::fp32)) {
-    throw UsageError(fmt::format("{} has no fp32; every GPU computes it", field.path()));
-  }
   return rates;
 }
 
@@ -105,23 +120,30 @@ std::string memory_kind_in(const Field& field) {
   return kind;
 }
 
+// Of products summed in 16 bits.
+constexpr const char* kNarrowSums = "flops_per_s_16bit_sum";
+
 // Rates that exceed clocks times units.
 void check_rates(const Gpu& gpu, const Field& entry, const Field& check) {
   const double clock = number_in(kClock, check.at("hz"));
   const auto tensor = check.find("tensor_hz");
   const double tensor_clock = tensor ? number_in(kClock, *tensor) : clock;
-  const Field per_clock = check.at("flops_per_clock");
-  const Field rates = entry.at("flops_per_s");
-  for (const auto& [dtype, rate] : gpu.flops_per_s) {
-    const double units = number_in(kPerClock, per_clock.at(name_of(dtype)));
-    const double most = gpu.multiprocessors * units * (dtype == Dtype::fp32 ? clock : tensor_clock);
-    if (rate > most * kRounding) {
-      throw UsageError(fmt::format(
-          "{} is {:.3g}, above what its clock and units allow: {} multiprocessors · {} · {:.4g} Hz = "
-          "{:.3g} FLOP/s",
-          rates.at(name_of(dtype)).path(), rate, gpu.multiprocessors, units,
-          dtype == Dtype::fp32 ? clock : tensor_clock, most));
+  const auto check_against = [&](const Field& rates, const Field& per_clock) {
+    for (const auto& [dtype, rate] : rates_in(rates)) {
+      const double units = number_in(kPerClock, per_clock.at(name_of(dtype)));
+      const double most = gpu.multiprocessors * units * (dtype == Dtype::fp32 ? clock : tensor_clock);
+      if (rate > most * kRounding) {
+        throw UsageError(fmt::format(
+            "{} is {:.3g}, above what its clock and units allow: {} multiprocessors · {} · {:.4g} Hz = "
+            "{:.3g} FLOP/s",
+            rates.at(name_of(dtype)).path(), rate, gpu.multiprocessors, units,
+            dtype == Dtype::fp32 ? clock : tensor_clock, most));
+      }
     }
+  };
+  check_against(entry.at("flops_per_s"), check.at("flops_per_clock"));
+  if (const auto narrow = entry.find(kNarrowSums)) {
+    check_against(*narrow, check.at("flops_per_clock_16bit_sum"));
   }
   if (const auto bits = check.find("bus_bits")) {
     const double most = number_in(kBits, *bits) * number_in(kPin, check.at("bits_per_s_per_pin")) / 8;
@@ -134,7 +156,7 @@ void check_rates(const Gpu& gpu, const Field& entry, const Field& check) {
 
 Gpu read_gpu(const Field& entry) {
   Gpu gpu;
-  gpu.id = text_in(entry.at("id"));
+  gpu.id = id_in(entry.at("id"));
   gpu.aliases = texts_in(entry, "aliases");
   gpu.names = texts_in(entry, "names");
   gpu.chip = text_in(entry.at("chip"));
@@ -146,6 +168,12 @@ Gpu read_gpu(const Field& entry) {
   gpu.power_w = number_in(kPower, entry.at("power_w"));
   gpu.bytes_per_s = number_in(kBandwidth, entry.at("bytes_per_s"));
   gpu.flops_per_s = rates_in(entry.at("flops_per_s"));
+  if (!gpu.flops_per_s.contains(Dtype::fp32)) {
+    throw UsageError(fmt::format("{} has no fp32; every GPU computes it", entry.at("flops_per_s").path()));
+  }
+  if (const auto narrow = entry.find(kNarrowSums)) {
+    rates_in(*narrow);
+  }
   if (const auto cache = entry.find("l2_bytes")) {
     gpu.l2_bytes = whole_in<std::int64_t>(kCache, *cache);
   }

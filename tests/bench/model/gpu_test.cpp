@@ -117,6 +117,28 @@ TEST(Gpu, RefusesFiguresThatNoCardHas) {
   EXPECT_THAT(with("flops_per_s", {{"fp32", 20}}), HasSubstr("flops_per_s.fp32 is 20"));
   EXPECT_THAT(with("id", ""), HasSubstr("id is empty"));
   EXPECT_THAT(with("pcie", {{"generation", 40}, {"lanes", 16}}), HasSubstr("pcie.generation is 40"));
+  EXPECT_THAT(with("flops_per_s_16bit_sum", {{"fp16", 1e30}}),
+              HasSubstr("flops_per_s_16bit_sum.fp16 is 1e+30"));
+  EXPECT_THAT(with("flops_per_s_16bit_sum", "fast"), HasSubstr("flops_per_s_16bit_sum is a string"));
+}
+
+// The id is part of files' names and of --price; the others are printed.
+TEST(Gpu, RefusesTextsThatAreNoNames) {
+  const auto with = [](const char* key, const Json& value) {
+    Json card = own_card();
+    card[key] = value;
+    return refusal_of_entry(card);
+  };
+  EXPECT_EQ(with("id", "My_card.2-8GB"), "");
+  for (const char* const id :
+       {"../../etc", "a,b", "a b", "cuda:0", "t4=1", "\x1b[31mred", "x\n* fake", "カード"}) {
+    EXPECT_THAT(with("id", id), AllOf(HasSubstr("id is '"), HasSubstr("accepted: "))) << id;
+  }
+  EXPECT_THAT(with("id", std::string(41, 'x')), HasSubstr("accepted: up to 40 letters"));
+  EXPECT_EQ(with("names", {"カード (TM)"}), "");
+  EXPECT_THAT(with("names", {"fine", "a\x1b[2J"}), HasSubstr("names[1] is 'a\\x1b[2J'"));
+  EXPECT_THAT(with("chip", std::string(101, 'x')), HasSubstr("one printable line"));
+  EXPECT_EQ(refusal_of_entry(Json::array()), "the document is an array, not an object");
 }
 
 TEST(Gpu, RefusesRatesAboveItsClockAndUnits) {
@@ -136,6 +158,13 @@ TEST(Gpu, RefusesRatesAboveItsClockAndUnits) {
   card["bytes_per_s"] = 450e9;
   EXPECT_EQ(refusal_of_entry(card),
             "bytes_per_s is 4.5e+11, above what its bus allows: 4e+11 bytes a second");
+  card["bytes_per_s"] = 400e9;
+  card["flops_per_s_16bit_sum"] = {{"fp16", 170e12}};
+  EXPECT_EQ(refusal_of_entry(card), "check.flops_per_clock_16bit_sum is missing");
+  card["check"]["flops_per_clock_16bit_sum"] = {{"fp16", 2048}};
+  EXPECT_THAT(refusal_of_entry(card), HasSubstr("flops_per_s_16bit_sum.fp16 is 1.7e+14, above"));
+  card["flops_per_s_16bit_sum"]["fp16"] = 160e12;
+  EXPECT_EQ(refusal_of_entry(card), "");
   card["check"]["flops_per_clock"].erase("fp16");
   EXPECT_EQ(refusal_of_entry(card), "check.flops_per_clock.fp16 is missing");
 }
