@@ -105,6 +105,23 @@ Json model_to_json(const PredictedStep& step, const GpuModel& model, double flop
           {"caveats", step.caveats}};
 }
 
+// Memory by the model's total alone.
+PredictedPoint point_of(const SweepPoint& point, const Device& device, const GpuModel& model) {
+  const StepSetting setting = step_setting(point.spec, device);
+  const NetworkTerms terms = terms_of(*point.workload, setting);
+  const PredictedStep step = step_of(model, terms, setting);
+  const PredictedMemory memory = model.memory(terms, setting);
+  return {.name = point.name,
+          .params = point.params,
+          .step_ns = step.step_ns,
+          .interval80_ns = step.interval80_ns,
+          .items_per_step = static_cast<double>(point.spec.batch),
+          .memory = memory.at_peak,
+          .peak = memory.peak,
+          .model = model_to_json(step, model, flops_of(terms, point.spec.batch)),
+          .parsed = point.parsed};
+}
+
 }  // namespace
 
 StepSetting step_setting(const WorkloadSpec& spec, const Device& device) {
@@ -144,33 +161,28 @@ PredictedPoint predicted_point(const SweepPoint& point, Device& device) {
 }
 
 PredictedPoint predicted_point(const SweepPoint& point, Device& device, const GpuModel& model) {
-  const StepSetting setting = step_setting(point.spec, device);
-  const NetworkTerms terms = terms_of(*point.workload, setting);
-  const PredictedStep step = step_of(model, terms, setting);
-  PredictedMemory memory = model.memory(terms, setting);
-  Json described = model_to_json(step, model, flops_of(terms, point.spec.batch));
-  if (memory.peak <=
-      device.memory().cap().value_or(memory.peak)) {  // nothing is planned of what does not fit
-    const PlannedWorkspace planned = eager_workspace(*point.workload, setting, device);
-    memory = model.memory(terms, setting, planned.bytes);
-    if (planned.bytes > memory.at_peak[MemoryCategory::workspace]) {
-      described["caveats"].push_back(
-          "cuDNN plans more workspace than the fitted total has room for, so memory may be higher "
-          "(model.workspace in the file)");
-    }
-    if (Json workspace = to_json(planned); !workspace.is_null()) {
-      described["workspace"] = std::move(workspace);
-    }
+  PredictedPoint predicted = point_of(point, device, model);
+  if (predicted.peak > device.memory().cap().value_or(predicted.peak)) {
+    return predicted;  // nothing is planned of what does not fit
   }
-  return {.name = point.name,
-          .params = point.params,
-          .step_ns = step.step_ns,
-          .interval80_ns = step.interval80_ns,
-          .items_per_step = static_cast<double>(point.spec.batch),
-          .memory = memory.at_peak,
-          .peak = memory.peak,
-          .model = std::move(described),
-          .parsed = point.parsed};
+  const StepSetting setting = step_setting(point.spec, device);
+  const PlannedWorkspace planned = eager_workspace(*point.workload, setting, device);
+  const PredictedMemory memory = model.memory(terms_of(*point.workload, setting), setting, planned.bytes);
+  predicted.memory = memory.at_peak;
+  predicted.peak = memory.peak;
+  if (planned.bytes > memory.at_peak[MemoryCategory::workspace]) {
+    predicted.model["caveats"].push_back(
+        "cuDNN plans more workspace than the fitted total has room for, so memory may be higher "
+        "(model.workspace in the file)");
+  }
+  if (Json workspace = to_json(planned); !workspace.is_null()) {
+    predicted.model["workspace"] = std::move(workspace);
+  }
+  return predicted;
+}
+
+PredictedPoint estimated_point(const SweepPoint& point, const Device& device) {
+  return point_of(point, device, *device.model());
 }
 
 }  // namespace bench

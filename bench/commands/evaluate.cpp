@@ -101,18 +101,6 @@ void read_files(const CommandWords& words, EvaluationInput& input) {
   }
 }
 
-std::vector<std::string> parts_between_commas(const std::string& text) {
-  std::vector<std::string> parts(1);
-  for (const char c : text) {
-    if (c == ',') {
-      parts.emplace_back();
-    } else {
-      parts.back() += c;
-    }
-  }
-  return parts;
-}
-
 void predict_gpus(const CommandWords& words, EvaluationInput& input) {
   const std::string* const gpus = words.text_of("gpu");
   std::vector<std::string> options;
@@ -129,7 +117,7 @@ void predict_gpus(const CommandWords& words, EvaluationInput& input) {
   if (gpus == nullptr) {
     return;
   }
-  for (ResultDocument& document : predicted_batches(parts_between_commas(*gpus), options)) {
+  for (ResultDocument& document : predicted_batches(*gpus, options)) {
     const std::string id = document.context.device.id;
     if (document.predicted.empty()) {
       const std::string reason = document.unmeasured.empty()

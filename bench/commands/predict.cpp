@@ -158,17 +158,7 @@ class PredictCommand {
           "(bench --list --gpus)");
     }
     is_catalogue_ = *text == "all";
-    if (is_catalogue_) {
-      request_.gpus = gpu_catalogue().all();
-      return;
-    }
-    for (const std::string_view id : split(*text, ',')) {
-      Gpu gpu = gpu_named("--gpu", std::string(id));
-      if (std::ranges::find(request_.gpus, gpu.id, &Gpu::id) != request_.gpus.end()) {
-        throw UsageError(fmt::format("--gpu: {} names {} twice; give each card once", quote(*text), gpu.id));
-      }
-      request_.gpus.push_back(std::move(gpu));
-    }
+    request_.gpus = gpus_in_list("--gpu", *text);
   }
 
   void read_framework() {

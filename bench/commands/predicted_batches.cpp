@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <string_view>
 
 #include "bench/cli/options.h"
 #include "bench/clock.h"
 #include "bench/commands/setup.h"
 #include "bench/commands/summary.h"
+#include "bench/measure/axis.h"
+#include "bench/predicted_step.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/predicted_points.h"
@@ -16,19 +19,6 @@
 
 namespace bench {
 namespace {
-
-constexpr const char* kGpuOption = "--gpu";
-
-std::vector<Gpu> gpus_named(const std::vector<std::string>& names) {
-  std::vector<Gpu> gpus;
-  for (const std::string& name : names) {
-    if (name == "all") {
-      return gpu_catalogue().all();
-    }
-    gpus.push_back(gpu_named(kGpuOption, name));
-  }
-  return gpus;
-}
 
 ResultDocument predicted_batch(const Options& options, const Gpu& gpu, bool is_first) {
   const SweepType& type = *registry<SweepType>().find(options.sweep);
@@ -41,16 +31,19 @@ ResultDocument predicted_batch(const Options& options, const Gpu& gpu, bool is_f
   ResultDocument document = start_document(type, request, sweep->plan(), *device, options, {});
   document.context.datasheet = to_json(gpu);
   sweep->predict([] { return std::nullopt; });
-  predict_points(*sweep, sweep->plan(), *device, request.largest_cap(), document);
+  predict_points(
+      sweep->plan(), *device, request.largest_cap(),
+      [&](const SweepPoint& point) { return estimated_point(point, *device); }, document);
   conclude(*sweep, document);
   return document;
 }
 
 }  // namespace
 
-std::vector<ResultDocument> predicted_batches(const std::vector<std::string>& gpus,
+std::vector<ResultDocument> predicted_batches(const std::string& gpus,
                                               const std::vector<std::string>& options) {
-  const std::vector<Gpu> cards = gpus_named(gpus);
+  const std::vector<Gpu> cards = gpus_in_list("--gpu", gpus);
+  const std::vector<std::string_view> names = split(gpus, ',');
   std::vector<const char*> words{"bench", "--sweep", "batch"};
   for (const std::string& option : options) {
     words.push_back(option.c_str());
@@ -58,8 +51,8 @@ std::vector<ResultDocument> predicted_batches(const std::vector<std::string>& gp
   Options asked = parse_options(static_cast<int>(words.size()), words.data());
   std::vector<ResultDocument> documents;
   for (std::size_t i = 0; i < cards.size(); ++i) {
-    const bool is_file = gpus.size() == cards.size() && is_gpu_file(gpus[i]);
-    asked.device = is_file ? gpus[i] : cards[i].id;
+    const bool is_file = names.size() == cards.size() && is_gpu_file(names[i]);
+    asked.device = is_file ? std::string(names[i]) : cards[i].id;
     documents.push_back(predicted_batch(asked, cards[i], i == 0));
   }
   return documents;

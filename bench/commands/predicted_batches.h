@@ -8,11 +8,10 @@
 
 namespace bench {
 
-// As `bench --sweep batch --device GPU` with these options would write it, for each GPU: ids of the
-// catalogue, cards' own JSON files, or "all". A document without points says in `unmeasured` why. Throws
-// UsageError naming
-// --gpu, or the option that is wrong.
-std::vector<ResultDocument> predicted_batches(const std::vector<std::string>& gpus,
+// As `bench --sweep batch --device GPU` with these options would write it, for each GPU of the list, but with
+// estimated workspaces: to plan them takes seconds a card. A document without points says in `unmeasured`
+// why. Throws UsageError naming --gpu, or the option that is wrong.
+std::vector<ResultDocument> predicted_batches(const std::string& gpus,
                                               const std::vector<std::string>& options);
 
 }  // namespace bench

@@ -206,7 +206,9 @@ class SweepRun {
   // What needs no measurement: it takes no time, and is written once.
   void predict() {
     if (is_modelled()) {
-      predict_points(*sweep_, plan(), *device_, request_.largest_cap(), document_);
+      predict_points(
+          plan(), *device_, request_.largest_cap(),
+          [this](const SweepPoint& point) { return sweep_->predicted(point, *device_); }, document_);
     }
     conclude(*sweep_, document_);
     if (is_modelled()) {

@@ -1,11 +1,14 @@
 #include "bench/run/gpu_files.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
+#include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
 #include "bench/run/program_files.h"
 #include "bench/run/result_file.h"
@@ -68,16 +71,38 @@ Gpu gpu_from_file(std::string_view option, const std::string& path) {
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", option, error.what()));
   }
+  Gpu gpu;
   try {
-    return gpu_from_json(json);
+    gpu = gpu_from_json(json);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {} describes no card: {}", option, quote(path), error.what()));
   }
+  if (gpu_catalogue().find(gpu.id) != nullptr) {
+    throw UsageError(fmt::format("{}: {} has the id {} of a card of bench --list --gpus; give it another",
+                                 option, quote(path), gpu.id));
+  }
+  return gpu;
 }
 
 Gpu gpu_named(std::string_view option, const std::string& id_or_file) {
   return is_gpu_file(id_or_file) ? gpu_from_file(option, id_or_file)
                                  : gpu_catalogue().get(option, id_or_file);
+}
+
+std::vector<Gpu> gpus_in_list(std::string_view option, const std::string& list) {
+  if (list == "all") {
+    return gpu_catalogue().all();
+  }
+  std::vector<Gpu> gpus;
+  for (const std::string_view id : split(list, ',')) {
+    Gpu gpu = gpu_named(option, std::string(id));
+    if (std::ranges::find(gpus, gpu.id, &Gpu::id) != gpus.end()) {
+      throw UsageError(
+          fmt::format("{}: {} names {} twice; give each card once", option, quote(list), gpu.id));
+    }
+    gpus.push_back(std::move(gpu));
+  }
+  return gpus;
 }
 
 }  // namespace bench

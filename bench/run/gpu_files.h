@@ -26,5 +26,7 @@ std::vector<std::string> closest_gpus(std::string_view id);
 Gpu gpu_from_file(std::string_view option, const std::string& path);
 // A card of the catalogue by id or alias, or of a file. Throws UsageError naming the option.
 Gpu gpu_named(std::string_view option, const std::string& id_or_file);
+// Of a list such as "t4,card.json", each once, or "all". Throws UsageError naming the option.
+std::vector<Gpu> gpus_in_list(std::string_view option, const std::string& list);
 
 }  // namespace bench

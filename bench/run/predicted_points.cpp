@@ -13,8 +13,8 @@
 
 namespace bench {
 
-void predict_points(const Sweep& sweep, const SweepPlan& plan, Device& device, std::int64_t memory_cap,
-                    ResultDocument& document) {
+void predict_points(const SweepPlan& plan, Device& device, std::int64_t memory_cap,
+                    const PointPredictor& predict, ResultDocument& document) {
   std::set<std::string> ended;  // series
   for (const SweepPoint& point : plan.points) {
     document.context.peaks.try_emplace(point.spec.dtype, device.peaks(point.spec.dtype));
@@ -29,7 +29,7 @@ void predict_points(const Sweep& sweep, const SweepPlan& plan, Device& device, s
       ended.insert(point.series);
     };
     try {
-      PredictedPoint predicted = sweep.predicted(point, device);
+      PredictedPoint predicted = predict(point);
       if (predicted.peak > memory_cap) {
         leave_out("oom", fmt::format("needs {} (predicted), the memory cap is {}",
                                      format_bytes(predicted.peak), format_bytes(memory_cap)));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "bench/device.h"
@@ -10,11 +11,14 @@
 
 namespace bench {
 
+// Throws Unsupported and OutOfMemory.
+using PointPredictor = std::function<PredictedPoint(const SweepPoint& point)>;
+
 // Adds each point of `plan` to the document: as predicted, or as unmeasured with its reason. An open series
 // ends with its first point beyond the cap, or that is unsupported. Returns early when interrupted() turns
 // true.
-void predict_points(const Sweep& sweep, const SweepPlan& plan, Device& device, std::int64_t memory_cap,
-                    ResultDocument& document);
+void predict_points(const SweepPlan& plan, Device& device, std::int64_t memory_cap,
+                    const PointPredictor& predict, ResultDocument& document);
 
 // Puts "Predicted" at the beginning of each claim that does not say so itself.
 void mark_as_predicted(std::vector<Finding>& findings);

@@ -15,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 const std::string kReference = BENCH_TEST_SOURCE_DIR "/results/reference/";
@@ -106,6 +107,13 @@ TEST_F(EvaluateProgram, SaysOfAPredictedFileWhatItSaysOfTheCard) {
   EXPECT_EQ(evaluated(Arguments{file, "--gpu", "rtx3060-12gb"} + asked)["devices"].size(), 2U);
 }
 
+// cuDNN's plans take seconds a card and leave the total as it is: a sweep asks for them, and warns here.
+TEST_F(EvaluateProgram, PlansNoWorkspaces) {
+  const Json json =
+      evaluated({"--gpu", "t4", "--workload", "resnet18", "--dtype", "fp16", "--batch", "2048"});
+  EXPECT_THAT(json["devices"][0]["caveats"].dump(), Not(HasSubstr("cuDNN plans")));
+}
+
 TEST_F(EvaluateProgram, LeavesOutACardThatCannotHoldTheNetwork) {
   const Arguments asked{"--workload", "resnet18", "--batch", "4096"};
   const Ended ended = evaluate(Arguments{"--gpu", "gtx960,h200"} + asked);
@@ -127,6 +135,7 @@ TEST_F(EvaluateProgram, RefusesWhatIsWrongInOneSentence) {
                  "the mode is 'train', but");
   expect_refused({kIntel, "--workload", "resnet50"}, "--workload: it belongs to GPUs that are predicted");
   expect_refused({"--gpu", "t5", "--workload", "resnet50"}, "--gpu: ");
+  expect_refused({"--gpu", "t4,T4", "--workload", "resnet50"}, "--gpu: 't4,T4' names t4 twice");
   expect_refused({"--gpu", "t4", "--workload", "resnet5"}, "did you mean resnet50?");
   expect_refused({kIntel, "--price", "cpu=0.35"}, "may be hire or purchase");
   expect_refused({kIntel, "--price", "t4=0.35/h"}, "--price: 't4' is not known; accepted: Intel Xeon");

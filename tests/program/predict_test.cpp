@@ -55,6 +55,11 @@ TEST(Predict, ACardOfOnesOwn) {
   const Ended refused = run_bench(predict);
   EXPECT_EQ(refused.code, 2);
   EXPECT_THAT(refused.err, AllOf(HasSubstr("--gpu: "), HasSubstr("describes no card: flops_per_s.fp32 is ")));
+  card.erase("check");
+  card["id"] = "T4";
+  std::ofstream(file) << card;
+  EXPECT_THAT(run_bench(predict).err,
+              HasSubstr("has the id T4 of a card of bench --list --gpus; give it another"));
 }
 
 TEST(Predict, TheBatchesAskedForHaveARowEach) {
