@@ -6,6 +6,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/axis.h"
+#include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/model/step_setting.h"
 
@@ -151,8 +152,12 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
                         : predicted_curve(GpuModel(gpu, request.framework, coefficients,
                                                    {.host_launch_s = request.host_launch_s}),
                                           terms, setting, request.batches),
-           .family_rows = rows_of_chip(rows_for(coefficients, request.framework, gpu, dtype.dtype), gpu.chip,
-                                       catalogue)});
+           .family_rows =
+               rows_of_chip(rows_for(coefficients, request.framework, gpu, dtype.dtype), gpu.chip, catalogue),
+           .has_own_result = request.engine != nullptr &&
+                             std::ranges::any_of(request.engine->steps(), [&](const ReferenceStep& step) {
+                               return step.gpu.id == gpu.id && step.dtype == dtype.dtype;
+                             })});
       if (!prediction.cards.back().curve.batches.empty()) {
         (takes_16_bit_set(gpu, dtype.dtype) ? uses_16_bit : uses_fp32) = true;
       }
@@ -169,7 +174,8 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
   }
   for (const ReferenceStep& step :
        request.engine != nullptr ? request.engine->steps() : std::vector<ReferenceStep>{}) {
-    std::string text = fmt::format("{} ({})", step.gpu.id, step.path);
+    constexpr std::size_t kLongestPath = 4096;
+    std::string text = fmt::format("{} ({})", step.gpu.id, printable(step.path, kLongestPath));
     if (std::ranges::find(prediction.references, text) == prediction.references.end()) {
       prediction.references.push_back(std::move(text));
     }

@@ -45,6 +45,7 @@ struct CardPrediction {
   std::string dtype;
   PredictedCurve curve;
   std::int64_t family_rows = 0;  // measured of the card's chip, that its coefficients rest on
+  bool has_own_result = false;   // in the dtype, of --from
 };
 
 struct CalibrationRows {

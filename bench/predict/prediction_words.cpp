@@ -87,8 +87,9 @@ std::string gain_of(const Prediction& prediction) {
       const PredictedBatch& slow = wide->curve.at_saturation();
       const double value = fast.per_s() / slow.per_s();
       const double width = std::exp(gain_half_width80(width_of(fast.step), width_of(slow.step)));
-      gains.push_back(fmt::format("{:.1f}× ({:.1f}–{:.1f}×) on {}", value, value / width, value * width,
-                                  prediction.gpus[gpu].id));
+      const bool is_significant = value / width > 1 || value * width < 1;
+      gains.push_back(fmt::format("{:.1f}× ({:.1f}–{:.1f}×{}) on {}", value, value / width, value * width,
+                                  is_significant ? "" : ", not significant", prediction.gpus[gpu].id));
     }
   }
   return gains.empty()
@@ -119,11 +120,10 @@ std::string calibration_of(const Prediction& prediction) {
   }
   std::vector<std::string> families;
   for (std::size_t gpu = 0; gpu < prediction.gpus.size(); ++gpu) {
-    std::int64_t most = 0;
-    for (const CardPrediction& card : prediction.cards) {
-      most = card.gpu == gpu ? std::max(most, card.family_rows) : most;
-    }
-    if (most == 0) {
+    const bool is_known = std::ranges::any_of(prediction.cards, [&](const CardPrediction& card) {
+      return card.gpu == gpu && (card.family_rows > 0 || card.has_own_result);
+    });
+    if (!is_known) {
       families.push_back(prediction.gpus[gpu].id);
     }
   }

@@ -98,6 +98,13 @@ TEST_F(EngineReferenceTest, AnotherCardTakesTheFactor) {
   EXPECT_LT(other.gpu_factor, 0.81);
 }
 
+TEST_F(EngineReferenceTest, TakesNoStepThatNoCardCanRun) {
+  MeasuredPoint impossible = measured(16, 1e3);
+  impossible.validity.flags = {"above_peak"};
+  const EngineReference engine = reference({result_on("Tesla T4", {measured(8, 1e7), impossible})});
+  EXPECT_THAT(engine.batches(Dtype::fp32), ElementsAre(8));
+}
+
 TEST_F(EngineReferenceTest, RefusesWhatIsOfSomethingElse) {
   using File = EngineReference::File;
   EXPECT_EQ(refusal_of([](File&) {}), "");
@@ -139,6 +146,9 @@ TEST_F(EngineReferenceTest, PredictionOfTheEngine) {
   const std::string text = prediction_text(prediction, testing::coefficients(), 100, false);
   EXPECT_THAT(text, HasSubstr("this program's own engine"));
   EXPECT_THAT(text, HasSubstr("Measured: t4 (run.json)"));
+  EXPECT_THAT(prediction.references, ElementsAre("t4 (run.json)"));
+  EXPECT_TRUE(prediction.cards[0].has_own_result);
+  EXPECT_FALSE(prediction.cards[1].has_own_result);
 }
 
 }  // namespace
