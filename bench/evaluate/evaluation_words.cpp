@@ -18,6 +18,10 @@ std::string ratio_in_words(const EvaluatedRatio& ratio) {
   }
   const auto [low, high] = *ratio.interval;
   const double half = std::max(high - ratio.value, ratio.value - low);
+  constexpr double kRounding = 1e-9;
+  if (half <= kRounding * ratio.value) {  // both are fed by one loader
+    return format_number(ratio.value) + "×";
+  }
   // A digit more where rounding would take an end to 1: that is what the reader looks for.
   int decimals = half >= 3 ? 0 : half >= 0.3 ? 1 : half >= 0.003 ? 2 : 3;
   const auto shows_one = [&](double end) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <cstddef>
@@ -98,6 +99,10 @@ PriceList parse_prices(std::string_view text) {
     const std::string_view part = text.substr(begin, end - begin);
     begin = end + 1;
     const std::size_t equals = part.rfind('=');
+    if (equals == std::string_view::npos && !part.empty() &&
+        std::isdigit(static_cast<unsigned char>(part[0])) == 0) {
+      throw UsageError(fmt::format("--price: {} has no price; {}", quote(part), kPriceForms));
+    }
     if (equals == std::string_view::npos || equals == 0) {
       throw UsageError(fmt::format("--price: {} names no device; {}", quote(part), kPriceForms));
     }

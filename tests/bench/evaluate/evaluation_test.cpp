@@ -82,6 +82,7 @@ TEST(ThroughputRatio, IsEvidenceOnlyWithoutOneInItsInterval) {
 
 TEST(RatioInWords, KeepsTheDigitsOfItsInterval) {
   EXPECT_EQ(ratio_in_words({.value = 1.43, .interval = Interval{1.12, 1.84}}), "1.4× (1.1–1.8×)");
+  EXPECT_EQ(ratio_in_words({.value = 4.219, .interval = Interval{4.219, 4.219}}), "4.22×");
   EXPECT_EQ(ratio_in_words({.value = 1.053, .interval = Interval{0.86, 1.27}}), "1.05× (0.86–1.27×)");
   EXPECT_EQ(ratio_in_words({.value = 1.4, .interval = Interval{1.02, 1.9}}), "1.40× (1.02–1.90×)");
   EXPECT_EQ(ratio_in_words({.value = 40, .interval = Interval{30, 52}}), "40× (30–52×)");

@@ -43,6 +43,7 @@ TEST(Prices, RefuseWhatCouldBeEither) {
 }
 
 TEST(Prices, RefuseWhatIsNone) {
+  EXPECT_THAT(refusal_of("t4"), HasSubstr("'t4' has no price"));
   EXPECT_THAT(refusal_of("0.35/h"), HasSubstr("names no device"));
   EXPECT_THAT(refusal_of(""), HasSubstr("names no device"));
   EXPECT_THAT(refusal_of("t4=0.35/h,"), HasSubstr("names no device"));
