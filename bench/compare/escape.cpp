@@ -57,14 +57,17 @@ std::string xml_text(std::string_view text, std::size_t longest) {
 }
 
 std::string markdown_text(std::string_view text, std::size_t longest) {
-  constexpr std::string_view kPlain = " /+-,.%()=";  // no markup within a line
+  constexpr std::string_view kPlain = " /+-,.%()=:;";  // no markup within a line
   std::string out;
   char before = ' ';
-  for (const char c : printable(text, longest)) {
+  const std::string shown = printable(text, longest);
+  for (std::size_t i = 0; i < shown.size(); ++i) {
+    const char c = shown[i];
     const auto byte = static_cast<unsigned char>(c);
-    const bool starts_link = c == '.' && (before == 'w' || before == 'W');  // "www.…"
+    const bool starts_link = c == '.' && (before == 'w' || before == 'W');             // "www.…"
+    const bool within_word = c == ':' && i + 1 < shown.size() && shown[i + 1] != ' ';  // "https:/…", ":tada:"
     const bool plain = byte >= 0x80 || std::isalnum(byte) != 0 || kPlain.find(c) != std::string_view::npos;
-    out += plain && !starts_link ? std::string(1, c) : fmt::format("&#{};", byte);
+    out += plain && !starts_link && !within_word ? std::string(1, c) : fmt::format("&#{};", byte);
     out += c == '@' || c == '#' ? "&#8203;"
                                 : "";  // a space of no width: "@name" and "#1" become links otherwise
     before = c;
