@@ -9,6 +9,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/units.h"
 
 namespace bench {
 namespace {
@@ -56,17 +57,28 @@ void check_setting(const EngineReference::File& file, const WorkloadType& worklo
 
 const Gpu& gpu_of(const EngineReference::File& file, const GpuCatalogue& catalogue,
                   const std::vector<Gpu>& gpus) {
-  const std::string& name = file.document.context.device.name;
-  const auto is_called = [&](const Gpu& gpu) { return std::ranges::count(gpu.names, name) > 0; };
+  const DeviceInfo& device = file.document.context.device;
+  const std::string& name = device.name;
+  // Two sizes of a card may share a name.
+  constexpr double kOtherSize = 0.15;
+  const auto is_of_size = [&](const Gpu& gpu) {
+    return device.memory_bytes <= 0 ||
+           std::abs(static_cast<double>(device.memory_bytes) / static_cast<double>(gpu.memory_bytes) - 1) <=
+               kOtherSize;
+  };
+  const auto is_called = [&](const Gpu& gpu) {
+    return std::ranges::count(gpu.names, name) > 0 && is_of_size(gpu);
+  };
   if (const auto own = std::ranges::find_if(gpus, is_called); own != gpus.end()) {
     return *own;
   }
   const Gpu* const known = catalogue.find_name(name);
-  if (known == nullptr) {
+  if (known == nullptr || !is_of_size(*known)) {
     refuse_reference(
-        file.path, fmt::format("was measured on {}, of which there is no data sheet; add a card's file with "
-                               "this name to --gpu",
-                               quote(name)));
+        file.path,
+        fmt::format("was measured on {}{}, of which there is no data sheet; add a card's file with this name "
+                    "to --gpu",
+                    quote(name), known == nullptr ? "" : " with " + format_bytes(device.memory_bytes)));
   }
   return *known;
 }

@@ -110,6 +110,17 @@ TEST_F(EngineReferenceTest, RefusesWhatIsOfSomethingElse) {
   EXPECT_EQ(refusal_of([](File&) {}), "");
   EXPECT_EQ(refusal_of([](File& file) { file.document.context.device.kind = "cpu"; }),
             "--from: 'run.json' was measured on a CPU; give a result that was measured on a GPU");
+  EXPECT_EQ(refusal_of([](File& file) {
+              file.document.context.device.name = "NVIDIA GeForce RTX 3060";
+              file.document.context.device.memory_bytes = std::int64_t{12} << 30;
+            }),
+            "");
+  EXPECT_THAT(refusal_of([](File& file) {
+                file.document.context.device.name = "NVIDIA GeForce RTX 3060";
+                file.document.context.device.memory_bytes = std::int64_t{8} << 30;
+              }),
+              HasSubstr("was measured on 'NVIDIA GeForce RTX 3060' with 8.00 GiB, of which there is no data "
+                        "sheet"));
   EXPECT_THAT(refusal_of([](File& file) { file.document.sweep.workload = "resnet50"; }),
               HasSubstr("is of 'resnet50'; give a result of small"));
   EXPECT_THAT(refusal_of([](File& file) { file.document.sweep.mode = "train"; }), HasSubstr("--mode train"));
