@@ -117,6 +117,7 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
   base.workload_name = setup.consumer;
   base.workload = options.consumer.workload;
   base.step_ns = options.consumer.step_ns;
+  base.bus_bytes_per_s = setup.bus_bytes_per_s;
 
   const auto add = [&](const std::string& name, const std::string& loader, std::int64_t workers,
                        PipelineSpec spec) {
@@ -140,6 +141,9 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
                     {"element", request.sweep_options.at("element")},
                     {"layout", request.sweep_options.at("layout")},
                     {"staging", name_of(spec.staging)}};
+    if (setup.bus_bytes_per_s > 0) {
+      point.params["bus"] = request.sweep_options.at("bus");
+    }
     if (!contents.empty()) {
       point.params["data-contents"] = contents;
     }
@@ -169,6 +173,7 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
     PipelineSpec alone = base;
     alone.workload = nullptr;
     alone.step_ns = 0;
+    alone.bus_bytes_per_s = 0;
     add(fmt::format("capacity/workers:{}", workers), "capacity", workers, std::move(alone));
   }
   return plan;
@@ -260,7 +265,8 @@ class WorkersSweep final : public Sweep {
                        {"workers", point.workers},
                        {"flagged", point.flagged},
                        {"images_per_s", rate.value},
-                       {"images_per_s_ci95", ends_or_null(rate)}};
+                       {"images_per_s_ci95", ends_or_null(rate)},
+                       {"compute_ns", std::llround(point.compute_ns)}};
       if (point.au) {
         measured["au"] = point.au->value;
         measured["au_ci95"] = ends_or_null(*point.au);

@@ -76,6 +76,7 @@ struct Advice {
   double step_ns = 0;  // of one accumulation as it is; 0: not known
   std::vector<BudgetPart> budget;
   std::vector<Change> changes;  // best first; empty: nothing pays
+  std::vector<Change> tried;    // others, which do not pay
   std::vector<AdviceTable> tables;
   std::vector<std::string> contradictions;  // two readings that cannot both hold, a sentence each
   std::vector<std::string> missing;         // readings that would decide: by name, and how to get each

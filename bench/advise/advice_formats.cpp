@@ -149,22 +149,26 @@ Json advice_json(const Advice& advice) {
             {"reason", advice.reason},
             {"step_ns", advice.step_ns},
             {"budget", Json::array()},
-            {"changes", Json::array()},
             {"tables", Json::array()}};
   for (const BudgetPart& part : advice.budget) {
     json["budget"].push_back({{"name", part.name}, {"ns", part.ns}});
   }
-  for (const Change& change : advice.changes) {
-    json["changes"].push_back({{"what", change.what},
-                               {"setting", change.setting},
-                               {"after", settings_json(change.after)},
-                               {"step_ns", change.step_ns},
-                               {"step90_ns", interval_json(change.step90_ns)},
-                               {"speedup", change.speedup},
-                               {"speedup90", interval_json(change.speedup90)},
-                               {"costs", change.costs},
-                               {"evidence", change.evidence}});
-  }
+  const auto add = [&json](const char* key, const std::vector<Change>& changes) {
+    json[key] = Json::array();
+    for (const Change& change : changes) {
+      json[key].push_back({{"what", change.what},
+                           {"setting", change.setting},
+                           {"after", settings_json(change.after)},
+                           {"step_ns", change.step_ns},
+                           {"step90_ns", interval_json(change.step90_ns)},
+                           {"speedup", change.speedup},
+                           {"speedup90", interval_json(change.speedup90)},
+                           {"costs", change.costs},
+                           {"evidence", change.evidence}});
+    }
+  };
+  add("changes", advice.changes);
+  add("tried", advice.tried);
   for (const AdviceTable& table : advice.tables) {
     json["tables"].push_back(
         {{"question", table.question}, {"rows", table.table.rows}, {"notes", table.notes}});

@@ -20,6 +20,8 @@ struct LoadedStep {
   double copying_ns = 0;    // not overlapped with computing
   double waiting_ns = 0;    // for a batch that is not ready
   double handover_ns = 0;   // from the end of a step to the start of the next one, the batch being ready
+  // Standard deviation of the step's logarithm where these very settings were measured; none: simulated.
+  std::optional<double> measured_deviation{};
 };
 
 class LoadingModel {
@@ -34,7 +36,7 @@ class LoadingModel {
   virtual LoadedStep step(const TrainingSettings& settings, double compute_ns,
                           std::optional<double> copy_ns) const = 0;
   // What keeps the loader from being faster with these settings: Bottleneck::storage, loader_cpu or bus.
-  // Bottleneck::compute where the device never waits.
+  // Bottleneck::compute where the device never waits, as far as the simulation knows.
   virtual Bottleneck limit(const TrainingSettings& settings, double compute_ns,
                            std::optional<double> copy_ns) const = 0;
   // Memory of the host for batches and workers, in bytes.
@@ -47,8 +49,10 @@ class LoadingModel {
   // Whether workers and device were measured on the same cores; else their sharing is assumed, see `read`.
   virtual bool measured_on_cores() const = 0;
   virtual double cores() const = 0;
-  virtual double samples_per_s_of_a_worker() const = 0;  // alone
-  virtual std::string consumer() const = 0;              // "resnet18", "20ms"
+  virtual double other_cores() const = 0;  // that other programs kept busy while the loader was measured
+  virtual bool ran_out_of_memory(const TrainingSettings& settings) const = 0;  // of the host, when measured
+  virtual double samples_per_s_of_a_worker() const = 0;                        // alone
+  virtual std::string consumer() const = 0;                                    // "resnet18", "20ms"
 };
 
 struct LoadingModelReader {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/dtype.h"
 #include "bench/error.h"
 #include "bench/evaluate/host_limit.h"
 #include "bench/measure/quote.h"
@@ -35,6 +36,17 @@ double deviation_of(const EvaluatedPoint& point) {
 const Finding* finding(const ResultDocument& document, const std::string& name) {
   const auto found = std::ranges::find(document.findings, name, &Finding::name);
   return found != document.findings.end() && found->value ? &*found : nullptr;
+}
+
+// What starting an operation takes at most: no operation of a kernels result takes less.
+double launch_ns(const ResultDocument* kernels) {
+  double least = 20e3;  // far beyond what any device here takes, but below work on weights
+  for (const MeasuredPoint& point : kernels == nullptr ? std::vector<MeasuredPoint>() : kernels->benchmarks) {
+    if (point.work.launches > 0 && point.stats.median_ns > 0) {
+      least = std::min(least, point.stats.median_ns / static_cast<double>(point.work.launches));
+    }
+  }
+  return least;
 }
 
 void check_same_machine(const AdviceFile& first, const AdviceFile& other) {
@@ -80,12 +92,8 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
     device_ = std::move(devices.devices.front());
     memory_cap_ = device_->usable_bytes;
     crosses_bus_ = file.document.context.device.kind != "cpu";
-    for (const EvaluatedCurve& curve : device_->curves) {
-      const Finding* const fixed = finding(file.document, "t0/" + curve.dtype);
-      if (fixed != nullptr && fixed->ci95 && fixed->ci95->low > 0) {
-        fixed_ns_[curve.dtype] = *fixed->value;
-      }
-    }
+    const auto kernels = by_sweep.find("kernels");
+    read_fixed_times(file.document, kernels == by_sweep.end() ? nullptr : &kernels->second->document);
   }
   if (by_sweep.contains("workers")) {
     const AdviceFile& file = *by_sweep["workers"];
@@ -147,6 +155,38 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
       pinned_bytes_per_s_ = *pinned->value;
       pageable_bytes_per_s_ = *pageable->value;
     }
+  }
+}
+
+// Of the fixed part of a step, moving the weights is no launching, and what is more than all its operations
+// take to start is work on the weights.
+void StepModel::read_fixed_times(const ResultDocument& batches, const ResultDocument* kernels) {
+  for (const EvaluatedCurve& curve : device_->curves) {
+    const Finding* fixed = finding(batches, "t0/" + curve.dtype);
+    if (fixed == nullptr && device_->curves.size() == 1) {
+      fixed = finding(batches, "t0");  // of a sweep in one dtype
+    }
+    if (fixed == nullptr || !fixed->ci95 || !(fixed->ci95->low > 0)) {
+      continue;
+    }
+    Work work;
+    for (const MeasuredPoint& point : batches.benchmarks) {
+      if (text_member(point.params, "dtype") == curve.dtype) {
+        work.launches = std::max(work.launches, point.work.launches);
+        work.fixed_bytes = std::max(work.fixed_bytes, point.work.fixed_bytes);
+      }
+    }
+    const auto dtype = parse_dtype(curve.dtype);
+    const auto peaks = dtype ? batches.context.peaks.find(*dtype) : batches.context.peaks.end();
+    const Finding* const measured = kernels == nullptr ? nullptr : finding(*kernels, "memory_bandwidth");
+    const double bytes_per_s = measured != nullptr                    ? *measured->value
+                               : peaks != batches.context.peaks.end() ? peaks->second.bytes_per_s
+                                                                      : 0;
+    const double weights_ns = bytes_per_s > 0 ? work.fixed_bytes / bytes_per_s * 1e9 : 0;
+    const double starting_ns =
+        work.launches > 0 ? static_cast<double>(work.launches) * launch_ns(kernels) : fixed->value.value();
+    fixed_[curve.dtype] = {.ns = *fixed->value,
+                           .launching_ns = std::clamp(*fixed->value - weights_ns, 0.0, starting_ns)};
   }
 }
 
@@ -255,6 +295,7 @@ std::optional<double> StepModel::copy_ns(const TrainingSettings& settings) const
 ModelledStep StepModel::at(const TrainingSettings& settings) const {
   const DeviceStep device = device_step(settings);
   ModelledStep step;
+  step.device_ns = device.ns;
   step.device_bytes = device.bytes;
   step.device_deviation = device.deviation;
   if (!loading_) {
@@ -274,12 +315,13 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
         static_cast<double>(settings.batch) / static_cast<double>(loading_->measured().batch);
     const double model =
         std::hypot(loading_->error().value_or(kUnknownDeviation), kScaled * std::log2(ratio));
-    step.loading_deviation = std::max(kLeastDeviation, model) * std::min(1.0, kHidden + others);
+    step.loading_deviation = step.parts.measured_deviation
+                                 ? std::max(kLeastDeviation, *step.parts.measured_deviation)
+                                 : std::max(kLeastDeviation, model) * std::min(1.0, kHidden + others);
   }
-  if (crosses_bus_) {
-    if (const auto fixed = fixed_ns_.find(settings.dtype); fixed != fixed_ns_.end()) {
-      step.launching_ns = std::min(fixed->second, step.parts.computing_ns);
-    }
+  if (const auto fixed = fixed_.find(settings.dtype); fixed != fixed_.end()) {
+    step.fixed_ns = std::min(fixed->second.ns, step.parts.computing_ns);
+    step.launching_ns = std::min(fixed->second.launching_ns, step.fixed_ns);
   }
   return step;
 }

@@ -17,7 +17,9 @@ namespace bench {
 
 struct ModelledStep {
   LoadedStep parts;               // of one accumulation
-  double launching_ns = 0;        // of computing: what a step costs before any sample, on a GPU
+  double device_ns = 0;           // computing alone, without workers on its cores
+  double fixed_ns = 0;            // of computing: what a step costs before any sample
+  double launching_ns = 0;        // of that: starting operations
   std::int64_t device_bytes = 0;  // at the peak; 0: not known
   double host_bytes = 0;          // of batches and workers; 0: not known
   // Standard deviations of the logarithm of the step's time: by the device's time, and by the loader's model.
@@ -67,12 +69,17 @@ class StepModel {
   };
   DeviceStep device_step(const TrainingSettings& settings) const;
   std::optional<double> copy_ns(const TrainingSettings& settings) const;
+  void read_fixed_times(const ResultDocument& batches, const ResultDocument* kernels);
 
   std::map<std::string, std::string> files_;  // by sweep
   EvaluatedTask task_;
   std::optional<EvaluatedDevice> device_;
   std::unique_ptr<LoadingModel> loading_;
-  std::map<std::string, double> fixed_ns_;  // t0 by dtype, where it is significant
+  struct FixedTime {
+    double ns = 0;            // t0, where it is significant
+    double launching_ns = 0;  // at most
+  };
+  std::map<std::string, FixedTime> fixed_;  // by dtype
   struct Limit {
     std::int64_t safe = 0;
     std::int64_t largest = 0;

@@ -68,36 +68,105 @@ std::optional<double> held_out_error(const Json& file) {
   return count > 0 ? std::optional(std::sqrt(squares / count)) : std::nullopt;
 }
 
+// A measured worker count, with the profile's prefetch and order.
+struct MeasuredStep {
+  std::int64_t workers = 0;
+  double step_ns = 0;
+  double computing_ns = 0;
+  double deviation = 0;  // of the logarithm
+};
+
+std::vector<MeasuredStep> measured_steps(const Json& file, double batch) {
+  constexpr double kZ95 = 1.96;
+  constexpr double kUnknown = 0.05;  // without an interval
+  std::vector<MeasuredStep> steps;
+  for (const Json& point : file.at("sweep").value("measured", Json::array())) {
+    const double rate = point.at("images_per_s").get<double>();
+    if (!point.contains("compute_ns") || !(rate > 0)) {
+      continue;
+    }
+    MeasuredStep step{.workers = point.at("workers").get<std::int64_t>(),
+                      .step_ns = batch * 1e9 / rate,
+                      .computing_ns = point["compute_ns"].get<double>(),
+                      .deviation = kUnknown};
+    if (const Json& ends = point.at("images_per_s_ci95"); ends.is_array() && ends.at(0).get<double>() > 0) {
+      step.deviation = std::log(ends.at(1).get<double>() / ends.at(0).get<double>()) / (2 * kZ95);
+    }
+    steps.push_back(step);
+  }
+  return steps;
+}
+
+// Cores that other programs kept busy, on average over all repetitions that say so.
+double mean_other_cores(const Json& file) {
+  std::vector<double> cores;
+  for (const Json& point : file.value("benchmarks", Json::array())) {
+    for (const Json& round : point.value("rounds", Json::array())) {
+      if (const auto others = round.find("other_cores"); others != round.end() && others->is_number()) {
+        cores.push_back(others->get<double>());
+      }
+    }
+  }
+  return cores.empty() ? 0 : mean(cores);
+}
+
+std::vector<std::int64_t> counts_out_of_memory(const Json& file) {
+  std::vector<std::int64_t> counts;
+  for (const Json& point : file.value("unmeasured", Json::array())) {
+    const Json params = point.value("params", Json::object());
+    if (point.value("status", "") == "oom" && params.value("loader", "") == "pool") {
+      counts.push_back(params.at("workers").get<std::int64_t>());
+    }
+  }
+  return counts;
+}
+
 class SimulatedLoading final : public LoadingModel {
  public:
   SimulatedLoading(const Json& file, bool device_on_cores)
       : profile_(read_profile(file)),
         dtype_(file.at("sweep").at("loader").at("dtype").get<std::string>()),
         error_(held_out_error(file)),
+        measured_(measured_steps(file, static_cast<double>(profile_.pipeline.batch))),
+        other_cores_(mean_other_cores(file)),
+        out_of_memory_(counts_out_of_memory(file)),
         assumes_sharing_(device_on_cores && !profile_.consumer_on_cores) {}
 
   LoadedStep step(const TrainingSettings& settings, double compute_ns,
                   std::optional<double> copy_ns) const override {
-    const simulator::Pipeline pipeline = pipeline_with(settings, compute_ns, copy_ns);
-    const simulator::Outcome outcome = simulator::simulate(pipeline);
-    LoadedStep step;
-    step.step_ns = static_cast<double>(settings.batch * pipeline.consumers) / outcome.samples_per_s * 1e9;
-    step.computing_ns = std::min(step.step_ns, outcome.compute_ns);
-    const double exposed =
-        pipeline.lookahead ? std::max(0.0, pipeline.copy_ns - step.computing_ns) : pipeline.copy_ns;
-    step.copying_ns = std::min(step.step_ns - step.computing_ns, exposed);
-    step.handover_ns = std::min(step.step_ns - step.computing_ns - step.copying_ns, pipeline.gap_ns);
-    step.waiting_ns = step.step_ns - step.computing_ns - step.copying_ns - step.handover_ns;
-    return step;
+    const MeasuredStep* const measured = measured_at(settings, compute_ns, copy_ns);
+    if (measured == nullptr) {
+      return parts_of(settings, compute_ns, copy_ns);
+    }
+    TrainingSettings as_measured = settings;
+    as_measured.prefetch = profile_.pipeline.prefetch;
+    if (settings == as_measured) {
+      LoadedStep step = parts_of(settings, compute_ns, copy_ns, measured, measured->step_ns);
+      step.measured_deviation = measured->deviation;
+      return step;
+    }
+    // The simulation tells what another prefetch changes; what it does not know of these workers stays.
+    const double change =
+        parts_of(settings, compute_ns, copy_ns).step_ns / parts_of(as_measured, compute_ns, copy_ns).step_ns;
+    return parts_of(settings, compute_ns, copy_ns, measured, change * measured->step_ns);
   }
 
   Bottleneck limit(const TrainingSettings& settings, double compute_ns,
                    std::optional<double> copy_ns) const override {
-    const std::string limit = simulate_point(pipeline_with(settings, compute_ns, copy_ns)).limited_by;
-    return limit == "consumer"  ? Bottleneck::compute
-           : limit == "copy"    ? Bottleneck::bus
-           : limit == "storage" ? Bottleneck::storage
-                                : Bottleneck::loader_cpu;
+    const simulator::Pipeline pipeline = pipeline_with(settings, compute_ns, copy_ns);
+    const std::string limit = simulate_point(pipeline).limited_by;
+    if (limit == "consumer" || limit == "copy") {
+      return limit == "copy" ? Bottleneck::bus : Bottleneck::compute;
+    }
+    if (limit == "storage") {
+      return Bottleneck::storage;
+    }
+    // Busy workers: with reading, or with the rest?
+    const double read_ns = pipeline.storage ? pipeline.storage->transfer_ns(pipeline.sample_bytes_read) +
+                                                  pipeline.storage->latency_ns
+                                            : 0;
+    const double work_ns = mean(pipeline.batch_work_ns) / static_cast<double>(pipeline.batch);
+    return read_ns > work_ns ? Bottleneck::storage : Bottleneck::loader_cpu;
   }
 
   double host_bytes(const TrainingSettings& settings) const override {
@@ -118,10 +187,48 @@ class SimulatedLoading final : public LoadingModel {
   double compute_ns() const override { return median(profile_.pipeline.compute_ns); }
   bool measured_on_cores() const override { return profile_.consumer_on_cores; }
   double cores() const override { return profile_.law.law.cores; }
+  double other_cores() const override { return other_cores_; }
+  bool ran_out_of_memory(const TrainingSettings& settings) const override {
+    return settings.batch == profile_.pipeline.batch && settings.prefetch == profile_.pipeline.prefetch &&
+           std::ranges::count(out_of_memory_, settings.workers) > 0;
+  }
   double samples_per_s_of_a_worker() const override { return profile_.law.law.one; }
   std::string consumer() const override { return profile_.consumer; }
 
  private:
+  // nullptr where another step or copy than the measured one is asked for.
+  const MeasuredStep* measured_at(const TrainingSettings& settings, double compute_ns,
+                                  std::optional<double> copy_ns) const {
+    constexpr double kSame = 0.01;
+    const double own = median(profile_.pipeline.compute_ns);
+    if (settings.batch != profile_.pipeline.batch || settings.cards != 1 || copy_ns ||
+        std::abs(compute_ns - own) > kSame * own) {
+      return nullptr;
+    }
+    const auto found = std::ranges::find(measured_, settings.workers, &MeasuredStep::workers);
+    return found == measured_.end() ? nullptr : &*found;
+  }
+
+  // `measured`: of these workers, whose computing takes the simulated one's place, and `whole_ns` that of the
+  // step.
+  LoadedStep parts_of(const TrainingSettings& settings, double compute_ns, std::optional<double> copy_ns,
+                      const MeasuredStep* measured = nullptr, double whole_ns = 0) const {
+    const simulator::Pipeline pipeline = pipeline_with(settings, compute_ns, copy_ns);
+    const simulator::Outcome outcome = simulator::simulate(pipeline);
+    LoadedStep step;
+    step.step_ns = measured != nullptr ? whole_ns
+                                       : static_cast<double>(settings.batch * pipeline.consumers) /
+                                             outcome.samples_per_s * 1e9;
+    step.computing_ns =
+        std::min(step.step_ns, measured != nullptr ? measured->computing_ns : outcome.compute_ns);
+    const double exposed =
+        pipeline.lookahead ? std::max(0.0, pipeline.copy_ns - step.computing_ns) : pipeline.copy_ns;
+    step.copying_ns = std::min(step.step_ns - step.computing_ns, exposed);
+    step.handover_ns = std::min(step.step_ns - step.computing_ns - step.copying_ns, pipeline.gap_ns);
+    step.waiting_ns = step.step_ns - step.computing_ns - step.copying_ns - step.handover_ns;
+    return step;
+  }
+
   double ratio_of(const TrainingSettings& settings) const {
     return static_cast<double>(settings.batch) / static_cast<double>(profile_.pipeline.batch);
   }
@@ -152,6 +259,9 @@ class SimulatedLoading final : public LoadingModel {
   Profile profile_;
   std::string dtype_;
   std::optional<double> error_;
+  std::vector<MeasuredStep> measured_;
+  double other_cores_;
+  std::vector<std::int64_t> out_of_memory_;
   bool assumes_sharing_;
 };
 

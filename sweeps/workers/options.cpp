@@ -38,6 +38,9 @@ class Reader {
     if (text("storage") != "none") {
       setup_.storage = loader::parse_storage(text("storage"));
     }
+    if (text("bus") != "none") {
+      read_bus();
+    }
     options_.prefetch = count("prefetch", 1, 64);
     setup_.gpus = static_cast<int>(count("gpus", 1, 64));
     if (text("cores") != "auto") {
@@ -83,6 +86,14 @@ class Reader {
       refuse(name, accepted);
     }
     return found->second;
+  }
+
+  void read_bus() {
+    const std::string& rate = text("bus");
+    if (rate.size() < 3 || !rate.ends_with("/s")) {
+      refuse("bus", "bytes a second, such as 4GB/s");
+    }
+    setup_.bus_bytes_per_s = static_cast<double>(parse_bytes("--bus", rate.substr(0, rate.size() - 2)));
   }
 
   // As --batch, but with 0, which no axis of sizes has.
@@ -287,7 +298,7 @@ class Reader {
           "--sweep workers, or --samples FILE");
     }
     const char* const from_file = "--simulate takes it from the file; leave it out";
-    refuse_given({"data", "element", "layout", "staging", "cold"}, from_file);
+    refuse_given({"data", "element", "layout", "staging", "cold", "bus"}, from_file);
     if (!request_.batches.empty()) {
       throw UsageError(fmt::format("--batch: {}", from_file));
     }
@@ -363,6 +374,8 @@ std::vector<CommandOption> workers_command_options() {
       on_or_off("cold", "read images from storage, not from the page cache"),
       option("storage", "none", "RATE,TIME",
              "limit of the storage's rate and the latency of a read, such as 200MB/s,5ms"),
+      option("bus", "none", "RATE",
+             "limit of the rate at which a batch is copied to the device, such as 4GB/s"),
       option("demand", "none", "LIST",
              "required throughput of other GPUs, such as t4=1128/s,h200=FILE (a batch sweep's result)"),
       on_or_off("simulate", "do not measure: simulate from an earlier result's profile"),

@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <cstddef>
 #include <ctime>
 #include <iterator>
@@ -20,6 +22,7 @@
 #include "bench/measure/units.h"
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
+#include "sweeps/workers/loader/cancel_token.h"
 #include "sweeps/workers/window.h"
 
 namespace bench::sweeps {
@@ -44,14 +47,21 @@ std::int64_t storage_bytes() {
 // Host memory in which batches are put together, and their way to the device.
 class Staging {
  public:
-  // `slots` of `slot_bytes` each on the host, and two on the device that take turns. Throws OutOfMemory, and
-  // Unsupported where such memory cannot be had.
-  Staging(Device& device, HostKind kind, std::int64_t slots, std::int64_t slot_bytes)
-      : device_(device), kind_(kind), slot_bytes_(slot_bytes) {
-    check_room(slots, slot_bytes);
+  // The slots on the host, and two on the device that take turns. Throws OutOfMemory, and Unsupported where
+  // such memory cannot be had.
+  Staging(const PipelineSpec& spec, Device& device, const Clock& clock)
+      : device_(device),
+        clock_(clock),
+        kind_(spec.staging),
+        slot_bytes_(spec.slot_bytes()),
+        least_copy_(spec.bus_bytes_per_s > 0
+                        ? std::llround(static_cast<double>(slot_bytes_) / spec.bus_bytes_per_s * 1e9)
+                        : 0) {
+    const std::int64_t slots = spec.host_slots();
+    check_room(slots, slot_bytes_);
     std::byte* first = nullptr;
     if (Transfers* const transfers = transfers_of(device)) {
-      const HostMemoryRequest request{.kind = kind, .bytes = slots * slot_bytes};
+      const HostMemoryRequest request{.kind = kind_, .bytes = slots * slot_bytes_};
       if (const auto reason = transfers->cannot_hold(request)) {
         throw Unsupported(*reason);
       }
@@ -59,17 +69,17 @@ class Staging {
       queue_ = transfers->copy_queue();
       first = memory_->data();
     } else {
-      if (kind == HostKind::pinned) {
+      if (kind_ == HostKind::pinned) {
         throw Unsupported("the device offers no pinned memory");
       }
-      plain_ = loader::cache_lines(slots * slot_bytes);
+      plain_ = loader::cache_lines(slots * slot_bytes_);
       first = reinterpret_cast<std::byte*>(plain_.data());
     }
     for (std::int64_t i = 0; i < slots; ++i) {
-      slots_.push_back(first + i * slot_bytes);
+      slots_.push_back(first + i * slot_bytes_);
     }
     for (int i = 0; i < 2; ++i) {
-      on_device_.push_back(device.allocate(slot_bytes, MemoryCategory::input));
+      on_device_.push_back(device.allocate(slot_bytes_, MemoryCategory::input));
     }
   }
 
@@ -79,6 +89,7 @@ class Staging {
   // Copies a slot to the device, on a stream of its own where there is one, and waits until it may be used
   // again.
   void copy(const std::byte* slot) {
+    const Clock::time_point begin = clock_.now();
     std::byte* const to = on_device_[turn_].data();
     turn_ = 1 - turn_;
     if (queue_) {
@@ -90,6 +101,9 @@ class Staging {
       queue_->wait();
     } else {
       device_.upload(to, slot, slot_bytes_);
+    }
+    if (least_copy_.count() > 0) {
+      loader::sleep_until(clock_, begin + least_copy_, interrupted);
     }
   }
 
@@ -110,8 +124,10 @@ class Staging {
   }
 
   Device& device_;
+  const Clock& clock_;
   HostKind kind_;
   std::int64_t slot_bytes_;
+  std::chrono::nanoseconds least_copy_;   // by the limit of the bus
   std::unique_ptr<HostMemory> memory_;    // of a device with transfers
   std::vector<loader::CacheLine> plain_;  // of one without
   std::vector<std::byte*> slots_;
@@ -154,7 +170,7 @@ class PipelineWorkload final : public Workload {
         session_(std::move(session)),
         clock_(session_->clock),
         data_(session_->data()),
-        staging_(device, spec_.staging, spec_.host_slots(), spec_.slot_bytes()),
+        staging_(spec_, device, clock_),
         consumer_(make_consumer(spec_, device, clock_)),
         length_(window_of(spec_)),
         keeps_timeline_(spec_.loader == LoaderKind::pool && !session_->timelines.contains(spec_.name)) {

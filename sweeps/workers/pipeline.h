@@ -25,6 +25,7 @@ struct PipelineSpec {
   loader::PoolSettings pool;
   loader::Transform transform;
   HostKind staging = HostKind::pageable;
+  double bus_bytes_per_s = 0;  // limit of a copy to the device; 0: none
   // The consumer: a workload, or a time; 0 takes no time.
   std::string workload_name;
   std::shared_ptr<const ConfiguredWorkload> workload;

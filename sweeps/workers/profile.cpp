@@ -102,6 +102,20 @@ loader::Storage cold_storage(const LoaderPoint& fewest) {
           .latency_ns = std::clamp(waits / static_cast<double>(fewest.batch), 0.0, fewest.stages_ns.read)};
 }
 
+// Whether workers wait for reads, although no limit was given and the files were not to be cold: a mount over
+// a network whose reads no page cache holds. With more workers than cores a thread waits for a core as well.
+bool reads_wait(const LoaderPoint& fewest, double cores) {
+  const double batch_ns = mean(fewest.windows->batch_ns);
+  if (static_cast<double>(fewest.workers) > cores || !(batch_ns > 0) ||
+      fewest.windows->batch_cpu_ns.empty()) {
+    return false;
+  }
+  constexpr double kCounts = 0.2;  // of a worker's time
+  const double waits = batch_ns - mean(fewest.windows->batch_cpu_ns);
+  const double reads = fewest.stages_ns.read * static_cast<double>(fewest.batch);
+  return std::min(waits, reads) > kCounts * batch_ns;
+}
+
 // Time of a single worker's read beyond the limit: it does not queue, so the sleep ended late.
 double late_read_ns(const std::vector<const LoaderPoint*>& points, const loader::Storage& storage,
                     double bytes_read) {
@@ -208,7 +222,7 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
   measured.sample_bytes_read = setup.found ? setup.found->mean_encoded_bytes : 0;
   if (setup.storage) {
     measured.storage = setup.storage;
-  } else if (setup.cold) {
+  } else if (setup.cold || reads_wait(first, setup.cores)) {
     measured.storage = cold_storage(first);
   }
   if (measured.storage) {

@@ -38,6 +38,9 @@ Json to_json(const LoaderSetup& setup) {
     json["demands"].push_back(
         {{"name", required.name}, {"images_per_s", required.samples_per_s}, {"source", required.source}});
   }
+  if (setup.bus_bytes_per_s > 0) {
+    json["bus"] = {{"bytes_per_s", setup.bus_bytes_per_s}};
+  }
   if (!setup.found) {
     return json;
   }

@@ -37,6 +37,7 @@ struct LoaderSetup {
   std::string data{};
   bool cold = false;
   std::optional<loader::Storage> storage{};
+  double bus_bytes_per_s = 0;  // limit of the copies to the device (--bus); 0: none
   std::string consumer{};
   std::string consumer_device = "none";  // of a network; a step's time needs none
   bool consumer_on_cores = false;        // it computes on the workers' cores

@@ -20,23 +20,28 @@ using testing::batch_document;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-// A loader of two cores whose workers never vary: its file says how long a worker takes for a sample, and
-// what limits it.
+// A loader of two cores whose workers never vary: its file says how long a worker takes for a sample, what
+// limits it, how much each worker slows computing down, and what else went on.
 class SteadyLoading final : public LoadingModel {
  public:
   explicit SteadyLoading(const Json& file)
-      : sample_ns_(file.at("sample_ns").get<double>()), storage_(file.value("storage", false)) {}
+      : sample_ns_(file.at("sample_ns").get<double>()),
+        slowdown_(file.value("slowdown", 0.0)),
+        other_cores_(file.value("other_cores", 0.0)),
+        storage_(file.value("storage", false)),
+        out_of_memory_(file.value("oom", false)) {}
 
   LoadedStep step(const TrainingSettings& settings, double compute_ns,
                   std::optional<double> copy_ns) const override {
     const double load = static_cast<double>(settings.batch) * sample_ns_ /
                         static_cast<double>(std::clamp<std::int64_t>(settings.workers, 1, 2));
     const double copy = copy_ns.value_or(0);
-    const double ready = std::max(compute_ns, copy);
+    const double computing = compute_ns * (1 + slowdown_ * static_cast<double>(settings.workers));
+    const double ready = std::max(computing, copy);
     const double whole = settings.workers == 0 ? ready + load : std::max(ready, load);
     return {.step_ns = whole,
-            .computing_ns = compute_ns,
-            .copying_ns = ready - compute_ns,
+            .computing_ns = computing,
+            .copying_ns = ready - computing,
             .waiting_ns = whole - ready};
   }
   Bottleneck limit(const TrainingSettings& /*settings*/, double /*compute_ns*/,
@@ -51,12 +56,19 @@ class SteadyLoading final : public LoadingModel {
   double compute_ns() const override { return 80e6; }
   bool measured_on_cores() const override { return false; }
   double cores() const override { return 2; }
+  double other_cores() const override { return other_cores_; }
+  bool ran_out_of_memory(const TrainingSettings& settings) const override {
+    return out_of_memory_ && settings.workers > 1;
+  }
   double samples_per_s_of_a_worker() const override { return 1e9 / sample_ns_; }
   std::string consumer() const override { return "resnet50"; }
 
  private:
   double sample_ns_;
+  double slowdown_;
+  double other_cores_;
   bool storage_;
+  bool out_of_memory_;
 };
 
 const Registration<LoadingModelReader> registered{LoadingModelReader{
@@ -173,6 +185,113 @@ TEST(MeasuredAdvice, HostMemoryThatTheWorkersNeedIsNamedFirst) {
   workers.document.context.host.memory_bytes = 100;
   const Advice advice = advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 2});
   EXPECT_EQ(advice.bottleneck, Bottleneck::host_memory);
+}
+
+TEST(MeasuredAdvice, HostMemoryThatEndedAPointIsNamedFirst) {
+  AdviceFile workers = workers_file(5);
+  workers.json["oom"] = true;
+  const StepModel model({batch_file(), workers});
+  EXPECT_EQ(advice_from(model, {.batch = 8, .workers = 2}).bottleneck, Bottleneck::host_memory);
+  EXPECT_EQ(advice_from(model, {.batch = 8, .workers = 1}).bottleneck, Bottleneck::none);
+}
+
+TEST(MeasuredAdvice, WorkersThatTakeTheCoresOfComputingAreTheLoaders) {
+  AdviceFile workers = workers_file(5);
+  workers.json["slowdown"] = 0.2;
+  const StepModel model({batch_file(), workers});
+  const Advice advice = advice_from(model, {.batch = 8, .workers = 4});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::loader_cpu);
+  EXPECT_THAT(advice.reason, HasSubstr("computing takes 144 ms of a step of 144 ms, and 80 ms without them"));
+  EXPECT_EQ(advice.changes.front().what, "workers 4 → 1");
+}
+
+// 80 ms of computing, 100 of loading with one worker.
+TEST(MeasuredAdvice, AWaitThatOtherProgramsMayHaveMadeIsUndecided) {
+  AdviceFile workers = workers_file(12.5);
+  workers.json["other_cores"] = 1;  // the second one
+  EXPECT_EQ(advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 1}).bottleneck,
+            Bottleneck::loader_cpu);
+  workers.json["other_cores"] = 1.5;
+  const Advice advice = advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 1});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.reason, HasSubstr("other programs kept 1.5 of 2 cores busy"));
+  EXPECT_THAT(advice.missing, ::testing::Contains(HasSubstr("idle machine")));
+}
+
+// The fixed part of a step: 40 of 50 ms at batch 1, of which moving the weights takes 10 with 1 GB/s, and
+// 10000 operations are started.
+AdviceFile fixed_cost_file() {
+  AdviceFile file{.path = "batch.json", .json = {}, .document = batch_document("gpu")};
+  file.document.sweep.mode = "train";
+  file.document.context.device.kind = "cpu";
+  for (const std::int64_t batch : {1, 2, 4}) {
+    const auto samples = static_cast<double>(batch);
+    add_measured(file.document, "fp32", batch, samples / (0.04 + 0.01 * samples), 0.01, 100 + 100 * batch);
+    file.document.benchmarks.back().work.fixed_bytes = 10e6;
+    file.document.benchmarks.back().work.launches = 10'000;
+  }
+  Finding fixed = finding_of("t0", "ns");  // as a sweep in one dtype calls it
+  fixed.set({.value = 40e6, .ci95 = Interval{39e6, 41e6}});
+  file.document.findings.push_back(fixed);
+  file.document.context.peaks[Dtype::fp32] = {.flops_per_s = 1e9, .bytes_per_s = 1e9, .source = "measured"};
+  return file;
+}
+
+double part_named(const Advice& advice, const std::string& name) {
+  const auto found = std::ranges::find(advice.budget, name, &BudgetPart::name);
+  return found == advice.budget.end() ? 0 : found->ns;
+}
+
+TEST(MeasuredAdvice, FixedTimeBeyondTheWeightsIsLaunching) {
+  const AdviceFile file = fixed_cost_file();
+  const Advice advice = advice_from(StepModel({file}), {.batch = 1});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::launch);
+  EXPECT_NEAR(part_named(advice, "launching"), 30e6, 1);
+  EXPECT_NEAR(part_named(advice, "computing"), 20e6, 1);
+}
+
+TEST(MeasuredAdvice, FixedTimeOfTheWeightsIsComputing) {
+  AdviceFile file = fixed_cost_file();
+  file.document.context.peaks[Dtype::fp32].bytes_per_s = 0.25e9;
+  const Advice advice = advice_from(StepModel({file}), {.batch = 1});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::compute);
+  EXPECT_EQ(part_named(advice, "launching"), 0);
+  EXPECT_EQ(advice.changes.front().what, "batch 1 → 4");
+}
+
+TEST(MeasuredAdvice, FixedTimeBeyondWhatAnOperationTakesToStartIsComputing) {
+  AdviceFile file = fixed_cost_file();
+  for (MeasuredPoint& point : file.document.benchmarks) {
+    point.work.launches = 100;
+  }
+  const Advice advice = advice_from(StepModel({file}), {.batch = 1});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::compute);
+  EXPECT_NEAR(part_named(advice, "launching"), 2e6, 1);
+}
+
+TEST(MeasuredAdvice, AKernelsResultTellsBandwidthAndTheShortestOperation) {
+  AdviceFile kernels{.path = "kernels.json", .json = {}, .document = batch_document("gpu")};
+  kernels.document.sweep.name = "kernels";
+  Finding bandwidth = finding_of("memory_bandwidth", "B/s");
+  bandwidth.value = 0.5e9;
+  kernels.document.findings.push_back(bandwidth);
+  EXPECT_NEAR(part_named(advice_from(StepModel({fixed_cost_file(), kernels}), {.batch = 1}), "launching"),
+              20e6, 1);
+  add_measured(kernels.document, "fp32", 1, 1e6);  // 1 µs
+  kernels.document.benchmarks.back().work.launches = 1;
+  EXPECT_NEAR(part_named(advice_from(StepModel({fixed_cost_file(), kernels}), {.batch = 1}), "launching"),
+              10e6, 1);
+}
+
+TEST(MeasuredAdvice, AMemoryThatStopsTheBatchIsNamedWhereALargerOneWouldPay) {
+  AdviceFile file = fixed_cost_file();
+  file.document.context.peaks[Dtype::fp32].bytes_per_s = 0.25e9;
+  file.document.sweep.memory_cap_bytes = 600;  // batch 5; 4 is safe
+  const Advice advice = advice_from(StepModel({file}), {.batch = 4});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::vram);
+  EXPECT_THAT(advice.reason,
+              HasSubstr("Batch 8 would take 25 % less time a sample, and 4 fit safely into 600 B"));
+  EXPECT_EQ(advice_from(StepModel({file}), {.batch = 1}).bottleneck, Bottleneck::compute);
 }
 
 TEST(MeasuredAdvice, ABatchThatWasNotGivenIsAssumedAndSaid) {
