@@ -23,7 +23,7 @@ NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarc
 EVERY_CARD := 75-real;80-real;86-real;89-real;90
 FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))") $(CMAKE_FLAGS)
 
-.PHONY: help run test plans setup build configured configure lint asan tsan peers gate calibrate onnx-check gpu-check gpu-card gpu-bundle
+.PHONY: help run test plans setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -38,6 +38,7 @@ help:
 	@echo "make asan | tsan                   tests under address+undefined, or thread sanitizer"
 	@echo "make peers                         compare with PyTorch, onnxruntime and OpenVINO; writes results/reference/"
 	@echo "make gate                          how often the stop rule and the comparison are wrong, by simulation"
+	@echo "make diagnosis                     whether advise names what is wrong, in 100 made-up cases: 1 hour; writes results/reference/"
 	@echo "make calibrate TABLES=FOLDER       fit predictions to published measurements; writes results/calibration.json"
 	@echo "make onnx-check [ONNX=…]           answers of imported networks next to onnxruntime's"
 	@echo "make gpu-check [CHECK_ARGS=…]      on a machine with a GPU: its tests, sweeps and a comparison with PyTorch"
@@ -118,6 +119,12 @@ gate: setup configured
 	cmake --build --preset release --target gate_stop_rule gate_comparison
 	build/release/tools/gate/gate_stop_rule
 	build/release/tools/gate/gate_comparison results/reference/intel-xeon-2-cores/kernels-all-cpu.json $(GATE_SUITES)
+
+# Killed, it goes on where it was.
+DIAGNOSIS_ARGS ?=
+diagnosis: setup configured
+	cmake --build --preset release --target bench diagnosis_images diagnosis_slow_calls
+	python3 tools/diagnosis/diagnosis.py --build build/release $(DIAGNOSIS_ARGS)
 
 # By hand, where the model or the tables change; docs/predict-model.md names the tables.
 calibrate:

@@ -1,0 +1,117 @@
+"""The answers of all cases as figures, and as a page."""
+
+import math
+import statistics
+
+RIGHT_GOAL = 0.95
+FEWEST_CHANGES = 60
+ERROR_GOAL = 0.10
+COVERAGE_GOAL = 0.85
+WIDTH_GOAL = 0.20
+
+
+def changes_of(cases):
+    return [change for case in cases for change in case["changes"]]
+
+
+def gains(changes):
+    """Of predicted step times: the median error, the part of intervals that cover, their median half width."""
+    errors = [abs(change["predicted_ns"] / change["measured_ns"] - 1) for change in changes]
+    known = [change for change in changes if change["interval90_ns"]]
+    covered = [change["interval90_ns"][0] <= change["measured_ns"] <= change["interval90_ns"][1] for change in known]
+    widths = [(change["interval90_ns"][1] - change["interval90_ns"][0]) / 2 / change["predicted_ns"] for change in known]
+    return {"changes": len(changes), "error": statistics.median(errors), "coverage": sum(covered) / len(changes),
+            "half_width": statistics.median(widths) if widths else math.inf}
+
+
+def share_right(cases):
+    return sum(case["right"] for case in cases) / len(cases)
+
+
+def split(cases):
+    """Looked at while building, and not."""
+    return [case for case in cases if case["number"] % 2 == 0], [case for case in cases if case["number"] % 2 == 1]
+
+
+def goals(report):
+    """(what, figure, whether it is met); each only where there is something to tell."""
+    cases = report["cases"]
+    sick = [case for case in cases if case["expected"] != "none"]
+    healthy = [case for case in cases if case["expected"] == "none"]
+    lines = []
+    for name, group in (("right diagnosis", sick), ("right diagnosis, not looked at", split(sick)[1])):
+        if group:
+            lines.append((f"{name}: at least {RIGHT_GOAL:.0%}", f"{share_right(group):.0%} of {len(group)}",
+                          share_right(group) >= RIGHT_GOAL))
+    if healthy:
+        blamed = sum(not case["right"] for case in healthy)
+        lines.append(("healthy, and something blamed: none", f"{blamed} of {len(healthy)}", blamed == 0))
+    made = changes_of(cases)
+    if made:
+        lines.append((f"changes made and measured: at least {FEWEST_CHANGES}", str(len(made)), len(made) >= FEWEST_CHANGES))
+    for name, changes in (("", made), (", of those advised", [change for change in made if change["advised"]])):
+        if changes:
+            found = gains(changes)
+            lines += [(f"step time off{name}: at most {ERROR_GOAL:.0%}, median",
+                       f"{found['error']:.1%} of {found['changes']}", found["error"] <= ERROR_GOAL),
+                      (f"90 % interval covers{name}: at least {COVERAGE_GOAL:.0%}", f"{found['coverage']:.0%}",
+                       found["coverage"] >= COVERAGE_GOAL),
+                      (f"its half width{name}: at most {WIDTH_GOAL:.0%}, median", f"{found['half_width']:.1%}",
+                       found["half_width"] <= WIDTH_GOAL)]
+    return lines
+
+
+def met(report):
+    return bool(report["cases"]) and all(is_met for _, _, is_met in goals(report))
+
+
+def summary(report):
+    return "\n".join(f"{what}: {figure}, {'met' if is_met else 'not met'}" for what, figure, is_met in goals(report))
+
+
+def cell(text):
+    return text.replace("|", "\\|").replace("\n", " ")
+
+
+def row(*cells):
+    return "| " + " | ".join(cells) + " |"
+
+
+def counted(cases):
+    return f"{sum(case['right'] for case in cases)} of {len(cases)}" if cases else "–"
+
+
+def situations_of(cases):
+    names = dict.fromkeys(case["situation"] for case in cases)
+    return {name: [case for case in cases if case["situation"] == name] for name in names}
+
+
+def page(report):
+    cases = report["cases"]
+    spent = sum(case["seconds"] for case in cases) / 60
+    lines = [f"# Does `bench advise` name what is wrong? {report['machine']['processor']}, {report['machine']['cores']} cores",
+             "", f"{len(cases)} cases in {spent:.0f} min, written by `make diagnosis`.", "",
+             "| goal | figure | |", "| --- | ---: | --- |",
+             *(row(what, figure, "met" if is_met else "**not met**") for what, figure, is_met in goals(report)), "",
+             "Right diagnoses, and the changes that were made: error of the predicted step time (median), how many of the 90 % "
+             "intervals cover the measured one.", "",
+             "| situation | wrong in it | looked at | not looked at | changes | error | cover |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+    for name, own in situations_of(cases).items():
+        seen, unseen = split(own)
+        changes = changes_of(own)
+        found = gains(changes) if changes else None
+        figures = ("–", "–") if found is None else (f"{found['error']:.1%}", f"{found['coverage']:.0%}")
+        lines.append(row(name, own[0]["expected"], counted(seen), counted(unseen), str(len(changes)), *figures))
+    if wrong := [case for case in cases if not case["right"]]:
+        lines += ["", "| wrong diagnosis | strength | named | because |", "| --- | --- | --- | --- |",
+                  *(row(case["situation"], cell(case["what"]), case["named"], cell(case["reason"])) for case in wrong)]
+    if changes := changes_of(cases):
+        lines += ["", "| change | predicted | 90 % | measured | error |", "| --- | ---: | ---: | ---: | ---: |"]
+        for case in cases:
+            for change in case["changes"]:
+                low, high = change["interval90_ns"] or (math.nan, math.nan)
+                lines.append(row(f"{case['situation']}: {cell(change['what'])}", f"{change['predicted_ns'] / 1e6:.4g} ms",
+                                 f"{low / 1e6:.4g}–{high / 1e6:.4g} ms", f"{change['measured_ns'] / 1e6:.4g} ms",
+                                 f"{100 * (change['predicted_ns'] / change['measured_ns'] - 1):+.1f} %"))
+    return "\n".join(lines) + "\n"
