@@ -59,7 +59,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
     }
     const auto of_norm = [&](Slot parameter) {
       std::vector<float> all(static_cast<std::size_t>(options_.channels));
-      draw(all, norm_start(parameter, norm_->gain), norm_->name, parameter, seed);
+      norm_->layer->init(norm_->place, parameter, seed, 0, all);
       return all;
     };
     std::vector<float> factor = of_norm(Slot::scale);
