@@ -129,7 +129,7 @@ TEST_F(OnnxOperators, ScatterToABlock) {
     net.node("Slice", {"x", "from", "to", "axes"}, {"part"});
     net.node("Mul", {"part", "two"}, {"updates"});
     std::vector<std::string> all;
-    for (const std::string& indices : {"sample", "rows", "columns"}) {
+    for (const std::string indices : {"sample", "rows", "columns"}) {
       net.node("Expand", {indices, "places"}, {indices + " repeated"});
       net.node("Unsqueeze", {indices + " repeated", "last"}, {indices + " apart"});
       all.push_back(indices + " apart");
