@@ -62,8 +62,8 @@ def turned(session, model, manifest, sample, names, answer):
     noise = 1 + 1e-6 * numpy.random.default_rng(1).standard_normal(sample.shape)
     moved = session.run(names, feed_of(model, manifest, [(sample * noise).astype(numpy.float32)]))
     spreads = [float(numpy.ptp(numpy.asarray(one, dtype=numpy.float64))) for one in answer]
-    return max(float(numpy.abs(numpy.asarray(a, dtype=numpy.float64) - b).max()) / spread
-               for a, b, spread in zip(answer, moved, spreads) if spread > 0)
+    return max(float(numpy.nanmax(numpy.abs(numpy.asarray(a, dtype=numpy.float64) - b))) / spread
+               for a, b, spread in zip(answer, moved, spreads) if 0 < spread < numpy.inf)
 
 
 def main():
