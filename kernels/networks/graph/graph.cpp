@@ -78,7 +78,7 @@ Graph::Value Graph::embedding(const std::string& name, Value x, const TableOptio
 
 LayerPlace Graph::place(Value value) const {
   const Node& node = nodes_.at(value);
-  LayerPlace place{node.name, {}, node.shape};
+  LayerPlace place{node.name, {}, node.shape, node.drawn};
   for (const Value input : node.inputs) {
     place.inputs.push_back(nodes_[input].shape);
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -30,6 +31,8 @@ struct Node {
   std::shared_ptr<const Layer> layer;
   // The earlier node whose weights are this one's as well.
   std::optional<std::size_t> shares{};
+  // Its parameters that have another layer's values, but are its own; nullptr: none.
+  std::shared_ptr<const std::map<Slot, Drawn>> drawn{};
 
   bool is(std::string_view kind) const { return type != nullptr && type->name == kind; }
 };

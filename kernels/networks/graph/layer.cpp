@@ -22,8 +22,29 @@ std::int64_t Layer::product_values(const LayerPlace& place) const {
   return macs(place) > 0 ? place.shape.elements() : 0;
 }
 
+namespace {
+
+void init_as(const Drawn& drawn, std::uint64_t seed, std::int64_t from, std::span<float> values) {
+  if (drawn.columns == 0) {
+    return drawn.layer->init(drawn.place, drawn.slot, seed, from, values);
+  }
+  const auto all = drawn.layer->parameters(drawn.place);
+  const std::int64_t rows = std::ranges::find(all, drawn.slot, &LayerParameter::slot)->count / drawn.columns;
+  std::vector<float> other(static_cast<std::size_t>(rows * drawn.columns));
+  drawn.layer->init(drawn.place, drawn.slot, seed, 0, other);
+  for (float& value : values) {
+    value = other[static_cast<std::size_t>(from % drawn.columns * rows + from / drawn.columns)];
+    ++from;
+  }
+}
+
+}  // namespace
+
 void Layer::init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
                  std::span<float> values) const {
+  if (place.drawn != nullptr && place.drawn->contains(slot)) {
+    return init_as(place.drawn->at(slot), seed, from, values);
+  }
   const auto all = parameters(place);
   const auto at = std::ranges::find(all, slot, &LayerParameter::slot);
   if (at == all.end()) {

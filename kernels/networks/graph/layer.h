@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -42,19 +43,33 @@ struct LayerParameter {
   bool table = false;      // rows that are looked up, stored as they are drawn: written a piece at a time
 };
 
+class Layer;
+struct Drawn;
+
 // A layer's name and shapes in a graph.
 struct LayerPlace {
   std::string name;           // "layer1.0.conv1"; parameters are drawn by it
   std::vector<Shape> inputs;  // of what it reads
   Shape shape;                // of its result
+  // Its parameters that have another layer's values; nullptr: none.
+  std::shared_ptr<const std::map<Slot, Drawn>> drawn{};
 
   const Shape& input() const { return inputs.front(); }
 };
 
+// The parameter of another layer, whose first values a parameter has.
+struct Drawn {
+  std::shared_ptr<const Layer> layer;
+  LayerPlace place;
+  Slot slot{};
+  // Of this one as a matrix, where that is the transpose of the other; 0: it has the same order.
+  std::int64_t columns = 0;
+};
+
 // Work that the layer before may take over.
 struct FoldedNorm {  // into weights and bias
-  std::string name;
-  double gain = 1;
+  std::shared_ptr<const Layer> layer;
+  LayerPlace place;
   float epsilon = 0;
 };
 struct FoldedSum {};  // of its result and another input
@@ -78,8 +93,8 @@ class Layer {
   virtual std::vector<LayerParameter> parameters(const LayerPlace& /*place*/) const { return {}; }
   // Values that training moves, as published.
   virtual std::int64_t trained_values(const LayerPlace& place) const;
-  // Values `from`, from + 1, … of a parameter, at the start: drawn from its distribution, unless they are
-  // made of others.
+  // Values `from`, from + 1, … of a parameter, at the start: another layer's, or drawn from its distribution,
+  // unless they are made of others.
   virtual void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
                     std::span<float> values) const;
   // Puts the values into the order that the stored input asks for.
@@ -108,7 +123,7 @@ class Layer {
 
   // Fusion. epilogue(): this layer's work, if the layer before can do it. take(): does that work of the layer
   // after this one, which inference then drops; false if it cannot.
-  virtual std::optional<Epilogue> epilogue(const std::string& /*name*/) const { return std::nullopt; }
+  virtual std::optional<Epilogue> epilogue(const LayerPlace& /*place*/) const { return std::nullopt; }
   virtual bool take(const Epilogue& /*epilogue*/) { return false; }
 
   // The layer's operation with memory for a faster algorithm; nullptr if it has none: see

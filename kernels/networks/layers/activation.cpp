@@ -47,7 +47,7 @@ class ActivationLayer final : public LikeItsInput<ActivationLayer, ActivationOpt
     recorder.record(backward, arguments, {made, {parts.back()}});
   }
 
-  std::optional<Epilogue> epilogue(const std::string& /*name*/) const override { return options_.activation; }
+  std::optional<Epilogue> epilogue(const LayerPlace& /*place*/) const override { return options_.activation; }
 
   EagerOperations eager(const LayerPlace& place) const override {
     using K = ActivationKind;

@@ -43,7 +43,7 @@ class AddLayer final : public LikeItsInput<AddLayer, AddOptions> {
 
   EagerOperations eager(const LayerPlace& place) const override { return {eager::sum(place)}; }
 
-  std::optional<Epilogue> epilogue(const std::string& /*name*/) const override { return FoldedSum{}; }
+  std::optional<Epilogue> epilogue(const LayerPlace& /*place*/) const override { return FoldedSum{}; }
   bool take(const Epilogue& epilogue) override { return take_activation(epilogue, activation_); }
 
  private:

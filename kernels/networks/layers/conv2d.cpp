@@ -44,14 +44,15 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
   // A folded batch norm's scale and shift are still the network's parameters; its bias is made of them.
   std::int64_t trained_values(const LayerPlace& place) const override {
     const std::int64_t channels = options_.channels;
-    return channels * fan_in(place) + (norm_ ? 2 * channels : options_.bias ? channels : 0);
+    const bool bias = norm_ ? biased_before_norm_ : options_.bias;
+    return channels * fan_in(place) + (norm_ ? 2 * channels : 0) + (bias ? channels : 0);
   }
 
   // With scale γ, shift β, mean μ and variance σ² of a folded batch norm, for each output channel:
-  //   w' = w · γ/√(σ²+ε) and b' = β − μ · γ/√(σ²+ε)
+  //   w' = w · γ/√(σ²+ε) and b' = β + (b − μ) · γ/√(σ²+ε)
   void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
             std::span<float> values) const override {
-    if (slot == Slot::weights || !norm_) {
+    if (slot == Slot::weights || !norm_ || biased_before_norm_) {
       Layer::init(place, slot, seed, from, values);
     }
     if (!norm_) {
@@ -59,7 +60,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
     }
     const auto of_norm = [&](Slot parameter) {
       std::vector<float> all(static_cast<std::size_t>(options_.channels));
-      draw(all, norm_start(parameter, norm_->gain), norm_->name, parameter, seed);
+      norm_->layer->init(norm_->place, parameter, seed, 0, all);
       return all;
     };
     std::vector<float> factor = of_norm(Slot::scale);
@@ -77,7 +78,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
     const std::vector<float> mean = of_norm(Slot::mean);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t k = static_cast<std::size_t>(from) + i;
-      values[i] = shift[k] - mean[k] * factor[k];
+      values[i] = shift[k] + ((biased_before_norm_ ? values[i] : 0) - mean[k]) * factor[k];
     }
   }
 
@@ -129,6 +130,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
       return false;
     }
     norm_ = *norm;
+    biased_before_norm_ = options_.bias;
     options_.bias = true;  // the norm's shift
     return true;
   }
@@ -185,6 +187,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
   }
 
   std::optional<FoldedNorm> norm_;
+  bool biased_before_norm_ = false;
   bool residual_ = false;  // the second input is added before the activation
   Activation activation_ = Activation::none;
 };

@@ -97,8 +97,8 @@ class BatchNormLayer final : public LikeItsInput<BatchNormLayer, BatchNormOption
 
   EagerOperations eager(const LayerPlace& place) const override { return {eager::batch_norm(place)}; }
 
-  std::optional<Epilogue> epilogue(const std::string& name) const override {
-    return FoldedNorm{name, options_.gain, options_.epsilon};
+  std::optional<Epilogue> epilogue(const LayerPlace& place) const override {
+    return FoldedNorm{clone(), place, options_.epsilon};
   }
 };
 

@@ -36,7 +36,7 @@ class ParameterLayer final : public LayerOf<ParameterLayer, ParameterOptions> {
   }
   void init(const LayerPlace& place, Slot slot, std::uint64_t seed, std::int64_t from,
             std::span<float> values) const override {
-    if (options_.values.empty()) {
+    if (options_.values.empty() || place.drawn != nullptr) {
       return Layer::init(place, slot, seed, from, values);
     }
     std::copy_n(options_.values.begin() + from, values.size(), values.begin());

@@ -74,6 +74,7 @@ class Importer {
           fmt::format("{}: the output {} does not depend on the input", file_, quote(output.name)));
     }
     network_.finish_assumptions();
+    draw_alike();
     Pruned pruned = prune(network_.graph, last);
     ImportedNetwork made{.graph = std::move(pruned.graph),
                          .name = fmt::format("{}-{:08x}", stem_, network_.model.hash & 0xffffffffU),
@@ -98,6 +99,47 @@ class Importer {
   }
 
  private:
+  // What reads the same initializer has the same values, whatever kind of layer it is: exporters keep one of
+  // equal values.
+  void draw_alike() {
+    Layers& graph = network_.graph;
+    const auto place_of = [&](const ParameterSource& source) { return graph.place(source.layer); };
+    const auto count_of = [&](const ParameterSource& source) {
+      const auto all = graph[source.layer].layer->parameters(place_of(source));
+      return std::ranges::find(all, source.slot, &LayerParameter::slot)->count;
+    };
+    std::unordered_map<std::string, const ParameterSource*> all_from;
+    for (const auto& wanted :
+         {std::optional(Slot::variance), std::optional(Slot::scale), std::optional<Slot>()}) {
+      for (const ParameterSource& source : network_.sources) {
+        if (!wanted || source.slot == *wanted) {  // those that must be positive first
+          all_from.try_emplace(source.initializer, &source);
+        }
+      }
+    }
+    for (const ParameterSource& source : network_.sources) {
+      const ParameterSource& from = *all_from.at(source.initializer);
+      const bool same = from.layer == source.layer && from.slot == source.slot;
+      if (same || graph.owner_of(source.layer, source.slot) != source.layer ||
+          count_of(from) != count_of(source)) {
+        continue;
+      }
+      Drawn drawn{.layer = graph[from.layer].layer, .place = place_of(from), .slot = from.slot};
+      if (from.transposed != source.transposed) {
+        // Only a linear layer has the file's matrix transposed, as features by inputs.
+        const Shape& rows = graph[(source.transposed ? source : from).layer].shape;
+        const std::int64_t features = rows[rows.rank() - 1].size;
+        drawn.columns = source.transposed ? count_of(source) / features : features;
+      }
+      std::map<Slot, Drawn> all;
+      if (const auto& before = graph[source.layer].drawn; before != nullptr) {
+        all = *before;
+      }
+      all.emplace(source.slot, std::move(drawn));
+      graph.edit(source.layer).drawn = std::make_shared<const std::map<Slot, Drawn>>(std::move(all));
+    }
+  }
+
   void check_opset() {
     const std::int64_t opset = network_.opset();
     if (opset < 1) {

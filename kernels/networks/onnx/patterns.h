@@ -9,6 +9,9 @@
 //   Gelu(x)                        [approximate: "none" or "tanh"]
 //   Silu(x)                        x · sigmoid(x)
 //   HardSwish(x)                   x · clip(x + 3, 0, 6) / 6
+//   ScatterGrid(x, updates, i0, …) ScatterND at the places whose index along dimension d is i_d, each
+//   repeated
+//                                  to the updates' places [reduction]
 //
 // and clip(x + 3, 0, 6) / 6 becomes ONNX's HardSigmoid(x) [alpha: 1/6, beta: 1/2].
 //

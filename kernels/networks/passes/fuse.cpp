@@ -37,7 +37,7 @@ class Fuser {
   // The new node that computes the old one as well.
   std::optional<Value> fuse(Value value) {
     const Node& node = old_[value];
-    const auto epilogue = node.layer->epilogue(node.name);
+    const auto epilogue = node.layer->epilogue(old_.place(value));
     if (!epilogue) {
       return std::nullopt;
     }

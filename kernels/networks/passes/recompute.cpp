@@ -10,7 +10,7 @@ using Value = Graph::Value;
 
 std::optional<Epilogue> epilogue_of(const Graph& graph, Value value) {
   const Node& node = graph[value];
-  return node.layer == nullptr ? std::nullopt : node.layer->epilogue(node.name);
+  return node.layer == nullptr ? std::nullopt : node.layer->epilogue(graph.place(value));
 }
 
 template <class Kind>

@@ -156,7 +156,7 @@ Activation Recorder::take_next_activation(TakesSlope slope) {
       nodes[next].inputs.front() != current_) {
     return Activation::none;
   }
-  const auto epilogue = nodes[next].layer->epilogue(nodes[next].name);
+  const auto epilogue = nodes[next].layer->epilogue(plan_.graph.place(next));
   const Activation* const activation = epilogue ? std::get_if<Activation>(&*epilogue) : nullptr;
   const auto reads = [&](const Node& node) { return std::ranges::count(node.inputs, current_) > 0; };
   if (activation == nullptr || !is_rectifier(*activation) || std::ranges::count_if(nodes, reads) != 1) {

@@ -57,6 +57,23 @@ TEST(Parameters, FoldingFollowsTheFormula) {
   }
 }
 
+TEST(Parameters, FoldingKeepsABias) {
+  Graph g(Image{4, 3, 3});
+  ConvOptions conv{.channels = 4, .kernel = 1};
+  conv.bias = true;
+  g.batch_norm("norm", g.conv2d("conv", g.image(), conv));
+  const Graph fused = fuse_for_inference(g);
+  ASSERT_EQ(fused.output(), 1U);
+  EXPECT_EQ(fused.parameter_count(), g.parameter_count());
+  const auto own = plain_parameter(g, 1, Slot::bias, 5);
+  const auto bias = plain_parameter(fused, 1, Slot::bias, 5);
+  const auto of_norm = [&](Slot slot) { return plain_parameter(g, 2, slot, 5); };
+  for (std::size_t k = 0; k < 4; ++k) {
+    const float factor = of_norm(Slot::scale)[k] / std::sqrt(of_norm(Slot::variance)[k] + 1e-5F);
+    EXPECT_FLOAT_EQ(bias[k], of_norm(Slot::shift)[k] + (own[k] - of_norm(Slot::mean)[k]) * factor);
+  }
+}
+
 TEST(Parameters, RefuseWhatALayerHasNot) {
   const Graph g = small();
   EXPECT_THROW(plain_parameter(g, 1, Slot::bias, 1), std::logic_error);

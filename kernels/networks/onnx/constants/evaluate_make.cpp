@@ -6,6 +6,7 @@
 
 #include "kernels/networks/onnx/constants/attributes.h"
 #include "kernels/networks/onnx/constants/evaluate.h"
+#include "kernels/networks/onnx/constants/rebind.h"
 #include "kernels/networks/onnx/constants/refused.h"
 
 namespace bench::kernels::onnx {
@@ -196,17 +197,12 @@ std::vector<Constant> one_hot(const Evaluation& evaluation) {
   return {made};
 }
 
-// Rows of the data replaced by updates.
-std::vector<Constant> scatter_nd(const Evaluation& evaluation) {
+// Rows of the data, of which each index has `depth` numbers, replaced by updates.
+std::vector<Constant> scattered(const Evaluation& evaluation, std::size_t depth,
+                                const std::vector<std::int64_t>& rows, const Constant& updates) {
   Constant made = evaluation.in(0);
-  const Constant& indices = evaluation.in(1);
-  const Constant& updates = evaluation.in(2);
-  if (text_of(evaluation.node, "reduction", "none") != "none" || indices.dims.empty()) {
+  if (text_of(evaluation.node, "reduction", "none") != "none") {
     throw Refused("updates that are joined with what is there");
-  }
-  const auto depth = static_cast<std::size_t>(indices.dims.back().size);
-  if (depth == 0 || depth > made.dims.size()) {
-    throw Refused("indices of more dimensions than there are");
   }
   const std::int64_t count = made.elements();
   evaluation.budget.take(count);
@@ -216,7 +212,6 @@ std::vector<Constant> scatter_nd(const Evaluation& evaluation) {
   }
   const std::vector<std::int64_t> steps = steps_of(made.dims);
   const std::int64_t inner = steps[depth - 1];
-  const std::vector<std::int64_t> rows = indices.wholes();
   if (updates.elements() != static_cast<std::int64_t>(rows.size() / depth) * inner) {
     throw Refused("updates of another size than their places");
   }
@@ -238,6 +233,46 @@ std::vector<Constant> scatter_nd(const Evaluation& evaluation) {
   return {made};
 }
 
+std::vector<Constant> scatter_nd(const Evaluation& evaluation) {
+  const Constant& indices = evaluation.in(1);
+  const auto depth = indices.dims.empty() ? 0 : static_cast<std::size_t>(indices.dims.back().size);
+  if (depth == 0 || depth > evaluation.in(0).dims.size()) {
+    throw Refused("indices of more dimensions than there are");
+  }
+  return scattered(evaluation, depth, indices.wholes(), evaluation.in(2));
+}
+
+// The index along each dimension by itself, repeated to the updates' places.
+std::vector<Constant> scatter_grid(const Evaluation& evaluation) {
+  const Constant& updates = evaluation.in(1);
+  const std::size_t depth = evaluation.inputs.size() - 2;
+  const std::size_t rank = evaluation.in(0).dims.size();
+  if (depth == 0 || depth > rank || updates.dims.size() < rank - depth) {
+    throw Refused("indices of more dimensions than there are");
+  }
+  const Extents dims(updates.dims.begin(), updates.dims.end() - static_cast<std::ptrdiff_t>(rank - depth));
+  const std::int64_t count = elements_of(dims);
+  evaluation.budget.take(elements_of({count, static_cast<std::int64_t>(depth)}));
+  std::vector<std::int64_t> rows(static_cast<std::size_t>(count) * depth);
+  const std::vector<std::int64_t> steps = steps_of(dims);
+  for (std::size_t i = 0; i < depth; ++i) {
+    const Constant& indices = evaluation.in(i + 2);
+    if (indices.dims.size() > dims.size() || elements_of(broadcast(indices.dims, dims)) != count) {
+      throw Refused("updates of another size than their places");
+    }
+    const std::vector<std::int64_t> own = steps_of(indices.dims);
+    const std::size_t missing = dims.size() - indices.dims.size();
+    for (std::int64_t row = 0; row < count; ++row) {
+      std::int64_t at = 0;
+      for (std::size_t d = 0; d < indices.dims.size(); ++d) {
+        at += indices.dims[d].size == 1 ? 0 : row / steps[d + missing] % dims[d + missing].size * own[d];
+      }
+      rows[static_cast<std::size_t>(row) * depth + i] = to_whole(indices.value(at));
+    }
+  }
+  return scattered(evaluation, depth, rows, updates);
+}
+
 const Registration<ConstantOperator> given{{"Constant", constant}};
 const Registration<ConstantOperator> filled{{"ConstantOfShape", constant_of_shape}};
 const Registration<ConstantOperator> ranges{{"Range", range}};
@@ -246,7 +281,8 @@ const Registration<ConstantOperator> triangles{{"Trilu", triangle}};
 const Registration<ConstantOperator> diagonal{{"EyeLike", eye}};
 const Registration<ConstantOperator> not_zero{{"NonZero", non_zero}};
 const Registration<ConstantOperator> hot{{"OneHot", one_hot}};
-const Registration<ConstantOperator> scattered{{"ScatterND", scatter_nd}};
+const Registration<ConstantOperator> scattering{{"ScatterND", scatter_nd}};
+const Registration<ConstantOperator> scattering_grids{{"bench.ScatterGrid", scatter_grid}};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

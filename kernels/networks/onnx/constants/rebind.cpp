@@ -74,14 +74,23 @@ Target read(const Extents& in, const std::vector<Number>& target, bool zero_is_s
 // The dimension of a target of plain numbers that the batch multiplies.
 std::size_t place_of_batch(const Extents& in, const Target& target, std::int64_t batch) {
   const std::size_t own = batch_of(in).value();
-  const std::int64_t before = elements_of(Extents(in.begin(), in.begin() + static_cast<std::ptrdiff_t>(own)));
+  const auto at_own = in.begin() + static_cast<std::ptrdiff_t>(own);
+  const std::int64_t before = elements_of(Extents(in.begin(), at_own));
+  const std::int64_t behind = elements_of(Extents(at_own, in.end()));  // of each sample
   std::vector<std::size_t> candidates;
+  std::optional<std::size_t> joins_earlier;  // the dimension that the batch and those before it become
+  const std::int64_t elements = elements_of(target.dims);
   std::int64_t outer = 1;
   for (std::size_t i = 0; i < target.dims.size(); ++i) {
-    if (outer == before && target.dims[i].size % batch == 0) {
+    const bool divides = target.dims[i].size % batch == 0;
+    if (outer == before && divides) {
       candidates.push_back(i);
     }
     outer *= target.dims[i].size;
+    if (before > 1 && divides && outer > 0 && elements / outer == behind && target.dims[i].size > batch &&
+        !joins_earlier) {
+      joins_earlier = i;
+    }
   }
   const auto first = [&](const auto& suits) {
     const auto at = std::ranges::find_if(candidates, suits);
@@ -93,6 +102,12 @@ std::size_t place_of_batch(const Extents& in, const Target& target, std::int64_t
   };
   const auto inferred = [&](std::size_t i) { return i == target.inferred; };
   const auto alone = [&](std::size_t i) { return target.dims[i].size == batch; };
+  // Rows of features that were a sequence: the batch joins the rows, not the features.
+  const bool is_matrix = target.dims.size() == 2;
+  if (joins_earlier && !first(as_it_was) && !first(inferred) &&
+      (candidates.empty() || joins_earlier == target.inferred || is_matrix)) {
+    return *joins_earlier;
+  }
   for (const auto& found : {first(as_it_was), first(inferred), first(at_its_place), first(alone)}) {
     if (found) {
       return *found;

@@ -122,9 +122,10 @@ class Sum {
       for (std::size_t d = 0; d < equation_.inputs[i].size(); ++d) {
         const Extent& extent = node.shape(i)[d];
         const auto [at, added] = extents_.emplace(equation_.inputs[i][d], extent);
-        if (!added && at->second != extent) {
+        if (!added && at->second.size != extent.size) {
           throw Refused("dimensions of one letter that differ");
         }
+        at->second.per_sample |= extent.per_sample;
       }
     }
   }
@@ -171,11 +172,15 @@ class Sum {
     return shape_of(dims);
   }
 
-  // An input, summed over the letters that nothing else has.
+  // An input, summed over the letters that nothing else has. Where another one has the batch along a letter,
+  // each sample has this one's elements.
   template <class Kept>
   Lettered summed(std::size_t input, const Kept& kept) {
     const std::string& letters = equation_.inputs[input];
     Lettered value{node_.layer(input, Uniform{0, 0.1}), pick(letters, kept)};
+    if (!node_.shape(input).batch_dimension()) {
+      value.layer = node_.all.repeated(value.layer, shape(letters));
+    }
     ReduceOptions options{.function = ReduceFunction::sum, .dimensions = {}, .keep_dims = false};
     for (std::size_t d = 0; d < letters.size(); ++d) {
       if (!kept(letters[d])) {

@@ -69,12 +69,13 @@ std::optional<SliceOptions> as_slice(const std::vector<std::int64_t>& indices, s
                                                 .size = static_cast<std::int64_t>(indices.size())});
 }
 
-// Elements of the dimension that the batch multiplies, by indices that step from sample to sample.
+// Elements of the dimension that the batch multiplies, by indices that step from sample to sample, or that
+// every sample has of its own.
 void gather_within_samples(Lowering& node, const Constant& indices) {
   const Shape shape = node.shape(0);
   const std::int64_t each = shape[0].size;
-  if (!shape[0].per_sample || node.axis(0) != 0 || !indices.counts_samples ||
-      indices.dims.front() != kBatch || shape.rank() == Shape::kMostDims) {
+  if (!shape[0].per_sample || node.axis(0) != 0 || indices.dims.empty() || indices.dims.front() != kBatch ||
+      shape.rank() == Shape::kMostDims) {
     throw Refused("it takes one sample of a batch");
   }
   Shape apart{kBatch, each};

@@ -5,6 +5,7 @@
 
 #include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/onnx/lower/batch_apart.h"
 #include "kernels/networks/onnx/lower/lowering.h"
 #include "kernels/networks/onnx/lower/pointwise.h"
 #include "kernels/operations/batched_matmul/batched_matmul.h"
@@ -134,7 +135,26 @@ void multiply(Lowering& node, const MatmulOptions& options) {
     }
     return node.set(made, shape);
   }
-  node.set(node.append({matrices(node, 0, rank), matrices(node, 1, rank)}, options));
+  const std::vector<Layers::Value> operands{matrices(node, 0, rank), matrices(node, 1, rank)};
+  const Shape& a = node.all.graph[operands[0]].shape;
+  const Shape& b = node.all.graph[operands[1]].shape;
+  // Each sample's k matrices meet k others.
+  if (const auto met = meeting({a, b}); met && *met > 1 && rank < Shape::kMostDims) {
+    Shape shape = a;
+    shape[rank - 1 - *met].per_sample = true;
+    const Layers::Value made = node.append(
+        {node.all.reshaped(operands[0], apart(a, *met)), node.all.reshaped(operands[1], apart(b, *met))},
+        options);
+    const Shape& product = node.all.graph[made].shape;
+    shape[rank - 2] = product[rank - 1];
+    shape[rank - 1] = product[rank];
+    for (std::size_t d = 0; d + 2 < rank; ++d) {
+      shape[d].size = std::max(a[d].size, b[d].size);
+      shape[d].per_sample = a[d].per_sample || b[d].per_sample;
+    }
+    return node.set(node.all.reshaped(made, shape));
+  }
+  node.set(node.append(operands, options));
 }
 
 void lower_matmul(Lowering& node) {

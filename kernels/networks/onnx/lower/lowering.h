@@ -46,7 +46,8 @@ class Importing {
   std::unordered_map<std::string, std::vector<const Node*>> readers;
   std::unordered_map<std::string, int> products;  // how many linear layers a weight has
   std::set<std::string> convolved;                // weights of convolutions
-  std::set<const Node*> absorbed;                 // what they compute is done by an earlier node's layer
+  std::set<std::int64_t> joined_positions;  // that a reshape has made rows of, with the batch behind them
+  std::set<const Node*> absorbed;           // what they compute is done by an earlier node's layer
 
   std::unordered_map<std::string, const Tensor*> initializers;
   // Known values whose elements the file does not tell, and the input or the tensor that they come from.

@@ -1,10 +1,14 @@
-// ScatterND at known indices: each element of the result is one of the value or one of the updates.
+// ScatterND at known indices: each element of the result is one of the value or one of the updates. Where the
+// places are a block of the value, the rest is joined around it.
+#include <algorithm>
 #include <numeric>
 
 #include <fmt/format.h>
 
 #include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/graph/layer_options.h"
+#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/lower/batch_apart.h"
 #include "kernels/networks/onnx/lower/lowering.h"
 #include "kernels/operations/gather/gather.h"
 
@@ -131,6 +135,137 @@ void lower_scatter_nd(Lowering& node) {
   scatter(node, places, 2, written);
 }
 
+// Indices along one dimension, as they lie in the grid of all places.
+struct GridIndices {
+  const Constant* constant = nullptr;
+  std::vector<std::int64_t> steps;  // 0 where they are repeated
+
+  GridIndices(const Constant& indices, std::size_t rank) : constant(&indices), steps(rank, 0) {
+    const std::size_t missing = rank - indices.dims.size();
+    const std::vector<std::int64_t> own = steps_of(indices.dims);
+    for (std::size_t d = 0; d < indices.dims.size(); ++d) {
+      steps[missing + d] = indices.dims[d].size == 1 ? 0 : own[d];
+    }
+  }
+  // Where they are consecutive along one dimension of the grid and alike along all others.
+  std::optional<std::int64_t> start(const Places& places, std::size_t dimension, std::size_t along,
+                                    std::int64_t count) const {
+    for (std::size_t d = 0; d < steps.size(); ++d) {
+      if (d != along && steps[d] != 0) {
+        return std::nullopt;
+      }
+    }
+    const std::int64_t step = places.steps[dimension];
+    const std::int64_t first = places.place(dimension, constant->value(0)) / step;
+    for (std::int64_t i = 1; i < count; ++i) {
+      if (places.place(dimension, constant->value(i * steps[along])) / step != first + i) {
+        return std::nullopt;
+      }
+    }
+    return first;
+  }
+};
+
+// The value with the updates in the place of a block, which begins at `starts` in the dimensions from
+// places.first on. False where they are no block.
+bool write_block(Lowering& node, const Places& places, const std::vector<GridIndices>& grid,
+                 const Extents& dims) {
+  const Shape& updates = node.shape(1);
+  if (dims.size() != grid.size() || updates.rank() != places.shape.rank() ||
+      (places.first == 1 && updates[0] != kBatch)) {
+    return false;
+  }
+  std::vector<std::int64_t> starts(places.shape.rank(), 0);
+  for (std::size_t d = places.first; d < grid.size(); ++d) {
+    const auto start = grid[d].start(places, d, d, dims[d].size);
+    if (!start) {
+      return false;
+    }
+    starts[d] = *start;
+  }
+  for (std::size_t d = grid.size(); d < places.shape.rank(); ++d) {
+    if (updates[d] != places.shape[d]) {
+      return false;
+    }
+  }
+  Layers::Value made = node.layer(1);
+  for (std::size_t d = grid.size(); d-- > places.first;) {
+    const std::int64_t size = places.shape[d].size;
+    const std::int64_t end = starts[d] + dims[d].size;
+    // Beside the block in this dimension, within it in the earlier ones.
+    const auto beside = [&](std::int64_t from, std::int64_t count) {
+      Layers::Value part =
+          sliced(node, node.layer(0), {.dimension = d, .start = from, .step = 1, .size = count});
+      for (std::size_t earlier = places.first; earlier < d; ++earlier) {
+        if (dims[earlier] != places.shape[earlier]) {
+          part =
+              sliced(node, part,
+                     {.dimension = earlier, .start = starts[earlier], .step = 1, .size = dims[earlier].size});
+        }
+      }
+      return part;
+    };
+    std::vector<Layers::Value> parts;
+    if (starts[d] > 0) {
+      parts.push_back(beside(0, starts[d]));
+    }
+    parts.push_back(made);
+    if (end < size) {
+      parts.push_back(beside(end, size - end));
+    }
+    made = parts.size() == 1 ? made : node.append(parts, ConcatOptions{.dimension = d});
+  }
+  node.set(made, places.shape);
+  return true;
+}
+
+void lower_scatter_grid(Lowering& node) {
+  const Places places(node);
+  const std::size_t depth = node.inputs() - 2;
+  const std::size_t rank = places.shape.rank();
+  const Extents updates = extents_of(node.shape(1));
+  if (depth <= places.first || depth > rank || updates.size() < rank - depth) {
+    throw Refused("indices of another kind than a place in each sample");
+  }
+  const Extents dims(updates.begin(), updates.end() - static_cast<std::ptrdiff_t>(rank - depth));
+  std::vector<GridIndices> grid;
+  for (std::size_t d = 0; d < depth; ++d) {
+    const Constant& indices = node.known(d + 2, "its indices");
+    if (indices.dims.size() > dims.size() ||
+        elements_of(broadcast(indices.dims, dims)) != elements_of(dims) ||
+        (places.first == 1 && d == 0 ? !numbers_samples(node, indices, 1) : indices.counts_samples)) {
+      throw Refused("indices of another kind than a place in each sample");
+    }
+    grid.emplace_back(indices, dims.size());
+  }
+  if (elements_of(dims) == 0) {
+    return node.same(0);
+  }
+  if (write_block(node, places, grid, dims)) {
+    return;
+  }
+  const std::int64_t inner = places.steps[depth - 1];
+  const std::int64_t slices = elements_of(dims);
+  node.all.budget.take(elements_of({slices, inner}));
+  std::vector<std::int64_t> written;
+  std::vector<std::int64_t> index(dims.size(), 0);
+  for (std::int64_t slice = 0; slice < slices; ++slice) {
+    std::int64_t at = 0;
+    for (std::size_t d = places.first; d < depth; ++d) {
+      at += places.place(d, grid[d].constant->value(std::inner_product(
+                                index.begin(), index.end(), grid[d].steps.begin(), std::int64_t{0})));
+    }
+    for (std::int64_t i = 0; i < inner; ++i) {
+      written.push_back(at + i);
+    }
+    for (std::size_t d = dims.size(); d-- > 0 && ++index[d] == dims[d].size;) {
+      index[d] = 0;
+    }
+  }
+  scatter(node, places, 1, written);
+}
+
+const Registration<Lowered> scatter_grid{{"bench.ScatterGrid", lower_scatter_grid}};
 const Registration<Lowered> scatter_nd{{"ScatterND", lower_scatter_nd}};
 
 }  // namespace

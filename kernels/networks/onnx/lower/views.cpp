@@ -1,12 +1,35 @@
 // Operators whose result has its input's elements in order: only the shape changes.
 #include <algorithm>
 
+#include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/onnx/constants/rebind.h"
 #include "kernels/networks/onnx/constants/slices.h"
 #include "kernels/networks/onnx/lower/lowering.h"
 
 namespace bench::kernels::onnx {
 namespace {
+
+// Each sample's elements stay in order. Where another number of elements comes before the batch, as where
+// positions x batch become rows, they are moved, so that a sample's lie as the shape says at every batch.
+std::optional<Layers::Value> moved(Lowering& node, const Value& value, const Shape& shape) {
+  Importing& all = node.all;
+  const std::int64_t before = value.shape.pieces_of_sample();
+  const std::int64_t behind = shape.pieces_of_sample();
+  const bool is_input = value.layer == all.graph.image();
+  if (!value.layer || !value.has_batch() || before == behind || (is_input && all.graph.tokens())) {
+    return value.layer;
+  }
+  const std::int64_t elements = shape.elements();
+  Layers::Value made = *value.layer;
+  const TransposeOptions swap{.order = {1, 0, 2}};
+  if (before > 1) {
+    made = node.append({all.reshaped(made, {before, kBatch, elements / before})}, swap);
+  }
+  if (behind > 1) {
+    made = node.append({all.reshaped(made, {kBatch, behind, elements / behind})}, swap);
+  }
+  return made;
+}
 
 // The first input as another shape.
 void view(Lowering& node, const Extents& dims) {
@@ -21,9 +44,32 @@ void view(Lowering& node, const Extents& dims) {
     value.transposed = false;
     value.computed = true;
   }
+  value.layer = moved(node, value, shape);
   value.shape = shape;
   value.padded = nullptr;
   node.set(std::move(value));
+}
+
+// Rows that were positions x batch become that again, where plain numbers say positions x 1.
+void split_positions(Lowering& node, const Extents& in, const std::vector<Number>& target, Extents& dims) {
+  const auto batch = [](const Extents& of) { return std::ranges::find(of, true, &Extent::per_sample); };
+  const auto own = batch(in);
+  const auto at = dims.begin() + (batch(dims) - dims.begin());
+  if (own == in.end() || at == dims.end()) {
+    return;
+  }
+  if (own != in.begin() && at->size == own->size * elements_of(Extents(in.begin(), own))) {
+    node.all.joined_positions.insert(at->size);
+    return;
+  }
+  const bool plain = std::ranges::all_of(target, [](const Number& size) { return size.per_batch == 0; });
+  const auto next = at + 1;
+  if (plain && at->size > 1 && at->size == own->size && next != dims.end() && *next == Extent(1) &&
+      (target[static_cast<std::size_t>(next - dims.begin())].fixed == -1 ||
+       node.all.joined_positions.contains(at->size))) {
+    at->per_sample = false;
+    next->per_sample = true;
+  }
 }
 
 void lower_reshape(Lowering& node) {
@@ -41,8 +87,10 @@ void lower_reshape(Lowering& node) {
       target.push_back(shape.number(i));
     }
   }
-  view(node, reshaped(extents_of(node.shape(0)), target, integer_of(node.node, "allowzero", 0) != 0,
-                      node.all.file_batch));
+  const Extents in = extents_of(node.shape(0));
+  Extents dims = reshaped(in, target, integer_of(node.node, "allowzero", 0) != 0, node.all.file_batch);
+  split_positions(node, in, target, dims);
+  view(node, dims);
 }
 
 void lower_flatten(Lowering& node) {

@@ -12,5 +12,7 @@ bool recognise_activation(GraphIndex& index, GraphIndex::NodeId node);
 bool recognise_layer_norm(GraphIndex& index, GraphIndex::NodeId node);
 // Around InstanceNormalization.
 bool recognise_group_norm(GraphIndex& index, GraphIndex::NodeId node);
+// Around ScatterND.
+bool recognise_scatter(GraphIndex& index, GraphIndex::NodeId node);
 
 }  // namespace bench::kernels::onnx

@@ -110,6 +110,44 @@ TEST_F(OnnxOperators, RowsWrittenToPlaces) {
                  [](const Values& x) { return Values{2 * x[2], 2 * x[3], x[2], x[3], 2 * x[0], 2 * x[1]}; });
 }
 
+// x[:, 1:, :2] = 2 · x[:, :1, 1:] of 2 x 3 elements, as exporters write it; the places are in order or not.
+TEST_F(OnnxOperators, ScatterToABlock) {
+  for (const bool in_order : {true, false}) {
+    SCOPED_TRACE(in_order);
+    OnnxWriter net;
+    net.input("x", {1, 2, 3});
+    net.integers("sample", {1, 1, 1}, {0});
+    net.integers("rows", {1, 1}, {1});
+    net.integers("columns", {2},
+                 in_order ? std::vector<std::int64_t>{0, -2} : std::vector<std::int64_t>{1, 0});
+    net.integers("places", {3}, {1, 1, 2});
+    net.integers("last", {1}, {-1});
+    net.integers("from", {2}, {0, 1});
+    net.integers("to", {2}, {1, 3});
+    net.integers("axes", {2}, {1, 2});
+    net.floats("two", {}, {2});
+    net.node("Slice", {"x", "from", "to", "axes"}, {"part"});
+    net.node("Mul", {"part", "two"}, {"updates"});
+    std::vector<std::string> all;
+    for (const std::string indices : {"sample", "rows", "columns"}) {
+      net.node("Expand", {indices, "places"}, {indices + " repeated"});
+      net.node("Unsqueeze", {indices + " repeated", "last"}, {indices + " apart"});
+      all.push_back(indices + " apart");
+    }
+    net.node("Concat", all, {"indices"}, {written::i("axis", -1)});
+    net.node("ScatterND", {"x", "indices", "updates"}, {"y"});
+    net.output("y");
+    const ImportedNetwork network = this->network(net);
+    EXPECT_EQ(std::ranges::any_of(network.graph.nodes(), [](const auto& node) { return node.is("gather"); }),
+              !in_order);
+    expect_answers(network, [&](const Values& x) {
+      const float first = 2 * x[in_order ? 1 : 2];
+      const float second = 2 * x[in_order ? 2 : 1];
+      return Values{x[0], x[1], x[2], first, second, x[5]};
+    });
+  }
+}
+
 TEST_F(OnnxOperators, RowsOfOneHot) {
   OnnxWriter net;
   net.input("x", {-1, 2, 3});

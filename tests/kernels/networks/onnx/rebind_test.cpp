@@ -37,6 +37,11 @@ TEST(Rebind, FindsTheBatchBehindOtherDimensions) {
   EXPECT_EQ(to({1, 1_b, 768}, {1, 12, 64}), (Extents{1, 12_b, 64}));
   EXPECT_EQ(to({1, 1_b, 768}, {-1, 12, 64}), (Extents{1_b, 12, 64}));
   EXPECT_EQ(to({3, 1_b, 4, 5}, {3, 4, 5}), (Extents{3, 4_b, 5}));
+  // Rows stay rows.
+  EXPECT_EQ(to({49, 1_b, 768}, {49, 768}), (Extents{49_b, 768}));
+  EXPECT_EQ(to({49, 1_b, 768}, {-1, 768}), (Extents{49_b, 768}));
+  EXPECT_EQ(to({12, 4_b, 16}, {12, 64}), (Extents{12_b, 64}));
+  EXPECT_EQ(to({4, 1_b, 6, 5}, {4, -1}), (Extents{4, 30_b}));
 }
 
 TEST(Rebind, TakesTheBatchOfTheFileOut) {
