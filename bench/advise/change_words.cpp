@@ -32,7 +32,8 @@ std::string changed_words(const TrainingSettings& now, const TrainingSettings& t
   return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, bool on_gpu) {
+std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, bool on_gpu,
+                            bool training) {
   std::vector<std::string> loader;
   if (now.batch != then.batch) {
     loader.push_back(fmt::format("batch_size={}", then.batch));
@@ -56,9 +57,9 @@ std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings&
   if (now.dtype != then.dtype) {
     const char* const device = on_gpu ? "cuda" : "cpu";
     settings.push_back(
-        then.dtype == "bf16" ? fmt::format("torch.autocast(\"{}\", dtype=torch.bfloat16)", device)
-        : then.dtype == "fp16"
-            ? fmt::format("torch.autocast(\"{}\", dtype=torch.float16), torch.amp.GradScaler()", device)
+        then.dtype == "bf16"   ? fmt::format("torch.autocast(\"{}\", dtype=torch.bfloat16)", device)
+        : then.dtype == "fp16" ? fmt::format("torch.autocast(\"{}\", dtype=torch.float16){}", device,
+                                             training ? ", torch.amp.GradScaler()" : "")
         : then.dtype == "tf32"
             ? "torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True"
         : then.dtype == "half" ? "model.half()"
@@ -73,7 +74,7 @@ std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings&
 }
 
 std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSettings& then,
-                                  const SettingBytes& before, const SettingBytes& after) {
+                                  const SettingBytes& before, const SettingBytes& after, bool training) {
   std::vector<std::string> costs;
   if (before.device > 0 && after.device > 0 && before.device != after.device) {
     costs.push_back(fmt::format(
@@ -90,10 +91,15 @@ std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSet
                                 format_bytes(std::llround(after.host))));
   }
   if (now.dtype != then.dtype && then.dtype != "fp32") {
-    costs.emplace_back(then.dtype == "tf32" ? "10 bits of mantissa in products: compare the loss"
-                       : then.dtype == "bf16"
-                           ? "8 bits of precision: compare the validation loss"
-                           : "a range of 6e-8 to 65504: scale the loss, and compare the validation loss");
+    const std::string compare = training ? "compare the validation loss" : "compare the answers";
+    costs.push_back(then.dtype == "tf32" ? "10 bits of mantissa in products: " + compare
+                    : then.dtype == "bf16"
+                        ? "8 bits of precision: " + compare
+                        : "a range of 6e-8 to 65504: " + std::string(training ? "scale the loss, and " : "") +
+                              compare);
+  }
+  if (!training) {
+    return costs;
   }
   if (now.effective_batch() != then.effective_batch()) {
     const double ratio =

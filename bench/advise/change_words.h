@@ -14,7 +14,8 @@ std::string changed_words(const TrainingSettings& now, const TrainingSettings& t
 
 // "DataLoader(batch_size=64, num_workers=3, pin_memory=True, prefetch_factor=2)"; what did not change is left
 // out, but for workers, whose prefetch_factor is always written.
-std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, bool on_gpu);
+std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, bool on_gpu,
+                            bool training);
 
 struct SettingBytes {
   std::int64_t device = 0;  // 0: not known, as the others
@@ -23,8 +24,8 @@ struct SettingBytes {
   double host_cap = 0;
 };
 
-// A sentence each: memory, accuracy, effective batch and learning rate.
+// A sentence each: memory, accuracy and, in training, effective batch and learning rate.
 std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSettings& then,
-                                  const SettingBytes& before, const SettingBytes& after);
+                                  const SettingBytes& before, const SettingBytes& after, bool training);
 
 }  // namespace bench

@@ -136,8 +136,13 @@ class Adviser {
         tried, [&](const Option& one) { return (one.*by)() * kNearBest <= ((*fastest).*by)(); });
   }
 
-  // Fewer accumulations where the batch grows, so that the optimizer sees what it saw.
+  bool is_training() const { return model_.task().mode != "infer"; }
+
+  // In training fewer accumulations where the batch grows, so that the optimizer sees what it saw.
   TrainingSettings with_same_effective_batch(TrainingSettings settings) const {
+    if (!is_training()) {
+      return settings;
+    }
     const std::int64_t effective = now_.settings.batch * now_.settings.accumulate;
     settings.accumulate = std::max<std::int64_t>(1, effective / settings.batch);
     return settings;
@@ -234,7 +239,7 @@ class Adviser {
   Change change_to(const Option& then) const {
     Change change;
     change.what = changed_words(now_.settings, then.settings);
-    change.setting = pytorch_setting(now_.settings, then.settings, model_.crosses_bus());
+    change.setting = pytorch_setting(now_.settings, then.settings, model_.crosses_bus(), is_training());
     change.after = then.settings;
     change.step_ns = then.step.parts.step_ns;
     const double factor = std::exp(kZ90 * then.step.deviation());
@@ -242,7 +247,7 @@ class Adviser {
     const Estimate gain = speedup(then);
     change.speedup = gain.value;
     change.speedup90 = gain.ci95;
-    change.costs = costs_of(now_.settings, then.settings, bytes_of(now_), bytes_of(then));
+    change.costs = costs_of(now_.settings, then.settings, bytes_of(now_), bytes_of(then), is_training());
     for (const char* const sweep : {"batch", "workers", "transfer"}) {
       const std::string& file = model_.file_of(sweep);
       const bool used = std::string(sweep) == "batch"     ? true
@@ -291,7 +296,9 @@ class Adviser {
       advice.reason = *near;
       return;
     }
-    if (share(parts.waiting_ns) >= kCounts && model_.loading() != nullptr) {
+    // A short wait that no setting shortens is not what limits the step.
+    const double worth_a_name = paying_.empty() ? 2 * kCounts : kCounts;
+    if (share(parts.waiting_ns) >= worth_a_name && model_.loading() != nullptr) {
       name_the_wait(advice, share(parts.waiting_ns));
       return;
     }
