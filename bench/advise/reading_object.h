@@ -134,13 +134,15 @@ class ReadingObject {
     }
     return values;
   }
+  // An empty list is no reading: a machine without a card.
   std::vector<double> byte_list(const std::string& base) {
     const auto found = find(base, byte_units());
-    return found ? list(*found,
-                        [this](const Found& at, const Json& json) {
-                          return number(at, json, 0, kMostBytes, "0 or more");
-                        })
-                 : std::vector<double>{};
+    return found && *found->json != Json::array()
+               ? list(*found,
+                      [this](const Found& at, const Json& json) {
+                        return number(at, json, 0, kMostBytes, "0 or more");
+                      })
+               : std::vector<double>{};
   }
   std::vector<double> percents(const std::string& base) {
     const auto found = find(base, percent_units());

@@ -81,7 +81,7 @@ std::vector<MeasuredStep> measured_steps(const Json& file, double batch) {
   constexpr double kUnknown = 0.05;  // without an interval
   std::vector<MeasuredStep> steps;
   for (const Json& point : file.at("sweep").value("measured", Json::array())) {
-    const double rate = point.at("images_per_s").get<double>();
+    const double rate = point.value("images_per_s", 0.0);
     if (!point.contains("compute_ns") || !(rate > 0)) {
       continue;
     }

@@ -201,7 +201,8 @@ TEST(MeasuredAdvice, WorkersThatTakeTheCoresOfComputingAreTheLoaders) {
   const StepModel model({batch_file(), workers});
   const Advice advice = advice_from(model, {.batch = 8, .workers = 4});
   EXPECT_EQ(advice.bottleneck, Bottleneck::loader_cpu);
-  EXPECT_THAT(advice.reason, HasSubstr("computing takes 144 ms of a step of 144 ms, and 80 ms without them"));
+  EXPECT_THAT(advice.reason,
+              HasSubstr("computing takes 144 ms of a step of 144 ms, and 80.0 ms without them"));
   EXPECT_EQ(advice.changes.front().what, "workers 4 → 1");
 }
 
@@ -286,12 +287,17 @@ TEST(MeasuredAdvice, AKernelsResultTellsBandwidthAndTheShortestOperation) {
 TEST(MeasuredAdvice, AMemoryThatStopsTheBatchIsNamedWhereALargerOneWouldPay) {
   AdviceFile file = fixed_cost_file();
   file.document.context.peaks[Dtype::fp32].bytes_per_s = 0.25e9;
-  file.document.sweep.memory_cap_bytes = 600;  // batch 5; 4 is safe
-  const Advice advice = advice_from(StepModel({file}), {.batch = 4});
+  AdviceFile memory{.path = "memory.json", .json = {}, .document = batch_document("gpu")};
+  memory.document.sweep.name = "memory";
+  memory.document.sweep.memory_cap_bytes = 600;
+  memory.document.sweep.state["limits"] = {
+      {{"params", {{"dtype", "fp32"}, {"mode", "train"}}}, {"largest_batch", 5}, {"safe_batch", 4}}};
+  const StepModel model({file, memory});
+  const Advice advice = advice_from(model, {.batch = 4});
   EXPECT_EQ(advice.bottleneck, Bottleneck::vram);
   EXPECT_THAT(advice.reason,
               HasSubstr("Batch 8 would take 25 % less time a sample, and 4 fit safely into 600 B"));
-  EXPECT_EQ(advice_from(StepModel({file}), {.batch = 1}).bottleneck, Bottleneck::compute);
+  EXPECT_EQ(advice_from(model, {.batch = 1}).bottleneck, Bottleneck::compute);
 }
 
 TEST(MeasuredAdvice, ABatchThatWasNotGivenIsAssumedAndSaid) {
