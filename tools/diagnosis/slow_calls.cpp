@@ -44,6 +44,8 @@ Function* real(const char* name) {
 
 }  // namespace
 
+// The C library's header has reserved names for its parameters.
+// NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name)
 extern "C" ssize_t pread(int file, void* to, size_t bytes, off_t offset) {
   static auto* const read = real<ssize_t(int, void*, size_t, off_t)>("pread");
   sleep_as_given("SLOW_READ_MS");

@@ -258,8 +258,12 @@ void lower_scatter_grid(Lowering& node) {
     for (std::int64_t i = 0; i < inner; ++i) {
       written.push_back(at + i);
     }
-    for (std::size_t d = dims.size(); d-- > 0 && ++index[d] == dims[d].size;) {
-      index[d] = 0;
+    for (std::size_t d = dims.size(); d > 0; --d) {
+      index[d - 1] += 1;
+      if (index[d - 1] < dims[d - 1].size) {
+        break;
+      }
+      index[d - 1] = 0;
     }
   }
   scatter(node, places, 1, written);
