@@ -40,6 +40,9 @@ class Importer {
     for (const std::string& sentence : plan_.assumptions) {
       network_.assume(sentence);
     }
+    for (const std::string& weight : model.weight_inputs) {
+      network_.assume_of("The file lists weights among its inputs: {}.", weight);
+    }
     inputs_ = add_inputs(plan_, file_, network_);
     count_readers(network_);
     for (const Tensor& tensor : model.graph.initializers) {

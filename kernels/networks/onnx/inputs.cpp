@@ -10,6 +10,7 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/reader/weights_among_inputs.h"
 
 namespace bench::kernels::onnx {
 namespace {
@@ -203,13 +204,24 @@ class Planner {
     return 0;
   }
 
-  // The batch is that of the first input of floats, else of the token ids that look up most rows.
-  void choose() {
+  // The first input of floats that suits.
+  template <class Suits>
+  bool choose_samples(const Suits& suits) {
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
-      if (is_samples(plan_.inputs[i]) && elements_of(plan_.inputs[i].dims) > 0) {
+      const PlannedInput& input = plan_.inputs[i];
+      if (is_samples(input) && elements_of(input.dims) > 0 && suits(input)) {
         plan_.batch_input = i;
-        return;
+        return true;
       }
+    }
+    return false;
+  }
+
+  // The batch is that of the first input of floats that is no mask, else of the token ids that look up most
+  // rows, else of a mask of floats.
+  void choose() {
+    if (choose_samples([](const PlannedInput& input) { return !is_mask(input.name); })) {
+      return;
     }
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
       const PlannedInput& input = plan_.inputs[i];
@@ -218,7 +230,7 @@ class Planner {
         plan_.batch_input = i;
       }
     }
-    if (plan_.vocabulary == 0) {
+    if (plan_.vocabulary == 0 && !choose_samples([](const PlannedInput& /*input*/) { return true; })) {
       refuse("it has no input of floats with at least two dimensions, and none of token ids for a table");
     }
   }
@@ -272,7 +284,7 @@ Constant tokens(const PlannedInput& input) {
 std::string fill(const PlannedInput& input, Value& value, Budget& budget) {
   const std::string name = lower_case(input.name);
   const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-  if (is_float(input.type)) {
+  if (is_float(input.type) && !is_mask(input.name)) {
     value.parameter = input.name;
     value.trained = false;
     return "seeded values, the same for every sample";
@@ -287,9 +299,10 @@ std::string fill(const PlannedInput& input, Value& value, Budget& budget) {
     value.constant = std::make_shared<Constant>(tokens(input));
     return fmt::format("tokens below {}, the same for every sample", input.rows);
   }
-  const bool ones = has("mask") || has("length") || input.type == ElementType::boolean;
+  const bool mask = is_mask(input.name);
+  const bool ones = mask || has("length") || input.type == ElementType::boolean;
   value.constant = std::make_shared<Constant>(Constant::uniform(input.type, input.dims, ones ? 1 : 0));
-  return has("mask") ? "ones (a mask)" : ones ? "ones" : "zeros";
+  return mask ? "ones (a mask)" : ones ? "ones" : "zeros";
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ enum class ElementType : std::int32_t {
   u64 = 13,
   bf16 = 16,
 };
+bool is_float(ElementType type);
 
 // A part of the file, in bytes.
 struct FileRange {
@@ -109,6 +110,7 @@ struct Model {
   std::string producer;                        // "pytorch 2.1"
   std::map<std::string, std::int64_t> opsets;  // domain → version; ONNX's own has the empty name
   Graph graph;                                 // local functions are inlined
+  std::vector<std::string> weight_inputs;      // initializers that the file lists as inputs without values
   // Hash of nodes, attributes, shapes, and small values: equal for equal networks, whatever the weights, the
   // names of nodes and inner values, and the order of nodes. See reader/hash.cpp.
   std::uint64_t hash = 0;

@@ -26,11 +26,6 @@ std::optional<std::vector<std::int64_t>> integers_of(const Node& node, const std
   return found == nullptr ? std::nullopt : std::optional(found->ints);
 }
 
-bool is_float(ElementType type) {
-  return type == ElementType::f32 || type == ElementType::f16 || type == ElementType::f64 ||
-         type == ElementType::bf16;
-}
-
 std::size_t axis_of(std::int64_t axis, std::size_t rank) {
   const auto dimensions = static_cast<std::int64_t>(rank);
   if (axis < -dimensions || axis >= dimensions) {

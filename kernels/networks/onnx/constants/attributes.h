@@ -15,8 +15,6 @@ float number_of(const Node& node, const std::string& attribute, float otherwise)
 std::string text_of(const Node& node, const std::string& attribute, const std::string& otherwise);
 std::optional<std::vector<std::int64_t>> integers_of(const Node& node, const std::string& attribute);
 
-bool is_float(ElementType type);
-
 // A dimension counted from the outermost; below 0 it is counted from the end. Throws Refused.
 std::size_t axis_of(std::int64_t axis, std::size_t rank);
 

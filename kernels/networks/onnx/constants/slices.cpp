@@ -207,8 +207,10 @@ Extents expanded(const Extents& dims, const std::vector<Number>& target, std::in
     const auto& [fixed, per_batch] = target[i];
     const std::size_t from_end = target.size() - i;
     const Extent own = from_end <= dims.size() ? dims[dims.size() - from_end] : Extent(1);
-    if (per_batch != 0) {
-      to.emplace_back(to_whole(per_batch), true);
+    const bool samples = i == 0 && target.size() > 1 && file_batch > 1 && own == Extent(1) &&
+                         fixed == static_cast<double>(file_batch);
+    if (per_batch != 0 || samples) {
+      to.emplace_back(samples ? 1 : to_whole(per_batch), true);
     } else if (own.per_sample && to_whole(fixed) == own.size * file_batch) {
       to.push_back(own);
     } else {

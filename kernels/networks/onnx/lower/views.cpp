@@ -50,25 +50,36 @@ void view(Lowering& node, const Extents& dims) {
   node.set(std::move(value));
 }
 
-// Rows that were positions x batch become that again, where plain numbers say positions x 1.
-void split_positions(Lowering& node, const Extents& in, const std::vector<Number>& target, Extents& dims) {
-  const auto batch = [](const Extents& of) { return std::ranges::find(of, true, &Extent::per_sample); };
-  const auto own = batch(in);
-  const auto at = dims.begin() + (batch(dims) - dims.begin());
-  if (own == in.end() || at == dims.end()) {
+// Rows that become positions x batch again, where the target says positions x the file's batch.
+void split_positions(const Importing& all, const Extents& in, std::vector<Number>& target) {
+  const auto own = std::ranges::find(in, true, &Extent::per_sample);
+  const auto at = static_cast<std::size_t>(own - in.begin());
+  const auto plain = [](const Number& size) { return size.per_batch == 0; };
+  if (own == in.end() || own->size == 1 || at + 1 >= target.size() || !std::ranges::all_of(target, plain)) {
     return;
   }
-  if (own != in.begin() && at->size == own->size * elements_of(Extents(in.begin(), own))) {
-    node.all.joined_positions.insert(at->size);
-    return;
+  double of_sample = 1;  // elements, if the batch is the dimension behind the positions
+  for (std::size_t i = 0; i < target.size(); ++i) {
+    const bool kept = target[i].fixed == 0 && i < in.size();
+    of_sample *= i == at + 1 ? 1 : kept ? static_cast<double>(in[i].size) : target[i].fixed;
   }
-  const bool plain = std::ranges::all_of(target, [](const Number& size) { return size.per_batch == 0; });
-  const auto next = at + 1;
-  if (plain && at->size > 1 && at->size == own->size && next != dims.end() && *next == Extent(1) &&
-      (target[static_cast<std::size_t>(next - dims.begin())].fixed == -1 ||
-       node.all.joined_positions.contains(at->size))) {
-    at->per_sample = false;
-    next->per_sample = true;
+  const double samples = target[at + 1].fixed;
+  const bool known = samples == -1 || (samples == static_cast<double>(all.file_batch) &&
+                                       all.joined_positions.contains(own->size));
+  if (known && target[at].fixed == static_cast<double>(own->size) &&
+      of_sample == static_cast<double>(elements_of(in))) {
+    target[at + 1] = {0, 1};
+  }
+}
+
+// Positions that a reshape made rows of, with the batch and perhaps heads behind them.
+void note_positions(Importing& all, const Extents& in, const Extents& rows) {
+  const auto own = std::ranges::find(in, true, &Extent::per_sample);
+  const auto at = std::ranges::find(rows, true, &Extent::per_sample);
+  const std::int64_t before = elements_of(Extents(in.begin(), own));
+  if (own != in.end() && at != rows.end() && own != in.begin() &&
+      (at->size == before || at->size == before * own->size)) {
+    all.joined_positions.insert(at->size);
   }
 }
 
@@ -88,8 +99,9 @@ void lower_reshape(Lowering& node) {
     }
   }
   const Extents in = extents_of(node.shape(0));
-  Extents dims = reshaped(in, target, integer_of(node.node, "allowzero", 0) != 0, node.all.file_batch);
-  split_positions(node, in, target, dims);
+  split_positions(node.all, in, target);
+  const Extents dims = reshaped(in, target, integer_of(node.node, "allowzero", 0) != 0, node.all.file_batch);
+  note_positions(node.all, in, dims);
   view(node, dims);
 }
 

@@ -48,11 +48,6 @@ class Hash {
   std::uint64_t hash_ = 0xcbf29ce484222325;
 };
 
-bool is_float(ElementType type) {
-  return type == ElementType::f32 || type == ElementType::f64 || type == ElementType::f16 ||
-         type == ElementType::bf16;
-}
-
 std::uint64_t element_count(const Tensor& tensor) {
   std::uint64_t count = 1;
   for (const std::int64_t dim : tensor.dims) {

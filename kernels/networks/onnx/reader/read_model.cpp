@@ -13,6 +13,7 @@
 #include "kernels/networks/onnx/reader/order.h"
 #include "kernels/networks/onnx/reader/protos.h"
 #include "kernels/networks/onnx/reader/source.h"
+#include "kernels/networks/onnx/reader/weights_among_inputs.h"
 
 namespace bench::kernels::onnx {
 namespace {
@@ -33,6 +34,7 @@ Model read(const Source& source) {
     throw Refusal("does not say for which version of ONNX's operators it is; copy or export it again");
   }
   order_nodes(model.graph);
+  take_weights(model);
   model.hash = graph_hash(model);
   return model;
 }
@@ -60,6 +62,11 @@ Model parse_model(std::span<const std::byte> bytes, const std::string& name) {
   } catch (const Refusal& refusal) {
     throw UsageError(sentence(name, refusal));
   }
+}
+
+bool is_float(ElementType type) {
+  return type == ElementType::f32 || type == ElementType::f16 || type == ElementType::f64 ||
+         type == ElementType::bf16;
 }
 
 const Attribute* Node::find(const std::string& attribute) const {

@@ -184,6 +184,23 @@ TEST_F(ImportedAnswers, OfATransformer) {
   expect_like_reference(network);
 }
 
+// A mask of floats is ones; the batch is that of the tokens, not the mask's.
+TEST_F(ImportedAnswers, OfTokensWithAMaskOfFloats) {
+  OnnxWriter net;
+  net.input("ids", {1, 6}, ElementType::i64);
+  net.input("attention_mask", {1, 6});
+  net.weight("table", {50, 4});
+  net.integers("last", {1}, {-1});
+  net.node("Gather", {"table", "ids"}, {"words"});
+  net.node("Unsqueeze", {"attention_mask", "last"}, {"mask"});
+  net.node("Mul", {"words", "mask"}, {"y"});
+  net.output("y");
+  const ImportedNetwork network = imported(net);
+  EXPECT_EQ(network.graph.tokens()->vocabulary, 50);
+  EXPECT_THAT(network.inputs, Contains(Field(&ImportedInput::content, "ones (a mask)")));
+  expect_like_reference(network);
+}
+
 // Windows: the batch is a factor of a dimension that the file fixes.
 TEST_F(ImportedAnswers, OfWindowsThatHoldTheBatch) {
   OnnxWriter net;

@@ -43,6 +43,57 @@ TEST_F(Views, OfPositionsAndBatchAsRows) {
   }
 }
 
+// Heads lie with the batch, as PyTorch's attention has them; written down for one sample, or for two.
+TEST_F(Views, OfPositionsAndHeadsAsRows) {
+  for (const std::int64_t samples : {1, 2}) {
+    SCOPED_TRACE(samples);
+    OnnxWriter net;
+    net.input("x", {samples, 3, 4});
+    net.integers("heads", {3}, {3, 2 * samples, 2});
+    net.integers("rows", {2}, {3 * samples, 4});
+    net.integers("apart", {3}, {3, samples, 4});
+    net.floats("factors", {3, 1, 1}, {1, 2, 3});
+    net.node("Transpose", {"x"}, {"t"}, {written::ints("perm", {1, 0, 2})});
+    net.node("Reshape", {"t", "heads"}, {"h"});
+    net.node("Transpose", {"h"}, {"heads_first"}, {written::ints("perm", {1, 0, 2})});
+    net.node("Relu", {"heads_first"}, {"positive"});
+    net.node("Transpose", {"positive"}, {"positions_first"}, {written::ints("perm", {1, 0, 2})});
+    net.node("Reshape", {"positions_first", "rows"}, {"r"});
+    net.node("Reshape", {"r", "apart"}, {"a"});
+    net.node("Mul", {"a", "factors"}, {"f"});
+    net.node("Transpose", {"f"}, {"y"}, {written::ints("perm", {1, 0, 2})});
+    net.output("y");
+    EXPECT_EQ(output_shape(imported(net)), (Shape{kBatch, 3, 4}));
+    expect_answers(net, [](const Values& x) {
+      Values y = x;
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        y[i] = std::max(x[i], 0.0F) * static_cast<float>(i / 4 + 1);
+      }
+      return y;
+    });
+  }
+}
+
+// A token that every sample has before its own, repeated for as many samples as the file was written for.
+TEST_F(Views, OfATokenForEachSampleOfTheFile) {
+  for (const std::int64_t samples : {1, 2}) {
+    SCOPED_TRACE(samples);
+    OnnxWriter net;
+    net.input("x", {samples, 3, 2});
+    net.floats("token", {1, 1, 2}, {5, 7});
+    net.integers("each", {3}, {samples, 1, 2});
+    net.node("Expand", {"token", "each"}, {"tokens"});
+    net.node("Concat", {"tokens", "x"}, {"y"}, {written::i("axis", 1)});
+    net.output("y");
+    EXPECT_EQ(output_shape(imported(net)), (Shape{kBatch, 4, 2}));
+    expect_answers(net, [](const Values& x) {
+      Values y{5, 7};
+      y.insert(y.end(), x.begin(), x.end());
+      return y;
+    });
+  }
+}
+
 // Rows that meet a factor for each position.
 TEST_F(Views, OfRowsThatMeetAsManyOthers) {
   OnnxWriter net = positions_first(true);
