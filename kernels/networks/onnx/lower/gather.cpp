@@ -69,8 +69,8 @@ std::optional<SliceOptions> as_slice(const std::vector<std::int64_t>& indices, s
                                                 .size = static_cast<std::int64_t>(indices.size())});
 }
 
-// Elements of the dimension that the batch multiplies, by indices that step from sample to sample, or that
-// every sample has of its own.
+// Gathers along the dimension that the batch multiplies. The indices grow from sample to sample, or each
+// sample has other ones.
 void gather_within_samples(Lowering& node, const Constant& indices) {
   const Shape shape = node.shape(0);
   const std::int64_t each = shape[0].size;

@@ -192,8 +192,8 @@ bool write_block(Lowering& node, const Places& places, const std::vector<GridInd
   for (std::size_t d = grid.size(); d-- > places.first;) {
     const std::int64_t size = places.shape[d].size;
     const std::int64_t end = starts[d] + dims[d].size;
-    // Beside the block in this dimension, within it in the earlier ones.
-    const auto beside = [&](std::int64_t from, std::int64_t count) {
+    // Outside the block in this dimension, inside it in the earlier ones.
+    const auto outside = [&](std::int64_t from, std::int64_t count) {
       Layers::Value part =
           sliced(node, node.layer(0), {.dimension = d, .start = from, .step = 1, .size = count});
       for (std::size_t earlier = places.first; earlier < d; ++earlier) {
@@ -207,11 +207,11 @@ bool write_block(Lowering& node, const Places& places, const std::vector<GridInd
     };
     std::vector<Layers::Value> parts;
     if (starts[d] > 0) {
-      parts.push_back(beside(0, starts[d]));
+      parts.push_back(outside(0, starts[d]));
     }
     parts.push_back(made);
     if (end < size) {
-      parts.push_back(beside(end, size - end));
+      parts.push_back(outside(end, size - end));
     }
     made = parts.size() == 1 ? made : node.append(parts, ConcatOptions{.dimension = d});
   }

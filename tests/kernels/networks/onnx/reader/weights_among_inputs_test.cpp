@@ -22,7 +22,7 @@ std::vector<std::string> inputs_of(const Model& model) {
   return names;
 }
 
-// A convolution and a bias of its own, whose weights are initializers or inputs.
+// A convolution, then an addition of a bias. Both weights are initializers, or both are inputs.
 Model network(bool as_inputs) {
   OnnxWriter net;
   net.input("x", {1, 3, 8, 8});

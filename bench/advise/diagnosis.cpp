@@ -1,0 +1,193 @@
+#include "bench/advise/diagnosis.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+constexpr double kCounts = 0.05;  // of a step: what is worth a name
+
+class Diagnosis {
+ public:
+  Diagnosis(const StepModel& model, const StepOption& now, const std::vector<StepOption>& paying)
+      : model_(model), now_(now), paying_(paying) {}
+
+  void name_it(Advice& advice) const {
+    const LoadedStep& parts = now_.step.parts;
+    const auto share = [&](double ns) { return ns / parts.step_ns; };
+    constexpr double kLaunchBound = 0.3;
+    const std::string step = format_duration(parts.step_ns);
+    if (now_.step.host_bytes > 0 && model_.host_memory() > 0 &&
+        now_.step.host_bytes > 0.95 * model_.host_memory()) {
+      advice.bottleneck = Bottleneck::host_memory;
+      advice.reason =
+          fmt::format("{} workers with {} batches each need {} of the host's {}.", now_.settings.workers,
+                      now_.settings.prefetch, format_bytes(std::llround(now_.step.host_bytes)),
+                      format_bytes(std::llround(model_.host_memory())));
+      return;
+    }
+    if (model_.loading() != nullptr && model_.loading()->ran_out_of_memory(now_.settings)) {
+      advice.bottleneck = Bottleneck::host_memory;
+      advice.reason = fmt::format(
+          "The host's memory did not hold the batches of {} workers when they were "
+          "measured.",
+          now_.settings.workers);
+      return;
+    }
+    if (const auto near = memory_nearly_full()) {
+      advice.bottleneck = Bottleneck::vram;
+      advice.reason = *near;
+      return;
+    }
+    // A short wait that no setting shortens is not what limits the step.
+    const double worth_a_name = paying_.empty() ? 2 * kCounts : kCounts;
+    if (share(parts.waiting_ns) >= worth_a_name && model_.loading() != nullptr) {
+      name_the_wait(advice, share(parts.waiting_ns));
+      return;
+    }
+    if (const double slowed = share(slowed_by_workers()); slowed >= kCounts && fewer_workers_pay()) {
+      advice.bottleneck = Bottleneck::loader_cpu;
+      advice.reason = fmt::format(
+          "{} workers use the cores that compute: computing takes {} of a step of {}, and {} without them.",
+          now_.settings.workers, format_duration(parts.computing_ns), step,
+          format_duration(parts.computing_ns - slowed_by_workers()));
+      return;
+    }
+    if (share(parts.copying_ns) >= kCounts) {
+      advice.bottleneck = Bottleneck::bus;
+      advice.reason = fmt::format("Copies to the device take {:.0f} % of a step of {}, not overlapped.",
+                                  100 * share(parts.copying_ns), step);
+      return;
+    }
+    if (share(now_.step.launching_ns) >= kLaunchBound) {
+      advice.bottleneck = Bottleneck::launch;
+      advice.reason =
+          fmt::format("{:.0f} % of a step of {} goes into starting operations, whatever the batch.",
+                      100 * share(now_.step.launching_ns), step);
+      return;
+    }
+    if (const auto stopped = memory_stops_the_batch()) {
+      advice.bottleneck = Bottleneck::vram;
+      advice.reason = *stopped;
+      return;
+    }
+    advice.bottleneck = paying_.empty() ? Bottleneck::none : Bottleneck::compute;
+    advice.reason =
+        fmt::format("Computing takes {:.0f} % of a step of {}{}.", 100 * share(parts.computing_ns), step,
+                    paying_.empty() ? "; no setting that was measured brings more" : "");
+  }
+
+ private:
+  // Who makes the device wait. Other programs on the cores that the workers need make a loader slow that is
+  // not.
+  void name_the_wait(Advice& advice, double waiting) const {
+    const LoadedStep& parts = now_.step.parts;
+    const LoadingModel& loading = *model_.loading();
+    const std::string step = format_duration(parts.step_ns);
+    const double threads =
+        std::min(loading.cores(), std::max(1.0, static_cast<double>(now_.settings.workers)));
+    const double taken = std::clamp((threads + loading.other_cores() - loading.cores()) / threads, 0.0, 1.0);
+    const Bottleneck limit = model_.loading_limit(now_.settings);
+    advice.bottleneck = limit == Bottleneck::compute ? Bottleneck::loader_cpu : limit;
+    const double undisturbed = (1 - taken) * (parts.step_ns - parts.copying_ns);
+    if (advice.bottleneck == Bottleneck::loader_cpu && undisturbed * (1 - kCounts) < parts.computing_ns) {
+      advice.bottleneck = Bottleneck::undecided;
+      advice.reason = fmt::format(
+          "The device waits {:.0f} % of a step of {}, but other programs kept {:.1f} of {:g} cores busy "
+          "while "
+          "the loader was measured, which may be all of it.",
+          100 * waiting, step, loading.other_cores(), loading.cores());
+      advice.missing.emplace_back("the loader on an idle machine: bench --sweep workers");
+      return;
+    }
+    const double device_rate = static_cast<double>(now_.settings.batch) / parts.computing_ns * 1e9;
+    advice.reason = fmt::format(
+        "With {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {:.3g} samples/s, the "
+        "device takes {:.3g}.",
+        now_.settings.workers, now_.settings.workers == 1 ? "" : "s", 100 * waiting, step,
+        loading.samples_per_s_of_a_worker(), device_rate);
+  }
+
+  // Time that computing takes longer than alone.
+  double slowed_by_workers() const {
+    return model_.loading() == nullptr || now_.settings.workers == 0
+               ? 0
+               : std::max(0.0, now_.step.parts.computing_ns - now_.step.device_ns);
+  }
+
+  bool fewer_workers_pay() const {
+    return std::ranges::any_of(paying_, [&](const StepOption& one) {
+      return one.settings.workers < now_.settings.workers && one.settings.batch == now_.settings.batch;
+    });
+  }
+
+  std::optional<std::string> memory_nearly_full() const {
+    if (now_.step.device_bytes > 0 && model_.memory_cap() > 0 &&
+        static_cast<double>(now_.step.device_bytes) > 0.95 * static_cast<double>(model_.memory_cap())) {
+      return fmt::format(
+          "The step takes {} of {}; above 95 % a longer sequence or another algorithm ends it.",
+          format_bytes(now_.step.device_bytes), format_bytes(model_.memory_cap()));
+    }
+    return std::nullopt;
+  }
+
+  // A larger batch would bring something, and does not fit safely; one that does brings nothing.
+  std::optional<std::string> memory_stops_the_batch() const {
+    const auto safe = model_.safe_batch(now_.settings.dtype);
+    const bool larger_pays = std::ranges::any_of(
+        paying_, [&](const StepOption& one) { return one.settings.batch > now_.settings.batch; });
+    const std::int64_t twice = 2 * now_.settings.batch;
+    const auto gain = gain_of_twice_the_batch();
+    if (!safe || larger_pays || twice <= *safe || !gain || *gain < kCounts) {
+      return std::nullopt;
+    }
+    return fmt::format("Batch {} would take {:.0f} % less time a sample, and {} fit safely into {}.", twice,
+                       100 * *gain, *safe, format_bytes(model_.memory_cap()));
+  }
+
+  // As measured, where so large a batch fits at all; else by the fixed part of a step: the fit's, or that of
+  // the line through this batch and half of it. None where noise leaves it open.
+  std::optional<double> gain_of_twice_the_batch() const {
+    const std::vector<std::int64_t> batches = model_.batches(now_.settings.dtype);
+    const auto measured = [&](std::int64_t batch) { return std::ranges::count(batches, batch) > 0; };
+    TrainingSettings settings = now_.settings;
+    settings.batch = 2 * now_.settings.batch;
+    if (measured(settings.batch)) {
+      const Estimate times = speedup(now_, step_option(model_, settings));
+      return times.low() > 1 ? std::optional(1 - 1 / times.value) : std::nullopt;
+    }
+    if (now_.step.fixed_ns > 0) {
+      return now_.step.fixed_ns / 2 / now_.step.parts.step_ns;
+    }
+    settings.batch = now_.settings.batch / 2;
+    if (!measured(settings.batch) || now_.settings.batch % 2 != 0) {
+      return std::nullopt;
+    }
+    const ModelledStep half = model_.at(settings);
+    const double fixed = 2 * half.device_ns - now_.step.device_ns;
+    const double error = kZ90 * std::hypot(2 * half.device_ns * half.device_deviation,
+                                           now_.step.device_ns * now_.step.device_deviation);
+    return fixed > error ? std::optional(fixed / 2 / now_.step.parts.step_ns) : std::nullopt;
+  }
+
+  const StepModel& model_;
+  const StepOption& now_;
+  const std::vector<StepOption>& paying_;
+};
+
+}  // namespace
+
+void diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& paying,
+              Advice& advice) {
+  Diagnosis(model, now, paying).name_it(advice);
+}
+
+}  // namespace bench

@@ -1,0 +1,17 @@
+// What limits a step under given settings, with the reason in words.
+#pragma once
+
+#include <vector>
+
+#include "bench/advise/advice.h"
+#include "bench/advise/step_model.h"
+#include "bench/advise/step_option.h"
+
+namespace bench {
+
+// Sets the advice's bottleneck and reason; adds to its missing readings where one would decide. `paying`: the
+// changes that pay.
+void diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& paying,
+              Advice& advice);
+
+}  // namespace bench

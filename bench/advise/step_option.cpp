@@ -1,0 +1,24 @@
+#include "bench/advise/step_option.h"
+
+#include <cmath>
+
+namespace bench {
+
+StepOption step_option(const StepModel& model, const TrainingSettings& settings) {
+  return {.settings = settings, .step = model.at(settings)};
+}
+
+Estimate speedup(const StepOption& now, const StepOption& then) {
+  const double value = now.sample_ns() / then.sample_ns();
+  const bool same_point =
+      then.settings.batch == now.settings.batch && then.settings.dtype == now.settings.dtype;
+  // Both use one measured time of the device: its error cancels in the ratio.
+  const double device = same_point ? std::abs(now.step.device_deviation - then.step.device_deviation)
+                                   : std::hypot(now.step.device_deviation, then.step.device_deviation);
+  const double deviation = std::hypot(device, now.step.loading_deviation, then.step.loading_deviation);
+  return {.value = value,
+          .ci95 = Interval{.low = value * std::exp(-kZ90 * deviation),
+                           .high = value * std::exp(kZ90 * deviation)}};
+}
+
+}  // namespace bench

@@ -1,0 +1,30 @@
+// Settings with the step that they give: what advice compares.
+#pragma once
+
+#include "bench/advise/advice.h"
+#include "bench/advise/step_model.h"
+#include "bench/measure/estimate.h"
+
+namespace bench {
+
+inline constexpr double kZ90 = 1.645;  // half-width of the normal distribution's 90 % interval, in deviations
+
+struct StepOption {
+  TrainingSettings settings;
+  ModelledStep step;
+
+  double sample_ns() const {
+    return step.parts.step_ns / static_cast<double>(settings.batch * settings.cards);
+  }
+  double computing_ns() const {
+    return step.parts.computing_ns / static_cast<double>(settings.batch * settings.cards);
+  }
+};
+
+// Throws UsageError as StepModel::at() does.
+StepOption step_option(const StepModel& model, const TrainingSettings& settings);
+
+// The time of a sample now over that of a sample then, with its 90 % interval.
+Estimate speedup(const StepOption& now, const StepOption& then);
+
+}  // namespace bench
