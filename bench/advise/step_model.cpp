@@ -20,7 +20,10 @@ namespace {
 constexpr double kZ95 = 1.96;
 constexpr double kZ80 = 1.2816;
 constexpr double kUnknownDeviation = 0.05;  // of a time without an interval
-constexpr double kLeastDeviation = 0.01;    // of any time: another run is another run
+constexpr double kLeastDeviation = 0.01;    // of any time
+// Of the speed of the host's cores from run to run. Six runs of one loader on two cores of a shared machine
+// differed so; on a machine of one's own they differ less.
+constexpr double kRunDeviation = 0.06;
 
 const std::array<const char*, 5> kReadSweeps{"batch", "memory", "transfer", "workers", "kernels"};
 
@@ -62,7 +65,7 @@ void check_same_machine(const AdviceFile& first, const AdviceFile& other) {
 }  // namespace
 
 double ModelledStep::deviation() const {
-  return std::hypot(device_deviation, loading_deviation);
+  return std::hypot(device_deviation, loading_deviation, run_deviation);
 }
 
 StepModel::StepModel(const std::vector<AdviceFile>& files) {
@@ -298,6 +301,9 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
   step.device_ns = device.ns;
   step.device_bytes = device.bytes;
   step.device_deviation = device.deviation;
+  const bool computes_on_cores =
+      device_ ? !crosses_bus_ : loading_ != nullptr && loading_->measured_on_cores();
+  step.run_deviation = computes_on_cores ? kRunDeviation : 0;
   if (!loading_) {
     const double copy = copy_ns(settings).value_or(0);
     step.parts = {.step_ns = std::max(device.ns, copy), .computing_ns = device.ns};
@@ -310,6 +316,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
     // Loading that is hidden hardly matters; the simulation's error counts as far as the device waits. Other
     // batches than the measured one are scaled.
     constexpr double kHidden = 0.25;
+    constexpr double kNearlyHidden = 0.5;  // a slower run is no longer hidden
     constexpr double kScaled = 0.03;
     const double ratio =
         static_cast<double>(settings.batch) / static_cast<double>(loading_->measured().batch);
@@ -318,6 +325,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
     step.loading_deviation = step.parts.measured_deviation
                                  ? std::max(kLeastDeviation, *step.parts.measured_deviation)
                                  : std::max(kLeastDeviation, model) * std::min(1.0, kHidden + others);
+    step.run_deviation = std::max(step.run_deviation, kRunDeviation * std::min(1.0, kNearlyHidden + others));
   }
   if (const auto fixed = fixed_.find(settings.dtype); fixed != fixed_.end()) {
     step.fixed_ns = std::min(fixed->second.ns, step.parts.computing_ns);

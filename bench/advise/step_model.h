@@ -22,11 +22,13 @@ struct ModelledStep {
   double launching_ns = 0;        // of that: starting operations
   std::int64_t device_bytes = 0;  // at the peak; 0: not known
   double host_bytes = 0;          // of batches and workers; 0: not known
-  // Standard deviations of the logarithm of the step's time: by the device's time, and by the loader's model.
+  // Standard deviations of the logarithm of the step's time: by the device's time, by the loader's model, and
+  // of another run, which is as quick or slow in all settings.
   double device_deviation = 0;
   double loading_deviation = 0;
+  double run_deviation = 0;
 
-  double deviation() const;
+  double deviation() const;  // of the step's time in another run
 };
 
 struct AdviceFile {

@@ -22,11 +22,13 @@ std::string indented(const std::string& text, std::size_t width) {
   return std::string(kIndent, ' ') + wrap(text, width - kIndent, 2 * kIndent);
 }
 
-// "25.6 M".
+// "25.6 M"; below a thousand as it is.
 std::string count_text(double count) {
   const Scale scale = rate_scale(count);
-  return fmt::format("{}{}{}", format_number(count / scale.by), scale.prefix.empty() ? "" : " ",
-                     scale.prefix);
+  if (scale.prefix.empty()) {
+    return fmt::format("{:.0f}", count);
+  }
+  return fmt::format("{} {}", format_number(count / scale.by), scale.prefix);
 }
 
 double share_of(double part, double whole) {

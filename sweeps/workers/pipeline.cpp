@@ -19,6 +19,7 @@
 #include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
 #include "bench/measure/random.h"
+#include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
@@ -266,9 +267,35 @@ class PipelineWorkload final : public Workload {
     started_ns_ = 0;
     window_ = std::make_shared<Window>();
     const std::int64_t full = spec_.pool.workers > 0 && pool_ ? spec_.host_slots() : 0;
+    std::vector<loader::Batch> batches;
+    std::int64_t waited_ns = 0;  // for the last of them
     for (std::int64_t i = 0; i < full + 1 && !interrupted(); ++i) {
-      one_step();
+      waited_ns = -window_->wait_ns;
+      if (loader::Batch batch = one_step(); batch.data != nullptr) {
+        batches.push_back(std::move(batch));
+      }
+      waited_ns += window_->wait_ns;
     }
+    window_->add_batches(batches);
+    if (full > 0 && !window_->batch_ns.empty() && !window_->step_ns.empty()) {
+      drop_what_is_left(full, waited_ns);
+    }
+  }
+
+  // Workers that are only a little slower than the consumer would take many steps to fall behind.
+  void drop_what_is_left(std::int64_t slots, std::int64_t waited_ns) {
+    const double step_ns = mean(window_->step_ns);
+    const double batch_ns = mean(window_->batch_ns) / static_cast<double>(spec_.pool.workers);
+    constexpr double kWaits = 0.1;  // of a step
+    if (batch_ns < step_ns || static_cast<double>(waited_ns) > kWaits * step_ns) {
+      return;
+    }
+    for (std::int64_t i = 0; i < slots && !interrupted(); ++i) {
+      if (const loader::Batch batch = take(); batch.data != nullptr) {
+        pool_->give_back(batch);
+      }
+    }
+    one_step();
   }
 
   void make_ready() {

@@ -12,6 +12,7 @@ import os
 import pathlib
 import random
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -53,7 +54,9 @@ class Runner:
         command = [str(self.machine.bench), "--sweep", name, "--device", "cpu", *words, "--time-budget", f"{budget_s:g}s",
                    "--no-plot", "--out", str(out)]
         self.commands.append(" ".join(command))
-        done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, **self.case.environment},
+        # Threads that spin while they wait lose a whole time slice to any other program.
+        environment = {"OMP_WAIT_POLICY": "passive", **os.environ, **self.case.environment}
+        done = subprocess.run(command, capture_output=True, text=True, env=environment,
                               preexec_fn=self.group.enter if self.group else None, check=False)
         files = sorted(out.glob("*.json"))
         if done.returncode not in (0, 3) or len(files) != 1:
@@ -114,7 +117,7 @@ def run_case(machine, situation, number, options):
     result = {"situation": situation.name, "number": number, "seed": seed, "strength": round(strength, 4), "what": case.what,
               "expected": situation.bottleneck}
     with tempfile.TemporaryDirectory(prefix="diagnosis-") as folder:
-        folder = options.keep / f"{situation.name}-{number}".replace(" ", "-") if options.keep else pathlib.Path(folder)
+        folder = options.keep / f"{number}-{situation.name.replace(' ', '-').replace(':', '')}" if options.keep else pathlib.Path(folder)
         if options.keep and folder.exists():
             shutil.rmtree(folder)
         try:
@@ -167,6 +170,7 @@ def main():
     parser.add_argument("--again", action="store_true", help="forget the cases of an earlier run")
     parser.add_argument("--keep", type=pathlib.Path, help="a folder for every result file")
     options = parser.parse_args()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # what a case started ends with it
 
     options.out.mkdir(parents=True, exist_ok=True)
     stem = options.out / f"diagnosis-{machines.slug()}"

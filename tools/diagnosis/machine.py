@@ -39,6 +39,9 @@ class Machine:
         self.programs = (build / "tools" / "diagnosis").resolve()
         self.cores = cores()
         self.known = {}
+        for program in (self.bench, self.programs / "diagnosis_images", self.slow_calls["LD_PRELOAD"]):
+            if not pathlib.Path(program).exists():
+                raise SystemExit(f"{program} is missing; build it with `make diagnosis`")
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="diagnosis-data-"))

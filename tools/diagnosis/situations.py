@@ -90,7 +90,7 @@ def large_images(strength, machine):
 
 
 def uneven_images(strength, machine):
-    part = between(0.95, 0.5, strength)
+    part = between(0.8, 0.5, strength)
     step = part * BATCH * machine.uneven_image_ms / 2
     return Case(f"steps of {step:.0f} ms, {part:.0%} of what two workers need", settings(2),
                 loading(step, "--data", "synthetic:heavy"))
@@ -102,7 +102,7 @@ def no_workers(strength, machine):
 
 
 def too_few_workers(strength, machine):
-    step = between(0.85, 0.55, strength) * BATCH * machine.image_ms
+    step = between(0.75, 0.5, strength) * BATCH * machine.image_ms
     return Case(f"steps of {step:.0f} ms", settings(1), loading(step))
 
 
@@ -164,8 +164,7 @@ def cap_stops_batch(strength, machine):
     low, high = (machine.peak(batch, "allocated") / 0.9 for batch in (4, 8))
     cap = between(low, high, between(0.1, 0.9, strength))
     return Case(f"batch 8 takes {high * 0.9 / cap:.1%} of the memory", {"batch": 4},
-                device=[*NETWORK, "--memory-cap", f"{cap:.0f}B"], batches=(1, 2, 4, 8),
-                memory=True)
+                device=[*NETWORK, "--memory-cap", f"{cap:.0f}B"], batches=(2, 4, 8), memory=True, longer=2)
 
 
 def noise_and_no_workers(strength, machine):
@@ -188,7 +187,7 @@ def healthy_network(strength, _):
     batch = round(between(1, 5, strength))
     return Case(f"batch {batch} of 128 x 128 pixels", settings(0, batch=batch),
                 ["--consumer", "resnet50", "--mode", "train", "--image-size", "128", "--batch", str(batch)],
-                workers=(0, 1), longer=1.5)
+                workers=(0, 1), longer=2)
 
 
 def healthy_batch(strength, _):

@@ -26,6 +26,7 @@ struct ConvOptions {
   PerAxis dilation = 1;
   std::int64_t groups = 1;
   bool bias = false;
+  double gain = 1;  // the weights' deviation is that many times √(2 / inputs)
 };
 
 // Patches of the kernel's size, `stride` pixels apart; where no stride is given they touch and do not

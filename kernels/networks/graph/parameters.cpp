@@ -57,8 +57,8 @@ Uniform of_deviation(double deviation) {
   return {0, std::numbers::sqrt3 * deviation};
 }
 
-Uniform of_fan_in(std::int64_t fan_in) {
-  return of_deviation(std::sqrt(2.0 / static_cast<double>(fan_in)));
+Uniform of_fan_in(std::int64_t fan_in, double gain) {
+  return of_deviation(gain * std::sqrt(2.0 / static_cast<double>(fan_in)));
 }
 
 Uniform norm_start(Slot slot, double gain) {

@@ -26,8 +26,8 @@ void draw(std::span<float> values, const Uniform& start, std::string_view layer,
           std::uint64_t seed, std::int64_t from = 0);
 // Normal, around 0, with this standard deviation.
 Uniform of_deviation(double deviation);
-// Normal, around 0, with the deviation √(2 / fan_in).
-Uniform of_fan_in(std::int64_t fan_in);
+// Normal, around 0, with the deviation gain · √(2 / fan_in).
+Uniform of_fan_in(std::int64_t fan_in, double gain = 1);
 // Scale, shift, mean or variance of a normalisation.
 Uniform norm_start(Slot slot, double gain = 1);
 

@@ -35,7 +35,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
     std::vector<LayerParameter> all{{.slot = Slot::weights,
                                      .count = options_.channels * fan_in(place),
-                                     .start = of_fan_in(fan_in(place))}};
+                                     .start = of_fan_in(fan_in(place), options_.gain)}};
     if (options_.bias) {
       all.push_back({.slot = Slot::bias, .count = options_.channels});
     }

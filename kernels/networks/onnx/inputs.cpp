@@ -117,8 +117,10 @@ class Planner {
           throw UsageError(fmt::format("--input {}: the size {} is not accepted", printable(name), sizes[i]));
         }
         if (i > 0 && at->dims && (*at->dims)[i].size.value_or(sizes[i]) != sizes[i]) {
-          throw UsageError(fmt::format("--input {}: the file fixes the input to {}", printable(name),
-                                       printable(text_of(*at->dims))));
+          throw UsageError(
+              fmt::format("--input {}: the file fixes the input to {}; only sizes that were exported as "
+                          "dynamic can be set",
+                          printable(name), printable(text_of(*at->dims))));
         }
       }
     }

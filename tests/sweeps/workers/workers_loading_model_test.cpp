@@ -15,8 +15,9 @@ namespace {
 
 using testing::LoaderMachine;
 
+// `measured`: rows of the sweep's table.
 std::unique_ptr<LoadingModel> model_of(const LoaderMachine& machine, Json simulated = nullptr,
-                                       bool device_on_cores = false) {
+                                       bool device_on_cores = false, Json measured = nullptr) {
   const auto profile = measure_profile(loader_points(machine.measured(), machine.setup()), machine.setup());
   Json file = {
       {"schema", kResultSchema},
@@ -24,6 +25,9 @@ std::unique_ptr<LoadingModel> model_of(const LoaderMachine& machine, Json simula
   if (!simulated.is_null()) {
     file["sweep"]["simulated"] = std::move(simulated);
     file["sweep"]["measured"] = {{{"workers", 1}, {"au", 0.5}}, {{"workers", 2}, {"au", 0.8}}};
+  }
+  if (!measured.is_null()) {
+    file["sweep"]["measured"] = std::move(measured);
   }
   return registry<LoadingModelReader>().find("workers")->read(file, device_on_cores);
 }
@@ -61,6 +65,24 @@ TEST(WorkersLoadingModel, ADeviceOnTheWorkersCoresSlowsDown) {
   // A quarter of the cores' time goes into loading at least, all of it at most.
   EXPECT_GT(step.step_ns, 200e6 + 80e6 / 4 * 0.9);
   EXPECT_LT(step.step_ns, 200e6 + 2 * 80e6);
+}
+
+// Two workers took 80 ms where the simulation says 45, as one of them is slow.
+TEST(WorkersLoadingModel, AMeasuredCountIsTakenAsItWasMeasured) {
+  const Json rows = {
+      {{"workers", 2}, {"images_per_s", 200.0}, {"images_per_s_ci95", {190.0, 210.0}}, {"compute_ns", 36e6}}};
+  const auto model = model_of(LoaderMachine(), nullptr, false, rows);
+  const LoadedStep measured = model->step({.batch = 16, .workers = 2, .prefetch = 2}, 36e6, {});
+  EXPECT_DOUBLE_EQ(measured.step_ns, 80e6);
+  EXPECT_NEAR(measured.computing_ns + measured.waiting_ns + measured.handover_ns + measured.copying_ns, 80e6,
+              1);
+  ASSERT_TRUE(measured.measured_deviation);
+  EXPECT_NEAR(*measured.measured_deviation, std::log(210.0 / 190) / (2 * 1.96), 1e-12);
+  // More prefetching brings what the simulation says, from there.
+  EXPECT_NEAR(model->step({.batch = 16, .workers = 2, .prefetch = 8}, 36e6, {}).step_ns, 80e6, 4e6);
+  // Another device, and another count, were not measured.
+  EXPECT_GT(std::abs(model->step({.batch = 16, .workers = 2, .prefetch = 2}, 30e6, {}).step_ns - 80e6), 20e6);
+  EXPECT_FALSE(model->step({.batch = 16, .workers = 3, .prefetch = 2}, 36e6, {}).measured_deviation);
 }
 
 TEST(WorkersLoadingModel, ACopyThatTakesLongerThanComputingIsTheBus) {

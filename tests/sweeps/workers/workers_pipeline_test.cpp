@@ -117,6 +117,16 @@ TEST_F(PipelineTest, ReadyBatchesAreMadeBeforehand) {
   EXPECT_EQ(device_.uploads, window_of(spec_));
 }
 
+TEST_F(PipelineTest, ALimitOfTheBusIsTheLeastThatACopyTakes) {
+  constexpr double kCopy = 5e6;  // ns
+  spec_.bus_bytes_per_s = static_cast<double>(spec_.slot_bytes()) / kCopy * 1e9;
+  spec_.loader = LoaderKind::ready;
+  const auto workload = make();
+  workload->timed_step(device_);
+  EXPECT_GE(static_cast<double>(workload->timed_step(device_)),
+            static_cast<double>(window_of(spec_)) * kCopy);
+}
+
 TEST_F(PipelineTest, BatchesAreComparedWithTheReference) {
   for (const auto element :
        {loader::Element::fp32, loader::Element::fp16, loader::Element::bf16, loader::Element::uint8}) {

@@ -183,6 +183,7 @@ TEST_F(WorkersPlan, RefusesWhatItCannotMean) {
       {"storage", {"200", "200MB", "MB/s", "200MB/s,", "200MB/s,5", "0MB/s", "-1MB/s,5ms"}},
       {"demand",
        {"t4", "t4=", "t4=0/s", "t4=-1/s", "t4=fast/s", "t4=1128", "a=1/s,,b=2/s", "=nan/s", "x=inf/s"}},
+      {"bus", {"4GB", "fast", "/s", "0GB/s", "-1GB/s", ""}},
       {"gpus", {"0", "65"}},
       {"cores", {"0", "many"}},
   };

@@ -59,6 +59,19 @@ TEST(WorkersProfile, LeavesTheWaitForStorageOutOfTheWork) {
   EXPECT_NEAR(profile->pipeline.sample_bytes_read, 110e3, 1);
 }
 
+// As on a mount whose reads no page cache holds; a quick storage leaves none.
+TEST(WorkersProfile, ReadsThatWaitAreAStorageThatNobodyNamed) {
+  LoaderMachine machine;
+  machine.storage = loader::Storage{.bytes_per_s = 200e6, .latency_ns = 5e6};
+  LoaderSetup setup = machine.setup();
+  setup.storage.reset();
+  const auto slow = measure_profile(loader_points(machine.measured(), setup), setup);
+  ASSERT_TRUE(slow);
+  ASSERT_TRUE(slow->pipeline.storage);
+  EXPECT_NEAR(slow->pipeline.storage->latency_ns, 5e6 + 110e3 / 200e6 * 1e9, 1e6);
+  EXPECT_FALSE(profile_of(LoaderMachine())->pipeline.storage);
+}
+
 TEST(WorkersProfile, KnowsAConsumerOnTheSameCores) {
   // With w workers it computes with 4 - w threads, one at least, at that part of its speed.
   LoaderMachine machine;

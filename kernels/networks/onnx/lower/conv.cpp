@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/onnx/lower/lowering.h"
 #include "kernels/networks/onnx/lower/volumes.h"
@@ -55,6 +56,23 @@ std::string name_of(const Convolution& conv) {
   return layer_name(conv.weights.parameter);
 }
 
+// A product of two maps of which neither is a gate, which is at most 1.
+bool multiplies_maps(const Layers& graph, Layers::Value value) {
+  const auto* const options = options_of<PointwiseOptions>(graph[value]);
+  return options != nullptr && options->function == PointwiseFunction::multiply &&
+         std::ranges::all_of(graph[value].inputs, [&](Layers::Value factor) {
+           const auto* const of = options_of<ActivationOptions>(graph[factor]);
+           const bool gate = of != nullptr && (of->activation.kind == ActivationKind::sigmoid ||
+                                               of->activation.kind == ActivationKind::hard_sigmoid ||
+                                               of->activation.kind == ActivationKind::tanh);
+           return !gate && graph[factor].shape == graph[value].shape;
+         });
+}
+
+// Such a product grows with the square of what it is made of. Where the file's norms are folded, nothing
+// brings it back, and from block to block the values would leave every dtype's range.
+constexpr double kGainOfProducts = 1.0 / 32;
+
 void lower_conv(Lowering& node) {
   if (is_volume(node)) {
     return lower_volume_conv(node);
@@ -73,7 +91,8 @@ void lower_conv(Lowering& node) {
                             .pad = in.windows.pad,
                             .dilation = in.windows.dilation,
                             .groups = conv.groups,
-                            .bias = conv.bias.has_value()};
+                            .bias = conv.bias.has_value(),
+                            .gain = multiplies_maps(node.all.graph, in.layer) ? kGainOfProducts : 1};
   const Layers::Value made = node.all.append(name_of(conv), {in.layer}, options);
   // A norm may be folded into a convolution's weights, so that no other can share them.
   if (!node.all.convolved.insert(conv.weights.parameter).second) {
