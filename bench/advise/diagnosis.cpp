@@ -146,26 +146,34 @@ class Diagnosis {
         paying_, [&](const StepOption& one) { return one.settings.batch > now_.settings.batch; });
     const std::int64_t twice = 2 * now_.settings.batch;
     const auto gain = gain_of_twice_the_batch();
-    if (!safe || larger_pays || twice <= *safe || !gain || *gain < kCounts) {
+    if (!safe || larger_pays || twice <= *safe || !gain ||
+        gain->share < (gain->certain ? kCounts : 2 * kCounts)) {
       return std::nullopt;
     }
-    return fmt::format("Batch {} would take {:.0f} % less time a sample, and {} fit safely into {}.", twice,
-                       100 * *gain, *safe, format_bytes(model_.memory_cap()));
+    return fmt::format("Batch {} {} {:.0f} % less time a sample{}, and {} fit safely into {}.", twice,
+                       gain->certain ? "would take" : "seems to take", 100 * gain->share,
+                       gain->certain ? "" : " (noise leaves it open)", *safe,
+                       format_bytes(model_.memory_cap()));
   }
 
+  struct Gain {
+    double share = 0;  // of a sample's time
+    bool certain = true;
+  };
+
   // As measured, where so large a batch fits at all; else by the fixed part of a step: the fit's, or that of
-  // the line through this batch and half of it. None where noise leaves it open.
-  std::optional<double> gain_of_twice_the_batch() const {
+  // the line through this batch and half of it. None where noise leaves that part open.
+  std::optional<Gain> gain_of_twice_the_batch() const {
     const std::vector<std::int64_t> batches = model_.batches(now_.settings.dtype);
     const auto measured = [&](std::int64_t batch) { return std::ranges::count(batches, batch) > 0; };
     TrainingSettings settings = now_.settings;
     settings.batch = 2 * now_.settings.batch;
     if (measured(settings.batch)) {
       const Estimate times = speedup(now_, step_option(model_, settings));
-      return times.low() > 1 ? std::optional(1 - 1 / times.value) : std::nullopt;
+      return Gain{.share = 1 - 1 / times.value, .certain = times.low() > 1};
     }
     if (now_.step.fixed_ns > 0) {
-      return now_.step.fixed_ns / 2 / now_.step.parts.step_ns;
+      return Gain{.share = now_.step.fixed_ns / 2 / now_.step.parts.step_ns};
     }
     settings.batch = now_.settings.batch / 2;
     if (!measured(settings.batch) || now_.settings.batch % 2 != 0) {
@@ -175,7 +183,7 @@ class Diagnosis {
     const double fixed = 2 * half.device_ns - now_.step.device_ns;
     const double error = kZ90 * std::hypot(2 * half.device_ns * half.device_deviation,
                                            now_.step.device_ns * now_.step.device_deviation);
-    return fixed > error ? std::optional(fixed / 2 / now_.step.parts.step_ns) : std::nullopt;
+    return fixed > error ? std::optional(Gain{.share = fixed / 2 / now_.step.parts.step_ns}) : std::nullopt;
   }
 
   const StepModel& model_;

@@ -141,7 +141,7 @@ def slow_copies(strength, machine):
 
 
 def small_batch(strength, _):
-    size = 32 * round(between(3, 1, strength))
+    size = 32 * round(between(4, 2, strength))  # of 32 the last batch norm would have one value
     return Case(f"batch 1 of {size} x {size} pixels", {"batch": 1},
                 device=["--workload", "resnet18", "--mode", "train", "--image-size", str(size)],
                 batches=(1, 2, 4, 8, 16))
@@ -187,7 +187,7 @@ def healthy_network(strength, _):
     batch = round(between(1, 5, strength))
     return Case(f"batch {batch} of 128 x 128 pixels", settings(0, batch=batch),
                 ["--consumer", "resnet50", "--mode", "train", "--image-size", "128", "--batch", str(batch)],
-                workers=(0, 1), longer=2)
+                workers=(0, 1), longer=3)
 
 
 def healthy_batch(strength, _):

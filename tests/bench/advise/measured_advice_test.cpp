@@ -300,6 +300,27 @@ TEST(MeasuredAdvice, AMemoryThatStopsTheBatchIsNamedWhereALargerOneWouldPay) {
   EXPECT_EQ(advice_from(model, {.batch = 1}).bottleneck, Bottleneck::compute);
 }
 
+TEST(MeasuredAdvice, AGainThatNoiseLeavesOpenIsCalledSoAndMustBeLarger) {
+  const auto advice_at = [](double rate_of_8) {
+    AdviceFile file{.path = "batch.json", .json = {}, .document = batch_document("gpu")};
+    file.document.sweep.mode = "train";
+    file.document.context.device.kind = "cpu";
+    add_measured(file.document, "fp32", 4, 40, 0.4, 500);
+    add_measured(file.document, "fp32", 8, rate_of_8, 0.4, 560);
+    AdviceFile memory{.path = "memory.json", .json = {}, .document = batch_document("gpu")};
+    memory.document.sweep.name = "memory";
+    memory.document.sweep.memory_cap_bytes = 600;
+    memory.document.sweep.state["limits"] = {
+        {{"params", {{"dtype", "fp32"}, {"mode", "train"}}}, {"largest_batch", 9}, {"safe_batch", 5}}};
+    return advice_from(StepModel({file, memory}), {.batch = 4});
+  };
+  const Advice much = advice_at(50);
+  EXPECT_EQ(much.bottleneck, Bottleneck::vram);
+  EXPECT_THAT(much.reason,
+              HasSubstr("Batch 8 seems to take 20 % less time a sample (noise leaves it open), and 5 fit"));
+  EXPECT_EQ(advice_at(43).bottleneck, Bottleneck::none);
+}
+
 TEST(MeasuredAdvice, ABatchThatWasNotGivenIsAssumedAndSaid) {
   const Advice advice = advice_from(StepModel({batch_file(), workers_file(5)}), {});
   EXPECT_EQ(advice.current.batch, 8);

@@ -127,6 +127,20 @@ TEST_F(PipelineTest, ALimitOfTheBusIsTheLeastThatACopyTakes) {
             static_cast<double>(window_of(spec_)) * kCopy);
 }
 
+// While the answer is checked the worker fills its slots. It makes a batch in no less than 12 ms, the consumer
+// takes 8.
+TEST_F(PipelineTest, AWindowBeginsWithoutBatchesThatAPauseMade) {
+  session_->storage = loader::Storage{.bytes_per_s = 1e12, .latency_ns = 4e6};
+  spec_.pool = {.workers = 1, .prefetch = 8, .batch = 3};
+  spec_.step_ns = 8'000'000;
+  const auto workload = make();
+  workload->verify();
+  std::this_thread::sleep_for(std::chrono::milliseconds(150));
+  workload->verify();
+  const double took = static_cast<double>(workload->timed_step(device_));
+  EXPECT_GE(took, 0.9 * 12e6 * static_cast<double>(window_of(spec_)));
+}
+
 TEST_F(PipelineTest, BatchesAreComparedWithTheReference) {
   for (const auto element :
        {loader::Element::fp32, loader::Element::fp16, loader::Element::bf16, loader::Element::uint8}) {

@@ -74,6 +74,46 @@ OnnxWriter classifier(std::int64_t batch) {
   return net;
 }
 
+// Blocks that multiply two convolutions of their input, as StarNet does, whose norms were folded away.
+OnnxWriter multiplying(int blocks, const char* activation) {
+  OnnxWriter net;
+  net.input("x0", {1, 8, 6, 6});
+  for (int i = 0; i < blocks; ++i) {
+    const auto named = [&](const char* name) { return name + std::to_string(i); };
+    for (const char* const conv : {"f", "g", "h"}) {
+      net.weight(named(conv) + ".weight", {8, 8, 1, 1});
+    }
+    const std::string x = named("x");
+    net.node("Conv", {x, named("f") + ".weight"}, {named("f")});
+    net.node("Conv", {x, named("g") + ".weight"}, {named("g")});
+    net.node(activation, {named("f")}, {named("a")});
+    net.node("Mul", {named("a"), named("g")}, {named("m")});
+    net.node("Conv", {named("m"), named("h") + ".weight"}, {named("h")});
+    net.node("Add", {x, named("h")}, {"x" + std::to_string(i + 1)});
+  }
+  net.output("x" + std::to_string(blocks));
+  return net;
+}
+
+TEST_F(ImportedAnswers, ProductsOfMapsStayInRange) {
+  const ImportedNetwork network = imported(multiplying(16, "Relu"));
+  expect_like_reference(network);
+  const std::vector<Sample> samples{seeded_sample(network.graph, 1, 0)};
+  for (const float value : reference_outputs(network.graph, samples, 1)[0]) {
+    EXPECT_LT(std::abs(value), 100);
+  }
+  const auto lowest_gain = [](const ImportedNetwork& one) {
+    double lowest = 1;
+    for (const auto& node : one.graph.nodes()) {
+      const auto* const conv = options_of<ConvOptions>(node);
+      lowest = conv != nullptr ? std::min(lowest, conv->gain) : lowest;
+    }
+    return lowest;
+  };
+  EXPECT_LT(lowest_gain(network), 0.1);
+  EXPECT_EQ(lowest_gain(imported(multiplying(2, "Sigmoid"))), 1);  // a gate shrinks what it multiplies
+}
+
 TEST_F(ImportedAnswers, OfAClassifierAtAnyBatch) {
   for (const std::int64_t batch : {1, 4}) {
     SCOPED_TRACE(batch);
