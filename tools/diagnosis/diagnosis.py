@@ -54,8 +54,10 @@ class Runner:
         command = [str(self.machine.bench), "--sweep", name, "--device", "cpu", *words, "--time-budget", f"{budget_s:g}s",
                    "--no-plot", "--out", str(out)]
         self.commands.append(" ".join(command))
-        # Threads that spin while they wait lose a whole time slice to any other program.
-        environment = {"OMP_WAIT_POLICY": "passive", **os.environ, **self.case.environment}
+        # Threads that spin while they wait for each other lose a time slice to any other program; with workers that is what
+        # is to be seen.
+        calm = {} if self.case.loader else {"OMP_WAIT_POLICY": "passive"}
+        environment = {**calm, **os.environ, **self.case.environment}
         done = subprocess.run(command, capture_output=True, text=True, env=environment,
                               preexec_fn=self.group.enter if self.group else None, check=False)
         files = sorted(out.glob("*.json"))
