@@ -53,12 +53,14 @@ class Diagnosis {
       name_the_wait(advice, share(parts.waiting_ns));
       return;
     }
-    if (const double slowed = share(slowed_by_workers()); slowed >= kCounts && fewer_workers_pay()) {
+    const bool surely = fewer_workers_pay();
+    if (share(slowed_by_workers()) >= kCounts && (surely || fewer_workers_seem_to_pay())) {
       advice.bottleneck = Bottleneck::loader_cpu;
       advice.reason = fmt::format(
-          "{} workers use the cores that compute: computing takes {} of a step of {}, and {} without them.",
+          "{} workers use the cores that compute: computing takes {} of a step of {}, and {} without them{}.",
           now_.settings.workers, format_duration(parts.computing_ns), step,
-          format_duration(parts.computing_ns - slowed_by_workers()));
+          format_duration(parts.computing_ns - slowed_by_workers()),
+          surely ? "" : " (noise leaves open how much fewer would bring)");
       return;
     }
     if (share(parts.copying_ns) >= kCounts) {
@@ -127,6 +129,18 @@ class Diagnosis {
     return std::ranges::any_of(paying_, [&](const StepOption& one) {
       return one.settings.workers < now_.settings.workers && one.settings.batch == now_.settings.batch;
     });
+  }
+
+  bool fewer_workers_seem_to_pay() const {
+    TrainingSettings settings = now_.settings;
+    for (std::int64_t fewer = 0; fewer < now_.settings.workers;
+         fewer = std::max<std::int64_t>(1, 2 * fewer)) {
+      settings.workers = fewer;
+      if (speedup(now_, step_option(model_, settings)).value >= 1 + 2 * kCounts) {
+        return true;
+      }
+    }
+    return false;
   }
 
   std::optional<std::string> memory_nearly_full() const {

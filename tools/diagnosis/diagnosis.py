@@ -51,9 +51,9 @@ class Runner:
 
     def sweep(self, name, words, budget_s):
         out = self.folder / f"{len(self.commands)}-{name}"
-        command = [str(self.machine.bench), "--sweep", name, "--device", "cpu", *words, "--time-budget", f"{budget_s:g}s",
-                   "--no-plot", "--out", str(out)]
-        self.commands.append(" ".join(command))
+        options = ["--sweep", name, "--device", "cpu", *words, "--time-budget", f"{budget_s:g}s", "--no-plot"]
+        command = [str(self.machine.bench), *options, "--out", str(out)]
+        self.commands.append(" ".join(["bench", *(pathlib.Path(word).name if word.startswith("/") else word for word in options)]))
         # Threads that spin while they wait for each other lose a time slice to any other program; with workers that is what
         # is to be seen.
         calm = {} if self.case.loader else {"OMP_WAIT_POLICY": "passive"}

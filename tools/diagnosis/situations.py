@@ -110,7 +110,7 @@ def too_many_workers(strength, machine):
     workers = round(between(3, 8, strength))
     return Case(f"{workers} workers on {machine.cores} cores that compute too", settings(workers, batch=4),
                 ["--consumer", "resnet18", "--mode", "train", "--image-size", "64", "--batch", "4"],
-                workers=(0, 1, workers), longer=1.5)
+                workers=(0, workers), longer=1.5)
 
 
 def slow_worker(strength, machine):
