@@ -94,7 +94,7 @@ std::string advice_text(const Advice& advice, std::size_t width) {
       }
     }
   }
-  if (advice.changes.empty()) {
+  if (advice.changes.empty() && advice.bottleneck != Bottleneck::none) {
     text += "\n" + wrap("No change is advised on what is known.", width, 2);
   }
   for (const AdviceNotes& note : notes_of(advice)) {

@@ -74,7 +74,9 @@ void ask_for_times(const Observed& observed, Advice& advice) {
   if (!observed.step_s) {
     advice.missing.emplace_back(
         "step_ms: the time of a step, with the device synchronised before each clock reading");
-  } else if (!accumulation_s(observed) && observed.has_accumulate) {
+  } else if (!observed.has_accumulate && observed.step_is_optimizer.value_or(false)) {
+    advice.missing.emplace_back("accumulate: how many accumulations an optimizer step has; 1 without");
+  } else if (!accumulation_s(observed)) {
     advice.missing.push_back(
         fmt::format(R"(step_is: is the step of {} an "optimizer_step" or one "accumulation" of its {}?)",
                     seconds_in_words(*observed.step_s), observed.settings.accumulate));

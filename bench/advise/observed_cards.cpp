@@ -56,11 +56,20 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
         "a restart loses {} iterations, {}, unless a checkpoint keeps them", *observed.iterations_done,
         hours_in_words(static_cast<double>(*observed.iterations_done) * *observed.step_s)));
   }
+  constexpr std::int64_t kFewestPublished = 4;
+  constexpr std::int64_t kMostPublished = 8;
+  const bool beyond = observed.settings.cards < kFewestPublished || cards > kMostPublished;
   change.evidence = {is_given
                          ? "scaling efficiency as given"
-                         : "scaling efficiency 83 to 102 %, median 98 %: 66 published pairs of 4 and 8 cards "
-                           "(NVIDIA/DeepLearningExamples), not this network"};
-  advice.changes.push_back(std::move(change));
+                         : fmt::format("scaling efficiency 83 to 102 %, median 98 %: 66 published pairs of 4 "
+                                       "and 8 cards (NVIDIA/DeepLearningExamples), not this network{}",
+                                       beyond ? " and not these counts" : "")};
+  if (change.speedup > 1) {
+    advice.changes.push_back(std::move(change));
+  } else {
+    advice.warnings.push_back(fmt::format("With {} cards a sample takes {:.2f} times as long, by {}.", cards,
+                                          1 / change.speedup, change.evidence.front()));
+  }
   if (!observed.all_iterations() || !observed.step_s || to_go(observed) <= 0) {
     return;
   }
@@ -105,13 +114,14 @@ void judge_earlier_run(const Observed& observed, Advice& advice) {
       *earlier->image_size == *observed.image_size) {
     return;
   }
-  const double pixels =
+  const double ratio =
       std::pow(static_cast<double>(*observed.image_size) / static_cast<double>(*earlier->image_size), 2);
-  advice.warnings.push_back(fmt::format(
-      "The earlier run on {} cards is no reference: its images of {}×{} have {:.2f} times fewer pixels, so "
-      "its step "
-      "is other work.",
-      earlier->cards.value_or(observed.settings.cards), *earlier->image_size, *earlier->image_size, pixels));
+  advice.warnings.push_back(
+      fmt::format("The earlier run{} is no reference: its images of {}×{} have {:.2f} times {} pixels, so "
+                  "its step is other "
+                  "work.",
+                  earlier->cards ? fmt::format(" on {} cards", *earlier->cards) : "", *earlier->image_size,
+                  *earlier->image_size, std::max(ratio, 1 / ratio), ratio > 1 ? "fewer" : "more"));
 }
 
 }  // namespace
@@ -131,7 +141,10 @@ void advise_training_time(const Observed& observed, Advice& advice) {
   table.table.right = {false, true, true};
   if (observed.data_s) {
     const double compute = *observed.step_s - *observed.data_s;
-    table.table.rows.push_back({"loading hidden", seconds_in_words(compute), hours_in_words(left * compute)});
+    if (compute > 0) {
+      table.table.rows.push_back(
+          {"loading hidden", seconds_in_words(compute), hours_in_words(left * compute)});
+    }
     table.notes.push_back(fmt::format("Hiding all of the wait saves {} of the time, {}.",
                                       share_in_words(*observed.data_s / *observed.step_s),
                                       hours_in_words(left * *observed.data_s)));
@@ -185,7 +198,9 @@ void advise_proposal(const Observed& observed, Advice& advice) {
                     seconds_in_words(*sample * then_batch)));
   }
   if (then_batch != now_batch) {
-    table.notes.push_back("For the " + learning_rate(now_batch, then_batch) + ".");
+    std::string note = learning_rate(now_batch, then_batch);
+    note.front() = 'E';
+    table.notes.push_back(note + ".");
   }
   advice.tables.push_back(std::move(table));
 }

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/advise/observed_parts.h"
 
@@ -15,11 +16,30 @@ std::string loader_setting(std::int64_t workers) {
   return fmt::format("DataLoader(num_workers={}, pin_memory=True, prefetch_factor=2)", workers);
 }
 
+std::string memory_of_workers(const Observed& observed, std::int64_t workers) {
+  const std::string who = fmt::format("host memory of {} worker{} a card", workers, workers == 1 ? "" : "s");
+  if (!observed.worker_memory) {
+    return who + ": not read (worker_memory_mib)";
+  }
+  const double bytes = *observed.worker_memory * static_cast<double>(workers * observed.settings.cards);
+  return observed.host_memory && observed.host_memory_used
+             ? fmt::format("{}: {} of {} free", who, gib_in_words(bytes),
+                           gib_in_words(*observed.host_memory - *observed.host_memory_used))
+             : fmt::format("{}: {}", who, gib_in_words(bytes));
+}
+
 // With no workers the wait is the whole time of loading a batch: what workers must keep up with.
 void hide_loading(const Observed& observed, Advice& advice) {
   const double compute = *observed.step_s - *observed.data_s;
   const auto step = accumulation_s(observed);
-  if (observed.settings.workers != 0 || !observed.has_workers || !step || compute <= 0) {
+  if (!step) {
+    return;  // what is missing for that is asked for
+  }
+  if (compute <= 0) {
+    advice.missing.emplace_back("step_ms of a whole step: the wait for data leaves no time to compute");
+    return;
+  }
+  if (observed.settings.workers != 0 || !observed.has_workers) {
     advice.missing.emplace_back(
         "data_ms with workers 0: the whole time of loading a batch, from which the count of workers follows");
     return;
@@ -33,12 +53,13 @@ void hide_loading(const Observed& observed, Advice& advice) {
   change.after.pin = true;
   change.speedup = *observed.step_s / compute;
   change.step_ns = 1e9 * *step / change.speedup;
-  change.costs = {fmt::format("host memory of {} worker{} a card: not read (worker_memory_mib)", workers,
-                              workers == 1 ? "" : "s"),
-                  "at best: one slow batch still waits; a second worker takes it up"};
-  change.evidence = {fmt::format("data {} of a step of {}: loading hides behind {} of computing",
-                                 seconds_in_words(*observed.data_s), seconds_in_words(*observed.step_s),
-                                 seconds_in_words(compute))};
+  change.costs = {memory_of_workers(observed, workers)};
+  change.evidence = {
+      fmt::format("data {} of a step of {}: loading hides behind {} of computing",
+                  seconds_in_words(*observed.data_s), seconds_in_words(*observed.step_s),
+                  seconds_in_words(compute)),
+      fmt::format("{} is the least: a slow batch still delays a step, unless a second worker makes up for it",
+                  seconds_in_words(compute))};
   if (observed.proposed && observed.proposed->data_s && *observed.proposed->data_s < *observed.data_s) {
     const double proposed = compute + *observed.proposed->data_s;
     change.evidence.push_back(
@@ -70,12 +91,19 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
                                                             : "–";
     table.table.rows.push_back({fmt::format("{}", tried.workers), reading, follows});
   }
+  const std::int64_t most = std::ranges::max(observed.workers_tried, {}, &WorkersTried::workers).workers;
+  std::vector<std::int64_t> counts;
+  for (std::int64_t count = 1; count < most; count *= 2) {
+    counts.push_back(count);
+  }
+  counts.push_back(most);
   const std::string network = observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in;
   table.notes = {
       "The knee lies between the starved and the slower count; readings of utilisation do not place it.",
-      fmt::format("Measure: bench --sweep workers {} --mode train --data DIR --workers 1,2,4,8,16,32",
-                  network),
-      fmt::format("Memory by batch: bench --sweep memory {} --mode train --batch 1,3,32", network),
+      fmt::format("Measure: bench --sweep workers {} --mode train --data DIR --workers {}", network,
+                  fmt::join(counts, ",")),
+      fmt::format("Memory by batch: bench --sweep memory {} --mode train{}{}", network,
+                  observed.batches_tried.empty() ? "" : " --batch ", fmt::join(observed.batches_tried, ",")),
       fmt::format("Pinning: bench --sweep transfer {} --mode train", network),
       fmt::format("Mixed precision: bench --sweep batch {} --mode train --dtype fp32,fp16", network)};
   if (!observed.stand_in.empty()) {
@@ -92,8 +120,8 @@ void note_utilisation(const Observed& observed, Advice& advice) {
     constexpr double kUnbalanced = 20;  // percent
     if (high - low >= kUnbalanced) {
       advice.warnings.push_back(
-          fmt::format("The cards are unbalanced, {:.0f} and {:.0f} %: in data-parallel training the slower "
-                      "feeds or waits for the other.",
+          fmt::format("The cards are unbalanced, {:.0f} and {:.0f} %: in data-parallel training the faster "
+                      "card waits for the slower one in every step.",
                       high, low));
     }
   }

@@ -92,8 +92,8 @@ void draw_line(const Observed& observed, Advice& advice) {
                     *observed.no_faster_above_batch));
   }
   table.notes.push_back(fmt::format(
-      "Speeds, cores and prices of cards: bench evaluate --gpu t4,rtx3060-12gb {} --mode train --price "
-      "t4=0.35/h,rtx3060-12gb=280; bench predict for one card.",
+      "Speeds, cores and prices of cards: bench evaluate --gpu all {} --mode train --price CARD=AMOUNT,…; "
+      "bench predict for one card.",
       observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in));
   if (observed.runs_at_batch && observed.memory_cap && line(*observed.runs_at_batch) > *observed.memory_cap) {
     advice.contradictions.push_back(fmt::format(
@@ -105,10 +105,11 @@ void draw_line(const Observed& observed, Advice& advice) {
         "Either the readings are too high: they count the allocator's cache, or workspaces that shrink when "
         "memory "
         "is short. max_memory_allocated leaves out the cache: read it instead.");
-    table.notes.emplace_back(
-        "Or the line bends: another algorithm is chosen above the batches read, or a reading was taken "
-        "before "
-        "the peak; read batch 32 after some steps.");
+    table.notes.push_back(
+        fmt::format("Or the line bends: another algorithm is chosen above the batches read, or a reading was "
+                    "taken before "
+                    "the peak; read batch {} after some steps.",
+                    *observed.runs_at_batch));
     advice.missing.push_back(
         fmt::format("memory_at_batch of batch {}: max_memory_allocated and max_memory_reserved",
                     *observed.runs_at_batch));

@@ -179,7 +179,7 @@ std::string html_advice(const Report& report) {
       text_of(advice.subject), text_of(advice.basis), text_of(bottleneck_line(advice)),
       text_of(budget_line(advice)));
   if (advice.changes.empty()) {
-    html += "<p>No change is advised on what is known.</p>\n";
+    html += advice.bottleneck == Bottleneck::none ? "" : "<p>No change is advised on what is known.</p>\n";
   } else {
     html += "<ol>\n";
     for (const Change& change : advice.changes) {

@@ -321,6 +321,14 @@ TEST(MeasuredAdvice, AGainThatNoiseLeavesOpenIsCalledSoAndMustBeLarger) {
   EXPECT_EQ(advice_at(43).bottleneck, Bottleneck::none);
 }
 
+TEST(MeasuredAdvice, WhatSeveralCardsExchangeIsSaidNotToBeCounted) {
+  AdviceFile file = fixed_cost_file();
+  EXPECT_THAT(advice_from(StepModel({file}), {.batch = 4, .cards = 4}).warnings,
+              ::testing::Contains(HasSubstr("What 4 cards exchange")));
+  EXPECT_THAT(advice_from(StepModel({file}), {.batch = 4}).warnings,
+              ::testing::Not(::testing::Contains(HasSubstr("exchange"))));
+}
+
 TEST(MeasuredAdvice, ABatchThatWasNotGivenIsAssumedAndSaid) {
   const Advice advice = advice_from(StepModel({batch_file(), workers_file(5)}), {});
   EXPECT_EQ(advice.current.batch, 8);

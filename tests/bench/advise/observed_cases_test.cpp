@@ -192,6 +192,45 @@ TEST(Observed, AStepThatAccumulatesIsAskedWhichItIs) {
   EXPECT_THAT(advice.missing, Contains(HasSubstr("step_is")));
 }
 
+Advice advice_of(const std::string& readings) {
+  return advice_from_readings(parse_observed(readings, "r.json"), std::nullopt);
+}
+
+TEST(Observed, AnOptimizerStepOfUnknownAccumulationsIsAskedForTheirNumber) {
+  const Advice advice =
+      advice_of(R"({"step_s": 2.6, "data_s": 0.44, "workers": 0, "step_is": "optimizer_step"})");
+  EXPECT_THAT(advice.missing, ElementsAre(HasSubstr("accumulate")));
+}
+
+TEST(Observed, AWaitAsLongAsTheStepLeavesNothingToHideBehind) {
+  const Advice advice = advice_of(R"({"step_ms": 5, "data_ms": 5, "workers": 0, "batch": 1})");
+  EXPECT_TRUE(advice.changes.empty());
+  EXPECT_THAT(advice.missing, Contains(HasSubstr("step_ms of a whole step")));
+}
+
+TEST(Observed, MemoryOfAWorkerThatWasReadIsCounted) {
+  const Advice advice = advice_of(
+      R"({"step_s": 2, "data_s": 1, "workers": 0, "batch": 1, "cards": 2, "worker_memory_mib": 512,
+          "host_memory_gib": 16, "host_memory_used_gib": 4})");
+  ASSERT_FALSE(advice.changes.empty());
+  EXPECT_THAT(advice.changes.front().costs, Contains(HasSubstr("1.00 GiB of 12.00 GiB free")));
+}
+
+TEST(Observed, CardsThatMakeItSlowerAreNotAdvised) {
+  const Advice advice = advice_of(R"({"step_s": 2, "batch": 8, "cards": 4, "proposed": {"cards": 2}})");
+  EXPECT_TRUE(advice.changes.empty());
+  EXPECT_THAT(advice.warnings, Contains(AllOf(HasSubstr("With 2 cards a sample takes 2.04 times as long"),
+                                              HasSubstr("not these counts"))));
+}
+
+TEST(Observed, AnEarlierRunOnLargerImagesHadMorePixels) {
+  const Advice advice = advice_of(
+      R"({"step_s": 2, "batch": 8, "image_size": 400, "earlier_run": {"image_size": 600, "step_s": 3}})");
+  EXPECT_THAT(advice.warnings,
+              Contains(HasSubstr("The earlier run is no reference: its images of 600×600 have "
+                                 "2.25 times more pixels")));
+}
+
 TEST(Observed, AHiddenLoaderLeavesCompute) {
   const Advice advice = advice_from_readings(
       parse_observed(R"({"step_ms": 100, "data_ms": 1, "workers": 4, "batch": 8, "accumulate": 1})",
