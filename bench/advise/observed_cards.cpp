@@ -58,7 +58,8 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
   }
   constexpr std::int64_t kFewestPublished = 4;
   constexpr std::int64_t kMostPublished = 8;
-  const bool beyond = observed.settings.cards < kFewestPublished || cards > kMostPublished;
+  const auto [fewer, more] = std::minmax(observed.settings.cards, cards);
+  const bool beyond = fewer < kFewestPublished || more > kMostPublished;
   change.evidence = {is_given
                          ? "scaling efficiency as given"
                          : fmt::format("scaling efficiency 83 to 102 %, median 98 %: 66 published pairs of 4 "
