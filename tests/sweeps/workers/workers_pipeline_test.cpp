@@ -127,8 +127,8 @@ TEST_F(PipelineTest, ALimitOfTheBusIsTheLeastThatACopyTakes) {
             static_cast<double>(window_of(spec_)) * kCopy);
 }
 
-// While the answer is checked the worker fills its slots. It makes a batch in no less than 12 ms, the consumer
-// takes 8.
+// While the answer is checked the worker fills its slots. It makes a batch in no less than 12 ms, the
+// consumer takes 8.
 TEST_F(PipelineTest, AWindowBeginsWithoutBatchesThatAPauseMade) {
   session_->storage = loader::Storage{.bytes_per_s = 1e12, .latency_ns = 4e6};
   spec_.pool = {.workers = 1, .prefetch = 8, .batch = 3};

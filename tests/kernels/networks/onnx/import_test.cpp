@@ -99,7 +99,8 @@ TEST_F(ImportedAnswers, ProductsOfMapsStayInRange) {
   const ImportedNetwork network = imported(multiplying(16, "Relu"));
   expect_like_reference(network);
   const std::vector<Sample> samples{seeded_sample(network.graph, 1, 0)};
-  for (const float value : reference_outputs(network.graph, samples, 1)[0]) {
+  const auto answers = reference_outputs(network.graph, samples, 1);
+  for (const float value : answers.front()) {
     EXPECT_LT(std::abs(value), 100);
   }
   const auto lowest_gain = [](const ImportedNetwork& one) {
