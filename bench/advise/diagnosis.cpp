@@ -17,8 +17,9 @@ constexpr double kCounts = 0.05;  // of a step: what is worth a name
 
 class Diagnosis {
  public:
-  Diagnosis(const StepModel& model, const StepOption& now, const std::vector<StepOption>& paying)
-      : model_(model), now_(now), paying_(paying) {}
+  Diagnosis(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,
+            const std::vector<StepOption>& paying)
+      : model_(model), now_(now), tried_(tried), paying_(paying) {}
 
   void name_it(Advice& advice) const {
     const LoadedStep& parts = now_.step.parts;
@@ -125,22 +126,16 @@ class Diagnosis {
                : std::max(0.0, now_.step.parts.computing_ns - now_.step.device_ns);
   }
 
-  bool fewer_workers_pay() const {
-    return std::ranges::any_of(paying_, [&](const StepOption& one) {
-      return one.settings.workers < now_.settings.workers && one.settings.batch == now_.settings.batch;
-    });
+  bool has_fewer_workers(const StepOption& one) const {
+    return one.settings.workers < now_.settings.workers && one.settings.batch == now_.settings.batch;
   }
-
+  bool fewer_workers_pay() const {
+    return std::ranges::any_of(paying_, [&](const StepOption& one) { return has_fewer_workers(one); });
+  }
   bool fewer_workers_seem_to_pay() const {
-    TrainingSettings settings = now_.settings;
-    for (std::int64_t fewer = 0; fewer < now_.settings.workers;
-         fewer = std::max<std::int64_t>(1, 2 * fewer)) {
-      settings.workers = fewer;
-      if (speedup(now_, step_option(model_, settings)).value >= 1 + 2 * kCounts) {
-        return true;
-      }
-    }
-    return false;
+    return std::ranges::any_of(tried_, [&](const StepOption& one) {
+      return has_fewer_workers(one) && speedup(now_, one).value >= 1 + 2 * kCounts;
+    });
   }
 
   std::optional<std::string> memory_nearly_full() const {
@@ -202,14 +197,15 @@ class Diagnosis {
 
   const StepModel& model_;
   const StepOption& now_;
+  const std::vector<StepOption>& tried_;
   const std::vector<StepOption>& paying_;
 };
 
 }  // namespace
 
-void diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& paying,
-              Advice& advice) {
-  Diagnosis(model, now, paying).name_it(advice);
+void diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,
+              const std::vector<StepOption>& paying, Advice& advice) {
+  Diagnosis(model, now, tried, paying).name_it(advice);
 }
 
 }  // namespace bench

@@ -9,9 +9,9 @@
 
 namespace bench {
 
-// Sets the advice's bottleneck and reason; adds to its missing readings where one would decide. `paying`: the
-// changes that pay.
-void diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& paying,
-              Advice& advice);
+// Sets the advice's bottleneck and reason; adds to its missing readings where one would decide. `tried`: each
+// setting changed alone, as is best. `paying`: the changes that pay.
+void diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,
+              const std::vector<StepOption>& paying, Advice& advice);
 
 }  // namespace bench

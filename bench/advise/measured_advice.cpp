@@ -11,6 +11,7 @@
 
 #include "bench/advise/change_words.h"
 #include "bench/advise/diagnosis.h"
+#include "bench/advise/published_scaling.h"
 #include "bench/advise/step_option.h"
 #include "bench/measure/memory_line.h"
 #include "bench/measure/quote.h"
@@ -39,7 +40,7 @@ class Adviser {
     advice.step_ns = now_.step.parts.step_ns;
     advice.budget = budget();
     find_changes();
-    diagnose(model_, now_, paying_, advice);
+    diagnose(model_, now_, singles_, paying_, advice);
     for (const StepOption& option : paying_) {
       advice.changes.push_back(change_to(option));
     }
@@ -285,10 +286,9 @@ class Adviser {
           "network as its consumer measures it.");
     }
     if (now_.settings.cards > 1 && is_training()) {
-      advice.warnings.push_back(fmt::format(
-          "What {} cards exchange after each step is not counted. Scaling efficiency is 83 to 102 % in 66 "
-          "published pairs of 4 and 8 cards (NVIDIA/DeepLearningExamples), less without NVLink.",
-          now_.settings.cards));
+      advice.warnings.push_back(
+          fmt::format("What {} cards exchange after each step is not counted; {}, less without NVLink.",
+                      now_.settings.cards, published_scaling_in_words()));
     }
     if (now_.settings.accumulate > 1) {
       advice.warnings.emplace_back(

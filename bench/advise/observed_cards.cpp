@@ -5,14 +5,10 @@
 #include <fmt/format.h>
 
 #include "bench/advise/observed_parts.h"
+#include "bench/advise/published_scaling.h"
 
 namespace bench {
 namespace {
-
-// NVIDIA/DeepLearningExamples, commit 729963dd, READMEs: throughput of 8 cards over twice that of 4 at the
-// same batch a card, on one DGX-1 or DGX A100; 66 pairs, their 5th, 50th and 95th percentile.
-constexpr Interval kPublishedEfficiency{.low = 0.83, .high = 1.02};
-constexpr double kPublishedMedian = 0.98;
 
 double of_all(const Observed& observed) {
   return static_cast<double>(*observed.all_iterations());
@@ -22,12 +18,13 @@ double to_go(const Observed& observed) {
   return of_all(observed) - static_cast<double>(observed.iterations_done.value_or(0));
 }
 
-std::string learning_rate(double now, double then) {
+// `subject`: "effective batch", as the sentence needs it.
+std::string learning_rate(const char* subject, double now, double then) {
   const double ratio = then / now;
   return fmt::format(
-      "effective batch {:.0f} → {:.0f}: by rule of thumb the learning rate ×{:.3g} (linear, SGD) or ×{:.3g} "
+      "{} {:.0f} → {:.0f}: by rule of thumb the learning rate ×{:.3g} (linear, SGD) or ×{:.3g} "
       "(square root, Adam)",
-      now, then, ratio, std::sqrt(ratio));
+      subject, now, then, ratio, std::sqrt(ratio));
 }
 
 void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& advice) {
@@ -48,7 +45,8 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
     change.step90_ns = Interval{1e9 * *step / efficiency.high, 1e9 * *step / efficiency.low};
   }
   if (observed.settings.batch > 0) {
-    change.costs.push_back(learning_rate(static_cast<double>(observed.settings.effective_batch()),
+    change.costs.push_back(learning_rate("effective batch",
+                                         static_cast<double>(observed.settings.effective_batch()),
                                          static_cast<double>(change.after.effective_batch())));
   }
   if (observed.step_s && observed.iterations_done.value_or(0) > 0) {
@@ -56,15 +54,11 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
         "a restart loses {} iterations, {}, unless a checkpoint keeps them", *observed.iterations_done,
         hours_in_words(static_cast<double>(*observed.iterations_done) * *observed.step_s)));
   }
-  constexpr std::int64_t kFewestPublished = 4;
-  constexpr std::int64_t kMostPublished = 8;
   const auto [fewer, more] = std::minmax(observed.settings.cards, cards);
   const bool beyond = fewer < kFewestPublished || more > kMostPublished;
-  change.evidence = {is_given
-                         ? "scaling efficiency as given"
-                         : fmt::format("scaling efficiency 83 to 102 %, median 98 %: 66 published pairs of 4 "
-                                       "and 8 cards (NVIDIA/DeepLearningExamples), not this network{}",
-                                       beyond ? " and not these counts" : "")};
+  change.evidence = {is_given ? "scaling efficiency as given"
+                              : published_scaling_in_words() + ", not this network" +
+                                    (beyond ? " and not these counts" : "")};
   if (change.speedup > 1) {
     advice.changes.push_back(std::move(change));
   } else {
@@ -199,9 +193,7 @@ void advise_proposal(const Observed& observed, Advice& advice) {
                     seconds_in_words(*sample * then_batch)));
   }
   if (then_batch != now_batch) {
-    std::string note = learning_rate(now_batch, then_batch);
-    note.front() = 'E';
-    table.notes.push_back(note + ".");
+    table.notes.push_back(learning_rate("Effective batch", now_batch, then_batch) + ".");
   }
   advice.tables.push_back(std::move(table));
 }

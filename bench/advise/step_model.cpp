@@ -21,8 +21,8 @@ constexpr double kZ95 = 1.96;
 constexpr double kZ80 = 1.2816;
 constexpr double kUnknownDeviation = 0.05;  // of a time without an interval
 constexpr double kLeastDeviation = 0.01;    // of any time
-// Of the speed of the host's cores from run to run. Six runs of one loader on two cores of a shared machine
-// differed so; on a machine of one's own they differ less.
+// Of the time that work on the host's cores takes, from run to run: measured over six runs of one loader, on
+// two cores of a shared machine. Cores that nobody shares vary less.
 constexpr double kRunDeviation = 0.06;
 
 const std::array<const char*, 5> kReadSweeps{"batch", "memory", "transfer", "workers", "kernels"};

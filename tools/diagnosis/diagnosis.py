@@ -54,8 +54,8 @@ class Runner:
         options = ["--sweep", name, "--device", "cpu", *words, "--time-budget", f"{budget_s:g}s", "--no-plot"]
         command = [str(self.machine.bench), *options, "--out", str(out)]
         self.commands.append(" ".join(["bench", *(pathlib.Path(word).name if word.startswith("/") else word for word in options)]))
-        # Threads that spin while they wait for each other lose a time slice to any other program; with workers that is what
-        # is to be seen.
+        # OpenMP's threads spin while they wait for each other, which other programs on their cores make slow. Workers are such
+        # programs, and their effect is to be seen; the machine's other programs are not.
         calm = {} if self.case.loader else {"OMP_WAIT_POLICY": "passive"}
         environment = {**calm, **os.environ, **self.case.environment}
         done = subprocess.run(command, capture_output=True, text=True, env=environment,
