@@ -32,8 +32,8 @@ std::string changed_words(const TrainingSettings& now, const TrainingSettings& t
   return words.empty() ? "nothing" : fmt::format("{}", fmt::join(words, ", "));
 }
 
-std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, bool on_gpu,
-                            bool training) {
+std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then,
+                            const SettingUse& use) {
   std::vector<std::string> loader;
   if (now.batch != then.batch) {
     loader.push_back(fmt::format("batch_size={}", then.batch));
@@ -55,15 +55,18 @@ std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings&
     settings.emplace_back("batch.to(device, non_blocking=True)");
   }
   if (now.dtype != then.dtype) {
-    const char* const device = on_gpu ? "cuda" : "cpu";
+    const char* const device = use.on_gpu ? "cuda" : "cpu";
     settings.push_back(
         then.dtype == "bf16"   ? fmt::format("torch.autocast(\"{}\", dtype=torch.bfloat16)", device)
         : then.dtype == "fp16" ? fmt::format("torch.autocast(\"{}\", dtype=torch.float16){}", device,
-                                             training ? ", torch.amp.GradScaler()" : "")
+                                             use.training ? ", torch.amp.GradScaler()" : "")
         : then.dtype == "tf32"
             ? "torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True"
         : then.dtype == "half" ? "model.half()"
                                : "no torch.autocast");
+    if (use.on_gpu && use.convolves_channels_last && then.dtype != "fp32" && then.dtype != "tf32") {
+      settings.emplace_back("model.to(memory_format=torch.channels_last), the images too");
+    }
   }
   if (now.accumulate != then.accumulate) {
     settings.push_back(then.accumulate == 1

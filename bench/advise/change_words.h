@@ -14,8 +14,12 @@ std::string changed_words(const TrainingSettings& now, const TrainingSettings& t
 
 // "DataLoader(batch_size=64, num_workers=3, pin_memory=True, prefetch_factor=2)"; what did not change is left
 // out, but for workers, whose prefetch_factor is always written.
-std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, bool on_gpu,
-                            bool training);
+struct SettingUse {
+  bool on_gpu = false;
+  bool training = false;
+  bool convolves_channels_last = false;  // as this program does on a GPU; PyTorch has to be told to
+};
+std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, const SettingUse& use);
 
 struct SettingBytes {
   std::int64_t device = 0;  // 0: not known, as the others

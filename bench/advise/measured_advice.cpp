@@ -32,9 +32,7 @@ class Adviser {
 
   Advice advice() {
     Advice advice;
-    advice.subject = fmt::format("{}, {} in {} at batch {} on {}", printable(model_.task().workload),
-                                 model_.task().mode == "infer" ? "inference" : "training",
-                                 now_.settings.dtype, now_.settings.batch, device_name());
+    advice.subject = subject();
     advice.basis = basis();
     advice.current = now_.settings;
     advice.step_ns = now_.step.parts.step_ns;
@@ -55,9 +53,15 @@ class Adviser {
   }
 
  private:
-  std::string device_name() const {
-    return model_.device() != nullptr ? printable(model_.device()->name)
-                                      : std::string("the device of the workers result");
+  // Without a batch result a workers result's consumer tells the step: a network, or a time.
+  std::string subject() const {
+    const std::string what = printable(model_.task().workload);
+    const bool is_time =
+        model_.device() == nullptr && !what.empty() && what.front() >= '0' && what.front() <= '9';
+    return fmt::format("{}{}, {} in {} at batch {}{}", is_time ? "a device that takes " : "", what,
+                       model_.task().mode == "infer" ? "inference" : "training", now_.settings.dtype,
+                       now_.settings.batch,
+                       model_.device() != nullptr ? " on " + printable(model_.device()->name) : "");
   }
 
   std::string basis() const {
@@ -212,7 +216,11 @@ class Adviser {
   Change change_to(const StepOption& then) const {
     Change change;
     change.what = changed_words(now_.settings, then.settings);
-    change.setting = pytorch_setting(now_.settings, then.settings, model_.crosses_bus(), is_training());
+    change.setting = pytorch_setting(
+        now_.settings, then.settings,
+        {.on_gpu = model_.crosses_bus(),
+         .training = is_training(),
+         .convolves_channels_last = !model_.predicted() && model_.task().options.contains("image-size")});
     change.after = then.settings;
     change.step_ns = then.step.parts.step_ns;
     const double factor = std::exp(kZ90 * then.step.deviation());

@@ -36,7 +36,7 @@ struct OtherRun {  // an earlier run or a proposal; what is absent is as in this
 struct DiedAt {
   std::int64_t batch = 0;
   std::int64_t iterations = 0;
-  double memory_cap = 0;  // bytes, of the card it died on
+  double memory_cap = 0;  // bytes, of the card it died on; 0: not given
   std::string device;
 };
 

@@ -125,6 +125,14 @@ void note_utilisation(const Observed& observed, Advice& advice) {
                       high, low));
     }
   }
+  const auto& range = observed.utilisation_range;
+  for (const double card : range.empty() ? std::vector<double>() : cards) {
+    if (card < range.front() || card > range.back()) {
+      advice.contradictions.push_back(fmt::format(
+          "A card's utilisation is {:.0f} %, outside utilisation_range_percent, {:.0f} to {:.0f} %.", card,
+          range.front(), range.back()));
+    }
+  }
   const bool full = (!cards.empty() && std::ranges::min(cards) >= 95) ||
                     (!observed.utilisation_range.empty() && observed.utilisation_range.front() >= 95);
   if (full) {
@@ -192,7 +200,9 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
         fmt::format("{} of a step of {} ({}) wait for data", seconds_in_words(*observed.data_s),
                     seconds_in_words(*observed.step_s), share_in_words(share));
     if (share < kHidden) {
-      return NamedBottleneck{Bottleneck::compute, "Loading is hidden: " + times + "."};
+      return NamedBottleneck{
+          Bottleneck::compute,
+          "Loading is hidden: " + times + "; the readings do not tell computing from copying and launching."};
     }
     hide_loading(observed, advice);
     advice.missing.emplace_back(

@@ -37,6 +37,24 @@ void check_headroom(const Observed& observed, Advice& advice) {
         "memory_stated_percent is {:.0f} %, but the readings are {} to {} of the card (mean {}).",
         *observed.memory_stated_percent, share_in_words(least), share_in_words(most), share_in_words(mean)));
   }
+  if (const auto own =
+          std::ranges::find(observed.memory_at_batch, observed.settings.batch, &MemoryAtBatch::batch);
+      own != observed.memory_at_batch.end()) {
+    const double read =
+        std::clamp(own->bytes, std::ranges::min(observed.memory), std::ranges::max(observed.memory));
+    if (std::abs(read - own->bytes) > kMemoryTolerance * own->bytes) {
+      advice.contradictions.push_back(
+          fmt::format("memory_at_batch of batch {}, the current one, is {}, but the cards use {}.",
+                      own->batch, gib_in_words(own->bytes), gib_in_words(read)));
+    }
+  }
+  if (observed.free && *observed.free > *observed.memory_cap - std::ranges::min(observed.memory) +
+                                            kMemoryTolerance * *observed.memory_cap) {
+    advice.contradictions.push_back(fmt::format(
+        "{} is given as free, but the emptiest card has {} left of {}.", gib_in_words(*observed.free),
+        gib_in_words(*observed.memory_cap - std::ranges::min(observed.memory)),
+        gib_in_words(*observed.memory_cap)));
+  }
   if (headroom(most) == "danger") {
     advice.warnings.push_back(
         fmt::format("Memory: the fullest card is at {}, danger.", share_in_words(most)));
@@ -115,7 +133,7 @@ void draw_line(const Observed& observed, Advice& advice) {
                     *observed.runs_at_batch));
   }
   const auto& died = observed.died_at;
-  if (died && line(died->batch) > died->memory_cap) {
+  if (died && died->memory_cap > 0 && line(died->batch) > died->memory_cap) {
     advice.contradictions.push_back(
         fmt::format("Batch {} started on {} of {}, but the line puts it at {}: the readings are not of one "
                     "setting, or hold the "
@@ -171,9 +189,12 @@ std::optional<NamedBottleneck> advise_memory(const Observed& observed, Advice& a
         died->device.empty() ? "A card" : died->device, died->batch, died->iterations));
   }
   if (!named && observed.no_faster_above_batch) {
-    named = {Bottleneck::compute,
-             fmt::format("No faster above batch {}: the card computes as fast as it can.",
-                         *observed.no_faster_above_batch)};
+    named = {
+        Bottleneck::compute,
+        fmt::format("No faster above batch {}: {}.", *observed.no_faster_above_batch,
+                    observed.data_s ? "the card computes as fast as it can"
+                                    : "the card computes as fast as it can, unless the loader feeds it no "
+                                      "faster, which data_ms would show")};
   }
   return named;
 }

@@ -99,6 +99,9 @@ void read_lists(ReadingObject& object, Observed& observed) {
   for (ReadingObject& one : object.objects("workers_tried")) {
     WorkersTried tried;
     tried.workers = required(one.count("workers", 0), one, "workers_tried: workers");
+    if (std::ranges::count(observed.workers_tried, tried.workers, &WorkersTried::workers) > 0) {
+      one.fail(fmt::format("workers_tried has {} workers twice; give them once", tried.workers));
+    }
     tried.utilisation = one.percents("utilisation_trace");
     tried.slower_than_workers = one.count("slower_than_workers", 0);
     tried.idle_rarely = one.word("idle", {"often", "rarely"}) == "rarely";
@@ -153,7 +156,7 @@ void read_memory(ReadingObject& object, Observed& observed) {
     observed.died_at =
         DiedAt{.batch = required(died->count("batch"), *died, "died_at: batch"),
                .iterations = died->count("iterations", 0).value_or(0),
-               .memory_cap = required(died->bytes("memory_cap"), *died, "died_at: memory_cap_gib"),
+               .memory_cap = died->bytes("memory_cap", false).value_or(observed.memory_cap.value_or(0)),
                .device = died->word("device")};
     died->refuse_unknown();
   }
@@ -163,10 +166,22 @@ std::string gb(double bytes) {
   return fmt::format("{:.2f} GiB", bytes / 0x1p30);
 }
 
+void refuse_longer_wait(const ReadingObject& object, const std::optional<double>& data_s,
+                        const std::optional<double>& step_s, const std::string& whose) {
+  if (step_s && data_s && *data_s > *step_s) {
+    object.fail(fmt::format("the data time{}, {} s, is longer than the step, {} s, that it is a part of",
+                            whose, *data_s, *step_s));
+  }
+}
+
 void refuse_impossible(const ReadingObject& object, const Observed& observed) {
-  if (observed.step_s && observed.data_s && *observed.data_s > *observed.step_s) {
-    object.fail(fmt::format("the data time, {} s, is longer than the step, {} s, that it is a part of",
-                            *observed.data_s, *observed.step_s));
+  refuse_longer_wait(object, observed.data_s, observed.step_s, "");
+  for (const auto& [run, name] :
+       {std::pair{&observed.earlier_run, "earlier_run"}, std::pair{&observed.proposed, "proposed"}}) {
+    if (*run) {
+      const auto step_s = (*run)->step_s ? (*run)->step_s : observed.step_s;
+      refuse_longer_wait(object, (*run)->data_s, step_s, fmt::format(" of {}", name));
+    }
   }
   for (const auto& [name, used, all] :
        {std::tuple{"host_memory_used", observed.host_memory_used, observed.host_memory},
@@ -180,6 +195,12 @@ void refuse_impossible(const ReadingObject& object, const Observed& observed) {
     if (observed.memory[i] > *observed.memory_cap) {
       object.fail(fmt::format("memory of card {} is {}, more than the card's {}", i, gb(observed.memory[i]),
                               gb(*observed.memory_cap)));
+    }
+  }
+  for (const MemoryAtBatch& at : observed.memory_at_batch) {
+    if (observed.memory_cap && at.bytes > *observed.memory_cap) {
+      object.fail(fmt::format("memory_at_batch of batch {} is {}, more than the card's {}", at.batch,
+                              gb(at.bytes), gb(*observed.memory_cap)));
     }
   }
   const auto cards = static_cast<std::size_t>(observed.settings.cards);

@@ -44,14 +44,21 @@ class Table(unittest.TestCase):
         self.assertFalse(met_by_goal(cases)["right diagnosis"])
         self.assertTrue(met_by_goal(cases)["right diagnosis, not looked at"])
 
+    def test_further_cases_count_by_their_changes_alone(self):
+        further = {**case(100, right=False, changes=[change(100, 80, 120, 105)] * 60), "further": True}
+        found = met_by_goal([case(0), further])
+        self.assertTrue(found["right diagnosis"])
+        self.assertTrue(found["advised changes made and measured"])
+
     def test_a_healthy_case_that_is_blamed_fails_its_goal_alone(self):
         found = met_by_goal([case(0), case(5, right=False, expected="none")])
         self.assertTrue(found["right diagnosis"])
         self.assertFalse(found["healthy, and something blamed"])
 
-    def test_sixty_changes_are_needed(self):
+    def test_sixty_advised_changes_are_needed(self):
         one = change(100, 80, 120, 105)
-        self.assertFalse(met_by_goal([case(0, changes=[one] * 59)])["changes made and measured"])
+        tried = {**one, "advised": False}
+        self.assertFalse(met_by_goal([case(0, changes=[one] * 59 + [tried] * 9)])["advised changes made and measured"])
         self.assertTrue(all(met_by_goal([case(0, changes=[one] * 60)]).values()))
 
     def test_the_page_has_a_row_for_each_situation_and_names_the_wrong_ones(self):

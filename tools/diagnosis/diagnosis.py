@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """How often `bench advise` names the right bottleneck, and how right the gains are that it promises.
 
-Twenty situations are made on the CPU device, each at five strengths drawn from a seed. In each, short sweeps run, `bench
+Twenty situations are made on the CPU device, each at five strengths drawn from a seed, or at seven where a change always pays;
+of the further two only the changes count. In each, short sweeps run, `bench
 advise` reads their results, and changes that it advises are made and measured. Cases with an even number were looked at while
 `advise` was built, those with an odd one were not. An interrupted run goes on where it was.
 """
@@ -24,6 +25,7 @@ from situations import SITUATIONS
 
 SEED = 22
 STRENGTHS = 5
+FURTHER = 2  # strengths where a change always pays: there are too few such changes otherwise
 MOST_CHANGES = 2  # of a case, that are made and measured
 
 
@@ -117,7 +119,7 @@ def run_case(machine, situation, number, options):
     case = situation.make(strength, machine)
     begun = time.monotonic()
     result = {"situation": situation.name, "number": number, "seed": seed, "strength": round(strength, 4), "what": case.what,
-              "expected": situation.bottleneck}
+              "expected": situation.bottleneck, "further": number >= STRENGTHS * len(SITUATIONS)}
     with tempfile.TemporaryDirectory(prefix="diagnosis-") as folder:
         folder = options.keep / f"{number}-{situation.name.replace(' ', '-').replace(':', '')}" if options.keep else pathlib.Path(folder)
         if options.keep and folder.exists():
@@ -148,12 +150,13 @@ def run_case(machine, situation, number, options):
 
 def cases(options):
     """One strength of every situation after the other, so that a short run has seen all situations."""
-    for round_ in range(STRENGTHS):
-        for at, situation in enumerate(SITUATIONS):
-            number = STRENGTHS * at + round_
-            wanted = options.which == "all" or (number % 2 == 1) == (options.which == "odd")
-            if wanted and (not options.only or options.only in situation.name):
-                yield situation, number
+    numbered = [(situation, STRENGTHS * at + round_) for round_ in range(STRENGTHS) for at, situation in enumerate(SITUATIONS)]
+    paying = [situation for situation in SITUATIONS if situation.pays]
+    numbered += [(paying[at % len(paying)], STRENGTHS * len(SITUATIONS) + at) for at in range(FURTHER * len(paying))]
+    for situation, number in numbered:
+        wanted = options.which == "all" or (number % 2 == 1) == (options.which == "odd")
+        if wanted and (not options.only or options.only in situation.name):
+            yield situation, number
 
 
 def write(path, text):

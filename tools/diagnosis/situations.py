@@ -34,6 +34,7 @@ class Situation:
     bottleneck: str  # that `bench advise` should name first
     how: str  # it is made
     make: object
+    pays: bool = False  # whether a change always does
 
 
 def between(low, high, strength):
@@ -199,21 +200,21 @@ def healthy_batch(strength, _):
 
 SITUATIONS = [
     Situation("slow storage", "storage", "`--storage` limits the rate of reads", storage_rate),
-    Situation("late storage", "storage", "`--storage` delays each read", storage_latency),
-    Situation("network mount", "storage", "a preloaded library delays each read, unknown to the sweep", network_mount),
-    Situation("large images", "loader CPU", "a folder of larger JPEG files", large_images),
+    Situation("late storage", "storage", "`--storage` delays each read", storage_latency, pays=True),
+    Situation("network mount", "storage", "a preloaded library delays each read, unknown to the sweep", network_mount, pays=True),
+    Situation("large images", "loader CPU", "a folder of larger JPEG files", large_images, pays=True),
     Situation("uneven images", "loader CPU", "`--data synthetic:heavy`: few images take most of the time", uneven_images),
-    Situation("no workers", "loader CPU", "workers 0", no_workers),
-    Situation("too few workers", "loader CPU", "1 worker where 2 feed the consumer", too_few_workers),
-    Situation("too many workers", "loader CPU", "workers on the cores that train resnet18", too_many_workers),
-    Situation("one slow worker in ten", "loader CPU", "a preloaded library delays one worker's decoding", slow_worker),
+    Situation("no workers", "loader CPU", "workers 0", no_workers, pays=True),
+    Situation("too few workers", "loader CPU", "1 worker where 2 feed the consumer", too_few_workers, pays=True),
+    Situation("too many workers", "loader CPU", "workers on the cores that train resnet18", too_many_workers, pays=True),
+    Situation("one slow worker in ten", "loader CPU", "a preloaded library delays one worker's decoding", slow_worker, pays=True),
     Situation("host memory short", "host memory", "a control group limits the memory", host_memory_short),
     Situation("slow transfers", "bus", "`--bus` limits the rate of copies", slow_copies),
-    Situation("small batch", "compute", "resnet18 trains with batch 1", small_batch),
-    Situation("tiny kernels", "launch", "an ONNX file of tiny layers", tiny_kernels),
+    Situation("small batch", "compute", "resnet18 trains with batch 1", small_batch, pays=True),
+    Situation("tiny kernels", "launch", "an ONNX file of tiny layers", tiny_kernels, pays=True),
     Situation("memory cap near", "VRAM", "`--memory-cap` just above the step's memory", cap_near),
     Situation("memory cap stops the batch", "VRAM", "`--memory-cap` below that of the next batch", cap_stops_batch),
-    Situation("noise, and no workers", "loader CPU", "other processes use the cores now and then", noise_and_no_workers),
+    Situation("noise, and no workers", "loader CPU", "other processes use the cores now and then", noise_and_no_workers, pays=True),
     Situation("noise alone", NONE, "other processes use the cores now and then", noise_alone),
     Situation("healthy: fed by workers", NONE, "nothing", healthy_loader),
     Situation("healthy: long steps", NONE, "resnet50 trains on the cores, without workers", healthy_network),

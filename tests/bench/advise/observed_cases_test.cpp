@@ -217,6 +217,24 @@ TEST(Observed, MemoryOfAWorkerThatWasReadIsCounted) {
   EXPECT_THAT(advice.changes.front().costs, Contains(HasSubstr("1.00 GiB of 12.00 GiB free")));
 }
 
+TEST(Observed, ReadingsThatCannotBothHoldAreNamed) {
+  const Advice advice = advice_of(
+      R"({"batch": 8, "memory_gib": 12, "memory_cap_gib": 16, "free_gib": 8, "allocation_gib": 1,
+          "memory_at_batch": [{"batch": 8, "gib": 10}],
+          "utilisation_percent": 40, "utilisation_range_percent": [90, 100]})");
+  EXPECT_THAT(
+      advice.contradictions,
+      ::testing::UnorderedElementsAre(
+          HasSubstr("memory_at_batch of batch 8, the current one, is 10.00 GiB, but the cards use 12.00"),
+          HasSubstr("8.00 GiB is given as free, but the emptiest card has 4.00 GiB left of 16.00 GiB"),
+          HasSubstr("utilisation is 40 %, outside utilisation_range_percent, 90 to 100 %")));
+  EXPECT_THAT(advice_of(R"({"batch": 8, "memory_gib": 12, "memory_cap_gib": 16, "free_gib": 4,
+                            "memory_at_batch": [{"batch": 8, "gib": 12}], "utilisation_percent": 95,
+                            "utilisation_range_percent": [90, 100]})")
+                  .contradictions,
+              ::testing::IsEmpty());
+}
+
 TEST(Observed, CardsThatMakeItSlowerAreNotAdvised) {
   const Advice advice = advice_of(R"({"step_s": 2, "batch": 8, "cards": 4, "proposed": {"cards": 2}})");
   EXPECT_TRUE(advice.changes.empty());

@@ -85,6 +85,21 @@ TEST(WorkersLoadingModel, AMeasuredCountIsTakenAsItWasMeasured) {
   EXPECT_FALSE(model->step({.batch = 16, .workers = 3, .prefetch = 2}, 36e6, {}).measured_deviation);
 }
 
+// One rate from 100 to 400 samples/s says less than the simulation, whose own error is 5 % at least.
+TEST(WorkersLoadingModel, ANoisyCountLeansOnTheSimulation) {
+  const Json rows = {
+      {{"workers", 2}, {"images_per_s", 200.0}, {"images_per_s_ci95", {100.0, 400.0}}, {"compute_ns", 36e6}}};
+  const Json simulated = {{"points", {{{"workers", 1}, {"held_out_au", 0.5}}}}};
+  const TrainingSettings settings{.batch = 16, .workers = 2, .prefetch = 2};
+  const double alone = model_of(LoaderMachine())->step(settings, 36e6, {}).step_ns;
+  const LoadedStep step = model_of(LoaderMachine(), simulated, false, rows)->step(settings, 36e6, {});
+  const double deviation = std::log(4) / (2 * 1.96);
+  const double own = 1 / (deviation * deviation);
+  const double model = 1 / (0.1 * 0.1);  // no count left out was measured: twice the least error
+  EXPECT_NEAR(std::log(step.step_ns), (own * std::log(80e6) + model * std::log(alone)) / (own + model), 1e-6);
+  EXPECT_NEAR(*step.measured_deviation, 1 / std::sqrt(own + model), 1e-12);
+}
+
 TEST(WorkersLoadingModel, ACopyThatTakesLongerThanComputingIsTheBus) {
   const auto model = model_of(LoaderMachine());
   const LoadedStep step = model->step({.batch = 16, .workers = 8}, 36e6, 60e6);
