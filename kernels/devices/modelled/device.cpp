@@ -1,10 +1,6 @@
 // A GPU that is not here, known from its data sheet: it allocates and runs nothing.
-#include <cstddef>
-#include <cstdint>
-#include <functional>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -14,6 +10,7 @@
 #include "bench/modelled.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
+#include "kernels/devices/absent_device.h"
 #include "kernels/devices/cuda/card.h"
 #include "kernels/devices/cuda/card_properties.h"
 
@@ -42,7 +39,7 @@ DeviceInfo describe(const GpuModel& model, const ModelledSetting& setting) {
   return info;
 }
 
-class ModelledDevice final : public Device, public cuda::CardDevice {
+class ModelledDevice final : public AbsentDevice, public cuda::CardDevice {
  public:
   ModelledDevice(GpuModel model, const ModelledSetting& setting)
       : model_(std::move(model)),
@@ -63,14 +60,6 @@ class ModelledDevice final : public Device, public cuda::CardDevice {
     return model_.unsupported({.dtype = dtype, .cast_whole = setting_.cast_whole && dtype == Dtype::fp16});
   }
 
-  void upload(void* /*device_dst*/, const void* /*host_src*/, std::int64_t /*bytes*/) override { refuse(); }
-  void download(void* /*host_dst*/, const void* /*device_src*/, std::int64_t /*bytes*/) override { refuse(); }
-  void fill(void* /*device_dst*/, std::byte /*value*/, std::int64_t /*bytes*/) override { refuse(); }
-  void synchronize() override { refuse(); }
-  std::int64_t time(const std::function<void()>& /*step*/) override { refuse(); }
-  std::int64_t driver_used() const override { return 0; }
-  DeviceState state() const override { return {}; }
-
   // Of the data sheet. A dtype without units of its own is computed as fp32.
   Peaks peaks(Dtype dtype) override {
     const Gpu& gpu = model_.gpu();
@@ -81,15 +70,7 @@ class ModelledDevice final : public Device, public cuda::CardDevice {
             .source = "data sheet"};
   }
 
- protected:
-  std::byte* raw_allocate(std::int64_t /*bytes*/) override { refuse(); }
-  void raw_free(std::byte* /*data*/, std::int64_t /*bytes*/) noexcept override {}
-
  private:
-  [[noreturn]] void refuse() const {
-    throw std::logic_error(fmt::format("{} is not here: it allocates and runs nothing", info_.id));
-  }
-
   GpuModel model_;
   ModelledSetting setting_;
   DeviceInfo info_;
