@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <iostream>
@@ -22,7 +23,26 @@ bool names_command(int argc, char** argv) {
   return argc > 1 && std::string_view(argv[1]).find_first_of("-=") != 0;
 }
 
+// "bench help compare" is "bench compare --help", "bench help batch" is "bench --sweep batch --help".
+std::vector<std::string> asked_for_help(int argc, char** argv) {
+  const std::vector<std::string> words(argv + 2, argv + argc);
+  if (words.empty()) {
+    return {"--help"};
+  }
+  const bool is_command = std::ranges::count(bench::commands(), words.front(), &bench::Command::name) > 0;
+  return is_command ? std::vector<std::string>{words.front(), "--help"}
+                    : std::vector<std::string>{"--sweep", words.front(), "--help"};
+}
+
 bench::ExitCode run(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "help") {
+    std::vector<std::string> words = asked_for_help(argc, argv);
+    std::vector<char*> arguments{argv[0]};
+    for (std::string& word : words) {
+      arguments.push_back(word.data());
+    }
+    return run(static_cast<int>(arguments.size()), arguments.data());
+  }
   if (names_command(argc, argv)) {
     return bench::run_command(argv[1], std::vector<std::string>(argv + 2, argv + argc));
   }

@@ -109,7 +109,9 @@ CommandLine::CommandLine(const std::vector<std::string>& arguments) {
   app.allow_extras();
   const auto add = [&app](const std::string& name, bool is_switch) {
     if (app.get_option_no_throw("--" + name) == nullptr) {  // sweeps share some, networks most
-      app.add_option(name == "help" ? "-h,--help" : "--" + name)
+      app.add_option(name == "help"      ? "-h,--help"
+                     : name == "version" ? "-V,--version"
+                                         : "--" + name)
           ->expected(0, is_switch ? 0 : 1)
           ->default_str(is_switch ? "yes" : kNoValue)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -1,6 +1,7 @@
 #include "bench/cli/options.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -341,6 +342,16 @@ class OptionsReader {
     }
   }
 
+  // As PyTorch and others spell it, too.
+  static std::optional<Dtype> dtype_spelled(std::string_view name) {
+    constexpr std::array<std::pair<std::string_view, Dtype>, 4> kSpellings{{{"float32", Dtype::fp32},
+                                                                            {"float16", Dtype::fp16},
+                                                                            {"bfloat16", Dtype::bf16},
+                                                                            {"tfloat32", Dtype::tf32}}};
+    const auto other = std::ranges::find(kSpellings, name, &std::pair<std::string_view, Dtype>::first);
+    return other != kSpellings.end() ? other->second : parse_dtype(name);
+  }
+
   // "half" is fp16 of another kind, so that a run has one of the two.
   static void read_dtypes(const std::string& text, Options& options) {
     constexpr std::string_view kHalf = "half";
@@ -350,7 +361,7 @@ class OptionsReader {
     }
     const std::vector<std::string_view> names = split(text, ',');
     for (const std::string_view name : names) {
-      const std::optional<Dtype> dtype = name == kHalf ? Dtype::fp16 : parse_dtype(name);
+      const std::optional<Dtype> dtype = name == kHalf ? Dtype::fp16 : dtype_spelled(name);
       if (!dtype) {
         throw UsageError(unknown_value("--dtype", name, accepted));
       }

@@ -15,6 +15,8 @@
 #include "bench/commands/report.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
 
 namespace bench {
 
@@ -31,6 +33,9 @@ ExitCode run_command(const std::string& name, const std::vector<std::string>& wo
     std::vector<std::string> names;
     for (const Command& one : commands()) {
       names.push_back(one.name);
+    }
+    if (registry<SweepType>().find(name) != nullptr) {
+      throw UsageError(fmt::format("{} is a sweep: type bench --sweep {}", quote(name), name));
     }
     const auto meant = nearest(name, names);
     throw UsageError(fmt::format(

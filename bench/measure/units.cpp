@@ -1,14 +1,18 @@
 #include "bench/measure/units.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
@@ -92,7 +96,16 @@ std::int64_t parse_quantity(std::string_view option, std::string_view text, cons
   }
   const auto known = std::ranges::find(quantity.units, unit, &Unit::name);
   if (known == quantity.units.end()) {
-    refuse(option, text, fmt::format("has the unknown unit {}", quote(unit)), quantity);
+    std::vector<std::string> meant;  // "12G": units that begin alike
+    for (const Unit& one : quantity.units) {
+      if (std::tolower(one.name.front()) == std::tolower(static_cast<unsigned char>(unit.front()))) {
+        meant.push_back(fmt::format("{}{}", number, one.name));
+      }
+    }
+    refuse(option, text,
+           fmt::format("has the unknown unit {}{}", quote(unit),
+                       meant.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(meant, " or "))),
+           quantity);
   }
   if (negative) {
     refuse(option, text, "is negative", quantity);

@@ -31,6 +31,15 @@ std::vector<std::string> help_lines(const Arguments& of) {
   return lines_of(help.out);
 }
 
+TEST(Help, IsAWordToo) {
+  EXPECT_EQ(run_bench({"help"}).out, run_bench({"--help"}).out);
+  EXPECT_EQ(run_bench({"help", "compare"}).out, run_bench({"compare", "--help"}).out);
+  EXPECT_EQ(run_bench({"help", "batch"}).out, run_bench({"--sweep", "batch", "--help"}).out);
+  const Ended sweep = run_bench({"batch"});
+  EXPECT_EQ(sweep.code, 2);
+  EXPECT_EQ(sweep.err, "bench: 'batch' is a sweep: type bench --sweep batch\n");
+}
+
 TEST(Help, FitsOneScreen) {
   const Json list = Json::parse(run_bench({"--list", "--benchmark_format=json"}).out);
   std::vector<Arguments> pages{{}};

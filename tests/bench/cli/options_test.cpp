@@ -235,6 +235,12 @@ TEST(OptionsTest, HelpHasLinesOf100Columns) {
 
 TEST(OptionsTest, Version) {
   EXPECT_THAT(parse({"--version"}).text, ::testing::MatchesRegex("bench [0-9.]+\n"));
+  EXPECT_EQ(parse({"-V"}).text, parse({"--version"}).text);
+}
+
+TEST(OptionsTest, DtypesAreTakenAsOthersSpellThem) {
+  EXPECT_EQ(parse({"--sweep", "batch", "--dtype", "float32,float16,bfloat16,tfloat32"}).dtypes,
+            parse({"--sweep", "batch", "--dtype", "fp32,fp16,bf16,tf32"}).dtypes);
 }
 
 TEST(OptionsTest, ListNeedsNoSweep) {

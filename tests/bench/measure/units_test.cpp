@@ -53,18 +53,20 @@ TEST_P(BadBytes, NamesOptionValueAndWhatIsAccepted) {
 
 INSTANTIATE_TEST_SUITE_P(
     Units, BadBytes,
-    ::testing::Values(
-        BadInput{"12", "has no unit"}, BadInput{"1.5", "has no unit"}, BadInput{"12 ", "has no unit"},
-        BadInput{"-1GiB", "is negative"}, BadInput{"0GiB", "is zero"}, BadInput{"0.4B", "is zero"},
-        BadInput{"12XB", "unknown unit 'XB'"}, BadInput{"12gib", "unknown unit 'gib'"},
-        BadInput{"12GiBs", "unknown unit 'GiBs'"}, BadInput{"12GiB ", "unknown unit"},
-        BadInput{"1e3GiB", "unknown unit 'e3GiB'"}, BadInput{"12  GiB", "unknown unit"},
-        BadInput{"", "is not a size"}, BadInput{"GiB", "is not a size"}, BadInput{"--1GiB", "is not a size"},
-        BadInput{".5GiB", "is not a size"}, BadInput{"1.GiB", "is not a size"},
-        BadInput{"1.2.3GiB", "is not a size"}, BadInput{"nan", "is not a size"},
-        BadInput{"infGiB", "is not a size"}, BadInput{"9223372036854775808B", "is too large"},
-        BadInput{"8589934592GiB", "is too large"}, BadInput{"8388608TiB", "is too large"},
-        BadInput{"8589934592.5GiB", "is too large"}, BadInput{"99999999999999999999999GiB", "is too large"}));
+    ::testing::Values(BadInput{"12", "has no unit"}, BadInput{"1.5", "has no unit"},
+                      BadInput{"12 ", "has no unit"}, BadInput{"-1GiB", "is negative"},
+                      BadInput{"0GiB", "is zero"}, BadInput{"0.4B", "is zero"},
+                      BadInput{"12XB", "unknown unit 'XB'"}, BadInput{"12G", "did you mean 12GiB or 12GB?"},
+                      BadInput{"12gib", "unknown unit 'gib'"}, BadInput{"12GiBs", "unknown unit 'GiBs'"},
+                      BadInput{"12GiB ", "unknown unit"}, BadInput{"1e3GiB", "unknown unit 'e3GiB'"},
+                      BadInput{"12  GiB", "unknown unit"}, BadInput{"", "is not a size"},
+                      BadInput{"GiB", "is not a size"}, BadInput{"--1GiB", "is not a size"},
+                      BadInput{".5GiB", "is not a size"}, BadInput{"1.GiB", "is not a size"},
+                      BadInput{"1.2.3GiB", "is not a size"}, BadInput{"nan", "is not a size"},
+                      BadInput{"infGiB", "is not a size"}, BadInput{"9223372036854775808B", "is too large"},
+                      BadInput{"8589934592GiB", "is too large"}, BadInput{"8388608TiB", "is too large"},
+                      BadInput{"8589934592.5GiB", "is too large"},
+                      BadInput{"99999999999999999999999GiB", "is too large"}));
 
 TEST(ParseDuration, TakesEveryUnit) {
   using namespace std::chrono_literals;
@@ -85,7 +87,9 @@ TEST_P(BadDuration, NamesOptionValueAndWhatIsAccepted) {
 
 INSTANTIATE_TEST_SUITE_P(Units, BadDuration,
                          ::testing::Values(BadInput{"60", "has no unit"}, BadInput{"0s", "is zero"},
-                                           BadInput{"-5s", "is negative"}, BadInput{"2h", "unknown unit 'h'"},
+                                           BadInput{"-5s", "is negative"},
+                                           BadInput{"1m", "did you mean 1ms or 1min?"},
+                                           BadInput{"2h", "unknown unit 'h'"},
                                            BadInput{"soon", "is not a time"},
                                            BadInput{"9999999999999min", "is too large"}));
 
