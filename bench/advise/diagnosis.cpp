@@ -15,6 +15,11 @@ namespace {
 
 constexpr double kCounts = 0.05;  // of a step: what is worth a name
 
+std::string samples_per_s(double rate) {
+  constexpr double kThreeDigits = 100;
+  return rate < kThreeDigits ? fmt::format("{:.3g} samples/s", rate) : fmt::format("{:.0f} samples/s", rate);
+}
+
 class Diagnosis {
  public:
   Diagnosis(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,
@@ -113,10 +118,10 @@ class Diagnosis {
     }
     const double device_rate = static_cast<double>(now_.settings.batch) / parts.computing_ns * 1e9;
     advice.reason = fmt::format(
-        "With {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {:.3g} samples/s, the "
-        "device takes {:.3g}.",
+        "With {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {}, the device takes "
+        "{}.",
         now_.settings.workers, now_.settings.workers == 1 ? "" : "s", 100 * waiting, step,
-        loading.samples_per_s_of_a_worker(), device_rate);
+        samples_per_s(loading.samples_per_s_of_a_worker()), samples_per_s(device_rate));
   }
 
   // Time that computing takes longer than alone.

@@ -293,6 +293,12 @@ class Adviser {
           "with the "
           "network as its consumer measures it.");
     }
+    if (now_.settings.cards > 1 && !is_training()) {
+      advice.warnings.push_back(
+          fmt::format("{} cards count as {} copies of the network, each with its share of the samples, which "
+                      "one host feeds.",
+                      now_.settings.cards, now_.settings.cards));
+    }
     if (now_.settings.cards > 1 && is_training()) {
       advice.warnings.push_back(
           fmt::format("What {} cards exchange after each step is not counted; {}, less without NVLink.",
@@ -323,6 +329,7 @@ Advice advice_from(const StepModel& model, TrainingSettings current) {
     }
     assumed = fmt::format("The batch was not given: {} is assumed; give --current batch=…", current.batch);
   }
+  model.check(current);
   Advice advice = Adviser(model, current).advice();
   if (assumed) {
     advice.warnings.push_back(*assumed);
@@ -337,7 +344,18 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
     files.push_back(
         {.path = printable(path, kLongestPath), .json = read_json(path), .document = read_result(path)});
   }
-  return advice_from(StepModel(files), current);
+  Advice advice = advice_from(StepModel(files), current);
+  for (const AdviceFile& file : files) {
+    const auto has_few = [](const MeasuredPoint& point) {
+      return std::ranges::count(point.validity.flags, "few_rounds") > 0;
+    };
+    if (const auto few = std::ranges::count_if(file.document.benchmarks, has_few); few > 0) {
+      advice.warnings.push_back(
+          fmt::format("{}: fewer than 3 rounds at {} of {} points; give a larger --time-budget.", file.path,
+                      few, file.document.benchmarks.size()));
+    }
+  }
+  return advice;
 }
 
 }  // namespace bench

@@ -25,6 +25,7 @@ struct WorkersTried {
   std::vector<double> utilisation;  // a trace, percent
   std::optional<std::int64_t> slower_than_workers;
   bool idle_rarely = false;  // its trace mostly has no zeros
+  bool idle_often = false;
 };
 
 struct OtherRun {  // an earlier run or a proposal; what is absent is as in this run
@@ -35,7 +36,7 @@ struct OtherRun {  // an earlier run or a proposal; what is absent is as in this
 
 struct DiedAt {
   std::int64_t batch = 0;
-  std::int64_t iterations = 0;
+  std::optional<std::int64_t> iterations;
   double memory_cap = 0;  // bytes, of the card it died on; 0: not given
   std::string device;
 };
@@ -58,6 +59,7 @@ struct Observed {
   std::vector<double> utilisation;        // percent, of each card
   std::vector<double> utilisation_range;  // percent, low and high
   std::optional<double> host_memory, host_memory_used, swap, swap_used, worker_memory;
+  std::optional<std::int64_t> host_cores;
 
   std::vector<MemoryAtBatch> memory_at_batch;
   std::optional<std::int64_t> runs_at_batch, no_faster_above_batch;

@@ -1,6 +1,7 @@
 // Time to train as it is, with other cards, and as it is proposed.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include <fmt/format.h>
 
@@ -30,9 +31,13 @@ std::string learning_rate(const char* subject, double now, double then) {
 void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& advice) {
   const auto now = static_cast<double>(observed.settings.cards);
   const double ratio = static_cast<double>(cards) / now;
-  const Interval efficiency = observed.scaling_efficiency.value_or(kPublishedEfficiency);
   const bool is_given = observed.scaling_efficiency.has_value();
-  const double middle = is_given ? (efficiency.low + efficiency.high) / 2 : kPublishedMedian;
+  // The published pairs double the cards: each further doubling multiplies, so that the interval widens.
+  const double doublings = is_given ? 1 : std::max(1.0, std::log2(ratio));
+  const Interval once = observed.scaling_efficiency.value_or(kPublishedEfficiency);
+  const Interval efficiency{std::pow(once.low, doublings), std::pow(once.high, doublings)};
+  const double middle =
+      is_given ? (efficiency.low + efficiency.high) / 2 : std::pow(kPublishedMedian, doublings);
   Change change;
   change.what = fmt::format("cards {} → {}", observed.settings.cards, cards);
   change.setting = fmt::format("torchrun --nproc_per_node={}", cards);
@@ -58,7 +63,8 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
   const bool beyond = fewer < kFewestPublished || more > kMostPublished;
   change.evidence = {is_given ? "scaling efficiency as given"
                               : published_scaling_in_words() + ", not this network" +
-                                    (beyond ? " and not these counts" : "")};
+                                    (beyond ? " and not these counts" : "") +
+                                    (doublings > 1 ? ", once for each doubling" : "")};
   if (change.speedup > 1) {
     advice.changes.push_back(std::move(change));
   } else {
@@ -177,20 +183,34 @@ void advise_proposal(const Observed& observed, Advice& advice) {
   table.table.rows.push_back({"as it is", fmt::format("{:.0f}", now_batch),
                               sample ? seconds_in_words(now_step) : "–",
                               sample ? seconds_in_words(*sample) : "–"});
-  if (proposed->step_s) {
-    table.table.rows.push_back({"as hoped for", fmt::format("{:.0f}", then_batch),
-                                seconds_in_words(*proposed->step_s),
-                                seconds_in_words(*proposed->step_s / then_batch)});
+  // Of an optimizer step, as the rows are.
+  std::optional<double> then_step = proposed->step_s;
+  if (then_step && after.accumulate > 1) {
+    then_step = !observed.step_is_optimizer ? std::nullopt
+                : *observed.step_is_optimizer
+                    ? then_step
+                    : std::optional(*then_step * static_cast<double>(after.accumulate));
   }
-  if (sample && proposed->step_s) {
-    const double ratio = *proposed->step_s / then_batch / *sample;
-    table.notes.push_back(
-        fmt::format("The batches differ: {} a sample then, {} now, so an epoch takes {:.1f} % {}; to gain, a "
-                    "step of {:.0f} must "
-                    "take less than {}.",
-                    seconds_in_words(*proposed->step_s / then_batch), seconds_in_words(*sample),
-                    100 * std::abs(ratio - 1), ratio > 1 ? "longer" : "less", then_batch,
-                    seconds_in_words(*sample * then_batch)));
+  if (then_step) {
+    table.table.rows.push_back({"as hoped for", fmt::format("{:.0f}", then_batch),
+                                seconds_in_words(*then_step), seconds_in_words(*then_step / then_batch)});
+  }
+  if (sample && then_step) {
+    const double ratio = *then_step / then_batch / *sample;
+    table.notes.push_back(fmt::format(
+        "{}: {} a sample then, {} now, so an epoch takes {:.1f} % {}; to gain, a step of {:.0f} must take "
+        "less "
+        "than {}.",
+        then_batch != now_batch ? "The batches differ" : "The batches are the same",
+        seconds_in_words(*then_step / then_batch), seconds_in_words(*sample), 100 * std::abs(ratio - 1),
+        ratio > 1 ? "longer" : "less", then_batch, seconds_in_words(*sample * then_batch)));
+    if (proposed->sequence && observed.sequence && *proposed->sequence != *observed.sequence) {
+      const double a_token =
+          ratio * static_cast<double>(*observed.sequence) / static_cast<double>(*proposed->sequence);
+      table.notes.push_back(fmt::format(
+          "Its samples have {} tokens in place of {}: a token takes {:.1f} % {}.", *proposed->sequence,
+          *observed.sequence, 100 * std::abs(a_token - 1), a_token > 1 ? "longer" : "less"));
+    }
   }
   if (then_batch != now_batch) {
     table.notes.push_back(learning_rate("Effective batch", now_batch, then_batch) + ".");

@@ -16,16 +16,21 @@ std::string loader_setting(std::int64_t workers) {
   return fmt::format("DataLoader(num_workers={}, pin_memory=True, prefetch_factor=2)", workers);
 }
 
+std::optional<double> room_on_host(const Observed& observed) {
+  return observed.host_memory && observed.host_memory_used
+             ? std::optional(*observed.host_memory - *observed.host_memory_used)
+             : std::nullopt;
+}
+
 std::string memory_of_workers(const Observed& observed, std::int64_t workers) {
   const std::string who = fmt::format("host memory of {} worker{} a card", workers, workers == 1 ? "" : "s");
   if (!observed.worker_memory) {
     return who + ": not read (worker_memory_mib)";
   }
   const double bytes = *observed.worker_memory * static_cast<double>(workers * observed.settings.cards);
-  return observed.host_memory && observed.host_memory_used
-             ? fmt::format("{}: {} of {} free", who, gib_in_words(bytes),
-                           gib_in_words(*observed.host_memory - *observed.host_memory_used))
-             : fmt::format("{}: {}", who, gib_in_words(bytes));
+  const auto room = room_on_host(observed);
+  return room ? fmt::format("{}: {} of {} free", who, gib_in_words(bytes), gib_in_words(*room))
+              : fmt::format("{}: {}", who, gib_in_words(bytes));
 }
 
 // With no workers the wait is the whole time of loading a batch: what workers must keep up with.
@@ -44,22 +49,49 @@ void hide_loading(const Observed& observed, Advice& advice) {
         "data_ms with workers 0: the whole time of loading a batch, from which the count of workers follows");
     return;
   }
-  const auto workers = static_cast<std::int64_t>(std::ceil(*observed.data_s / compute));
+  const auto needed = static_cast<std::int64_t>(std::ceil(*observed.data_s / compute - 1e-9));
+  const std::int64_t cards = observed.settings.cards;
+  const std::int64_t most =
+      observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / cards) : needed;
+  const std::int64_t workers = std::min(needed, most);
+  constexpr std::int64_t kFewProcesses = 8;  // any host of a card has as many cores
+  if (!observed.host_cores && needed * cards > kFewProcesses) {
+    advice.missing.push_back(fmt::format(
+        "host_cores: hiding the wait takes {} loading processes, and each wants a core", needed * cards));
+    return;
+  }
+  if (const auto room = room_on_host(observed); room && observed.worker_memory) {
+    const double bytes = *observed.worker_memory * static_cast<double>(workers * cards);
+    if (bytes > *room) {
+      advice.warnings.push_back(
+          fmt::format("{} to hide the wait would take {} of host memory, and {} is free.",
+                      workers == 1 ? "A worker a card" : fmt::format("{} workers a card", workers),
+                      gib_in_words(bytes), gib_in_words(*room)));
+      return;
+    }
+  }
+  // Too few cores leave the workers slower than the card.
+  const double then = std::max(compute, *observed.data_s / static_cast<double>(workers));
   Change change;
-  change.what = fmt::format("workers 0 → {}, pinned memory", workers);
+  change.what = fmt::format("workers 0 → {}{}", workers, observed.settings.pin ? "" : ", pinned memory");
   change.setting = loader_setting(workers);
   change.after = observed.settings;
   change.after.workers = workers;
   change.after.pin = true;
-  change.speedup = *observed.step_s / compute;
+  change.speedup = *observed.step_s / then;
   change.step_ns = 1e9 * *step / change.speedup;
   change.costs = {memory_of_workers(observed, workers)};
   change.evidence = {
-      fmt::format("data {} of a step of {}: loading hides behind {} of computing",
-                  seconds_in_words(*observed.data_s), seconds_in_words(*observed.step_s),
-                  seconds_in_words(compute)),
+      workers < needed
+          ? fmt::format(
+                "data {} of a step of {}: {} cores load slower than the card computes ({}), {} would keep up",
+                seconds_in_words(*observed.data_s), seconds_in_words(*observed.step_s), *observed.host_cores,
+                seconds_in_words(compute), needed * cards)
+          : fmt::format("data {} of a step of {}: loading hides behind {} of computing",
+                        seconds_in_words(*observed.data_s), seconds_in_words(*observed.step_s),
+                        seconds_in_words(compute)),
       fmt::format("{} is the least: a slow batch still delays a step, unless a second worker makes up for it",
-                  seconds_in_words(compute))};
+                  seconds_in_words(then))};
   if (observed.proposed && observed.proposed->data_s && *observed.proposed->data_s < *observed.data_s) {
     const double proposed = compute + *observed.proposed->data_s;
     change.evidence.push_back(
@@ -84,8 +116,10 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
                           std::ranges::max(tried.utilisation), zeros, tried.utilisation.size())
         : tried.slower_than_workers ? fmt::format("slower than {}", *tried.slower_than_workers)
         : tried.idle_rarely         ? "zeros of utilisation mostly vanish"
+        : tried.idle_often          ? "utilisation is often zero"
                                     : "–";
-    const std::string follows = zeros > 0                   ? "starved: the card runs out of work"
+    const bool starved = zeros > 0 || tried.idle_often;
+    const std::string follows = starved                     ? "starved: the card runs out of work"
                                 : tried.slower_than_workers ? "too many: they compete for cores or storage"
                                 : tried.idle_rarely         ? "enough, or nearly"
                                                             : "–";
@@ -99,7 +133,7 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
   counts.push_back(most);
   const std::string network = observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in;
   table.notes = {
-      "The knee lies between the starved and the slower count; readings of utilisation do not place it.",
+      "Readings of utilisation do not place the knee, the count from which more workers bring nothing.",
       fmt::format("Measure: bench --sweep workers {} --mode train --data DIR --workers {}", network,
                   fmt::join(counts, ",")),
       fmt::format("Memory by batch: bench --sweep memory {} --mode train{}{}", network,
@@ -126,11 +160,11 @@ void note_utilisation(const Observed& observed, Advice& advice) {
     }
   }
   const auto& range = observed.utilisation_range;
-  for (const double card : range.empty() ? std::vector<double>() : cards) {
-    if (card < range.front() || card > range.back()) {
+  for (std::size_t i = 0; !range.empty() && i < cards.size(); ++i) {
+    if (cards[i] < range.front() || cards[i] > range.back()) {
       advice.contradictions.push_back(fmt::format(
-          "A card's utilisation is {:.0f} %, outside utilisation_range_percent, {:.0f} to {:.0f} %.", card,
-          range.front(), range.back()));
+          "Utilisation of card {} is {:.0f} %, outside utilisation_range_percent, {:.0f} to {:.0f} %.", i,
+          cards[i], range.front(), range.back()));
     }
   }
   const bool full = (!cards.empty() && std::ranges::min(cards) >= 95) ||
@@ -156,7 +190,16 @@ std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& adv
                          gib_in_words(*observed.host_memory_used), gib_in_words(*observed.host_memory));
     named = {Bottleneck::host_memory, "Free it first: " + reason + "."};
   }
-  if (observed.swap_used.value_or(0) > 0) {
+  // Pages that lie in swap while memory is free were put there earlier, and nothing needs them.
+  constexpr double kRoomy = 0.8;
+  const bool roomy = observed.host_memory && observed.host_memory_used &&
+                     *observed.host_memory_used < kRoomy * *observed.host_memory;
+  if (observed.swap_used.value_or(0) > 0 && roomy) {
+    advice.warnings.push_back(fmt::format(
+        "{} lie in swap, with {} of host memory free: harmless, unless the system swaps now (si "
+        "and so of vmstat).",
+        gib_in_words(*observed.swap_used), gib_in_words(*observed.host_memory - *observed.host_memory_used)));
+  } else if (observed.swap_used.value_or(0) > 0) {
     named = {Bottleneck::swap,
              fmt::format("{} lie in swap{}: free host memory before anything that takes more of it.",
                          gib_in_words(*observed.swap_used), full ? ", and " + reason : "")};
@@ -202,7 +245,7 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
     if (share < kHidden) {
       return NamedBottleneck{
           Bottleneck::compute,
-          "Loading is hidden: " + times + "; the readings do not tell computing from copying and launching."};
+          "The wait is short: " + times + "; the readings do not tell computing from copying and launching."};
     }
     hide_loading(observed, advice);
     advice.missing.emplace_back(

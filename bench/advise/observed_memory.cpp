@@ -48,12 +48,14 @@ void check_headroom(const Observed& observed, Advice& advice) {
                       own->batch, gib_in_words(own->bytes), gib_in_words(read)));
     }
   }
-  if (observed.free && *observed.free > *observed.memory_cap - std::ranges::min(observed.memory) +
-                                            kMemoryTolerance * *observed.memory_cap) {
+  const double emptiest = *observed.memory_cap - std::ranges::min(observed.memory);
+  const double fullest = *observed.memory_cap - std::ranges::max(observed.memory);
+  const double tolerance = kMemoryTolerance * *observed.memory_cap;
+  if (observed.free && (*observed.free > emptiest + tolerance || *observed.free < fullest - tolerance)) {
     advice.contradictions.push_back(fmt::format(
-        "{} is given as free, but the emptiest card has {} left of {}.", gib_in_words(*observed.free),
-        gib_in_words(*observed.memory_cap - std::ranges::min(observed.memory)),
-        gib_in_words(*observed.memory_cap)));
+        "{} is given as free, but the {} card has {} left of {}: the two are not of one moment.",
+        gib_in_words(*observed.free), *observed.free > emptiest ? "emptiest" : "fullest",
+        gib_in_words(*observed.free > emptiest ? emptiest : fullest), gib_in_words(*observed.memory_cap)));
   }
   if (headroom(most) == "danger") {
     advice.warnings.push_back(
@@ -97,14 +99,23 @@ void draw_line(const Observed& observed, Advice& advice) {
       .question = "Which batch fits which card, by the line of the readings?", .table = {}, .notes = {}};
   table.table.rows = {{"card's memory", "largest batch", "safe (below 90 %)"}};
   table.table.right = {true, true, true};
-  for (const double cap : observed.other_caps) {
+  std::vector<double> caps = observed.other_caps;
+  if (caps.empty() && observed.memory_cap) {
+    caps.push_back(*observed.memory_cap);
+  }
+  for (const double cap : caps) {
     table.table.rows.push_back({gib_in_words(cap), batch_in_words(cap, fixed, slope),
                                 batch_in_words(kSafeShare * cap, fixed, slope)});
   }
   table.notes.push_back(fmt::format(
       "bytes(batch) = {} + {} a sample, through batches {} and {}; by two readings, without an interval.",
       gib_in_words(fixed), gib_in_words(slope), first.batch, last.batch));
-  if (observed.no_faster_above_batch) {
+  if (observed.no_faster_above_batch && observed.memory_cap &&
+      line(*observed.no_faster_above_batch) > kSafeShare * *observed.memory_cap) {
+    table.notes.push_back(fmt::format(
+        "Throughput grows up to batch {}, which by this line takes {}: the card's memory stops it before.",
+        *observed.no_faster_above_batch, gib_in_words(line(*observed.no_faster_above_batch))));
+  } else if (observed.no_faster_above_batch) {
     table.notes.push_back(
         fmt::format("Sensible: batch {}; above it more memory buys no speed on the card that was read.",
                     *observed.no_faster_above_batch));
@@ -147,6 +158,9 @@ void draw_line(const Observed& observed, Advice& advice) {
 // A resize keeps the old table until the new one is filled.
 std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice& advice) {
   if (!observed.allocation || !observed.free) {
+    if (observed.allocation) {
+      advice.missing.emplace_back("free_gib: what is free on the card that the allocation is asked of");
+    }
     return std::nullopt;
   }
   const double short_of = *observed.allocation - *observed.free;
@@ -161,10 +175,12 @@ std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice
                     gib_in_words(*observed.memory_cap - *observed.free + *observed.allocation),
                     gib_in_words(*observed.memory_cap)));
   }
-  table.notes.emplace_back(
-      "A table that is resized exists twice until it is copied: resize it in host memory, before the model "
-      "moves to "
-      "the cards.");
+  if (short_of > 0) {
+    table.notes.emplace_back(
+        "A table that is resized exists twice until it is copied: resize it in host memory, before the model "
+        "moves "
+        "to the cards.");
+  }
   advice.tables.push_back(std::move(table));
   if (short_of <= 0) {
     return std::nullopt;
@@ -181,12 +197,16 @@ std::optional<NamedBottleneck> advise_memory(const Observed& observed, Advice& a
   draw_line(observed, advice);
   auto named = check_allocation(observed, advice);
   if (const auto& died = observed.died_at) {
-    advice.warnings.push_back(fmt::format(
-        "{} ran out of memory at batch {} after {} iterations: it starts below its peak, which a larger "
-        "sample, a "
-        "cuDNN workspace or fragmentation brings later. Read the peak there (max_memory_reserved), or take a "
-        "smaller batch.",
-        died->device.empty() ? "A card" : died->device, died->batch, died->iterations));
+    const std::string card = died->device.empty() ? "A card" : died->device;
+    advice.warnings.push_back(
+        died->iterations.value_or(0) > 0
+            ? fmt::format(
+                  "{} ran out of memory at batch {} after {} iterations: it starts below its peak, which a "
+                  "larger sample, a cuDNN workspace or fragmentation brings later. Read the peak there "
+                  "(max_memory_reserved), or take a smaller batch.",
+                  card, died->batch, *died->iterations)
+            : fmt::format("{} ran out of memory at batch {}: take a smaller batch there.", card,
+                          died->batch));
   }
   if (!named && observed.no_faster_above_batch) {
     named = {

@@ -72,7 +72,8 @@ void read_lists(ReadingObject& object, Observed& observed) {
         if (bytes) {
           one.fail(found->path + ": the memory is given twice; give it once");
         }
-        bytes = scale * one.number(*found, *found->json, 0, kMostBytes / scale, "0 or more");
+        bytes = scale *
+                one.number(*found, *found->json, 0, kMostBytes / scale, "a size of 0 or more, up to 1 EiB");
       }
     }
     at.bytes = required(bytes, one, "memory_at_batch: gib, mib, gb or mb");
@@ -104,7 +105,9 @@ void read_lists(ReadingObject& object, Observed& observed) {
     }
     tried.utilisation = one.percents("utilisation_trace");
     tried.slower_than_workers = one.count("slower_than_workers", 0);
-    tried.idle_rarely = one.word("idle", {"often", "rarely"}) == "rarely";
+    const std::string idle = one.word("idle", {"often", "rarely"});
+    tried.idle_rarely = idle == "rarely";
+    tried.idle_often = idle == "often";
     one.refuse_unknown();
     observed.workers_tried.push_back(std::move(tried));
   }
@@ -122,6 +125,12 @@ void read_times(ReadingObject& object, Observed& observed) {
   observed.iterations_done = object.count("iterations_done", 0, kMostIterations);
   observed.iterations_an_epoch = object.count("iterations_an_epoch", 1, kMostOfASetting * 1000);
   observed.epochs = object.count("epochs");
+  if (observed.iterations && observed.iterations_an_epoch && observed.epochs &&
+      *observed.iterations != *observed.iterations_an_epoch * *observed.epochs) {
+    object.fail(fmt::format("iterations is {}, but {} epochs of {} are {}; give one of them",
+                            *observed.iterations, *observed.epochs, *observed.iterations_an_epoch,
+                            *observed.iterations_an_epoch * *observed.epochs));
+  }
   if (const auto to_go = object.count("iterations_to_go", 1, kMostIterations)) {
     const std::int64_t all = *to_go + observed.iterations_done.value_or(0);
     if (observed.all_iterations() && *observed.all_iterations() != all) {
@@ -146,6 +155,7 @@ void read_memory(ReadingObject& object, Observed& observed) {
   observed.swap = object.bytes("swap");
   observed.swap_used = object.bytes("swap_used");
   observed.worker_memory = object.bytes("worker_memory");
+  observed.host_cores = object.count("host_cores");
   observed.runs_at_batch = object.count("runs_at_batch");
   observed.no_faster_above_batch = object.count("no_faster_above_batch");
   observed.other_caps = object.byte_list("other_caps");
@@ -155,7 +165,7 @@ void read_memory(ReadingObject& object, Observed& observed) {
   if (auto died = object.object("died_at")) {
     observed.died_at =
         DiedAt{.batch = required(died->count("batch"), *died, "died_at: batch"),
-               .iterations = died->count("iterations", 0).value_or(0),
+               .iterations = died->count("iterations", 0),
                .memory_cap = died->bytes("memory_cap", false).value_or(observed.memory_cap.value_or(0)),
                .device = died->word("device")};
     died->refuse_unknown();
@@ -242,7 +252,8 @@ Observed parse_observed(std::string_view text, const std::string& source) {
   }
   observed.image_size = object.count("image_size");
   observed.sequence = object.count("sequence");
-  const auto efficiency = object.percents("scaling_efficiency");
+  constexpr double kMostEfficiency = 120;  // above 100 where caches or fewer samples a card help
+  const auto efficiency = object.percents("scaling_efficiency", kMostEfficiency);
   if (!efficiency.empty()) {
     if (efficiency.size() > 2 || efficiency.front() > efficiency.back() || efficiency.front() <= 0) {
       object.fail("scaling_efficiency_percent needs one number above 0, or two, the lower first");

@@ -51,8 +51,8 @@ void advise_split(const Observed& observed, Advice& advice) {
   advice.tables.push_back(std::move(table));
   advice.missing.emplace_back(
       "parameters, optimizer and max_memory_reserved of one training step: whether training fits");
-  if (!timed || !fits) {
-    return;
+  if (!timed || !fits || observed.mode != "infer") {
+    return;  // in training the copies exchange gradients, and what they take is not known
   }
   Change change;
   change.what = "layers split → a copy on each card";

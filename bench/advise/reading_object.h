@@ -96,27 +96,29 @@ class ReadingObject {
                 const std::string& accepted) const {
     const double value = json.is_number() ? json.get<double>() * found.scale : NAN;
     if (!std::isfinite(value) || value < least || value > most) {
-      refuse(found.path, json, accepted);
+      refuse(found.path, json, json.is_number() ? accepted : "a number, " + accepted);
     }
     return value;
   }
   std::optional<double> seconds(const std::string& base, bool may_be_zero = false) {
     const auto found = find(base, time_units());
-    return found ? std::optional(number(*found, *found->json, may_be_zero ? 0 : 1e-9, kMostSeconds,
-                                        may_be_zero ? "a time of 0 or more" : "a time above 0"))
+    return found ? std::optional(number(
+                       *found, *found->json, may_be_zero ? 0 : 1e-9, kMostSeconds,
+                       may_be_zero ? "a time of 0 or more, up to 1e10 s" : "a time above 0, up to 1e10 s"))
                  : std::nullopt;
   }
   std::optional<double> bytes(const std::string& base, bool may_be_zero = true) {
     const auto found = find(base, byte_units());
-    return found ? std::optional(number(*found, *found->json, may_be_zero ? 0 : 1, kMostBytes,
-                                        may_be_zero ? "0 or more" : "a size above 0"))
+    return found ? std::optional(number(
+                       *found, *found->json, may_be_zero ? 0 : 1, kMostBytes,
+                       may_be_zero ? "a size of 0 or more, up to 1 EiB" : "a size above 0, up to 1 EiB"))
                  : std::nullopt;
   }
-  double percent(const Found& found, const Json& json) const {
-    const double value = number(found, json, 0, 100, "0 to 100 percent");
+  double percent(const Found& found, const Json& json, double most) const {
+    const double value = number(found, json, 0, most, fmt::format("0 to {:g} percent", most));
     if (value > 0 && value < 1) {
-      fail(fmt::format("{} is {}; is {:.0f} % meant? Give percent, 1 to 100, or 0", found.path, json.dump(),
-                       100 * value));
+      fail(fmt::format("{} is {}; is {:.0f} % meant? Give percent, 1 to {:g}", found.path, json.dump(),
+                       100 * value, most));
     }
     return value;
   }
@@ -140,13 +142,13 @@ class ReadingObject {
     return found && *found->json != Json::array()
                ? list(*found,
                       [this](const Found& at, const Json& json) {
-                        return number(at, json, 0, kMostBytes, "0 or more");
+                        return number(at, json, 0, kMostBytes, "a size of 0 or more, up to 1 EiB");
                       })
                : std::vector<double>{};
   }
-  std::vector<double> percents(const std::string& base) {
+  std::vector<double> percents(const std::string& base, double most = 100) {
     const auto found = find(base, percent_units());
-    return found ? list(*found, [this](const Found& at, const Json& json) { return percent(at, json); })
+    return found ? list(*found, [&](const Found& at, const Json& json) { return percent(at, json, most); })
                  : std::vector<double>{};
   }
   std::optional<std::int64_t> count(const std::string& key, std::int64_t least = 1,

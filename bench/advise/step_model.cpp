@@ -295,6 +295,26 @@ std::optional<double> StepModel::copy_ns(const TrainingSettings& settings) const
   return bytes * static_cast<double>(settings.batch) / copy_rate(settings.pin) * 1e9;
 }
 
+void StepModel::check(const TrainingSettings& settings) const {
+  if (settings.cards > 1 && device_ && !crosses_bus_) {
+    throw UsageError(
+        fmt::format("--current cards={}: {} was measured on the host's processor, which is one device",
+                    settings.cards, files_.at("batch")));
+  }
+  constexpr std::int64_t kMostWorkers = 256;
+  constexpr std::int64_t kMostCards = 16;
+  if (settings.cards > kMostCards) {
+    throw UsageError(fmt::format("--current cards={}: accepted: at most {}, the cards of one host",
+                                 settings.cards, kMostCards));
+  }
+  if (settings.workers * settings.cards > kMostWorkers || settings.prefetch > kMostWorkers) {
+    throw UsageError(
+        fmt::format("--current workers={},prefetch={},cards={}: accepted: {} workers in all, and a "
+                    "prefetch of {}, at most",
+                    settings.workers, settings.prefetch, settings.cards, kMostWorkers, kMostWorkers));
+  }
+}
+
 ModelledStep StepModel::at(const TrainingSettings& settings) const {
   const DeviceStep device = device_step(settings);
   ModelledStep step;

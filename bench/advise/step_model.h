@@ -43,6 +43,8 @@ class StepModel {
   // image sizes, a sweep that advises on nothing, no result of the batch and none of the workers sweep.
   explicit StepModel(const std::vector<AdviceFile>& files);
 
+  // Throws UsageError for settings that no result here answers.
+  void check(const TrainingSettings& settings) const;
   // Throws UsageError for a batch or a dtype that was not measured.
   ModelledStep at(const TrainingSettings& settings) const;
   Bottleneck loading_limit(const TrainingSettings& settings) const;

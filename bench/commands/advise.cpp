@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <iostream>
 #include <optional>
@@ -17,10 +18,12 @@
 #include "bench/advise/observed.h"
 #include "bench/advise/observed_advice.h"
 #include "bench/advise/settings.h"
+#include "bench/cli/options.h"
 #include "bench/cli/progress.h"
 #include "bench/commands/short_sweeps.h"
 #include "bench/commands/stand_in.h"
 #include "bench/commands/sweep_process.h"
+#include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
@@ -36,6 +39,24 @@ const std::vector<std::string>& advice_formats() {
 // Of the short sweeps.
 constexpr std::array<const char*, 5> kOfNetworks{"workload", "onnx", "input", "image-size", "optimizer"};
 
+// What a sweep would refuse is refused before one runs.
+void check_sweep(const ShortSweeps& sweeps) {
+  if (sweeps.device != "auto" && sweeps.device != "cpu" && !sweeps.device.starts_with("cuda")) {
+    throw UsageError(
+        fmt::format("--device: {} is not measured here; accepted: auto, cpu, cuda:N (of a GPU that is not "
+                    "here: bench --sweep batch "
+                    "--device {}, then bench advise with its result)",
+                    quote(sweeps.device), sweeps.device));
+  }
+  std::vector<std::string> words{"bench", "--sweep", "batch", "--mode", "train"};
+  words.insert(words.end(), sweeps.workload.begin(), sweeps.workload.end());
+  std::vector<char*> arguments;
+  for (std::string& word : words) {
+    arguments.push_back(word.data());
+  }
+  static_cast<void>(parse_options(static_cast<int>(arguments.size()), arguments.data()));
+}
+
 // Where no results are given: short sweeps, run here.
 std::vector<std::string> measured_here(const CommandWords& words, const TrainingSettings& current) {
   ShortSweeps sweeps{.workload = {}, .current = current, .out = dated_folder("advise")};
@@ -48,11 +69,18 @@ std::vector<std::string> measured_here(const CommandWords& words, const Training
     sweeps.device = *device;
   }
   if (const std::string* const budget = words.text_of("time-budget")) {
+    constexpr auto kLeast = std::chrono::seconds(30);
     sweeps.time_budget = parse_duration("--time-budget", *budget);
+    if (sweeps.time_budget < kLeast) {
+      throw UsageError(
+          fmt::format("--time-budget: {} was given; two sweeps need 30s at least", quote(*budget)));
+    }
   }
   if (const std::string* const out = words.text_of("out")) {
     sweeps.out = *out;
   }
+  check_sweep(sweeps);
+  install_interrupt_handlers();
   fmt::print(std::cerr, "bench advise: short sweeps, at most {}; results in {}\n",
              format_duration(static_cast<double>(sweeps.time_budget.count())), sweeps.out.string());
   return run_short_sweeps(sweeps);

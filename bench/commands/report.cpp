@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -58,9 +59,10 @@ void check_files(const CommandWords& words, const std::string& target) {
       throw UsageError(fmt::format("{} is given twice; give each result once", path_in_words(paths[i])));
     }
   }
-  if (fs::path(target).extension() == ".json") {
-    throw UsageError(fmt::format("-o: {} is named as a result; give a name that ends in .html or .md",
-                                 path_in_words(target)));
+  constexpr std::array<const char*, 5> kOthers{".json", ".pdf", ".png", ".svg", ".docx"};
+  if (target.empty() || std::ranges::count(kOthers, fs::path(target).extension()) > 0) {
+    throw UsageError(fmt::format("-o: {} names no page; give a name that ends in .html or .md",
+                                 target.empty() ? "''" : path_in_words(target)));
   }
 }
 

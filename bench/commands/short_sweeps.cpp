@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <set>
 
@@ -31,7 +32,12 @@ struct ShortSweep {
 ShortSweep batch_sweep(const ShortSweeps& sweeps) {
   ShortSweep sweep{.name = "batch", .share = 0.6, .words = {"--mode", "train"}};
   if (const std::int64_t batch = sweeps.current.batch; batch > 0) {
-    const std::set<std::int64_t> batches{std::max<std::int64_t>(1, batch / 2), batch, 2 * batch, 4 * batch};
+    // The smallest is measured first: with little time it must be the user's own.
+    constexpr auto kShort = std::chrono::seconds(120);
+    std::set<std::int64_t> batches{batch, 2 * batch, 4 * batch};
+    if (sweeps.time_budget >= kShort) {
+      batches.insert(std::max<std::int64_t>(1, batch / 2));
+    }
     sweep.words.insert(sweep.words.end(), {"--batch", fmt::format("{}", fmt::join(batches, ","))});
   }
   return sweep;
@@ -78,7 +84,10 @@ std::vector<std::string> run_short_sweeps(const ShortSweeps& sweeps) {
                           fmt::format("{:.0f}s", sweep.share * budget.total_ns() / 1e9)});
     const auto file =
         run_sweep_process(process, clock, [&] { bar.update(budget.progress(sweep.name + " sweep")); });
-    stop_if_interrupted("sweeps were done");
+    if (!file) {
+      throw Interrupted(fmt::format("interrupted during the {} sweep; what was measured is in {}", sweep.name,
+                                    sweeps.out.string()));
+    }
     return *file;
   };
   std::vector<std::string> files{run(batch_sweep(sweeps))};

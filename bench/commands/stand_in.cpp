@@ -98,6 +98,10 @@ std::optional<StandIn> plan_stand_in(const Observed& observed) {
                                     .memory = plan_on(*device, *type->configure(spec), spec)});
         } catch (const OutOfMemory&) {  // a batch too large to be counted: no row
         } catch (const Unsupported&) {
+        } catch (const UsageError& error) {
+          throw UsageError(fmt::format(
+              "--observed: {}: stand_in {} at batch {}{}: {}", observed.source, stand_in.name, batch,
+              sequence > 0 ? fmt::format(" and sequence {}", sequence) : "", error.what()));
         }
       }
     }

@@ -63,7 +63,12 @@ void check(const ProcessEnd& end, const SweepProcess& process, const fs::path& l
 
 std::optional<std::string> run_sweep_process(const SweepProcess& process, const Clock& clock,
                                              const std::function<void()>& tick) {
-  fs::create_directories(process.folder);
+  std::error_code refused;
+  fs::create_directories(process.folder, refused);
+  if (refused) {
+    throw UsageError(fmt::format("--out: {} cannot be made ({}); give another folder",
+                                 quote(process.folder.string()), refused.message()));
+  }
   const fs::path log = process.folder / "log.txt";
   std::vector<std::string> words{process.program};
   words.insert(words.end(), process.words.begin(), process.words.end());

@@ -1,6 +1,7 @@
 #include "bench/measure/suggest.h"
 
 #include <algorithm>
+#include <cctype>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,17 +29,35 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
   return distance[a.size()][b.size()];
 }
 
+namespace {
+
+std::string lower(std::string_view text) {
+  std::string small(text);
+  std::ranges::transform(small, small.begin(),
+                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
+  return small;
+}
+
+}  // namespace
+
 std::optional<std::string> nearest(std::string_view given, const std::vector<std::string>& accepted) {
   // No name is that long, and the distance takes time and memory that grow with the text.
   if (given.size() > 100) {
     return std::nullopt;
   }
-  const auto best = std::ranges::min_element(
-      accepted, {}, [&](const std::string& name) { return edit_distance(given, name); });
-  if (best == accepted.end() || 3 * edit_distance(given, *best) > std::max<std::size_t>(best->size(), 3)) {
-    return std::nullopt;
+  const std::string small = lower(given);
+  const auto distance = [&](const std::string& name) { return edit_distance(small, lower(name)); };
+  const auto best = std::ranges::min_element(accepted, {}, distance);
+  if (best != accepted.end() && 3 * distance(*best) <= std::max<std::size_t>(best->size(), 3)) {
+    return *best;
   }
-  return *best;
+  // "num_workers" for workers, "batch_size" for batch.
+  const auto within = std::ranges::find_if(accepted, [&](const std::string& name) {
+    const std::string part = lower(name);
+    return part.size() >= 3 && (small.starts_with(part + "_") || small.ends_with("_" + part) ||
+                                small.starts_with(part + "-") || small.ends_with("-" + part));
+  });
+  return within == accepted.end() ? std::nullopt : std::optional(*within);
 }
 
 std::string unknown_value(std::string_view option, std::string_view given,

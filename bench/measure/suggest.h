@@ -11,7 +11,8 @@ namespace bench {
 // Least number of characters inserted, removed, replaced or swapped with their neighbour.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
-// The nearest name, where a slip of the finger could explain it: at most a third of its characters differ.
+// The nearest name, where a slip of the finger could explain it: at most a third of its characters differ,
+// whatever their case; else one that is a part of what was given: "num_workers".
 std::optional<std::string> nearest(std::string_view given, const std::vector<std::string>& accepted);
 
 // "--workload: 'resnet5' is not known; accepted: resnet18, resnet50 (did you mean resnet50?)"

@@ -132,6 +132,13 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   if (by == "workers") {
     return every_worker_is_busy;
   }
+  if (by == "taking") {
+    return {
+        .name = "taking",
+        .why = fmt::format("workers keep up, but taking a batch that is ready takes {} of each step",
+                           evidence.profile ? format_duration(evidence.profile->pipeline.gap_ns) : "a part"),
+        .remedy = "fewer and larger tensors in a batch"};
+  }
   if (timed && largest.time == &loader::StageTimes::hand_off) {
     return {.name = "hand_off",
             .why = fmt::format("workers hand batches over ({})", share),

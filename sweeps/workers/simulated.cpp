@@ -47,6 +47,11 @@ std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome
     return "prefetch";
   }
   other = pipeline;
+  other.gap_ns = 0;
+  if (gains(other)) {
+    return "taking";
+  }
+  other = pipeline;
   other.scheduling_latency.clear();
   return gains(other) ? "cores" : "workers";  // the consumer thread waits for a core
 }

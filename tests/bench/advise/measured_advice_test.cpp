@@ -323,10 +323,20 @@ TEST(MeasuredAdvice, AGainThatNoiseLeavesOpenIsCalledSoAndMustBeLarger) {
 
 TEST(MeasuredAdvice, WhatSeveralCardsExchangeIsSaidNotToBeCounted) {
   AdviceFile file = fixed_cost_file();
+  file.document.context.device.kind = "cuda";
   EXPECT_THAT(advice_from(StepModel({file}), {.batch = 4, .cards = 4}).warnings,
               ::testing::Contains(HasSubstr("What 4 cards exchange")));
   EXPECT_THAT(advice_from(StepModel({file}), {.batch = 4}).warnings,
               ::testing::Not(::testing::Contains(HasSubstr("exchange"))));
+}
+
+TEST(MeasuredAdvice, SettingsBeyondAHostAreRefused) {
+  const StepModel model({batch_file(), workers_file(5)});
+  EXPECT_THROW(advice_from(model, {.batch = 8, .workers = 10'000}), UsageError);
+  EXPECT_THROW(advice_from(model, {.batch = 8, .workers = 4, .prefetch = 1'000'000}), UsageError);
+  EXPECT_THROW(advice_from(model, {.batch = 8, .cards = 1000}), UsageError);
+  // A processor is one device.
+  EXPECT_THROW(advice_from(StepModel({fixed_cost_file()}), {.batch = 4, .cards = 2}), UsageError);
 }
 
 TEST(MeasuredAdvice, ABatchThatWasNotGivenIsAssumedAndSaid) {

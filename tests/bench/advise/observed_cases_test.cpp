@@ -1,4 +1,5 @@
 // Five cases that people wrote down, with the answers that their numbers give.
+#include <cmath>
 #include <sstream>
 #include <stdexcept>
 
@@ -227,12 +228,83 @@ TEST(Observed, ReadingsThatCannotBothHoldAreNamed) {
       ::testing::UnorderedElementsAre(
           HasSubstr("memory_at_batch of batch 8, the current one, is 10.00 GiB, but the cards use 12.00"),
           HasSubstr("8.00 GiB is given as free, but the emptiest card has 4.00 GiB left of 16.00 GiB"),
-          HasSubstr("utilisation is 40 %, outside utilisation_range_percent, 90 to 100 %")));
+          HasSubstr("Utilisation of card 0 is 40 %, outside utilisation_range_percent, 90 to 100 %")));
   EXPECT_THAT(advice_of(R"({"batch": 8, "memory_gib": 12, "memory_cap_gib": 16, "free_gib": 4,
                             "memory_at_batch": [{"batch": 8, "gib": 12}], "utilisation_percent": 95,
                             "utilisation_range_percent": [90, 100]})")
                   .contradictions,
               ::testing::IsEmpty());
+}
+
+TEST(Observed, SwapWithoutNeedIsNoBottleneck) {
+  const std::string rest = R"("swap_used_gib": 0.05, "step_s": 1, "data_s": 0.7, "workers": 0, "batch": 1,
+                              "accumulate": 1, "host_memory_gib": 128, "host_memory_used_gib": )";
+  const Advice roomy = advice_of("{" + rest + "10}");
+  EXPECT_EQ(roomy.bottleneck, Bottleneck::loader_cpu);
+  EXPECT_THAT(roomy.warnings, Contains(HasSubstr("118.00 GiB of host memory free: harmless")));
+  EXPECT_EQ(advice_of("{" + rest + "110}").bottleneck, Bottleneck::swap);
+}
+
+TEST(Observed, WorkersThatTheHostCannotHoldAreNotAdvised) {
+  const Advice advice = advice_of(
+      R"({"step_s": 1, "data_s": 0.5, "workers": 0, "batch": 1, "worker_memory_mib": 4000,
+          "host_memory_gib": 32, "host_memory_used_gib": 31.9})");
+  EXPECT_THAT(advice.changes, ::testing::IsEmpty());
+  EXPECT_THAT(advice.warnings,
+              Contains(HasSubstr("would take 3.91 GiB of host memory, and 0.10 GiB is free")));
+}
+
+TEST(Observed, ManyWorkersNeedAsManyCores) {
+  const std::string readings = R"({"step_s": 1, "data_s": 0.9, "workers": 0, "cards": 2, "batch": 4)";
+  const Advice unknown = advice_of(readings + "}");
+  EXPECT_THAT(unknown.changes, ::testing::IsEmpty());
+  EXPECT_THAT(unknown.missing, Contains(HasSubstr("host_cores: hiding the wait takes 18 loading processes")));
+  // Three workers a card load a batch in 0.3 s, where 0.1 s are computed.
+  const Advice few = advice_of(readings + R"(, "host_cores": 6})");
+  ASSERT_EQ(few.changes.size(), 1U);
+  EXPECT_EQ(few.changes.front().after.workers, 3);
+  EXPECT_NEAR(few.changes.front().speedup, 1 / 0.3, 1e-9);
+  EXPECT_EQ(advice_of(readings + R"(, "host_cores": 64})").changes.front().after.workers, 9);
+}
+
+TEST(Observed, AProposedStepIsOfTheSameKind) {
+  const Advice advice = advice_of(
+      R"({"step_ms": 1020, "accumulate": 8, "batch": 16, "cards": 3, "step_is": "accumulation",
+          "proposed": {"batch": 32, "accumulate": 2, "step_ms": 600}})");
+  // 1.02 s for 48 samples, 0.6 s for 96.
+  const AdviceTable& table = table_of(advice, "What does the proposal bring");
+  EXPECT_THAT(table.table.rows.at(2), ElementsAre("as hoped for", "192", "1.2 s", "6.25 ms"));
+  EXPECT_THAT(table.notes, Contains(HasSubstr("so an epoch takes 70.6 % less")));
+}
+
+TEST(Observed, ManyCardsWidenThePublishedInterval) {
+  const Advice advice = advice_of(R"({"step_s": 1, "batch": 4, "cards": 1, "proposed": {"cards": 64}})");
+  ASSERT_EQ(advice.changes.size(), 1U);
+  const Change& change = advice.changes.front();
+  EXPECT_NEAR(change.speedup90->low, 64 * std::pow(0.83, 6), 64 * 0.01);
+  EXPECT_THAT(change.evidence, Contains(HasSubstr("once for each doubling")));
+}
+
+TEST(Observed, CopiesAreAdvisedForInferenceAlone) {
+  const std::string readings = R"({"split": "layers", "memory_gib": [1, 2], "cards": 2, "memory_cap_gib": 16,
+                                   "step_s": 1, "iterations": 100, "mode": ")";
+  EXPECT_THAT(advice_of(readings + "train\"}").changes, ::testing::IsEmpty());
+  EXPECT_EQ(advice_of(readings + "infer\"}").changes.size(), 1U);
+}
+
+TEST(Observed, ABatchBeyondTheMemoryIsNotSensible) {
+  const Advice advice = advice_of(
+      R"({"memory_at_batch": [{"batch": 8, "gib": 8}, {"batch": 16, "gib": 12}], "memory_cap_gib": 16,
+          "no_faster_above_batch": 64})");
+  const AdviceTable& table = table_of(advice, "Which batch fits");
+  EXPECT_THAT(table.table.rows.at(1), ElementsAre("16.00 GiB", "24", "20"));
+  EXPECT_THAT(table.notes,
+              Contains(HasSubstr("Throughput grows up to batch 64, which by this line takes 36.00")));
+}
+
+TEST(Observed, ADeathWithoutItsIterationIsNotExplained) {
+  EXPECT_THAT(advice_of(R"({"died_at": {"batch": 4}})").warnings,
+              Contains("A card ran out of memory at batch 4: take a smaller batch there."));
 }
 
 TEST(Observed, CardsThatMakeItSlowerAreNotAdvised) {
