@@ -87,10 +87,16 @@ class Diagnosis {
       advice.reason = *stopped;
       return;
     }
-    advice.bottleneck = paying_.empty() ? Bottleneck::none : Bottleneck::compute;
+    const bool nothing_else = paying_.empty() && model_.loading() == nullptr && model_.dtypes().size() == 1 &&
+                              model_.batches(now_.settings.dtype).size() == 1;
+    advice.bottleneck = nothing_else      ? Bottleneck::undecided
+                        : paying_.empty() ? Bottleneck::none
+                                          : Bottleneck::compute;
     advice.reason =
         fmt::format("Computing takes {:.0f} % of a step of {}{}.", 100 * share(parts.computing_ns), step,
-                    paying_.empty() ? "; no setting that was measured brings more" : "");
+                    nothing_else      ? "; no other setting was measured"
+                    : paying_.empty() ? "; no setting that was measured brings more"
+                                      : "");
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <iostream>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <vector>
@@ -27,6 +28,8 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
+#include "bench/registry.h"
+#include "bench/workload.h"
 
 namespace bench {
 namespace {
@@ -47,6 +50,13 @@ void check_sweep(const ShortSweeps& sweeps) {
                     "here: bench --sweep batch "
                     "--device {}, then bench advise with its result)",
                     quote(sweeps.device), sweeps.device));
+  }
+  if (const auto named = std::ranges::find(sweeps.workload, "--workload"); named != sweeps.workload.end()) {
+    const WorkloadType* const type = registry<WorkloadType>().find(*std::next(named));
+    if (type != nullptr && std::ranges::count(type->modes, "train") == 0) {
+      throw UsageError(fmt::format("--workload: {} has no training step; give a network (bench --list)",
+                                   quote(type->name)));
+    }
   }
   std::vector<std::string> words{"bench", "--sweep", "batch", "--mode", "train"};
   words.insert(words.end(), sweeps.workload.begin(), sweeps.workload.end());

@@ -144,6 +144,14 @@ TEST(MeasuredAdvice, NothingPaysWhereTheDeviceNeverWaits) {
   EXPECT_THAT(advice.reason, HasSubstr("Computing takes 100 % of a step"));
 }
 
+TEST(MeasuredAdvice, OneSettingAloneDecidesNothing) {
+  AdviceFile file = batch_file();
+  file.document.benchmarks.resize(1);
+  const Advice advice = advice_from(StepModel({file}), {.batch = 1});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.reason, HasSubstr("no other setting was measured"));
+}
+
 TEST(MeasuredAdvice, ChangesCombineInTheModelAndNotByTheirPercentages) {
   const StepModel model({batch_file(), workers_file(20)});
   const Advice advice = advice_from(model, {.batch = 1, .accumulate = 8});
