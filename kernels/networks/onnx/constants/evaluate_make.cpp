@@ -242,6 +242,27 @@ std::vector<Constant> scatter_nd(const Evaluation& evaluation) {
   return scattered(evaluation, depth, indices.wholes(), evaluation.in(2));
 }
 
+// An element for each index, at its place in all dimensions but one.
+std::vector<Constant> scatter_elements(const Evaluation& evaluation) {
+  const Constant& indices = evaluation.in(1);
+  const std::size_t rank = evaluation.in(0).dims.size();
+  const std::size_t axis = axis_of(integer_of(evaluation.node, "axis", 0), rank);
+  if (indices.dims.size() != rank) {
+    throw Refused("indices of another number of dimensions");
+  }
+  const std::int64_t count = indices.elements();
+  evaluation.budget.take(elements_of({count, static_cast<std::int64_t>(rank)}));
+  const std::vector<std::int64_t> steps = steps_of(indices.dims);
+  std::vector<std::int64_t> rows;
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::size_t d = 0; d < rank; ++d) {
+      rows.push_back(d == axis ? to_whole(without_batch(indices.number(i)))
+                               : i / steps[d] % indices.dims[d].size);
+    }
+  }
+  return scattered(evaluation, rank, rows, evaluation.in(2));
+}
+
 // The index along each dimension by itself, repeated to the updates' places.
 std::vector<Constant> scatter_grid(const Evaluation& evaluation) {
   const Constant& updates = evaluation.in(1);
@@ -282,6 +303,7 @@ const Registration<ConstantOperator> diagonal{{"EyeLike", eye}};
 const Registration<ConstantOperator> not_zero{{"NonZero", non_zero}};
 const Registration<ConstantOperator> hot{{"OneHot", one_hot}};
 const Registration<ConstantOperator> scattering{{"ScatterND", scatter_nd}};
+const Registration<ConstantOperator> scattering_elements{{"ScatterElements", scatter_elements}};
 const Registration<ConstantOperator> scattering_grids{{"bench.ScatterGrid", scatter_grid}};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// ScatterND at known indices: each element of the result is one of the value or one of the updates. Where the
-// places are a block of the value, the rest is joined around it.
+// ScatterND and ScatterElements at known indices: each element of the result is one of the value or one of
+// the updates. Where the places are a block of the value, the rest is joined around it.
 #include <algorithm>
 #include <numeric>
 
@@ -59,7 +59,7 @@ void scatter(Lowering& node, const Places& places, std::size_t updates,
              const std::vector<std::int64_t>& written) {
   const Shape& update = node.shape(updates);
   const bool of_samples = places.first == 1;
-  if ((update.batch_dimension() && (!of_samples || update[0] != kBatch)) ||
+  if ((update.batch_dimension() && (!of_samples || !update[0].per_sample)) ||
       update.elements() != static_cast<std::int64_t>(written.size())) {
     throw Refused("updates of another size than their places");
   }
@@ -269,6 +269,36 @@ void lower_scatter_grid(Lowering& node) {
   scatter(node, places, 1, written);
 }
 
+// An element for each index, at its place in all dimensions but one.
+void lower_scatter_elements(Lowering& node) {
+  const Constant& indices = node.known(1, "its indices");
+  const Places places(node);
+  const std::size_t axis = node.axis(0);
+  const Extents& dims = indices.dims;
+  const bool alike = !indices.counts_samples && dims.size() == places.shape.rank();
+  const bool in_samples = places.first == 0 || (alike && axis > 0 && dims[0].size == 1 &&
+                                                (dims[0].per_sample || node.all.file_batch == 1));
+  if (!alike || !in_samples) {
+    throw Refused("indices of another kind than a place in each sample");
+  }
+  if (!std::ranges::equal(dims, extents_of(node.shape(2)), {}, &Extent::size, &Extent::size)) {
+    throw Refused("updates of another size than their places");
+  }
+  const std::vector<std::int64_t> steps = steps_of(dims);
+  const std::int64_t count = indices.elements();
+  node.all.budget.take(count);
+  std::vector<std::int64_t> written;
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::int64_t at = 0;
+    for (std::size_t d = places.first; d < dims.size(); ++d) {
+      at += places.place(d, d == axis ? indices.value(i) : static_cast<double>(i / steps[d] % dims[d].size));
+    }
+    written.push_back(at);
+  }
+  scatter(node, places, 2, written);
+}
+
+const Registration<Lowered> scatter_elements{{"ScatterElements", lower_scatter_elements}};
 const Registration<Lowered> scatter_grid{{"bench.ScatterGrid", lower_scatter_grid}};
 const Registration<Lowered> scatter_nd{{"ScatterND", lower_scatter_nd}};
 
