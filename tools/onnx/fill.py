@@ -41,7 +41,9 @@ def set_parameters(model, manifest, folder):
             if not made:
                 continue
             declared = [info for info in graph.value_info if info.name == name]
-            dims = [d.dim_value for d in declared[0].type.tensor_type.shape.dim] if declared else [values.size]
+            held = [attribute.t.dims for attribute in made[0].attribute if attribute.name == "value"]
+            dims = [d.dim_value for d in declared[0].type.tensor_type.shape.dim] if declared else (
+                list(held[0]) if held else [values.size])
             for node in made:
                 node.output[list(node.output).index(name)] = name + "_as_the_file_has_it"
             graph.initializer.append(onnx.numpy_helper.from_array(values.reshape(dims), name))
