@@ -2,8 +2,6 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
-
 #include "kernels/networks/graph/array_options.h"
 
 namespace bench::kernels::onnx {
@@ -57,7 +55,7 @@ Layers::Value sliced(Lowering& node, Layers::Value from, const Sliced& part) {
   if (!shape[part.dimension].per_sample) {
     return node.append({from}, options);
   }
-  node.all.assume(fmt::format("'{}' takes its part of each sample, not of the batch.", node.name()));
+  node.all.assume_of("A part of each sample is taken, not of the batch, by {}.", node.name());
   ++options.dimension;
   const Layers::Value whole = node.all.reshaped(from, apart(shape, shape.rank() - 1 - part.dimension));
   shape[part.dimension].size = part.size;

@@ -41,7 +41,7 @@ Value of_samples(Lowering& node, const std::vector<Value>& values, std::size_t a
     parts.push_back(node.all.repeated(node.all.elements(value), own));
     shape[axis].size += value.shape[axis].size;
   }
-  node.all.assume(fmt::format("'{}' joins what each sample has, not batches.", node.name()));
+  node.all.assume_of("What each sample has is joined, not batches, by {}.", node.name());
   return node.value(joined(node, parts, axis + 1), shape);
 }
 

@@ -183,7 +183,7 @@ void lower_tile(Lowering& node) {
     }
     if (shape[d].per_sample && count != Extent(1)) {
       // A sample's copies lie together, so that each sample has its own at every batch.
-      node.all.assume(fmt::format("'{}' repeats each sample, not the batch.", node.name()));
+      node.all.assume_of("Each sample is repeated, not the batch, by {}.", node.name());
       inserted.insert(inserted.end(), {kBatch, Extent(1), Extent(shape[d].size)});
       expanded.insert(expanded.end(), {kBatch, count, Extent(shape[d].size)});
       result.emplace_back(elements_of({shape[d].size, count.size}), true);

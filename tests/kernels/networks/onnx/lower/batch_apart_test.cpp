@@ -82,7 +82,7 @@ TEST_F(BatchApart, IsCutWithinEachSample) {
   const ImportedNetwork network = imported(net);
   EXPECT_EQ(output_shape(network), (Shape{{2, true}, 2}));
   EXPECT_THAT(network.assumptions,
-              ::testing::Contains("'y' takes its part of each sample, not of the batch."));
+              ::testing::Contains("A part of each sample is taken, not of the batch, by 'y'."));
   expect_answers(network, [](const Values& x) { return Values{x[4], x[5], x[0], x[1]}; });
 }
 
