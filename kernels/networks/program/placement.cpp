@@ -87,16 +87,19 @@ class GapSearch {
       }
     }
   }
+  bool is_tight() const { return best_size_ == bytes_; }
   // An aligned place in the tightest gap with room for it; after them all when there is none.
   std::int64_t found() const { return best_ >= 0 ? best_ : aligned(reached_, wanted_.alignment); }
 
  private:
   void pass(std::int64_t begin, std::int64_t end) {
-    const std::int64_t start = aligned(reached_, wanted_.alignment);
     const std::int64_t gap = begin - reached_;
-    if (begin - start >= bytes_ && gap < best_size_) {
-      best_ = start;
-      best_size_ = gap;
+    if (gap >= bytes_ && gap < best_size_) {
+      const std::int64_t start = aligned(reached_, wanted_.alignment);
+      if (begin - start >= bytes_) {
+        best_ = start;
+        best_size_ = gap;
+      }
     }
     reached_ = std::max(reached_, end);
   }
@@ -114,6 +117,9 @@ class Arena {
   std::int64_t place(const Lifetime& wanted) {
     GapSearch search(wanted);
     for (const Neighbours& neighbours : all_) {
+      if (search.is_tight()) {
+        break;
+      }
       search.pass(neighbours);
     }
     const std::int64_t begin = search.found();
