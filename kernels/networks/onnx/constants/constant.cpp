@@ -192,7 +192,7 @@ void compress(Constant& constant) {
 
 Constant picked(const Constant& input, Extents dims, const std::vector<std::int64_t>& from) {
   Constant made{.type = input.type, .dims = std::move(dims), .values = {}};
-  made.counts_samples = input.counts_samples;
+  made.sample_step = input.sample_step;
   if (input.is_uniform()) {
     made.values = input.values;
     made.per_batch = input.per_batch;

@@ -27,11 +27,13 @@ struct Constant {
   // rounded, which only limits like INT64_MAX reach.
   CompactNumbers values;
   std::vector<double> per_batch{};  // as many as values, or none: 0
-  // Elements count the samples of the batch, from Range(0, batch): they may only be used as indices of
-  // samples.
-  bool counts_samples = false;
+  // How much elements grow from a sample to the next, as those of Range(0, batch): they may only be used as
+  // indices of samples. 0: they are alike; not a number: they change in another way. Of several joined to
+  // rows, that of those which grow.
+  double sample_step = 0;
 
   std::int64_t elements() const { return elements_of(dims); }
+  bool counts_samples() const { return sample_step != 0; }
   bool is_uniform() const { return values.size() == 1; }
   // What the budget counts of it.
   std::int64_t held() const {

@@ -51,15 +51,39 @@ class Repeated {
   bool in_order_;  // the same elements, or a single one
 };
 
+// How much an element of the result grows from a sample to the next, as far as three samples tell; not a
+// number where it is not by the same each time.
+template <class Function>
+double sample_step(const Evaluation& evaluation, const std::vector<Number>& operands,
+                   const Function& function) {
+  for (std::size_t input = 0; input < operands.size(); ++input) {
+    if (std::isnan(evaluation.in(input).sample_step)) {
+      return std::nan("");
+    }
+  }
+  const auto at = [&](double sample) {
+    std::vector<Number> moved = operands;
+    for (std::size_t input = 0; input < moved.size(); ++input) {
+      moved[input].fixed += sample * evaluation.in(input).sample_step;
+    }
+    return function(moved).fixed;
+  };
+  constexpr double kFar = 1 << 20;
+  const double first = at(0);
+  const double step = at(1) - first;
+  return at(2) - first == 2 * step && at(kFar) - first == kFar * step ? step : std::nan("");
+}
+
 template <class Function>
 Constant joined(const Evaluation& evaluation, ElementType type, std::size_t inputs,
                 const Function& function) {
   Constant made{.type = type, .dims = {}, .values = {}};
   bool uniform = true;
+  bool counts = false;  // samples, in one of them
   for (std::size_t i = 0; i < inputs; ++i) {
     const Constant& in = evaluation.in(i);
     made.dims = i == 0 ? in.dims : broadcast(made.dims, in.dims);
-    made.counts_samples |= in.counts_samples;
+    counts |= in.counts_samples();
     uniform &= in.is_uniform();
   }
   const std::int64_t count = uniform ? std::min<std::int64_t>(1, made.elements()) : made.elements();
@@ -75,6 +99,10 @@ Constant joined(const Evaluation& evaluation, ElementType type, std::size_t inpu
       operands[input] = from[input].next();
     }
     made.append(function(operands));
+    if (counts) {
+      const double step = sample_step(evaluation, operands, function);
+      made.sample_step = i == 0 || step == made.sample_step ? step : std::nan("");
+    }
   }
   if (count == 0) {
     made.values = {0};

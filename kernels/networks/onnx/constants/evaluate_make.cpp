@@ -83,7 +83,7 @@ std::vector<Constant> range(const Evaluation& evaluation) {
     throw Refused(fmt::format("a range of {} numbers; at most {} are accepted", count, Budget::kMost));
   }
   Constant made{.type = evaluation.in(0).type, .dims = {Extent(to_whole(count), samples)}, .values = {}};
-  made.counts_samples = samples;
+  made.sample_step = samples ? limit.per_batch : 0;
   evaluation.budget.take(to_whole(count));
   for (std::int64_t i = 0; i < to_whole(count); ++i) {
     made.append({start.fixed + static_cast<double>(i) * delta.fixed, 0});
@@ -175,7 +175,7 @@ std::vector<Constant> one_hot(const Evaluation& evaluation) {
   const Constant& indices = evaluation.in(0);
   const Constant& values = evaluation.in(2);
   const std::int64_t depth = evaluation.in(1).whole();
-  if (depth < 1 || values.elements() != 2 || indices.counts_samples) {
+  if (depth < 1 || values.elements() != 2 || indices.counts_samples()) {
     throw Refused("rows without elements, other than two values, or rows for the number of the sample");
   }
   const std::size_t axis = axis_of(integer_of(evaluation.node, "axis", -1), indices.dims.size() + 1);

@@ -38,7 +38,7 @@ Constant strided(const Evaluation& evaluation, const Constant& input, const Exte
   }
   evaluation.budget.take(as_held(input, count));
   Constant made{.type = input.type, .dims = dims, .values = {}};
-  made.counts_samples = input.counts_samples;
+  made.sample_step = input.sample_step;
   made.values.reserve(static_cast<std::size_t>(count));
   const bool plain = input.per_batch.empty();
   std::vector<std::int64_t> index(dims.size(), 0);
@@ -162,7 +162,7 @@ std::vector<Constant> concat(const Evaluation& evaluation) {
     if (in.dims.size() != made.dims.size() || in.dims[axis].per_sample) {
       throw Refused("a concatenation of values that do not fit each other");
     }
-    made.counts_samples |= in.counts_samples;
+    made.sample_step = in.counts_samples() ? in.sample_step : made.sample_step;
     for (std::size_t d = 0; d < made.dims.size(); ++d) {
       if (d != axis && in.dims[d].size != made.dims[d].size) {
         throw Refused("a concatenation of values that do not fit each other");

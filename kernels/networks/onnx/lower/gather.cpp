@@ -78,6 +78,11 @@ void gather_within_samples(Lowering& node, const Constant& indices) {
       shape.rank() == Shape::kMostDims) {
     throw Refused("it takes one sample of a batch");
   }
+  // Indices that count must reach the next sample's rows, those that do not are of the file's only sample.
+  if (indices.counts_samples() ? indices.sample_step != static_cast<double>(each)
+                               : node.all.file_batch != 1) {
+    throw Refused("it takes elements of one sample for another");
+  }
   Shape apart{kBatch, each};
   for (std::size_t d = 1; d < shape.rank(); ++d) {
     apart.append(shape[d]);
@@ -251,7 +256,7 @@ void lower_gather_nd(Lowering& node) {
   const Constant& indices = node.known(1, "its indices");
   const Shape shape = node.shape(0);
   if (integer_of(node.node, "batch_dims", 0) != 0 || indices.dims.size() < 2 || shape.rank() < 2 ||
-      shape[0] != kBatch || !indices.counts_samples || indices.dims.front() != kBatch) {
+      shape[0] != kBatch || indices.sample_step != 1 || indices.dims.front() != kBatch) {
     throw Refused("indices of another kind than a place in each sample");
   }
   const std::int64_t depth = indices.dims.back().size;

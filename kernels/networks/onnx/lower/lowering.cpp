@@ -210,7 +210,7 @@ Layers::Value Importing::materialised(const Value& value, const Uniform& start) 
     return at->second;
   }
   const Constant& constant = *value.constant;
-  if (constant.counts_samples ||
+  if (constant.counts_samples() ||
       std::ranges::any_of(constant.per_batch, [](double each) { return each != 0; })) {
     throw Refused("it computes with the number of the sample");
   }

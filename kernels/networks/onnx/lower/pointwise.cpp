@@ -15,7 +15,7 @@ namespace bench::kernels::onnx {
 std::optional<double> scalar_of(const Value& value) {
   // A constant of many equal elements, all of one sample, is one number too.
   return value.is_known() && value.constant->is_uniform() && value.constant->per_batch.empty() &&
-                 !value.constant->counts_samples && value.constant->elements() > 0
+                 !value.constant->counts_samples() && value.constant->elements() > 0
              ? std::optional(value.constant->value(0))
              : std::nullopt;
 }

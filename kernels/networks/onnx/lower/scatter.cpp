@@ -95,8 +95,8 @@ bool shifts_tokens(Lowering& node) {
 
 // Whether the first index of each row is the sample's own number, or that of the file's only sample.
 bool numbers_samples(const Lowering& node, const Constant& indices, std::int64_t depth) {
-  if (indices.counts_samples) {
-    return indices.dims.front() == kBatch;
+  if (indices.counts_samples()) {
+    return indices.sample_step == 1 && indices.dims.front() == kBatch;
   }
   for (std::int64_t i = 0; i < indices.elements(); i += depth) {
     if (indices.value(i) != 0) {
@@ -116,7 +116,7 @@ void lower_scatter_nd(Lowering& node) {
   const std::int64_t depth = indices.dims.empty() ? 0 : indices.dims.back().size;
   if (depth <= static_cast<std::int64_t>(places.first) || indices.dims.back().per_sample ||
       depth > static_cast<std::int64_t>(places.shape.rank()) ||
-      (places.first == 1 ? !numbers_samples(node, indices, depth) : indices.counts_samples)) {
+      (places.first == 1 ? !numbers_samples(node, indices, depth) : indices.counts_samples())) {
     throw Refused("indices of another kind than a place in each sample");
   }
   const std::int64_t inner = places.steps[static_cast<std::size_t>(depth) - 1];
@@ -233,7 +233,7 @@ void lower_scatter_grid(Lowering& node) {
     const Constant& indices = node.known(d + 2, "its indices");
     if (indices.dims.size() > dims.size() ||
         elements_of(broadcast(indices.dims, dims)) != elements_of(dims) ||
-        (places.first == 1 && d == 0 ? !numbers_samples(node, indices, 1) : indices.counts_samples)) {
+        (places.first == 1 && d == 0 ? !numbers_samples(node, indices, 1) : indices.counts_samples())) {
       throw Refused("indices of another kind than a place in each sample");
     }
     grid.emplace_back(indices, dims.size());
@@ -275,7 +275,7 @@ void lower_scatter_elements(Lowering& node) {
   const Places places(node);
   const std::size_t axis = node.axis(0);
   const Extents& dims = indices.dims;
-  const bool alike = !indices.counts_samples && dims.size() == places.shape.rank();
+  const bool alike = !indices.counts_samples() && dims.size() == places.shape.rank();
   const bool in_samples = places.first == 0 || (alike && axis > 0 && dims[0].size == 1 &&
                                                 (dims[0].per_sample || node.all.file_batch == 1));
   if (!alike || !in_samples) {

@@ -92,19 +92,33 @@ OnnxWriter with_numbers() {
   return net;
 }
 
-// Rows of all samples: those of sample s begin at 3 s.
-TEST_F(Gathered, OtherRowsForEachSample) {
+// Rows of all samples; `op` of the sample's number and `operand` is where those of each begin.
+OnnxWriter with_rows(const char* op, std::int64_t operand) {
   OnnxWriter net = with_numbers();
   net.integers("rows", {2}, {-1, 2});
-  net.integers("three", {}, {3});
+  net.integers("operand", {}, {operand});
   net.integers("places", {2}, {2, 0});
   net.node("Reshape", {"x", "rows"}, {"all"});
-  net.node("Mul", {"numbers", "three"}, {"starts"});
+  net.node(op, {"numbers", "operand"}, {"starts"});
   net.node("Add", {"starts", "places"}, {"indices"});
   net.node("Gather", {"all", "indices"}, {"y"}, {written::i("axis", 0)});
   net.output("y");
+  return net;
+}
+
+// Those of sample s begin at 3 s.
+TEST_F(Gathered, OtherRowsForEachSample) {
+  const OnnxWriter net = with_rows("Mul", 3);
   EXPECT_EQ(output_shape(imported(net)), (Shape{kBatch, 2, 2}));
   expect_answers(net, [](const Values& x) { return at(x, {4, 5, 0, 1}); });
+}
+
+// From a start at 2 s, s or s / 2 they are another sample's.
+TEST_F(Gathered, RowsOfAnotherSampleAreRefused) {
+  for (const OnnxWriter& net :
+       {with_rows("Mul", 2), with_rows("Mul", 1), with_rows("Div", 2), with_rows("Mod", 2)}) {
+    EXPECT_THAT(import_refusal(net), HasSubstr("it takes elements of one sample for another"));
+  }
 }
 
 // Elements (sample, 2), (sample, 0) and (sample, 1, 1).
