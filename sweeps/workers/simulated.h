@@ -42,8 +42,8 @@ struct SimulatedPoint {
   double stall_p99_ns = 0;
   double computing_workers = 0;
   double worker_busy = 0;
-  std::string
-      limited_by{};  // "consumer", "workers", "cores", "storage", "copy", "order", "prefetch", "taking"
+  // "consumer", "workers", "cores", "storage", "copy", "order", "prefetch", "taking"
+  std::string limited_by{};
   std::optional<double> held_out_au{};  // by a profile without this count; none at the law's first
 
   // As it is printed: without an interval that two digits do not show.
