@@ -248,6 +248,7 @@ class Planner {
       }
       const ValueInfo& info = model_.graph.inputs[i];
       const bool free = !info.dims || !info.dims->front().size || *info.dims->front().size < 1;
+      plan_.batch_is_free |= i == plan_.batch_input && free;
       if (i == plan_.batch_input || free || input.dims.front().size == batch.size) {
         input.dims.front() = kBatch;
       }
@@ -327,6 +328,7 @@ InputPlan plan_inputs(const Model& model, const std::string& file, const ImportO
 std::vector<ImportedInput> add_inputs(const InputPlan& plan, const std::string& file, Importing& network) {
   std::vector<ImportedInput> all;
   network.file_batch = plan.file_batch;
+  network.batch_is_free = plan.batch_is_free;
   for (std::size_t i = 0; i < plan.inputs.size(); ++i) {
     const PlannedInput& input = plan.inputs[i];
     Value value;

@@ -20,6 +20,7 @@ struct PlannedInput {
 struct InputPlan {
   std::vector<PlannedInput> inputs;
   std::int64_t file_batch = 1;
+  bool batch_is_free = false;   // the file names it, and its numbers are those of any batch
   std::size_t batch_input = 0;  // the one that the network reads
   std::int64_t vocabulary = 0;  // 0: it reads no tokens
   std::vector<std::string> assumptions;

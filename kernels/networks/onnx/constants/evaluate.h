@@ -16,6 +16,7 @@ struct Evaluation {
   const Node& node;
   std::int64_t opset = 0;
   std::int64_t file_batch = 1;            // that the file's numbers hold
+  bool batch_is_free = false;             // in the file: a slice up to element 1 is then of one sample
   std::vector<const Constant*> inputs{};  // nullptr: not given
   Budget& budget;
 

@@ -121,7 +121,7 @@ std::vector<Constant> transpose(const Evaluation& evaluation) {
 std::vector<Constant> slice(const Evaluation& evaluation) {
   Constant made = evaluation.in(0);
   const auto lists = slice_lists(evaluation);
-  for (const Sliced& part : slices_of(made.dims, lists, evaluation.file_batch)) {
+  for (const Sliced& part : slices_of(made.dims, lists, evaluation)) {
     std::vector<std::int64_t> steps = steps_of(made.dims);
     Extents dims = made.dims;
     const std::int64_t first = part.start * steps[part.dimension];

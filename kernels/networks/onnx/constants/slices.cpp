@@ -20,9 +20,16 @@ std::vector<Number> numbers_of(const std::vector<std::int64_t>& wholes) {
   return numbers;
 }
 
+// The least fixed end that takes all of a dimension of size · batch.
+std::int64_t end_of_all(std::int64_t size, const Evaluation& file) {
+  constexpr std::int64_t kAnyBatch = INT32_MAX;  // what exporters write for an open end, or more
+  return file.batch_is_free ? kAnyBatch : size * file.file_batch;
+}
+
 // A bound of a dimension of size · batch as one of each sample's elements.
-std::int64_t bound_of_sample(const Number& bound, std::int64_t size, std::int64_t file_batch) {
+std::int64_t bound_of_sample(const Number& bound, std::int64_t size, const Evaluation& file) {
   const std::int64_t fixed = to_whole(bound.fixed);
+  const std::int64_t file_batch = file.file_batch;
   if (bound.per_batch != 0) {
     if (fixed == 0) {
       return to_whole(bound.per_batch);
@@ -71,7 +78,7 @@ SliceLists slice_lists(const Evaluation& evaluation) {
   return lists;
 }
 
-std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists, std::int64_t file_batch) {
+std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists, const Evaluation& file) {
   const std::size_t count = lists.starts.size();
   if (lists.ends.size() != count || (lists.axes && lists.axes->size() != count) ||
       (!lists.steps.empty() && lists.steps.size() != count) || (!lists.axes && count > dims.size())) {
@@ -86,15 +93,16 @@ std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists, std:
     std::int64_t end = to_whole(lists.ends[i].fixed);
     if (extent.per_sample) {
       const bool whole = lists.starts[i] == Number{} && part.step == 1 &&
-                         (lists.ends[i] == Number{0, static_cast<double>(extent.size)} || end >= extent.size);
+                         (lists.ends[i] == Number{0, static_cast<double>(extent.size)} ||
+                          end >= end_of_all(extent.size, file));
       if (whole) {
         continue;
       }
       if (extent.size == 1) {
         throw Refused("it takes a part of the batch");
       }
-      part.start = bound_of_sample(lists.starts[i], extent.size, file_batch);
-      end = bound_of_sample(lists.ends[i], extent.size, file_batch);
+      part.start = bound_of_sample(lists.starts[i], extent.size, file);
+      end = bound_of_sample(lists.ends[i], extent.size, file);
     } else if (lists.starts[i].per_batch != 0 || lists.ends[i].per_batch != 0) {
       throw Refused("a bound that depends on the batch");
     }

@@ -29,7 +29,7 @@ struct Sliced {
 // The dimensions that a Slice changes. Of k · batch elements each sample keeps some of its k; the bounds of
 // the file, which holds `file_batch` samples, must be multiples of that. The batch alone stays whole. Throws
 // Refused.
-std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists, std::int64_t file_batch);
+std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists, const Evaluation& file);
 
 // Sizes of a Split's results, those of one sample where the dimension is k · batch. Throws Refused where they
 // do not add up.

@@ -66,6 +66,7 @@ Constant folded(const Lowering& node, const std::string& op, std::vector<Attribu
   const Evaluation evaluation{.node = made,
                               .opset = 13,
                               .file_batch = node.all.file_batch,
+                              .batch_is_free = node.all.batch_is_free,
                               .inputs = inputs,
                               .budget = node.all.budget};
   return registry<ConstantOperator>().find(op)->evaluate(evaluation).front();

@@ -95,7 +95,7 @@ void lower_slice(Lowering& node) {
       node.known(i, "its bounds");
     }
   }
-  const auto parts = slices_of(extents_of(node.shape(0)), slice_lists(evaluation), node.all.file_batch);
+  const auto parts = slices_of(extents_of(node.shape(0)), slice_lists(evaluation), evaluation);
   if (parts.empty()) {
     return node.same(0);
   }

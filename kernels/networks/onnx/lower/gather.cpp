@@ -80,7 +80,7 @@ void gather_within_samples(Lowering& node, const Constant& indices) {
   }
   // Indices that count must reach the next sample's rows, those that do not are of the file's only sample.
   if (indices.counts_samples() ? indices.sample_step != static_cast<double>(each)
-                               : node.all.file_batch != 1) {
+                               : node.all.file_batch != 1 || node.all.batch_is_free) {
     throw Refused("it takes elements of one sample for another");
   }
   Shape apart{kBatch, each};

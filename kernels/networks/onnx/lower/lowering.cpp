@@ -358,8 +358,11 @@ std::size_t Lowering::axis(std::int64_t otherwise) const {
 }
 
 Evaluation Lowering::evaluation() const {
-  Evaluation evaluation{
-      .node = node, .opset = all.opset(), .file_batch = all.file_batch, .budget = all.budget};
+  Evaluation evaluation{.node = node,
+                        .opset = all.opset(),
+                        .file_batch = all.file_batch,
+                        .batch_is_free = all.batch_is_free,
+                        .budget = all.budget};
   for (std::size_t i = 0; i < node.inputs.size(); ++i) {
     evaluation.inputs.push_back(has(i) ? in(i).constant.get() : nullptr);
   }

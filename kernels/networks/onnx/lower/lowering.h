@@ -38,6 +38,7 @@ class Importing {
   Layers graph;
   Budget budget;
   std::int64_t file_batch = 1;  // that the file's numbers hold
+  bool batch_is_free = false;   // in the file: a slice up to element 1 is then of one sample
   std::unordered_map<std::string, Value> values;
   std::set<std::string> unknown;  // results of nodes that were refused
   std::vector<ParameterSource> sources;

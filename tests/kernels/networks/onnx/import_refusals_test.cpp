@@ -35,6 +35,28 @@ std::string refused_node(const std::string& op, const std::vector<std::string>& 
   return import_refusal(net);
 }
 
+// The first `end` samples of a batch that the file gives as `batch`; -1: any.
+std::string refusal_of_first(std::int64_t batch, std::int64_t end) {
+  OnnxWriter net;
+  net.input("x", {batch, 3, 4});
+  net.integers("zeros", {1}, {0});
+  net.integers("end", {1}, {end});
+  net.node("Relu", {"x"}, {"r"});
+  net.node("Slice", {"r", "zeros", "end", "zeros"}, {"first"});
+  net.node("Sub", {"r", "first"}, {"y"});
+  net.output("y");
+  return import_refusal(net);
+}
+
+TEST(Import, TheFirstSamplesAreABatchOnlyWhereTheFileHasNoMore) {
+  EXPECT_THAT(refusal_of_first(4, 1), HasSubstr("a part of the batch"));
+  EXPECT_THAT(refusal_of_first(4, 2), HasSubstr("a part of the batch"));
+  EXPECT_THAT(refusal_of_first(-1, 1), HasSubstr("a part of the batch"));
+  EXPECT_EQ(refusal_of_first(4, 4), "imported");
+  EXPECT_EQ(refusal_of_first(1, 1), "imported");
+  EXPECT_EQ(refusal_of_first(-1, INT64_MAX), "imported");
+}
+
 TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
   const std::string unknown = refused_node("Frobnicate");
   EXPECT_THAT(unknown, HasSubstr("net.onnx': the node 'y' (Frobnicate) cannot be imported"));

@@ -115,8 +115,8 @@ TEST_F(Gathered, OtherRowsForEachSample) {
 
 // From a start at 2 s, s or s / 2 they are another sample's.
 TEST_F(Gathered, RowsOfAnotherSampleAreRefused) {
-  for (const OnnxWriter& net :
-       {with_rows("Mul", 2), with_rows("Mul", 1), with_rows("Div", 2), with_rows("Mod", 2)}) {
+  for (const OnnxWriter& net : {with_rows("Mul", 2), with_rows("Mul", 1), with_rows("Div", 2),
+                                with_rows("Mod", 2), with_rows("Mul", 0)}) {
     EXPECT_THAT(import_refusal(net), HasSubstr("it takes elements of one sample for another"));
   }
 }
