@@ -1,7 +1,7 @@
 // The hash counts the operators' versions; the inputs' names, types and dimensions; each node's operator,
 // attributes and what made its inputs; the initializers' types and dimensions, and the values of those that
-// are no weights: integers and booleans of at most 64 elements, and floats without dimensions. In attributes
-// floats of at most 64 elements count too.
+// are no weights: integers and booleans of at most 64 elements, and floats without dimensions. In attributes,
+// and as the factors of a Resize, floats of at most 64 elements count too.
 //
 // It does not count other values, names (of nodes, inner values, initializers, free dimensions), the order of
 // nodes and initializers, what wrote the file, and where the values are.
@@ -10,6 +10,7 @@
 #include <bit>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace bench::kernels::onnx {
 namespace {
@@ -56,13 +57,13 @@ std::uint64_t element_count(const Tensor& tensor) {
   return count;
 }
 
-std::uint64_t hash_of(const Tensor& tensor, bool of_attribute) {
+std::uint64_t hash_of(const Tensor& tensor, bool counts_floats) {
   Hash hash;
   hash.add(static_cast<std::uint64_t>(tensor.type)).add(tensor.dims.size());
   for (const std::int64_t dim : tensor.dims) {
     hash.add(static_cast<std::uint64_t>(dim));
   }
-  const bool counts = of_attribute || !is_float(tensor.type) || tensor.dims.empty();
+  const bool counts = counts_floats || !is_float(tensor.type) || tensor.dims.empty();
   if (counts && !tensor.external && element_count(tensor) <= kMostElements) {
     hash.add(tensor.bytes);
   }
@@ -134,7 +135,19 @@ std::uint64_t hash_of(const Node& node, const Values& values) {
   return hash.value();
 }
 
+// Floats that are sizes: by which a Resize multiplies.
+std::unordered_set<std::string_view> resize_factors(const Graph& graph) {
+  std::unordered_set<std::string_view> names;
+  for (const Node& node : graph.nodes) {
+    if (node.op == "Resize" || node.op == "Upsample") {
+      names.insert(node.inputs.begin() + (node.inputs.empty() ? 0 : 1), node.inputs.end());
+    }
+  }
+  return names;
+}
+
 std::uint64_t hash_of(const Graph& graph, const Values* outer) {
+  const std::unordered_set<std::string_view> factors = resize_factors(graph);
   Values values(outer);
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < graph.inputs.size(); ++i) {
@@ -143,7 +156,7 @@ std::uint64_t hash_of(const Graph& graph, const Values* outer) {
     sum += hash;
   }
   for (const Tensor& tensor : graph.initializers) {
-    const std::uint64_t hash = hash_of(tensor, false);
+    const std::uint64_t hash = hash_of(tensor, factors.contains(tensor.name));
     values.add(tensor.name, hash);
     sum += hash;
   }

@@ -64,6 +64,20 @@ TEST(OnnxHash, DiffersWhereTheNetworkDoes) {
   EXPECT_NE(hash({.scale = 3}), same);
 }
 
+std::uint64_t resized(float scale) {
+  OnnxWriter net;
+  net.input("x", {1, 3, 8, 8});
+  net.floats("scales", {4}, {1, 1, scale, scale});
+  net.node("Resize", {"x", "", "scales"}, {"y"});
+  net.output("y");
+  return net.parse().hash;
+}
+
+TEST(OnnxHash, CountsTheFactorsOfAResize) {
+  EXPECT_EQ(resized(2), resized(2));
+  EXPECT_NE(resized(2), resized(4));
+}
+
 std::uint64_t tied(bool shared) {
   OnnxWriter net;
   net.input("x", {1, 4});
