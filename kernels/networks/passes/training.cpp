@@ -100,6 +100,10 @@ void record_loss(ProgramPlan& plan, Recorder& recorder, std::int64_t micro_batch
   }
   CrossEntropy loss;
   loss.rows = plan.target.batch * training.rows;
+  if (training.classes < 2) {
+    throw Unsupported(
+        "the loss of training is a cross-entropy over classes, and the output has one: it would be 0");
+  }
   loss.classes = training.classes;
   loss.scale = 1.0F / static_cast<float>(loss.rows * micro_batches);
   loss.dtype = plan.target.dtype;
