@@ -192,36 +192,35 @@ std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& adv
   }
   // Pages that lie in swap while memory is free were put there earlier, and nothing needs them.
   constexpr double kRoomy = 0.8;
-  const bool roomy = observed.host_memory && observed.host_memory_used &&
-                     *observed.host_memory_used < kRoomy * *observed.host_memory;
+  const auto room = room_on_host(observed);
+  const bool roomy = room && *room > (1 - kRoomy) * *observed.host_memory;
   if (observed.swap_used.value_or(0) > 0 && roomy) {
-    advice.warnings.push_back(fmt::format(
-        "{} lie in swap, with {} of host memory free: harmless, unless the system swaps now (si "
-        "and so of vmstat).",
-        gib_in_words(*observed.swap_used), gib_in_words(*observed.host_memory - *observed.host_memory_used)));
+    advice.warnings.push_back(
+        fmt::format("{} lie in swap, with {} of host memory free: harmless, unless the system swaps now (si "
+                    "and so of vmstat).",
+                    gib_in_words(*observed.swap_used), gib_in_words(*room)));
   } else if (observed.swap_used.value_or(0) > 0) {
     named = {Bottleneck::swap,
              fmt::format("{} lie in swap{}: free host memory before anything that takes more of it.",
                          gib_in_words(*observed.swap_used), full ? ", and " + reason : "")};
   }
-  if (!observed.host_memory || !observed.host_memory_used || !observed.proposed ||
-      observed.proposed->workers.value_or(0) == 0) {
+  if (!room || !observed.proposed || observed.proposed->workers.value_or(0) == 0) {
     return named;
   }
   const std::int64_t workers = *observed.proposed->workers;
   const std::int64_t processes = workers * observed.settings.cards;
-  const double room = *observed.host_memory - *observed.host_memory_used;
   AdviceTable table{
       .question = fmt::format("Does the host hold {} workers?", workers), .table = {}, .notes = {}};
   table.notes.push_back(fmt::format(
       "{} is free; {} workers for each of {} cards are {} processes: at most {:.0f} MiB each ({} alone: "
       "{:.0f} MiB).",
-      gib_in_words(room), workers, observed.settings.cards, processes,
-      room / static_cast<double>(processes) / 0x1p20, workers, room / static_cast<double>(workers) / 0x1p20));
+      gib_in_words(*room), workers, observed.settings.cards, processes,
+      *room / static_cast<double>(processes) / 0x1p20, workers,
+      *room / static_cast<double>(workers) / 0x1p20));
   if (observed.worker_memory) {
     const double needed = *observed.worker_memory * static_cast<double>(processes);
     table.notes.push_back(fmt::format("They need {}: {}.", gib_in_words(needed),
-                                      needed <= room ? "it fits" : gib_in_words(needed - room) + " short"));
+                                      needed <= *room ? "it fits" : gib_in_words(needed - *room) + " short"));
   } else {
     advice.missing.emplace_back(
         "worker_memory_mib: proportional set size (Pss in /proc/PID/smaps_rollup) of one loader worker");
