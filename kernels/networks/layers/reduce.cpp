@@ -3,9 +3,12 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/program/recorder.h"
+#include "kernels/operations/pointwise/pointwise.h"
 #include "kernels/operations/strided_copy/strided_copy.h"
 
 namespace bench::kernels {
@@ -50,6 +53,9 @@ class ReduceLayer final : public LayerOf<ReduceLayer, ReduceOptions> {
     if (!recorder.wants_gradient()) {
       return;
     }
+    if (options_.function == ReduceFunction::maximum || options_.function == ReduceFunction::minimum) {
+      return share_gradient(recorder);
+    }
     const ArrayTensor src = recorder.array();
     Reduce spec = this->spec(recorder, src.array);
     spec.direction = Direction::backward;
@@ -83,6 +89,36 @@ class ReduceLayer final : public LayerOf<ReduceLayer, ReduceOptions> {
   }
 
  private:
+  // Elements that are the extreme have equal parts of its gradient, as in PyTorch's amax.
+  void share_gradient(Recorder& recorder) const {
+    ArrayTensor src = recorder.array();
+    Reduce count = this->spec(recorder, src.array);
+    count.function = ReduceFunction::sum;
+    if (!recorder.has(count)) {
+      src = recorder.array(0, Layout::nchw);
+      count = this->spec(recorder, src.array);
+      count.function = ReduceFunction::sum;
+    }
+    const auto temporary = [&](const std::string& what, const Array& array) {
+      return recorder.temporary(what, array.tensor().bytes(), Content::activation_gradient);
+    };
+    const auto record = [&](PointwiseFunction function, const ArrayTensor& a, const ArrayTensor& b,
+                            const ArrayTensor& dst) {
+      recorder.record(Pointwise{.function = function, .inputs = {a.array, b.array}, .dst = dst.array},
+                      {{Slot::src, a.id}, {Slot::src1, b.id}, {Slot::dst, dst.id}}, {},
+                      fmt::format(" ({})", name_of(function)));
+    };
+    const ArrayTensor extreme{recorder.output(), count.dst};
+    const ArrayTensor is_extreme{temporary("extremes", src.array), src.array};
+    record(PointwiseFunction::equal, src, extreme, is_extreme);
+    const ArrayTensor alike{temporary("number of extremes", count.dst), count.dst};
+    recorder.record(count, {{Slot::src, is_extreme.id}, {Slot::dst, alike.id}}, {}, " (count)");
+    const ArrayTensor share{temporary("shares", count.dst), count.dst};
+    record(PointwiseFunction::divide, {recorder.diff(), count.dst}, alike, share);
+    record(PointwiseFunction::multiply, is_extreme, share,
+           recorder.input_gradient_array(0, src.array.layout));
+  }
+
   bool is_joined(std::size_t dimension) const {
     return std::ranges::count(options_.dimensions, dimension) > 0;
   }

@@ -86,9 +86,6 @@ class CpuReduce final : public NestOperation<Reduce> {
   RowFunction gradient() const {
     using F = ReduceFunction;
     switch (spec_.function) {
-      case F::maximum:
-      case F::minimum:
-        return gradient_row<F::maximum>;
       case F::product:
         return gradient_row<F::product>;
       case F::sum_of_squares:

@@ -39,8 +39,7 @@ struct ReduceGradient {
         const float dst = arrays.value(3, at);
         slope = function == F::product          ? slope_of<F::product>(src, dst)
                 : function == F::sum_of_squares ? slope_of<F::sum_of_squares>(src, dst)
-                : function == F::l2             ? slope_of<F::l2>(src, dst)
-                                                : slope_of<F::maximum>(src, dst);
+                                                : slope_of<F::l2>(src, dst);
       }
       const float result[1] = {arrays.value(1, at) * slope};
       store_values<Element>(arrays.written + at[0], result);

@@ -5,8 +5,8 @@
 // sum, mean, maximum, minimum, product; sum_of_squares, and l2, its root.
 // backward:
 //   diff_src[i] = diff_dst[j] · ∂dst[j]/∂src[i]
-// It reads diff_dst, and src and dst unless a sum or a mean is made. Each element that is a maximum or
-// minimum has its gradient.
+// It reads diff_dst, and src and dst unless a sum or a mean is made. A maximum or a minimum has none here:
+// the elements that are it share its gradient, for which they are counted (the layer does that).
 //
 // Slots. forward:  src → dst.
 //        backward: src, dst, diff_dst → diff_src.

@@ -19,6 +19,9 @@ std::optional<std::string> Reduce::invalid() const {
   if (src.dtype != dst.dtype || src.dims.rank() != dst.dims.rank()) {
     return std::string("reduce: both sides need the same dtype and rank");
   }
+  if (!forward() && (function == ReduceFunction::maximum || function == ReduceFunction::minimum)) {
+    return fmt::format("reduce: a {} has no gradient in one pass", name_of(function));
+  }
   for (std::size_t d = 0; d < src.dims.rank(); ++d) {
     if (src.dims[d] < 1 || (dst.dims[d] != 1 && dst.dims[d] != src.dims[d])) {
       return fmt::format("reduce: {} elements cannot be {}", src.dims[d], dst.dims[d]);
@@ -131,15 +134,15 @@ class ReferenceReduce final : public ReferenceOf<Reduce> {
         return 1;
       case ReduceFunction::mean:
         return 1.0 / static_cast<double>(spec_.each());
-      case ReduceFunction::maximum:
-      case ReduceFunction::minimum:
-        return x == y ? 1 : 0;
       case ReduceFunction::product:
         return y / x;
       case ReduceFunction::sum_of_squares:
         return 2 * x;
       case ReduceFunction::l2:
         return y > 0 ? x / y : 0;
+      case ReduceFunction::maximum:
+      case ReduceFunction::minimum:
+        break;
     }
     return 0;
   }

@@ -9,9 +9,7 @@ namespace bench::kernels {
 template <ReduceFunction kFunction>
 BENCH_DEVICE float slope_of(float src, float dst) {
   using F = ReduceFunction;
-  if constexpr (kFunction == F::maximum || kFunction == F::minimum) {
-    return src == dst ? 1.0F : 0.0F;
-  } else if constexpr (kFunction == F::product) {
+  if constexpr (kFunction == F::product) {
     return dst / src;
   } else if constexpr (kFunction == F::sum_of_squares) {
     return 2.0F * src;

@@ -134,8 +134,11 @@ Graph written_out() {
   const Value mask = pointwise("mask", PointwiseFunction::less, {zero, x});
   x = pointwise("masked", PointwiseFunction::where, {mask, x, g.activation("small", x, Activation::tanh)});
   x = pointwise("bounded", PointwiseFunction::maximum, {x, parameter(g, "floor", {6, 1}, -0.5)});
+  const Value twice =
+      g.append("twice", {x, x}, ConcatOptions{.dimension = 1});  // every extreme is there twice
   const auto reduce = [&](const std::string& name, ReduceFunction function) {
-    return g.append(name, {x}, ReduceOptions{.function = function, .dimensions = {1}, .keep_dims = false});
+    const Value from = function == ReduceFunction::maximum ? twice : x;
+    return g.append(name, {from}, ReduceOptions{.function = function, .dimensions = {1}, .keep_dims = false});
   };
   const Value all =
       g.append("all",

@@ -82,7 +82,9 @@ TEST_P(Arrays, ReduceIsLikeTheReference) {
       }
       SCOPED_TRACE(name);
       expect_like_reference(spec, GetParam(), true, testing::tolerance_of(GetParam()));
-      expect_like_reference(backward_of(spec), GetParam(), true, testing::tolerance_of(GetParam()));
+      if (!backward_of(spec).invalid()) {
+        expect_like_reference(backward_of(spec), GetParam(), true, testing::tolerance_of(GetParam()));
+      }
     }
   }
 }
@@ -126,6 +128,9 @@ TEST(ReduceReference, GradientsAreTheDifferencesOfValues) {
     const Reduce spec{.function = function, .src = {.dims = {2, 3, 4}}, .dst = {.dims = {2, 1, 4}}};
     Values inputs = testing::inputs_for(*make_operation(spec, testing::cpu(), "reference"), Dtype::fp32);
     const Reduce gradient = backward_of(spec);
+    if (gradient.invalid()) {
+      continue;
+    }
     Values given = testing::inputs_for(*make_operation(gradient, testing::cpu(), "reference"), Dtype::fp32);
     given[Slot::src] = inputs.at(Slot::src);
     given[Slot::dst] = testing::run_reference(spec, inputs).at(Slot::dst);

@@ -69,7 +69,9 @@ TEST(CudaReduce, BothPassesAreLikeTheReference) {
       }
       SCOPED_TRACE(name);
       expect_all<cuda::ReduceOperation>(spec, Dtype::fp32);
-      expect_all<cuda::ReduceOperation>(backward_of(spec), Dtype::fp32);
+      if (!backward_of(spec).invalid()) {
+        expect_all<cuda::ReduceOperation>(backward_of(spec), Dtype::fp32);
+      }
     }
   }
   for (const Dtype dtype : {Dtype::fp16, Dtype::bf16}) {
