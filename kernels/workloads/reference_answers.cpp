@@ -32,6 +32,10 @@ std::size_t farthest(std::span<const float> row, std::span<const float> expected
   return worst;
 }
 
+bool is_finite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
 // A row of the answers and what it must be.
 struct Pair {
   std::size_t row;  // of the answers that are here
@@ -50,6 +54,15 @@ Verification compare_pairs(std::span<const float> answers, std::size_t columns, 
       })) {
     result.error = std::numeric_limits<double>::infinity();
     result.detail = fmt::format("{} values are not rows of {}", answers.size(), columns);
+    return result;
+  }
+  const auto bad =
+      std::ranges::find_if_not(pairs, [](const Pair& pair) { return is_finite(*pair.expected); });
+  if (bad != pairs.end()) {
+    result.not_checked = fmt::format(
+        "{}: row {} of the reference's is not finite, as where a logarithm is taken of a "
+        "negative number",
+        compared, bad->number);
     return result;
   }
   const Pair* worst = &pairs.front();

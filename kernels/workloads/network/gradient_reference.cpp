@@ -100,9 +100,12 @@ Verification compare_small(const NetworkPoint& point, Device& measured) {
     stop_if_interrupted("the reference gradient was computed");
     set_seeded_batch(trainer, point.seed, round);
     set_seeded_batch(expected, point.seed, round);
+    expected.run_gradients();
+    if (!std::isfinite(expected.loss())) {
+      return not_checked(std::string(kLossIsNotFinite));
+    }
     trainer.settle_loss_scale();
     trainer.run_gradients();
-    expected.run_gradients();
     if (!is_fp32 && tolerance.noise.empty()) {
       // Of bf16, which is more than that of fp16 and tf32.
       Trainer rounded = reference_trainer(point, Dtype::bf16, *host);

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <tuple>
 
 #include "bench/workload.h"
@@ -31,6 +32,11 @@ struct GradientTolerance {
 // `passed`, or names the worst tensor; not checked where the noise is larger than what a missing tensor would
 // do.
 Verification judge(const GradientDifference& difference, const GradientTolerance& tolerance);
+
+// Why nothing is checked where the network itself has no loss.
+inline constexpr std::string_view kLossIsNotFinite =
+    "the gradient: the reference's own loss is not finite, as where a logarithm is taken of a negative "
+    "number";
 
 // The comparison of points that differ in their batch alone is made once.
 class GradientReference {

@@ -116,6 +116,17 @@ TEST(Compare, WhatIsNotFiniteFails) {
   }
 }
 
+// A network whose own values are not finite says nothing of the device.
+TEST(Compare, NothingIsCheckedAgainstWhatIsNotFinite) {
+  const std::vector<std::vector<float>> expected{{3, 4}, {0, std::nanf("")}};
+  const Verification result =
+      compare_rows(std::vector<float>{3, 4, 0, std::nanf("")}, expected, 0.1, "pairs");
+  EXPECT_FALSE(result.passed);
+  EXPECT_FALSE(result.failed());
+  EXPECT_NE(result.not_checked.find("row 1 of the reference's is not finite"), std::string::npos)
+      << result.not_checked;
+}
+
 TEST(Compare, NothingAndPartsOfRowsFail) {
   EXPECT_FALSE(compare_rows({}, kExpected, 1, "").passed);
   EXPECT_FALSE(compare_rows(std::vector<float>{3, 4, 0}, kExpected, 1, "").passed);

@@ -108,6 +108,17 @@ class Gradients : public NetworkTest {
   }
 };
 
+// A network whose own loss is not finite says nothing of the device.
+TEST_F(Gradients, OfALogarithmOfNegativeNumbersAreNotChecked) {
+  Graph graph = Graph::reading({kBatch, 4, 8});
+  const Graph::Value x = graph.linear("in", graph.image(), 8);
+  graph.linear("out", graph.activation("log", x, Activation::log), 3);
+  NetworkPoint point{.graph = graph, .batch = 4};
+  EXPECT_EQ(compare(point).not_checked, kLossIsNotFinite);
+  TrainWorkload workload(point, std::make_shared<GradientReference>(), *device_);
+  EXPECT_FALSE(workload.verify().failed());
+}
+
 // Those of 120 million parameters and more differ from these by their size.
 TEST_F(Gradients, OfEveryNetworkAreTheReferences) {
   for (const char* name : {"resnet18", "resnet50", "mobilenet_v2", "vgg16_gap", "unet", "yolov3_tiny"}) {
