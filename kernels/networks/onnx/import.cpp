@@ -69,8 +69,7 @@ class Importer {
     const Value& output = found->second;
     const Layers::Value last = layer_of(output);
     if (last == network_.graph.image()) {
-      throw UsageError(fmt::format("{}: the output {} is the input itself; nothing is computed", file_,
-                                   quote(output.name)));
+      throw UsageError(fmt::format("{}: nothing is computed before the output {}", file_, quote(output_)));
     }
     if (!network_.graph[last].shape.batch_dimension()) {
       throw UsageError(

@@ -237,19 +237,24 @@ class Planner {
     }
   }
 
-  // The first dimension of each input that is free, or has the batch's size.
+  bool is_free(std::size_t input) const {
+    const auto& dims = model_.graph.inputs[input].dims;
+    return !dims || !dims->front().size || *dims->front().size < 1;
+  }
+
+  // The first dimension of each input that is free, or has the size of a batch that is not.
   void bind_batch() {
     const Extent batch = plan_.inputs[plan_.batch_input].dims.front();
     plan_.file_batch = batch.size;
+    plan_.batch_is_free = is_free(plan_.batch_input);
     for (std::size_t i = 0; i < plan_.inputs.size(); ++i) {
       PlannedInput& input = plan_.inputs[i];
       if (input.dims.empty()) {
         continue;
       }
-      const ValueInfo& info = model_.graph.inputs[i];
-      const bool free = !info.dims || !info.dims->front().size || *info.dims->front().size < 1;
-      plan_.batch_is_free |= i == plan_.batch_input && free;
-      if (i == plan_.batch_input || free || input.dims.front().size == batch.size) {
+      // Beside a free batch, a single row is one for all samples.
+      const bool alike = !plan_.batch_is_free && input.dims.front().size == batch.size;
+      if (i == plan_.batch_input || is_free(i) || alike) {
         input.dims.front() = kBatch;
       }
     }

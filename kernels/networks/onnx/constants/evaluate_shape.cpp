@@ -92,7 +92,7 @@ std::vector<Constant> unsqueeze(const Evaluation& evaluation) {
 
 std::vector<Constant> squeeze(const Evaluation& evaluation) {
   const Constant& in = evaluation.in(0);
-  return {as(in, squeezed(in.dims, evaluation.list("axes", 1)))};
+  return {as(in, squeezed(in.dims, evaluation.list("axes", 1), evaluation.file_batch))};
 }
 
 std::vector<Constant> transpose(const Evaluation& evaluation) {

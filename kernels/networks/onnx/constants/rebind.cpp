@@ -176,6 +176,9 @@ Extents broadcast(const Extents& a, const Extents& b) {
     }
     result[i] = {one.size == 1 ? other.size : one.size, one.per_sample || other.per_sample};
   }
+  if (std::ranges::count(result, true, &Extent::per_sample) > 1) {
+    throw Refused(fmt::format("{} and {} would make pairs of samples", text_of(a), text_of(b)));
+  }
   return result;
 }
 

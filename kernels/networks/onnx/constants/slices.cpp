@@ -183,7 +183,8 @@ Extents unsqueezed(const Extents& dims, const std::vector<std::int64_t>& axes) {
   return result;
 }
 
-Extents squeezed(const Extents& dims, const std::optional<std::vector<std::int64_t>>& axes) {
+Extents squeezed(const Extents& dims, const std::optional<std::vector<std::int64_t>>& axes,
+                 std::int64_t file_batch) {
   std::vector<bool> gone(dims.size(), false);
   for (std::size_t d = 0; !axes && d < dims.size(); ++d) {
     gone[d] = dims[d] == Extent(1);
@@ -197,8 +198,8 @@ Extents squeezed(const Extents& dims, const std::optional<std::vector<std::int64
     if (!gone[d]) {
       result.emplace_back(dims[d].size, dims[d].per_sample || batch);
       batch = false;
-    } else if (dims[d].size != 1) {
-      throw Refused(fmt::format("it leaves out a dimension of {}", dims[d].size));
+    } else if (const std::int64_t size = dims[d].size * (dims[d].per_sample ? file_batch : 1); size != 1) {
+      throw Refused(fmt::format("it leaves out a dimension of {}", size));
     } else {
       batch |= dims[d].per_sample;
     }

@@ -39,7 +39,8 @@ std::vector<std::int64_t> split_sizes(const Extent& extent,
 
 Extents unsqueezed(const Extents& dims, const std::vector<std::int64_t>& axes);
 // Without axes every dimension of one element goes, except that of the batch.
-Extents squeezed(const Extents& dims, const std::optional<std::vector<std::int64_t>>& axes);
+Extents squeezed(const Extents& dims, const std::optional<std::vector<std::int64_t>>& axes,
+                 std::int64_t file_batch);
 // Dimensions after Expand; a target that holds the file's batch means the batch.
 Extents expanded(const Extents& dims, const std::vector<Number>& target, std::int64_t file_batch);
 

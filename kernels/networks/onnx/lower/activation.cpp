@@ -105,6 +105,7 @@ void lower_negative(Lowering& node) {
   apply(node, 0, Activation::linear(-1, 0));
 }
 void lower_not(Lowering& node) {
+  node.require_booleans(0);
   apply(node, 0, Activation::linear(-1, 1));
 }
 

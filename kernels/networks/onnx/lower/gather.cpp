@@ -69,6 +69,15 @@ std::optional<SliceOptions> as_slice(const std::vector<std::int64_t>& indices, s
                                                 .size = static_cast<std::int64_t>(indices.size())});
 }
 
+// The index of an element along a dimension, where an operator counts from its end too. Throws Refused.
+std::int64_t place_in(std::int64_t index, const Extent& extent) {
+  const std::int64_t place = index < 0 ? index + extent.size : index;
+  if (place < 0 || place >= extent.size) {
+    throw Refused(fmt::format("index {} of a dimension of {}", index, extent.size));
+  }
+  return place;
+}
+
 // Gathers along the dimension that the batch multiplies. The indices grow from sample to sample, or each
 // sample has other ones.
 void gather_within_samples(Lowering& node, const Constant& indices) {
@@ -76,7 +85,7 @@ void gather_within_samples(Lowering& node, const Constant& indices) {
   const std::int64_t each = shape[0].size;
   if (!shape[0].per_sample || node.axis(0) != 0 || indices.dims.empty() || indices.dims.front() != kBatch ||
       shape.rank() == Shape::kMostDims) {
-    throw Refused("it takes one sample of a batch");
+    throw Refused("it picks samples of the batch");
   }
   // Indices that count must reach the next sample's rows, those that do not are of the file's only sample.
   if (indices.counts_samples() ? indices.sample_step != static_cast<double>(each)
@@ -138,10 +147,7 @@ void lower_gather(Lowering& node) {
   }
   std::vector<std::int64_t> places = indices.constant->wholes();
   for (std::int64_t& place : places) {
-    place += place < 0 ? along.size : 0;
-    if (place < 0 || place >= along.size) {
-      throw Refused(fmt::format("index {} of a dimension of {}", place, along.size));
-    }
+    place = place_in(place, along);
   }
   if (places.empty()) {
     throw Refused("it takes nothing");
@@ -196,15 +202,6 @@ Layers::Value gather_places(Lowering& node, std::size_t first, const std::vector
     options.indices.push_back(static_cast<std::int32_t>(place));
   }
   return node.append({node.all.reshaped(node.elements(0), flat)}, options);
-}
-
-// The index of an element along a dimension, where an operator counts from its end too. Throws Refused.
-std::int64_t place_in(std::int64_t index, const Extent& extent) {
-  const std::int64_t place = index < 0 ? index + extent.size : index;
-  if (place < 0 || place >= extent.size) {
-    throw Refused(fmt::format("index {} of a dimension of {}", index, extent.size));
-  }
-  return place;
 }
 
 // An element for each index, at its place in all dimensions but one. The leading dimensions along which the

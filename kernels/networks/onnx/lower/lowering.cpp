@@ -72,6 +72,11 @@ const Value* Importing::find(const std::string& name) {
   return &values.emplace(name, std::move(value)).first->second;
 }
 
+std::string without_name(const std::string& why, const std::string& layer) {
+  const std::string start = printable(layer, Importing::kLongestName) + ": ";
+  return why.starts_with(start) ? why.substr(start.size()) : why;
+}
+
 void Importing::assume(const std::string& assumption) {
   constexpr std::size_t kLongest = 400;  // characters
   const std::string sentence = printable(assumption, kLongest);
@@ -373,6 +378,12 @@ void Lowering::require_numbers(std::size_t input) const {
   const Value& value = in(input);
   if (value.layer && *value.layer == all.graph.image() && all.graph.tokens()) {
     throw Refused("it computes with token ids, which can only be looked up in a table");
+  }
+}
+
+void Lowering::require_booleans(std::size_t input) const {
+  if (is_float(in(input).type)) {
+    throw Refused("it needs booleans, not floats");
   }
 }
 

@@ -29,6 +29,9 @@ struct Lowered {
   void (*lower)(Lowering& node);  // throws Refused
 };
 
+// Why a layer does not fit, without the name that the node has too.
+std::string without_name(const std::string& why, const std::string& layer);
+
 // The network that is being made.
 class Importing {
  public:
@@ -75,9 +78,9 @@ class Importing {
       count(made);
       return made;
     } catch (const ShapeTooSmall& error) {
-      throw Refused(error.what());
+      throw Refused(without_name(error.what(), name));
     } catch (const std::logic_error& error) {
-      throw Refused(error.what());
+      throw Refused(without_name(error.what(), name));
     }
   }
 
@@ -153,6 +156,7 @@ class Lowering {
   Layers::Value elements(std::size_t input) const { return all.elements(in(input)); }
   // Tokens can only be looked up in a table.
   void require_numbers(std::size_t input) const;
+  void require_booleans(std::size_t input) const;
 
   template <class Options>
   Layers::Value append(const std::vector<Layers::Value>& inputs, const Options& options) {

@@ -202,6 +202,12 @@ void lower_equal(Lowering& node) {
     set_joined(node, PointwiseFunction::equal, {node.in(0), node.in(1)});
   }
 }
+template <PointwiseFunction function>
+void lower_logic(Lowering& node) {
+  node.require_booleans(0);
+  node.require_booleans(1);
+  set_joined(node, function, {node.in(0), node.in(1)});
+}
 template <PointwiseFunction function, bool swapped>
 void lower_comparison(Lowering& node) {
   set_joined(
@@ -218,8 +224,9 @@ void lower_where(Lowering& node) {
       return node.same(chosen);
     }
   }
-  const Value made = joined(node, PointwiseFunction::where, {node.in(0), node.in(1), node.in(2)});
-  node.set(*made.layer, made.shape);
+  Value made = joined(node, PointwiseFunction::where, {node.in(0), node.in(1), node.in(2)});
+  made.type = node.in(1).type;
+  node.set(std::move(made));
 }
 
 // PRelu has one slope for all channels, or one for each.
@@ -252,9 +259,9 @@ const Registration<Lowered> less{{"Less", lower_comparison<F::less, false>}};
 const Registration<Lowered> less_or_equal{{"LessOrEqual", lower_comparison<F::less_or_equal, false>}};
 const Registration<Lowered> greater{{"Greater", lower_comparison<F::less, true>}};
 const Registration<Lowered> greater_or_equal{{"GreaterOrEqual", lower_comparison<F::less_or_equal, true>}};
-const Registration<Lowered> both{{"And", lower_comparison<F::logical_and, false>}};
-const Registration<Lowered> either{{"Or", lower_comparison<F::logical_or, false>}};
-const Registration<Lowered> differ{{"Xor", lower_comparison<F::logical_xor, false>}};
+const Registration<Lowered> both{{"And", lower_logic<F::logical_and>}};
+const Registration<Lowered> either{{"Or", lower_logic<F::logical_or>}};
+const Registration<Lowered> differ{{"Xor", lower_logic<F::logical_xor>}};
 const Registration<Lowered> where{{"Where", lower_where}};
 const Registration<Lowered> prelu{{"PRelu", lower_prelu}};
 const Registration<Lowered> is_nan{{"IsNaN", lower_is_nan}};

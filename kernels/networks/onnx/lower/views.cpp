@@ -83,6 +83,14 @@ void note_positions(Importing& all, const Extents& in, const Extents& rows) {
   }
 }
 
+// Whether the target gives the batch's dimension a size of its own. A runtime would make rows of several
+// samples with it, or refuse any batch but the one that was exported.
+bool fixes_batch(const Extents& dims, const std::vector<Number>& target) {
+  const auto own = std::ranges::find(dims, true, &Extent::per_sample);
+  return own != dims.end() && target[static_cast<std::size_t>(own - dims.begin())].per_batch == 0 &&
+         target[static_cast<std::size_t>(own - dims.begin())].fixed > 0;
+}
+
 void lower_reshape(Lowering& node) {
   std::vector<Number> target;
   if (node.all.opset() < 5) {
@@ -102,6 +110,10 @@ void lower_reshape(Lowering& node) {
   split_positions(node.all, in, target);
   const Extents dims = reshaped(in, target, integer_of(node.node, "allowzero", 0) != 0, node.all.file_batch);
   note_positions(node.all, in, dims);
+  if (node.all.batch_is_free && fixes_batch(dims, target)) {
+    node.all.assume_of("Samples are reshaped one by one by {}: its sizes leave no room for a batch.",
+                       node.name());
+  }
   view(node, dims);
 }
 
@@ -115,7 +127,7 @@ void lower_flatten(Lowering& node) {
 }
 
 void lower_squeeze(Lowering& node) {
-  view(node, squeezed(extents_of(node.shape(0)), node.list("axes", 1, "its axes")));
+  view(node, squeezed(extents_of(node.shape(0)), node.list("axes", 1, "its axes"), node.all.file_batch));
 }
 
 void lower_unsqueeze(Lowering& node) {

@@ -57,13 +57,69 @@ TEST(Import, TheFirstSamplesAreABatchOnlyWhereTheFileHasNoMore) {
   EXPECT_EQ(refusal_of_first(-1, INT64_MAX), "imported");
 }
 
+// A target without the batch is of each sample. Where the file has any number of samples, that is told.
+TEST(Import, TellsOfAReshapeThatLeavesNoRoomForTheBatch) {
+  for (const std::int64_t batch : {-1, 1}) {
+    OnnxWriter net;
+    net.input("x", {batch, 3, 4});
+    net.integers("row", {2}, {1, -1});
+    net.integers("rows", {2}, {-1, 12});
+    net.node("Relu", {"x"}, {"r"});
+    net.node("Reshape", {"r", "rows"}, {"f"});
+    net.node("Reshape", {"f", "row"}, {"y"});
+    net.output("y");
+    EXPECT_EQ(imported(net).assumptions.size(), batch == 1 ? 0U : 1U);
+    if (batch == -1) {
+      EXPECT_THAT(
+          imported(net).assumptions,
+          ElementsAre("Samples are reshaped one by one by 'y': its sizes leave no room for a batch."));
+    }
+  }
+}
+
+TEST(Import, RefusesPairsOfSamples) {
+  for (const std::int64_t batch : {-1, 1, 4}) {
+    OnnxWriter net;
+    net.input("x", {batch, 4});
+    net.integers("zero", {1}, {0});
+    net.integers("one", {1}, {1});
+    net.node("Relu", {"x"}, {"r"});
+    net.node("Unsqueeze", {"r", "zero"}, {"a"});
+    net.node("Unsqueeze", {"r", "one"}, {"b"});
+    net.node("Sub", {"a", "b"}, {"y"});
+    net.output("y");
+    EXPECT_THAT(import_refusal(net), HasSubstr("pairs of samples"));
+  }
+}
+
+// Beside any number of samples, an input of one row is the same for all; beside one sample it may be its own.
+TEST(Import, AnInputOfOneRowIsForAllSamples) {
+  OnnxWriter net;
+  net.input("x", {-1, 3, 4});
+  net.input("scale", {1});
+  net.node("Relu", {"x"}, {"r"});
+  net.node("Mul", {"r", "scale"}, {"y"});
+  net.output("y");
+  EXPECT_EQ(output_shape(imported(net)), (Shape{kBatch, 3, 4}));
+}
+
+TEST(Import, RefusesToSqueezeABatch) {
+  EXPECT_THAT(refused_node("Squeeze", {"zeros"}), HasSubstr("a dimension of 2"));
+}
+
+TEST(Import, LogicIsOfBooleans) {
+  EXPECT_THAT(refused_node("Not"), HasSubstr("booleans"));
+  EXPECT_THAT(refused_node("And", {"c"}), HasSubstr("booleans"));
+}
+
 TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
   const std::string unknown = refused_node("Frobnicate");
   EXPECT_THAT(unknown, HasSubstr("net.onnx': the node 'y' (Frobnicate) cannot be imported"));
   EXPECT_THAT(unknown, HasSubstr("1 of the network's 2 nodes"));
   EXPECT_THAT(refused_node("ReduceMean", {}, {written::ints("axes", {0})}), HasSubstr("samples of a batch"));
   EXPECT_THAT(refused_node("Softmax", {}, {written::i("axis", 0)}), HasSubstr("samples of a batch"));
-  EXPECT_THAT(refused_node("Gather", {"zero"}, {written::i("axis", 0)}), HasSubstr("one sample of a batch"));
+  EXPECT_THAT(refused_node("Gather", {"zero"}, {written::i("axis", 0)}),
+              HasSubstr("picks samples of the batch"));
   EXPECT_THAT(refused_node("Reshape", {"c"}), HasSubstr("depend on data"));
   EXPECT_THAT(refused_node("Slice", {"one", "two", "zeros"}), HasSubstr("a part of the batch"));
   EXPECT_THAT(refused_node("Transpose", {}, {written::ints("perm", {0, 1, 1, 2})}),
