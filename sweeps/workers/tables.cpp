@@ -77,6 +77,15 @@ TextTable points_table(const Evidence& evidence) {
   return table;
 }
 
+// "; counts beyond 4 are extrapolated", of the user's own loader.
+std::string extrapolated_text(const Simulated& simulated, const Profile& own) {
+  const std::int64_t most = std::ranges::max(own.law.workers);
+  const bool any = own.law.workers.size() > 1 &&
+                   std::ranges::any_of(simulated.points,
+                                       [&](const SimulatedPoint& point) { return point.workers > most; });
+  return any ? fmt::format("; counts beyond {} are extrapolated", most) : "";
+}
+
 // Where nothing was measured.
 TextTable simulated_table(const Evidence& evidence) {
   const Simulated& simulated = *evidence.simulated;
@@ -84,12 +93,13 @@ TextTable simulated_table(const Evidence& evidence) {
   const Profile* const own = evidence.of_own_loader() ? &*evidence.profile : nullptr;
   TextTable table;
   table.title =
-      fmt::format("Simulated{}: {:g} cores, prefetch {}, {}{}{}",
+      fmt::format("Simulated{}: {:g} cores, prefetch {}, {}{}{}{}",
                   own != nullptr ? fmt::format(" from the load times of {}", printable(own->loader)) : "",
                   simulated.cores, simulated.prefetch,
                   simulated.order == loader::Order::any ? "out-of-order" : "in-order",
                   simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "",
-                  consumer.empty() ? "" : fmt::format("; consumer: {}", printable(consumer)));
+                  consumer.empty() ? "" : fmt::format("; consumer: {}", printable(consumer)),
+                  own != nullptr ? extrapolated_text(simulated, *own) : "");
   table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "samples/s", "AU", "stall p99",
                         "workers busy", "limited by"});
   table.right = {true, true, true, true, true, false};

@@ -68,9 +68,10 @@ class Tools:
         return [TORCH, str(HERE / "torch_starving.py"), folder, str(self.threads), "--batch", str(batch),
                 "--sleep-ms", str(sleep_ms), "--rounds", str(rounds)]
 
-    def torch_samples(self, folder, batch, sleeps_ms, workers, rounds):
+    def torch_samples(self, folder, batch, sleeps_ms, workers, counts, rounds):
         return [TORCH, str(HERE / "torch_samples.py"), folder, "--batch", str(batch), "--rounds", str(rounds),
-                "--sleeps-ms", ",".join(map(str, sleeps_ms)), "--workers", ",".join(map(str, workers))]
+                "--sleeps-ms", ",".join(map(str, sleeps_ms)), "--workers", ",".join(map(str, workers)),
+                "--counts", ",".join(map(str, counts))]
 
     @staticmethod
     def network(name):

@@ -12,6 +12,7 @@ from statistics_of_rounds import ratio
 
 SLEEPS_MS = (40, 20)  # of a step: one that few workers feed, and one that the host does not
 WORKERS = (0, 1, 2, 3, 4, 6)  # of the loop that is fed
+COUNTS = (1, 2, 6)  # whose load times are given: up to the most, for counts beyond are extrapolated
 KNEE_GOAL = 1  # workers
 SHARE = 0.95  # of the best AU, at the knee
 
@@ -20,7 +21,7 @@ def accuracy(tools, options):
     """The whole page's measurement."""
     folder = subprocess.run([str(tools.folder / "peers_loading"), "folder"], check=True, capture_output=True,
                             text=True).stdout.strip()
-    measured = json.loads(subprocess.run(tools.torch_samples(folder, BATCH, SLEEPS_MS, WORKERS, options.rounds), check=True,
+    measured = json.loads(subprocess.run(tools.torch_samples(folder, BATCH, SLEEPS_MS, WORKERS, COUNTS, options.rounds), check=True,
                                          stdout=subprocess.PIPE, text=True).stdout)
     samples = measured["samples"]
     consumers, law = [], None

@@ -27,10 +27,10 @@ def lines_of(document, name):
     return found
 
 
-def printed(load_times, data, batch):
+def printed(load_times, data, batch, counts):
     text = io.StringIO()
     with contextlib.redirect_stdout(text):
-        load_times(data, batch)
+        load_times(data, batch, counts)
     return json.loads(text.getvalue())
 
 
@@ -57,6 +57,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--batch", type=int, default=16)
+    parser.add_argument("--counts", type=numbers, default=[1, 2, 4], help="of workers whose load times are printed")
     parser.add_argument("--sleeps-ms", type=numbers, default=[40], help="of the loops' steps")
     parser.add_argument("--workers", type=numbers, default=[0, 1, 2, 4], help="of the loops")
     parser.add_argument("--steps", type=int, default=32, help="of a loop in a round, at least")
@@ -75,7 +76,7 @@ def main():
         for turn in shuffle.sample(turns, len(turns)):
             print(f"round {number + 1}: {'load times' if turn is None else '{} ms, {}'.format(*turn)}", file=sys.stderr)
             if turn is None:
-                samples = join(samples, printed(lines["load_times"], data, options.batch))
+                samples = join(samples, printed(lines["load_times"], data, options.batch, options.counts))
                 continue
             sleep, workers = turn
             options.sleep_ms = sleep
