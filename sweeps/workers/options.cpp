@@ -225,7 +225,10 @@ class Reader {
     options_.consumer.workload = configured(type);
     if (!options_.consumer.workload->image_size()) {
       throw UsageError(
-          fmt::format("--consumer: {} reads no images; give a network that has --image-size", type.name));
+          fmt::format("{} reads no square images of three colours, which is what the workers sweep loads; "
+                      "give another network "
+                      "with --workload, --onnx or --consumer",
+                      type.name));
     }
     setup_.consumer = type.name;
     setup_.consumer_device = device_id_;

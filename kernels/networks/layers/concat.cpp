@@ -23,11 +23,11 @@ class ConcatLayer final : public LayerOf<ConcatLayer, ConcatOptions> {
     joined[along].size = 0;
     for (const Shape& in : inputs) {
       require(in.rank() == joined.rank() && !in[along].per_sample, name,
-              "joins a dimension of inputs that are alike otherwise", in);
+              "needs inputs that are alike in their other dimensions", in);
       for (std::size_t d = 0; d < in.rank(); ++d) {
         const bool centred = !options_.dimension && in.is_maps() && inputs[0].is_maps() && d > 1;
         require(d == along || centred || in[d] == joined[d], name,
-                "joins a dimension of inputs that are alike otherwise", in);
+                "needs inputs that are alike in their other dimensions", in);
         joined[d].size = d == along ? joined[d].size + in[d].size : std::max(joined[d].size, in[d].size);
       }
     }

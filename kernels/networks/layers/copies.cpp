@@ -150,6 +150,13 @@ class PadLayer final : public CopyLayer<PadLayer, PadOptions> {
       const bool none = options_.before[dimension] == 0 && options_.behind[dimension] == 0;
       require(none || (!result[dimension].per_sample && result[dimension].size + added > 0), name,
               "cannot pad a dimension of the batch, or to less than one element", result);
+      const std::int64_t least = std::min(options_.before[dimension], options_.behind[dimension]);
+      const std::int64_t most = std::max(options_.before[dimension], options_.behind[dimension]);
+      const bool repeats = options_.outside != StridedCopy::Outside::value;
+      require(!repeats || (least >= 0 &&
+                           (options_.outside == StridedCopy::Outside::edge || most < result[dimension].size)),
+              name, "needs pads of 0 and more where it repeats elements, and of less than what it reflects",
+              result);
       result[dimension].size += added;
     }
     return result;

@@ -13,7 +13,7 @@ class LrnLayer final : public LayerOf<LrnLayer, LrnOptions> {
 
   Shape shape(const std::string& name, std::span<const Shape> inputs) const override {
     require(inputs[0].is_maps(), name, "needs maps", inputs[0]);
-    require(options_.size > 0 && options_.size % 2 == 1, name, "goes over an odd number of channels");
+    require(options_.size > 0 && options_.size % 2 == 1, name, "needs an odd number of channels");
     return inputs[0];
   }
 

@@ -34,7 +34,7 @@ class MatmulLayer final : public LayerOf<MatmulLayer, MatmulOptions> {
     const Matrix b = matrix_of(inputs[1], options_.transpose_b);
     require(a.columns == b.rows, name, "needs as many columns of the first matrix as rows of the second",
             inputs[1]);
-    require(!a.columns.per_sample, name, "would join the samples of a batch", inputs[0]);
+    require(!a.columns.per_sample, name, "needs dimensions that keep samples apart", inputs[0]);
     Shape result;
     const std::size_t rank = std::max(inputs[0].rank(), inputs[1].rank());
     for (std::size_t dimension = 0; dimension + 2 < rank; ++dimension) {

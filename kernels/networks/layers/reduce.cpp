@@ -23,7 +23,7 @@ class ReduceLayer final : public LayerOf<ReduceLayer, ReduceOptions> {
     Shape result;
     for (std::size_t dimension = 0; dimension < in.rank(); ++dimension) {
       const bool gone = is_joined(dimension);
-      require(!gone || !in[dimension].per_sample, name, "would join the samples of a batch", in);
+      require(!gone || !in[dimension].per_sample, name, "needs dimensions that keep samples apart", in);
       if (!gone || options_.keep_dims) {
         result.append(gone ? Extent(1) : in[dimension]);
       }

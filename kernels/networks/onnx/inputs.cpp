@@ -233,7 +233,10 @@ class Planner {
       }
     }
     if (plan_.vocabulary == 0 && !choose_samples([](const PlannedInput& /*input*/) { return true; })) {
-      refuse("it has no input of floats with at least two dimensions, and none of token ids for a table");
+      refuse(
+          "no input can hold the batch: it needs floats with two dimensions or more, or whole numbers of two "
+          "dimensions that a "
+          "Gather looks up in a table");
     }
   }
 

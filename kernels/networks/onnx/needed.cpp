@@ -31,26 +31,6 @@ void count_readers(Importing& network, const Graph& graph) {
   }
 }
 
-// Counts the products that share weights, also under several names.
-void count_products(Importing& network, const Graph& graph) {
-  std::unordered_map<std::string, std::string> names;
-  const auto known = [&](const std::string& name) {
-    const auto at = names.find(name);
-    return at == names.end() ? name : at->second;
-  };
-  for (const Node& node : graph.nodes) {
-    if (network.absorbed.contains(&node) || node.inputs.empty() || node.outputs.empty()) {
-      continue;
-    }
-    if (node.op == "Identity" || node.op == "Cast" || node.op == "Transpose") {
-      names.emplace(node.outputs[0], known(node.inputs[0]));
-    }
-    if ((node.op == "MatMul" || node.op == "Gemm") && node.inputs.size() > 1) {
-      ++network.products[known(node.inputs[1])];
-    }
-  }
-}
-
 }  // namespace
 
 void count_readers(Importing& network) {
@@ -86,7 +66,6 @@ std::string find_needed(Importing& network, const std::string& file) {
       network.absorbed.insert(&node);
     }
   }
-  count_products(network, graph);
   for (const ValueInfo& output : graph.outputs) {
     if (output.name != result) {
       network.assume_of(

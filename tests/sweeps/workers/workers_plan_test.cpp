@@ -127,7 +127,7 @@ TEST_F(WorkersPlan, AConsumerThatReadsNoImagesIsRefused) {
     std::optional<std::int64_t> image_size() const override { return std::nullopt; }
   };
   network_.configure = [](const WorkloadSpec&) { return std::make_shared<Blind>(); };
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("--consumer"), HasSubstr("reads no images")));
+  EXPECT_THAT(refusal(), AllOf(HasSubstr("--consumer"), HasSubstr("reads no square images")));
 }
 
 TEST_F(WorkersPlan, ATimeIsAConsumerElsewhere) {

@@ -328,22 +328,47 @@ std::vector<Constant> clip(const Evaluation& evaluation) {
   })};
 }
 
-std::vector<Constant> cast(const Evaluation& evaluation) {
-  const auto type = static_cast<ElementType>(integer_of(evaluation.node, "to", 1));
+// The bits that a smaller whole number keeps.
+double wrapped(ElementType type, double value) {
+  const auto whole = [&] { return to_whole(value); };
+  switch (type) {
+    case ElementType::u8:
+      return static_cast<double>(static_cast<std::uint8_t>(whole()));
+    case ElementType::i8:
+      return static_cast<double>(static_cast<std::int8_t>(whole()));
+    case ElementType::u16:
+      return static_cast<double>(static_cast<std::uint16_t>(whole()));
+    case ElementType::i16:
+      return static_cast<double>(static_cast<std::int16_t>(whole()));
+    case ElementType::u32:
+      return static_cast<double>(static_cast<std::uint32_t>(whole()));
+    case ElementType::i32:
+      return static_cast<double>(static_cast<std::int32_t>(whole()));
+    default:
+      return value;
+  }
+}
+
+std::vector<Constant> as_type(const Evaluation& evaluation, ElementType type) {
   const bool from_float = is_float(evaluation.in(0).type);
   return {joined(evaluation, type, 1, [&](const std::vector<Number>& in) {
     if (type == ElementType::boolean) {
       return Number{in[0] == Number{} ? 0.0 : 1.0, 0};
     }
-    return from_float && !is_float(type) ? Number{std::trunc(in[0].fixed), std::trunc(in[0].per_batch)}
-                                         : Number{narrowed(type, in[0].fixed), in[0].per_batch};
+    if (is_float(type)) {
+      return Number{narrowed(type, in[0].fixed), in[0].per_batch};
+    }
+    return from_float ? Number{std::trunc(in[0].fixed), std::trunc(in[0].per_batch)}
+                      : Number{wrapped(type, in[0].fixed), in[0].per_batch};
   })};
 }
 
+std::vector<Constant> cast(const Evaluation& evaluation) {
+  return as_type(evaluation, static_cast<ElementType>(integer_of(evaluation.node, "to", 1)));
+}
+
 std::vector<Constant> cast_like(const Evaluation& evaluation) {
-  Constant made = evaluation.in(0);
-  made.type = evaluation.in(1).type;
-  return {made};
+  return as_type(evaluation, evaluation.in(1).type);
 }
 
 const Registration<ConstantOperator> add{{"Add", arithmetic<added>}};

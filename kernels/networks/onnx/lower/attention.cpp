@@ -137,6 +137,9 @@ void lower_attention(Lowering& node) {
   if (is_read(node, 3)) {
     throw Refused("it also gives the scores");
   }
+  if (node.has(6)) {
+    throw Refused("each sample has another number of keys");
+  }
   Attending options{.query_heads = integer_of(node.node, "q_num_heads", 0),
                     .key_heads = integer_of(node.node, "kv_num_heads", 0),
                     .cap = number_of(node.node, "softcap", 0),
@@ -151,8 +154,8 @@ void lower_attention(Lowering& node) {
 }
 
 void lower_several_heads(Lowering& node) {
-  if (node.has(3) || node.has(4) || !node.has(1) || !node.has(2)) {
-    throw Refused("a bias, a mask of keys, or queries, keys and values in one input");
+  if (node.has(3) || node.has(4) || !node.has(1) || !node.has(2) || node.has(8) || node.has(9)) {
+    throw Refused("a bias, a mask of keys, a cache, or queries, keys and values in one input");
   }
   const std::int64_t heads = integer_of(node.node, "num_heads", 0);
   Attending options{.query_heads = heads,

@@ -135,7 +135,11 @@ void lower_conv_transpose(Lowering& node) {
         cut(maps.height(), w.stride.h, w.kernel.h, w.dilation.h, wanted(0)) + output_pad.h;
     const std::int64_t columns =
         cut(maps.width(), w.stride.w, w.kernel.w, w.dilation.w, wanted(1)) + output_pad.w;
-    pad = Padding(rows / 2, columns / 2, rows - rows / 2, columns - columns / 2);
+    // The odd one is cut at the start, with SAME_UPPER at the end.
+    const bool upper = text_of(node.node, "auto_pad", "NOTSET") == "SAME_UPPER";
+    const std::int64_t top = upper ? rows / 2 : rows - rows / 2;
+    const std::int64_t left = upper ? columns / 2 : columns - columns / 2;
+    pad = Padding(top, left, rows - top, columns - left);
   }
   const ConvTransposeOptions options{.channels = shape[1].size * conv.groups,
                                      .kernel = w.kernel,

@@ -105,6 +105,9 @@ void lower_slice(Lowering& node) {
   if (moves_tokens(node)) {
     Shape shape = node.shape(0);
     for (const Sliced& part : parts) {
+      if (part.step != 1) {
+        throw Refused("it takes token ids in another order");
+      }
       shape[part.dimension].size = part.size;
     }
     return node.set(node.all.graph.image(), shape);

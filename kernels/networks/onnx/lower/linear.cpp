@@ -32,6 +32,16 @@ struct Product {
   std::optional<WeightInput> bias;
 };
 
+// A linear layer whose weights another one reads.
+void store_plain(bench::kernels::Node& node) {
+  if (const auto* const options =
+          static_cast<const LinearOptions*>(node.layer->options(typeid(LinearOptions)))) {
+    LinearOptions plain = *options;
+    plain.plain = true;
+    node.layer = layer_type(typeid(LinearOptions)).make(&plain);
+  }
+}
+
 Layers::Value linear(Lowering& node, const Value& x, const Product& product) {
   Importing& all = node.all;
   const Shape& matrix = product.weights.shape;
@@ -41,19 +51,18 @@ Layers::Value linear(Lowering& node, const Value& x, const Product& product) {
     throw Refused(fmt::format("rows of {} do not fit weights of {}", x.shape.text(), matrix.text()));
   }
   const Layers::Value rows = all.rows(x, true);
-  const Layers::Value made =
-      all.append(layer_name(product.weights.parameter), {rows},
-                 LinearOptions{.features = features,
-                               .bias = product.bias.has_value(),
-                               .plain = all.products.contains(product.weights.parameter) &&
-                                        all.products.at(product.weights.parameter) > 1,
-                               .rank = x.shape.rank()});
+  const Layers::Value made = all.append(
+      layer_name(product.weights.parameter), {rows},
+      LinearOptions{.features = features, .bias = product.bias.has_value(), .rank = x.shape.rank()});
   // The layer's plain form is [features][inputs]; the initializer's is that of the file.
   const bool transposed = product.rows_are_features == product.weights.transposed;
   const std::string form = fmt::format("linear {} {}", transposed, matrix.text());
   const auto owner = all.owner(product.weights.parameter, form);
   const auto table = transposed ? std::nullopt : all.owner(product.weights.parameter, "table");
   if (owner || table) {
+    if (!table) {
+      store_plain(all.graph.edit(*owner));
+    }
     all.graph.edit(made).shares = table ? table : owner;
   } else {
     all.own(product.weights.parameter, form, made);

@@ -215,9 +215,11 @@ Layers::Value Importing::materialised(const Value& value, const Uniform& start) 
     return at->second;
   }
   const Constant& constant = *value.constant;
-  if (constant.counts_samples() ||
-      std::ranges::any_of(constant.per_batch, [](double each) { return each != 0; })) {
-    throw Refused("it computes with the number of the sample");
+  if (constant.counts_samples()) {
+    throw Refused("it computes with the number of each sample");
+  }
+  if (std::ranges::any_of(constant.per_batch, [](double each) { return each != 0; })) {
+    throw Refused("it computes with how many samples there are");
   }
   budget.take(constant.elements());
   ParameterOptions options{.shape = one, .trained = false, .values = {}};
@@ -228,8 +230,15 @@ Layers::Value Importing::materialised(const Value& value, const Uniform& start) 
   return constants_[key] = append(value.name, {}, options);
 }
 
+void Importing::require_numbers(const Value& value) const {
+  if (value.layer && *value.layer == graph.image() && graph.tokens()) {
+    throw Refused("it computes with token ids, which can only be looked up in a table");
+  }
+}
+
 Layers::Value Importing::elements(const Value& value, const Uniform& start) {
   if (value.layer) {
+    require_numbers(value);
     return *value.layer;
   }
   return value.has_batch() ? layer(value, start) : materialised(value, start);
@@ -237,6 +246,7 @@ Layers::Value Importing::elements(const Value& value, const Uniform& start) {
 
 Layers::Value Importing::layer(const Value& value, const Uniform& start, bool repeated) {
   if (value.layer) {
+    require_numbers(value);
     return reshaped(*value.layer, value.shape);
   }
   const Layers::Value one = materialised(value, start);
@@ -372,13 +382,6 @@ Evaluation Lowering::evaluation() const {
     evaluation.inputs.push_back(has(i) ? in(i).constant.get() : nullptr);
   }
   return evaluation;
-}
-
-void Lowering::require_numbers(std::size_t input) const {
-  const Value& value = in(input);
-  if (value.layer && *value.layer == all.graph.image() && all.graph.tokens()) {
-    throw Refused("it computes with token ids, which can only be looked up in a table");
-  }
 }
 
 void Lowering::require_booleans(std::size_t input) const {

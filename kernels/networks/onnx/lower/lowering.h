@@ -48,8 +48,7 @@ class Importing {
   std::vector<std::string> assumptions;
   // Nodes that read a name; one beyond the nodes: the network's output, or a nested graph.
   std::unordered_map<std::string, std::vector<const Node*>> readers;
-  std::unordered_map<std::string, int> products;  // how many linear layers a weight has
-  std::set<std::string> convolved;                // weights of convolutions
+  std::set<std::string> convolved;          // weights of convolutions
   std::set<std::int64_t> joined_positions;  // that a reshape has made rows of, with the batch behind them
   std::set<const Node*> absorbed;           // what they compute is done by an earlier node's layer
 
@@ -90,6 +89,8 @@ class Importing {
   // The value in exactly its shape; repeated for each sample, where `repeated`, if it is a constant. `start`
   // is how a weight is drawn.
   Layers::Value layer(const Value& value, const Uniform& start = {}, bool repeated = true);
+  // Tokens can only be looked up in a table. Throws Refused.
+  void require_numbers(const Value& value) const;
   // A layer of the value's elements in order.
   Layers::Value elements(const Value& value, const Uniform& start = {});
   // The elements of `from` as `shape`.
@@ -154,8 +155,7 @@ class Lowering {
     return all.layer(in(input), start);
   }
   Layers::Value elements(std::size_t input) const { return all.elements(in(input)); }
-  // Tokens can only be looked up in a table.
-  void require_numbers(std::size_t input) const;
+  void require_numbers(std::size_t input) const { all.require_numbers(in(input)); }
   void require_booleans(std::size_t input) const;
 
   template <class Options>

@@ -56,6 +56,9 @@ void lower_batch_norm(Lowering& node) {
   if (integer_of(node.node, "spatial", 1) == 0) {  // before opset 9
     throw Refused("it normalises each place of a map by itself");
   }
+  if (integer_of(node.node, "training_mode", 0) != 0) {
+    node.all.assume("In inference batch norms use their running statistics.");
+  }
   const Shape shape = node.shape(0);
   const std::size_t rank = shape.rank();
   if (rank < 2 || !shape.is_fixed_from(1)) {

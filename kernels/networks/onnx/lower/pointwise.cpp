@@ -99,6 +99,9 @@ using OfNumber = std::optional<Activation> (*)(double number, bool number_first)
 void lower_binary(Lowering& node, PointwiseFunction function, OfNumber of_number) {
   node.require_numbers(0);
   node.require_numbers(1);
+  if (function == PointwiseFunction::divide && !is_float(node.in(0).type)) {
+    throw Refused("it divides whole numbers that depend on data");
+  }
   for (const std::size_t known : {1, 0}) {
     const auto number = scalar_of(node.in(known));
     const std::size_t other = 1 - known;
@@ -239,8 +242,8 @@ void lower_prelu(Lowering& node) {
   node.set(*made.layer, made.shape);
 }
 
-// Results of layers are never not a number.
 void lower_is_nan(Lowering& node) {
+  node.all.assume("No value is NaN.");
   node.set(Constant::uniform(ElementType::boolean, extents_of(node.shape(0)), 0));
 }
 

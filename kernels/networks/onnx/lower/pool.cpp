@@ -1,4 +1,6 @@
 // Pooling over windows, and over whole maps.
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "kernels/networks/graph/array_options.h"
@@ -25,7 +27,9 @@ void lower_windows(Lowering& node, bool average) {
   std::optional<double> border;
   if (const Value& in = node.in(0); !round_up && in.padded != nullptr) {
     const bool same_count = windows.pad == Padding(0) || count_padding;
-    border = !average ? std::optional(-1.0) : same_count ? std::optional(0.0) : std::nullopt;
+    border = !average     ? std::optional(-std::numeric_limits<double>::infinity())
+             : same_count ? std::optional(0.0)
+                          : std::nullopt;
   }
   Maps in = maps_of(node, windows, border);
   const bool taken = in.windows.pad != windows.pad;

@@ -1,5 +1,7 @@
 // Reductions.
 #include <algorithm>
+#include <optional>
+#include <vector>
 
 #include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/graph/layer_options.h"
@@ -24,16 +26,16 @@ struct Joining {
   Activation before = Activation::none, behind = Activation::none;
 };
 
-void lower(Lowering& node, const Joining& joining) {
+// nullopt: none, so that each element stays by itself.
+std::optional<std::vector<std::size_t>> joined_dimensions(Lowering& node) {
   node.require_numbers(0);
-  const Shape shape = node.shape(0);
-  const bool keep = integer_of(node.node, "keepdims", 1) != 0;
+  const Shape& shape = node.shape(0);
   std::vector<std::size_t> dimensions;
   const auto given = node.axes(1);
   if (given && !given->empty()) {
     dimensions = *given;
   } else if (integer_of(node.node, "noop_with_empty_axes", 0) != 0) {
-    return node.same(0);
+    return std::nullopt;
   } else {
     for (std::size_t d = 0; d < shape.rank(); ++d) {
       dimensions.push_back(d);
@@ -44,6 +46,35 @@ void lower(Lowering& node, const Joining& joining) {
       throw Refused("it would join the samples of a batch");
     }
   }
+  return dimensions;
+}
+
+// What each element by itself gives.
+void set_of_one(Lowering& node, const Joining& joining) {
+  using F = ReduceFunction;
+  const Activation itself = joining.function == F::sum_of_squares ? Activation::power(2)
+                            : joining.function == F::l2           ? Activation::abs
+                                                                  : Activation::none;
+  const Shape shape = node.shape(0);
+  Layers::Value layer = node.layer(0);
+  bool changed = false;
+  for (const Activation& activation : {joining.before, itself, joining.behind}) {
+    if (activation != Activation::none) {
+      layer = node.append({layer}, ActivationOptions{.activation = activation});
+      changed = true;
+    }
+  }
+  changed ? node.set(layer, shape) : node.same(0);
+}
+
+void lower(Lowering& node, const Joining& joining) {
+  const auto given = joined_dimensions(node);
+  if (!given) {
+    return set_of_one(node, joining);
+  }
+  const std::vector<std::size_t>& dimensions = *given;
+  const Shape shape = node.shape(0);
+  const bool keep = integer_of(node.node, "keepdims", 1) != 0;
   const Shape result = without(shape, dimensions, keep);
   if (joining.function == ReduceFunction::mean && shape.is_maps() &&
       dimensions == std::vector<std::size_t>{2, 3}) {
@@ -92,8 +123,28 @@ void lower_l1(Lowering& node) {
 void lower_log_sum(Lowering& node) {
   lower(node, {F::sum, Activation::none, Activation::log});
 }
+// Beside the largest, which keeps the others from overflowing.
 void lower_log_sum_exp(Lowering& node) {
-  lower(node, {F::sum, Activation::exp, Activation::log});
+  const auto dimensions = joined_dimensions(node);
+  if (!dimensions) {
+    return node.same(0);
+  }
+  const Shape shape = node.shape(0);
+  const bool keep = integer_of(node.node, "keepdims", 1) != 0;
+  const auto reduced = [&](Layers::Value from, F function) {
+    return node.append({from},
+                       ReduceOptions{.function = function, .dimensions = *dimensions, .keep_dims = true});
+  };
+  const auto activated = [&](Layers::Value from, Activation activation) {
+    return node.append({from}, ActivationOptions{.activation = activation});
+  };
+  const Layers::Value in = node.layer(0);
+  const Layers::Value largest = reduced(in, F::maximum);
+  const Layers::Value beside =
+      node.append({in, largest}, PointwiseOptions{.function = PointwiseFunction::subtract});
+  const Layers::Value sum = activated(reduced(activated(beside, Activation::exp), F::sum), Activation::log);
+  node.set(node.append({sum, largest}, PointwiseOptions{.function = PointwiseFunction::add}),
+           without(shape, *dimensions, keep));
 }
 
 const Registration<Lowered> mean{{"ReduceMean", lower_mean}};

@@ -82,6 +82,11 @@ std::vector<double> last_two(const Lowering& node, const Constant& list, double 
 }
 
 // Of any rank, as the masks of detectors: all elements are alike, and so are those of the result.
+// In fp32, as factors are: 10 · 0.7 is 7, though the factor nearest to 0.7 lies below it.
+std::int64_t scaled(std::int64_t size, double factor) {
+  return to_whole(std::floor(static_cast<float>(size) * static_cast<float>(factor)));
+}
+
 void resize_uniform(Lowering& node, const Constant* scales, const Constant* sizes) {
   Extents dims = extents_of(node.shape(0));
   const Constant& list = sizes != nullptr ? *sizes : *scales;
@@ -93,8 +98,7 @@ void resize_uniform(Lowering& node, const Constant* scales, const Constant* size
     const auto place = static_cast<std::size_t>(i);
     Extent& extent = dims[axes ? axis_of((*axes)[place], dims.size()) : place];
     if (!extent.per_sample) {
-      const double size = list.value(i) * (sizes != nullptr ? 1.0 : static_cast<double>(extent.size));
-      extent.size = to_whole(std::floor(size));
+      extent.size = sizes != nullptr ? to_whole(list.value(i)) : scaled(extent.size, list.value(i));
     }
   }
   elements_of(dims);
@@ -119,9 +123,6 @@ void resize(Lowering& node, const Constant* scales, const Constant* sizes, Resiz
     options.width = both[1] > 0 ? to_whole(both[1]) : options.width;
   } else if (scales != nullptr) {
     const auto both = last_two(node, *scales, 1);
-    const auto scaled = [](std::int64_t size, double scale) {
-      return to_whole(std::floor(static_cast<double>(size) * scale));
-    };
     options.height_scale = both[0];
     options.width_scale = both[1];
     options.height = scaled(as_maps.height(), both[0]);

@@ -27,8 +27,11 @@ Value ones(Lowering& node, std::int64_t rows, std::int64_t columns, std::int64_t
 void lower_triangle(Lowering& node) {
   const Shape shape = node.shape(0);
   const std::size_t rank = shape.rank();
-  if (rank < 2 || shape[rank - 1].per_sample || shape[rank - 2].per_sample) {
+  if (rank < 2) {
     throw Refused("a triangle of fewer than two dimensions");
+  }
+  if (shape[rank - 1].per_sample || shape[rank - 2].per_sample) {
+    throw Refused("a triangle over the samples of a batch");
   }
   constexpr std::int64_t kFar = std::int64_t{1} << 40;
   const std::int64_t shift = node.has(1) ? std::clamp(node.known(1, "its diagonal").whole(), -kFar, kFar) : 0;

@@ -2,9 +2,11 @@
 #include <algorithm>
 
 #include "kernels/networks/graph/array_options.h"
+#include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/onnx/constants/rebind.h"
 #include "kernels/networks/onnx/constants/slices.h"
 #include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/networks/onnx/lower/pointwise.h"
 
 namespace bench::kernels::onnx {
 namespace {
@@ -167,6 +169,11 @@ void lower_cast(Lowering& node) {
   const bool narrows = is_float(value.type) && !is_float(type);
   if (narrows && value.layer) {
     throw Refused("it rounds values that depend on data");
+  }
+  if (type == ElementType::boolean && value.type != type && value.layer) {  // all but 0
+    const Value zero =
+        joined(node, PointwiseFunction::equal, {value, node.value(Constant::uniform(value.type, {}, 0))});
+    value.layer = node.append({*zero.layer}, ActivationOptions{.activation = Activation::linear(-1, 1)});
   }
   value.type = type;
   node.set(std::move(value));

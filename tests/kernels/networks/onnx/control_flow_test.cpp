@@ -41,6 +41,32 @@ TEST_F(ControlFlowAnswers, ALoopRunsItsTurns) {
   expect_answers(net, [](const Values& x) { return Values{3 * (x[0] + 3), 3 * (x[1] + 3)}; });
 }
 
+// x · w · w · w: each turn's layer has the same weights.
+TEST_F(ControlFlowAnswers, TurnsShareTheirWeights) {
+  OnnxWriter body;
+  body.input("turn", {}, ElementType::i64);
+  body.input("goes", {}, ElementType::boolean);
+  body.input("rows", {1, 2});
+  body.node("MatMul", {"rows", "w"}, {"turned"});
+  body.output("goes");
+  body.output("turned");
+  OnnxWriter net;
+  net.input("x", {-1, 2});
+  net.weight("w", {2, 2});
+  net.integers("turns", {}, {3});
+  net.node("Loop", {"turns", "", "x"}, {"y"}, {written::g("body", body.graph())});
+  net.output("y");
+  const ImportedNetwork made = network(net);
+  EXPECT_EQ(made.graph.parameter_count(), 4);
+  const Values w = weight(made, "w");  // by features
+  expect_answers(made, [&](Values x) {
+    for (int turn = 0; turn < 3; ++turn) {
+      x = {x[0] * w[0] + x[1] * w[1], x[0] * w[2] + x[1] * w[3]};
+    }
+    return x;
+  });
+}
+
 // The condition ends it behind the turn of 3.
 TEST_F(ControlFlowAnswers, ALoopEndsByItsCondition) {
   OnnxWriter net;

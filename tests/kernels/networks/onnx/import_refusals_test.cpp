@@ -112,6 +112,45 @@ TEST(Import, LogicIsOfBooleans) {
   EXPECT_THAT(refused_node("And", {"c"}), HasSubstr("booleans"));
 }
 
+// A table is looked up by them, and something else computes with them.
+TEST(Import, RefusesToComputeWithTokenIds) {
+  const auto refusal = [](const std::string& op, const std::vector<std::string>& more) {
+    OnnxWriter net;
+    net.input("ids", {-1, 6}, ElementType::i64);
+    net.weight("table", {50, 4});
+    net.integers("three", {}, {3});
+    net.integers("first", {1}, {5});
+    net.integers("end", {1}, {-100});
+    net.integers("axis", {1}, {1});
+    net.integers("back", {1}, {-1});
+    net.node("Gather", {"table", "ids"}, {"rows"});
+    std::vector<std::string> inputs{"ids"};
+    inputs.insert(inputs.end(), more.begin(), more.end());
+    net.node(op, inputs, {"other"});
+    net.node("Gather", {"table", "other"}, {"others"});
+    net.node("Add", {"rows", "others"}, {"y"});
+    net.output("y");
+    return import_refusal(net);
+  };
+  for (const char* op : {"Less", "Max", "PRelu"}) {
+    EXPECT_THAT(refusal(op, {"three"}), HasSubstr("can only be looked up in a table")) << op;
+  }
+  EXPECT_THAT(refusal("Slice", {"first", "end", "axis", "back"}), HasSubstr("in another order"));
+}
+
+TEST(Import, RefusesToDivideWholeNumbersOfData) {
+  OnnxWriter net;
+  net.input("x", {-1, 3, 4});
+  net.floats("zero", {}, {0});
+  net.integers("two", {}, {2});
+  net.node("Greater", {"x", "zero"}, {"positive"});
+  net.node("Cast", {"positive"}, {"ones"}, {written::i("to", 7)});
+  net.node("Div", {"ones", "two"}, {"halves"});
+  net.node("Cast", {"halves"}, {"y"}, {written::i("to", 1)});
+  net.output("y");
+  EXPECT_THAT(import_refusal(net), HasSubstr("divides whole numbers"));
+}
+
 TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
   const std::string unknown = refused_node("Frobnicate");
   EXPECT_THAT(unknown, HasSubstr("net.onnx': the node 'y' (Frobnicate) cannot be imported"));
@@ -128,7 +167,7 @@ TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
 
 TEST(Import, RefusesAnOutputThatCountsTheBatch) {
   EXPECT_THAT(refused_node("Shape"),
-              HasSubstr("the output 'y' is not accepted: it computes with the number"));
+              HasSubstr("the output 'y' is not accepted: it computes with how many samples"));
 }
 
 TEST(Import, BoundsWhatItFolds) {

@@ -63,6 +63,29 @@ TEST_F(OnnxOperators, RunningSums) {
   }
 }
 
+// A count of 2 becomes true, which is 1.
+TEST_F(OnnxOperators, WholeNumbersAsBooleans) {
+  OnnxWriter net;
+  net.input("x", {-1, 4});
+  net.floats("zero", {}, {0});
+  net.floats("half", {}, {0.5F});
+  for (const char* bound : {"zero", "half"}) {
+    const std::string name = bound;
+    net.node("Greater", {"x", name}, {"above_" + name});
+    net.node("Cast", {"above_" + name}, {"counted_" + name}, {written::i("to", 7)});
+  }
+  net.node("Add", {"counted_zero", "counted_half"}, {"count"});
+  net.node("Cast", {"count"}, {"any"}, {written::i("to", 9)});
+  net.node("Cast", {"any"}, {"y"}, {written::i("to", 1)});
+  net.output("y");
+  expect_answers(net, [](Values x) {
+    for (float& value : x) {
+      value = value > 0 ? 1 : 0;
+    }
+    return x;
+  });
+}
+
 TEST_F(OnnxOperators, TrianglesOfData) {
   OnnxWriter net;
   net.input("x", {-1, 3, 4});

@@ -75,7 +75,7 @@ TEST_F(Gathered, BeyondTheDimension) {
   EXPECT_THAT(import_refusal(with_axis(1, {1}, {-4})), HasSubstr("of a dimension of 3"));
   EXPECT_THAT(import_refusal(with_axis(2, {1, 1, 1}, {4}, "GatherElements")),
               HasSubstr("index 4 of a dimension of 4"));
-  EXPECT_THAT(import_refusal(with_axis(0, {1}, {0})), HasSubstr("it takes one sample of a batch"));
+  EXPECT_THAT(import_refusal(with_axis(0, {1}, {0})), HasSubstr("it picks samples of the batch"));
 }
 
 // The samples are numbered as PyTorch's exports do: Range(0, Shape(x)[0]).
