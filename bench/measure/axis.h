@@ -1,7 +1,8 @@
-// Whole numbers of the command line: the values of one swept parameter, and counts.
+// Lists of the command line: the values of one swept parameter, sizes, words; and counts.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -19,5 +20,12 @@ std::vector<std::int64_t> parse_axis(std::string_view option, std::string_view t
 // A whole number from `least` to `most`. Throws UsageError.
 std::int64_t parse_count(std::string_view option, std::string_view text, std::int64_t least,
                          std::int64_t most);
+
+// "4KiB,1MiB" or "1KiB:1GiB:x2", separated by commas; growing, each once. Throws UsageError naming `option`.
+std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view text);
+
+// Words separated by commas, each one of `accepted`, each once. Throws UsageError.
+std::vector<std::string> parse_words(std::string_view option, std::string_view text,
+                                     const std::vector<std::string>& accepted);
 
 }  // namespace bench

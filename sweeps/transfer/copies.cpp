@@ -48,14 +48,14 @@ std::optional<CopyParams> read_copy_params(const Json& params) {
                     .node = params.value("node", "")};
 }
 
-const CopyPoint* CopySeries::at(double bytes) const {
-  const auto found = std::ranges::find(points, bytes, &CopyPoint::bytes);
+const SizePoint* CopySeries::at(double bytes) const {
+  const auto found = std::ranges::find(points, bytes, &SizePoint::bytes);
   return found == points.end() ? nullptr : &*found;
 }
 
 std::vector<std::string> CopySeries::names() const {
   std::vector<std::string> names;
-  for (const CopyPoint& point : points) {
+  for (const SizePoint& point : points) {
     names.push_back(point.name);
   }
   return names;
@@ -63,7 +63,7 @@ std::vector<std::string> CopySeries::names() const {
 
 std::vector<std::string> CopySeries::names_near(double bytes) const {
   std::vector<std::string> names;
-  const auto above = std::ranges::lower_bound(points, bytes, {}, &CopyPoint::bytes);
+  const auto above = std::ranges::lower_bound(points, bytes, {}, &SizePoint::bytes);
   if (above != points.begin() && (above == points.end() || above->bytes != bytes)) {
     names.push_back(std::prev(above)->name);
   }
@@ -93,8 +93,8 @@ std::vector<CopySeries> copy_series(const ResultDocument& document) {
                               .mark = std::string(marks.of(measured))});
   }
   for (CopySeries& series : all) {
-    std::ranges::sort(series.points, {}, &CopyPoint::bytes);
-    series.curve = series.plain() ? fit_copy_curve(series.points) : std::nullopt;
+    std::ranges::sort(series.points, {}, &SizePoint::bytes);
+    series.curve = series.plain() ? fit_size_curve(series.points) : std::nullopt;
   }
   std::ranges::sort(all, {}, rank);
   return all;
@@ -108,8 +108,8 @@ const CopySeries* find_series(const std::vector<CopySeries>& all, const std::str
 std::optional<SameSize> largest_of_both(const CopySeries* one, const CopySeries* other) {
   std::optional<SameSize> largest;
   if (one != nullptr && other != nullptr) {
-    for (const CopyPoint& point : one->points) {  // growing
-      if (const CopyPoint* const same = other->at(point.bytes)) {
+    for (const SizePoint& point : one->points) {  // growing
+      if (const SizePoint* const same = other->at(point.bytes)) {
         largest = {.one = &point, .other = same};
       }
     }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/measure/result.h"
-#include "sweeps/transfer/curve.h"
+#include "sweeps/series/size_curve.h"
 
 namespace bench::sweeps {
 
@@ -34,10 +34,10 @@ std::optional<CopyParams> read_copy_params(const Json& params);
 
 // Points that differ in size alone, growing.
 struct CopySeries : CopyWay {
-  std::vector<CopyPoint> points{};
-  std::optional<CopyCurve> curve{};  // of a plain one, where it can be fitted
+  std::vector<SizePoint> points{};
+  std::optional<SizeCurve> curve{};  // of a plain one, where it can be fitted
 
-  const CopyPoint* at(double bytes) const;
+  const SizePoint* at(double bytes) const;
   std::vector<std::string> names() const;
   // The point that copies so many bytes, or those on either side of it.
   std::vector<std::string> names_near(double bytes) const;
@@ -50,8 +50,8 @@ const CopySeries* find_series(const std::vector<CopySeries>& all, const std::str
 
 // The largest size that both were measured at.
 struct SameSize {
-  const CopyPoint* one = nullptr;
-  const CopyPoint* other = nullptr;
+  const SizePoint* one = nullptr;
+  const SizePoint* other = nullptr;
 };
 std::optional<SameSize> largest_of_both(const CopySeries* one, const CopySeries* other);
 

@@ -23,10 +23,10 @@ std::optional<double> bus_bytes_per_s(const TransferFacts& facts) {
   return facts.state.crosses_bus ? pcie_bytes_per_s(facts.context.detail("pcie")) : std::nullopt;
 }
 
-const CopyPoint* fastest_one_way(const std::vector<CopySeries>& all) {
-  const CopyPoint* best = nullptr;
+const SizePoint* fastest_one_way(const std::vector<CopySeries>& all) {
+  const SizePoint* best = nullptr;
   for (const CopySeries& series : all) {
-    for (const CopyPoint& point : series.points) {
+    for (const SizePoint& point : series.points) {
       if (series.direction != "both" && (best == nullptr || point.bytes_per_s() > best->bytes_per_s())) {
         best = &point;
       }
@@ -45,7 +45,7 @@ void claim_bus(const TransferFacts& facts, std::vector<Finding>& findings) {
   } else {
     finding.claim =
         fmt::format("The bus (PCIe {}) carries {} each way", facts.context.detail("pcie"), byte_rate(*bus));
-    const CopyPoint* const best = fastest_one_way(facts.series);
+    const SizePoint* const best = fastest_one_way(facts.series);
     if (best != nullptr) {
       finding.evidence = {best->name};
     }
@@ -71,9 +71,9 @@ void note(Json& details, const std::string& name, const Estimate& estimate, cons
   }
 }
 
-Json pieces_of(const CopyCurve& curve) {
+Json pieces_of(const SizeCurve& curve) {
   Json pieces = Json::array();
-  for (const CopyCurve::Piece& piece : curve.pieces) {
+  for (const SizeCurve::Piece& piece : curve.pieces) {
     const bool last = !std::isfinite(piece.to_bytes);
     Json& row = pieces.emplace_back(Json{{"ns_per_byte", piece.ns_per_byte},
                                          {"sizes", pieces.empty() || last ? 1 : 2},
@@ -85,20 +85,13 @@ Json pieces_of(const CopyCurve& curve) {
   return pieces;
 }
 
-// A fitted latency may come out negative, or with an interval that reaches zero.
-std::string latency_in_words(const Estimate& latency) {
-  return latency.ci95 && latency.low() <= 0
-             ? fmt::format("below {}", format_duration(std::max(0.0, latency.high())))
-             : plus_minus_duration(std::max(0.0, latency.value), latency.ci95);
-}
-
-Finding claim_model(const CopySeries& series, const CopyCurve& curve, std::optional<double> bus) {
+Finding claim_model(const CopySeries& series, const SizeCurve& curve, std::optional<double> bus) {
   Finding finding = finding_of("model/" + series.label(), "B/s", series.names());
   // Both ways at once a step moves a copy's bytes twice.
   const double each_way = series.points.front().moved / series.points.front().bytes;
   finding.details = {{"moved_per_byte", each_way}, {"pieces", pieces_of(curve)}};
   note(finding.details, "latency_ns", curve.latency_ns, "latency_ci95_ns");
-  if (const auto line = fit_copy_line(series.points)) {
+  if (const auto line = fit_size_line(series.points)) {
     finding.details["r_squared"] = line->r_squared;
     Json& straight = finding.details["straight"] = {{"r_squared", line->r_squared},
                                                     {"latency_ns", line->latency_ns.value}};

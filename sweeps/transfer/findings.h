@@ -39,11 +39,6 @@ void claim_host_costs(const TransferFacts& facts, std::vector<Finding>& findings
 // reaches it.
 std::optional<double> pcie_bytes_per_s(std::string_view link);
 
-// Whether its interval is no wider than the value itself.
-inline bool conclusive(const Estimate& estimate) {
-  return estimate.high() - estimate.low() <= estimate.value;
-}
-
 // "to the device", "to the host", "both ways at once".
 std::string copy_way(const std::string& direction);
 // "12.3 GB/s".

@@ -1,7 +1,6 @@
 #include "sweeps/transfer/options.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,44 +8,10 @@
 #include "bench/error.h"
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
-#include "bench/measure/units.h"
 #include "bench/transfers.h"
 
 namespace bench::sweeps {
 namespace {
-
-constexpr std::string_view kAcceptedSizes = "sizes such as 4KiB,1MiB and ranges such as 1KiB:1GiB:x2";
-
-std::int64_t size_of(std::string_view option, std::string_view text) {
-  std::int64_t bytes = 0;
-  try {
-    bytes = parse_bytes(option, text);
-  } catch (const UsageError& error) {
-    const std::string_view sentence = error.what();  // "--sizes: '0' has no unit; give a size such as …"
-    throw UsageError(
-        fmt::format("{}; accepted: auto, {}", sentence.substr(0, sentence.rfind("; ")), kAcceptedSizes));
-  }
-  constexpr std::int64_t kLargestSize = std::int64_t{1} << 40;
-  if (bytes > kLargestSize) {
-    throw UsageError(fmt::format("{}: {} was given; accepted: sizes up to 1TiB", option, quote(text)));
-  }
-  return bytes;
-}
-
-void add_range(std::string_view option, std::string_view text, std::vector<std::int64_t>& sizes) {
-  const std::vector<std::string_view> parts = split(text, ':');
-  const std::string_view step = parts.size() == 3 ? parts[2] : "";
-  const char* const end = step.data() + step.size();
-  std::int64_t factor = 0;
-  if (!step.starts_with('x') || std::from_chars(step.data() + 1, end, factor).ptr != end || factor < 2 ||
-      factor > 1024) {
-    throw UsageError(fmt::format("{}: {} was given; accepted: {}", option, quote(text), kAcceptedSizes));
-  }
-  const std::int64_t last = size_of(option, parts[1]);
-  for (std::int64_t bytes = size_of(option, parts[0]); bytes <= last; bytes *= factor) {
-    sizes.push_back(bytes);
-  }
-}
 
 std::string node_of(const std::string& text, const Transfers* transfers) {
   if (text == "near" || text == "far" || text == "any") {
@@ -70,39 +35,6 @@ std::string node_of(const std::string& text, const Transfers* transfers) {
 }
 
 }  // namespace
-
-std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view text) {
-  std::vector<std::int64_t> sizes;
-  for (const std::string_view part : split(text, ',')) {
-    if (part.find(':') == std::string_view::npos) {
-      sizes.push_back(size_of(option, part));
-    } else {
-      add_range(option, part, sizes);
-    }
-  }
-  std::ranges::sort(sizes);
-  sizes.erase(std::unique(sizes.begin(), sizes.end()), sizes.end());
-  if (sizes.empty()) {
-    throw UsageError(
-        fmt::format("{}: {} holds no size; the first must not be above the last", option, quote(text)));
-  }
-  return sizes;
-}
-
-std::vector<std::string> parse_words(std::string_view option, std::string_view text,
-                                     const std::vector<std::string>& accepted) {
-  std::vector<std::string> words;
-  for (const std::string_view word : split(text, ',')) {
-    if (std::ranges::find(accepted, word) == accepted.end()) {
-      throw UsageError(fmt::format("{}: {} was given; accepted, separated by commas: {}", option, quote(word),
-                                   fmt::join(accepted, ", ")));
-    }
-    if (std::ranges::find(words, word) == words.end()) {
-      words.emplace_back(word);
-    }
-  }
-  return words;
-}
 
 TransferOptions transfer_options(const SweepRequest& request, Device& device) {
   constexpr std::int64_t kMostInFlight = 256;

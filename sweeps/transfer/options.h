@@ -3,19 +3,11 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "bench/sweep.h"
 
 namespace bench::sweeps {
-
-// "4KiB,1MiB" or "1KiB:1GiB:x2", separated by commas; growing, each once. Throws UsageError naming `option`.
-std::vector<std::int64_t> parse_sizes(std::string_view option, std::string_view text);
-
-// Words separated by commas, each one of `accepted`, each once. Throws UsageError.
-std::vector<std::string> parse_words(std::string_view option, std::string_view text,
-                                     const std::vector<std::string>& accepted);
 
 struct TransferOptions {
   std::vector<std::int64_t> sizes;  // bytes; empty: the sweep's choice

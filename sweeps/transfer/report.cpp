@@ -53,7 +53,7 @@ report::Chart copies_chart(const std::vector<CopySeries>& all, const std::string
     const std::size_t place = place_of(series.kind);
     report::ChartSeries& curve = curves.series.emplace_back(
         report::ChartSeries{.name = series.kind, .points = {}, .colour = place, .shape = place});
-    for (const CopyPoint& point : series.points) {
+    for (const SizePoint& point : series.points) {
       const Estimate rate = inverse(point.ns, point.moved * 1e9);
       curve.points.push_back(
           {.x = point.bytes, .y = rate.value, .interval = rate.ci95, .open = !point.mark.empty()});

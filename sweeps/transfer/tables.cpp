@@ -16,13 +16,13 @@ namespace bench::sweeps {
 namespace {
 
 // "12.3 GB/s ±2 %", ± half of the interval's width; "–" if that is wider than the figure or not known.
-std::string rate_cell(const CopyPoint& point) {
+std::string rate_cell(const SizePoint& point) {
   const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
   return fmt::format("{} {}{}", byte_rate(point.bytes_per_s()),
                      point.ns.ci95 && conclusive(point.ns) ? "±" + format_percent(half) : "–", point.mark);
 }
 
-std::string copy_cell(const CopyPoint& point) {
+std::string copy_cell(const SizePoint& point) {
   return format_duration(point.ns.value) + " " + rate_cell(point);
 }
 
@@ -39,7 +39,7 @@ std::set<double> telling_sizes(const std::set<double>& sizes) {
 // The plain copies of some directions: a row a size, a column a kind of host memory. With several directions
 // the first column names them.
 TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std::string>& directions,
-                       bool every_size, std::string (*cell)(const CopyPoint&)) {
+                       bool every_size, std::string (*cell)(const SizePoint&)) {
   const bool named = directions.size() > 1;
   TextTable table;
   table.lists_points = true;
@@ -55,7 +55,7 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
       kinds.push_back(series.kind);
       header.push_back(series.kind);
     }
-    for (const CopyPoint& point : series.points) {
+    for (const SizePoint& point : series.points) {
       sizes[series.direction].insert(point.bytes);
     }
   }
@@ -71,7 +71,7 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
       row.push_back(size_text(bytes));
       for (const std::string& kind : kinds) {
         const CopySeries* const series = find_series(all, fmt::format("{}/{}", direction, kind));
-        const CopyPoint* const point = series == nullptr ? nullptr : series->at(bytes);
+        const SizePoint* const point = series == nullptr ? nullptr : series->at(bytes);
         row.push_back(point == nullptr ? "" : cell(*point));
       }
     }
@@ -105,8 +105,8 @@ TextTable other_table(const std::vector<CopySeries>& all) {
   table.right = {false, true, true, true};
   for (const CopySeries& series : all) {
     const CopySeries* const plain = find_series(all, fmt::format("{}/{}", series.direction, series.kind));
-    for (const CopyPoint& point : series.plain() ? std::vector<CopyPoint>() : series.points) {
-      const CopyPoint* const one = plain == nullptr ? nullptr : plain->at(point.bytes);
+    for (const SizePoint& point : series.plain() ? std::vector<SizePoint>() : series.points) {
+      const SizePoint* const one = plain == nullptr ? nullptr : plain->at(point.bytes);
       table.rows.push_back({series.label(), size_text(point.bytes), copy_cell(point),
                             one == nullptr ? "" : byte_rate(one->bytes_per_s())});
     }

@@ -1,5 +1,5 @@
 // The arithmetic of the transfer sweep, on curves whose answers are known.
-#include "sweeps/transfer/curve.h"
+#include "sweeps/series/size_curve.h"
 
 #include <gmock/gmock.h>
 
@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "bench/error.h"
+#include "bench/measure/axis.h"
 #include "bench/measure/random.h"
 #include "bench/measure/statistics.h"
 #include "sweeps/transfer/findings.h"
-#include "sweeps/transfer/options.h"
 
 namespace bench::sweeps {
 namespace {
@@ -23,10 +23,10 @@ using ::testing::IsEmpty;
 constexpr double kKiB = 1024;
 
 // t = latency + bytes / bandwidth from 1 KiB to 1 GiB, each off by up to ±`noise` of itself.
-std::vector<CopyPoint> curve(double latency_ns, double bytes_per_s, double noise = 0,
+std::vector<SizePoint> curve(double latency_ns, double bytes_per_s, double noise = 0,
                              std::uint64_t seed = 1) {
   std::mt19937_64 engine(seed);
-  std::vector<CopyPoint> points;
+  std::vector<SizePoint> points;
   for (double bytes = kKiB; bytes <= kKiB * kKiB * kKiB; bytes *= 2) {
     const double exact = latency_ns + bytes / bytes_per_s * 1e9;
     const double ns = exact * (1 + noise * (2 * unit_draw(engine) - 1));
@@ -35,17 +35,17 @@ std::vector<CopyPoint> curve(double latency_ns, double bytes_per_s, double noise
   return points;
 }
 
-TEST(CopyLine, IsExactOnAnExactLine) {
-  const auto line = fit_copy_line(curve(8000, 12e9));
+TEST(SizeLine, IsExactOnAnExactLine) {
+  const auto line = fit_size_line(curve(8000, 12e9));
   ASSERT_TRUE(line && line->bytes_per_s);
   EXPECT_NEAR(line->latency_ns.value, 8000, 1e-3);
   EXPECT_NEAR(line->bytes_per_s->value, 12e9, 1);
   EXPECT_NEAR(line->at_ns(1e6), 8000 + 1e6 / 12, 1e-3);
-  EXPECT_FALSE(fit_copy_line({}));
+  EXPECT_FALSE(fit_size_line({}));
 }
 
-TEST(CopyCurve, LatencyAndBandwidthAreExactOnAnExactLine) {
-  const auto found = fit_copy_curve(curve(8000, 12e9));
+TEST(SizeCurve, LatencyAndBandwidthAreExactOnAnExactLine) {
+  const auto found = fit_size_curve(curve(8000, 12e9));
   ASSERT_TRUE(found && found->bytes_per_s && found->half_bytes());
   EXPECT_NEAR(found->latency_ns.value, 8000, 1e-3);
   EXPECT_NEAR(found->bytes_per_s->value, 12e9, 1e3);
@@ -55,11 +55,11 @@ TEST(CopyCurve, LatencyAndBandwidthAreExactOnAnExactLine) {
   }
 }
 
-TEST(CopyCurve, IntervalsHoldTheTruthUnderNoise) {
+TEST(SizeCurve, IntervalsHoldTheTruthUnderNoise) {
   int latency_held = 0;
   int bandwidth_held = 0;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const auto found = fit_copy_curve(curve(8000, 12e9, 0.05, seed));
+    const auto found = fit_size_curve(curve(8000, 12e9, 0.05, seed));
     ASSERT_TRUE(found && found->latency_ns.ci95 && found->bytes_per_s);
     const auto holds = [](const Estimate& estimate, double value) {
       return estimate.low() <= value && value <= estimate.high();
@@ -73,43 +73,43 @@ TEST(CopyCurve, IntervalsHoldTheTruthUnderNoise) {
   EXPECT_GE(bandwidth_held, 88);
 }
 
-TEST(CopyCurve, PassesThroughTheMeasuredPoints) {
+TEST(SizeCurve, PassesThroughTheMeasuredPoints) {
   const auto points = curve(8000, 12e9, 0.1, 3);
-  const auto found = fit_copy_curve(points);
+  const auto found = fit_size_curve(points);
   ASSERT_TRUE(found);
   EXPECT_EQ(found->pieces.size(), points.size() + 1);
-  for (const CopyPoint& point : points) {
+  for (const SizePoint& point : points) {
     EXPECT_NEAR(found->at_ns(point.bytes), point.ns.value, 1e-9 * point.ns.value);
   }
 }
 
 // 1 µs + n / 24 GB/s up to 1 MiB, then 10 GB/s only: half of that is reached within the first part.
-TEST(CopyCurve, HalfOfASlowerEndIsReachedEarlier) {
+TEST(SizeCurve, HalfOfASlowerEndIsReachedEarlier) {
   auto points = curve(1000, 24e9);
-  for (CopyPoint& point : points) {
+  for (SizePoint& point : points) {
     point.ns.value += std::max(0.0, point.bytes - 0x1p20) * (1 / 10.0 - 1 / 24.0);
   }
-  const auto found = fit_copy_curve(points);
+  const auto found = fit_size_curve(points);
   ASSERT_TRUE(found && found->half_bytes());
   EXPECT_NEAR(found->half_bytes()->value, 1000 / (1 / 5.0 - 1 / 24.0), 1);
 }
 
 // No latency: a copy of the smallest size moves half of the bandwidth already.
-TEST(CopyCurve, HasNoHalfWhereItIsReachedFromTheStart) {
-  const auto found = fit_copy_curve(curve(-1e-6, 12e9));
+TEST(SizeCurve, HasNoHalfWhereItIsReachedFromTheStart) {
+  const auto found = fit_size_curve(curve(-1e-6, 12e9));
   ASSERT_TRUE(found);
   EXPECT_FALSE(found->half_bytes());
 }
 
 // 8 µs whatever is copied up to 96,000 bytes, then bytes / 12 GB/s.
-TEST(CopyCurve, AFlatStartIsItsLatency) {
+TEST(SizeCurve, AFlatStartIsItsLatency) {
   for (const double noise : {0.0, 0.03}) {
     auto points = curve(0, 12e9, noise, 7);
     const auto start = curve(8000, 1e15, noise, 7);
     for (std::size_t i = 0; i < points.size(); ++i) {
       points[i].ns.value = std::max(points[i].ns.value, start[i].ns.value);
     }
-    const auto found = fit_copy_curve(points);
+    const auto found = fit_size_curve(points);
     ASSERT_TRUE(found && found->bytes_per_s && found->half_bytes());
     EXPECT_NEAR(found->latency_ns.value, 8000, 8000 * noise + 1);
     EXPECT_NEAR(found->bytes_per_s->value, 12e9, 12e9 * noise + 1e4);
@@ -117,34 +117,34 @@ TEST(CopyCurve, AFlatStartIsItsLatency) {
   }
 }
 
-TEST(CopyCurve, AnEndThatHardlyGrowsLeavesNoBandwidth) {
+TEST(SizeCurve, AnEndThatHardlyGrowsLeavesNoBandwidth) {
   auto points = curve(1000, 10e9);
-  for (CopyPoint& point : points) {
+  for (SizePoint& point : points) {
     point.ns.value = std::min(point.ns.value, 1e6);
   }
-  const auto found = fit_copy_curve(points);
+  const auto found = fit_size_curve(points);
   ASSERT_TRUE(found);
   EXPECT_FALSE(found->bytes_per_s);
   EXPECT_FALSE(found->half_bytes());
   EXPECT_NEAR(found->at_ns(1e12), 1e6, 1);
 }
 
-TEST(CopyCurve, RefusesWhatCannotBeFitted) {
-  EXPECT_FALSE(fit_copy_curve({}));
-  EXPECT_FALSE(fit_copy_curve(std::vector<CopyPoint>{{.bytes = 1024, .ns = {.value = 5}}}));
-  EXPECT_FALSE(fit_copy_curve(
-      std::vector<CopyPoint>{{.bytes = 1024, .ns = {.value = 50}}, {.bytes = 2048, .ns = {.value = 5}}}));
+TEST(SizeCurve, RefusesWhatCannotBeFitted) {
+  EXPECT_FALSE(fit_size_curve({}));
+  EXPECT_FALSE(fit_size_curve(std::vector<SizePoint>{{.bytes = 1024, .ns = {.value = 5}}}));
+  EXPECT_FALSE(fit_size_curve(
+      std::vector<SizePoint>{{.bytes = 1024, .ns = {.value = 50}}, {.bytes = 2048, .ns = {.value = 5}}}));
   auto points = curve(8000, 12e9);
   points.insert(points.begin(), points.front());
-  EXPECT_FALSE(fit_copy_curve(points));  // one size twice
+  EXPECT_FALSE(fit_size_curve(points));  // one size twice
   points = curve(8000, 12e9);
   points[2].ns.value = 0;
-  EXPECT_FALSE(fit_copy_curve(points));
+  EXPECT_FALSE(fit_size_curve(points));
   EXPECT_THAT(held_out_errors(points), IsEmpty());
-  for (CopyPoint& point : points) {
+  for (SizePoint& point : points) {
     point.ns.value = 8000 * (1 + point.bytes / 1e12);  // grows by a thousandth
   }
-  EXPECT_FALSE(fit_copy_curve(points));
+  EXPECT_FALSE(fit_size_curve(points));
 }
 
 TEST(HeldOutErrors, SizesAreNotAmongThoseFitted) {
@@ -157,7 +157,7 @@ TEST(HeldOutErrors, SizesAreNotAmongThoseFitted) {
   auto points = curve(8000, 12e9);
   points[3].ns.value *= 1.3;
   EXPECT_NEAR(held_out_errors(points)[1].error, 1 - 1 / 1.3, 1e-9);
-  EXPECT_THAT(held_out_errors(std::vector<CopyPoint>(points.begin(), points.begin() + 4)), IsEmpty());
+  EXPECT_THAT(held_out_errors(std::vector<SizePoint>(points.begin(), points.begin() + 4)), IsEmpty());
 }
 
 // Below 48,000 bytes 1 µs + bytes / 8 GB/s, above 5 µs + bytes / 24 GB/s: the lines meet there.
@@ -166,7 +166,7 @@ TEST(HeldOutErrors, ArePredictedWhereOneLineCannot) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::mt19937_64 engine(seed);
     auto points = curve(1000, 8e9);
-    for (CopyPoint& point : points) {
+    for (SizePoint& point : points) {
       point.ns.value = std::min(point.ns.value, 5000 + point.bytes / 24e9 * 1e9) *
                        (1 + 0.03 * (2 * unit_draw(engine) - 1));
     }
@@ -184,15 +184,15 @@ TEST(HeldOutErrors, ArePredictedWhereOneLineCannot) {
 }
 
 TEST(TransferCrossover, IsWhereTheCurvesMeetLast) {
-  const auto pinned = fit_copy_curve(curve(10'000, 24e9));
-  const auto pageable = fit_copy_curve(curve(4000, 6e9));
+  const auto pinned = fit_size_curve(curve(10'000, 24e9));
+  const auto pageable = fit_size_curve(curve(4000, 6e9));
   // 10 µs + n / 24 = 4 µs + n / 6 at n = 6 µs / (1/6 - 1/24) ns = 48,000 bytes.
   const auto crossed = crossing(*pinned, *pageable);
   ASSERT_TRUE(crossed);
   EXPECT_NEAR(*crossed, 48'000, 1e-2);
   EXPECT_NEAR(pinned->at_ns(*crossed), pageable->at_ns(*crossed), 1e-6);
   EXPECT_NEAR(*crossing(*pageable, *pinned), *crossed, 1e-6);
-  EXPECT_FALSE(crossing(*fit_copy_curve(curve(1000, 24e9)), *pageable));  // faster at every size
+  EXPECT_FALSE(crossing(*fit_size_curve(curve(1000, 24e9)), *pageable));  // faster at every size
   EXPECT_FALSE(crossing(*pinned, *pinned));
 }
 

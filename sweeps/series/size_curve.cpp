@@ -1,4 +1,4 @@
-#include "sweeps/transfer/curve.h"
+#include "sweeps/series/size_curve.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,7 +6,11 @@
 #include <limits>
 #include <ranges>
 
+#include <fmt/format.h>
+
+#include "bench/measure/finding.h"
 #include "bench/measure/fit.h"
+#include "bench/measure/units.h"
 
 namespace bench::sweeps {
 namespace {
@@ -21,21 +25,21 @@ constexpr std::size_t kEndSizes = 4;
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 
-bool can_be_fitted(std::span<const CopyPoint> by_size) {
-  const auto positive = [](const CopyPoint& point) { return point.bytes > 0 && point.ns.value > 0; };
+bool can_be_fitted(std::span<const SizePoint> by_size) {
+  const auto positive = [](const SizePoint& point) { return point.bytes > 0 && point.ns.value > 0; };
   return by_size.size() >= 2 && std::ranges::all_of(by_size, positive) &&
-         std::ranges::adjacent_find(by_size, std::greater_equal{}, &CopyPoint::bytes) == by_size.end();
+         std::ranges::adjacent_find(by_size, std::greater_equal{}, &SizePoint::bytes) == by_size.end();
 }
 
-CopyCurve::Piece piece_between(double from, double from_ns, double to, double to_ns) {
+SizeCurve::Piece piece_between(double from, double from_ns, double to, double to_ns) {
   const double slope = (to_ns - from_ns) / (to - from);
   return {.to_bytes = to, .latency_ns = from_ns - slope * from, .ns_per_byte = slope};
 }
 
 // The smallest size at which a copy moves so many bytes a nanosecond. Within a piece the rate rises
 // throughout or falls throughout.
-std::optional<double> first_size_of(const CopyCurve& curve, double rate) {
-  for (const CopyCurve::Piece& piece : curve.pieces) {
+std::optional<double> first_size_of(const SizeCurve& curve, double rate) {
+  for (const SizeCurve::Piece& piece : curve.pieces) {
     const double at_end =
         std::isfinite(piece.to_bytes) ? piece.to_bytes / piece.at_ns(piece.to_bytes) : 1 / piece.ns_per_byte;
     if (at_end >= rate) {
@@ -48,11 +52,11 @@ std::optional<double> first_size_of(const CopyCurve& curve, double rate) {
 
 }  // namespace
 
-std::optional<CopyLine> fit_copy_line(std::span<const CopyPoint> by_size) {
+std::optional<SizeLine> fit_size_line(std::span<const SizePoint> by_size) {
   std::vector<double> bytes;
   std::vector<double> times;
   std::vector<double> weights;
-  for (const CopyPoint& point : by_size) {
+  for (const SizePoint& point : by_size) {
     bytes.push_back(point.bytes);
     times.push_back(point.ns.value);
     weights.push_back(1 / (point.ns.value * point.ns.value));
@@ -61,7 +65,7 @@ std::optional<CopyLine> fit_copy_line(std::span<const CopyPoint> by_size) {
   if (!fit) {
     return std::nullopt;
   }
-  CopyLine line{.latency_ns = fit->intercept,
+  SizeLine line{.latency_ns = fit->intercept,
                 .ns_per_byte = fit->slope.value,
                 .bytes_per_s = std::nullopt,
                 .r_squared = fit->r_squared};
@@ -73,11 +77,17 @@ std::optional<CopyLine> fit_copy_line(std::span<const CopyPoint> by_size) {
   return line;
 }
 
-double CopyCurve::at_ns(double bytes) const {
+std::string latency_in_words(const Estimate& latency) {
+  return latency.ci95 && latency.low() <= 0
+             ? fmt::format("below {}", format_duration(std::max(0.0, latency.high())))
+             : plus_minus_duration(std::max(0.0, latency.value), latency.ci95);
+}
+
+double SizeCurve::at_ns(double bytes) const {
   return std::ranges::lower_bound(pieces, bytes, {}, &Piece::to_bytes)->at_ns(bytes);
 }
 
-std::optional<Estimate> CopyCurve::half_bytes() const {
+std::optional<Estimate> SizeCurve::half_bytes() const {
   const auto half_of = [&](double per_s) { return first_size_of(*this, per_s / 2e9); };
   const auto bytes = bytes_per_s ? half_of(bytes_per_s->value) : std::nullopt;
   if (!bytes) {
@@ -92,17 +102,17 @@ std::optional<Estimate> CopyCurve::half_bytes() const {
   return half;
 }
 
-std::optional<CopyCurve> fit_copy_curve(std::span<const CopyPoint> by_size) {
+std::optional<SizeCurve> fit_size_curve(std::span<const SizePoint> by_size) {
   if (!can_be_fitted(by_size) || by_size.back().ns.value < by_size.front().ns.value * (1 + kLeastGrowth)) {
     return std::nullopt;
   }
   const std::size_t end_sizes = std::min(kEndSizes, by_size.size());
-  CopyCurve curve;
-  curve.latency_ns = fit_copy_line(by_size.first(end_sizes))->latency_ns;
-  curve.bytes_per_s = fit_copy_line(by_size.last(end_sizes))->bytes_per_s;
+  SizeCurve curve;
+  curve.latency_ns = fit_size_line(by_size.first(end_sizes))->latency_ns;
+  curve.bytes_per_s = fit_size_line(by_size.last(end_sizes))->bytes_per_s;
   double from = 0;
   double from_ns = std::max(0.0, curve.latency_ns.value);
-  for (const CopyPoint& point : by_size) {
+  for (const SizePoint& point : by_size) {
     curve.pieces.push_back(piece_between(from, from_ns, point.bytes, point.ns.value));
     from = point.bytes;
     from_ns = point.ns.value;
@@ -112,15 +122,15 @@ std::optional<CopyCurve> fit_copy_curve(std::span<const CopyPoint> by_size) {
   return curve;
 }
 
-std::optional<double> crossing(const CopyCurve& first, const CopyCurve& second) {
-  const auto measured = [](const CopyCurve& curve) {
+std::optional<double> crossing(const SizeCurve& first, const SizeCurve& second) {
+  const auto measured = [](const SizeCurve& curve) {
     return std::span(curve.pieces).first(curve.pieces.size() - 1);
   };
   const double from = std::max(first.pieces.front().to_bytes, second.pieces.front().to_bytes);
   const double to = std::min(measured(first).back().to_bytes, measured(second).back().to_bytes);
   std::vector<double> sizes;
-  for (const CopyCurve* curve : {&first, &second}) {
-    for (const CopyCurve::Piece& piece : measured(*curve)) {
+  for (const SizeCurve* curve : {&first, &second}) {
+    for (const SizeCurve::Piece& piece : measured(*curve)) {
       if (from <= piece.to_bytes && piece.to_bytes <= to) {
         sizes.push_back(piece.to_bytes);
       }
@@ -138,10 +148,10 @@ std::optional<double> crossing(const CopyCurve& first, const CopyCurve& second) 
   return std::nullopt;
 }
 
-std::optional<double> faster_from(std::span<const CopyPoint> first, std::span<const CopyPoint> second) {
+std::optional<double> faster_from(std::span<const SizePoint> first, std::span<const SizePoint> second) {
   std::optional<double> from;
-  for (const CopyPoint& one : std::views::reverse(first)) {
-    const auto other = std::ranges::find(second, one.bytes, &CopyPoint::bytes);
+  for (const SizePoint& one : std::views::reverse(first)) {
+    const auto other = std::ranges::find(second, one.bytes, &SizePoint::bytes);
     if (other == second.end()) {
       continue;
     }
@@ -154,20 +164,20 @@ std::optional<double> faster_from(std::span<const CopyPoint> first, std::span<co
   return from;
 }
 
-std::vector<HeldOut> held_out_errors(std::span<const CopyPoint> by_size) {
+std::vector<HeldOut> held_out_errors(std::span<const SizePoint> by_size) {
   constexpr std::size_t kFewest = 5;  // three to fit, which leaves a residual, and two to ask for
   if (by_size.size() < kFewest || !can_be_fitted(by_size)) {
     return {};
   }
-  std::vector<CopyPoint> used;
+  std::vector<SizePoint> used;
   for (std::size_t i = 0; i < by_size.size(); i += 2) {
     used.push_back(by_size[i]);
   }
-  const auto line = fit_copy_line(used);
-  const auto curve = fit_copy_curve(used);
+  const auto line = fit_size_line(used);
+  const auto curve = fit_size_curve(used);
   std::vector<HeldOut> errors;
   for (std::size_t i = 1; i < by_size.size() && curve; i += 2) {
-    const CopyPoint& asked = by_size[i];
+    const SizePoint& asked = by_size[i];
     const auto error = [&](double predicted) {
       return std::abs(predicted - asked.ns.value) / asked.ns.value;
     };

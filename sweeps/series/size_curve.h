@@ -1,5 +1,5 @@
-// The time of a copy by its size: straight lines between the measured sizes, from a latency at no bytes to a
-// bandwidth beyond the largest size. Pure arithmetic.
+// The time of a copy or a collective by its size: straight lines between the measured sizes, from a latency
+// at no bytes to a bandwidth beyond the largest size. Pure arithmetic.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 
 namespace bench::sweeps {
 
-// A measured copy.
-struct CopyPoint {
+// A measured copy or collective.
+struct SizePoint {
   std::string name{};
   double bytes = 0;  // of one copy
-  double moved = 0;  // of all copies of a step, both ways
+  double moved = 0;  // of all copies of a step, both ways; of a collective what bandwidth counts
   Estimate ns{};     // median, positive
   RoundTimes rounds{};
   std::string mark{};  // "○" for a flag that separates it from others
@@ -26,7 +26,7 @@ struct CopyPoint {
 
 // latency + bytes / bandwidth, by least squares with weights 1/t²: errors of a time are in proportion to it,
 // so that small copies, which alone show the latency, count as much as large ones.
-struct CopyLine {
+struct SizeLine {
   Estimate latency_ns;  // may come out negative
   double ns_per_byte = 0;
   // None where the times hardly grow: by less than 1 %, or by less than a quarter and not significantly.
@@ -37,9 +37,16 @@ struct CopyLine {
 };
 
 // nullopt for fewer than two sizes.
-std::optional<CopyLine> fit_copy_line(std::span<const CopyPoint> by_size);
+std::optional<SizeLine> fit_size_line(std::span<const SizePoint> by_size);
 
-struct CopyCurve {
+// Whether its interval is no wider than the value itself.
+inline bool conclusive(const Estimate& estimate) {
+  return estimate.high() - estimate.low() <= estimate.value;
+}
+// "5.1 ± 0.3 µs"; "below 2 µs" of a fitted latency whose interval reaches zero.
+std::string latency_in_words(const Estimate& latency);
+
+struct SizeCurve {
   Estimate latency_ns;                  // of no bytes: where the line through the smallest sizes starts
   std::optional<Estimate> bytes_per_s;  // of a copy without end: from the line through the largest sizes
 
@@ -61,16 +68,16 @@ struct CopyCurve {
 
 // nullopt for fewer than two sizes, sizes that are not positive and growing, or times that grow by less than
 // 1 % over all sizes.
-std::optional<CopyCurve> fit_copy_curve(std::span<const CopyPoint> by_size);
+std::optional<SizeCurve> fit_size_curve(std::span<const SizePoint> by_size);
 
 // The largest size, within those that both were measured at, at which both take the same time. nullopt where
 // one is faster throughout.
-std::optional<double> crossing(const CopyCurve& first, const CopyCurve& second);
+std::optional<double> crossing(const SizeCurve& first, const SizeCurve& second);
 
 // The smallest size from which on, here and at each larger size that both were measured at, `first` is faster
 // and significantly so, by rounds where both have them; without an interval nothing is known. nullopt where
 // it is not so at the largest.
-std::optional<double> faster_from(std::span<const CopyPoint> first, std::span<const CopyPoint> second);
+std::optional<double> faster_from(std::span<const SizePoint> first, std::span<const SizePoint> second);
 
 struct HeldOut {
   std::string name;           // of the point
@@ -79,7 +86,7 @@ struct HeldOut {
 };
 
 // Both fitted on every second size, the first among them, and asked for the others, in the order of size;
-// empty for fewer than five sizes, and for what fit_copy_curve() refuses.
-std::vector<HeldOut> held_out_errors(std::span<const CopyPoint> by_size);
+// empty for fewer than five sizes, and for what fit_size_curve() refuses.
+std::vector<HeldOut> held_out_errors(std::span<const SizePoint> by_size);
 
 }  // namespace bench::sweeps
