@@ -14,8 +14,10 @@
 #include "bench/clock.h"
 #include "bench/commands/gpu_list.h"
 #include "bench/commands/list.h"
+#include "bench/commands/ranked_sweep.h"
 #include "bench/commands/sweep.h"
 #include "bench/error.h"
+#include "bench/ranks.h"
 
 namespace {
 
@@ -46,7 +48,7 @@ bench::ExitCode run(int argc, char** argv) {
   if (names_command(argc, argv)) {
     return bench::run_command(argv[1], std::vector<std::string>(argv + 2, argv + argc));
   }
-  const bench::Options options = bench::parse_options(argc, argv);
+  const bench::Options options = bench::parse_rank_options(argc, argv);
   if (!options.text.empty()) {
     fmt::print("{}", options.text);
     return bench::ExitCode::done;
@@ -77,6 +79,12 @@ int main(int argc, char** argv) {
     }
     return static_cast<int>(code);
   } catch (const bench::UsageError& error) {
+    const auto launch = bench::current_launch();
+    if (launch && launch->rank > 0) {
+      // The first rank says the same. Some launchers end the others at the first exit code that is not 0:
+      // before it spoke, if this one's were.
+      return static_cast<int>(bench::ExitCode::done);
+    }
     return report(error.what(), bench::ExitCode::usage);
   } catch (const bench::NotComparable& error) {
     return report(error.what(), bench::ExitCode::not_comparable);

@@ -15,6 +15,7 @@
 #include "bench/device.h"
 #include "bench/measure/budget.h"
 #include "bench/measure/result.h"
+#include "bench/ranks.h"
 #include "bench/workload.h"
 
 namespace bench {
@@ -40,6 +41,9 @@ struct SweepRequest {
   std::vector<std::int64_t> memory_caps;             // bytes, growing; at least one
   std::uint64_t seed = 1;
   std::string label;  // of the result file: the workload's name, "all", or what the sweep calls it
+  // Of a sweep over ranks; nullptr where no launcher started several, which only a dry run allows.
+  RankGroup* ranks = nullptr;
+  std::vector<RankPlace> places;  // of each rank
 
   std::int64_t largest_cap() const { return memory_caps.back(); }
 };
@@ -148,12 +152,18 @@ struct SweepType {
   std::string name;      // "batch"
   std::string question;  // "Where does a larger batch stop paying, and what does it cost in memory?"
   std::string default_workload;
+  std::string default_mode{};  // of the workload; empty: its first
   // Workloads covered together where none is asked for, the default among them; without it the default alone.
   std::function<bool(const WorkloadType&)> covers{};
   std::vector<CommandOption> options{};  // of its own: "soak"
   // Takes several modes, values of a workload's option and memory caps, separated by commas; without --mode
   // every mode instead of the workload's first.
   bool takes_lists = false;
+
+  // Of a sweep over ranks: what every rank but the first does until the first one's Sweep ends. It has the
+  // option rank-timeout.
+  std::function<void(const SweepRequest&, Device&)> serve{};
+  bool takes_workload = true;  // false: it measures no workload, and is refused one
 
   // Changes a request that has the workload's defaults and a label already: to defaults of the sweep's own,
   // or to a label that tells runs apart where the workload's name does not. Optional.

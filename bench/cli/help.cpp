@@ -140,9 +140,11 @@ std::string help_of(const SweepType& sweep, bool verbose) {
   for (const WorkloadType* workload : covered_workloads(sweep)) {
     covered.push_back(workload->name);
   }
-  text += covered.empty() ? fmt::format("Default workload: {} (bench --workload {} --help)\n",
-                                        sweep.default_workload, sweep.default_workload)
-                          : wrap(fmt::format("Default workloads: {}", fmt::join(covered, ", ")), width(), 2);
+  text += !sweep.takes_workload ? ""
+          : covered.empty()
+              ? fmt::format("Default workload: {} (bench --workload {} --help)\n", sweep.default_workload,
+                            sweep.default_workload)
+              : wrap(fmt::format("Default workloads: {}", fmt::join(covered, ", ")), width(), 2);
   if (sweep.takes_lists) {
     text += wrap("--mode, --memory-cap and a workload's options take several values, separated by commas.",
                  width(), 0);

@@ -226,10 +226,30 @@ class OptionsReader {
     });
   }
 
+  void refuse_workload_options(const Options& options, const SweepType& sweep) const {
+    std::vector<std::string> of_workloads{"workload", "mode", "dtype", "batch"};
+    for (const auto& [option, workloads] : takers_by_option<WorkloadType>()) {
+      of_workloads.push_back(option);
+    }
+    for (const std::string& option : of_workloads) {
+      const std::string* const text = line_.text_of(option);
+      const bool own = std::ranges::find(sweep.options, option, &CommandOption::name) != sweep.options.end();
+      if ((text != nullptr && !own) || options.file_workload != nullptr) {
+        throw UsageError(fmt::format("--{}: {} was given, but --sweep {} measures no workload; leave it out",
+                                     text == nullptr ? options.file_workload->file->format : option,
+                                     quote(text == nullptr ? options.file_workload->file->path : *text),
+                                     sweep.name));
+      }
+    }
+  }
+
   void read_workload_options(Options& options) const {
     const SweepType* const sweep = registry<SweepType>().find(options.sweep);
     if (sweep == nullptr) {
       return;
+    }
+    if (!sweep->takes_workload) {
+      return refuse_workload_options(options, *sweep);
     }
     const std::string& registered = options.workload.empty() ? sweep->default_workload : options.workload;
     const WorkloadType* const type = options.file_workload != nullptr

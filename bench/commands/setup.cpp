@@ -156,8 +156,12 @@ std::unique_ptr<Device> open_asked_device(const Options& options) {
 }
 
 SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
-                          const Clock& clock) {
+                          const Clock& clock, WatchedRanks* ranks) {
   SweepRequest request(clock);
+  if (ranks != nullptr) {
+    request.ranks = ranks;
+    request.places = ranks->places();
+  }
   const bool of_file = options.file_workload != nullptr;
   request.workload = of_file ? options.file_workload.get()
                              : registry<WorkloadType>().find(options.workload.empty() ? sweep.default_workload
@@ -165,9 +169,10 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
   request.workloads = options.workload.empty() && !of_file && sweep.covers ? covered_workloads(sweep)
                                                                            : std::vector{request.workload};
   const std::vector<std::string>& modes = request.workload->modes;
-  request.modes = !options.modes.empty() ? options.modes
-                  : sweep.takes_lists    ? modes
-                                         : std::vector{modes.front()};
+  request.modes = !options.modes.empty()       ? options.modes
+                  : sweep.takes_lists          ? modes
+                  : sweep.default_mode.empty() ? std::vector{modes.front()}
+                                               : std::vector{sweep.default_mode};
   request.modes_given = !options.modes.empty();
   request.dtypes = options.dtypes;
   request.batches = options.batches;

@@ -11,6 +11,7 @@
 #include "bench/clock.h"
 #include "bench/device.h"
 #include "bench/measure/result.h"
+#include "bench/run/rank_watch.h"
 #include "bench/run/runner.h"
 #include "bench/sweep.h"
 
@@ -35,7 +36,7 @@ std::unique_ptr<Device> open_asked_device(const Options& options);
 // free on the device, all of it where the device is not here. Throws UsageError for an option of a mode that
 // is not asked for.
 SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
-                          const Clock& clock);
+                          const Clock& clock, WatchedRanks* ranks = nullptr);
 
 RunSettings run_settings(const Options& options, const SweepRequest& request, const SweepPlan& plan,
                          Clock::time_point started);

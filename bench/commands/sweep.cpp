@@ -16,6 +16,7 @@
 #include "bench/cli/table.h"
 #include "bench/commands/benchmark_out.h"
 #include "bench/commands/planned_sweep.h"
+#include "bench/commands/ranked_sweep.h"
 #include "bench/commands/resume.h"
 #include "bench/commands/setup.h"
 #include "bench/commands/summary.h"
@@ -62,14 +63,14 @@ class LiveOutput : public RunObserver {
 class SweepRun {
  public:
   SweepRun(const Options& options, const std::vector<std::string>& argv,
-           const std::optional<Continuation>& continued, const Clock& clock)
+           const std::optional<Continuation>& continued, WatchedRanks* ranks, const Clock& clock)
       : options_(options),
         argv_(argv),
         continued_(continued),
         budget_(clock, continued ? continued->started : clock.now(), options.time_budget),
         type_(*registry<SweepType>().find(options.sweep)),
         device_(open_asked_device(options)),
-        request_(make_request(options, type_, *device_, clock)),
+        request_(make_request(options, type_, *device_, clock, ranks)),
         sweep_(type_.make(request_, *device_)),
         planned_(sweep_->plan(), request_, *device_, options.benchmark.filter),
         file_(options.out, type_.name, request_.label,
@@ -318,9 +319,14 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
   install_interrupt_handlers();  // before anything is planned
   const std::optional<Continuation> continued = take_continuation();
   initialize_google_benchmark(options.benchmark.other_flags);
+  const std::unique_ptr<WatchedRanks> ranks = join_ranks(options, argv, clock);
+  if (ranks != nullptr && ranks->rank() > 0) {
+    serve_first_rank(options, *ranks, clock);
+    return ExitCode::done;
+  }
   std::optional<SweepRun> run;
   try {
-    run.emplace(options, argv, continued, clock);
+    run.emplace(options, argv, continued, ranks.get(), clock);
   } catch (const Interrupted&) {
     return interrupted_while_planning();
   } catch (const UsageError& error) {

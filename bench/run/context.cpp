@@ -91,6 +91,11 @@ std::string_view bench_version() {
   return BENCH_VERSION;
 }
 
+std::string build_name() {
+  const std::string_view git(BENCH_GIT);
+  return git.empty() ? std::string(bench_version()) : fmt::format("{} ({})", bench_version(), git);
+}
+
 RunContext make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
                         std::uint64_t seed) {
   RunContext context;

@@ -27,5 +27,7 @@ Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue)
 
 // This program's version.
 std::string_view bench_version();
+// The version, and the commit where it is known: "1.0 (v1.0-3-gabc)".
+std::string build_name();
 
 }  // namespace bench

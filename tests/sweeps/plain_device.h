@@ -11,7 +11,7 @@
 namespace bench::sweeps::testing {
 
 // With memory, and without transfers.
-class PlainDevice final : public bench::testing::FakeDevice {
+class PlainDevice : public bench::testing::FakeDevice {
  public:
   PlainDevice() : FakeDevice({Dtype::fp32}) {}
   void upload(void* to, const void* from, std::int64_t bytes) override {

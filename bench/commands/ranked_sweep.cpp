@@ -1,0 +1,146 @@
+#include "bench/commands/ranked_sweep.h"
+
+#include <functional>
+#include <optional>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/commands/setup.h"
+#include "bench/error.h"
+#include "bench/measure/units.h"
+#include "bench/registry.h"
+#include "bench/run/context.h"
+#include "bench/sweep.h"
+
+namespace bench {
+namespace {
+
+// Throws UsageError on every rank where one gives another text than the first. Ranks may end from then on.
+void require_same(RankGroup& ranks, const std::string& what, const std::string& own) {
+  const std::vector<std::string> all = texts_of(ranks, own);
+  for (std::size_t rank = 1; rank < all.size(); ++rank) {
+    if (all[rank] != all.front()) {
+      end_together(ranks);
+      throw UsageError(
+          fmt::format("rank {} has another {} than rank 0: '{}', not '{}'; start all ranks alike", rank, what,
+                      all[rank], all.front()));
+    }
+  }
+}
+
+// Throws the UsageError of the first rank that has one, on every rank.
+void require_on_all(RankGroup& ranks, const std::function<void()>& body) {
+  std::string own;
+  try {
+    body();
+  } catch (const UsageError& error) {
+    own = error.what();
+  }
+  const std::vector<std::string> all = texts_of(ranks, own);
+  for (std::size_t rank = 0; rank < all.size(); ++rank) {
+    if (!all[rank].empty()) {
+      end_together(ranks);
+      throw UsageError(rank == 0 ? all[rank] : fmt::format("rank {}: {}", rank, all[rank]));
+    }
+  }
+}
+
+std::vector<std::string> arguments_of(int argc, const char* const* argv) {
+  return {argv + 1, argv + argc};
+}
+
+RankWatchSettings watch_settings(const Options& options) {
+  RankWatchSettings settings;
+  if (const auto given = options.sweep_options.find("rank-timeout"); given != options.sweep_options.end()) {
+    settings.timeout = parse_duration("--rank-timeout", given->second);
+  }
+  return settings;
+}
+
+std::unique_ptr<WatchedRanks> watched(std::unique_ptr<RankGroup> joined, RankWatchSettings settings) {
+  std::vector<RankPlace> places = places_of(*joined);
+  return std::make_unique<WatchedRanks>(std::move(joined), std::move(places), std::move(settings));
+}
+
+void require_alike(RankGroup& ranks, const std::vector<std::string>& arguments) {
+  require_same(ranks, "build", build_name());
+  require_same(ranks, "command line", fmt::format("{}", fmt::join(arguments, " ")));
+}
+
+// Where no group can be joined, ranks cannot be compared.
+void require_alike_without_sweep(const RankLaunch& launch, const std::vector<std::string>& arguments) {
+  std::unique_ptr<RankGroup> joined;
+  try {
+    joined = join_launched(launch);
+  } catch (const UsageError&) {
+    return;
+  }
+  const auto ranks = watched(std::move(joined), {});
+  require_alike(*ranks, arguments);
+  end_together(*ranks);
+}
+
+std::optional<RankLaunch> launch_of_several() {
+  std::optional<RankLaunch> launch = current_launch();
+  return launch && launch->size > 1 ? launch : std::nullopt;
+}
+
+}  // namespace
+
+Options parse_rank_options(int argc, const char* const* argv) {
+  const std::optional<RankLaunch> launch = launch_of_several();
+  try {
+    Options options = parse_options(argc, argv);
+    const SweepType* const sweep = registry<SweepType>().find(options.sweep);
+    if (launch && sweep != nullptr && !sweep->serve) {
+      throw UsageError(
+          fmt::format("--sweep {}: {} started {} processes, which would write one file; start one",
+                      sweep->name, launch->launcher, launch->size));
+    }
+    watch_settings(options);
+    return options;
+  } catch (const UsageError&) {
+    if (launch) {
+      require_alike_without_sweep(*launch, arguments_of(argc, argv));
+    }
+    throw;
+  }
+}
+
+std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vector<std::string>& argv,
+                                         const Clock& clock) {
+  const SweepType& sweep = *registry<SweepType>().find(options.sweep);
+  if (!sweep.serve) {
+    return nullptr;
+  }
+  const std::optional<RankLaunch> launch = launch_of_several();
+  if (!launch) {
+    if (options.dry_run || options.benchmark.list_tests) {
+      return nullptr;
+    }
+    const LaunchAdvice advice = launch_advice();
+    throw UsageError(fmt::format("--sweep {}: it needs two ranks or more; start it with: {} {}{}", sweep.name,
+                                 advice.command, fmt::join(argv, " "),
+                                 advice.reason.empty() ? "" : " (" + advice.reason + ")"));
+  }
+  auto ranks = watched(join_launched(*launch), watch_settings(options));
+  require_alike(*ranks, {argv.begin() + 1, argv.end()});
+  require_on_all(*ranks, [&] {  // opened again where it is used
+    const std::unique_ptr<Device> device = open_asked_device(options);
+    SweepRequest request = make_request(options, sweep, *device, clock, ranks.get());
+    request.ranks = nullptr;  // it is only planned
+    sweep.make(request, *device);
+  });
+  return ranks;
+}
+
+void serve_first_rank(const Options& options, WatchedRanks& ranks, const Clock& clock) {
+  const SweepType& sweep = *registry<SweepType>().find(options.sweep);
+  const std::unique_ptr<Device> device = open_asked_device(options);
+  const SweepRequest request = make_request(options, sweep, *device, clock, &ranks);
+  sweep.serve(request, *device);
+}
+
+}  // namespace bench

@@ -1,0 +1,27 @@
+// Sweeps over ranks: how this process joins the others, and what all but the first do.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/cli/options.h"
+#include "bench/clock.h"
+#include "bench/run/rank_watch.h"
+
+namespace bench {
+
+// As parse_options(). Throws UsageError also where a launcher gave this process other options than the
+// others.
+Options parse_rank_options(int argc, const char* const* argv);
+
+// nullptr for a sweep of one process, and for a dry run without a launcher. Throws UsageError, on every rank:
+// where a launcher is missing, naming the command to type; where it started several processes for a sweep of
+// one; where ranks differ in build or options, or one cannot open its device.
+std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vector<std::string>& argv,
+                                         const Clock& clock);
+
+// Returns when the first rank's sweep has ended.
+void serve_first_rank(const Options& options, WatchedRanks& ranks, const Clock& clock);
+
+}  // namespace bench

@@ -1,0 +1,130 @@
+// A group of ranks: processes that work on one step together, on one host or on several, and what they send
+// each other. Implemented in kernels/ranks/, by MPI; the tests have a group of threads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace bench {
+
+enum class CollectiveKind { all_reduce, reduce_scatter, all_gather, send, receive };
+
+// One operation, which every rank of the group starts (send and receive: the two peers). Buffers are host
+// memory and do not overlap; an all_reduce may have one for both.
+struct Collective {
+  CollectiveKind kind = CollectiveKind::all_reduce;
+  const void* from = nullptr;
+  void* to = nullptr;
+  // all_reduce: of each buffer. reduce_scatter: of a rank's result; `from` has one for each rank. all_gather:
+  // of a rank's part; `to` has one for each rank. send, receive: of the message. Reductions add fp32 values,
+  // so that their bytes are a multiple of 4.
+  std::int64_t bytes = 0;
+  int peer = 0;  // of send and receive
+};
+
+// A collective under way, whose buffers it has until it is waited for.
+class PendingCollective {
+ public:
+  PendingCollective() = default;
+  PendingCollective(const PendingCollective&) = delete;
+  PendingCollective& operator=(const PendingCollective&) = delete;
+  virtual ~PendingCollective() = default;
+  // Gives the library a moment to go on with all that is under way: some do nothing otherwise.
+  virtual void poll() = 0;
+  virtual void wait() = 0;  // once
+};
+
+// The other ranks cannot be reached any more, or the library failed.
+class RanksLost : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+// Used by one thread. Every function throws RanksLost.
+class RankGroup {
+ public:
+  RankGroup() = default;
+  RankGroup(const RankGroup&) = delete;
+  RankGroup& operator=(const RankGroup&) = delete;
+  virtual ~RankGroup() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  // The first `ranks` of this group, from 1 to all of them, as a group; nullptr for the others. Every rank
+  // calls it.
+  virtual std::unique_ptr<RankGroup> first(int ranks) = 0;
+  virtual void run(const Collective& collective) = 0;  // returns when its own part is done
+  virtual std::unique_ptr<PendingCollective> start(const Collective& collective) = 0;
+  virtual void barrier() = 0;
+  // From now on the first rank may do something of its own for long before it calls; and no more.
+  virtual void expect_long_wait(bool /*expected*/) {}
+  // From now on ranks may end: called before they are told to.
+  virtual void expect_ends() {}
+};
+
+// Every rank calls it before it ends.
+void end_together(RankGroup& group);
+// What each rank gives, by rank. Every rank calls it.
+std::vector<std::string> texts_of(RankGroup& group, const std::string& own);
+
+// Where a rank runs.
+struct RankPlace {
+  std::string host;
+  std::int64_t process = 0;
+  std::int64_t namespace_id = 0;  // of its process numbers, so that containers on one host are told apart
+  std::set<int> cores{};          // that it may use: some launchers bind each rank to one
+};
+// Of every rank, in their order. Every rank calls it.
+std::vector<RankPlace> places_of(RankGroup& group);
+// Hosts, each once, in the order of their first rank.
+std::vector<std::string> hosts_of(const std::vector<RankPlace>& places);
+
+// What the launcher says of this process.
+struct RankLaunch {
+  std::string launcher;  // "mpirun of Open MPI", "srun"
+  std::string engine;    // that belongs to it; empty: any
+  int rank = 0;
+  int size = 1;
+};
+
+// A library by which ranks reach each other, registered where it is implemented.
+struct RankEngine {
+  std::string name;           // "openmpi"
+  std::string title;          // "Open MPI"
+  std::string launcher;       // "mpirun.openmpi"
+  std::string packages;       // of Debian, which it needs
+  std::string rank_variable;  // of the environment that its launcher gives each rank
+  std::string size_variable;
+  std::function<std::string()> missing;  // why it cannot be used here; empty: it can
+  // The group of all ranks that were launched. Throws UsageError and RanksLost.
+  std::function<std::unique_ptr<RankGroup>()> join;
+};
+
+// nullptr where there is no such variable, as std::getenv.
+using LaunchVariables = std::function<const char*(const char* name)>;
+
+// nullopt where no launcher started this process. Of several that did, one that started more than one rank
+// counts, then one whose engine is known.
+std::optional<RankLaunch> launch_of(const LaunchVariables& environment);
+// Of this process.
+std::optional<RankLaunch> current_launch();
+
+// Throws UsageError where no engine fits the launcher, and where the engine sees another number of ranks.
+std::unique_ptr<RankGroup> join_launched(const RankLaunch& launch);
+
+// "mpirun.openmpi -n 2": what starts several ranks with an engine that is here; "mpirun -n 2" where there is
+// none. `reason`: why not, empty otherwise.
+struct LaunchAdvice {
+  std::string command;
+  std::string reason;
+};
+LaunchAdvice launch_advice();
+
+}  // namespace bench

@@ -1,0 +1,233 @@
+#include "bench/run/rank_watch.h"
+
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+// Without the library's own clean-up, which would wait for the ranks that are lost.
+void end_process(const std::string& sentence) {
+  const std::string line = "bench: " + sentence + "\n";
+  [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::_Exit(static_cast<int>(ExitCode::inconclusive));
+}
+
+// A call counts while this lives.
+class CallUnderWay {
+ public:
+  explicit CallUnderWay(std::atomic<std::uint64_t>& calls) : calls_(calls) { ++calls_; }
+  CallUnderWay(const CallUnderWay&) = delete;
+  CallUnderWay& operator=(const CallUnderWay&) = delete;
+  ~CallUnderWay() { ++calls_; }
+
+ private:
+  std::atomic<std::uint64_t>& calls_;
+};
+
+}  // namespace
+
+ProcessState process_state(std::int64_t process) {
+  std::ifstream stat(fmt::format("/proc/{}/stat", process));
+  std::string line;
+  std::getline(stat, line);
+  const std::size_t name_end = line.rfind(") ");  // "12 (a name) S …"
+  if (name_end == std::string::npos || name_end + 2 >= line.size()) {
+    return ProcessState::gone;
+  }
+  switch (line[name_end + 2]) {
+    case 'Z':
+    case 'X':
+      return ProcessState::gone;
+    case 'T':
+    case 't':
+      return ProcessState::stopped;
+    default:
+      return ProcessState::running;
+  }
+}
+
+WatchedRanks::WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPlace> places,
+                           RankWatchSettings settings)
+    : group_(std::move(group)),
+      settings_(std::move(settings)),
+      group_rank_(group_->rank()),
+      places_(std::move(places)) {
+  if (!settings_.end) {
+    settings_.end = end_process;
+  }
+  thread_ = std::thread([this] { watch(); });
+}
+
+WatchedRanks::~WatchedRanks() {
+  {
+    const CallUnderWay call(calls_);
+    group_.reset();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    stop_ = true;
+  }
+  stopping_.notify_one();
+  if (thread_.joinable()) {
+    thread_.join();
+  }
+}
+
+// Their calls are the whole group's.
+class WatchedRanks::Pending final : public PendingCollective {
+ public:
+  Pending(WatchedRanks& whole, std::unique_ptr<PendingCollective> pending)
+      : whole_(whole), pending_(std::move(pending)) {}
+  void poll() override {
+    whole_.guarded([&] { pending_->poll(); });
+  }
+  void wait() override {
+    whole_.guarded([&] { pending_->wait(); });
+  }
+
+ private:
+  WatchedRanks& whole_;
+  std::unique_ptr<PendingCollective> pending_;
+};
+
+class WatchedRanks::Part final : public RankGroup {
+ public:
+  Part(WatchedRanks& whole, std::unique_ptr<RankGroup> part) : whole_(whole), part_(std::move(part)) {}
+
+  int rank() const override { return part_->rank(); }
+  int size() const override { return part_->size(); }
+  std::unique_ptr<RankGroup> first(int ranks) override { return whole_.part_of(*part_, ranks); }
+  void run(const Collective& collective) override {
+    whole_.guarded([&] { part_->run(collective); });
+  }
+  std::unique_ptr<PendingCollective> start(const Collective& collective) override {
+    return whole_.started(*part_, collective);
+  }
+  void barrier() override {
+    whole_.guarded([&] { part_->barrier(); });
+  }
+
+ private:
+  WatchedRanks& whole_;
+  std::unique_ptr<RankGroup> part_;
+};
+
+std::unique_ptr<RankGroup> WatchedRanks::part_of(RankGroup& group, int ranks) {
+  std::unique_ptr<RankGroup> part;
+  guarded([&] { part = group.first(ranks); });
+  return part == nullptr ? nullptr : std::make_unique<Part>(*this, std::move(part));
+}
+
+std::unique_ptr<PendingCollective> WatchedRanks::started(RankGroup& group, const Collective& collective) {
+  std::unique_ptr<PendingCollective> pending;
+  guarded([&] { pending = group.start(collective); });
+  return std::make_unique<Pending>(*this, std::move(pending));
+}
+
+std::unique_ptr<RankGroup> WatchedRanks::first(int ranks) {
+  return part_of(*group_, ranks);
+}
+
+std::unique_ptr<PendingCollective> WatchedRanks::start(const Collective& collective) {
+  return started(*group_, collective);
+}
+
+void WatchedRanks::guarded(const std::function<void()>& call) {
+  try {
+    const CallUnderWay under_way(calls_);
+    call();
+  } catch (const RanksLost& error) {
+    std::this_thread::sleep_for(2 * settings_.pace);  // the watch may find out which rank it is
+    if (ending_.exchange(true)) {
+      thread_.join();
+    } else {
+      settings_.end(
+          fmt::format("{}; rank {} ends here; what was measured before is saved", error.what(), group_rank_));
+    }
+    throw;
+  }
+}
+
+void WatchedRanks::run(const Collective& collective) {
+  guarded([&] { group_->run(collective); });
+}
+
+void WatchedRanks::barrier() {
+  guarded([&] { group_->barrier(); });
+}
+
+bool WatchedRanks::is_near(const RankPlace& place) const {
+  const RankPlace& own = places_[static_cast<std::size_t>(group_rank_)];
+  return place.host == own.host && place.namespace_id == own.namespace_id && place.process != own.process;
+}
+
+std::string WatchedRanks::named(std::size_t rank) const {
+  return fmt::format("rank {} (process {} on {})", rank, places_[rank].process, places_[rank].host);
+}
+
+std::string WatchedRanks::lost(std::chrono::nanoseconds waited) const {
+  const bool late = waited >= settings_.timeout * (long_wait_ ? settings_.patience : 1);
+  const bool may_be_stopped = waited >= settings_.timeout;
+  std::vector<std::size_t> silent;  // not known to run
+  for (std::size_t rank = 0; rank < places_.size(); ++rank) {
+    if (!is_near(places_[rank])) {
+      if (static_cast<int>(rank) != group_rank_) {
+        silent.push_back(rank);
+      }
+      continue;
+    }
+    const ProcessState state = settings_.state(places_[rank].process);
+    if (state == ProcessState::gone && !ends_expected_) {
+      return fmt::format("{} is gone; rank {} ends here; what was measured before is saved", named(rank),
+                         group_rank_);
+    }
+    if (may_be_stopped && state == ProcessState::stopped) {
+      return fmt::format(
+          "{} is stopped and did not answer for {}; rank {} ends here; what was measured before is saved",
+          named(rank), format_duration(static_cast<double>(waited.count())), group_rank_);
+    }
+  }
+  if (!late) {
+    return "";
+  }
+  const std::string who = silent.empty()
+                              ? "another rank on this host"
+                              : fmt::format("one of the ranks {} on other hosts", fmt::join(silent, ", "));
+  return fmt::format(
+      "{} did not answer for {} (--rank-timeout); rank {} ends here; what was measured before is saved", who,
+      format_duration(static_cast<double>(waited.count())), group_rank_);
+}
+
+void WatchedRanks::watch() {
+  std::uint64_t seen = 0;
+  auto since = std::chrono::steady_clock::now();
+  std::unique_lock lock(mutex_);
+  while (!stopping_.wait_for(lock, settings_.pace, [this] { return stop_; })) {
+    const std::uint64_t calls = calls_;
+    const auto now = std::chrono::steady_clock::now();
+    if (calls != seen || calls % 2 == 0) {
+      seen = calls;
+      since = now;
+    }
+    const std::string sentence = lost(now - since);
+    if (!sentence.empty()) {
+      if (!ending_.exchange(true)) {
+        settings_.end(sentence);
+      }
+      return;
+    }
+  }
+}
+
+}  // namespace bench

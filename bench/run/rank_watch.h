@@ -1,0 +1,80 @@
+// Ends the process where the ranks that it waits for do not answer: a library's call cannot be given up, and
+// some launchers let the others wait forever.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "bench/ranks.h"
+
+namespace bench {
+
+enum class ProcessState { running, stopped, gone };
+// Of a process on this host. A zombie is gone.
+ProcessState process_state(std::int64_t process);
+
+struct RankWatchSettings {
+  std::chrono::nanoseconds timeout = std::chrono::seconds(60);  // of one call
+  int patience = 10;  // times the timeout, where a long wait is expected
+  std::chrono::nanoseconds pace = std::chrono::milliseconds(250);
+  std::function<ProcessState(std::int64_t process)> state = process_state;
+  // Called once. By default prints the sentence and ends the process with exit code 3, a second later: the
+  // other ranks of this host see the rank that was lost, not this one.
+  std::function<void(const std::string& sentence)> end;
+};
+
+// The same group, watched: a rank on this host that is gone ends this process at once, and a call that takes
+// longer than the timeout, or fails, ends it too. The sentence names the rank where its host is this one.
+class WatchedRanks final : public RankGroup {
+ public:
+  // `places`: of each rank, see places_of().
+  WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPlace> places, RankWatchSettings settings);
+  ~WatchedRanks() override;
+
+  int rank() const override { return group_rank_; }
+  int size() const override { return static_cast<int>(places_.size()); }
+  const std::vector<RankPlace>& places() const { return places_; }
+
+  std::unique_ptr<RankGroup> first(int ranks) override;
+  void run(const Collective& collective) override;
+  std::unique_ptr<PendingCollective> start(const Collective& collective) override;
+  void barrier() override;
+  void expect_long_wait(bool expected) override { long_wait_ = expected; }
+  void expect_ends() override { ends_expected_ = true; }
+
+ private:
+  class Part;
+  class Pending;
+
+  std::unique_ptr<RankGroup> part_of(RankGroup& group, int ranks);
+  std::unique_ptr<PendingCollective> started(RankGroup& group, const Collective& collective);
+  void watch();
+  void guarded(const std::function<void()>& call);
+  // Why this process ends; empty: it goes on.
+  std::string lost(std::chrono::nanoseconds waited) const;
+  bool is_near(const RankPlace& place) const;
+  std::string named(std::size_t rank) const;
+
+  std::unique_ptr<RankGroup> group_;
+  RankWatchSettings settings_;
+  int group_rank_;
+  std::vector<RankPlace> places_;
+  std::atomic<std::uint64_t> calls_{0};  // odd: one is under way
+  std::atomic<bool> ends_expected_{false};
+  std::atomic<bool> long_wait_{false};
+  std::atomic<bool> ending_{false};  // a sentence is being said
+  std::mutex mutex_;
+  std::condition_variable stopping_;
+  bool stop_ = false;
+  std::thread thread_;  // last: it uses all of the above
+};
+
+}  // namespace bench

@@ -1,0 +1,170 @@
+#include "sweeps/collectives/findings.h"
+
+#include <algorithm>
+#include <cmath>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "bench/measure/finding.h"
+#include "bench/measure/flags.h"
+#include "bench/measure/units.h"
+#include "sweeps/series/points.h"
+
+namespace bench::sweeps {
+namespace {
+
+std::string in_words(const CollectiveParams& params) {
+  const std::string where = params.hosts == 1 ? "on one host" : fmt::format("on {} hosts", params.hosts);
+  return params.operation == Operation::send_receive
+             ? fmt::format("Send-receive of ranks 0 and {} {}", params.peer, where)
+             : fmt::format("{} of {} ranks {}",
+                           params.operation == Operation::all_reduce       ? "All-reduce"
+                           : params.operation == Operation::reduce_scatter ? "Reduce-scatter"
+                                                                           : "All-gather",
+                           params.ranks, where);
+}
+
+void note(Json& details, const std::string& name, const Estimate& estimate) {
+  details[name] = estimate.value;
+  if (estimate.ci95) {
+    details[name + "_ci95"] = {estimate.ci95->low, estimate.ci95->high};
+  }
+}
+
+// The value is the bus bandwidth of large sizes.
+Finding claim_model(const CollectiveSeries& series) {
+  Finding finding = finding_of("model/" + series.label(), "B/s");
+  for (const SizePoint& point : series.points) {
+    finding.evidence.push_back(point.name);
+  }
+  const SizeCurve& curve = *series.curve;
+  const double factor = bus_factor(series.operation, series.ranks);
+  finding.details = {{"ranks", series.ranks}, {"hosts", series.hosts}, {"bus_factor", factor}};
+  note(finding.details, "latency_ns", curve.latency_ns);
+  finding.claim = fmt::format("{}: latency {}", in_words(series), latency_in_words(curve.latency_ns));
+  if (!curve.bytes_per_s) {
+    finding.claim += fmt::format(", hardly longer up to {} [measure larger --sizes].",
+                                 format_bytes(static_cast<std::int64_t>(series.points.back().bytes)));
+    return finding;
+  }
+  note(finding.details, "algorithm_bytes_per_s", *curve.bytes_per_s);
+  const Estimate bus = scaled(*curve.bytes_per_s, factor);
+  finding.set(bus, kOfFit);
+  if (!conclusive(bus)) {
+    finding.claim += fmt::format(", bandwidth inconclusive ({} to {}) [{}].", format_rate(bus.low(), "B/s"),
+                                 format_rate(bus.high(), "B/s"), kGiveTime);
+    return finding;
+  }
+  finding.claim += fmt::format(", bus bandwidth {}", plus_minus_rate(bus.value, bus.ci95, "B/s"));
+  if (const auto half = curve.half_bytes()) {
+    note(finding.details, "half_bytes", *half);
+    finding.claim += fmt::format(", half of it at {}", format_bytes(std::llround(half->value)));
+  }
+  finding.claim += '.';
+  return finding;
+}
+
+// "5.10 GB/s ±2 %"; "–" for an interval that is unknown, or wider than the figure.
+std::string rate_cell(const SizePoint& point, double bytes) {
+  const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
+  return fmt::format("{} {}", format_rate(bytes / point.ns.value * 1e9, "B/s"),
+                     point.ns.ci95 && half <= 1 ? "±" + format_percent(half) : "–");
+}
+
+// The smallest and the largest, and those nearest to 4 KiB, 64 KiB and 1 MiB.
+bool is_telling(const SizePoint& point, const CollectiveSeries& series) {
+  return std::ranges::any_of(std::vector{1.0, 0x1p12, 0x1p16, 0x1p20, 0x1p63}, [&](double wanted) {
+    return &*std::ranges::min_element(series.points, {}, [&](const SizePoint& other) {
+      return std::abs(std::log(other.bytes / wanted));
+    }) == &point;
+  });
+}
+
+TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
+  TextTable table{.title =
+                      "Median time of the slowest rank; bandwidth by bytes over time, and of the bus, ± half "
+                      "of the 95 % interval",
+                  .rows = {{"operation", "ranks", "bytes", "time", "bandwidth", "bus bandwidth", ""}},
+                  .right = {false, true, true, true, true, true, false},
+                  .lists_points = true,
+                  .details = every_size};
+  table.title += every_size ? ", all sizes" : " (all sizes: --verbose)";
+  for (const CollectiveSeries& series : all) {
+    for (const SizePoint& point : series.points) {
+      if (every_size || is_telling(point, series)) {
+        table.rows.push_back({series.label(), fmt::format("{}", series.ranks),
+                              format_bytes(static_cast<std::int64_t>(point.bytes)),
+                              format_duration(point.ns.value),
+                              format_rate(point.bytes / point.ns.value * 1e9, "B/s"),
+                              rate_cell(point, point.moved), point.mark});
+      }
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+std::vector<CollectiveSeries> collective_series(const ResultDocument& document) {
+  const FlagMarks marks(document.benchmarks);
+  std::vector<CollectiveSeries> all;
+  for (const MeasuredPoint& measured : document.benchmarks) {
+    const auto* const params = params_as<CollectiveParams>(measured);
+    if (params == nullptr) {
+      continue;
+    }
+    auto series = std::ranges::find(all, params->label(), &CollectiveSeries::label);
+    if (series == all.end()) {
+      series = all.insert(all.end(), CollectiveSeries{*params});
+    }
+    const auto bytes = static_cast<double>(params->bytes);
+    series->points.push_back({.name = measured.name,
+                              .bytes = bytes,
+                              .moved = bytes * bus_factor(params->operation, params->ranks),
+                              .ns = measured.stats.step_time(),
+                              .rounds = {},
+                              .mark = std::string(marks.of(measured))});
+  }
+  for (CollectiveSeries& series : all) {
+    std::ranges::sort(series.points, {}, &SizePoint::bytes);
+    series.curve = fit_size_curve(series.points);
+  }
+  std::ranges::sort(all, {}, [](const CollectiveSeries& series) {
+    return std::tuple(series.operation, series.hosts, series.peer);
+  });
+  return all;
+}
+
+std::vector<Finding> collectives_findings(const ResultDocument& document, const RankSetup& setup) {
+  std::vector<Finding> findings;
+  for (const CollectiveSeries& series : collective_series(document)) {
+    if (series.curve && series.points.size() >= 3) {
+      findings.push_back(claim_model(series));
+    }
+  }
+  findings.push_back(claim_ranks(setup, 1));
+  if (auto conditions = claim_conditions(document)) {
+    findings.push_back(*std::move(conditions));
+  }
+  choose_collectives_headlines(findings);
+  return findings;
+}
+
+void choose_collectives_headlines(std::vector<Finding>& findings) {
+  std::vector<std::string> names;
+  for (const Finding& finding : findings) {
+    if (finding.name.starts_with("model/") && names.size() + 1 < static_cast<std::size_t>(kHeadlines)) {
+      names.push_back(finding.name);
+    }
+  }
+  names.emplace_back("ranks");
+  set_headlines(findings, names, true);
+}
+
+std::vector<TextTable> collectives_tables(const ResultDocument& document) {
+  const std::vector<CollectiveSeries> all = collective_series(document);
+  return all.empty() ? std::vector<TextTable>{} : std::vector{table_of(all, false), table_of(all, true)};
+}
+
+}  // namespace bench::sweeps

@@ -1,0 +1,29 @@
+// Where the ranks of a sweep run.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/device.h"
+#include "bench/measure/result.h"
+#include "bench/sweep.h"
+
+namespace bench::sweeps {
+
+struct RankSetup {
+  std::vector<std::string> hosts;  // of each rank
+  int near = 0;                    // ranks on the first one's host
+  int cores = 0;                   // of that host, which these may use together
+};
+
+// Of a dry run without a launcher: two ranks on this host.
+std::vector<RankPlace> places_in(const SweepRequest& request);
+RankSetup setup_of(const SweepRequest& request);
+
+// Throws UsageError where MPI cannot read the device's memory.
+void require_host_memory(const std::string& sweep, const Device& device);
+
+// How many hosts there are; `threads` of each rank that share a host's cores.
+Finding claim_ranks(const RankSetup& setup, int threads);
+
+}  // namespace bench::sweeps

@@ -1,0 +1,106 @@
+#include "sweeps/ranks/team.h"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/units.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr double kRefused = -1;  // the first figure, before the bytes that were wanted
+
+}  // namespace
+
+RankAnswer RankTeam::answer(const Order& order) {
+  switch (order.action) {
+    case Order::Action::prepare:
+      try {
+        std::unique_ptr<RankPart> part = make_(ranks_, static_cast<std::size_t>(order.point));
+        const RankAnswer known = part->prepared();
+        parts_[order.number] = std::move(part);
+        return known;
+      } catch (const OutOfMemory& error) {
+        return {kRefused, static_cast<double>(error.requested)};
+      }
+    case Order::Action::run:
+      return parts_.at(order.number)->run(order.calls);
+    case Order::Action::verify:
+      return parts_.at(order.number)->verify();
+    case Order::Action::release:
+      parts_.erase(order.number);
+      return {};
+    case Order::Action::end:
+      ended_ = true;
+      end_together(ranks_);
+      return {};
+  }
+  return {};
+}
+
+std::vector<RankAnswer> RankTeam::carry_out(const Order& own) {
+  const auto size = static_cast<std::size_t>(ranks_.size());
+  std::vector<Order> orders(size);
+  ranks_.expect_long_wait(true);  // for an order
+  ranks_.run({.kind = CollectiveKind::all_gather, .from = &own, .to = orders.data(), .bytes = sizeof(own)});
+  ranks_.expect_long_wait(orders.front().action == Order::Action::prepare);
+  const RankAnswer answered = answer(orders.front());
+  std::vector<RankAnswer> answers(size);
+  ranks_.run({.kind = CollectiveKind::all_gather,
+              .from = answered.data(),
+              .to = answers.data(),
+              .bytes = sizeof(answered)});
+  return answers;
+}
+
+std::vector<RankAnswer> RankTeam::prepare(std::size_t point, std::int64_t& number) {
+  number = ++numbers_;
+  std::vector<RankAnswer> answers = carry_out(
+      {.action = Order::Action::prepare, .number = number, .point = static_cast<std::int64_t>(point)});
+  const auto refused =
+      std::ranges::find_if(answers, [](const RankAnswer& answer) { return answer[0] == kRefused; });
+  if (refused != answers.end()) {
+    release(number);
+    const auto bytes = static_cast<std::int64_t>((*refused)[1]);
+    throw OutOfMemory(
+        fmt::format("rank {} has no memory for {}", refused - answers.begin(), format_bytes(bytes)), bytes);
+  }
+  return answers;
+}
+
+std::vector<RankAnswer> RankTeam::run(std::int64_t number, std::int64_t calls) {
+  return carry_out({.action = Order::Action::run, .number = number, .calls = calls});
+}
+
+std::vector<RankAnswer> RankTeam::verify(std::int64_t number) {
+  return carry_out({.action = Order::Action::verify, .number = number});
+}
+
+void RankTeam::release(std::int64_t number) noexcept {
+  try {
+    carry_out({.action = Order::Action::release, .number = number});
+  } catch (const std::exception&) {
+    // The ranks are lost: the next call says so.
+  }
+}
+
+void RankTeam::end() noexcept {
+  try {
+    carry_out({.action = Order::Action::end});
+  } catch (const std::exception&) {
+    // The ranks are lost: nobody is left to be told.
+  }
+}
+
+void RankTeam::serve() {
+  while (!ended_) {
+    carry_out({});
+  }
+}
+
+}  // namespace bench::sweeps

@@ -1,0 +1,274 @@
+// How a process finds its ranks, and ends where they are lost.
+#include <gmock/gmock.h>
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <string>
+#include <thread>
+
+#include "bench/error.h"
+#include "bench/ranks.h"
+#include "bench/registry.h"
+#include "bench/run/rank_watch.h"
+#include "tests/bench/support/passing_ranks.h"
+#include "tests/bench/support/thread_ranks.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using std::chrono_literals::operator""ms;
+using std::chrono_literals::operator""h;
+
+class OneRank : public RankGroup {
+ public:
+  int rank() const override { return 0; }
+  int size() const override { return 1; }
+  std::unique_ptr<RankGroup> first(int) override { return std::make_unique<OneRank>(); }
+  void run(const Collective&) override {}
+  std::unique_ptr<PendingCollective> start(const Collective&) override { return nullptr; }
+  void barrier() override {}
+};
+
+bool here_is_missing = false;
+
+RankEngine fake_engine(const std::string& name, const std::string& variables, bool is_missing) {
+  return {
+      .name = name,
+      .title = "MPI of " + name,
+      .launcher = "run." + name,
+      .packages = "lib" + name,
+      .rank_variable = variables + "_RANK",
+      .size_variable = variables + "_SIZE",
+      .missing = [is_missing] { return is_missing || here_is_missing ? std::string("it is missing") : ""; },
+      .join = [] { return std::make_unique<OneRank>(); }};
+}
+const Registration<RankEngine> absent{fake_engine("absent", "ABSENT", true)};
+const Registration<RankEngine> here{fake_engine("here", "HERE", false)};
+
+std::optional<RankLaunch> launch_in(const std::map<std::string, std::string>& variables) {
+  return launch_of([&](const char* name) {
+    const auto found = variables.find(name);
+    return found == variables.end() ? nullptr : found->second.c_str();
+  });
+}
+
+std::string join_refusal(const RankLaunch& launch) {
+  try {
+    join_launched(launch);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+TEST(RankLaunch, IsReadFromTheEnvironment) {
+  EXPECT_FALSE(launch_in({}));
+  const auto found = launch_in({{"HERE_RANK", "2"}, {"HERE_SIZE", "4"}});
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->engine, "here");
+  EXPECT_EQ(found->rank, 2);
+  EXPECT_EQ(found->size, 4);
+  // A batch job of one task that starts mpirun: the launcher of several ranks counts.
+  EXPECT_EQ(
+      launch_in(
+          {{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}, {"HERE_RANK", "1"}, {"HERE_SIZE", "2"}})
+          ->engine,
+      "here");
+  EXPECT_EQ(launch_in({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}})->launcher, "srun");
+  EXPECT_EQ(launch_in({{"RANK", "1"}, {"WORLD_SIZE", "2"}})->launcher, "torchrun");
+  for (const auto& [rank, size] : {std::pair{"4", "4"}, {"-1", "2"}, {"x", "2"}, {"0", ""}, {"1", "2x"}}) {
+    EXPECT_FALSE(launch_in({{"HERE_RANK", rank}, {"HERE_SIZE", size}})) << rank << " " << size;
+  }
+}
+
+TEST(RankLaunch, AnotherNumberOfRanksIsNamed) {
+  EXPECT_EQ(join_launched({.launcher = "mpirun", .engine = "here"})->size(), 1);
+  EXPECT_THAT(
+      join_refusal({.launcher = "the mpirun of X", .engine = "here", .rank = 0, .size = 4}),
+      AllOf(HasSubstr("the mpirun of X started 4 ranks, but MPI of here sees 1"), HasSubstr("use run.here")));
+  EXPECT_THAT(join_refusal({.launcher = "srun", .engine = "", .rank = 0, .size = 4}),
+              HasSubstr("--mpi=pmi2"));
+}
+
+TEST(RankLaunch, AnEngineThatIsMissingIsNamedWithAWayOut) {
+  EXPECT_THAT(join_refusal({.launcher = "run.absent", .engine = "absent", .rank = 0, .size = 2}),
+              AllOf(HasSubstr("it is missing"), HasSubstr("use run.here")));
+  EXPECT_EQ(launch_advice().command, "run.here -n 2");
+  here_is_missing = true;
+  EXPECT_THAT(join_refusal({.launcher = "run.absent", .engine = "absent", .rank = 0, .size = 2}),
+              HasSubstr("apt-get install libhere"));
+  EXPECT_THAT(launch_advice().reason, HasSubstr("without MPI"));
+  here_is_missing = false;
+}
+
+TEST(RankTexts, AreThoseOfEveryRank) {
+  testing::run_ranks(3, [](RankGroup& group) {
+    const std::string own(static_cast<std::size_t>(100 * group.rank()), 'x');  // the first is empty
+    EXPECT_THAT(texts_of(group, own), ElementsAre("", std::string(100, 'x'), std::string(200, 'x')));
+    EXPECT_THAT(texts_of(group, ""), ElementsAre("", "", ""));
+  });
+}
+
+TEST(RankPlaces, TellHostsApart) {
+  testing::run_ranks(3, [](RankGroup& group) {
+    const auto places = places_of(group);
+    ASSERT_EQ(places.size(), 3U);
+    EXPECT_EQ(places.front().process, ::getpid());
+    EXPECT_EQ(places.front().cores, places.back().cores);
+    EXPECT_FALSE(places.front().cores.empty());
+    EXPECT_EQ(hosts_of(places).size(), 1U);
+  });
+  EXPECT_THAT(hosts_of({{.host = "b"}, {.host = "a"}, {.host = "b"}}), ElementsAre("b", "a"));
+}
+
+TEST(RankWatch, KnowsWhetherAProcessRuns) {
+  EXPECT_EQ(process_state(::getpid()), ProcessState::running);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::pause();
+    ::_exit(0);
+  }
+  ::kill(child, SIGSTOP);
+  ::waitpid(child, nullptr, WUNTRACED);
+  EXPECT_EQ(process_state(child), ProcessState::stopped);
+  ::kill(child, SIGKILL);
+  siginfo_t info{};
+  ::waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);
+  EXPECT_EQ(process_state(child), ProcessState::gone) << "a zombie";
+  ::waitpid(child, nullptr, 0);
+  EXPECT_EQ(process_state(child), ProcessState::gone);
+}
+
+// Rank 0 of three: rank 1 on this host, rank 2 on another.
+class StuckGroup final : public OneRank {
+ public:
+  int size() const override { return 3; }
+  void barrier() override {
+    while (!ended) {
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+  std::atomic<bool> ended{false};
+};
+
+// What the watch says while a barrier does not return.
+std::string sentence_of(ProcessState state, std::chrono::nanoseconds timeout, bool ends_expected = false) {
+  auto made = std::make_unique<StuckGroup>();
+  StuckGroup& group = *made;
+  std::string sentence;
+  const std::vector<RankPlace> places{
+      {.host = "a", .process = 10}, {.host = "a", .process = 11}, {.host = "b", .process = 12}};
+  WatchedRanks watched(std::move(made), places,
+                       {.timeout = timeout,
+                        .pace = 20ms,
+                        .state =
+                            [&](std::int64_t process) {
+                              EXPECT_EQ(process, 11);
+                              return state;
+                            },
+                        .end =
+                            [&](const std::string& said) {
+                              sentence = said;
+                              group.ended = true;
+                            }});
+  if (ends_expected) {
+    watched.expect_ends();
+  }
+  watched.barrier();
+  return sentence;
+}
+
+TEST(RankWatch, ARankThatIsGoneIsNamedAtOnce) {
+  EXPECT_THAT(sentence_of(ProcessState::gone, 1h),
+              AllOf(HasSubstr("rank 1 (process 11 on "), HasSubstr("is gone")));
+}
+
+TEST(RankWatch, ARankThatIsStoppedIsNamedAfterTheTimeout) {
+  EXPECT_THAT(sentence_of(ProcessState::stopped, 100ms),
+              AllOf(HasSubstr("rank 1 (process 11 on "), HasSubstr("is stopped and did not answer for")));
+}
+
+// Where the first rank may be long at work, others wait ten times as long; not for one that is stopped.
+TEST(RankWatch, ALongWaitThatIsExpectedTakesLonger) {
+  auto made = std::make_unique<StuckGroup>();
+  StuckGroup& group = *made;
+  std::string sentence;
+  WatchedRanks watched(
+      std::move(made), {{.host = "a", .process = 10}, {.host = "b"}, {.host = "b"}},
+      {.timeout = 50ms, .pace = 5ms, .state = process_state, .end = [&](const std::string& said) {
+         sentence = said;
+         group.ended = true;
+       }});
+  watched.expect_long_wait(true);
+  const auto start = std::chrono::steady_clock::now();
+  watched.barrier();
+  EXPECT_GT(std::chrono::steady_clock::now() - start, 450ms);
+  EXPECT_THAT(sentence, HasSubstr("did not answer"));
+}
+
+// Their calls are watched as the whole group's are, and an all_reduce may be in place.
+TEST(RankWatch, TheFirstRanksAreAGroup) {
+  testing::run_ranks(4, [](RankGroup& group) {
+    WatchedRanks watched(std::make_unique<testing::PassingRanks>(group), places_of(group), {});
+    const auto part = watched.first(3);
+    ASSERT_EQ(part != nullptr, group.rank() < 3);
+    if (part == nullptr) {
+      return;
+    }
+    EXPECT_EQ(part->size(), 3);
+    float sum = static_cast<float>(part->rank()) + 1;
+    const auto pending = part->start({.from = &sum, .to = &sum, .bytes = sizeof(sum)});
+    pending->poll();
+    pending->wait();
+    EXPECT_EQ(sum, 6);
+    part->barrier();
+  });
+}
+
+TEST(RankWatch, OfOtherHostsTheRanksAreNamed) {
+  EXPECT_THAT(sentence_of(ProcessState::running, 100ms),
+              AllOf(HasSubstr("one of the ranks 2 on other hosts"), HasSubstr("--rank-timeout")));
+  EXPECT_THAT(sentence_of(ProcessState::gone, 100ms, true), HasSubstr("did not answer"))
+      << "ends are expected";
+}
+
+TEST(RankWatch, ACallThatFailsEndsTheRank) {
+  struct Failing final : OneRank {
+    void barrier() override { throw RanksLost("MPI_Barrier failed: no process"); }
+  };
+  std::vector<std::string> said;
+  WatchedRanks watched(
+      std::make_unique<Failing>(), {{.host = "a", .process = 10}},
+      {.timeout = 1h, .pace = 1ms, .state = process_state, .end = [&](const std::string& one) {
+         said.push_back(one);
+       }});
+  EXPECT_THROW(watched.barrier(), RanksLost);
+  EXPECT_THAT(said, ElementsAre(HasSubstr("MPI_Barrier failed: no process; rank 0 ends here")));
+}
+
+TEST(RankWatch, CallsThatReturnAreNotTimedOut) {
+  testing::run_ranks(2, [](RankGroup& group) {
+    std::atomic<int> ends = 0;
+    WatchedRanks watched(
+        std::make_unique<testing::PassingRanks>(group), places_of(group),
+        {.timeout = 100ms, .pace = 1ms, .state = process_state, .end = [&](const std::string&) { ++ends; }});
+    const auto until = std::chrono::steady_clock::now() + 300ms;
+    float last = 0;
+    while (last == 0) {  // both leave in the same turn
+      const float over = group.rank() == 0 && std::chrono::steady_clock::now() > until ? 1 : 0;
+      watched.run({.from = &over, .to = &last, .bytes = sizeof(float)});
+    }
+    EXPECT_EQ(ends, 0);
+  });
+}
+
+}  // namespace
+}  // namespace bench

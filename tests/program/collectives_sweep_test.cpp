@@ -1,0 +1,159 @@
+// bench --sweep collectives under the launchers of both MPIs, on few small points. Skipped for an MPI that is
+// not installed.
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/launchers.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+Arguments collectives_run(const std::filesystem::path& out, int round_count = 3) {
+  return rounds(round_count) + Arguments{"--sweep", "collectives",         "--device",  "cpu",
+                                         "--sizes", "64B,4KiB,64KiB,1MiB", "--no-plot", "--no-cache",
+                                         "--out",   out.string()};
+}
+
+class CollectivesSweepProgram : public ::testing::TestWithParam<Mpi> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_not(GetParam()); !reason.empty()) {
+      GTEST_SKIP() << reason;
+    }
+  }
+  std::string launch(int ranks) const { return launch_of(GetParam(), ranks); }
+
+  const TemporaryFolder folder_;
+};
+INSTANTIATE_TEST_SUITE_P(Mpi, CollectivesSweepProgram, ::testing::Values(kOpenMpi, kMpich),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST_P(CollectivesSweepProgram, OneRankWritesEveryRanksFigures) {
+  for (const int ranks : {2, 4}) {
+    const Ended ended = run_script(launch(ranks) + "\"$@\"", collectives_run(folder_.path()));
+    ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
+    const auto file = folder_.path() / ("collectives-" + std::to_string(ranks) + "-ranks-cpu.json");
+    EXPECT_EQ(schema_errors(read_file(file)), "");
+    const ResultDocument document = read_result(file);
+    EXPECT_EQ(document.benchmarks.size(), 16U);
+    EXPECT_TRUE(document.unmeasured.empty());
+    for (const MeasuredPoint& point : document.benchmarks) {
+      EXPECT_TRUE(point.verification.value().passed) << point.name;
+      const bool pair = point.params.at("operation") == "send-receive";
+      EXPECT_EQ(point.params.at("ranks"), pair ? 2 : ranks);
+      ASSERT_EQ(point.notes.size(), point.samples_ns.size());
+      EXPECT_EQ(point.notes.front()->to_json().at("rank_ns").size(), static_cast<std::size_t>(ranks));
+    }
+    EXPECT_TRUE(std::ranges::count(document.findings, "model/all-reduce", &Finding::name) == 1);
+    const std::string first = "result   ";
+    EXPECT_THAT(ended.out, HasSubstr(first));
+    EXPECT_EQ(ended.out.find(first), ended.out.rfind(first)) << "one rank prints\n" << ended.out;
+  }
+}
+
+TEST_P(CollectivesSweepProgram, WrongUsageIsOneSentenceFromOneRank) {
+  const Ended ended = run_script(launch(3) + "\"$@\"",
+                                 collectives_run(folder_.path()) + Arguments{"--operations", "all-to-all"});
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  const std::string sentence = "--operations: 'all-to-all' was given";
+  EXPECT_THAT(ended.err, HasSubstr(sentence));
+  EXPECT_EQ(ended.err.find(sentence), ended.err.rfind(sentence)) << ended.err;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_P(CollectivesSweepProgram, ARankWithOtherOptionsIsNamed) {
+  const Mpi& mpi = GetParam();
+  for (const char* const other : {"--seed 2", "--seed none", "--sweep batch", "--rank-timeout 1"}) {
+    const Ended ended =
+        run_script(launch(3) + "sh -c 'if [ $" + mpi.rank_variable + " = 1 ]; then exec \"$@\" " + other +
+                       "; fi; exec \"$@\" --seed 1' sh \"$@\"",
+                   collectives_run(folder_.path()));
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    const std::string sentence = "bench: rank 1 has another command line than rank 0: '";
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(sentence), HasSubstr(other)));
+    EXPECT_EQ(ended.err.find(sentence), ended.err.rfind(sentence)) << ended.err;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST_P(CollectivesSweepProgram, SeveralProcessesDoNotWriteOneFile) {
+  const Ended ended = run_script(launch(2) + "\"$@\"", small_run(folder_.path()));
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  const std::string sentence = "started 2 processes, which would write one file";
+  EXPECT_THAT(ended.err, HasSubstr(sentence));
+  EXPECT_EQ(ended.err.find(sentence), ended.err.rfind(sentence)) << ended.err;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+// The launcher of another MPI starts single processes: the environment says three ranks, the library one.
+TEST_P(CollectivesSweepProgram, ALauncherOfAnotherMpiIsNamed) {
+  const Mpi& mpi = GetParam();
+  const std::string size = mpi.name == "openmpi" ? "OMPI_COMM_WORLD_SIZE" : "PMI_SIZE";
+  for (const int rank : {0, 2}) {
+    const Ended ended = run_script(
+        "export " + size + "=3 " + mpi.rank_variable + "=" + std::to_string(rank) + "; exec \"$@\"",
+        collectives_run(folder_.path()));
+    EXPECT_EQ(ended.code, rank == 0 ? 2 : 0) << ended.err;
+    EXPECT_EQ(ended.err.find("started 3 ranks, but") != std::string::npos, rank == 0) << ended.err;
+  }
+}
+
+// The first rank is told by what the others' processes do: one is killed, one stopped.
+TEST_P(CollectivesSweepProgram, ARankThatDiesIsNamedAndWhatWasMeasuredIsKept) {
+  const Mpi& mpi = GetParam();
+  const std::string script = mpi.launcher + " " + mpi.together + " " + mpi.survivors + " -n 3 sh -c 'if [ $" +
+                             mpi.rank_variable +
+                             " = 2 ]; then me=$$; (sleep 6; kill -9 $me) & fi; exec \"$@\"' sh \"$@\"";
+  const Ended ended = run_script(script, collectives_run(folder_.path(), kEndless));
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("bench: rank 2 (process "), HasSubstr("is gone; rank 0 ends here")));
+  const ResultDocument document = read_result(folder_.path() / "collectives-3-ranks-cpu.json");
+  EXPECT_FALSE(document.benchmarks.empty());
+}
+
+TEST_P(CollectivesSweepProgram, ARankThatStopsIsNamedAfterTheTimeout) {
+  const Mpi& mpi = GetParam();
+  const std::string script = launch(2) + "sh -c 'if [ $" + mpi.rank_variable +
+                             " = 1 ]; then me=$$; (sleep 4; kill -STOP $me; sleep 8; kill -9 $me) & fi; "
+                             "exec \"$@\"' sh \"$@\"";
+  const Ended ended =
+      run_script(script, collectives_run(folder_.path(), kEndless) + Arguments{"--rank-timeout", "2s"});
+  EXPECT_NE(ended.code, 0);
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("rank 1 (process "), HasSubstr("is stopped and did not answer for 2")));
+}
+
+TEST(CollectivesSweepAlone, PrintsTheCommandToTypeAndPlansADryRun) {
+  const Ended alone = run_bench({"--sweep", "collectives", "--device", "cpu"});
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("-n 2 "), HasSubstr("--sweep collectives --device cpu")));
+  const Ended planned = run_bench({"--sweep", "collectives", "--device", "cpu", "--dry-run"});
+  EXPECT_EQ(planned.code, 0) << planned.err;
+  EXPECT_THAT(planned.out, AllOf(HasSubstr("collectives/all-reduce/ranks:2/bytes:64"),
+                                 HasSubstr("collectives/send-receive/ranks:2/bytes:67108864"),
+                                 HasSubstr("nothing was run")));
+}
+
+TEST(CollectivesSweepAlone, TakesNoWorkload) {
+  for (const Arguments& wrong :
+       {Arguments{"--workload", "resnet18"}, {"--batch", "2"}, {"--bytes", "1KiB"}}) {
+    const Ended ended = run_bench(Arguments{"--sweep", "collectives", "--dry-run"} + wrong);
+    EXPECT_EQ(ended.code, 2);
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(wrong.front()), HasSubstr("measures no workload")));
+  }
+  EXPECT_THAT(run_bench({"--sweep", "collectives", "--help"}).out, Not(HasSubstr("Default workload")));
+}
+
+}  // namespace
+}  // namespace bench::testing
