@@ -12,11 +12,13 @@
 
 #include "bench/device.h"
 #include "bench/dtype.h"
+#include "bench/error.h"
 #include "bench/json.h"
 #include "bench/measure/budget.h"
 #include "bench/measure/workload_file.h"
 #include "bench/memory.h"
 #include "bench/model/network_terms.h"
+#include "bench/ranks.h"
 
 namespace bench {
 
@@ -26,6 +28,10 @@ struct WorkloadSpec {
   std::int64_t batch = 1;
   std::uint64_t seed = 1;
   std::map<std::string, std::string> options;  // every option of the type, in text, defaults filled in
+  // Of a training step that ranks do together: how many, each with `batch` samples, and the bytes of
+  // gradients, at least, that are reduced at a time.
+  int ranks = 1;
+  std::int64_t bucket = 0;
 };
 
 // One step's work, from shapes alone.
@@ -102,6 +108,13 @@ class Workload {
   virtual Algorithms algorithms() const { return {}; }
 };
 
+// One rank's part of a step that ranks do together: each calls the same functions in the same order.
+class RankWorkload : public Workload {
+ public:
+  // Of the last step: nanoseconds in which it computed nothing for the other ranks' data.
+  virtual double waited_ns() const = 0;
+};
+
 // A workload whose options were read: all that can be asked of it before it is made.
 class ConfiguredWorkload {
  public:
@@ -121,6 +134,12 @@ class ConfiguredWorkload {
   virtual std::optional<Composition> composition(Device& /*device*/) const { return std::nullopt; }
   // Throws OutOfMemory or Unsupported.
   virtual std::unique_ptr<Workload> make(Device& device) const = 0;
+
+  // Of a spec of several ranks, for one of them: those of the group. Throws what make() throws; by default
+  // there is none.
+  virtual std::unique_ptr<RankWorkload> make_part(Device& /*device*/, RankGroup& /*ranks*/) const {
+    throw Unsupported("it has no step that several ranks do together");
+  }
 
   // The step's work at batch 1 as eager PyTorch does it, for the model of GPUs that are not here; nullopt
   // where no model knows it.

@@ -83,9 +83,9 @@ ProgramPlan trained(const Graph& graph, const Target& target) {
 }
 
 // Records the loss of a micro-batch, softmax cross-entropy over rows of classes, and contributes its gradient
-// to the logits. `micro_batches` are averaged over; the labels lie in the block of the input. Throws
-// Unsupported.
-void record_loss(ProgramPlan& plan, Recorder& recorder, std::int64_t micro_batch, std::int64_t micro_batches,
+// to the logits. The micro-batches of all ranks are averaged over; the labels lie in the block of the input.
+// Throws Unsupported.
+void record_loss(ProgramPlan& plan, Recorder& recorder, std::int64_t micro_batch, const TrainOptions& options,
                  const std::string& suffix) {
   Program& program = plan.program;
   TrainingParts& training = *plan.training;
@@ -105,7 +105,7 @@ void record_loss(ProgramPlan& plan, Recorder& recorder, std::int64_t micro_batch
         "the loss of training is a cross-entropy over classes, and the output has one: it would be 0");
   }
   loss.classes = training.classes;
-  loss.scale = 1.0F / static_cast<float>(loss.rows * micro_batches);
+  loss.scale = 1.0F / static_cast<float>(loss.rows * options.accumulate * options.ranks);
   loss.dtype = plan.target.dtype;
   loss.scaled = training.loss_scale.has_value();
 
@@ -141,7 +141,7 @@ void record_micro_batch(ProgramPlan& plan, Recorder& recorder, const TrainOption
   for (Value value = 1; value <= logits; ++value) {
     recorder.forward(value);
   }
-  record_loss(plan, recorder, micro_batch, options.accumulate, suffix);
+  record_loss(plan, recorder, micro_batch, options, suffix);
   if (options.recompute) {
     return record_backward_by_segments(recorder, plan.graph, logits);
   }

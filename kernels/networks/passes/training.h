@@ -19,6 +19,8 @@ struct TrainOptions {
   // Keep only the values between blocks, and compute a block's again: see recompute.cpp.
   bool recompute = false;
   bool loss_scaling = false;  // see kernels/operations/loss_scale/loss_scale.h
+  // That add up their gradients: each is of the mean over the samples of all.
+  int ranks = 1;
   // Bytes of parameters, at least, that are updated together within the backward pass where that can be; 0:
   // all of them after it. See updates.cpp.
   std::int64_t update_slice = 256 * 1024;

@@ -27,6 +27,11 @@ class Trainer : public ProgramRunner {
 
   // Queues forward and backward passes only: gradients are left where gradient() finds them.
   void run_gradients() { run_part(0, plan_.training->optimizer_begin); }
+  // The same in parts, from one instruction up to, not including, another; and what follows the last.
+  void run_part(std::size_t begin, std::size_t end) { ProgramRunner::run(begin, end, false); }
+  void run_optimizer() { ProgramRunner::run(plan_.training->optimizer_begin, instruction_count()); }
+  // Where a group's gradients lie, in the order of its parameters.
+  std::byte* gradients(const ParameterGroup& group) { return block(group.gradients); }
   // Queues what the loss depends on alone: the forward passes. Leaves the gradients as they are.
   void run_loss();
   // Waits, and returns the mean loss over the batch that the latest pass found.
@@ -48,7 +53,6 @@ class Trainer : public ProgramRunner {
 
  private:
   std::vector<bool> needed_for_loss() const;  // by instruction, before the optimizer's
-  void run_part(std::size_t begin, std::size_t end) { ProgramRunner::run(begin, end, false); }
   void start_states();
   LossScale loss_scale() const;  // as it is on the device
   std::vector<float> unpacked(const PlannedParameter& parameter, TensorId tensor);

@@ -13,6 +13,7 @@
 #include "kernels/networks/eager/terms.h"
 #include "kernels/workloads/network/composition.h"
 #include "kernels/workloads/network/infer.h"
+#include "kernels/workloads/network/parallel_train.h"
 #include "kernels/workloads/network/train.h"
 #include "kernels/workloads/options.h"
 #include "kernels/workloads/reference_answers.h"
@@ -186,17 +187,21 @@ class ConfiguredInference final : public ConfiguredNetwork {
 
 class ConfiguredTraining final : public ConfiguredNetwork {
  public:
-  ConfiguredTraining(NetworkPoint point, std::shared_ptr<GradientReference> reference)
-      : ConfiguredNetwork(std::move(point)), reference_(std::move(reference)) {}
+  ConfiguredTraining(NetworkPoint point, std::int64_t bucket, std::shared_ptr<GradientReference> reference)
+      : ConfiguredNetwork(std::move(point)), bucket_(bucket), reference_(std::move(reference)) {}
 
   std::unique_ptr<Workload> make(Device& device) const override {
     return std::make_unique<TrainWorkload>(point(), reference_, device);
+  }
+  std::unique_ptr<RankWorkload> make_part(Device& device, RankGroup& ranks) const override {
+    return std::make_unique<ParallelTrainWorkload>(point(), bucket_, ranks, device);
   }
 
  private:
   bool trains() const override { return true; }
   ProgramPlan program(Device& device) const override { return plan_training(point(), device); }
 
+  std::int64_t bucket_;
   std::shared_ptr<GradientReference> reference_;
 };
 
@@ -225,6 +230,10 @@ TrainOptions train_options(const WorkloadSpec& spec) {
   options.recompute = step_options().recompute.read(spec);
   options.in_place = step_options().in_place.read(spec);
   options.loss_scaling = spec.dtype == Dtype::fp16;
+  options.ranks = spec.ranks;
+  if (spec.ranks > 1) {
+    options.update_slice = 0;  // gradients are added up first
+  }
   return options;
 }
 
@@ -266,7 +275,7 @@ WorkloadType network_workload(const NetworkSource& source) {
     if (spec.mode == "train") {
       auto reference =
           gradients->of(question_of(source, spec), [] { return std::make_shared<GradientReference>(); });
-      return std::make_shared<ConfiguredTraining>(std::move(point), std::move(reference));
+      return std::make_shared<ConfiguredTraining>(std::move(point), spec.bucket, std::move(reference));
     }
     auto expected = answers->of(question_of(source, spec), expected_logits(point));
     return std::make_shared<ConfiguredInference>(std::move(point), std::move(expected));

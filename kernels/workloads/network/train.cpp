@@ -76,11 +76,11 @@ std::optional<std::string> why_not_trained(const Graph& graph) {
   return std::nullopt;
 }
 
-void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round) {
+void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round, std::uint64_t rounds) {
   constexpr std::uint64_t kSamples = 8;  // distinct ones in a batch
   std::vector<Sample> samples;
   std::vector<std::int32_t> labels;
-  for (std::uint64_t index = round * kSamples; index < (round + 1) * kSamples; ++index) {
+  for (std::uint64_t index = round * kSamples; index < (round + rounds) * kSamples; ++index) {
     samples.push_back(seeded_sample(trainer.plan().graph, seed, index));
     const std::vector<std::int32_t> of_sample = seeded_labels(trainer.plan(), seed, index);
     labels.insert(labels.end(), of_sample.begin(), of_sample.end());

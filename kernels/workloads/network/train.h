@@ -18,8 +18,9 @@ ProgramPlan plan_training(const NetworkPoint& point, Device& device);
 // The same of a spec. Throws UsageError too.
 ProgramPlan plan_training(const NetworkType& network, const WorkloadSpec& spec, Device& device);
 
-// The samples and labels of round number `round`, of eight distinct ones each.
-void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round = 0);
+// The samples and labels of so many rounds from number `round` on, of eight distinct ones each.
+void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round = 0,
+                      std::uint64_t rounds = 1);
 
 // Why the network cannot be trained on any device: a layer that has no gradient, or an output that no loss
 // reads; nullopt where it can.

@@ -1,0 +1,61 @@
+// One rank's part of a data-parallel training step: every rank has the whole network and samples of its own,
+// and the ranks add up their gradients before each updates its parameters, which stay the same.
+//
+// Gradients are added up in buckets, neighbouring parameters of at least so many bytes, each from the moment
+// on when the backward pass has left it, while that goes on with earlier layers (as PyTorch's
+// DistributedDataParallel does). A bucket is a part of the block that the gradients lie in: it takes no
+// memory of its own. Batch norms normalise over a rank's own samples.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "bench/ranks.h"
+#include "bench/workload.h"
+#include "kernels/networks/program/trainer.h"
+#include "kernels/workloads/network/network_workload.h"
+
+namespace bench::kernels {
+
+class ParallelTrainWorkload final : public RankWorkload {
+ public:
+  // The point is of as many ranks as the group has; its gradients are fp32 in the host's memory. `bucket`:
+  // bytes. Throws Unsupported and OutOfMemory.
+  ParallelTrainWorkload(const NetworkPoint& point, std::int64_t bucket, RankGroup& ranks, Device& device);
+
+  void step() override;
+  double waited_ns() const override { return waited_ns_; }
+  // The sums against those of each parameter's gradients alone, which nothing overlaps; and whether every
+  // rank has the same bits.
+  Verification verify() override;
+  Work work() const override { return trainer_.plan().work(); }
+  Algorithms algorithms() const override { return trainer_.plan().algorithms(); }
+
+  Trainer& trainer() { return trainer_; }
+  std::size_t buckets() const { return buckets_.size(); }
+  // Forward and backward passes: every rank's gradients become the sum.
+  void run_gradients();
+
+ private:
+  struct Bucket {
+    std::size_t behind = 0;  // the last instruction that touches it
+    std::byte* data = nullptr;
+    std::int64_t bytes = 0;
+  };
+  void find_buckets(std::int64_t least);
+  void within_library(const std::function<void()>& call);
+  void run_part(std::size_t begin, std::size_t end);
+  std::vector<std::vector<float>> gradients();
+  bool is_same_everywhere(const std::vector<std::vector<float>>& gradients);
+
+  RankGroup& ranks_;
+  Trainer trainer_;
+  std::vector<Bucket> buckets_;  // in the order in which they are done
+  std::vector<std::unique_ptr<PendingCollective>> pending_;
+  double waited_ns_ = 0;
+};
+
+}  // namespace bench::kernels

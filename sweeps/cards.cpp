@@ -1,0 +1,228 @@
+// What do more cards give?
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "bench/measure/axis.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/units.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
+#include "sweeps/cards/findings.h"
+#include "sweeps/cards/workload.h"
+#include "sweeps/ranks/setup.h"
+#include "sweeps/ranks/team.h"
+#include "sweeps/series/points.h"
+
+namespace bench::sweeps {
+namespace {
+
+constexpr std::int64_t kDefaultBatch = 8;
+
+bool is_strong(const SweepRequest& request) {
+  return parse_words("--scaling", request.sweep_options.at("scaling"), {"weak", "strong"}) ==
+         std::vector<std::string>{"strong"};
+}
+
+// Powers of two up to the ranks that were started, and that number.
+std::vector<std::int64_t> counts_in(const SweepRequest& request) {
+  const auto started = static_cast<std::int64_t>(places_in(request).size());
+  const std::string& given = request.sweep_options.at("cards");
+  std::vector<std::int64_t> counts;
+  if (given != "auto") {
+    counts = parse_axis("--cards", given);
+    if (counts.back() > started) {
+      throw UsageError(fmt::format("--cards: {} was given; accepted: up to {}, the ranks that were started",
+                                   quote(given), started));
+    }
+    return counts;
+  }
+  for (std::int64_t count = 1; count < started; count *= 2) {
+    counts.push_back(count);
+  }
+  counts.push_back(started);
+  return counts;
+}
+
+std::int64_t bucket_in(const SweepRequest& request) {
+  constexpr std::int64_t kMost = std::int64_t{8} << 30;  // that MPI sends at a time
+  const std::int64_t bytes = parse_bytes("--bucket", request.sweep_options.at("bucket"));
+  if (bytes < 1 || bytes > kMost) {
+    throw UsageError(fmt::format("--bucket: {} was given; accepted: 1B to {}",
+                                 quote(request.sweep_options.at("bucket")), format_bytes(kMost)));
+  }
+  return bytes;
+}
+
+void require_training(const SweepRequest& request) {
+  const WorkloadType& type = *request.workload;
+  if (std::ranges::find(type.modes, "train") == type.modes.end() || type.kind != "network") {
+    const auto lacks = type.missing_modes.find("train");
+    throw UsageError(fmt::format("--workload: {} cannot be trained{}; --sweep cards needs a network that can",
+                                 quote(type.name),
+                                 lacks == type.missing_modes.end() ? "" : ": " + lacks->second));
+  }
+  if (request.modes != std::vector<std::string>{"train"}) {
+    throw UsageError(fmt::format("--mode: {} was given; accepted by --sweep cards: train",
+                                 quote(fmt::format("{}", fmt::join(request.modes, ",")))));
+  }
+}
+
+// The points' specs; each with its share of the batch where that is of all ranks.
+std::vector<WorkloadSpec> specs_in(const SweepRequest& request) {
+  require_training(request);
+  WorkloadSpec spec;
+  spec.mode = "train";
+  spec.seed = request.seed;
+  for (const auto& [name, values] : option_values(request, spec.mode)) {
+    spec.options[name] = values.front();
+  }
+  if (!request.dtypes.empty() && request.dtypes != std::vector{Dtype::fp32}) {
+    throw UsageError("--dtype: accepted by --sweep cards: fp32, in which MPI adds up gradients");
+  }
+  spec.bucket = bucket_in(request);
+  const std::vector<std::int64_t> batches =
+      request.batches.empty() ? std::vector{kDefaultBatch} : request.batches;
+  const bool strong = is_strong(request);
+  std::vector<WorkloadSpec> specs;
+  for (const std::int64_t count : counts_in(request)) {
+    for (const std::int64_t batch : batches) {
+      if (strong && batch % count != 0) {
+        throw UsageError(
+            fmt::format("--batch: {} was given, which {} ranks cannot share; accepted with --scaling strong: "
+                        "multiples of every number of ranks",
+                        batch, count));
+      }
+      spec.ranks = static_cast<int>(count);
+      spec.batch = strong ? batch / count : batch;
+      specs.push_back(spec);
+    }
+  }
+  return specs;
+}
+
+// That a rank computes with: its share of the cores.
+int threads_of(const RankSetup& setup) {
+  return std::max(1, setup.cores / std::max(1, setup.near));
+}
+
+std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device) {
+  return std::make_shared<RankTeam>(
+      *request.ranks, parts_of(*request.workload, specs_in(request), device, threads_of(setup_of(request))));
+}
+
+SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
+                  const std::shared_ptr<RankTeam>& team) {
+  SweepPlan plan;
+  const std::vector<WorkloadSpec> specs = specs_in(request);
+  const WorkloadType& type = *request.workload;
+  std::vector<std::int64_t> batches;
+  for (std::size_t index = 0; index < specs.size(); ++index) {
+    const WorkloadSpec& spec = specs[index];
+    if (std::ranges::find(batches, spec.batch) == batches.end()) {
+      batches.push_back(spec.batch);
+    }
+    SweepPoint point;
+    point.params = params_of(type.name, spec);
+    point.params["ranks"] = spec.ranks;
+    point.params["bucket"] = spec.bucket;
+    point.params["threads"] = setup.threads;
+    point.parsed = read_cards_params(point.params).value();
+    point.spec = spec;
+    point.series = fmt::format("cards/{}/train/fp32/ranks:{}", type.name, spec.ranks);
+    point.name = fmt::format("{}/batch:{}", point.series, spec.batch);
+    point.workload = std::make_shared<ConfiguredCards>(type, spec, index, team);
+    point.oversubscribes_cores = setup.ranks.near * setup.threads > setup.ranks.cores;
+    plan.points.push_back(std::move(point));
+  }
+  plan.axes = {
+      {"ranks", counts_in(request)}, {"batch", batches}, {"scaling", setup.strong ? "strong" : "weak"}};
+  return plan;
+}
+
+class CardsSweep final : public Sweep {
+ public:
+  CardsSweep(const SweepRequest& request, Device& device) {
+    require_host_memory("cards", device);
+    setup_.ranks = setup_of(request);
+    setup_.threads = threads_of(setup_.ranks);
+    setup_.strong = is_strong(request);
+    if (request.ranks != nullptr) {
+      team_ = team_of(request, device);
+    }
+    plan_ = plan_of(request, setup_, team_);
+  }
+  ~CardsSweep() override {
+    if (team_ != nullptr) {
+      team_->end();
+    }
+  }
+
+  const SweepPlan& plan() const override { return plan_; }
+  void prepare(SweepStudy& /*study*/) override {}  // no point rests on the device's peaks
+
+  std::vector<Finding> findings(const ResultDocument& document) const override {
+    return cards_findings(document, setup_);
+  }
+  std::vector<TextTable> tables(const ResultDocument& document) const override {
+    return cards_tables(document, setup_);
+  }
+  Json to_json() const override {
+    return {{"cards", {{"hosts", setup_.ranks.hosts}, {"threads", setup_.threads}}}};
+  }
+  void restore(ResultDocument& document) override {
+    parse_params(document, read_cards_params);
+    for (MeasuredPoint& point : document.benchmarks) {
+      for (auto& note : point.notes) {
+        note = note == nullptr ? nullptr : read_rank_steps(note->to_json());
+      }
+    }
+  }
+
+ private:
+  CardsSetup setup_;
+  std::shared_ptr<RankTeam> team_;
+  SweepPlan plan_;
+};
+
+void serve(const SweepRequest& request, Device& device) {
+  team_of(request, device)->serve();
+}
+
+std::vector<std::string> one(const char* word) {
+  return {word};
+}
+
+const Registration<SweepType> registered{
+    SweepType{.name = "cards",
+              .question = "What do more cards give, and what do they wait for?",
+              .default_workload = "resnet50",
+              .default_mode = "train",
+              .options = {{"cards", "auto",
+                           "how many ranks train together: 1,2,4; auto: powers of two up to those started",
+                           "", [] { return one("COUNTS"); }},
+                          {"scaling", "weak", "weak: --batch is of each rank; strong: of all ranks", "",
+                           [] {
+                             return std::vector<std::string>{"weak", "strong"};
+                           }},
+                          {"bucket", "25MiB", "gradients that are added up at a time, at least", "",
+                           [] { return one("BYTES"); }},
+                          {"rank-timeout", "60s", "end where a rank does not answer for so long", "",
+                           [] { return one("TIME"); }}},
+              .serve = serve,
+              .complete =
+                  [](SweepRequest& request) {
+                    request.label = fmt::format("{}-{}-ranks", request.label, places_in(request).size());
+                  },
+              .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
+                return std::make_unique<CardsSweep>(request, device);
+              }}};
+
+}  // namespace
+}  // namespace bench::sweeps

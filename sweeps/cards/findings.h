@@ -1,0 +1,48 @@
+// What training on several ranks gives, from measured steps.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/measure/estimate.h"
+#include "bench/measure/paired_ratio.h"
+#include "bench/measure/result.h"
+#include "bench/sweep.h"
+#include "sweeps/cards/workload.h"
+#include "sweeps/ranks/setup.h"
+
+namespace bench::sweeps {
+
+struct CardsPoint : CardsParams {
+  std::string name;
+  Estimate ns;  // of a step, of the slowest rank
+  RoundTimes rounds;
+  std::string mark;  // of the table, where it tells less
+  // Medians over the samples.
+  double exposed_ns = 0;         // that even the rank that waits least waits for gradients
+  std::vector<double> own_ns{};  // of each rank, without waiting
+  std::vector<std::int64_t> plan_bytes{}, peak_bytes{};  // of each rank
+
+  double samples() const { return static_cast<double>(batch) * ranks; }
+};
+// By ranks, then by samples.
+std::vector<CardsPoint> cards_points(const ResultDocument& document);
+
+// Throughput over that of a point of one rank, by rounds.
+Estimate speedup(const CardsPoint& point, const CardsPoint& alone);
+// The point of one rank that it is compared with: with the same batch a rank, or (strong scaling) in all;
+// nullptr: there is none.
+const CardsPoint* alone_for(const CardsPoint& point, const std::vector<CardsPoint>& all, bool strong);
+
+struct CardsSetup {
+  RankSetup ranks;
+  int threads = 1;  // of each rank
+  bool strong = false;
+};
+
+std::vector<Finding> cards_findings(const ResultDocument& document, const CardsSetup& setup);
+std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsSetup& setup);
+void choose_cards_headlines(std::vector<Finding>& findings);
+
+}  // namespace bench::sweeps

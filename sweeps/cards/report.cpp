@@ -1,0 +1,73 @@
+// The cards sweep's headlines and pictures in a report.
+#include <algorithm>
+#include <set>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/registry.h"
+#include "bench/report/sweep_report.h"
+#include "sweeps/cards/findings.h"
+#include "sweeps/series/points.h"
+
+namespace bench::sweeps {
+namespace {
+
+std::vector<report::Chart> cards_charts(ResultDocument& document) {
+  parse_params(document, read_cards_params);
+  const std::vector<CardsPoint> all = cards_points(document);
+  const Json& axes = document.sweep.axes;
+  const bool strong = axes.is_object() && axes.value("scaling", "weak") == "strong";
+  const auto size_of = [&](const CardsPoint& point) {
+    return strong ? point.samples() : static_cast<double>(point.batch);
+  };
+  std::set<double> sizes;
+  for (const CardsPoint& point : all) {
+    sizes.insert(size_of(point));
+  }
+  report::Curves curves{
+      .x = {.label = "ranks", .quantity = report::Quantity::number, .scale = report::AxisScale::linear},
+      .y = {.label = "samples/s",
+            .quantity = report::Quantity::per_second,
+            .scale = report::AxisScale::linear},
+      .series = {}};
+  for (const double size : sizes) {
+    const std::size_t place = curves.series.size();
+    report::ChartSeries measured{.name = fmt::format("batch {:.0f} {}", size, strong ? "in all" : "each"),
+                                 .points = {},
+                                 .colour = place,
+                                 .shape = place};
+    report::ChartSeries perfect{.name = measured.name + ", perfect scaling",
+                                .points = {},
+                                .colour = place,
+                                .marks = false,
+                                .dashed = true};
+    for (const CardsPoint& point : all) {
+      if (size_of(point) != size) {
+        continue;
+      }
+      const Estimate rate = inverse(point.ns, point.samples() * 1e9);
+      measured.points.push_back({.x = static_cast<double>(point.ranks),
+                                 .y = rate.value,
+                                 .interval = rate.ci95,
+                                 .open = !point.mark.empty()});
+      if (const CardsPoint* const alone = alone_for(point, all, strong)) {
+        perfect.points.push_back({.x = static_cast<double>(point.ranks),
+                                  .y = point.ranks * alone->samples() / alone->ns.value * 1e9});
+      }
+    }
+    curves.series.push_back(std::move(measured));
+    if (perfect.points.size() > 1) {
+      curves.series.push_back(std::move(perfect));
+    }
+  }
+  return {
+      {.title = "Throughput by ranks", .content = std::move(curves), .intervals = "Bars: 95 % intervals."}};
+}
+
+const Registration<report::SweepReport> cards_report{
+    {.name = "cards", .choose_headlines = choose_cards_headlines, .charts = cards_charts}};
+
+}  // namespace
+}  // namespace bench::sweeps

@@ -1,0 +1,212 @@
+#include "sweeps/cards/workload.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/error.h"
+
+namespace bench::sweeps {
+namespace {
+
+std::vector<double> figures(const std::vector<RankAnswer>& answers, std::size_t place, std::size_t ranks) {
+  std::vector<double> all;
+  for (std::size_t rank = 0; rank < ranks; ++rank) {
+    all.push_back(answers[rank][place]);
+  }
+  return all;
+}
+
+std::vector<std::int64_t> wholes(const std::vector<double>& values) {
+  std::vector<std::int64_t> all;
+  for (const double value : values) {
+    all.push_back(std::llround(value));
+  }
+  return all;
+}
+
+// What a rank does of a point. One rank alone takes the step that it would take on one card.
+class CardsPart final : public RankPart {
+ public:
+  CardsPart(const WorkloadType& type, const WorkloadSpec& spec, RankGroup& ranks, Device& device, int threads)
+      : device_(device), group_(ranks.first(spec.ranks)) {
+    device.limit_threads(threads);
+    if (group_ == nullptr) {
+      return;
+    }
+    const auto configured = type.configure(spec);
+    plan_bytes_ = configured->plan(device).peak;
+    const std::int64_t before = device.memory().live().total();
+    device.memory().reset_peak();
+    if (spec.ranks > 1) {
+      auto part = configured->make_part(device, *group_);
+      part_ = part.get();
+      workload_ = std::move(part);
+    } else {
+      workload_ = configured->make(device);
+    }
+    work_ = workload_->work();
+    peak_bytes_ = device.memory().peak() - before;
+  }
+
+  // The plan's bytes, those allocated, and a step's work of one rank.
+  RankAnswer prepared() override {
+    return {static_cast<double>(plan_bytes_), static_cast<double>(peak_bytes_), work_.samples, work_.flops};
+  }
+
+  // Nanoseconds of the slowest of the calls, and how long it waited.
+  RankAnswer run(std::int64_t calls) override {
+    RankAnswer worst{};
+    for (std::int64_t i = 0; i < calls && workload_ != nullptr; ++i) {
+      group_->barrier();
+      const auto ns = static_cast<double>(workload_->timed_step(device_));
+      if (ns > worst[0]) {
+        worst = {ns, part_ == nullptr ? 0 : part_->waited_ns()};
+      }
+    }
+    return worst;
+  }
+
+  // 1 where it is right or was not checked, 0 where it is wrong; the error, and what is accepted.
+  RankAnswer verify() override {
+    if (workload_ == nullptr) {
+      return {1};
+    }
+    const Verification own = workload_->verify();
+    return {own.failed() ? 0.0 : 1.0, own.error, own.tolerance, own.passed ? 1.0 : 0.0};
+  }
+
+ private:
+  Device& device_;
+  std::unique_ptr<RankGroup> group_;  // outlives the workload
+  std::unique_ptr<Workload> workload_;
+  RankWorkload* part_ = nullptr;  // of several ranks
+  Work work_;
+  std::int64_t plan_bytes_ = 0;
+  std::int64_t peak_bytes_ = 0;
+};
+
+class CardsWorkload final : public Workload {
+ public:
+  CardsWorkload(std::size_t point, std::size_t ranks, std::shared_ptr<RankTeam> team)
+      : ranks_(ranks), team_(std::move(team)), prepared_(team_->prepare(point, number_)) {}
+  ~CardsWorkload() override { team_->release(number_); }
+
+  void step() override { timed(); }
+  std::int64_t timed_step(Device& /*device*/) override {
+    return std::max<std::int64_t>(1, std::llround(timed()));
+  }
+  std::shared_ptr<const SampleNote> note() const override { return note_; }
+
+  Verification verify() override {
+    const std::vector<RankAnswer> answers = team_->verify(number_);
+    Verification verification;
+    verification.passed = answers.front()[3] == 1;
+    verification.error = answers.front()[1];
+    verification.tolerance = answers.front()[2];
+    std::vector<std::size_t> wrong;
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      if (answers[rank][0] == 0) {
+        wrong.push_back(rank);
+        verification.error = answers[rank][1];
+        verification.passed = false;
+      }
+    }
+    verification.detail =
+        ranks_ == 1
+            ? "one rank's gradient, as in a batch sweep"
+            : fmt::format(
+                  "the summed gradients of {} ranks against those tensor by tensor, and the same bits on "
+                  "every rank",
+                  ranks_);
+    if (!wrong.empty()) {
+      verification.detail += fmt::format("; wrong on rank {}", fmt::join(wrong, ", "));
+    } else if (!verification.passed) {
+      verification.not_checked = "the gradient of one rank alone";
+    }
+    return verification;
+  }
+
+  Work work() const override {
+    const auto ranks = static_cast<double>(ranks_);
+    return {.samples = ranks * prepared_.front()[2], .flops = ranks * prepared_.front()[3]};
+  }
+
+ private:
+  // The slowest rank's time: a step is done when it is done everywhere.
+  double timed() {
+    const std::vector<RankAnswer> answers = team_->run(number_, 1);
+    auto note = std::make_shared<RankSteps>();
+    note->step_ns = figures(answers, 0, ranks_);
+    note->waited_ns = figures(answers, 1, ranks_);
+    note->plan_bytes = wholes(figures(prepared_, 0, ranks_));
+    note->peak_bytes = wholes(figures(prepared_, 1, ranks_));
+    note_ = note;
+    return std::ranges::max(note->step_ns);
+  }
+
+  std::size_t ranks_;
+  std::shared_ptr<RankTeam> team_;
+  std::int64_t number_ = 0;  // that the team gave it
+  std::vector<RankAnswer> prepared_;
+  std::shared_ptr<const RankSteps> note_;
+};
+
+std::vector<double> numbers_in(const Json& note, const char* name) {
+  return note.value(name, std::vector<double>());
+}
+
+}  // namespace
+
+std::optional<CardsParams> read_cards_params(const Json& params) {
+  if (!params.is_object() || !params.contains("ranks")) {
+    return std::nullopt;
+  }
+  const CardsParams defaults;
+  return CardsParams{.ranks = std::max(1, params.at("ranks").get<int>()),
+                     .batch = params.value("batch", defaults.batch),
+                     .dtype = params.value("dtype", defaults.dtype)};
+}
+
+Json RankSteps::to_json() const {
+  return {{"step_ns", wholes(step_ns)},
+          {"waited_ns", wholes(waited_ns)},
+          {"plan_bytes", plan_bytes},
+          {"peak_bytes", peak_bytes}};
+}
+
+std::shared_ptr<const RankSteps> read_rank_steps(const Json& note) {
+  if (!note.is_object() || !note.contains("step_ns")) {
+    return nullptr;
+  }
+  auto steps = std::make_shared<RankSteps>();
+  steps->step_ns = numbers_in(note, "step_ns");
+  steps->waited_ns = numbers_in(note, "waited_ns");
+  steps->plan_bytes = wholes(numbers_in(note, "plan_bytes"));
+  steps->peak_bytes = wholes(numbers_in(note, "peak_bytes"));
+  const std::size_t ranks = steps->step_ns.size();
+  const bool whole = ranks > 0 && steps->waited_ns.size() == ranks && steps->plan_bytes.size() == ranks &&
+                     steps->peak_bytes.size() == ranks;
+  return whole ? steps : nullptr;
+}
+
+RankTeam::Make parts_of(const WorkloadType& type, std::vector<WorkloadSpec> points, Device& device,
+                        int threads) {
+  return [&type, points = std::move(points), &device, threads](RankGroup& ranks, std::size_t point) {
+    return std::make_unique<CardsPart>(type, points.at(point), ranks, device, threads);
+  };
+}
+
+ConfiguredCards::ConfiguredCards(const WorkloadType& type, const WorkloadSpec& spec, std::size_t point,
+                                 std::shared_ptr<RankTeam> team)
+    : alone_(type.configure(spec)), ranks_(spec.ranks), point_(point), team_(std::move(team)) {}
+
+std::unique_ptr<Workload> ConfiguredCards::make(Device& /*device*/) const {
+  return std::make_unique<CardsWorkload>(point_, static_cast<std::size_t>(ranks_), team_);
+}
+
+}  // namespace bench::sweeps

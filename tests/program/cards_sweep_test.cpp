@@ -1,0 +1,89 @@
+// bench --sweep cards under the launchers of both MPIs, on a small network. Skipped for an MPI that is not
+// installed.
+#include <algorithm>
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/schema.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/launchers.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+Arguments cards_run(const std::filesystem::path& out) {
+  return rounds(3) + Arguments{"--sweep",      "cards",   "--device",  "cpu",          "--workload",
+                               "resnet18",     "--batch", "4",         "--image-size", "32",
+                               "--accumulate", "2",       "--bucket",  "1MiB",         "--no-plot",
+                               "--no-cache",   "--out",   out.string()};
+}
+
+class CardsSweepProgram : public ::testing::TestWithParam<Mpi> {
+ protected:
+  void SetUp() override {
+    if (const std::string reason = why_not(GetParam()); !reason.empty()) {
+      GTEST_SKIP() << reason;
+    }
+  }
+
+  const TemporaryFolder folder_;
+};
+INSTANTIATE_TEST_SUITE_P(Mpi, CardsSweepProgram, ::testing::Values(kOpenMpi, kMpich),
+                         [](const auto& instance) { return instance.param.name; });
+
+TEST_P(CardsSweepProgram, OneFileHasEveryRanksTimesAndThePlannedMemory) {
+  const Ended ended = run_script(launch_of(GetParam(), 3) + "\"$@\"", cards_run(folder_.path()));
+  ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
+  const auto file = folder_.path() / "cards-resnet18-3-ranks-cpu.json";
+  EXPECT_EQ(schema_errors(read_file(file)), "");
+  const ResultDocument document = read_result(file);
+  ASSERT_EQ(document.benchmarks.size(), 3U);
+  for (const MeasuredPoint& point : document.benchmarks) {
+    const auto ranks = point.params.at("ranks").get<std::size_t>();
+    EXPECT_TRUE(point.verification.value().passed) << point.name;
+    EXPECT_EQ(point.items_per_step, 4.0 * static_cast<double>(ranks));
+    ASSERT_EQ(point.notes.size(), point.samples_ns.size());
+    const Json note = point.notes.front()->to_json();
+    EXPECT_EQ(note.at("step_ns").size(), ranks);
+    EXPECT_EQ(note.at("peak_bytes"), note.at("plan_bytes")) << point.name;
+    if (ranks > 1) {
+      EXPECT_THAT(note.at("waited_ns").get<std::vector<double>>(), Contains(::testing::Gt(0)));
+    }
+  }
+  EXPECT_EQ(std::ranges::count(document.findings, "efficiency/ranks:3/batch:4", &Finding::name), 1);
+  EXPECT_THAT(ended.out, HasSubstr("efficiency"));
+}
+
+TEST_P(CardsSweepProgram, MoreCardsThanRanksIsOneSentence) {
+  const Ended ended =
+      run_script(launch_of(GetParam(), 2) + "\"$@\"", cards_run(folder_.path()) + Arguments{"--cards", "4"});
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  const std::string sentence = "--cards: '4' was given; accepted: up to 2";
+  EXPECT_THAT(ended.err, HasSubstr(sentence));
+  EXPECT_EQ(ended.err.find(sentence), ended.err.rfind(sentence)) << ended.err;
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+TEST(CardsSweepAlone, PrintsTheCommandToTypeAndPlansADryRun) {
+  const Ended alone = run_bench({"--sweep", "cards", "--device", "cpu"});
+  EXPECT_EQ(alone.code, 2);
+  EXPECT_THAT(alone.err, AllOf(HasSubstr("-n 2 "), HasSubstr("--sweep cards --device cpu")));
+  const Ended planned = run_bench({"--sweep", "cards", "--device", "cpu", "--dry-run"});
+  EXPECT_EQ(planned.code, 0) << planned.err;
+  EXPECT_THAT(planned.out,
+              AllOf(HasSubstr("cards/resnet50/train/fp32/ranks:2/batch:8"), HasSubstr("nothing was run")));
+  const Ended operation = run_bench({"--sweep", "cards", "--workload", "conv2d", "--dry-run"});
+  EXPECT_EQ(operation.code, 2);
+  EXPECT_THAT(operation.err, HasSubstr("needs a network"));
+}
+
+}  // namespace
+}  // namespace bench::testing
