@@ -55,7 +55,7 @@ std::string line_of(const CommandOption& option) {
 }
 
 // The options that everyone needs; the rest is in a sweep's help.
-constexpr std::array<std::string_view, 5> kNeeded{"workload", "device", "dtype", "batch", "time-budget"};
+constexpr std::array<std::string_view, 3> kNeeded{"workload", "device", "batch"};
 
 // No part of a sweep's own page: they name the sweep, or run none.
 bool is_of_every_sweep(const ProgramOption& option) {
@@ -120,7 +120,7 @@ std::string help(bool verbose) {
   }
   text += "Sweeps\n";
   for (const auto& sweep : registry<SweepType>().entries()) {
-    text += hanging("  " + sweep->name, sweep->question, 12, width());
+    text += hanging("  " + sweep->name, sweep->question, 15, width());
   }
   text += "Options\n";
   if (verbose) {

