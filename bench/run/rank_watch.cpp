@@ -75,7 +75,7 @@ WatchedRanks::~WatchedRanks() {
     group_.reset();
   }
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     stop_ = true;
   }
   stopping_.notify_one();

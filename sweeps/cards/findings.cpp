@@ -1,6 +1,7 @@
 #include "sweeps/cards/findings.h"
 
 #include <algorithm>
+#include <ranges>
 #include <tuple>
 #include <utility>
 
@@ -249,9 +250,9 @@ std::vector<Finding> cards_findings(const ResultDocument& document, const CardsS
 
 void choose_cards_headlines(std::vector<Finding>& findings) {
   std::vector<std::string> names{"cards"};
-  for (auto finding = findings.rbegin(); finding != findings.rend(); ++finding) {  // of the most ranks
-    if (finding->name.starts_with("efficiency/")) {
-      names.push_back(finding->name);
+  for (const Finding& finding : findings | std::views::reverse) {  // of the most ranks
+    if (finding.name.starts_with("efficiency/")) {
+      names.push_back(finding.name);
       break;
     }
   }

@@ -2,6 +2,7 @@
 // arithmetic.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -15,8 +16,8 @@ namespace bench::sweeps {
 
 enum class Operation { all_reduce, reduce_scatter, all_gather, send_receive };
 
-inline constexpr Operation kOperations[] = {Operation::all_reduce, Operation::reduce_scatter,
-                                            Operation::all_gather, Operation::send_receive};
+inline constexpr std::array kOperations{Operation::all_reduce, Operation::reduce_scatter,
+                                        Operation::all_gather, Operation::send_receive};
 
 inline constexpr std::int64_t kValueBytes = sizeof(float);
 

@@ -15,7 +15,7 @@
 namespace bench::kernels {
 namespace {
 
-const NetworkPoint& accepted(const NetworkPoint& point, Device& device) {
+ProgramPlan accepted_plan(const NetworkPoint& point, Device& device) {
   if (point.dtype != Dtype::fp32) {
     throw Unsupported(fmt::format("ranks add up gradients in fp32, not in {}", name_of(point.dtype)));
   }
@@ -26,14 +26,14 @@ const NetworkPoint& accepted(const NetworkPoint& point, Device& device) {
   if (point.launch != Launch::stream) {
     throw Unsupported("a step that ranks do together is not recorded: give --launch stream");
   }
-  return point;
+  return plan_training(point, device);
 }
 
 }  // namespace
 
 ParallelTrainWorkload::ParallelTrainWorkload(const NetworkPoint& point, std::int64_t bucket, RankGroup& ranks,
                                              Device& device)
-    : ranks_(ranks), trainer_(plan_training(accepted(point, device), device), device, point.seed) {
+    : ranks_(ranks), trainer_(accepted_plan(point, device), device, point.seed) {
   set_seeded_batch(trainer_, point.seed, static_cast<std::uint64_t>(ranks.rank()));
   if (ranks.size() > 1) {
     find_buckets(bucket);
