@@ -55,7 +55,7 @@ std::string line_of(const CommandOption& option) {
 }
 
 // The options that everyone needs; the rest is in a sweep's help.
-constexpr std::array<std::string_view, 3> kNeeded{"workload", "device", "batch"};
+constexpr std::array<std::string_view, 4> kNeeded{"workload", "device", "dtype", "batch"};
 
 // No part of a sweep's own page: they name the sweep, or run none.
 bool is_of_every_sweep(const ProgramOption& option) {
@@ -122,9 +122,8 @@ std::string help(bool verbose) {
   for (const auto& sweep : registry<SweepType>().entries()) {
     text += hanging("  " + sweep->name, sweep->question, 15, width());
   }
-  text += "Options\n";
   if (verbose) {
-    return text + in_full(program_options()) + notes() + kExamples;
+    return text + "Options\n" + in_full(program_options()) + notes() + kExamples;
   }
   for (const std::string_view needed : kNeeded) {
     for (const ProgramOption& option : program_options()) {

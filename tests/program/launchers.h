@@ -43,18 +43,17 @@ inline Ended run_script(const std::string& script, const Arguments& arguments) {
       .wait();
 }
 
+inline std::string launch_of(const Mpi& mpi, int ranks) {
+  return mpi.launcher + " " + mpi.together + " -n " + std::to_string(ranks) + " ";
+}
+
 // Why ranks cannot be started with it here; empty: they can.
 inline std::string why_not(const Mpi& mpi) {
   if (!has_module(mpi)) {
     return "built without " + mpi.name + "; docs/collectives.md says how to install it";
   }
-  return std::system(("command -v " + mpi.launcher + " >/dev/null").c_str()) == 0
-             ? ""
-             : mpi.launcher + " is not installed";
-}
-
-inline std::string launch_of(const Mpi& mpi, int ranks) {
-  return mpi.launcher + " " + mpi.together + " -n " + std::to_string(ranks) + " ";
+  const Ended tried = run_script(launch_of(mpi, 2) + "true", {});
+  return tried.code == 0 ? "" : mpi.launcher + " starts nothing here: " + tried.err;
 }
 
 }  // namespace bench::testing

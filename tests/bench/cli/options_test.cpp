@@ -145,10 +145,10 @@ TEST(OptionsTest, HalfIsFp16OfAModelCastWhole) {
 
 TEST(OptionsTest, HelpFitsOneScreen) {
   const std::string help = parse({"--help"}).text;
-  for (const char* part : {"Usage: bench --sweep NAME", "batch", "transfer", "Does it pay?",
-                           "--workload NAME", "--device ID", "default: auto", "--dtype LIST", "--batch AXIS",
-                           "1:256:x2", "--memory-cap 8GiB", "--time-budget TIME", "100 s",
-                           "Example: ", "bench --sweep NAME --help", "bench --workload NAME --help"}) {
+  for (const char* part :
+       {"Usage: bench --sweep NAME", "batch", "transfer", "Does it pay?", "--workload NAME", "--device ID",
+        "default: auto", "--dtype LIST", "--batch AXIS", "1:256:x2", "--memory-cap 8GiB",
+        "Example: ", "bench --sweep NAME --help", "bench --workload NAME --help"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }
   EXPECT_LE(std::ranges::count(help, '\n'), 24);
