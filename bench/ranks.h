@@ -63,7 +63,7 @@ class RankGroup {
   virtual void run(const Collective& collective) = 0;  // returns when its own part is done
   virtual std::unique_ptr<PendingCollective> start(const Collective& collective) = 0;
   virtual void barrier() = 0;
-  // From now on the first rank may do something of its own for long before it calls; and no more.
+  // While it is expected, calls may take long, because the first rank works alone before it makes its own.
   virtual void expect_long_wait(bool /*expected*/) {}
   // From now on ranks may end: called before they are told to.
   virtual void expect_ends() {}

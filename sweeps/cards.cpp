@@ -158,11 +158,6 @@ class CardsSweep final : public Sweep {
     }
     plan_ = plan_of(request, setup_, team_);
   }
-  ~CardsSweep() override {
-    if (team_ != nullptr) {
-      team_->end();
-    }
-  }
 
   const SweepPlan& plan() const override { return plan_; }
   void prepare(SweepStudy& /*study*/) override {}  // no point rests on the device's peaks

@@ -129,11 +129,6 @@ class CollectivesSweep final : public Sweep {
           std::make_shared<ConfiguredCollective>(*params_as<CollectiveParams>(point), index, team_);
     }
   }
-  ~CollectivesSweep() override {
-    if (team_ != nullptr) {
-      team_->end();
-    }
-  }
 
   const SweepPlan& plan() const override { return plan_; }
   void prepare(SweepStudy& /*study*/) override {}  // no point rests on the device's peaks

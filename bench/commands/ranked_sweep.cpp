@@ -17,7 +17,7 @@
 namespace bench {
 namespace {
 
-// Throws UsageError on every rank where one gives another text than the first. Ranks may end from then on.
+// Throws UsageError on every rank if one of them gives another text than the first. After it, ranks may end.
 void require_same(RankGroup& ranks, const std::string& what, const std::string& own) {
   const std::vector<std::string> all = texts_of(ranks, own);
   for (std::size_t rank = 1; rank < all.size(); ++rank) {

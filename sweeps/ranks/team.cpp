@@ -89,9 +89,11 @@ void RankTeam::release(std::int64_t number) noexcept {
   }
 }
 
-void RankTeam::end() noexcept {
+RankTeam::~RankTeam() {
   try {
-    carry_out({.action = Order::Action::end});
+    if (ranks_.rank() == 0) {
+      carry_out({.action = Order::Action::end});
+    }
   } catch (const std::exception&) {
     // The ranks are lost: nobody is left to be told.
   }

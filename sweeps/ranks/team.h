@@ -34,8 +34,9 @@ class RankTeam {
   // Makes the part of this rank. Throws OutOfMemory.
   using Make = std::function<std::unique_ptr<RankPart>(RankGroup& ranks, std::size_t point)>;
   RankTeam(RankGroup& ranks, Make make) : ranks_(ranks), make_(std::move(make)) {}
-
-  RankGroup& ranks() { return ranks_; }
+  RankTeam(const RankTeam&) = delete;
+  RankTeam& operator=(const RankTeam&) = delete;
+  ~RankTeam();  // of the first rank: tells the others to end
 
   // --- The first rank's: each returns every rank's answer, by rank.
 
@@ -45,7 +46,6 @@ class RankTeam {
   std::vector<RankAnswer> run(std::int64_t number, std::int64_t calls);
   std::vector<RankAnswer> verify(std::int64_t number);
   void release(std::int64_t number) noexcept;
-  void end() noexcept;
 
   // --- The others': carries out orders until the first rank ends.
   void serve();

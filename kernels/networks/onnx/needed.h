@@ -10,8 +10,8 @@ class Importing;
 // Fills in `readers`: those of nested graphs too, and nullptr for each output.
 void count_readers(Importing& network);
 
-// Returns the network's output, the first of floats. Nodes that only others need count as absorbed;
-// `products` is filled in. `file`: as messages name it. Throws UsageError where there is no output.
+// Returns the network's output, the first of floats. Nodes that only others need count as absorbed.
+// `file`: as messages name it. Throws UsageError where there is no output.
 std::string find_needed(Importing& network, const std::string& file);
 
 }  // namespace bench::kernels::onnx

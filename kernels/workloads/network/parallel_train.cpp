@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/fingerprint.h"
 #include "kernels/networks/passes/training.h"
 #include "kernels/operations/tensor.h"
 #include "kernels/workloads/network/train.h"
@@ -105,17 +106,12 @@ std::vector<std::vector<float>> ParallelTrainWorkload::gradients() {
   return all;
 }
 
-// Every rank's values against the first one's, which it is sent in turn.
 bool ParallelTrainWorkload::is_same_everywhere(const std::vector<std::vector<float>>& gradients) {
-  std::uint64_t hash = 1469598103934665603U;  // FNV-1a
+  std::string own;  // of each tensor
   for (const std::vector<float>& values : gradients) {
-    for (const float value : values) {
-      std::uint32_t bits = 0;
-      std::memcpy(&bits, &value, sizeof bits);
-      hash = (hash ^ bits) * 1099511628211U;
-    }
+    own += fingerprint({reinterpret_cast<const char*>(values.data()), sizeof(float) * values.size()});
   }
-  const std::vector<std::string> all = texts_of(ranks_, std::to_string(hash));
+  const std::vector<std::string> all = texts_of(ranks_, fingerprint(own));
   return std::ranges::all_of(all, [&](const std::string& other) { return other == all.front(); });
 }
 

@@ -38,12 +38,6 @@ Shape ordered(const Shape& shape, const std::vector<std::size_t>& order) {
   return result;
 }
 
-// Token ids that are cut or moved are only read where they are put together again.
-bool moves_tokens(Lowering& node) {
-  const Value& value = node.in(0);
-  return value.layer && *value.layer == node.all.graph.image() && node.all.graph.tokens();
-}
-
 void lower_transpose(Lowering& node) {
   const std::size_t rank = node.rank(0);
   std::vector<std::size_t> order;
@@ -72,7 +66,7 @@ void lower_transpose(Lowering& node) {
     return node.set(std::move(turned));
   }
   const Shape shape = ordered(in.shape, order);
-  if (moves_tokens(node)) {
+  if (node.all.is_tokens(node.in(0))) {  // they are only read where they are put together again
     return node.set(node.all.graph.image(), shape);
   }
   if (moves_nothing(in.shape, order)) {
@@ -102,7 +96,7 @@ void lower_slice(Lowering& node) {
   if (const auto empty = std::ranges::find(parts, 0, &Sliced::size); empty != parts.end()) {
     return node.set(nothing_of(node, empty->dimension));
   }
-  if (moves_tokens(node)) {
+  if (node.all.is_tokens(node.in(0))) {  // they are only read where they are put together again
     Shape shape = node.shape(0);
     for (const Sliced& part : parts) {
       if (part.step != 1) {

@@ -7,11 +7,6 @@
 namespace bench::kernels::onnx {
 namespace {
 
-bool is_tokens(const Lowering& node) {
-  const Value& value = node.in(0);
-  return value.layer && *value.layer == node.all.graph.image() && node.all.graph.tokens().has_value();
-}
-
 // Whether no node reads any of the results.
 bool is_last(const Lowering& node) {
   return std::ranges::all_of(node.node.outputs, [&](const std::string& output) {
@@ -35,7 +30,7 @@ void leave_out(Lowering& node, const std::string& what) {
 void lower_arg_max(Lowering& node) {
   const Shape shape = node.shape(0);
   const std::size_t axis = node.axis(0);
-  if (!is_tokens(node) || shape[axis].per_sample) {
+  if (!node.all.is_tokens(node.in(0)) || shape[axis].per_sample) {
     return leave_out(node, "The index of the largest value");
   }
   node.all.assume("The largest token id of a text is its last.");

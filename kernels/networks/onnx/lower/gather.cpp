@@ -12,10 +12,6 @@
 namespace bench::kernels::onnx {
 namespace {
 
-bool is_tokens(const Lowering& node, const Value& value) {
-  return value.layer && *value.layer == node.all.graph.image() && node.all.graph.tokens().has_value();
-}
-
 void lower_embedding(Lowering& node) {
   const Value& table = node.in(0);
   const Value& tokens = node.in(1);
@@ -133,7 +129,7 @@ Layers::Value take(Lowering& node, Layers::Value from, std::size_t dimension,
 
 void lower_gather(Lowering& node) {
   const Value& indices = node.in(1);
-  if (is_tokens(node, indices)) {
+  if (node.all.is_tokens(indices)) {
     return lower_embedding(node);
   }
   if (indices.constant == nullptr) {

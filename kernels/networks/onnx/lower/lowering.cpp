@@ -231,7 +231,7 @@ Layers::Value Importing::materialised(const Value& value, const Uniform& start) 
 }
 
 void Importing::require_numbers(const Value& value) const {
-  if (value.layer && *value.layer == graph.image() && graph.tokens()) {
+  if (is_tokens(value)) {
     throw Refused("it computes with token ids, which can only be looked up in a table");
   }
 }

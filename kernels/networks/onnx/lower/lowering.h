@@ -89,7 +89,11 @@ class Importing {
   // The value in exactly its shape; repeated for each sample, where `repeated`, if it is a constant. `start`
   // is how a weight is drawn.
   Layers::Value layer(const Value& value, const Uniform& start = {}, bool repeated = true);
-  // Tokens can only be looked up in a table. Throws Refused.
+  // Whether it is the network's token ids, cut or moved at most.
+  bool is_tokens(const Value& value) const {
+    return value.layer && *value.layer == graph.image() && graph.tokens().has_value();
+  }
+  // Token ids can only be looked up in a table. Throws Refused.
   void require_numbers(const Value& value) const;
   // A layer of the value's elements in order.
   Layers::Value elements(const Value& value, const Uniform& start = {});

@@ -175,14 +175,9 @@ void lower_mean(Lowering& node) {
       sum.shape);
 }
 
-bool is_token(const Lowering& node, std::size_t input) {
-  const Value& value = node.in(input);
-  return value.layer && *value.layer == node.all.graph.image() && node.all.graph.tokens().has_value();
-}
-
 // Where token ids are compared with one, as for padding: none is such.
 bool compares_token(Lowering& node, bool answer) {
-  if (!is_token(node, 0) && !is_token(node, 1)) {
+  if (!node.all.is_tokens(node.in(0)) && !node.all.is_tokens(node.in(1))) {
     return false;
   }
   node.all.assume("No token is padding.");

@@ -123,7 +123,7 @@ void lower_l1(Lowering& node) {
 void lower_log_sum(Lowering& node) {
   lower(node, {F::sum, Activation::none, Activation::log});
 }
-// Beside the largest, which keeps the others from overflowing.
+// The largest is subtracted first, so that no exponential overflows.
 void lower_log_sum_exp(Lowering& node) {
   const auto dimensions = joined_dimensions(node);
   if (!dimensions) {
@@ -140,9 +140,9 @@ void lower_log_sum_exp(Lowering& node) {
   };
   const Layers::Value in = node.layer(0);
   const Layers::Value largest = reduced(in, F::maximum);
-  const Layers::Value beside =
+  const Layers::Value lowered =
       node.append({in, largest}, PointwiseOptions{.function = PointwiseFunction::subtract});
-  const Layers::Value sum = activated(reduced(activated(beside, Activation::exp), F::sum), Activation::log);
+  const Layers::Value sum = activated(reduced(activated(lowered, Activation::exp), F::sum), Activation::log);
   node.set(node.append({sum, largest}, PointwiseOptions{.function = PointwiseFunction::add}),
            without(shape, *dimensions, keep));
 }

@@ -43,7 +43,6 @@ void set_scaled(Lowering& node, const Value& value, std::size_t factors) {
 }
 
 void lower_rms_norm(Lowering& node) {
-  node.require_numbers(0);
   set_scaled(node, normalised(node, node.in(0), node.axis(-1)), 1);
 }
 

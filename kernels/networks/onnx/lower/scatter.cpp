@@ -82,11 +82,10 @@ void scatter(Lowering& node, const Places& places, std::size_t updates,
 
 // Token ids that the network moves, as a decoder that shifts its input, are read as they are.
 bool shifts_tokens(Lowering& node) {
-  const auto tokens = node.all.graph.image();
   for (const std::size_t input : {0, 2}) {
-    if (node.all.graph.tokens() && node.in(input).layer == tokens) {
+    if (node.all.is_tokens(node.in(input))) {
       node.all.assume("Token ids that the network shifts are read unshifted.");
-      node.set(tokens, node.shape(0));
+      node.set(node.all.graph.image(), node.shape(0));
       return true;
     }
   }

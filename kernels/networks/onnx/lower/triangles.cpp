@@ -44,7 +44,6 @@ void lower_triangle(Lowering& node) {
 
 // Element j is the sum of the elements up to j.
 void lower_running_sum(Lowering& node) {
-  node.require_numbers(0);
   const Shape shape = node.shape(0);
   const std::size_t axis = axis_of(node.known(1, "its dimension").whole(), shape.rank());
   if (shape[axis].per_sample) {
