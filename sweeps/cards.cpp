@@ -113,8 +113,8 @@ int threads_of(const RankSetup& setup) {
 }
 
 std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device) {
-  return std::make_shared<RankTeam>(
-      *request.ranks, parts_of(*request.workload, specs_in(request), device, threads_of(setup_of(request))));
+  return std::make_shared<RankTeam>(*request.ranks, rank_parts_of(*request.workload, specs_in(request),
+                                                                  device, threads_of(setup_of(request))));
 }
 
 SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,

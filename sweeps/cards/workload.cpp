@@ -194,8 +194,8 @@ std::shared_ptr<const RankSteps> read_rank_steps(const Json& note) {
   return whole ? steps : nullptr;
 }
 
-RankTeam::Make parts_of(const WorkloadType& type, std::vector<WorkloadSpec> points, Device& device,
-                        int threads) {
+RankTeam::Make rank_parts_of(const WorkloadType& type, std::vector<WorkloadSpec> points, Device& device,
+                             int threads) {
   return [&type, points = std::move(points), &device, threads](RankGroup& ranks, std::size_t point) {
     return std::make_unique<CardsPart>(type, points.at(point), ranks, device, threads);
   };

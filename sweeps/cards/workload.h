@@ -35,8 +35,8 @@ struct RankSteps final : SampleNote {
 std::shared_ptr<const RankSteps> read_rank_steps(const Json& note);
 
 // Makes each rank's part of a point: those beyond the point's ranks wait.
-RankTeam::Make parts_of(const WorkloadType& type, std::vector<WorkloadSpec> points, Device& device,
-                        int threads);
+RankTeam::Make rank_parts_of(const WorkloadType& type, std::vector<WorkloadSpec> points, Device& device,
+                             int threads);
 
 class ConfiguredCards final : public ConfiguredWorkload {
  public:
