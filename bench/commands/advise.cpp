@@ -29,6 +29,7 @@
 #include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/run/result_folder.h"
 #include "bench/workload.h"
 
 namespace bench {
@@ -126,7 +127,7 @@ Advice advice_asked_for(const Command& command, const CommandWords& words) {
       settings == nullptr ? TrainingSettings{} : parse_settings("--current", *settings);
   if (!words.before().empty()) {
     refuse_others(command, words, "results", {"current"});
-    return advice_from_results(words.before(), current);
+    return advice_from_results(result_paths(words.before()), current);
   }
   if (!words.has("workload") && !words.has("onnx")) {
     throw UsageError(fmt::format(

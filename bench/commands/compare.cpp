@@ -20,6 +20,7 @@
 #include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
 #include "bench/run/history.h"
+#include "bench/run/result_folder.h"
 
 namespace bench {
 namespace {
@@ -84,13 +85,13 @@ ExitCode run_compare(const Command& command, const std::vector<std::string>& giv
   const AllowedDifferences allowed = allowed_differences(words);
   check_format(words);
   check_files(command, words);
-  std::vector<std::string> paths = words.before();
-  paths.insert(paths.end(), words.after().begin(), words.after().end());
+  std::vector<std::string> paths = result_paths(words.before());
+  const std::size_t before = paths.size();
+  std::ranges::copy(result_paths(words.after()), std::back_inserter(paths));
   std::vector<ComparedRun> base = read_runs(paths);
-  std::vector<ComparedRun> next(
-      std::make_move_iterator(base.begin() + static_cast<std::ptrdiff_t>(words.before().size())),
-      std::make_move_iterator(base.end()));
-  base.resize(words.before().size());
+  std::vector<ComparedRun> next(std::make_move_iterator(base.begin() + static_cast<std::ptrdiff_t>(before)),
+                                std::make_move_iterator(base.end()));
+  base.resize(before);
   const Matching matching = match_runs(std::move(base), std::move(next), allowed);
   const Judgement judgement = judge(matching, settings, history_of(matching));
   std::cout << written(judgement, words);

@@ -21,6 +21,7 @@
 #include "bench/measure/suggest.h"
 #include "bench/run/picture.h"
 #include "bench/run/result_file.h"
+#include "bench/run/result_folder.h"
 
 namespace bench {
 namespace {
@@ -85,7 +86,7 @@ struct EvaluationInput {
 };
 
 void read_files(const CommandWords& words, EvaluationInput& input) {
-  for (const std::string& path : words.before()) {
+  for (const std::string& path : result_paths(words.before())) {
     constexpr std::size_t kLongestPath = 4096;
     EvaluatedFile file{.path = printable(path, kLongestPath), .document = read_result(path)};
     if (file.document.sweep.name != "workers") {

@@ -16,6 +16,7 @@
 #include "bench/report/html.h"
 #include "bench/report/markdown.h"
 #include "bench/run/result_file.h"
+#include "bench/run/result_folder.h"
 #include "bench/run/whole_file.h"
 
 namespace bench {
@@ -47,8 +48,7 @@ bool is_same_file(const std::string& one, const std::string& other) {
   return fs::equivalent(one, other, error) && !error;
 }
 
-void check_files(const CommandWords& words, const std::string& target) {
-  const std::vector<std::string>& paths = words.before();
+void check_files(const std::vector<std::string>& paths, const std::string& target) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (is_same_file(paths[i], target)) {
       throw UsageError(fmt::format("-o: {} is one of the results; give another file", path_in_words(target)));
@@ -80,13 +80,14 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
     throw UsageError(
         "-o: no file is given, and a terminal shows no HTML; give -o report.html or --format markdown");
   }
-  check_files(words, target);
+  const std::vector<std::string> paths = result_paths(words.before());
+  check_files(paths, target);
   std::optional<TrainingSettings> current;
   if (const std::string* const settings = words.text_of("current")) {
     current = parse_settings("--current", *settings);
   }
   std::vector<report::ReportedResult> results;
-  for (const std::string& path : words.before()) {
+  for (const std::string& path : paths) {
     Json json = read_json(path);
     ResultDocument document = document_of(json, path);
     results.push_back({.json = std::move(json), .document = std::move(document)});

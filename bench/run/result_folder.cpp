@@ -1,0 +1,77 @@
+#include "bench/run/result_folder.h"
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <fstream>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/run/whole_file.h"
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Results name their schema first.
+bool is_result(const fs::path& path) {
+  std::array<char, 256> start{};
+  std::ifstream file(path, std::ios::binary);
+  file.read(start.data(), start.size());
+  return std::string_view(start.data(), static_cast<std::size_t>(file.gcount())).find("\"bench-result/") !=
+         std::string_view::npos;
+}
+
+bool is_put_aside(const fs::path& path) {
+  const std::string stem = path.stem().string();
+  std::error_code error;
+  for (std::size_t dot = stem.find('.'); dot != std::string::npos; dot = stem.find('.', dot + 1)) {
+    if (fs::exists(path.parent_path() / (stem.substr(0, dot) + ".json"), error)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+void add_results_in(const fs::path& folder, std::vector<std::string>& paths) {
+  const std::size_t before = paths.size();
+  std::error_code error;
+  fs::recursive_directory_iterator at(folder, error);
+  for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
+    const fs::path& path = at->path();
+    if (path.filename().string().starts_with('.')) {
+      at.disable_recursion_pending();
+    } else if (std::error_code unreadable; path.extension() == ".json" && at->is_regular_file(unreadable) &&
+                                           is_result(path) && !is_put_aside(path)) {
+      paths.push_back(path.string());
+    }
+  }
+  if (error) {
+    throw UsageError(fmt::format("{} cannot be read: {}", path_in_words(folder), error.message()));
+  }
+  if (paths.size() == before) {
+    throw UsageError(
+        fmt::format("{} holds no result; give a folder that bench --out wrote to", path_in_words(folder)));
+  }
+  std::sort(paths.begin() + static_cast<std::ptrdiff_t>(before), paths.end());
+}
+
+}  // namespace
+
+std::vector<std::string> result_paths(const std::vector<std::string>& given) {
+  std::vector<std::string> paths;
+  for (const std::string& path : given) {
+    std::error_code error;
+    if (fs::is_directory(path, error)) {
+      add_results_in(path, paths);
+    } else {
+      paths.push_back(path);
+    }
+  }
+  return paths;
+}
+
+}  // namespace bench
