@@ -12,6 +12,7 @@
 namespace bench::kernels::onnx {
 namespace {
 
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -211,6 +212,31 @@ TEST(Import, TellsWhatItAssumes) {
               ElementsAre("Opset 99 is newer than 25, the newest known here, and is read as that.",
                           "The branch of 'y' is chosen by 'flag'.",
                           "The elements of 'flag', which the file keeps outside, are read as true."));
+}
+
+TEST(Import, TellsOfBatchNormsOfTraining) {
+  OnnxWriter net;
+  net.input("x", {1, 3, 4, 4});
+  for (const char* weight : {"scale", "shift", "mean", "variance"}) {
+    net.weight(weight, {3});
+  }
+  net.node("BatchNormalization", {"x", "scale", "shift", "mean", "variance"}, {"y"},
+           {written::i("training_mode", 1)});
+  net.opset(15);
+  net.output("y");
+  EXPECT_THAT(imported(net).assumptions, Contains("In inference batch norms use their running statistics."));
+}
+
+TEST(Import, RefusesAttentionToOtherNumbersOfKeys) {
+  OnnxWriter net;
+  net.input("q", {1, 2, 4, 8});
+  net.input("k", {1, 2, 4, 8});
+  net.input("v", {1, 2, 4, 8});
+  net.input("keys", {1});
+  net.node("Attention", {"q", "k", "v", "", "", "", "keys"}, {"y"});
+  net.opset(24);
+  net.output("y");
+  EXPECT_THAT(import_refusal(net), HasSubstr("each sample has another number of keys"));
 }
 
 TEST(Import, TellsOfManyWeightsInOneSentence) {

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <tuple>
 
 #include "kernels/networks/onnx/import.h"
 #include "tests/kernels/networks/onnx/operator_answers.h"
@@ -31,6 +32,50 @@ TEST_F(OnnxOperators, NormByTheRootMeanSquare) {
         squares += double{x[j]} * x[j];
       }
       y.push_back(static_cast<float>(x[i] / std::sqrt(squares / 5 + 0.25) * scale[i % 5]));
+    }
+    return y;
+  });
+}
+
+TEST_F(OnnxOperators, CastsOfConstantsWrapAsTheTypesDo) {
+  const std::tuple<std::int64_t, ElementType, float> cases[] = {{300, ElementType::u8, 44},
+                                                                {300, ElementType::i8, 44},
+                                                                {200, ElementType::i8, -56},
+                                                                {-1, ElementType::u16, 65535},
+                                                                {7, ElementType::boolean, 1}};
+  for (const auto& [value, type, expected] : cases) {
+    OnnxWriter net;
+    net.input("x", {-1, 4});
+    net.integers("value", {1}, {value});
+    net.node("Cast", {"value"}, {"small"}, {written::i("to", static_cast<std::int64_t>(type))});
+    net.node("Cast", {"small"}, {"factor"}, {written::i("to", static_cast<std::int64_t>(ElementType::f32))});
+    net.node("Mul", {"x", "factor"}, {"scaled"});
+    net.node("Relu", {"scaled"}, {"y"});
+    net.output("y");
+    expect_answers(net, [factor = expected](const Values& x) {
+      Values y;
+      for (const float v : x) {
+        y.push_back(std::max(0.0F, v * factor));
+      }
+      return y;
+    });
+  }
+}
+
+TEST_F(OnnxOperators, NoValueIsNotANumber) {
+  OnnxWriter net;
+  net.input("x", {-1, 4});
+  net.node("IsNaN", {"x"}, {"none"});
+  net.node("Neg", {"x"}, {"negative"});
+  net.node("Where", {"none", "negative", "x"}, {"chosen"});
+  net.node("Relu", {"chosen"}, {"y"});
+  net.output("y");
+  const ImportedNetwork made = network(net);
+  EXPECT_THAT(made.assumptions, Contains("No value is NaN."));
+  expect_answers(made, [](const Values& x) {
+    Values y;
+    for (const float v : x) {
+      y.push_back(std::max(0.0F, v));
     }
     return y;
   });
