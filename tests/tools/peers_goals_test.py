@@ -10,6 +10,7 @@ import importing
 import loading
 import peers
 import report
+import ranked
 import sampled
 
 
@@ -78,9 +79,33 @@ class Goals(unittest.TestCase):
         bad = sampled.compare(fed, result(0.96, 0.97, 0.99))
         self.assertEqual([row["met"] for row in bad["au"]], [False, False, True])
         self.assertEqual((bad["simulated_knee"], bad["knee_met"]), (0, False))
+        # Of a flat curve noise picks the knee: 4 reaches 95 % of the best, and 2 may.
+        flat = [{"workers": workers, "measured_au": au, "measured_au_ci95": [au - 0.02, au + 0.02], "simulated_au": 0.39}
+                for workers, au in ((1, 0.2), (2, 0.375), (3, 0.38), (4, 0.41))]
+        flat[0]["simulated_au"] = 0.2
+        self.assertEqual(sampled.knees(flat), {"measured_knee": 4, "measured_knee_from": 2, "simulated_knee": 2,
+                                               "knee_met": True})
+        flat[0]["simulated_au"] = 0.39
+        self.assertTrue(sampled.knees(flat)["knee_met"])
+        for row in flat:
+            row["measured_au_ci95"] = [row["measured_au"]] * 2
+        self.assertEqual(sampled.knees(flat)["measured_knee_from"], 4)
+        self.assertFalse(sampled.knees(flat)["knee_met"])
         # An interval that ends beyond 5 points does not show it.
         fed["workers"]["1"] = [0.882, 0.85, 0.882, 0.85, 0.882, 0.882, 0.85]
         self.assertFalse(sampled.compare(fed, result(0.52, 0.92, 0.99))["au"][1]["met"])
+
+    def test_two_ranks_are_judged_by_the_other_networks(self):
+        def row(network, over):
+            return {"network": network, "batch": 1, "over_replay": over}
+
+        judged = ranked.judged([row("a", 1.1), row("a", 1.3), row("b", 1.0), row("b", 1.2), row("c", 1.1)])
+        errors = [round(one["error"], 3) for one in judged["rows"]]
+        self.assertEqual(errors, [0.0, 0.182, -0.091, 0.091, 0.0 - 0.043])
+        self.assertEqual([one["covered"] for one in judged["rows"]], [True, False, False, True, True])
+        self.assertAlmostEqual(judged["over_replay"]["likely"], 1.1)
+        self.assertTrue(judged["met"])
+        self.assertFalse(ranked.judged([row("a", 1.0), row("b", 1.5)])["met"])
 
     def test_the_mean_of_all_networks_is_geometric(self):
         cells = [{"theirs": "onnxruntime", "results": {"ours": rounds(*[100] * 7), "onnxruntime": rounds(*[time] * 7)}}

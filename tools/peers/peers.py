@@ -20,6 +20,7 @@ import time
 
 import importing
 import loading
+import ranked
 import report
 import sampled
 import simulating
@@ -191,8 +192,8 @@ def read_arguments():
     parser.add_argument("--build", type=pathlib.Path, required=True, help="build folder with the contestants")
     parser.add_argument("--out", type=pathlib.Path, default=HERE.parents[1] / "results" / "reference",
                         help="folder for peers-<processor>.md and .json")
-    parser.add_argument("--only", choices=("inference", "training", "loading", "simulating", "samples", "onnx"),
-                        help="one of the six pages")
+    parser.add_argument("--only", choices=("inference", "training", "loading", "simulating", "samples", "onnx", "cards"),
+                        help="one of the seven pages")
     parser.add_argument("--rounds", type=int, default=9, help="at least 7 for an interval worth having")
     parser.add_argument("--batches", type=lambda text: [int(one) for one in text.split(",")], default=[1, 4, 16],
                         help="of inference")
@@ -241,6 +242,9 @@ def main():
     if options.only in (None, "samples"):
         document = dict(about, **sampled.accuracy(tools, options))
         write(options, document, "peers-samples", report.samples_markdown(document))
+    if options.only in (None, "cards"):
+        document = dict(about, **ranked.accuracy(tools, options))
+        write(options, document, "peers-cards", report.cards_markdown(document))
     if options.only in (None, "onnx"):
         document = dict(about, **importing.speed(tools, options))
         write(options, document, "peers-onnx", report.onnx_markdown(document))

@@ -194,6 +194,11 @@ for each doubling beyond the {law["cores"]:g} cores, {law["crowding"]:.3f}.
 """
 
 
+def measured_knee(consumer):
+    first, knee = consumer["measured_knee_from"], consumer["measured_knee"]
+    return f"measured with {knee} workers" + (f", from which {first} cannot be told" if first < knee else "")
+
+
 def samples_markdown(document):
     met, parts = [], []
     for consumer in document["consumers"]:
@@ -206,7 +211,7 @@ def samples_markdown(document):
 
 {table(["workers", "load times given", "AU, measured", "95 %", "AU, simulated", "95 %", "difference, points", "goal", "met"], rows)}
 
-Knee: measured with {consumer["measured_knee"]} workers, simulated with {consumer["simulated_knee"]}; goal: at most 1 apart:
+Knee: {measured_knee(consumer)}, simulated with {consumer["simulated_knee"]}; goal: at most 1 apart:
 {yes(consumer["knee_met"])}.
 """)
     law = document["law"]
@@ -219,6 +224,26 @@ rounds are joined. AU: computing over total time, divided by the same with a rea
 
 {chr(10).join(parts)}
 One worker alone: {law["images_per_s_one"]:.0f} images/s; σ {law["sigma"]:.3f}, κ {law["kappa"]:.4f}; {law["cores"]:g} cores.
+"""
+
+
+def cards_markdown(document):
+    def ms(ns):
+        return f"{ns / 1e6:,.1f}"
+
+    rows = [[row["network"], str(row["batch"]), ms(row["one_ns"]), ms(row["two_ns"]), ms(row["replay_ns"]),
+             f"{row['over_replay']:.2f}", f"{100 * row['error']:+.0f} %", yes(row["covered"])] for row in document["rows"]]
+    over = document["over_replay"]
+    return head("Training on two ranks, predicted from one", [document["met"]], document) + f"""
+Two ranks of one thread each on one host, over Open MPI, batch a rank; step times in ms. The replay takes one rank's step, when it
+leaves its gradients, and the all-reduces that `bench --sweep collectives` measured; nothing overlaps. Error: of the step, predicted by
+the replay times the median of the other networks' ratios. Within: in the interval from the 5th to the 95th percentile of those.
+
+{table(["network", "batch", "one rank", "two ranks", "replay", "two over replay", "error", "within"], rows)}
+
+Error: median {100 * document["median_error"]:.0f} %, 90th percentile {100 * document["p90_error"]:.0f} %; goal: at most
+{100 * document["goal"]:.0f} % in the median: {yes(document["met"])}. Within: {100 * document["covered"]:.0f} %.
+Of all rows two ranks take {over["likely"]:.3f} ({over["interval80"][0]:.3f} to {over["interval80"][1]:.3f}) times their replay.
 """
 
 
