@@ -17,7 +17,9 @@ namespace bench {
 enum class CollectiveKind { all_reduce, reduce_scatter, all_gather, send, receive };
 
 // One operation, which every rank of the group starts (send and receive: the two peers). Buffers are host
-// memory and do not overlap; an all_reduce may have one for both.
+// memory and do not overlap, but an operation may be in place: an all_reduce has one buffer for both; so has
+// a reduce_scatter, whose result is then at its start; an all_gather's part may lie at its place in the
+// whole.
 struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   const void* from = nullptr;

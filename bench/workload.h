@@ -15,6 +15,7 @@
 #include "bench/error.h"
 #include "bench/json.h"
 #include "bench/measure/budget.h"
+#include "bench/measure/gradient_timeline.h"
 #include "bench/measure/workload_file.h"
 #include "bench/memory.h"
 #include "bench/model/network_terms.h"
@@ -32,6 +33,7 @@ struct WorkloadSpec {
   // gradients, at least, that are reduced at a time.
   int ranks = 1;
   std::int64_t bucket = 0;
+  bool shard_optimizer = false;  // each rank keeps and updates its share of the parameters' state
 };
 
 // One step's work, from shapes alone.
@@ -106,6 +108,8 @@ class Workload {
   virtual Work work() const = 0;
   // Chosen by a library or by autotuning: final once a step has run.
   virtual Algorithms algorithms() const { return {}; }
+  // Of a training step of one card, for a prediction of several; takes a few steps.
+  virtual std::optional<GradientTimeline> gradient_timeline() { return std::nullopt; }
 };
 
 // One rank's part of a step that ranks do together: each calls the same functions in the same order.

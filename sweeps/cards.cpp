@@ -30,6 +30,11 @@ bool is_strong(const SweepRequest& request) {
          std::vector<std::string>{"strong"};
 }
 
+bool shards_optimizer(const SweepRequest& request) {
+  return parse_words("--shard", request.sweep_options.at("shard"), {"none", "optimizer"}) ==
+         std::vector<std::string>{"optimizer"};
+}
+
 // Powers of two up to the ranks that were started, and that number.
 std::vector<std::int64_t> counts_in(const SweepRequest& request) {
   const auto started = static_cast<std::int64_t>(places_in(request).size());
@@ -90,6 +95,7 @@ std::vector<WorkloadSpec> specs_in(const SweepRequest& request) {
   const std::vector<std::int64_t> batches =
       request.batches.empty() ? std::vector{kDefaultBatch} : request.batches;
   const bool strong = is_strong(request);
+  const bool shard = shards_optimizer(request);
   std::vector<WorkloadSpec> specs;
   for (const std::int64_t count : counts_in(request)) {
     for (const std::int64_t batch : batches) {
@@ -100,6 +106,7 @@ std::vector<WorkloadSpec> specs_in(const SweepRequest& request) {
                         batch, count));
       }
       spec.ranks = static_cast<int>(count);
+      spec.shard_optimizer = shard && count > 1;
       spec.batch = strong ? batch / count : batch;
       specs.push_back(spec);
     }
@@ -132,10 +139,14 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
     point.params = params_of(type.name, spec);
     point.params["ranks"] = spec.ranks;
     point.params["bucket"] = spec.bucket;
+    if (spec.shard_optimizer) {
+      point.params["shard"] = "optimizer";
+    }
     point.params["threads"] = setup.threads;
     point.parsed = read_cards_params(point.params).value();
     point.spec = spec;
-    point.series = fmt::format("cards/{}/train/fp32/ranks:{}", type.name, spec.ranks);
+    point.series = fmt::format("cards/{}/train/fp32/{}ranks:{}", type.name,
+                               spec.shard_optimizer ? "shard:optimizer/" : "", spec.ranks);
     point.name = fmt::format("{}/batch:{}", point.series, spec.batch);
     point.workload = std::make_shared<ConfiguredCards>(type, spec, index, team);
     point.oversubscribes_cores = setup.ranks.near * setup.threads > setup.ranks.cores;
@@ -194,30 +205,35 @@ std::vector<std::string> one(const char* word) {
   return {word};
 }
 
-const Registration<SweepType> registered{
-    SweepType{.name = "cards",
-              .question = "What do more cards give, and what do they wait for?",
-              .default_workload = "resnet50",
-              .default_mode = "train",
-              .options = {{"cards", "auto",
-                           "how many ranks train together: 1,2,4; auto: powers of two up to those started",
-                           "", [] { return one("COUNTS"); }},
-                          {"scaling", "weak", "weak: --batch is of each rank; strong: of all ranks", "",
-                           [] {
-                             return std::vector<std::string>{"weak", "strong"};
-                           }},
-                          {"bucket", "25MiB", "gradients that are added up at a time, at least", "",
-                           [] { return one("BYTES"); }},
-                          {"rank-timeout", "60s", "end where a rank does not answer for so long", "",
-                           [] { return one("TIME"); }}},
-              .serve = serve,
-              .complete =
-                  [](SweepRequest& request) {
-                    request.label = fmt::format("{}-{}-ranks", request.label, places_in(request).size());
-                  },
-              .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
-                return std::make_unique<CardsSweep>(request, device);
-              }}};
+const Registration<SweepType> registered{SweepType{
+    .name = "cards",
+    .question = "What do more cards give, and what do they wait for?",
+    .default_workload = "resnet50",
+    .default_mode = "train",
+    .options = {{"cards", "auto",
+                 "how many ranks train together: 1,2,4; auto: powers of two up to those started", "",
+                 [] { return one("COUNTS"); }},
+                {"scaling", "weak", "weak: --batch is of each rank; strong: of all ranks", "",
+                 [] {
+                   return std::vector<std::string>{"weak", "strong"};
+                 }},
+                {"bucket", "25MiB", "gradients that are added up at a time, at least", "",
+                 [] { return one("BYTES"); }},
+                {"shard", "none",
+                 "optimizer: each rank keeps and updates its share of the optimizer's state; none", "",
+                 [] {
+                   return std::vector<std::string>{"none", "optimizer"};
+                 }},
+                {"rank-timeout", "60s", "end where a rank does not answer for so long", "",
+                 [] { return one("TIME"); }}},
+    .serve = serve,
+    .complete =
+        [](SweepRequest& request) {
+          request.label = fmt::format("{}-{}-ranks", request.label, places_in(request).size());
+        },
+    .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
+      return std::make_unique<CardsSweep>(request, device);
+    }}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -164,11 +164,11 @@ Finding claim_memory(const CardsPoint& point, const CardsPoint& alone) {
   finding.details = {
       {"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}, {"alone_bytes", one}};
   finding.claim = fmt::format(
-      "A rank of {} takes {}{}, one alone {}; gradients are added up where they lie, what the library of the "
-      "ranks takes "
-      "is not in it.",
+      "A rank of {} takes {}{}, one alone {}{}; gradients are added up where they lie, what the library of "
+      "the "
+      "ranks takes is not in it.",
       point.ranks, format_bytes(most), as_planned ? ", as planned on every rank" : ", not what was planned",
-      format_bytes(one));
+      format_bytes(one), point.shard_optimizer ? ": each keeps its share of the optimizer's state" : "");
   return finding;
 }
 

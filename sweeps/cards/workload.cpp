@@ -120,8 +120,8 @@ class CardsWorkload final : public Workload {
         ranks_ == 1
             ? "one rank's gradient, as in a batch sweep"
             : fmt::format(
-                  "the summed gradients of {} ranks against those tensor by tensor, and the same bits on "
-                  "every rank",
+                  "the summed gradients of {} ranks against those of each alone, and the same bits on every "
+                  "rank",
                   ranks_);
     if (!wrong.empty()) {
       verification.detail += fmt::format("; wrong on rank {}", fmt::join(wrong, ", "));
@@ -169,7 +169,8 @@ std::optional<CardsParams> read_cards_params(const Json& params) {
   const CardsParams defaults;
   return CardsParams{.ranks = std::max(1, params.at("ranks").get<int>()),
                      .batch = params.value("batch", defaults.batch),
-                     .dtype = params.value("dtype", defaults.dtype)};
+                     .dtype = params.value("dtype", defaults.dtype),
+                     .shard_optimizer = params.value("shard", "none") == "optimizer"};
 }
 
 Json RankSteps::to_json() const {

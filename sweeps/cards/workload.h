@@ -19,6 +19,7 @@ struct CardsParams {
   int ranks = 1;           // that take part
   std::int64_t batch = 1;  // of each
   std::string dtype = "fp32";
+  bool shard_optimizer = false;
 };
 // nullopt where they lack the number of ranks. Throws Json::exception.
 std::optional<CardsParams> read_cards_params(const Json& params);

@@ -1,6 +1,7 @@
 // bench --sweep cards under the launchers of both MPIs, on a small network. Skipped for an MPI that is not
 // installed.
 #include <algorithm>
+#include <map>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -60,6 +61,26 @@ TEST_P(CardsSweepProgram, OneFileHasEveryRanksTimesAndThePlannedMemory) {
   }
   EXPECT_EQ(std::ranges::count(document.findings, "efficiency/ranks:3/batch:4", &Finding::name), 1);
   EXPECT_THAT(ended.out, HasSubstr("efficiency"));
+}
+
+TEST_P(CardsSweepProgram, RanksThatShareTheOptimizerHoldLess) {
+  const Ended ended = run_script(
+      launch_of(GetParam(), 3) + "\"$@\"",
+      cards_run(folder_.path()) + Arguments{"--optimizer", "adam", "--shard", "optimizer", "--cards", "1,3"});
+  ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
+  const ResultDocument document = read_result(folder_.path() / "cards-resnet18-3-ranks-cpu.json");
+  ASSERT_EQ(document.benchmarks.size(), 2U);
+  std::map<int, std::int64_t> peaks;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    EXPECT_TRUE(point.verification.value().passed) << point.name;
+    const Json note = point.notes.front()->to_json();
+    EXPECT_EQ(note.at("peak_bytes"), note.at("plan_bytes")) << point.name;
+    peaks[point.params.at("ranks").get<int>()] = note.at("peak_bytes").at(0).get<std::int64_t>();
+    EXPECT_EQ(point.params.value("shard", "none"), point.params.at("ranks") == 3 ? "optimizer" : "none");
+  }
+  // Two thirds of Adam's two states of 11.7 M parameters.
+  EXPECT_NEAR(static_cast<double>(peaks[1] - peaks[3]), 2.0 / 3 * 2 * 4 * 11.69e6, 1e6);
+  EXPECT_THAT(ended.out, HasSubstr("each keeps its share of"));
 }
 
 TEST_P(CardsSweepProgram, MoreCardsThanRanksIsOneSentence) {

@@ -24,6 +24,10 @@ struct TrainOptions {
   // Bytes of parameters, at least, that are updated together within the backward pass where that can be; 0:
   // all of them after it. See updates.cpp.
   std::int64_t update_slice = 256 * 1024;
+  // Of ranks that share the optimizer: this one keeps and updates its shares alone, one of each slice of so
+  // many bytes at least. 0: it updates everything.
+  std::int64_t shared_slice = 0;
+  int rank = 0;
 };
 
 // `graph` as a network builds it: nothing is fused but attention that is written out; target.batch is a
@@ -61,6 +65,14 @@ struct UpdateSlice {
 // in which they can be updated.
 std::vector<UpdateSlice> update_slices(const ProgramPlan& plan, const ParameterGroup& group,
                                        std::int64_t least);
+// Equal shares of a slice, rank after rank from its start, and what is left behind them, which every rank
+// updates.
+struct RankShares {
+  std::int64_t each = 0;  // bytes
+  std::int64_t rest = 0;
+};
+RankShares shares_of(std::int64_t bytes, int ranks);
+
 // Completes a step whose backward passes are recorded with the optimizer's part.
 void record_updates(ProgramPlan& plan, Recorder& recorder, const TrainOptions& options, const Device& device);
 

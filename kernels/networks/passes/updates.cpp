@@ -5,6 +5,10 @@
 // in the caches then. With loss scaling all gradients have to be seen first, and on other devices a launch
 // costs more than it saves: there one update of everything follows the backward pass. The arithmetic is the
 // same, element by element, and so is the memory.
+//
+// Ranks that share the optimizer (ZeRO's stage 1, Rajbhandari et al. 2020) each have the states of their own
+// shares. The sums of a share's gradients lie at the start of its slice: that is where a reduction in place
+// leaves them.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -25,9 +29,9 @@ class UpdateRecorder {
       record_overflow_checks();
     }
     for (ParameterGroup& group : plan_.groups) {
-      if (bytes_of_weights(group) > 0) {
-        add_states(group);
-        record(group, fmt::format("optimizer {}", name_of(group.dtype)), 0, bytes_of_weights(group), true);
+      if (const std::int64_t bytes = bytes_of_weights(group); bytes > 0) {
+        add_states(group, bytes);
+        record(group, fmt::format("optimizer {}", name_of(group.dtype)), {.bytes = bytes}, true);
       }
     }
     if (plan_.training->loss_scale) {
@@ -40,7 +44,7 @@ class UpdateRecorder {
     std::vector<std::pair<UpdateSlice, std::size_t>> slices;  // and the group
     for (std::size_t index = 0; index < plan_.groups.size(); ++index) {
       if (bytes_of_weights(plan_.groups[index]) > 0) {
-        add_states(plan_.groups[index]);
+        add_states(plan_.groups[index], bytes_of_weights(plan_.groups[index]));
         for (const UpdateSlice& slice : update_slices(plan_, plan_.groups[index], options_.update_slice)) {
           slices.emplace_back(slice, index);
         }
@@ -50,15 +54,53 @@ class UpdateRecorder {
     std::vector<bool> counted(plan_.groups.size(), false);
     std::vector<std::size_t> behind;
     for (const auto& [slice, index] : slices) {
-      record(plan_.groups[index], "optimizer " + plan_.graph[slice.layer].name, slice.offset, slice.bytes,
-             !counted[index]);
+      record(
+          plan_.groups[index], "optimizer " + plan_.graph[slice.layer].name,
+          {.weights = slice.offset, .gradients = slice.offset, .states = slice.offset, .bytes = slice.bytes},
+          !counted[index]);
       counted[index] = true;
       behind.push_back(slice.behind);
     }
     program().interleave(first, behind);
   }
 
+  void of_one_rank() {
+    for (ParameterGroup& group : plan_.groups) {
+      if (bytes_of_weights(group) == 0) {
+        continue;
+      }
+      std::vector<std::pair<Graph::Value, Part>> parts;
+      std::int64_t own = 0;  // bytes so far
+      const auto add = [&](const UpdateSlice& slice, std::int64_t weights, std::int64_t gradients,
+                           std::int64_t bytes) {
+        if (bytes > 0) {
+          parts.emplace_back(slice.layer,
+                             Part{.weights = weights, .gradients = gradients, .states = own, .bytes = bytes});
+          own += bytes;
+        }
+      };
+      for (const UpdateSlice& slice : update_slices(plan_, group, options_.shared_slice)) {
+        const auto [each, rest] = shares_of(slice.bytes, options_.ranks);
+        add(slice, slice.offset + options_.rank * each, slice.offset, each);
+        const std::int64_t behind = slice.offset + options_.ranks * each;
+        add(slice, behind, behind, rest);
+      }
+      add_states(group, own);
+      for (std::size_t i = 0; i < parts.size(); ++i) {
+        record(group, "optimizer " + plan_.graph[parts[i].first].name, parts[i].second, i == 0);
+      }
+    }
+  }
+
  private:
+  // Bytes from the start of each block.
+  struct Part {
+    std::int64_t weights = 0;
+    std::int64_t gradients = 0;
+    std::int64_t states = 0;  // were they as wide as the weights
+    std::int64_t bytes = 0;
+  };
+
   Program& program() { return plan_.program; }
   std::int64_t bytes_of_weights(const ParameterGroup& group) {
     return program().blocks()[group.weights].bytes;
@@ -88,8 +130,9 @@ class UpdateRecorder {
     return optimizer;
   }
 
-  void add_states(ParameterGroup& group) {
-    const Optimizer optimizer = optimizer_of(group, bytes_of_weights(group));
+  // Of so many bytes of its weights.
+  void add_states(ParameterGroup& group, std::int64_t bytes_of_parameters) {
+    const Optimizer optimizer = optimizer_of(group, bytes_of_parameters);
     const auto add = [&](const std::string& name, std::int64_t bytes) {
       const BlockId block =
           program().block(fmt::format("{} {}", name, name_of(group.dtype)), MemoryCategory::optimizer);
@@ -107,13 +150,12 @@ class UpdateRecorder {
     }
   }
 
-  void record(const ParameterGroup& group, const std::string& name, std::int64_t offset, std::int64_t bytes,
-              bool counts) {
-    Optimizer optimizer = optimizer_of(group, bytes);
+  void record(const ParameterGroup& group, const std::string& name, const Part& part, bool counts) {
+    Optimizer optimizer = optimizer_of(group, part.bytes);
     optimizer.counts = counts || optimizer.kind != Optimizer::Kind::adam;
-    const std::int64_t first = offset / bytes_of(group.dtype);
-    Arguments tensors{{Slot::weights, program().part(group.weights, offset, bytes)},
-                      {Slot::diff_weights, program().part(group.gradients, offset, bytes)}};
+    const std::int64_t first = part.states / bytes_of(group.dtype);
+    Arguments tensors{{Slot::weights, program().part(group.weights, part.weights, part.bytes)},
+                      {Slot::diff_weights, program().part(group.gradients, part.gradients, part.bytes)}};
     const auto add_wide = [&](Slot slot, BlockId block) {
       tensors.emplace_back(slot, program().part(block, 4 * first, 4 * optimizer.count));
     };
@@ -165,6 +207,12 @@ std::vector<UpdateSlice> update_slices(const ProgramPlan& plan, const ParameterG
   return slices;
 }
 
+RankShares shares_of(std::int64_t bytes, int ranks) {
+  constexpr std::int64_t kAligned = 64;
+  const std::int64_t each = bytes / (ranks * kAligned) * kAligned;
+  return {.each = each, .rest = bytes - ranks * each};
+}
+
 void record_updates(ProgramPlan& plan, Recorder& recorder, const TrainOptions& options,
                     const Device& device) {
   UpdateRecorder updates(plan, recorder, options);
@@ -173,7 +221,7 @@ void record_updates(ProgramPlan& plan, Recorder& recorder, const TrainOptions& o
     plan.training->optimizer_begin = plan.program.instructions().size();
   } else {
     plan.training->optimizer_begin = plan.program.instructions().size();
-    updates.all_at_once();
+    options.shared_slice > 0 ? updates.of_one_rank() : updates.all_at_once();
   }
 }
 

@@ -30,7 +30,8 @@ class Trainer : public ProgramRunner {
   // The same in parts, from one instruction up to, not including, another; and what follows the last.
   void run_part(std::size_t begin, std::size_t end) { ProgramRunner::run(begin, end, false); }
   void run_optimizer() { ProgramRunner::run(plan_.training->optimizer_begin, instruction_count()); }
-  // Where a group's gradients lie, in the order of its parameters.
+  // Where a group's parameters and their gradients lie, in the same order.
+  std::byte* weights(const ParameterGroup& group) { return block(group.weights); }
   std::byte* gradients(const ParameterGroup& group) { return block(group.gradients); }
   // Queues what the loss depends on alone: the forward passes. Leaves the gradients as they are.
   void run_loss();

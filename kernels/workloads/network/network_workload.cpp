@@ -233,6 +233,7 @@ TrainOptions train_options(const WorkloadSpec& spec) {
   options.ranks = spec.ranks;
   if (spec.ranks > 1) {
     options.update_slice = 0;  // gradients are added up first
+    options.shared_slice = spec.shard_optimizer ? std::max<std::int64_t>(1, spec.bucket) : 0;
   }
   return options;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstring>
 #include <string>
 #include <utility>
 
@@ -15,6 +16,8 @@
 
 namespace bench::kernels {
 namespace {
+
+constexpr double kSumTolerance = 1e-5;
 
 ProgramPlan accepted_plan(const NetworkPoint& point, Device& device) {
   if (point.dtype != Dtype::fp32) {
@@ -30,29 +33,28 @@ ProgramPlan accepted_plan(const NetworkPoint& point, Device& device) {
   return plan_training(point, device);
 }
 
-}  // namespace
-
-ParallelTrainWorkload::ParallelTrainWorkload(const NetworkPoint& point, std::int64_t bucket, RankGroup& ranks,
-                                             Device& device)
-    : ranks_(ranks), trainer_(accepted_plan(point, device), device, point.seed) {
-  set_seeded_batch(trainer_, point.seed, static_cast<std::uint64_t>(ranks.rank()));
-  if (ranks.size() > 1) {
-    find_buckets(bucket);
-  }
+const NetworkPoint& of_rank(NetworkPoint& point, int rank) {
+  point.training.rank = rank;
+  return point;
 }
 
-void ParallelTrainWorkload::find_buckets(std::int64_t least) {
-  const ProgramPlan& plan = trainer_.plan();
-  for (const ParameterGroup& group : plan.groups) {
-    if (plan.program.blocks()[group.gradients].bytes == 0) {
-      continue;
-    }
-    for (const UpdateSlice& slice : update_slices(plan, group, least)) {
-      buckets_.push_back(
-          {.behind = slice.behind, .data = trainer_.gradients(group) + slice.offset, .bytes = slice.bytes});
-    }
+std::vector<float> values_of(const std::byte* data, std::int64_t bytes) {
+  std::vector<float> values(static_cast<std::size_t>(bytes) / sizeof(float));
+  std::memcpy(values.data(), data, static_cast<std::size_t>(bytes));
+  return values;
+}
+
+}  // namespace
+
+ParallelTrainWorkload::ParallelTrainWorkload(NetworkPoint point, std::int64_t bucket, RankGroup& ranks,
+                                             Device& device)
+    : ranks_(ranks),
+      shares_optimizer_(point.training.shared_slice > 0),
+      trainer_(accepted_plan(of_rank(point, ranks.rank()), device), device, point.seed) {
+  set_seeded_batch(trainer_, point.seed, static_cast<std::uint64_t>(ranks.rank()));
+  if (ranks.size() > 1) {
+    buckets_ = gradient_buckets(trainer_, shares_optimizer_ ? point.training.shared_slice : bucket);
   }
-  std::ranges::stable_sort(buckets_, {}, &Bucket::behind);
 }
 
 // Time within the library counts as waiting: while it moves data nothing is computed.
@@ -73,29 +75,60 @@ void ParallelTrainWorkload::run_part(std::size_t begin, std::size_t end) {
   }
 }
 
-void ParallelTrainWorkload::run_gradients() {
-  waited_ns_ = 0;
-  std::size_t done = 0;
-  for (const Bucket& bucket : buckets_) {
-    run_part(done, bucket.behind + 1);
-    done = bucket.behind + 1;
-    within_library([&] {
-      pending_.push_back(ranks_.start({.kind = CollectiveKind::all_reduce,
-                                       .from = bucket.data,
-                                       .to = bucket.data,
-                                       .bytes = bucket.bytes}));
-    });
+void ParallelTrainWorkload::start(const Collective& collective) {
+  if (collective.bytes > 0) {
+    within_library([&] { pending_.push_back(ranks_.start(collective)); });
   }
-  run_part(done, trainer_.plan().training->optimizer_begin);
+}
+
+void ParallelTrainWorkload::wait_for_all() {
   for (const auto& pending : pending_) {
     within_library([&] { pending->wait(); });
   }
   pending_.clear();
 }
 
+void ParallelTrainWorkload::add_up(const GradientBucket& bucket) {
+  const auto in_place = [&](CollectiveKind kind, std::byte* data, std::int64_t bytes) {
+    start({.kind = kind, .from = data, .to = data, .bytes = bytes});
+  };
+  if (!shares_optimizer_) {
+    return in_place(CollectiveKind::all_reduce, bucket.data, bucket.bytes);
+  }
+  const auto [each, rest] = shares_of(bucket.bytes, ranks_.size());
+  in_place(CollectiveKind::reduce_scatter, bucket.data, each);
+  in_place(CollectiveKind::all_reduce, bucket.data + ranks_.size() * each, rest);
+}
+
+void ParallelTrainWorkload::run_gradients() {
+  waited_ns_ = 0;
+  std::size_t done = 0;
+  for (const GradientBucket& bucket : buckets_) {
+    run_part(done, bucket.behind + 1);
+    done = bucket.behind + 1;
+    add_up(bucket);
+  }
+  run_part(done, trainer_.plan().training->optimizer_begin);
+  wait_for_all();
+}
+
+void ParallelTrainWorkload::gather_parameters() {
+  for (const GradientBucket& bucket : buckets_) {
+    const std::int64_t each = shares_of(bucket.bytes, ranks_.size()).each;
+    start({.kind = CollectiveKind::all_gather,
+           .from = bucket.weights + ranks_.rank() * each,
+           .to = bucket.weights,
+           .bytes = each});
+  }
+  wait_for_all();
+}
+
 void ParallelTrainWorkload::step() {
   run_gradients();
   trainer_.run_optimizer();
+  if (shares_optimizer_) {
+    gather_parameters();
+  }
 }
 
 std::vector<std::vector<float>> ParallelTrainWorkload::gradients() {
@@ -106,16 +139,18 @@ std::vector<std::vector<float>> ParallelTrainWorkload::gradients() {
   return all;
 }
 
-bool ParallelTrainWorkload::is_same_everywhere(const std::vector<std::vector<float>>& gradients) {
-  std::string own;  // of each tensor
-  for (const std::vector<float>& values : gradients) {
-    own += fingerprint({reinterpret_cast<const char*>(values.data()), sizeof(float) * values.size()});
-  }
+bool ParallelTrainWorkload::is_same_everywhere(const std::string& own) {
   const std::vector<std::string> all = texts_of(ranks_, fingerprint(own));
   return std::ranges::all_of(all, [&](const std::string& other) { return other == all.front(); });
 }
 
 Verification ParallelTrainWorkload::verify() {
+  Verification verification = shares_optimizer_ ? verify_shares() : verify_sums();
+  trainer_.restart();
+  return verification;
+}
+
+Verification ParallelTrainWorkload::verify_sums() {
   trainer_.restart();
   trainer_.run_gradients();
   std::vector<std::vector<float>> expected = gradients();
@@ -130,23 +165,62 @@ Verification ParallelTrainWorkload::verify() {
   run_gradients();
   const std::vector<std::vector<float>> found = gradients();
   Verification verification;
-  verification.tolerance = 1e-5;
+  verification.tolerance = kSumTolerance;
   std::size_t worst = 0;
+  std::string bits;  // of each tensor
   for (std::size_t index = 0; index < found.size(); ++index) {
     const double error = relative_error(found[index], expected[index]);
     if (!(error <= verification.error)) {
       verification.error = error;
       worst = index;
     }
+    bits += fingerprint(
+        {reinterpret_cast<const char*>(found[index].data()), sizeof(float) * found[index].size()});
   }
-  const bool same = is_same_everywhere(found);
+  const bool same = is_same_everywhere(bits);
   verification.passed = verification.error <= verification.tolerance && same;
   const PlannedParameter& parameter = trainer_.plan().parameters.at(worst);
   verification.detail = fmt::format(
       "the sums of {} ranks' gradients in {} buckets against those tensor by tensor; the worst: {} {}{}",
       ranks_.size(), buckets_.size(), trainer_.plan().graph[parameter.layer].name, name_of(parameter.slot),
       same ? "" : "; ranks have different sums");
+  return verification;
+}
+
+Verification ParallelTrainWorkload::verify_shares() {
   trainer_.restart();
+  trainer_.run_gradients();
+  std::vector<std::vector<float>> expected;  // of this rank's shares, bucket by bucket
+  for (const GradientBucket& bucket : buckets_) {
+    std::vector<float> sums = values_of(bucket.data, bucket.bytes);
+    ranks_.run(
+        {.kind = CollectiveKind::all_reduce, .from = sums.data(), .to = sums.data(), .bytes = bucket.bytes});
+    const std::int64_t each = shares_of(bucket.bytes, ranks_.size()).each;
+    expected.push_back(
+        values_of(reinterpret_cast<const std::byte*>(sums.data()) + ranks_.rank() * each, each));
+  }
+  run_gradients();
+  Verification verification;
+  verification.tolerance = kSumTolerance;
+  for (std::size_t i = 0; i < buckets_.size(); ++i) {
+    const std::int64_t each = shares_of(buckets_[i].bytes, ranks_.size()).each;
+    const double error = each == 0 ? 0 : relative_error(values_of(buckets_[i].data, each), expected[i]);
+    verification.error = error <= verification.error ? verification.error : error;
+  }
+  trainer_.restart();
+  step();
+  std::string bits;
+  for (const GradientBucket& bucket : buckets_) {
+    bits +=
+        fingerprint({reinterpret_cast<const char*>(bucket.weights), static_cast<std::size_t>(bucket.bytes)});
+  }
+  const bool same = is_same_everywhere(bits);
+  verification.passed = verification.error <= verification.tolerance && same;
+  verification.detail = fmt::format(
+      "this rank's shares of the sums of {} ranks' gradients, in {} buckets, against whole buckets alone; "
+      "and "
+      "the parameters after a step{}",
+      ranks_.size(), buckets_.size(), same ? "" : "; ranks have different parameters");
   return verification;
 }
 

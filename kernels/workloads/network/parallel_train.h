@@ -5,6 +5,9 @@
 // on when the backward pass has left it, while that goes on with earlier layers (as PyTorch's
 // DistributedDataParallel does). A bucket is a part of the block that the gradients lie in: it takes no
 // memory of its own. Batch norms normalise over a rank's own samples.
+//
+// Ranks that share the optimizer each get the sums of their own shares of a bucket alone, update those, and
+// then gather the parameters of all.
 #pragma once
 
 #include <cstddef>
@@ -16,6 +19,7 @@
 #include "bench/ranks.h"
 #include "bench/workload.h"
 #include "kernels/networks/program/trainer.h"
+#include "kernels/workloads/network/gradient_buckets.h"
 #include "kernels/workloads/network/network_workload.h"
 
 namespace bench::kernels {
@@ -23,37 +27,41 @@ namespace bench::kernels {
 class ParallelTrainWorkload final : public RankWorkload {
  public:
   // The point is of as many ranks as the group has; its gradients are fp32 in the host's memory. `bucket`:
-  // bytes. Throws Unsupported and OutOfMemory.
-  ParallelTrainWorkload(const NetworkPoint& point, std::int64_t bucket, RankGroup& ranks, Device& device);
+  // bytes; where the point's ranks share the optimizer, that of their shares. Throws Unsupported and
+  // OutOfMemory.
+  ParallelTrainWorkload(NetworkPoint point, std::int64_t bucket, RankGroup& ranks, Device& device);
 
   void step() override;
   double waited_ns() const override { return waited_ns_; }
   // The sums against those of each parameter's gradients alone, which nothing overlaps; and whether every
-  // rank has the same bits.
+  // rank has the same bits, of the gradients or, where the optimizer is shared, of the parameters after a
+  // step.
   Verification verify() override;
   Work work() const override { return trainer_.plan().work(); }
   Algorithms algorithms() const override { return trainer_.plan().algorithms(); }
 
   Trainer& trainer() { return trainer_; }
   std::size_t buckets() const { return buckets_.size(); }
-  // Forward and backward passes: every rank's gradients become the sum.
+  // Forward and backward passes: every rank's gradients become the sum; where the optimizer is shared, those
+  // of its own shares, at the start of their bucket.
   void run_gradients();
 
  private:
-  struct Bucket {
-    std::size_t behind = 0;  // the last instruction that touches it
-    std::byte* data = nullptr;
-    std::int64_t bytes = 0;
-  };
-  void find_buckets(std::int64_t least);
   void within_library(const std::function<void()>& call);
   void run_part(std::size_t begin, std::size_t end);
+  void start(const Collective& collective);
+  void wait_for_all();
+  void add_up(const GradientBucket& bucket);
+  void gather_parameters();
   std::vector<std::vector<float>> gradients();
-  bool is_same_everywhere(const std::vector<std::vector<float>>& gradients);
+  bool is_same_everywhere(const std::string& own);
+  Verification verify_sums();
+  Verification verify_shares();
 
   RankGroup& ranks_;
+  bool shares_optimizer_;
   Trainer trainer_;
-  std::vector<Bucket> buckets_;  // in the order in which they are done
+  std::vector<GradientBucket> buckets_;
   std::vector<std::unique_ptr<PendingCollective>> pending_;
   double waited_ns_ = 0;
 };

@@ -8,6 +8,7 @@
 
 #include "bench/workload.h"
 #include "kernels/networks/program/trainer.h"
+#include "kernels/workloads/network/gradient_buckets.h"
 #include "kernels/workloads/network/gradient_reference.h"
 #include "kernels/workloads/network/network_workload.h"
 
@@ -38,6 +39,9 @@ class TrainWorkload final : public Workload {
   Verification verify() override;
   Work work() const override { return trainer_.plan().work(); }
   Algorithms algorithms() const override { return trainer_.plan().algorithms(); }
+  std::optional<GradientTimeline> gradient_timeline() override {
+    return kernels::gradient_timeline(trainer_, device_);
+  }
 
   Trainer& trainer() { return trainer_; }
 

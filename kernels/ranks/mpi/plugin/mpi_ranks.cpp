@@ -92,11 +92,11 @@ class MpiRanks final : public RankGroup {
         check(MPI_Iallreduce(from, c.to, count, MPI_FLOAT, MPI_SUM, group_, &request), "MPI_Iallreduce");
         break;
       case CollectiveKind::reduce_scatter:
-        check(MPI_Ireduce_scatter_block(c.from, c.to, count, MPI_FLOAT, MPI_SUM, group_, &request),
+        check(MPI_Ireduce_scatter_block(from, c.to, count, MPI_FLOAT, MPI_SUM, group_, &request),
               "MPI_Ireduce_scatter_block");
         break;
       case CollectiveKind::all_gather:
-        check(MPI_Iallgather(c.from, count, type, c.to, count, type, group_, &request), "MPI_Iallgather");
+        check(MPI_Iallgather(part(c), count, type, c.to, count, type, group_, &request), "MPI_Iallgather");
         break;
       case CollectiveKind::send:
         check(MPI_Isend(c.from, count, type, c.peer, kTag, group_, &request), "MPI_Isend");
@@ -116,10 +116,10 @@ class MpiRanks final : public RankGroup {
       case CollectiveKind::all_reduce:
         return check(MPI_Allreduce(from, c.to, count, MPI_FLOAT, MPI_SUM, group_), "MPI_Allreduce");
       case CollectiveKind::reduce_scatter:
-        return check(MPI_Reduce_scatter_block(c.from, c.to, count, MPI_FLOAT, MPI_SUM, group_),
+        return check(MPI_Reduce_scatter_block(from, c.to, count, MPI_FLOAT, MPI_SUM, group_),
                      "MPI_Reduce_scatter_block");
       case CollectiveKind::all_gather:
-        return check(MPI_Allgather(c.from, count, type, c.to, count, type, group_), "MPI_Allgather");
+        return check(MPI_Allgather(part(c), count, type, c.to, count, type, group_), "MPI_Allgather");
       case CollectiveKind::send:
         return check(MPI_Send(c.from, count, type, c.peer, kTag, group_), "MPI_Send");
       case CollectiveKind::receive:
@@ -130,6 +130,11 @@ class MpiRanks final : public RankGroup {
   void barrier() override { check(MPI_Barrier(group_), "MPI_Barrier"); }
 
  private:
+  // Of an all_gather, where it lies at its place in the whole.
+  const void* part(const Collective& c) const {
+    return c.from == static_cast<const std::byte*>(c.to) + rank_ * c.bytes ? MPI_IN_PLACE : c.from;
+  }
+
   MPI_Comm group_;
   int rank_ = 0;
   int size_ = 1;
