@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "bench/cli/options.h"
 #include "bench/cli/progress.h"
 #include "bench/commands/network_words.h"
+#include "bench/commands/predict_cards.h"
 #include "bench/commands/predict_how.h"
 #include "bench/commands/summary.h"
 #include "bench/measure/axis.h"
@@ -219,7 +221,16 @@ class PredictCommand {
 };
 
 ExitCode run_predict(const Command& command, const std::vector<std::string>& words) {
-  return PredictCommand(command, CommandWords(command, words)).run();
+  const CommandWords asked(command, words);
+  if (asked.has("cards")) {
+    return run_predict_cards(asked, command.options, page_width());
+  }
+  for (const CommandArgument& option : predict_cards_options()) {
+    if (asked.has(option.name)) {
+      throw UsageError(fmt::format("--{}: it goes with --cards, as in --cards 2,4,8", option.name));
+    }
+  }
+  return PredictCommand(command, asked).run();
 }
 
 }  // namespace
@@ -229,7 +240,7 @@ Command predict_command() {
       .name = "predict",
       .usage = "--gpu LIST|all --workload NAME [options]",
       .brief = "--gpu LIST …",
-      .question = "how fast would a network be on GPUs that are not here?",
+      .question = "how fast would a network be on GPUs that are not here, or on several?",
       .options =
           {{"gpu", "LIST", "ids (bench --list --gpus), a card's own file as card.json, or all"},
            {"workload", "NAME", "a network"},
@@ -241,7 +252,8 @@ Command predict_command() {
            {"framework", "NAME",
             "pytorch (eager), pytorch-compiled, or bench, this program's engine (default: pytorch; "
             "bench with --from)"},
-           {"from", "FILE", "a result of bench --sweep batch on a GPU; may be repeated", true},
+           {"from", "FILE",
+            "a result of bench --sweep batch on a GPU, with --cards on any device; may be repeated", true},
            {"host-launch", "TIME", "host's time of a PyTorch operation, 0.03ms (default: not known)"},
            {"format", "NAME", "text, markdown, csv or json (default: text)"},
            {"verbose", "", "a row for each batch, as with --batch"},
@@ -249,7 +261,8 @@ Command predict_command() {
       .notes = {"Each row is of the saturation batch: the first that reaches 95 % of the best throughput."},
       .examples = {"bench predict --gpu t4,rtx3060-12gb --workload resnet50 --mode train",
                    "bench predict --gpu all --onnx net.onnx --format csv",
-                   "bench predict --gpu a100-40gb --workload resnet50 --from results/local/batch-….json"},
+                   "bench predict --gpu a100-40gb --workload resnet50 --from results/local/batch-….json",
+                   "bench predict --from results/local/batch-….json --cards 2,4,8 --link nvlink3"},
       .run = run_predict};
   for (const auto& reader : registry<WorkloadReader>().entries()) {
     command.options.insert(command.options.begin() + 2,
@@ -260,6 +273,7 @@ Command predict_command() {
       command.options.push_back(std::move(argument));
     }
   }
+  std::ranges::copy(predict_cards_options(), std::back_inserter(command.options));
   return command;
 }
 

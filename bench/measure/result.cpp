@@ -71,6 +71,17 @@ void members(auto& io, Of<PlannedMemory> auto& plan) {
   io.maybe("feature_map_bytes", plan.feature_maps, check::bytes);
 }
 
+void members(auto& io, Of<GradientTimeline::Part> auto& part) {
+  io("ready_ns", part.ready_ns, check::not_negative);
+  io("bytes", part.bytes, check::bytes);
+}
+
+void members(auto& io, Of<GradientTimeline> auto& timeline) {
+  io("gradients", timeline.parts);
+  io("backward_ns", timeline.backward_ns, check::not_negative);
+  io("update_ns", timeline.update_ns, check::not_negative);
+}
+
 void members(auto& io, Of<UnmeasuredPoint> auto& point) {
   io("name", point.name);
   io("params", point.params);
@@ -172,6 +183,9 @@ Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64
   if (Work none{.samples = point.work.samples}; point.work != none) {
     json["work"] = write_struct(point.work);
   }
+  if (point.timeline) {
+    json["timeline"] = write_struct(*point.timeline);
+  }
   if (!point.algorithms.empty()) {
     json["algorithms"] = written_value(point.algorithms);
   }
@@ -238,6 +252,26 @@ void check_median(const Field& field, const MeasuredPoint& point) {
   }
 }
 
+void check_timeline(const Field& field, const GradientTimeline& timeline) {
+  constexpr std::int64_t kMostBytes = std::int64_t{1} << 59;
+  double last = 0;
+  std::int64_t bytes = 0;
+  for (const GradientTimeline::Part& part : timeline.parts) {
+    bytes = std::min(kMostBytes, bytes) + part.bytes;
+    if (part.ready_ns < last || part.ready_ns > timeline.backward_ns) {
+      throw UsageError(
+          fmt::format("{}.timeline has gradients that are ready at {} ns, not between {} ns and "
+                      "the backward pass's end at {} ns",
+                      field.path(), part.ready_ns, last, timeline.backward_ns));
+    }
+    last = part.ready_ns;
+  }
+  const bool is_step = timeline.step_ns() >= 1 && std::isfinite(timeline.step_ns());
+  if (!is_step || bytes < 1 || bytes > kMostBytes) {
+    throw UsageError(fmt::format("{}.timeline has no step of 1 ns or more with gradients", field.path()));
+  }
+}
+
 // The file's version and, in version 2, its number of sessions.
 struct FileFormat {
   bool is_earlier = false;
@@ -284,8 +318,12 @@ MeasuredPoint point_from_json(const Field& field, const FileFormat& format) {
   if (field.has("plan") && field.at("plan").has("peak_at")) {
     io.optional("plan", point.plan);
   }
+  io.optional("timeline", point.timeline);
   check_counts(field, point);
   check_median(field, point);
+  if (point.timeline) {
+    check_timeline(field, *point.timeline);
+  }
   if (format.is_earlier) {  // which computed the median of all samples and another interval
     point.stats = summarize(point.samples_ns, round_sizes(point));
   }

@@ -121,6 +121,7 @@ struct MeasuredPoint {
   Work work;                             // of a step
   Algorithms algorithms{};               // empty: not known
   std::optional<PlannedMemory> plan;     // where the workload's plan says more than the peak
+  std::optional<GradientTimeline> timeline{};
   SampleStats stats;
   PointMemory memory;
   Validity validity;

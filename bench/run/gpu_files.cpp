@@ -44,6 +44,11 @@ const ModelCoefficients& model_coefficients() {
   return coefficients;
 }
 
+const LinkCatalogue& link_catalogue() {
+  static const LinkCatalogue catalogue = from_program_file("results/links.json", links_from_json);
+  return catalogue;
+}
+
 bool is_gpu_file(std::string_view text) {
   return text.ends_with(".json");
 }

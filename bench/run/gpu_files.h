@@ -1,4 +1,4 @@
-// The cards' data sheets and the model's coefficients, from the program's own files.
+// The cards' and links' data sheets and the model's coefficients, from the program's own files.
 #pragma once
 
 #include <string>
@@ -7,13 +7,15 @@
 
 #include "bench/model/coefficients.h"
 #include "bench/model/gpu.h"
+#include "bench/model/links.h"
 
 namespace bench {
 
-// results/gpus.json and results/calibration.json, read when they are first asked for. Throw UsageError where
-// the file is missing or wrong.
+// results/gpus.json, results/calibration.json and results/links.json, read when they are first asked for.
+// Throw UsageError where the file is missing or wrong.
 const GpuCatalogue& gpu_catalogue();
 const ModelCoefficients& model_coefficients();
+const LinkCatalogue& link_catalogue();
 
 // Whether the text names a card's own file: it ends in ".json".
 bool is_gpu_file(std::string_view text);

@@ -285,6 +285,7 @@ PreparedPoint PointPreparer::made(const SweepPoint& point, Series& series, const
     prepared.made.cost = again.cost;
   }
   entry.algorithms = prepared.made.workload->algorithms();
+  entry.timeline = prepared.made.workload->gradient_timeline();
   ++series.prepared;
   series.last_batch = point.spec.batch;
   series.last_cost = prepared.made.cost;

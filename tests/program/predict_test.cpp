@@ -101,6 +101,73 @@ TEST(Predict, RefusesInOneSentence) {
               HasSubstr("--workload: 'gemm' is a single operation"));
 }
 
+// One card's result, by the program itself.
+const std::string& training_result() {
+  static const TemporaryFolder folder;
+  static const std::string path = [] {
+    const Ended run = run_bench(Arguments{"--sweep", "batch", "--device", "cpu", "--workload", "resnet18",
+                                          "--image-size", "32", "--mode", "train", "--dtype", "fp32",
+                                          "--batch", "4,8", "--no-plot", "--out", folder.path().string()} +
+                                rounds(3));
+    EXPECT_EQ(run.code, 0) << run.err;
+    return (folder.path() / "batch-resnet18-cpu.json").string();
+  }();
+  return path;
+}
+
+TEST(PredictCards, FromOneCardsResult) {
+  const Arguments predict{"predict", "--from", training_result(), "--cards", "2,4", "--link", "pcie4"};
+  const Ended run = run_bench(predict);
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(run.err, "");
+  EXPECT_THAT(run.out, AllOf(HasSubstr("resnet18 on several of "), HasSubstr("predicted from one"),
+                             HasSubstr("planned, never run"), HasSubstr("Link: PCIe 4.0 x16")));
+  std::istringstream lines(run.out);
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(columns(line), 100U) << line;
+  }
+  const Json json = Json::parse(run_bench(predict + Arguments{"--format", "json"}).out);
+  ASSERT_EQ(json["steps"].size(), 6U);
+  EXPECT_EQ(json["steps"][0]["is_measured"], true);
+  // 11.7 M parameters in fp32.
+  EXPECT_NEAR(json["steps"][1]["gradient_bytes"].get<double>(), 46.8e6, 0.5e6);
+  EXPECT_LT(json["steps"][2]["efficiency"].get<double>(), json["steps"][1]["efficiency"].get<double>());
+}
+
+TEST(PredictCards, RefusesInOneSentence) {
+  const std::string& from = training_result();
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_bench(small_run(folder.path())).code, 0);
+  const std::string other = (folder.path() / kSmallFile).string();
+  const std::pair<Arguments, const char*> cases[] = {
+      {{"--from", from, "--cards", "2"}, "--link: what joins the cards is missing; accepted: nvlink3"},
+      {{"--from", from, "--cards", "2", "--link", "nvlnk3"}, "did you mean nvlink3?"},
+      {{"--from", from, "--cards", "2", "--link", "none.json"}, "--link: none.json cannot be read"},
+      {{"--from", from, "--cards", "2", "--link", other}, "holds no all-reduces of two sizes"},
+      {{"--from", from, "--cards", "1", "--link", "pcie4"}, "--cards: '1' was given; accepted: 2 to 65536"},
+      {{"--from", from, "--cards", "0", "--link", "pcie4"}, "--cards: "},
+      {{"--from", from, "--cards", "2", "--link", "a,b,c"}, "accepted: one link, or two"},
+      {{"--from", from, "--cards", "2", "--link", "pcie4", "--per-host", "4"},
+       "what joins the hosts is missing"},
+      {{"--from", from, "--cards", "2", "--link", "pcie4", "--bucket", "0"}, "--bucket: "},
+      {{"--from", from, "--cards", "2", "--link", "pcie4", "--batch", "64"}, "it has fp32 at batch 4, 8"},
+      {{"--from", from, "--cards", "2", "--link", "pcie4", "--dtype", "fp16"}, "it has fp32 at batch 4, 8"},
+      {{"--from", from, "--cards", "2", "--link", "pcie4", "--gpu", "t4"},
+       "--gpu: it does not go with --cards"},
+      {{"--from", other, "--cards", "2", "--link", "pcie4"}, "holds no training step"},
+      {{"--from", "none.json", "--cards", "2", "--link", "pcie4"}, "--from: none.json cannot be read"},
+      {{"--cards", "2", "--link", "pcie4"}, "--from: 0 results were given"},
+      {{"--gpu", "t4", "--link", "pcie4"}, "--link: it goes with --cards"},
+  };
+  for (const auto& [more, message] : cases) {
+    const Ended run = run_bench(Arguments{"predict"} + more);
+    EXPECT_EQ(run.code, 2) << message;
+    EXPECT_EQ(run.out, "") << message;
+    EXPECT_THAT(run.err, HasSubstr(message));
+    EXPECT_EQ(std::ranges::count(run.err, '\n'), 1) << run.err;
+  }
+}
+
 TEST(Predict, HowFitsTheScreen) {
   const Ended run = run_bench({"predict", "--how"});
   EXPECT_EQ(run.code, 0) << run.err;

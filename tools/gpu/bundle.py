@@ -63,7 +63,7 @@ def gather(build, bundle):
     (bundle / "needs.json").write_text(json.dumps({"glibc": glibc}) + "\n", encoding="utf-8")
     # The program looks for its scripts and data, and for the page that --how prints, in share/bench next to bin.
     (bundle / "bench").symlink_to("bin/bench")
-    for file in ("results/gpus.json", "results/calibration.json", "docs/predict-model.md"):
+    for file in ("results/gpus.json", "results/calibration.json", "results/links.json", "docs/predict-model.md"):
         copy(SOURCE / file, bundle / "share" / "bench" / file)
     for scripts, place in (("plots/*", "share/bench/plots"), ("tools/gpu/*.py", "tools/gpu"),
                            ("tools/peers/*.py", "tools/peers")):

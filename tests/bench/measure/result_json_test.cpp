@@ -23,6 +23,9 @@ Json sample_json() {
 TEST(ResultJson, RoundTripLosesNothing) {
   ResultDocument before = testing::sample_document();
   before.benchmarks[0].algorithms = {{"brgconv:avx2", 17}, {"jit \"quoted\"", 3}};
+  before.benchmarks[0].timeline = {.parts = {{.ready_ns = 7.5, .bytes = 4000}, {.ready_ns = 9, .bytes = 96}},
+                                   .backward_ns = 9.5,
+                                   .update_ns = 2};
   const ResultDocument after = document_from_json(Json::parse(to_text(to_json(before))));
 
   EXPECT_EQ(to_json(after)["context"], to_json(before)["context"]);
@@ -40,6 +43,7 @@ TEST(ResultJson, RoundTripLosesNothing) {
     EXPECT_EQ(a.items_per_step, b.items_per_step);
     EXPECT_EQ(a.work, b.work);
     EXPECT_EQ(a.algorithms, b.algorithms);
+    EXPECT_EQ(a.timeline, b.timeline);
     EXPECT_EQ(a.stats.median_ns, b.stats.median_ns);
     EXPECT_EQ(a.stats.p05_ns, b.stats.p05_ns);
     EXPECT_EQ(a.stats.p95_ns, b.stats.p95_ns);
@@ -140,6 +144,26 @@ TEST(ResultJson, AlgorithmsFollowTheSchemaAndAreCounts) {
   EXPECT_FALSE(json["benchmarks"][1].contains("algorithms"));
   json["benchmarks"][0]["algorithms"]["brgconv:avx2"] = "17";
   EXPECT_THROW(document_from_json(json), UsageError);
+}
+
+TEST(ResultJson, ATimelineFollowsTheSchemaAndGoesForward) {
+  ResultDocument document = testing::sample_document();
+  document.benchmarks[0].timeline = {
+      .parts = {{.ready_ns = 3, .bytes = 8}, {.ready_ns = 5, .bytes = 8}}, .backward_ns = 6, .update_ns = 1};
+  const Json json = Json::parse(to_text(to_json(document)));
+  EXPECT_EQ(testing::schema_errors(to_text(json)), "");
+  EXPECT_FALSE(json["benchmarks"][1].contains("timeline"));
+  const auto refused = [&](const char* pointer, const Json& value) {
+    Json broken = json;
+    broken["benchmarks"][0]["timeline"][Json::json_pointer(pointer)] = value;
+    EXPECT_THROW(document_from_json(broken), UsageError) << pointer << value;
+  };
+  refused("/gradients/1/ready_ns", 2);
+  refused("/gradients/1/ready_ns", 7);
+  refused("/gradients/0/bytes", -1);
+  refused("/gradients", Json::array());
+  refused("/backward_ns", -1);
+  refused("/backward_ns", "soon");
 }
 
 TEST(ResultJson, SchemaRefusesWhatTheFormatForbids) {

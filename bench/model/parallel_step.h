@@ -1,0 +1,57 @@
+// A training step that several cards do together, each with samples of its own, from one card's step: a
+// replay of the backward pass with the sums of gradients between the cards. Pure arithmetic.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "bench/measure/gradient_timeline.h"
+#include "bench/model/links.h"
+
+namespace bench {
+
+// Cards in a ring: those of a host side by side.
+struct CardLinks {
+  Link inside;
+  std::optional<Link> between{};  // hosts, of `per_host` cards each
+  std::int64_t per_host = 0;      // 0: all cards are in one host
+};
+
+enum class Bandwidth { low, likely, high };
+
+// An all-reduce of `bytes` on each of `cards` cards: 2(n−1) hops, in each of which a card sends bytes/n
+// (Patarasuk and Yuan 2009). Between hosts the slowest link of the ring counts. NCCL's trees have fewer hops:
+// of small sizes on many cards this tells too much.
+double ring_all_reduce_ns(const CardLinks& links, std::int64_t cards, double bytes,
+                          Bandwidth bandwidth = Bandwidth::likely);
+
+// All-reduces as they were measured, of so many ranks.
+struct MeasuredAllReduce {
+  struct Point {
+    double bytes = 0;
+    double ns = 0;
+  };
+  std::int64_t ranks = 0;
+  std::vector<Point> points;  // growing
+};
+// Straight lines between the measured sizes, and on beyond them; for another number of ranks the part of a
+// byte grows as that of a ring does, by 2(n−1)/n. The measurement has two sizes at least.
+double measured_all_reduce_ns(const MeasuredAllReduce& measured, std::int64_t cards, double bytes);
+
+struct ReplayedStep {
+  double step_ns = 0;
+  double all_reduce_ns = 0;  // of all buckets
+  double exposed_ns = 0;     // of them, after the end of the backward pass, or in its way
+  std::size_t buckets = 0;
+  std::int64_t bytes = 0;  // of gradients
+};
+// Gradients are added up in buckets of at least `bucket` bytes, each from the moment on when all of it is
+// ready and the one before is done; the update of the parameters follows the last. Where the link does not
+// `overlap`, the backward pass stands still meanwhile, as with MPI, which moves data within its calls.
+ReplayedStep replay_step(const GradientTimeline& timeline, std::int64_t bucket, bool overlap,
+                         const std::function<double(double bytes)>& all_reduce_ns);
+
+}  // namespace bench

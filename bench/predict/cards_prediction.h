@@ -1,0 +1,76 @@
+// `bench predict --cards`: training on several cards, from a result of one card.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bench/measure/estimate.h"
+#include "bench/measure/result.h"
+#include "bench/model/links.h"
+#include "bench/model/parallel_step.h"
+
+namespace bench {
+
+struct CardsRequest {
+  std::string path;  // of the result
+  std::vector<std::int64_t> cards;
+  std::variant<CardLinks, MeasuredAllReduce> link;
+  std::string link_path{};              // of what was measured
+  std::vector<std::string> dtypes{};    // empty: all
+  std::vector<std::int64_t> batches{};  // of a card; empty: all
+  std::int64_t bucket = std::int64_t{25} << 20;
+};
+
+// So many cards, each with this batch.
+struct CardsStep {
+  std::int64_t cards = 1;  // 1: as measured
+  std::string dtype;
+  std::int64_t batch = 1;
+  double step_ns = 0;
+  Interval step80_ns{};  // without width for one card
+  double one_ns = 0;     // one card's step
+  ReplayedStep replay{};
+  std::int64_t peak = 0;      // bytes of a card, tracked
+  MemoryByCategory memory{};  // at the peak
+
+  double speedup() const { return static_cast<double>(cards) * one_ns / step_ns; }
+  double efficiency() const { return one_ns / step_ns; }
+  Interval efficiency80() const { return {one_ns / step80_ns.high, one_ns / step80_ns.low}; }
+  double per_s() const { return static_cast<double>(cards * batch) / step_ns * 1e9; }
+  Interval per_s80() const {
+    const double samples = static_cast<double>(cards * batch) * 1e9;
+    return {samples / step80_ns.high, samples / step80_ns.low};
+  }
+};
+
+// What a card holds where the cards share what each of them would hold. Planned from one card's memory,
+// never run.
+struct ShardedMemory {
+  std::string what;  // "optimizer"
+  std::int64_t bytes = 0;
+  std::int64_t moved = 0;  // bytes that a card sends in a step
+};
+// ZeRO's stages 1, 2 and 3 (Rajbhandari et al. 2020): each card keeps 1/cards of the optimizer's state, of
+// the gradients too, of the parameters too. At stage 3 the layers that are gathered for computing, and at
+// stages 2 and 3 the bucket that is being summed, come on top: they are not in it.
+std::vector<ShardedMemory> sharded_memory(const CardsStep& step);
+
+struct CardsPrediction {
+  std::string workload;
+  std::string device;  // that one card was measured on
+  bool overlap = true;
+  std::string link{};                  // in words
+  std::string link_source{};           // where its rates come from
+  std::vector<ParallelLoss> losses{};  // that were used
+  std::vector<CardsStep> steps{};      // by dtype and batch, then cards growing, one first
+};
+
+// Throws UsageError naming --from and the file where the result holds no training step with a timeline, and
+// --dtype or --batch where no such point is left.
+CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest& request,
+                              const LinkCatalogue& catalogue);
+
+}  // namespace bench

@@ -1,0 +1,199 @@
+#include "bench/predict/cards_report.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/cli/markdown.h"
+#include "bench/cli/text.h"
+#include "bench/measure/finding.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+using Row = std::vector<std::string>;
+
+std::string percent80(double share, const Interval& interval) {
+  return fmt::format("{:.0f} ({:.0f} to {:.0f}) %", 100 * share, 100 * interval.low, 100 * interval.high);
+}
+
+std::string step80(const CardsStep& step) {
+  const Scale scale = duration_scale(step.step_ns);
+  return fmt::format("{} {}",
+                     with_interval80(step.step_ns / scale.by,
+                                     {step.step80_ns.low / scale.by, step.step80_ns.high / scale.by}),
+                     scale.prefix);
+}
+
+std::string subject(const CardsPrediction& prediction) {
+  return fmt::format("{} on several of {}, predicted from one, 80 % intervals in brackets",
+                     prediction.workload, prediction.device);
+}
+
+// The most cards of the fastest series.
+const CardsStep& best_of(const CardsPrediction& prediction) {
+  return *std::ranges::max_element(prediction.steps, {}, &CardsStep::per_s);
+}
+
+std::vector<std::string> findings(const CardsPrediction& prediction) {
+  const CardsStep& best = best_of(prediction);
+  std::vector<std::string> lines;
+  if (best.cards == 1) {
+    const CardsStep& most = *std::ranges::max_element(prediction.steps, {}, &CardsStep::cards);
+    return {fmt::format("More cards do not pay: {} of batch {} would give {} samples/s, one gives {}.",
+                        most.cards, most.batch, with_interval80(most.per_s(), most.per_s80()),
+                        format_number(best.per_s()))};
+  }
+  lines.push_back(fmt::format(
+      "{} cards of batch {} in {} give {} samples/s, {:.3g} times one card's, an efficiency of {}.",
+      best.cards, best.batch, best.dtype, with_interval80(best.per_s(), best.per_s80()), best.speedup(),
+      percent80(best.efficiency(), best.efficiency80())));
+  const ReplayedStep& replay = best.replay;
+  constexpr double kHidden = 0.01;  // of the step
+  lines.push_back(
+      replay.exposed_ns < kHidden * best.step_ns
+          ? fmt::format("Adding up {} of gradients takes {} and hides behind the backward pass; what is lost "
+                        "is lost in the host, the loader and the framework.",
+                        format_bytes(replay.bytes), format_duration(replay.all_reduce_ns))
+          : fmt::format("A step waits {} of {} for gradients{}.", format_duration(replay.exposed_ns),
+                        format_duration(best.step_ns),
+                        prediction.overlap ? "; a larger batch or accumulation hides more of them"
+                                           : ": on the CPU nothing of it hides behind the backward pass"));
+  lines.push_back(fmt::format(
+      "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
+      "scaling, with a warm-up), and check the accuracy.",
+      best.cards * best.batch, best.cards));
+  std::vector<std::string> stages;
+  for (const ShardedMemory& stage : sharded_memory(best)) {
+    if (stage.bytes == best.peak) {  // SGD has no state
+      continue;
+    }
+    stages.push_back(fmt::format("{} with {} shared out", format_bytes(stage.bytes), stage.what));
+  }
+  lines.push_back(fmt::format("A card holds {}, as one alone; planned, never run: {}.",
+                              format_bytes(best.peak), fmt::join(stages, "; ")));
+  return lines;
+}
+
+std::vector<std::string> notes(const CardsPrediction& prediction) {
+  std::vector<std::string> lines{fmt::format("Link: {} [{}].", prediction.link, prediction.link_source)};
+  for (const ParallelLoss& loss : prediction.losses) {
+    lines.push_back(fmt::format(
+        "Steps are {:.3g} ({:.3g} to {:.3g}) times their replay, as {} measured steps on {} machine{} "
+        "({}{}{}).",
+        loss.likely, loss.interval80.low, loss.interval80.high, loss.rows, loss.machines,
+        loss.machines == 1 ? "" : "s", loss.where, loss.numbers.empty() ? "" : ", ", loss.numbers));
+  }
+  lines.emplace_back("Not in it: what the library of the links allocates, and whether the loader feeds all.");
+  return lines;
+}
+
+std::vector<Row> table(const CardsPrediction& prediction) {
+  std::vector<Row> rows{
+      {"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "waits"}};
+  for (const CardsStep& step : prediction.steps) {
+    const bool one = step.cards == 1;
+    rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch),
+                    one ? format_duration(step.step_ns) : step80(step),
+                    one ? format_number(step.per_s()) : with_interval80(step.per_s(), step.per_s80()),
+                    one ? "measured" : percent80(step.efficiency(), step.efficiency80()),
+                    one ? "–" : format_duration(step.replay.all_reduce_ns),
+                    one ? "–" : format_duration(step.replay.exposed_ns)});
+  }
+  return rows;
+}
+
+const std::vector<bool> kRightOfSteps{true, false, true, true, true, true, true, true};
+
+Json pair(const Interval& interval) {
+  return Json::array({interval.low, interval.high});
+}
+
+Json step_json(const CardsStep& step) {
+  Json json{{"cards", step.cards},     {"dtype", step.dtype},
+            {"batch", step.batch},     {"is_measured", step.cards == 1},
+            {"step_ns", step.step_ns}, {"samples_per_s", step.per_s()},
+            {"peak_bytes", step.peak}};
+  if (step.cards == 1) {
+    return json;
+  }
+  json["interval80_ns"] = pair(step.step80_ns);
+  json["samples_per_s_interval80"] = pair(step.per_s80());
+  json["efficiency"] = step.efficiency();
+  json["efficiency_interval80"] = pair(step.efficiency80());
+  json["all_reduce_ns"] = step.replay.all_reduce_ns;
+  json["exposed_ns"] = step.replay.exposed_ns;
+  json["buckets"] = step.replay.buckets;
+  json["gradient_bytes"] = step.replay.bytes;
+  for (const ShardedMemory& stage : sharded_memory(step)) {
+    json["planned_sharded"].push_back(
+        {{"shared", stage.what}, {"peak_bytes", stage.bytes}, {"sent_bytes", stage.moved}});
+  }
+  return json;
+}
+
+}  // namespace
+
+std::string cards_text(const CardsPrediction& prediction, std::size_t width) {
+  std::string text = wrap(subject(prediction), width, 2) + "\n";
+  for (const std::string& line : findings(prediction)) {
+    text += wrap("* " + line, width, 2);
+  }
+  text += "\n" + in_columns(table(prediction), kRightOfSteps) + "\n";
+  for (const std::string& line : notes(prediction)) {
+    text += wrap(line, width, 2);
+  }
+  return text;
+}
+
+std::string cards_markdown(const CardsPrediction& prediction) {
+  std::string text = markdown_sentence(subject(prediction)) + "\n\n";
+  text += markdown_list(findings(prediction)) + "\n" + markdown_table(table(prediction), kRightOfSteps);
+  for (const std::string& line : notes(prediction)) {
+    text += "\n" + markdown_sentence(line) + "\n";
+  }
+  return text;
+}
+
+std::string cards_csv(const CardsPrediction& prediction) {
+  constexpr double kMilli = 1e-6;
+  std::string text =
+      "cards,dtype,batch,step_ms,step_ms_low,step_ms_high,samples_per_s,efficiency,efficiency_low,"
+      "efficiency_high,all_reduce_ms,exposed_ms,peak_bytes,is_measured\n";
+  for (const CardsStep& step : prediction.steps) {
+    text +=
+        fmt::format("{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},{:.4g},{:.4g},{:.6g},{:.6g},{},{}\n",
+                    step.cards, step.dtype, step.batch, step.step_ns * kMilli, step.step80_ns.low * kMilli,
+                    step.step80_ns.high * kMilli, step.per_s(), step.efficiency(), step.efficiency80().low,
+                    step.efficiency80().high, step.replay.all_reduce_ns * kMilli,
+                    step.replay.exposed_ns * kMilli, step.peak, step.cards == 1 ? "yes" : "no");
+  }
+  return text;
+}
+
+std::string cards_json(const CardsPrediction& prediction) {
+  Json steps = Json::array();
+  for (const CardsStep& step : prediction.steps) {
+    steps.push_back(step_json(step));
+  }
+  Json losses = Json::array();
+  for (const ParallelLoss& loss : prediction.losses) {
+    losses.push_back({{"where", loss.where},
+                      {"numbers", loss.numbers},
+                      {"rows", loss.rows},
+                      {"machines", loss.machines},
+                      {"likely", loss.likely},
+                      {"interval80", pair(loss.interval80)}});
+  }
+  const Json json{{"schema", "bench-predict-cards/1"}, {"workload", prediction.workload},
+                  {"device", prediction.device},       {"overlap", prediction.overlap},
+                  {"link", prediction.link},           {"link_source", prediction.link_source},
+                  {"losses", std::move(losses)},       {"steps", std::move(steps)}};
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace bench

@@ -1,0 +1,48 @@
+#include "bench/model/links.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/error.h"
+#include "tests/bench/model/program_data.h"
+
+namespace bench {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(Links, EachOfTheProgramsHasASourceAndSaysWhetherItWasMeasured) {
+  const LinkCatalogue catalogue = links_from_json(testing::json_of("links.json"));
+  EXPECT_GE(catalogue.links.size(), 14U);
+  for (const Link& link : catalogue.links) {
+    const bool is_rule = link.source.starts_with("data sheet: ");
+    EXPECT_EQ(is_rule, link.source.ends_with("; not measured")) << link.id;
+    EXPECT_TRUE(is_rule || link.source.find("(MIT)") != std::string::npos) << link.id;
+    EXPECT_GT(link.hop_ns, 0) << link.id;
+  }
+}
+
+TEST(Links, AnUnknownOneIsAnsweredWithTheClosest) {
+  const LinkCatalogue catalogue = links_from_json(testing::json_of("links.json"));
+  EXPECT_EQ(catalogue.get("--link", "nvlink3").name, "NVLink 3 through NVSwitch (A100)");
+  EXPECT_THAT([&] { catalogue.get("--link", "nvlnk3"); },
+              ThrowsMessage<UsageError>(HasSubstr("did you mean nvlink3?")));
+}
+
+TEST(Links, ADamagedFileIsRefused) {
+  const Json whole = testing::json_of("links.json");
+  const auto refused = [&](const char* pointer, const Json& value, const char* message) {
+    Json broken = whole;
+    broken[Json::json_pointer(pointer)] = value;
+    EXPECT_THAT([&] { links_from_json(broken); }, ThrowsMessage<UsageError>(HasSubstr(message))) << pointer;
+  };
+  refused("/schema", "bench-links/9", "this program reads bench-links/1");
+  refused("/links/0/bytes_per_s", 0, "accepted is more than 0");
+  refused("/links/0/bytes_per_s_range", {1, 2}, "does not hold the value beside it");
+  refused("/links/0/hop_ns", -1, "accepted is 0 or more");
+  refused("/losses/0/interval80", {2, 3}, "does not hold the value beside it");
+}
+
+}  // namespace
+}  // namespace bench

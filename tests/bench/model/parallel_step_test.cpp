@@ -1,0 +1,106 @@
+#include "bench/model/parallel_step.h"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+namespace bench {
+namespace {
+
+constexpr double kMs = 1e6;
+constexpr double kMB = 1e6;
+
+Link link(double bytes_per_s, double hop_ns = 0) {
+  return {.id = "a",
+          .name = "a",
+          .hop_ns = hop_ns,
+          .bytes_per_s = bytes_per_s,
+          .bytes_per_s_range = {bytes_per_s / 2, bytes_per_s * 2},
+          .source = "made up"};
+}
+
+// 10 ms forward, 20 ms backward, 2 ms update; 4 parts of 30 MB.
+GradientTimeline four_parts() {
+  GradientTimeline timeline{.parts = {}, .backward_ns = 30 * kMs, .update_ns = 2 * kMs};
+  for (const double at : {15.0, 20.0, 25.0, 30.0}) {
+    timeline.parts.push_back({.ready_ns = at * kMs, .bytes = 30'000'000});
+  }
+  return timeline;
+}
+
+TEST(RingAllReduce, SendsEachByteNearlyTwice) {
+  const CardLinks links{.inside = link(10e9, 1000)};
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 1, 1e9), 0);
+  // 2·(4−1) hops and 2·3/4 of 100 MB at 10 GB/s.
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 4, 100 * kMB), 6 * 1000 + 15 * kMs);
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 4, 100 * kMB, Bandwidth::low), 6 * 1000 + 30 * kMs);
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 4, 100 * kMB, Bandwidth::high), 6 * 1000 + 7.5 * kMs);
+}
+
+TEST(RingAllReduce, TheLinkBetweenHostsCountsWhereThereAreSeveral) {
+  const CardLinks links{.inside = link(100e9, 1000), .between = link(10e9, 5000), .per_host = 4};
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 4, 100 * kMB), 6 * 1000 + 1.5 * kMs);
+  // Of 7 hops a way one leaves a host.
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 8, 100 * kMB), 2 * (6 * 1000 + 5000) + 17.5 * kMs);
+  const CardLinks single{.inside = link(1e9), .between = link(10e9), .per_host = 1};
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(single, 2, 100 * kMB), 10 * kMs)
+      << "no card has a neighbour in its host";
+}
+
+TEST(MeasuredAllReduce, IsStraightBetweenSizesAndGrowsLikeARing) {
+  const MeasuredAllReduce measured{.ranks = 2, .points = {{1000, 10}, {2000, 30}, {4000, 50}}};
+  EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 2, 1500), 20);
+  EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 2, 3000), 40);
+  EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 2, 8000), 90);
+  EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 2, 0), 0) << "never below nothing";
+  EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 4, 1500), 30) << "2·3/4 over 2·1/2";
+  EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 1, 1500), 0);
+}
+
+TEST(ReplayedStep, WhatIsAddedUpDuringTheBackwardPassIsHidden) {
+  const auto four_ms = [](double) { return 4 * kMs; };
+  const ReplayedStep step = replay_step(four_parts(), 1, true, four_ms);
+  EXPECT_EQ(step.buckets, 4U);
+  EXPECT_EQ(step.bytes, 120'000'000);
+  EXPECT_DOUBLE_EQ(step.all_reduce_ns, 16 * kMs);
+  EXPECT_DOUBLE_EQ(step.exposed_ns, 4 * kMs) << "the last bucket is ready when the pass ends";
+  EXPECT_DOUBLE_EQ(step.step_ns, 36 * kMs);
+}
+
+TEST(ReplayedStep, ABucketWaitsForTheOneBefore) {
+  const auto eight_ms = [](double) { return 8 * kMs; };
+  const ReplayedStep step = replay_step(four_parts(), 1, true, eight_ms);
+  EXPECT_DOUBLE_EQ(step.exposed_ns, 17 * kMs);  // 15 + 4·8 − 30
+}
+
+TEST(ReplayedStep, BucketsGatherNeighboursAndTheLastTakesTheRest) {
+  const auto by_size = [](double bytes) { return bytes / kMB * 0.1 * kMs; };
+  const ReplayedStep step = replay_step(four_parts(), 50'000'000, true, by_size);
+  EXPECT_EQ(step.buckets, 2U);
+  EXPECT_DOUBLE_EQ(step.all_reduce_ns, 12 * kMs);
+  EXPECT_DOUBLE_EQ(step.exposed_ns, 6 * kMs);
+  EXPECT_EQ(replay_step(four_parts(), 1'000'000'000, true, by_size).buckets, 1U);
+}
+
+TEST(ReplayedStep, NothingIsHiddenWhereTheLinkDoesNotOverlap) {
+  const auto four_ms = [](double) { return 4 * kMs; };
+  const ReplayedStep step = replay_step(four_parts(), 1, false, four_ms);
+  EXPECT_DOUBLE_EQ(step.exposed_ns, 16 * kMs);
+  EXPECT_DOUBLE_EQ(step.step_ns, 48 * kMs);
+}
+
+TEST(ReplayedStep, AThousandCardsTakeNoTime) {
+  const CardLinks links{.inside = link(100e9, 1000), .between = link(10e9, 5000), .per_host = 8};
+  GradientTimeline timeline{.parts = {}, .backward_ns = 1000 * kMs, .update_ns = 0};
+  for (int i = 1; i <= 1000; ++i) {
+    timeline.parts.push_back({.ready_ns = i * kMs, .bytes = 30'000'000});
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const ReplayedStep step =
+      replay_step(timeline, 1, true, [&](double bytes) { return ring_all_reduce_ns(links, 1024, bytes); });
+  EXPECT_EQ(step.buckets, 1000U);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,142 @@
+#include "bench/predict/cards_prediction.h"
+
+#include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/error.h"
+#include "bench/predict/cards_report.h"
+#include "tests/bench/model/program_data.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+constexpr double kMs = 1e6;
+constexpr std::int64_t kMiB = 1 << 20;
+
+// 100 ms a step, its gradients, 400 MB, ready at 60, 80 and 95; timed at half that speed.
+MeasuredPoint measured(std::int64_t batch, const char* dtype = "fp32") {
+  MeasuredPoint point;
+  point.name = "batch/small/train";
+  point.params = {{"batch", batch}, {"dtype", dtype}};
+  point.items_per_step = static_cast<double>(batch);
+  point.stats.median_ns = 100 * kMs;
+  point.timeline = {.parts = {{.ready_ns = 120 * kMs, .bytes = 100'000'000},
+                              {.ready_ns = 160 * kMs, .bytes = 200'000'000},
+                              {.ready_ns = 190 * kMs, .bytes = 100'000'000}},
+                    .backward_ns = 190 * kMs,
+                    .update_ns = 10 * kMs};
+  point.memory.by_category[MemoryCategory::weights] = 400 * kMiB;
+  point.memory.by_category[MemoryCategory::gradients] = 400 * kMiB;
+  point.memory.by_category[MemoryCategory::optimizer] = 800 * kMiB;
+  point.memory.by_category[MemoryCategory::activations] = 1000 * kMiB;
+  point.memory.peak_measured = 2600 * kMiB;
+  return point;
+}
+
+ResultDocument result(std::vector<MeasuredPoint> points, const char* kind = "cuda") {
+  ResultDocument document;
+  document.context.device = {.id = "x", .kind = kind, .name = "Card", .details = {}};
+  document.sweep.name = "batch";
+  document.sweep.workload = "small";
+  document.sweep.mode = "train";
+  document.benchmarks = std::move(points);
+  return document;
+}
+
+LinkCatalogue catalogue() {
+  return links_from_json(testing::json_of("links.json"));
+}
+
+CardsRequest on(const char* link, std::vector<std::int64_t> cards) {
+  return {.path = "run.json",
+          .cards = std::move(cards),
+          .link = CardLinks{.inside = catalogue().get("--link", link)}};
+}
+
+TEST(CardsPrediction, ReplaysTheStepAtTheSpeedThatWasMeasured) {
+  const LinkCatalogue links = catalogue();
+  const CardsPrediction prediction = predict_cards(result({measured(8)}), on("pcie4", {2, 4}), links);
+  ASSERT_EQ(prediction.steps.size(), 3U);
+  EXPECT_EQ(prediction.steps[0].cards, 1);
+  EXPECT_DOUBLE_EQ(prediction.steps[0].step_ns, 100 * kMs);
+  const CardsStep& two = prediction.steps[1];
+  // The last bucket, 100 MB at 23.6 GB/s and two hops of 11 µs, is ready when the backward pass ends.
+  EXPECT_NEAR(two.replay.exposed_ns, 100e6 / 23.6e9 * 1e9 + 22e3, 1);
+  EXPECT_NEAR(two.step_ns, (100 * kMs + two.replay.exposed_ns) * links.loss("one host", "32-bit").likely, 1);
+  EXPECT_LT(two.step80_ns.low, two.step_ns);
+  EXPECT_GT(two.step80_ns.high, two.step_ns);
+  EXPECT_GT(prediction.steps[2].replay.exposed_ns, two.replay.exposed_ns);
+  EXPECT_NEAR(two.efficiency(), 100 * kMs / two.step_ns, 1e-9);
+}
+
+TEST(CardsPrediction, SixteenBitNumbersAndSeveralHostsHaveLossesOfTheirOwn) {
+  CardsRequest request = on("nvlink3", {8, 16});
+  request.link = CardLinks{.inside = catalogue().get("--link", "nvlink3"),
+                           .between = catalogue().get("--link", "eth-10g"),
+                           .per_host = 8};
+  const CardsPrediction prediction = predict_cards(result({measured(8, "fp16")}), request, catalogue());
+  ASSERT_EQ(prediction.losses.size(), 2U);
+  EXPECT_EQ(prediction.losses[0].numbers, "16-bit");
+  EXPECT_EQ(prediction.losses[1].where, "several hosts");
+  EXPECT_GT(prediction.steps[2].replay.exposed_ns, 300 * kMs) << "750 MB at 1.17 GB/s";
+}
+
+TEST(CardsPrediction, OnTheCpuNothingIsHidden) {
+  CardsRequest request = on("nvlink3", {2});
+  request.link = MeasuredAllReduce{.ranks = 2, .points = {{0, 1000}, {1e9, 500 * kMs}}};
+  const CardsPrediction prediction = predict_cards(result({measured(8)}, "cpu"), request, catalogue());
+  EXPECT_FALSE(prediction.overlap);
+  EXPECT_NEAR(prediction.steps[1].replay.exposed_ns, 200 * kMs, 5000);
+  EXPECT_EQ(prediction.losses.at(0).where, "cpu");
+}
+
+TEST(CardsPrediction, SharingOutFreesAShareOfEachCategory) {
+  const CardsPrediction prediction = predict_cards(result({measured(8)}), on("nvlink3", {4}), catalogue());
+  const std::vector<ShardedMemory> stages = sharded_memory(prediction.steps[1]);
+  ASSERT_EQ(stages.size(), 3U);
+  EXPECT_EQ(stages[0].bytes, 2000 * kMiB);
+  EXPECT_EQ(stages[1].bytes, 1700 * kMiB);
+  EXPECT_EQ(stages[2].bytes, 1400 * kMiB);
+  EXPECT_EQ(stages[0].moved, 600'000'000);
+  EXPECT_EQ(stages[2].moved, 900'000'000);
+}
+
+TEST(CardsPrediction, ChoosesTheBatchesAskedFor) {
+  CardsRequest request = on("nvlink3", {2});
+  request.batches = {16};
+  const ResultDocument document = result({measured(8), measured(16)});
+  EXPECT_EQ(predict_cards(document, request, catalogue()).steps.size(), 2U);
+  request.batches = {32};
+  EXPECT_THAT([&] { predict_cards(document, request, catalogue()); },
+              ThrowsMessage<UsageError>(
+                  HasSubstr("--batch: nothing of it is in 'run.json'; it has fp32 at batch 8, 16")));
+}
+
+TEST(CardsPrediction, AResultWithoutTimelinesIsRefused) {
+  MeasuredPoint point = measured(8);
+  point.timeline.reset();
+  EXPECT_THAT([&] { predict_cards(result({point}), on("nvlink3", {2}), catalogue()); },
+              ThrowsMessage<UsageError>(HasSubstr("holds no training step with the times of its gradients")));
+}
+
+TEST(CardsReport, SaysWhatIsPredictedAndWhatItRestsOn) {
+  const CardsPrediction prediction = predict_cards(result({measured(8)}), on("pcie4", {2, 8}), catalogue());
+  const std::string text = cards_text(prediction, 100);
+  EXPECT_THAT(text, AllOf(HasSubstr("small on several of Card, predicted from one"),
+                          HasSubstr("* 8 cards of batch 8 in fp32 give"), HasSubstr("for gradients"),
+                          HasSubstr("planned, never run"), HasSubstr("microsoft/vidur"),
+                          HasSubstr("131 measured steps on 4 machines"), HasSubstr("measured")));
+  EXPECT_THAT(cards_markdown(prediction), HasSubstr("| cards | dtype |"));
+  EXPECT_THAT(cards_csv(prediction), HasSubstr("\n1,fp32,8,100,100,100,80,1,1,1,0,0,2726297600,yes\n"));
+  const Json json = Json::parse(cards_json(prediction));
+  EXPECT_EQ(json["steps"].size(), 3U);
+  EXPECT_EQ(json["steps"][2]["planned_sharded"].size(), 3U);
+  EXPECT_EQ(json["steps"][0]["is_measured"], true);
+}
+
+}  // namespace
+}  // namespace bench
