@@ -63,8 +63,8 @@ class Table(unittest.TestCase):
 
     def test_the_page_has_a_row_for_each_situation_and_names_the_wrong_ones(self):
         page = table.page(report([case(0), case(1, right=False), case(5, changes=[change(100, 80, 120, 105)])]))
-        self.assertIn("| situation 0 | storage | 1 of 1 | 0 of 1 | 0 | – | – |", page)
-        self.assertIn("| situation 1 | storage | – | 1 of 1 | 1 | 4.8% | 100% |", page)
+        self.assertIn("| situation 0 | storage | 1 of 1 | 0 of 1 | 0 | – | – | 0 | – | – |", page)
+        self.assertIn("| situation 1 | storage | – | 1 of 1 | 1 | 4.8% | 100% | 0 | – | – |", page)
         self.assertIn("| situation 0 | a \\| b | bus | so |", page)
         self.assertIn("| situation 1: workers 0 → 1 | 0.0001 ms |", page)
 

@@ -110,16 +110,18 @@ def page(report):
              "| goal | figure | |", "| --- | ---: | --- |",
              *(row(what, figure, "met" if is_met else "**not met**") for what, figure, is_met in goals(report)), "",
              *([others, ""] if (others := of_others(report)) else []),
-             "Right diagnoses, and the changes that were made: error of the predicted step time (median), how many of the 90 % "
-             "intervals cover the measured one.", "",
-             "| situation | wrong in it | looked at | not looked at | changes | error | cover |",
-             "| --- | --- | ---: | ---: | ---: | ---: | ---: |"]
+             "Right diagnoses, and the changes that were made, advised and not: error of the predicted step time (median), how "
+             "many of the 90 % intervals cover the measured one.", "",
+             "| situation | wrong in it | looked at | not looked at | advised | error | cover | not advised | error | cover |",
+             "| --- | --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |"]
     for name, own in situations_of(cases).items():
         seen, unseen = split([case for case in own if not case.get("further")])
-        changes = changes_of(own)
-        found = gains(changes) if changes else None
-        figures = ("–", "–") if found is None else (f"{found['error']:.1%}", f"{found['coverage']:.0%}")
-        lines.append(row(name, own[0]["expected"], counted(seen), counted(unseen), str(len(changes)), *figures))
+        figures = []
+        for advised in (True, False):
+            changes = [change for change in changes_of(own) if change["advised"] == advised]
+            found = gains(changes) if changes else None
+            figures += [str(len(changes)), *(("–", "–") if found is None else (f"{found['error']:.1%}", f"{found['coverage']:.0%}"))]
+        lines.append(row(name, own[0]["expected"], counted(seen), counted(unseen), *figures))
     if wrong := [case for case in diagnosed(report) if not case["right"]]:
         lines += ["", "| wrong diagnosis | strength | named | because |", "| --- | --- | --- | --- |",
                   *(row(case["situation"], cell(case["what"]), case["named"], cell(case["reason"])) for case in wrong)]
