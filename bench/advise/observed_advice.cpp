@@ -102,7 +102,9 @@ void fill_budget(const Observed& observed, Advice& advice) {
 
 Advice advice_from_readings(const Observed& observed, const std::optional<StandIn>& stand_in) {
   Advice advice;
-  advice.subject = observed.subject.empty() ? "a training run" : observed.subject;
+  advice.subject = !observed.subject.empty()  ? observed.subject
+                   : observed.mode == "infer" ? "an inference run"
+                                              : "a training run";
   advice.basis =
       fmt::format("by arithmetic on the readings of {}; nothing was measured here", observed.source);
   advice.current = observed.settings;

@@ -19,6 +19,10 @@ double to_go(const Observed& observed) {
   return of_all(observed) - static_cast<double>(observed.iterations_done.value_or(0));
 }
 
+std::string difference_in_words(double seconds) {
+  return (seconds < 0 ? "-" : "+") + hours_in_words(std::abs(seconds));
+}
+
 // `subject`: "effective batch", as the sentence needs it.
 std::string learning_rate(const char* subject, double now, double then) {
   const double ratio = then / now;
@@ -89,9 +93,9 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
   }
   for (const double share : {1.0, 0.9, 0.8, 0.7, 0.6, 0.5}) {
     std::vector<std::string> row{fmt::format("{:.0f} %", 100 * share), hours_in_words(ideal / share),
-                                 fmt::format("{:+.1f} h", (ideal / share - as_it_is) / 3600)};
+                                 difference_in_words(ideal / share - as_it_is)};
     if (can_hide) {
-      row.push_back(fmt::format("{:+.1f} h", (ideal / share - hidden) / 3600));
+      row.push_back(difference_in_words(ideal / share - hidden));
     }
     table.table.rows.push_back(std::move(row));
   }

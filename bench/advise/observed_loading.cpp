@@ -11,6 +11,7 @@ namespace bench {
 namespace {
 
 constexpr double kHidden = 0.05;  // of a step: a wait that is not worth a change
+constexpr double kShort = 0.1;    // and one that is not what limits the step
 
 std::string loader_setting(std::int64_t workers) {
   return fmt::format("DataLoader(num_workers={}, pin_memory=True, prefetch_factor=2)", workers);
@@ -104,6 +105,12 @@ void hide_loading(const Observed& observed, Advice& advice) {
   advice.changes.push_back(std::move(change));
 }
 
+bool slower_than_each_other(const WorkersTried& one, const Observed& observed) {
+  return std::ranges::any_of(observed.workers_tried, [&](const WorkersTried& other) {
+    return one.slower_than_workers == other.workers && other.slower_than_workers == one.workers;
+  });
+}
+
 void compare_workers_tried(const Observed& observed, Advice& advice) {
   AdviceTable table{.question = "How many workers?", .table = {}, .notes = {}};
   table.table.rows = {{"workers", "reading", "follows"}};
@@ -119,11 +126,19 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
         : tried.idle_often          ? "utilisation is often zero"
                                     : "–";
     const bool starved = zeros > 0 || tried.idle_often;
-    const std::string follows = starved                     ? "starved: the card runs out of work"
+    const std::string follows = starved ? "starved: the card runs out of work"
+                                : slower_than_each_other(tried, observed)   ? "–"
+                                : tried.slower_than_workers > tried.workers ? "too few: more load faster"
                                 : tried.slower_than_workers ? "too many: they compete for cores or storage"
                                 : tried.idle_rarely         ? "enough, or nearly"
                                                             : "–";
     table.table.rows.push_back({fmt::format("{}", tried.workers), reading, follows});
+    if (tried.slower_than_workers < tried.workers && slower_than_each_other(tried, observed)) {
+      advice.contradictions.push_back(
+          fmt::format("{} workers are read as slower than {}, and {} as slower "
+                      "than {}.",
+                      tried.workers, *tried.slower_than_workers, *tried.slower_than_workers, tried.workers));
+    }
   }
   const std::int64_t most = std::ranges::max(observed.workers_tried, {}, &WorkersTried::workers).workers;
   std::vector<std::int64_t> counts;
@@ -174,6 +189,14 @@ void note_utilisation(const Observed& observed, Advice& advice) {
         "Utilisation near 100 % says that a kernel ran at some moment of each interval; it shows neither how "
         "much of the card a kernel fills nor waits shorter than the interval.");
   }
+}
+
+// The busiest card's idle share, where waiting for data explains less than half of it.
+std::optional<double> idle_without_waiting(const Observed& observed, double waiting) {
+  const auto& read = observed.utilisation.empty() ? observed.utilisation_range : observed.utilisation;
+  constexpr double kTells = 0.2;  // a reading of utilisation is coarse
+  const double idle = read.empty() ? 0 : 1 - std::ranges::max(read) / 100;
+  return idle - waiting > std::max(kTells, waiting) ? std::optional(idle) : std::nullopt;
 }
 
 }  // namespace
@@ -241,12 +264,23 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
     const std::string times =
         fmt::format("{} of a step of {} ({}) wait for data", seconds_in_words(*observed.data_s),
                     seconds_in_words(*observed.step_s), share_in_words(share));
-    if (share < kHidden) {
+    if (share >= kHidden) {
+      hide_loading(observed, advice);
+    }
+    if (const auto idle = idle_without_waiting(observed, share)) {
+      advice.missing.emplace_back(
+          "a profile of one step (torch.profiler): whether the host starts operations too slowly, or does "
+          "other work between them");
+      return NamedBottleneck{Bottleneck::undecided,
+                             fmt::format("{}, but the card idles {:.0f} % of the time: something else than "
+                                         "the loader keeps it from computing.",
+                                         times, 100 * *idle)};
+    }
+    if (share < kShort) {
       return NamedBottleneck{
           Bottleneck::compute,
           "The wait is short: " + times + "; the readings do not tell computing from copying and launching."};
     }
-    hide_loading(observed, advice);
     advice.missing.emplace_back(
         "data_ms with the files in the page cache (a second epoch): it tells storage from decoding");
     return NamedBottleneck{Bottleneck::loader_cpu,

@@ -87,6 +87,13 @@ void draw_line(const Observed& observed, Advice& advice) {
                     first.batch, last.batch));
     return;
   }
+  if (fixed < -kMemoryTolerance * last.bytes) {
+    advice.contradictions.push_back(
+        fmt::format("memory_at_batch of batches {} and {} leave {} for the weights: one of them is wrong, or "
+                    "in another unit.",
+                    first.batch, last.batch, gib_in_words(fixed)));
+    return;
+  }
   const auto line = [&](std::int64_t batch) { return fixed + slope * static_cast<double>(batch); };
   for (const MemoryAtBatch& one : at) {
     if (std::abs(one.bytes - line(one.batch)) > kMemoryTolerance * one.bytes) {
@@ -107,9 +114,9 @@ void draw_line(const Observed& observed, Advice& advice) {
     table.table.rows.push_back({gib_in_words(cap), batch_in_words(cap, fixed, slope),
                                 batch_in_words(kSafeShare * cap, fixed, slope)});
   }
-  table.notes.push_back(fmt::format(
-      "bytes(batch) = {} + {} a sample, through batches {} and {}; by two readings, without an interval.",
-      gib_in_words(fixed), gib_in_words(slope), first.batch, last.batch));
+  table.notes.push_back(
+      fmt::format("bytes(batch) = {} + {} a sample, through batches {} and {}, without an interval.",
+                  gib_in_words(fixed), gib_in_words(slope), first.batch, last.batch));
   if (observed.no_faster_above_batch && observed.memory_cap &&
       line(*observed.no_faster_above_batch) > kSafeShare * *observed.memory_cap) {
     table.notes.push_back(fmt::format(
@@ -165,10 +172,11 @@ std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice
   }
   const double short_of = *observed.allocation - *observed.free;
   AdviceTable table{.question = "Does the allocation to come fit?", .table = {}, .notes = {}};
-  table.notes.push_back(fmt::format("It asks for {}, and {} is free: {} ({:.0f} bytes).",
-                                    gib_in_words(*observed.allocation), gib_in_words(*observed.free),
-                                    short_of > 0 ? gib_in_words(short_of) + " short" : "it fits",
-                                    std::abs(short_of)));
+  table.notes.push_back(fmt::format(
+      "It asks for {}, and {} is free: {} ({:.0f} bytes).", gib_in_words(*observed.allocation),
+      gib_in_words(*observed.free),
+      short_of > 0 ? gib_in_words(short_of) + " short" : "it fits, and leaves " + gib_in_words(-short_of),
+      std::abs(short_of)));
   if (observed.memory_cap) {
     table.notes.push_back(
         fmt::format("The peak of that card would be {} of {}.",

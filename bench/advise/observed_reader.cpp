@@ -105,6 +105,10 @@ void read_lists(ReadingObject& object, Observed& observed) {
     }
     tried.utilisation = one.percents("utilisation_trace");
     tried.slower_than_workers = one.count("slower_than_workers", 0);
+    if (tried.slower_than_workers == tried.workers) {
+      one.fail(fmt::format("workers_tried: {} workers cannot be slower than {}; give another count",
+                           tried.workers, tried.workers));
+    }
     const std::string idle = one.word("idle", {"often", "rarely"});
     tried.idle_rarely = idle == "rarely";
     tried.idle_often = idle == "often";

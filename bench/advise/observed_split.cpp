@@ -23,6 +23,8 @@ void advise_split(const Observed& observed, Advice& advice) {
   const bool timed = observed.step_s && observed.all_iterations();
   const double time = timed ? static_cast<double>(*observed.all_iterations()) * *observed.step_s : 0;
   const bool fits = observed.memory_cap && whole <= *observed.memory_cap;
+  // In training the copies exchange gradients, and what they take is not known.
+  const bool may_copy = observed.mode == "infer" && (fits || !observed.memory_cap);
 
   AdviceTable table{.question = fmt::format("Layers split over {:.0f} cards, or a copy on each?", cards),
                     .table = {},
@@ -30,7 +32,8 @@ void advise_split(const Observed& observed, Advice& advice) {
   table.table.rows = {
       {"", "time", "memory a card", "cards idle"},
       {"layers split", timed ? hours_in_words(time) : "–", "at most " + gib_in_words(most), idle},
-      {"a copy on each", timed ? hours_in_words(time / cards) : "–", gib_in_words(whole), "0 %"}};
+      {observed.memory_cap && !fits ? "a copy on each (does not fit)" : "a copy on each",
+       timed && may_copy ? hours_in_words(time / cards) : "–", gib_in_words(whole), "0 %"}};
   table.table.right = {false, true, true, true};
   table.notes.push_back(
       fmt::format("Split, one card works at a time, so {} of the cards' time is idle.", idle));
@@ -46,13 +49,16 @@ void advise_split(const Observed& observed, Advice& advice) {
       "Training is unknown: it adds gradients, optimizer state and saved activations, none of which was "
       "read; with "
       "Adam in one precision the weights alone count four times.");
-  table.notes.emplace_back(
-      "The time of copies assumes that the images are shared out evenly and that the host feeds all cards.");
+  if (timed && may_copy) {
+    table.notes.emplace_back(
+        "The time of copies assumes that the images are shared out evenly and that the host feeds all "
+        "cards.");
+  }
   advice.tables.push_back(std::move(table));
   advice.missing.emplace_back(
       "parameters, optimizer and max_memory_reserved of one training step: whether training fits");
-  if (!timed || !fits || observed.mode != "infer") {
-    return;  // in training the copies exchange gradients, and what they take is not known
+  if (!timed || !fits || !may_copy) {
+    return;
   }
   Change change;
   change.what = "layers split → a copy on each card";

@@ -212,7 +212,14 @@ class ReadingObject {
       if (key.starts_with('_') || std::ranges::find(accepted_, key) != accepted_.end()) {
         continue;
       }
-      const auto meant = nearest(key, accepted_);
+      auto meant = nearest(key, accepted_);
+      // "step_time" for step_ms
+      const std::string stem = key.substr(0, key.find('_')) + "_";
+      const auto same =
+          std::ranges::find_if(accepted_, [&](const std::string& name) { return name.starts_with(stem); });
+      if (!meant && same != accepted_.end()) {
+        meant = *same;
+      }
       fail(fmt::format("{}{} is not known{}; results/observed-schema.json lists what is accepted", prefix_,
                        quote(key), meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
     }

@@ -63,9 +63,9 @@ TEST(CaseA, TimesToTrainAndBreakEvens) {
                     Contains(ElementsAre("loading hidden", "2.16 s", "185.2 h (7.7 days)"))));
   const AdviceTable& cards = table_of(advice, "6 cards");
   EXPECT_THAT(cards.table.rows,
-              AllOf(Contains(ElementsAre("100 %", "148.8 h (6.2 days)", "-74.1 h", "-36.4 h")),
-                    Contains(ElementsAre("80 %", "185.9 h (7.7 days)", "-36.9 h", "+0.8 h")),
-                    Contains(ElementsAre("60 %", "247.9 h (10.3 days)", "+25.0 h", "+62.8 h"))));
+              AllOf(Contains(ElementsAre("100 %", "148.8 h (6.2 days)", "-74.1 h (3.1 days)", "-36.4 h")),
+                    Contains(ElementsAre("80 %", "185.9 h (7.7 days)", "-36.9 h", "+46.9 min")),
+                    Contains(ElementsAre("60 %", "247.9 h (10.3 days)", "+25.0 h", "+62.8 h (2.6 days)"))));
   EXPECT_THAT(cards.notes, Contains(AllOf(HasSubstr("66.7 % scaling efficiency against training on as it is"),
                                           HasSubstr("80.3 % against loading hidden on 4 cards"))));
 }
@@ -285,11 +285,30 @@ TEST(Observed, ManyCardsWidenThePublishedInterval) {
   EXPECT_THAT(change.evidence, Contains(HasSubstr("once for each doubling")));
 }
 
+TEST(Observed, SmallDifferencesAreNotHours) {
+  const Advice advice =
+      advice_of(R"({"step_s": 1, "batch": 4, "cards": 2, "iterations": 100, "proposed": {"cards": 4}})");
+  EXPECT_THAT(table_of(advice, "4 cards").table.rows, Contains(ElementsAre("100 %", "50 s", "-50 s")));
+}
+
 TEST(Observed, CopiesAreAdvisedForInferenceAlone) {
   const std::string readings = R"({"split": "layers", "memory_gib": [1, 2], "cards": 2, "memory_cap_gib": 16,
                                    "step_s": 1, "iterations": 100, "mode": ")";
-  EXPECT_THAT(advice_of(readings + "train\"}").changes, ::testing::IsEmpty());
-  EXPECT_EQ(advice_of(readings + "infer\"}").changes.size(), 1U);
+  const Advice train = advice_of(readings + "train\"}");
+  EXPECT_THAT(train.changes, ::testing::IsEmpty());
+  EXPECT_THAT(table_of(train, "or a copy on each").table.rows.at(2),
+              ElementsAre("a copy on each", "–", "3.00 GiB", "0 %"));
+  const Advice infer = advice_of(readings + "infer\"}");
+  EXPECT_EQ(infer.changes.size(), 1U);
+  EXPECT_EQ(infer.subject, "an inference run");
+}
+
+TEST(Observed, CopiesThatDoNotFitTakeNoTime) {
+  const Advice advice = advice_of(
+      R"({"split": "layers", "memory_gib": [7, 7], "cards": 2, "memory_cap_gib": 8, "step_s": 1,
+          "iterations": 100, "mode": "infer"})");
+  EXPECT_THAT(table_of(advice, "or a copy on each").table.rows.at(2),
+              ElementsAre("a copy on each (does not fit)", "–", "14.00 GiB", "0 %"));
 }
 
 TEST(Observed, ABatchBeyondTheMemoryIsNotSensible) {
@@ -329,6 +348,49 @@ TEST(Observed, AHiddenLoaderLeavesCompute) {
       std::nullopt);
   EXPECT_EQ(advice.bottleneck, Bottleneck::compute);
   EXPECT_TRUE(advice.changes.empty());
+}
+
+TEST(Observed, AShortWaitIsCompute) {
+  const Advice advice =
+      advice_of(R"({"step_ms": 100, "data_ms": 6, "workers": 0, "batch": 8, "accumulate": 1})");
+  EXPECT_EQ(advice.bottleneck, Bottleneck::compute);
+  ASSERT_EQ(advice.changes.size(), 1U);
+  EXPECT_EQ(advice.changes.front().after.workers, 1);
+}
+
+TEST(Observed, ACardThatIdlesWithoutWaitingIsUndecided) {
+  for (const char* const data : {"0", "0.06"}) {
+    const Advice advice = advice_of(R"({"step_s": 1, "workers": 4, "utilisation_percent": 20, "data_s": )" +
+                                    std::string(data) + "}");
+    EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+    EXPECT_THAT(advice.reason, HasSubstr("the card idles 80 % of the time"));
+    EXPECT_THAT(advice.missing, Contains(HasSubstr("a profile of one step")));
+  }
+  EXPECT_EQ(advice_of(R"({"step_s": 1, "data_s": 0.7, "workers": 4, "utilisation_percent": 20})").bottleneck,
+            Bottleneck::loader_cpu);
+}
+
+TEST(Observed, CountsOfWorkersAreComparedBothWays) {
+  const Advice both = advice_of(R"({"workers_tried": [{"workers": 4, "slower_than_workers": 8},
+                                                      {"workers": 8, "slower_than_workers": 4}]})");
+  EXPECT_THAT(both.contradictions,
+              ElementsAre("8 workers are read as slower than 4, and 4 as slower than 8."));
+  EXPECT_THAT(table_of(both, "workers").table.rows, Contains(ElementsAre("8", "slower than 4", "–")));
+  const Advice few = advice_of(R"({"workers_tried": [{"workers": 8, "slower_than_workers": 16}]})");
+  EXPECT_THAT(table_of(few, "workers").table.rows,
+              Contains(ElementsAre("8", "slower than 16", "too few: more load faster")));
+}
+
+TEST(Observed, WhatAnAllocationLeavesIsSaid) {
+  EXPECT_THAT(table_of(advice_of(R"({"allocation_gib": 1, "free_gib": 2})"), "allocation").notes,
+              Contains(HasSubstr("it fits, and leaves 1.00 GiB (1073741824 bytes)")));
+}
+
+TEST(Observed, AMemoryLineBelowZeroIsNamed) {
+  const Advice advice =
+      advice_of(R"({"memory_at_batch": [{"batch": 8, "gb": 2}, {"batch": 16, "mib": 4000}]})");
+  EXPECT_THAT(advice.contradictions,
+              ElementsAre(HasSubstr("memory_at_batch of batches 8 and 16 leave -0.18 GiB for the weights")));
 }
 
 TEST(Observed, EveryFormatFitsAndIsSound) {
