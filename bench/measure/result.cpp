@@ -272,6 +272,21 @@ void check_timeline(const Field& field, const GradientTimeline& timeline) {
   }
 }
 
+void check_ends(const Field& field, const std::optional<Interval>& interval, const char* name) {
+  if (interval && !(interval->low <= interval->high)) {
+    throw UsageError(fmt::format("{}.stats.{} is {} to {}; accepted: the lower end first", field.path(), name,
+                                 interval->low, interval->high));
+  }
+}
+
+void check_batch(const Field& field, const Json& params) {
+  const auto batch = params.is_object() ? params.find("batch") : params.end();
+  if (batch != params.end() && batch->is_number() && !(batch->get<double>() >= 1)) {
+    throw UsageError(
+        fmt::format("{}.params.batch is {}; accepted: a whole number from 1", field.path(), batch->dump()));
+  }
+}
+
 // The file's version and, in version 2, its number of sessions.
 struct FileFormat {
   bool is_earlier = false;
@@ -324,6 +339,9 @@ MeasuredPoint point_from_json(const Field& field, const FileFormat& format) {
   if (point.timeline) {
     check_timeline(field, *point.timeline);
   }
+  check_ends(field, point.stats.ci95_ns, "ci95_ns");
+  check_ends(field, point.stats.ci95_between_ns, "ci95_between_ns");
+  check_batch(field, point.params);
   if (format.is_earlier) {  // which computed the median of all samples and another interval
     point.stats = summarize(point.samples_ns, round_sizes(point));
   }
