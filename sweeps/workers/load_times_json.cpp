@@ -12,6 +12,7 @@
 #include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/suggest.h"
+#include "bench/measure/units.h"
 #include "bench/run/result_file.h"
 #include "sweeps/workers/load_times.h"
 #include "sweeps/workers/options.h"
@@ -120,6 +121,14 @@ void check_counts(const Field& field, const std::vector<LoadTimes>& times) {
   if (times.empty() || times.front().workers != 1) {
     throw UsageError(
         fmt::format("{} has none with 1 worker, from which the other counts are simulated", field.path()));
+  }
+  constexpr double kTaking = 1e6;  // ns, which a short load may take less than
+  const LoadTimes& one = times.front();
+  if (!one.ready_ns.empty() && median(one.ready_ns) > median(one.load_ns) + kTaking) {
+    throw UsageError(fmt::format(
+        "{} contradicts itself: with 1 worker the loop has a batch that is ready after {}, and loading one "
+        "takes {}; accepted: ready_ms below load_ms",
+        field.path(), format_duration(median(one.ready_ns)), format_duration(median(one.load_ns))));
   }
   for (std::size_t i = 1; i < times.size(); ++i) {
     if (times[i].workers == times[i - 1].workers) {

@@ -52,6 +52,13 @@ TEST(WorkersLimits, CopyingIsTheLimitWhereItTakesLongerThanComputing) {
   EXPECT_THAT(claim(simulated, "plateau"), Not(HasSubstr("takes no more")));
 }
 
+TEST(WorkersLimits, ThePlateauNamesTheFewestWorkersThatReachIt) {
+  Evidence evidence = testing::simulated_from(*measured_by(slow_to_copy()).profile, {});
+  evidence.simulated->points = {{.workers = 3, .samples_per_s = 799, .au = 1, .limited_by = "consumer"},
+                                {.workers = 9, .samples_per_s = 800, .au = 1, .limited_by = "consumer"}};
+  EXPECT_THAT(claim_plateau(evidence)->claim, HasSubstr("800 samples/s with 3 workers"));
+}
+
 TEST(WorkersLimits, WithoutWorkersNoneIsBusy) {
   Evidence evidence;
   evidence.points.pool = {with_au(0, 0.6, 0.01), with_au(1, 0.7, 0.01)};

@@ -182,6 +182,8 @@ TEST(WorkersLoadTimes, BadFilesGetOneSentence) {
       {"1 workers twice", [&](Json& file) { times(file)["workers"] = 1; }},
       {"none with 1 worker", [](Json& file) { file["times"].erase(0); }},
       {"none with 1 worker", [](Json& file) { file["times"] = Json::array(); }},
+      {"contradicts itself: with 1 worker the loop has a batch that is ready after 60.0 ms",
+       [](Json& file) { file["times"][0]["ready_ms"] = {60}; }},
       {"with some counts only", [&](Json& file) { times(file)["ready_ms"] = {1}; }},
       {"2 workers load 5000000.0 times as fast as 1; measure all",
        [&](Json& file) { times(file)["load_ms"] = {1e-5}; }},
