@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/advise/change_words.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -53,9 +54,8 @@ class Diagnosis {
       advice.reason = *near;
       return;
     }
-    // A short wait that no setting shortens is not what limits the step.
-    const double worth_a_name = paying_.empty() ? 2 * kCounts : kCounts;
-    if (share(parts.waiting_ns) >= worth_a_name && model_.loading() != nullptr) {
+    // A shorter wait is not what limits the step.
+    if (share(parts.waiting_ns) >= 2 * kCounts && model_.loading() != nullptr) {
       name_the_wait(advice, share(parts.waiting_ns));
       return;
     }
@@ -75,6 +75,13 @@ class Diagnosis {
                                   100 * share(parts.copying_ns), step);
       return;
     }
+    // As a prediction's own findings say it.
+    if (const double work = parts.computing_ns - now_.step.launching_ns; now_.step.host_ns > work) {
+      advice.bottleneck = Bottleneck::launch;
+      advice.reason = fmt::format("Starting the operations of a step takes the host {}, the card's work {}.",
+                                  format_duration(now_.step.host_ns), format_duration(work));
+      return;
+    }
     if (share(now_.step.launching_ns) >= kLaunchBound) {
       advice.bottleneck = Bottleneck::launch;
       advice.reason =
@@ -87,16 +94,25 @@ class Diagnosis {
       advice.reason = *stopped;
       return;
     }
-    const bool nothing_else = paying_.empty() && model_.loading() == nullptr && model_.dtypes().size() == 1 &&
-                              model_.batches(now_.settings.dtype).size() == 1;
-    advice.bottleneck = nothing_else      ? Bottleneck::undecided
-                        : paying_.empty() ? Bottleneck::none
-                                          : Bottleneck::compute;
+    const bool other_device_step =
+        model_.dtypes().size() > 1 || model_.batches(now_.settings.dtype).size() > 1;
+    const bool nothing_else =
+        paying_.empty() && !other_device_step && (model_.loading() == nullptr || model_.device() != nullptr);
+    const auto open = paying_.empty() ? left_open_by_noise() : std::nullopt;
+    advice.bottleneck = nothing_else || open ? Bottleneck::undecided
+                        : paying_.empty()    ? Bottleneck::none
+                                             : Bottleneck::compute;
     advice.reason =
         fmt::format("Computing takes {:.0f} % of a step of {}{}.", 100 * share(parts.computing_ns), step,
-                    nothing_else      ? "; no other setting was measured"
+                    open              ? "; " + *open
+                    : nothing_else    ? "; no other batch and no other dtype was measured"
                     : paying_.empty() ? "; no setting that was measured brings more"
                                       : "");
+    if (nothing_else || open) {
+      advice.missing.emplace_back(
+          nothing_else ? "other batches, as twice the current one: bench --sweep batch --batch LIST"
+                       : "the same sweep with a larger --time-budget, on an idle machine");
+    }
   }
 
  private:
@@ -147,6 +163,18 @@ class Diagnosis {
     return std::ranges::any_of(tried_, [&](const StepOption& one) {
       return has_fewer_workers(one) && speedup(now_, one).value >= 1 + 2 * kCounts;
     });
+  }
+
+  // A setting that seems to bring much, and does not surely.
+  std::optional<std::string> left_open_by_noise() const {
+    for (const StepOption& one : tried_) {
+      const Estimate gain = speedup(now_, one);
+      if (gain.value >= 1 + 2 * kCounts) {
+        return fmt::format("{} seems to be {:.2f} times as fast, but noise leaves it open ({:.2f} to {:.2f})",
+                           changed_words(now_.settings, one.settings), gain.value, gain.low(), gain.high());
+      }
+    }
+    return std::nullopt;
   }
 
   std::optional<std::string> memory_nearly_full() const {

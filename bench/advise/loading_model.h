@@ -48,6 +48,7 @@ class LoadingModel {
   virtual double compute_ns() const = 0;          // of a step with ready data, median
   // Whether workers and device were measured on the same cores; else their sharing is assumed, see `read`.
   virtual bool measured_on_cores() const = 0;
+  virtual std::int64_t most_workers() const = 0;  // that were measured; more are extrapolated
   virtual double cores() const = 0;
   virtual double other_cores() const = 0;  // that other programs kept busy while the loader was measured
   virtual bool ran_out_of_memory(const TrainingSettings& settings) const = 0;  // of the host, when measured

@@ -24,6 +24,8 @@ namespace {
 
 constexpr double kWorthIt = 1.03;   // times as fast: what a change has to bring
 constexpr double kNearBest = 0.98;  // of the best throughput: where fewer workers, or a smaller batch, do
+constexpr double kSurely = 1.005;   // at the interval's lower end, which is printed as 1.01 then
+constexpr double kKnee = 0.95;  // and fewer workers as measured where noise hides the rest: the sweep's knee
 
 class Adviser {
  public:
@@ -103,8 +105,10 @@ class Adviser {
       tried.push_back(option(settings));
     }
     const auto fastest = std::ranges::min_element(tried, {}, &StepOption::sample_ns);
-    return *std::ranges::find_if(
-        tried, [&](const StepOption& one) { return one.sample_ns() * kNearBest <= fastest->sample_ns(); });
+    return *std::ranges::find_if(tried, [&](const StepOption& one) {
+      const bool hidden = one.step.parts.measured_deviation && speedup(one, *fastest).low() <= 1;
+      return one.sample_ns() * (hidden ? kKnee : kNearBest) <= fastest->sample_ns();
+    });
   }
 
   // The smallest batch near the best that fits safely. `by`: a time of a sample.
@@ -142,7 +146,7 @@ class Adviser {
     if (const auto workers = best_workers(current)) {
       singles_.push_back(*workers);
     }
-    if (model_.loading() != nullptr && current.workers > 0) {
+    if (model_.loading() != nullptr && current.workers > 0 && 2 * current.prefetch <= kMostWorkers) {
       TrainingSettings settings = current;
       settings.prefetch = 2 * current.prefetch;
       singles_.push_back(option(settings));
@@ -210,7 +214,7 @@ class Adviser {
 
   bool pays(const StepOption& then) const {
     const Estimate gain = speedup(now_, then);
-    return gain.value >= kWorthIt && gain.low() > 1;
+    return gain.value >= kWorthIt && gain.low() >= kSurely;
   }
 
   Change change_to(const StepOption& then) const {
@@ -280,6 +284,13 @@ class Adviser {
     if (model_.loading() == nullptr) {
       advice.missing.emplace_back("the loader: bench --sweep workers (here loading counts as hidden)");
     }
+    constexpr double kKnown = 1.5;  // times
+    if (const double factor = std::exp(kZ90 * now_.step.deviation()); factor > kKnown) {
+      advice.warnings.push_back(fmt::format(
+          "A step of {} may take {} to {} (90 %): measure it again with a larger --time-budget.",
+          format_duration(now_.step.parts.step_ns), format_duration(now_.step.parts.step_ns / factor),
+          format_duration(now_.step.parts.step_ns * factor)));
+    }
     if (model_.device() == nullptr) {
       advice.missing.emplace_back("other batches and dtypes: bench --sweep batch --mode train");
     }
@@ -292,6 +303,16 @@ class Adviser {
           "Workers and device share the host's cores, in equal parts by assumption; bench --sweep workers "
           "with the "
           "network as its consumer measures it.");
+    }
+    if (model_.loading() != nullptr) {
+      std::int64_t most = now_.settings.workers;
+      for (const StepOption& one : paying_) {
+        most = std::max(most, one.settings.workers);
+      }
+      if (most > model_.loading()->most_workers()) {
+        advice.warnings.push_back(fmt::format("{} workers are extrapolated from at most {} measured ones.",
+                                              most, model_.loading()->most_workers()));
+      }
     }
     if (now_.settings.cards > 1 && !is_training()) {
       advice.warnings.push_back(
@@ -337,6 +358,35 @@ Advice advice_from(const StepModel& model, TrainingSettings current) {
   return advice;
 }
 
+namespace {
+
+// The first step that the batch and the memory sweep timed differently; empty where there is none.
+std::string times_that_differ(const std::vector<AdviceFile>& files) {
+  const auto file_of = [&](const char* sweep) {
+    return std::ranges::find_if(files,
+                                [&](const AdviceFile& file) { return file.document.sweep.name == sweep; });
+  };
+  const auto batches = file_of("batch");
+  const auto memory = file_of("memory");
+  if (batches == files.end() || memory == files.end()) {
+    return "";
+  }
+  constexpr double kDiffer = 1.5;  // times, beyond what two runs on one machine do
+  for (const MeasuredPoint& one : batches->document.benchmarks) {
+    for (const MeasuredPoint& other : memory->document.benchmarks) {
+      const auto [less, more] = std::minmax(one.stats.median_ns, other.stats.median_ns);
+      if (one.params == other.params && less > 0 && more > kDiffer * less) {
+        return fmt::format("{} takes {} by {} and {} by {}.", printable(one.name),
+                           format_duration(one.stats.median_ns), batches->path,
+                           format_duration(other.stats.median_ns), memory->path);
+      }
+    }
+  }
+  return "";
+}
+
+}  // namespace
+
 Advice advice_from_results(const std::vector<std::string>& paths, const TrainingSettings& current) {
   std::vector<AdviceFile> files;
   for (const std::string& path : paths) {
@@ -345,6 +395,9 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
         {.path = printable(path, kLongestPath), .json = read_json(path), .document = read_result(path)});
   }
   Advice advice = advice_from(StepModel(files), current);
+  if (const std::string differ = times_that_differ(files); !differ.empty()) {
+    advice.contradictions.push_back(differ);
+  }
   for (const AdviceFile& file : files) {
     const auto has_few = [](const MeasuredPoint& point) {
       return std::ranges::count(point.validity.flags, "few_rounds") > 0;

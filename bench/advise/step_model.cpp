@@ -263,7 +263,11 @@ StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) c
     return static_cast<double>(point.batch) * 1e9 / point.per_s;
   };
   if (const EvaluatedPoint* const point = curve->at(settings.batch)) {
-    return {.ns = ns(*point), .deviation = deviation_of(*point), .bytes = point->bytes};
+    return {.ns = ns(*point),
+            .deviation = deviation_of(*point),
+            .bytes = point->bytes,
+            .gpu_ns = point->gpu_ns,
+            .host_ns = point->host_ns};
   }
   const auto above = std::ranges::find_if(
       curve->points, [&](const EvaluatedPoint& point) { return point.batch > settings.batch; });
@@ -279,7 +283,9 @@ StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) c
   return {.ns = std::lerp(ns(below), ns(*above), part),
           .deviation = std::max(deviation_of(below), deviation_of(*above)),
           .bytes = std::llround(
-              std::lerp(static_cast<double>(below.bytes), static_cast<double>(above->bytes), part))};
+              std::lerp(static_cast<double>(below.bytes), static_cast<double>(above->bytes), part)),
+          .gpu_ns = std::lerp(below.gpu_ns, above->gpu_ns, part),
+          .host_ns = std::lerp(below.host_ns, above->host_ns, part)};
 }
 
 // As it was measured, times the ratio of the two kinds of memory.
@@ -296,12 +302,15 @@ std::optional<double> StepModel::copy_ns(const TrainingSettings& settings) const
 }
 
 void StepModel::check(const TrainingSettings& settings) const {
+  if (settings.accumulate > 1 && task_.mode == "infer") {
+    throw UsageError(fmt::format("--current accumulate={}: {} is of inference, which accumulates nothing",
+                                 settings.accumulate, files_.at("batch")));
+  }
   if (settings.cards > 1 && device_ && !crosses_bus_) {
     throw UsageError(
         fmt::format("--current cards={}: {} was measured on the host's processor, which is one device",
                     settings.cards, files_.at("batch")));
   }
-  constexpr std::int64_t kMostWorkers = 256;
   constexpr std::int64_t kMostCards = 16;
   if (settings.cards > kMostCards) {
     throw UsageError(fmt::format("--current cards={}: accepted: at most {}, the cards of one host",
@@ -350,6 +359,10 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
   if (const auto fixed = fixed_.find(settings.dtype); fixed != fixed_.end()) {
     step.fixed_ns = std::min(fixed->second.ns, step.parts.computing_ns);
     step.launching_ns = std::min(fixed->second.launching_ns, step.fixed_ns);
+  }
+  step.host_ns = device.host_ns;
+  if (device.host_ns > 0) {  // what the card's work does not hide of it
+    step.launching_ns = std::clamp(device.ns - device.gpu_ns, 0.0, step.parts.computing_ns);
   }
   return step;
 }

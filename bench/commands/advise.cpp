@@ -21,6 +21,8 @@
 #include "bench/advise/settings.h"
 #include "bench/cli/options.h"
 #include "bench/cli/progress.h"
+#include "bench/clock.h"
+#include "bench/commands/setup.h"
 #include "bench/commands/short_sweeps.h"
 #include "bench/commands/stand_in.h"
 #include "bench/commands/sweep_process.h"
@@ -59,13 +61,16 @@ void check_sweep(const ShortSweeps& sweeps) {
                                    quote(type->name)));
     }
   }
-  std::vector<std::string> words{"bench", "--sweep", "batch", "--mode", "train"};
+  std::vector<std::string> words{"bench", "--sweep", "batch", "--mode", "train", "--device", sweeps.device};
   words.insert(words.end(), sweeps.workload.begin(), sweeps.workload.end());
   std::vector<char*> arguments;
   for (std::string& word : words) {
     arguments.push_back(word.data());
   }
-  static_cast<void>(parse_options(static_cast<int>(arguments.size()), arguments.data()));
+  const Options options = parse_options(static_cast<int>(arguments.size()), arguments.data());
+  const SweepType& type = *registry<SweepType>().find("batch");
+  const auto device = open_device(sweeps.device);
+  static_cast<void>(type.make(make_request(options, type, *device, steady_clock()), *device));
 }
 
 // Where no results are given: short sweeps, run here.

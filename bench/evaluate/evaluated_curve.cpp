@@ -45,7 +45,9 @@ EvaluatedPoint predicted_point(const PredictedPoint& point, std::int64_t batch) 
           .is_predicted = true,
           .framework = text_member(point.model, "framework"),
           .ratio_deviation = positive_member(point.model, "ratio_deviation"),
-          .host_deviation = positive_member(point.model, "host_deviation").value_or(0)};
+          .host_deviation = positive_member(point.model, "host_deviation").value_or(0),
+          .gpu_ns = positive_member(point.model, "gpu_ns").value_or(0),
+          .host_ns = positive_member(point.model, "host_ns").value_or(0)};
 }
 
 std::int64_t batch_of(const Json& params) {

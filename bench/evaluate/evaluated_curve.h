@@ -26,6 +26,8 @@ struct EvaluatedPoint {
   std::string framework{};
   std::optional<double> ratio_deviation{};
   double host_deviation = 0;
+  double gpu_ns = 0;   // of a step: the card's work
+  double host_ns = 0;  // launching its operations; 0: not counted
 };
 
 // A device's points in one dtype, as the result names it.

@@ -138,11 +138,27 @@ std::vector<std::int64_t> counts_out_of_memory(const Json& file) {
   return counts;
 }
 
+// That the consumer computes in. Of simulated results those of a user's loader count whose consumer is a
+// time, which has none.
+std::string dtype_of(const Json& file, const Profile& profile) {
+  const Json& sweep = file.at("sweep");
+  if (sweep.contains("loader")) {
+    return sweep.at("loader").at("dtype").get<std::string>();
+  }
+  const bool is_time = !profile.consumer.empty() && profile.consumer[0] >= '0' && profile.consumer[0] <= '9';
+  if (profile.loader.empty() || !is_time) {
+    throw UsageError(
+        "a simulated result; accepted: the measured one that it comes from, or one of --samples with "
+        "--consumer TIME");
+  }
+  return "fp32";
+}
+
 class SimulatedLoading final : public LoadingModel {
  public:
   SimulatedLoading(const Json& file, bool device_on_cores)
       : profile_(read_profile(file)),
-        dtype_(file.at("sweep").at("loader").at("dtype").get<std::string>()),
+        dtype_(dtype_of(file, profile_)),
         error_(held_out_error(file)),
         measured_(measured_steps(file, static_cast<double>(profile_.pipeline.batch))),
         other_cores_(mean_other_cores(file)),
@@ -205,6 +221,13 @@ class SimulatedLoading final : public LoadingModel {
   }
   double compute_ns() const override { return median(profile_.pipeline.compute_ns); }
   bool measured_on_cores() const override { return profile_.consumer_on_cores; }
+  std::int64_t most_workers() const override {
+    std::int64_t most = profile_.law.workers.empty() ? 0 : std::ranges::max(profile_.law.workers);
+    for (const MeasuredStep& step : measured_) {
+      most = std::max(most, step.workers);
+    }
+    return most;
+  }
   double cores() const override { return profile_.law.law.cores; }
   double other_cores() const override { return other_cores_; }
   bool ran_out_of_memory(const TrainingSettings& settings) const override {

@@ -91,9 +91,45 @@ TEST(Advise, ReadsStandardInput) {
   EXPECT_THAT(ended.out, HasSubstr("Bottleneck: loader CPU."));
 }
 
+const std::string kBatchResult = kRoot + "results/reference/intel-xeon-2-cores/batch-resnet50-cpu.json";
+
+TEST(Advise, TwoSweepsThatTimeAStepDifferentlyAreNamed) {
+  const TemporaryFolder folder;
+  const std::string memory = (folder.path() / "memory.json").string();
+  Json json = Json::parse(read_file(kBatchResult));
+  json["sweep"]["name"] = "memory";
+  for (Json& point : json["benchmarks"]) {
+    for (Json& sample : point["samples_ns"]) {
+      sample = 2 * sample.get<std::int64_t>();
+    }
+    point["stats"]["median_ns"] = 2 * point["stats"]["median_ns"].get<double>();
+  }
+  write_file(memory, json.dump());
+  const Ended ended = run_bench({"advise", kBatchResult, memory, "--format", "json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(Json::parse(ended.out)["contradictions"].dump(), HasSubstr("memory.json"));
+}
+
+TEST(Advise, BrokenNumbersOfAResultAreRefused) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "batch.json").string();
+  for (const auto& [pointer, value] : {std::pair{"/params/batch", Json(0)},
+                                       {"/params/batch", Json(-1)},
+                                       {"/stats/ci95_ns", Json::array({1e300, -1e300})}}) {
+    Json json = Json::parse(read_file(kBatchResult));
+    json["benchmarks"][0][Json::json_pointer(pointer)] = value;
+    write_file(path, json.dump());
+    const Ended ended = run_bench({"advise", path});
+    EXPECT_EQ(ended.code, 2) << pointer;
+    EXPECT_THAT(ended.err, HasSubstr("; accepted: "));
+    EXPECT_EQ(lines_in(ended.err).size(), 1U) << ended.err;
+  }
+}
+
 TEST(Advise, RefusesInOneSentence) {
   const TemporaryFolder folder;
   const std::string readings = (folder.path() / "readings.json").string();
+  const std::string out = (folder.path() / "out").string();
   write_file(readings, R"({"stand_in": "gpt"})");
   const std::pair<Arguments, const char*> cases[] = {
       {{}, "no results, readings or network are given; accepted: bench advise "},
@@ -104,6 +140,10 @@ TEST(Advise, RefusesInOneSentence) {
       {{"--observed", readings}, "stand_in: 'gpt' is not known; accepted: "},
       {{"--observed", readings, "--format", "xml"}, "--format: 'xml' is not known"},
       {{"stray.json"}, "stray.json cannot be read"},
+      {{"--workload", "resnet18", "--optimizer", "foo", "--out", out},
+       "--optimizer: 'foo' was given; accepted"},
+      {{"--workload", "resnet18", "--image-size", "0", "--out", out}, "--image-size: "},
+      {{"--workload", "resnet18", "--device", "cuda:99", "--out", out}, "--device: there is no device"},
       {{"--observed", readings, "stray.json"}, "readings are given, and 'stray.json' too"},
   };
   for (const auto& [more, message] : cases) {
@@ -113,6 +153,7 @@ TEST(Advise, RefusesInOneSentence) {
     EXPECT_THAT(run.err, HasSubstr(message));
     EXPECT_EQ(lines_in(run.err).size(), 1U) << run.err;
   }
+  EXPECT_FALSE(fs::exists(out));
 }
 
 }  // namespace

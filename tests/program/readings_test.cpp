@@ -151,6 +151,9 @@ TEST_F(SamplesFile, GivesFindingsTablePictureAndFile) {
   EXPECT_EQ(schema_errors(read_file(file)), "");
   EXPECT_THAT(read_file(folder_.path() / "workers-simulated-samples-cpu.svg"), HasSubstr("for your loader"));
   EXPECT_EQ(read_result(file).sweep.state.at("profile").at("loader"), "a loader of the user's");
+  const Ended advised = run_bench({"advise", file.string()});
+  EXPECT_EQ(advised.code, 0) << advised.err;
+  EXPECT_THAT(advised.out, HasSubstr("workers 0 → 2"));
   // The result is a profile for other consumers and hosts; and a required throughput is a consumer.
   const Ended again = run_bench({"--sweep", "workers", "--simulate", "--profile", file.string(), "--cores",
                                  "16", "--no-plot", "--out", (folder_.path() / "again").string()});

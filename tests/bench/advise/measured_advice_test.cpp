@@ -28,6 +28,7 @@ class SteadyLoading final : public LoadingModel {
       : sample_ns_(file.at("sample_ns").get<double>()),
         slowdown_(file.value("slowdown", 0.0)),
         other_cores_(file.value("other_cores", 0.0)),
+        measured_(file.value("measured", -1)),
         storage_(file.value("storage", false)),
         out_of_memory_(file.value("oom", false)) {}
 
@@ -42,7 +43,8 @@ class SteadyLoading final : public LoadingModel {
     return {.step_ns = whole,
             .computing_ns = computing,
             .copying_ns = ready - computing,
-            .waiting_ns = whole - ready};
+            .waiting_ns = whole - ready,
+            .measured_deviation = settings.workers == measured_ ? std::optional(0.03) : std::nullopt};
   }
   Bottleneck limit(const TrainingSettings& /*settings*/, double /*compute_ns*/,
                    std::optional<double> /*copy_ns*/) const override {
@@ -55,6 +57,7 @@ class SteadyLoading final : public LoadingModel {
   TrainingSettings measured() const override { return {.batch = 8}; }
   double compute_ns() const override { return 80e6; }
   bool measured_on_cores() const override { return false; }
+  std::int64_t most_workers() const override { return 8; }
   double cores() const override { return 2; }
   double other_cores() const override { return other_cores_; }
   bool ran_out_of_memory(const TrainingSettings& settings) const override {
@@ -67,6 +70,7 @@ class SteadyLoading final : public LoadingModel {
   double sample_ns_;
   double slowdown_;
   double other_cores_;
+  std::int64_t measured_;  // a count of workers; -1: none
   bool storage_;
   bool out_of_memory_;
 };
@@ -132,6 +136,16 @@ TEST(MeasuredAdvice, NamesALoaderWithoutWorkersAndHowManyHideIt) {
   EXPECT_EQ(change->setting, "DataLoader(num_workers=1, prefetch_factor=2, persistent_workers=True)");
 }
 
+// 80 ms of computing: one worker loads in 83.2, a second one brings 4 %, less than the noise.
+TEST(MeasuredAdvice, AdvisesTheMeasuredWorkersThatNoiseDoesNotTellFromMore) {
+  AdviceFile workers = workers_file(10.4);
+  workers.json["measured"] = 1;
+  const StepModel model({batch_file(), workers});
+  const Advice advice = advice_from(model, {.batch = 8});
+  EXPECT_NE(change_named(advice, "workers 0 → 1"), nullptr);
+  EXPECT_EQ(change_named(advice, "workers 0 → 2"), nullptr);
+}
+
 TEST(MeasuredAdvice, NamesTheStorageWhereTheLoaderSaysSo) {
   const Advice advice = advice_from(StepModel({batch_file(), workers_file(5, true)}), {.batch = 8});
   EXPECT_EQ(advice.bottleneck, Bottleneck::storage);
@@ -149,7 +163,22 @@ TEST(MeasuredAdvice, OneSettingAloneDecidesNothing) {
   file.document.benchmarks.resize(1);
   const Advice advice = advice_from(StepModel({file}), {.batch = 1});
   EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
-  EXPECT_THAT(advice.reason, HasSubstr("no other setting was measured"));
+  EXPECT_THAT(advice.reason, HasSubstr("no other batch and no other dtype was measured"));
+}
+
+TEST(MeasuredAdvice, ALoaderBesideASingleBatchDecidesNothingEither) {
+  AdviceFile file = batch_file(0.6);
+  file.document.benchmarks.resize(1);
+  const Advice advice = advice_from(StepModel({file, workers_file(0.1)}), {.batch = 1, .workers = 1});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.missing, ::testing::Contains(HasSubstr("bench --sweep batch --batch")));
+  EXPECT_THAT(advice.warnings, ::testing::Contains(HasSubstr("A step of 20.0 ms may take")));
+}
+
+TEST(MeasuredAdvice, AShortWaitIsNotWhatLimitsAStep) {
+  const Advice advice = advice_from(StepModel({batch_file(), workers_file(0.8)}), {.batch = 8});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::compute) << "6.4 of 86.4 ms wait";
+  EXPECT_NE(change_named(advice, "workers 0 → 1"), nullptr);
 }
 
 TEST(MeasuredAdvice, ChangesCombineInTheModelAndNotByTheirPercentages) {
@@ -178,6 +207,9 @@ TEST(MeasuredAdvice, AGainWithinTheNoiseIsNone) {
   AdviceFile noisy = batch_file(0.6);
   const Advice advice = advice_from(StepModel({noisy}), {.batch = 1});
   EXPECT_THAT(advice.changes, IsEmpty());
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.reason,
+              HasSubstr("batch 1 → 8 seems to be 2.00 times as fast, but noise leaves it open"));
 }
 
 TEST(MeasuredAdvice, AMemoryNearItsCapComesBeforeComputing) {
@@ -257,6 +289,23 @@ TEST(MeasuredAdvice, FixedTimeBeyondTheWeightsIsLaunching) {
   EXPECT_EQ(advice.bottleneck, Bottleneck::launch);
   EXPECT_NEAR(part_named(advice, "launching"), 30e6, 1);
   EXPECT_NEAR(part_named(advice, "computing"), 20e6, 1);
+}
+
+TEST(MeasuredAdvice, AHostThatStartsOperationsSlowerThanAPredictedCardEndsThemIsNamed) {
+  AdviceFile file{.path = "batch.json", .json = {}, .document = testing::predicted_document("t4")};
+  for (const std::int64_t batch : {1, 3}) {
+    testing::add_predicted(file.document, "fp32", batch, batch == 1 ? 25 : 30, 0.1, 100 * batch);
+    Json& model = file.document.predicted.back().model;
+    model["host_ns"] = 36e6;
+    model["gpu_ns"] = batch == 1 ? 20e6 : 95e6;  // of 40 and 100 ms
+  }
+  const StepModel model({file});
+  const Advice small = advice_from(model, {.batch = 1});
+  EXPECT_EQ(small.bottleneck, Bottleneck::launch);
+  EXPECT_THAT(small.reason, HasSubstr("takes the host 36.0 ms, the card's work 20.0 ms"));
+  EXPECT_NEAR(part_named(small, "launching"), 20e6, 1);
+  EXPECT_NEAR(part_named(small, "computing"), 20e6, 1);
+  EXPECT_NE(advice_from(model, {.batch = 3}).bottleneck, Bottleneck::launch);
 }
 
 TEST(MeasuredAdvice, FixedTimeOfTheWeightsIsComputing) {
@@ -345,6 +394,28 @@ TEST(MeasuredAdvice, SettingsBeyondAHostAreRefused) {
   EXPECT_THROW(advice_from(model, {.batch = 8, .cards = 1000}), UsageError);
   // A processor is one device.
   EXPECT_THROW(advice_from(StepModel({fixed_cost_file()}), {.batch = 4, .cards = 2}), UsageError);
+}
+
+TEST(MeasuredAdvice, MoreWorkersThanWereMeasuredAreSaidToBeExtrapolated) {
+  const StepModel model({batch_file(), workers_file(5)});
+  EXPECT_THAT(advice_from(model, {.batch = 8, .workers = 64}).warnings,
+              ::testing::Contains("64 workers are extrapolated from at most 8 measured ones."));
+  EXPECT_THAT(advice_from(model, {.batch = 8, .workers = 8}).warnings,
+              ::testing::Not(::testing::Contains(HasSubstr("extrapolated"))));
+}
+
+TEST(MeasuredAdvice, NoPrefetchIsTriedThatCurrentWouldRefuse) {
+  const Advice advice =
+      advice_from(StepModel({batch_file(), workers_file(5)}), {.batch = 8, .workers = 1, .prefetch = 200});
+  for (const Change& change : advice.tried) {
+    EXPECT_LE(change.after.prefetch, 256) << change.what;
+  }
+}
+
+TEST(MeasuredAdvice, InferenceAccumulatesNothing) {
+  AdviceFile file = batch_file();
+  file.document.sweep.mode = "infer";
+  EXPECT_THAT(refusal({file}, {.batch = 8, .accumulate = 8}), HasSubstr("accumulates nothing"));
 }
 
 TEST(MeasuredAdvice, ABatchThatWasNotGivenIsAssumedAndSaid) {

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/error.h"
 #include "bench/registry.h"
 #include "sweeps/workers/profile.h"
 #include "tests/sweeps/workers/loader_machine.h"
@@ -30,6 +31,22 @@ std::unique_ptr<LoadingModel> model_of(const LoaderMachine& machine, Json simula
     file["sweep"]["measured"] = std::move(measured);
   }
   return registry<LoadingModelReader>().find("workers")->read(file, device_on_cores);
+}
+
+TEST(WorkersLoadingModel, ReadsASimulatedLoaderOfTheUsersAndRefusesOtherSimulatedResults) {
+  const LoaderMachine machine;
+  auto profile = *measure_profile(loader_points(machine.measured(), machine.setup()), machine.setup());
+  const auto read = [&] {
+    const Json file = {{"schema", kResultSchema},
+                       {"sweep", {{"name", "workers"}, {"profile", to_json(profile)}}}};
+    return registry<LoadingModelReader>().find("workers")->read(file, false);
+  };
+  profile.consumer = "20ms";
+  EXPECT_THROW(read(), UsageError);
+  profile.loader = "a loader of the user's";
+  EXPECT_EQ(read()->measured().dtype, "fp32");
+  profile.consumer = "resnet18 (fp16, batch 16)";
+  EXPECT_THROW(read(), UsageError);
 }
 
 // 16 samples of 5 ms take a worker 80 ms; the device computes 36.
