@@ -13,6 +13,7 @@
 #include "kernels/networks/onnx/control_flow.h"
 #include "kernels/networks/onnx/inputs.h"
 #include "kernels/networks/onnx/lower/lowering.h"
+#include "kernels/networks/onnx/lower/one_sample.h"
 #include "kernels/networks/onnx/needed.h"
 #include "kernels/networks/onnx/patterns.h"
 #include "kernels/networks/onnx/prune.h"
@@ -292,9 +293,11 @@ class Importer {
   void compute(const Node& node, const std::string& name) {
     const auto* const folded = registry<ConstantOperator>().find(name);
     const auto* const lowered = registry<Lowered>().find(name);
+    Lowering lowering(network_, node);
+    take_one_sample(lowering);
     if (folded != nullptr && is_known(node)) {
       try {
-        return fold(node, *folded);
+        return fold(lowering, *folded);
       } catch (const Refused&) {
         // A layer may compute what is too much to fold; never shapes and indices.
         if (lowered == nullptr || !makes_floats(node)) {
@@ -306,7 +309,6 @@ class Importer {
       throw Refused(folded != nullptr ? "it is computed on constants only, and its inputs depend on data"
                                       : kNoLayer);
     }
-    Lowering lowering(network_, node);
     lowered->lower(lowering);
   }
 
@@ -326,8 +328,8 @@ class Importer {
     });
   }
 
-  void fold(const Node& node, const ConstantOperator& folded) {
-    Lowering lowering(network_, node);
+  void fold(Lowering& lowering, const ConstantOperator& folded) {
+    const Node& node = lowering.node;
     const std::int64_t before = network_.budget.held();
     const auto hold = [&](std::int64_t more) {
       network_.budget.give_back(network_.budget.held() - before - more);

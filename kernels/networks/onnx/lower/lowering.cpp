@@ -331,7 +331,8 @@ const Value& Lowering::any_in(std::size_t input) const {
   if (!has(input)) {
     throw Refused(fmt::format("its input {} is not given", input));
   }
-  return all.values.at(node.inputs[input]);
+  const auto replaced = replaced_.find(input);
+  return replaced != replaced_.end() ? replaced->second : all.values.at(node.inputs[input]);
 }
 
 const Value& Lowering::in(std::size_t input) const {

@@ -142,6 +142,8 @@ class Lowering {
   bool has(std::size_t input) const;
   const Value& in(std::size_t input) const;      // throws Refused, also for a list of values
   const Value& any_in(std::size_t input) const;  // throws Refused
+  // The node reads that value as its input.
+  void replace(std::size_t input, Value value) { replaced_.insert_or_assign(input, std::move(value)); }
   const Shape& shape(std::size_t input) const { return in(input).shape; }
   std::size_t rank(std::size_t input) const { return shape(input).rank(); }
   std::size_t inputs() const { return node.inputs.size(); }
@@ -179,6 +181,9 @@ class Lowering {
   void same(std::size_t input) { set(in(input)); }
   // The result is made under a later node's name, which this one replaces.
   void set_as(const Node& later, Layers::Value layer, const Shape& shape);
+
+ private:
+  std::map<std::size_t, Value> replaced_;  // by inputs
 };
 
 // The weights that an operator reads as such, not as a value.
