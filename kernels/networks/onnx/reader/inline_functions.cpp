@@ -214,6 +214,7 @@ void Inliner::call(const Function& function, const Node& node, std::vector<Node>
 
 Node Inliner::copy(Call& call, const Names& names, const Node& node) {
   allowance_.add_node();
+  allowance_.add_inputs(node.inputs.size());
   allowance_.keep(footprint(node) + call.node.name.size());
   Node made{.name = call.node.name + "/" + node.name,
             .op = node.op,

@@ -212,6 +212,7 @@ Node Reading::node(Message message, int depth) {
         break;
     }
   }
+  allowance_.add_inputs(read.inputs.size());
   if (read.op.empty()) {
     throw Refusal(fmt::format("has a node without an operator ({}); export it again", quote(read.name)));
   }

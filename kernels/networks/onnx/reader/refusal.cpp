@@ -21,6 +21,16 @@ void Allowance::add_node() {
   }
 }
 
+void Allowance::add_inputs(std::uint64_t count) {
+  inputs_ += count;
+  if (inputs_ > kMostInputs) {
+    throw Refusal(
+        fmt::format("has nodes of more than {} inputs together, functions inlined; give a smaller "
+                    "network",
+                    kMostInputs));
+  }
+}
+
 bool Allowance::keep_values(std::uint64_t bytes, std::uint64_t element_size) {
   if (bytes > (element_size == 1 ? kLargestBytes : kLargestValues) || bytes > kMostValues - values_) {
     return false;

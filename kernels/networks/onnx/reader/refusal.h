@@ -18,6 +18,7 @@ class Refusal : public std::runtime_error {
 
 inline constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
 inline constexpr std::uint64_t kMostNodes = 100'000;             // of all graphs, after inlining
+inline constexpr std::uint64_t kMostInputs = 250'000;            // of all nodes together
 inline constexpr std::uint64_t kMostKept = 128 * kMiB;           // nodes, names, attributes
 inline constexpr std::uint64_t kMostValues = 24 * kMiB;          // of all tensors that are read
 inline constexpr std::uint64_t kLargestValues = 2 * kMiB;        // of one tensor that is read
@@ -34,12 +35,14 @@ class Allowance {
  public:
   void keep(std::uint64_t bytes);
   void add_node();
+  void add_inputs(std::uint64_t count);  // of a node
   // False where a tensor's elements are to stay in the file.
   bool keep_values(std::uint64_t bytes, std::uint64_t element_size);
 
  private:
   std::uint64_t kept_ = 0;  // bytes
   std::uint64_t nodes_ = 0;
+  std::uint64_t inputs_ = 0;
   std::uint64_t values_ = 0;  // bytes
 };
 

@@ -97,6 +97,15 @@ TEST(OnnxHostile, AMillionNodes) {
   EXPECT_THAT(refusal_of(net.bytes()), HasSubstr("has more than 100000 nodes, functions inlined"));
 }
 
+// Few nodes of many inputs take as long as many nodes.
+TEST(OnnxHostile, AMillionInputs) {
+  OnnxWriter net;
+  net.input("x", {1, 4});
+  net.node("Sum", std::vector<std::string>(1'000'000, "x"), {"y"});
+  net.output("y");
+  EXPECT_THAT(refusal_of(net.bytes()), HasSubstr("has nodes of more than 250000 inputs together"));
+}
+
 // The last is first in the file, so that every node has to be moved.
 TEST(OnnxHostile, ALongChainBackwards) {
   OnnxWriter net;
