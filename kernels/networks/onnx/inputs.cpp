@@ -10,6 +10,7 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/mask_sense.h"
 #include "kernels/networks/onnx/reader/weights_among_inputs.h"
 
 namespace bench::kernels::onnx {
@@ -76,8 +77,10 @@ class Planner {
 
   InputPlan plan() {
     check_names();
+    const std::set<std::string> hiding = masks_that_hide(model_.graph);
     for (const ValueInfo& input : model_.graph.inputs) {
       plan_.inputs.push_back(sized(input));
+      plan_.inputs.back().hides = hiding.contains(input.name);
       plan_.inputs.back().rows = is_whole(input.type) ? table_rows(input.name) : 0;
     }
     choose();
@@ -311,6 +314,10 @@ std::string fill(const PlannedInput& input, Value& value, Budget& budget) {
     return fmt::format("tokens below {}, the same for every sample", input.rows);
   }
   const bool mask = is_mask(input.name);
+  if (input.hides && (mask || input.type == ElementType::boolean)) {
+    value.constant = std::make_shared<Constant>(Constant::uniform(input.type, input.dims, 0));
+    return "zeros (a mask that hides where it is true)";
+  }
   const bool ones = mask || has("length") || input.type == ElementType::boolean;
   value.constant = std::make_shared<Constant>(Constant::uniform(input.type, input.dims, ones ? 1 : 0));
   return mask ? "ones (a mask)" : ones ? "ones" : "zeros";

@@ -16,6 +16,7 @@ struct PlannedInput {
   ElementType type = ElementType::f32;
   Extents dims;
   std::int64_t rows = 0;  // of the table that it indexes; 0: none
+  bool hides = false;     // a mask of what is ignored
 };
 struct InputPlan {
   std::vector<PlannedInput> inputs;

@@ -1,0 +1,15 @@
+// What a mask means.
+#pragma once
+
+#include <set>
+#include <string>
+
+#include "kernels/networks/onnx/model.h"
+
+namespace bench::kernels::onnx {
+
+// The inputs that hide where they are true, as PyTorch's key_padding_mask: what is true is replaced by a
+// large negative number, or one is added to it. Other masks hide where they are false.
+std::set<std::string> masks_that_hide(const Graph& graph);
+
+}  // namespace bench::kernels::onnx
