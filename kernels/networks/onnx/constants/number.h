@@ -30,7 +30,10 @@ inline Number multiplied(const Number& a, const Number& b) {
   if (a.per_batch != 0 && b.per_batch != 0) {
     throw Refused("a product of the batch with itself");
   }
-  return {a.fixed * b.fixed, a.fixed * b.per_batch + b.fixed * a.per_batch};
+  // Infinity times no batch is no number.
+  const double per_batch =
+      (b.per_batch == 0 ? 0 : a.fixed * b.per_batch) + (a.per_batch == 0 ? 0 : b.fixed * a.per_batch);
+  return {a.fixed * b.fixed, per_batch};
 }
 
 }  // namespace bench::kernels::onnx

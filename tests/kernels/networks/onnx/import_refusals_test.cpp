@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <limits>
+
 #include "bench/error.h"
 #include "tests/kernels/networks/onnx/imported.h"
 #include "tests/kernels/networks/onnx/onnx_writer.h"
@@ -164,6 +166,22 @@ TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
   EXPECT_THAT(refused_node("Slice", {"one", "two", "zeros"}), HasSubstr("a part of the batch"));
   EXPECT_THAT(refused_node("Transpose", {}, {written::ints("perm", {0, 1, 1, 2})}),
               HasSubstr("each dimension"));
+}
+
+// As PyTorch adds a mask, times 1: infinity times no batch is none.
+TEST(Import, AddsAnInfiniteMask) {
+  OnnxWriter net;
+  net.input("x", {-1, 4});
+  net.input("mask", {-1, 4}, ElementType::boolean);
+  net.floats("low", {}, {-std::numeric_limits<float>::infinity()});
+  net.floats("zeros", {4}, {0, 0, 0, -std::numeric_limits<float>::infinity()});
+  net.floats("one", {}, {1});
+  net.node("Where", {"mask", "low", "zeros"}, {"w"});
+  net.node("Mul", {"w", "one"}, {"m"});
+  net.node("Add", {"x", "m"}, {"s"});
+  net.node("Softmax", {"s"}, {"y"});
+  net.output("y");
+  EXPECT_EQ(import_refusal(net), "imported");
 }
 
 TEST(Import, RefusesAnOutputThatCountsTheBatch) {
