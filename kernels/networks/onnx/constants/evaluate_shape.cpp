@@ -138,7 +138,7 @@ std::vector<Constant> split(const Evaluation& evaluation) {
   const std::size_t axis = axis_of(integer_of(evaluation.node, "axis", 0), in.dims.size());
   std::int64_t at = 0;
   for (const std::int64_t size : split_sizes(in.dims[axis], evaluation.list("split", 1),
-                                             evaluation.node.outputs.size(), evaluation.file_batch)) {
+                                             split_results(evaluation.node), evaluation.file_batch)) {
     const std::vector<std::int64_t> steps = steps_of(in.dims);
     Extents dims = in.dims;
     dims[axis].size = size;

@@ -128,6 +128,15 @@ std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists, cons
   return all;
 }
 
+std::size_t split_results(const Node& node) {
+  const auto results = static_cast<std::int64_t>(node.outputs.size());
+  const std::int64_t told = integer_of(node, "num_outputs", results);
+  if (told != results) {
+    throw Refused(fmt::format("its num_outputs is {}, but it has {} outputs", told, results));
+  }
+  return node.outputs.size();
+}
+
 std::vector<std::int64_t> split_sizes(const Extent& extent,
                                       const std::optional<std::vector<std::int64_t>>& sizes,
                                       std::size_t results, std::int64_t file_batch) {

@@ -31,7 +31,9 @@ struct Sliced {
 // Refused.
 std::vector<Sliced> slices_of(const Extents& dims, const SliceLists& lists, const Evaluation& file);
 
-// Sizes of a Split's results, those of one sample where the dimension is k · batch. Throws Refused where they
+// A Split's results. Throws Refused where its attribute says another number.
+std::size_t split_results(const Node& node);
+// Their sizes, those of one sample where the dimension is k · batch. Throws Refused where they
 // do not add up.
 std::vector<std::int64_t> split_sizes(const Extent& extent,
                                       const std::optional<std::vector<std::int64_t>>& sizes,

@@ -68,8 +68,11 @@ void lower_hard_sigmoid(Lowering& node) {
 }
 
 void lower_gelu(Lowering& node) {
-  apply(node, 0,
-        text_of(node.node, "approximate", "none") == "tanh" ? Activation::gelu : Activation::gelu_erf);
+  const std::string approximate = text_of(node.node, "approximate", "none");
+  if (approximate != "tanh" && approximate != "none") {
+    throw Refused(fmt::format("its approximate is '{}'; none and tanh are accepted", approximate));
+  }
+  apply(node, 0, approximate == "tanh" ? Activation::gelu : Activation::gelu_erf);
 }
 void lower_fast_gelu(Lowering& node) {
   if (node.has(1)) {

@@ -32,7 +32,11 @@ void lower_depth_to_space(Lowering& node) {
   }
   const std::int64_t channels = in[1].size / block / block;
   const Shape result{in[0], channels, in[2].size * block, in[3].size * block};
-  if (text_of(node.node, "mode", "DCR") == "CRD") {
+  const std::string mode = text_of(node.node, "mode", "DCR");
+  if (mode != "DCR" && mode != "CRD") {
+    throw Refused(fmt::format("its mode is '{}'; DCR and CRD are accepted", mode));
+  }
+  if (mode == "CRD") {
     return rearrange(node, {in[0], channels, block, block, in[2], in[3]}, {0, 1, 4, 2, 5, 3}, result);
   }
   rearrange(node, {in[0], block, block, channels, in[2], in[3]}, {0, 3, 4, 1, 5, 2}, result);

@@ -116,7 +116,7 @@ void lower_slice(Lowering& node) {
 void lower_split(Lowering& node) {
   const std::size_t axis = node.axis(0);
   const auto sizes = split_sizes(node.shape(0)[axis], node.list("split", 1, "its sizes"),
-                                 node.node.outputs.size(), node.all.file_batch);
+                                 split_results(node.node), node.all.file_batch);
   if (sizes.size() == 1) {
     return node.same(0);
   }

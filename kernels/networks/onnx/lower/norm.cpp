@@ -133,7 +133,12 @@ void lower_instance_norm(Lowering& node) {
 }
 
 void lower_group_norm(Lowering& node) {
-  const std::int64_t groups = integer_of(node.node, "num_groups", 1);
+  const std::int64_t groups = integer_of(node.node, "num_groups", 0);
+  if (groups < 1) {
+    throw Refused(
+        fmt::format("its num_groups is {}; 1 and more are accepted",
+                    node.node.find("num_groups") == nullptr ? "not given" : std::to_string(groups)));
+  }
   // Before opset 21 a factor was for a group.
   if (node.rank(0) > 1 && weights(node, 1, "its factors").shape.elements() != node.shape(0)[1].size) {
     throw Refused("a factor for each group");

@@ -48,7 +48,14 @@ Resize::Rounding rounding_of(const std::string& name) {
   if (name == "ceil") {
     return Resize::Rounding::ceil;
   }
-  return name == "round_prefer_ceil" ? Resize::Rounding::half_up : Resize::Rounding::half_down;
+  if (name == "round_prefer_ceil") {
+    return Resize::Rounding::half_up;
+  }
+  if (name == "round_prefer_floor") {
+    return Resize::Rounding::half_down;
+  }
+  throw Refused(fmt::format(
+      "its nearest_mode is '{}'; floor, ceil, round_prefer_floor and round_prefer_ceil are accepted", name));
 }
 
 // The numbers for rows and columns of a list for all dimensions, or for the last two.

@@ -168,6 +168,20 @@ TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
               HasSubstr("each dimension"));
 }
 
+TEST(Import, RefusesAttributesThatMeanNothing) {
+  EXPECT_THAT(refused_node("GroupNormalization"), HasSubstr("its num_groups is not given"));
+  EXPECT_THAT(refused_node("GroupNormalization", {}, {written::i("num_groups", 0)}),
+              HasSubstr("its num_groups is 0"));
+  EXPECT_THAT(refused_node("DepthToSpace", {}, {written::i("blocksize", 2), written::s("mode", "XYZ")}),
+              HasSubstr("its mode is 'XYZ'"));
+  EXPECT_THAT(refused_node("Gelu", {}, {written::s("approximate", "zzz")}),
+              HasSubstr("its approximate is 'zzz'"));
+  EXPECT_THAT(refused_node("Resize", {}, {written::s("nearest_mode", "bogus")}),
+              HasSubstr("its nearest_mode is 'bogus'"));
+  EXPECT_THAT(refused_node("Split", {}, {written::i("axis", 1), written::i("num_outputs", 0)}),
+              HasSubstr("its num_outputs is 0, but it has 1 outputs"));
+}
+
 // As PyTorch adds a mask, times 1: infinity times no batch is none.
 TEST(Import, AddsAnInfiniteMask) {
   OnnxWriter net;
