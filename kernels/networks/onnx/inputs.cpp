@@ -64,6 +64,11 @@ bool counts_the_past(const std::string& symbol) {
   return name.find("past") != std::string::npos && name.find_first_of("+- ") == std::string::npos;
 }
 
+bool is_batch(const std::string& symbol) {
+  const std::string name = lower_case(symbol);
+  return name == "batch" || name == "batch_size" || name == "n";
+}
+
 // Floats, or the bytes of an image.
 bool is_samples(const PlannedInput& input) {
   const bool bytes = input.type == ElementType::u8 || input.type == ElementType::i8;
@@ -156,6 +161,10 @@ class Planner {
       }
       if (!size && counts_the_past(dim.symbol)) {
         size = 0;
+      }
+      if (!size && i > 0 && is_batch(dim.symbol)) {
+        refuse(fmt::format("the input '{}' is {}, but the batch must be its first dimension; export it so",
+                           input.name, text_of(*input.dims)));
       }
       if (!size && (is_whole(input.type) || input.type == ElementType::boolean) && rank <= 2) {
         size = kUsualSequence;

@@ -182,6 +182,20 @@ TEST(Import, RefusesAttributesThatMeanNothing) {
               HasSubstr("its num_outputs is 0, but it has 1 outputs"));
 }
 
+TEST(Import, RefusesABatchThatIsNotFirst) {
+  OnnxWriter net;
+  const std::string dims = written::bytes(1, written::bytes(2, "seq")) +
+                           written::bytes(1, written::bytes(2, "batch")) +
+                           written::bytes(1, written::integer(1, 8));
+  const std::string type = written::bytes(1, written::integer(1, 1) + written::bytes(2, dims));
+  net.add_to_graph(written::bytes(11, written::bytes(1, "x") + written::bytes(2, type)));
+  net.node("Relu", {"x"}, {"y"});
+  net.output("y");
+  EXPECT_THAT(import_refusal(net),
+              HasSubstr("the input 'x' is seq x batch x 8, but the batch must be its first dimension"));
+  EXPECT_EQ(import_refusal(net, {.inputs = {{"x", {1, 4, 8}}}}), "imported");
+}
+
 // As PyTorch adds a mask, times 1: infinity times no batch is none.
 TEST(Import, AddsAnInfiniteMask) {
   OnnxWriter net;
