@@ -28,7 +28,7 @@ struct Link {
 // What a step on several cards takes, over its replay: what is lost in the host, the loader and the
 // framework, which no replay shows. From published measurements.
 struct ParallelLoss {
-  std::string where;    // "one host", "several hosts", "cpu"
+  std::string where;    // "one host", "several hosts"
   std::string numbers;  // "16-bit", "32-bit"; empty: any
   std::int64_t rows = 0;
   std::int64_t machines = 0;
@@ -43,7 +43,8 @@ struct LinkCatalogue {
 
   // Throws UsageError naming the option, with the closest ids.
   const Link& get(const std::string& option, const std::string& id) const;
-  const ParallelLoss& loss(const std::string& where, const std::string& numbers) const;
+  // nullptr where nothing was measured.
+  const ParallelLoss* loss(const std::string& where, const std::string& numbers) const;
 };
 // Throws UsageError that names what is wrong.
 LinkCatalogue links_from_json(const Json& json);

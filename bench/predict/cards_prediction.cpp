@@ -151,11 +151,13 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
         return replay_step(timeline, request.bucket, prediction.overlap,
                            [&](double bytes) { return all_reduce_ns(request, cards, bytes, bandwidth); });
       };
-      const ParallelLoss& loss =
-          catalogue.loss(!prediction.overlap                   ? "cpu"
-                         : is_on_several_hosts(request, cards) ? "several hosts"
-                                                               : "one host",
-                         step.dtype == "fp16" || step.dtype == "bf16" ? "16-bit" : "32-bit");
+      const bool several = is_on_several_hosts(request, cards);
+      const bool narrow = step.dtype == "fp16" || step.dtype == "bf16";
+      const ParallelLoss* const known =
+          prediction.overlap
+              ? catalogue.loss(several ? "several hosts" : "one host", narrow ? "16-bit" : "32-bit")
+              : nullptr;
+      const ParallelLoss loss = known == nullptr ? ParallelLoss{} : *known;
       step.cards = cards;
       step.replay = replayed(Bandwidth::likely);
       step.step_ns = step.replay.step_ns * loss.likely;
@@ -165,7 +167,7 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
       const bool is_new = std::ranges::none_of(prediction.losses, [&](const ParallelLoss& other) {
         return other.where == loss.where && other.numbers == loss.numbers;
       });
-      if (is_new) {
+      if (is_new && known != nullptr) {
         prediction.losses.push_back(loss);
       }
     }

@@ -17,16 +17,29 @@ namespace {
 
 using Row = std::vector<std::string>;
 
-std::string percent80(double share, const Interval& interval) {
-  return fmt::format("{:.0f} ({:.0f} to {:.0f}) %", 100 * share, 100 * interval.low, 100 * interval.high);
+bool has_width(const CardsStep& step) {
+  return step.step80_ns.low < step.step80_ns.high;
+}
+
+std::string efficiency80(const CardsStep& step) {
+  const Interval interval = step.efficiency80();
+  return has_width(step) ? fmt::format("{:.0f} ({:.0f} to {:.0f}) %", 100 * step.efficiency(),
+                                       100 * interval.low, 100 * interval.high)
+                         : format_percent(step.efficiency());
 }
 
 std::string step80(const CardsStep& step) {
   const Scale scale = duration_scale(step.step_ns);
-  return fmt::format("{} {}",
-                     with_interval80(step.step_ns / scale.by,
-                                     {step.step80_ns.low / scale.by, step.step80_ns.high / scale.by}),
-                     scale.prefix);
+  return has_width(step)
+             ? fmt::format("{} {}",
+                           with_interval80(step.step_ns / scale.by,
+                                           {step.step80_ns.low / scale.by, step.step80_ns.high / scale.by}),
+                           scale.prefix)
+             : format_duration(step.step_ns);
+}
+
+std::string rate80(const CardsStep& step) {
+  return has_width(step) ? with_interval80(step.per_s(), step.per_s80()) : format_number(step.per_s());
 }
 
 std::string subject(const CardsPrediction& prediction) {
@@ -45,13 +58,11 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
   if (best.cards == 1) {
     const CardsStep& most = *std::ranges::max_element(prediction.steps, {}, &CardsStep::cards);
     return {fmt::format("More cards do not pay: {} of batch {} would give {} samples/s, one gives {}.",
-                        most.cards, most.batch, with_interval80(most.per_s(), most.per_s80()),
-                        format_number(best.per_s()))};
+                        most.cards, most.batch, rate80(most), format_number(best.per_s()))};
   }
   lines.push_back(fmt::format(
       "{} cards of batch {} in {} give {} samples/s, {:.3g} times one card's, an efficiency of {}.",
-      best.cards, best.batch, best.dtype, with_interval80(best.per_s(), best.per_s80()), best.speedup(),
-      percent80(best.efficiency(), best.efficiency80())));
+      best.cards, best.batch, best.dtype, rate80(best), best.speedup(), efficiency80(best)));
   const ReplayedStep& replay = best.replay;
   constexpr double kHidden = 0.01;  // of the step
   lines.push_back(
@@ -88,6 +99,11 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
         loss.likely, loss.interval80.low, loss.interval80.high, loss.rows, loss.machines,
         loss.machines == 1 ? "" : "s", loss.where, loss.numbers.empty() ? "" : ", ", loss.numbers));
   }
+  if (!prediction.overlap) {
+    lines.emplace_back(
+        "What ranks on a CPU lose beside the link, as by sharing its memory, is not known: their steps are "
+        "longer than predicted, and the brackets hold the link's range alone.");
+  }
   lines.emplace_back("Not in it: what the library of the links allocates, and whether the loader feeds all.");
   return lines;
 }
@@ -97,10 +113,8 @@ std::vector<Row> table(const CardsPrediction& prediction) {
       {"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "waits"}};
   for (const CardsStep& step : prediction.steps) {
     const bool one = step.cards == 1;
-    rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch),
-                    one ? format_duration(step.step_ns) : step80(step),
-                    one ? format_number(step.per_s()) : with_interval80(step.per_s(), step.per_s80()),
-                    one ? "measured" : percent80(step.efficiency(), step.efficiency80()),
+    rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch), step80(step),
+                    rate80(step), one ? "measured" : efficiency80(step),
                     one ? "–" : format_duration(step.replay.all_reduce_ns),
                     one ? "–" : format_duration(step.replay.exposed_ns)});
   }

@@ -53,7 +53,7 @@ def compare(program, link, network, options, batches):
         said = json.loads(run([program, "predict", "--from", str(alone), "--cards", "2", "--link", str(link), "--format", "json"]))
         steps = {(point["params"]["ranks"], point["params"]["batch"]): point["real_time"]
                  for point in json.loads(ranks.read_text(encoding="utf-8"))["benchmarks"]}
-        loss = said["losses"][0]["likely"]
+        loss = said["losses"][0]["likely"] if said["losses"] else 1
         rows = []
         for step in said["steps"]:
             one, two = steps.get((1, step["batch"])), steps.get((2, step["batch"]))

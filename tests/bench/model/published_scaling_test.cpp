@@ -138,9 +138,6 @@ HeldOut worse(const std::vector<Published>& rows) {
 
 TEST(PublishedScaling, TheLossesFollowFromTheRows) {
   for (const ParallelLoss& loss : links_from_json(testing::json_of("links.json")).losses) {
-    if (loss.where == "cpu") {  // measured here: see docs/cards.md
-      continue;
-    }
     std::vector<Published> of_set = rows(loss.where);
     std::erase_if(of_set, [&](const Published& row) { return row.numbers != loss.numbers; });
     const std::vector<double> values = over_replay(of_set);
