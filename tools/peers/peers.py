@@ -13,6 +13,7 @@ import os
 import pathlib
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -242,7 +243,7 @@ def main():
     if options.only in (None, "samples"):
         document = dict(about, **sampled.accuracy(tools, options))
         write(options, document, "peers-samples", report.samples_markdown(document))
-    if options.only in (None, "cards"):
+    if options.only == "cards" or (options.only is None and shutil.which(ranked.LAUNCH[0])):
         document = dict(about, **ranked.accuracy(tools, options))
         write(options, document, "peers-cards", report.cards_markdown(document))
     if options.only in (None, "onnx"):
