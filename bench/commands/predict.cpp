@@ -240,7 +240,7 @@ Command predict_command() {
       .name = "predict",
       .usage = "--gpu LIST|all --workload NAME [options]",
       .brief = "--gpu LIST …",
-      .question = "how fast would a network be on GPUs that are not here, or on several?",
+      .question = "how fast would a network be on other GPUs, or on several?",
       .options =
           {{"gpu", "LIST", "ids (bench --list --gpus), a card's own file as card.json, or all"},
            {"workload", "NAME", "a network"},
@@ -252,8 +252,7 @@ Command predict_command() {
            {"framework", "NAME",
             "pytorch (eager), pytorch-compiled, or bench, this program's engine (default: pytorch; "
             "bench with --from)"},
-           {"from", "FILE",
-            "a result of bench --sweep batch on a GPU, with --cards on any device; may be repeated", true},
+           {"from", "FILE", "results of bench --sweep batch on GPUs; with --cards one, of any device", true},
            {"host-launch", "TIME", "host's time of a PyTorch operation, 0.03ms (default: not known)"},
            {"format", "NAME", "text, markdown, csv or json (default: text)"},
            {"verbose", "", "a row for each batch, as with --batch"},

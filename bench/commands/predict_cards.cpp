@@ -122,10 +122,10 @@ void read_link(const CommandWords& words, const ResultDocument& document, CardsR
 std::vector<CommandArgument> predict_cards_options() {
   return {{"cards", "AXIS", "train on so many cards, from the --from of one: 2,4,8"},
           {"link", "NAME|FILE",
-           "with --cards: nvlink3, pcie4 or another (wrong names list all), nvlink3,ib-4x100g for several "
-           "hosts, or a result of bench --sweep collectives"},
-          {"per-host", "N", "with --cards and two links: cards of a host (default: 8)"},
-          {"bucket", "SIZE", "with --cards: gradients that are added up at a time (default: 25MiB)"}};
+           "with --cards: nvlink3, pcie4, …; between hosts nvlink3,ib-4x100g; or a result of bench --sweep "
+           "collectives"},
+          {"per-host", "N", "with two links: cards of a host (default: 8)"},
+          {"bucket", "SIZE", "gradients added up at a time (default: 25MiB)"}};
 }
 
 ExitCode run_predict_cards(const CommandWords& words, const std::vector<CommandArgument>& options,
