@@ -181,7 +181,8 @@ TEST(CompareProgram, FilesThatAreWrongAreOneSentence) {
     EXPECT_EQ(std::count(ended.err.begin(), ended.err.end(), '\n'), 1) << ended.err;
   }
   EXPECT_EQ(compared(good, {folder.path() / "absent.json"}).code, 2);
-  EXPECT_EQ(compared(good, {folder.path()}).code, 2);
+  const TemporaryFolder empty;
+  EXPECT_EQ(compared(good, {empty.path()}).code, 2);
   EXPECT_THAT(compared(good, {""}).err, HasSubstr("'' is not a file"));
   const Ended unreadable = compared(good, {"/proc/self/mem"});  // opens, and cannot be read
   EXPECT_EQ(unreadable.code, 2);
