@@ -18,11 +18,11 @@ namespace bench {
 inline constexpr std::int64_t kMostWorkers = 256;  // of a host, and batches outstanding for each
 
 struct ModelledStep {
-  LoadedStep parts;         // of one accumulation
-  double device_ns = 0;     // computing alone, without workers on its cores
-  double fixed_ns = 0;      // of computing: what a step costs before any sample
-  double launching_ns = 0;  // of computing: starting operations
-  double host_ns = 0;       // that starting all operations takes the host, beside the card; 0: not known
+  LoadedStep parts;               // of one accumulation
+  double device_ns = 0;           // computing alone, without workers on its cores
+  double fixed_ns = 0;            // of computing: what a step costs before any sample
+  double launching_ns = 0;        // of computing: starting operations
+  double host_ns = 0;             // the host takes to launch all operations; 0: not known
   std::int64_t device_bytes = 0;  // at the peak; 0: not known
   double host_bytes = 0;          // of batches and workers; 0: not known
   // Standard deviations of the logarithm of the step's time: by the device's time, by the loader's model, and

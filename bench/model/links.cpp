@@ -10,46 +10,34 @@
 #include "bench/measure/suggest.h"
 
 namespace bench {
-namespace {
 
-constexpr const char* kLinksSchema = "bench-links/1";
-
-void positive(const Field& field) {
-  if (!(field.number() > 0)) {
-    throw UsageError(fmt::format("{} is {}; accepted is more than 0", field.path(), field.json().dump()));
-  }
-}
-
-void check_order(const Field& field, const Interval& interval, double value) {
-  if (!(interval.low > 0 && interval.low <= value && value <= interval.high)) {
-    throw UsageError(fmt::format("{} does not hold the value beside it, {}", field.path(), value));
-  }
-}
-
-Link link_of(const Field& field) {
-  Link link;
-  JsonReader io(field);
+void members(auto& io, Of<Link> auto& link) {
   io("id", link.id);
   io("name", link.name);
   io("hop_ns", link.hop_ns, check::not_negative);
-  io("bytes_per_s", link.bytes_per_s, positive);
+  io("bytes_per_s", link.bytes_per_s);
   io("bytes_per_s_range", link.bytes_per_s_range);
   io("source", link.source);
-  check_order(field.at("bytes_per_s_range"), link.bytes_per_s_range, link.bytes_per_s);
-  return link;
 }
 
-ParallelLoss loss_of(const Field& field) {
-  ParallelLoss loss;
-  JsonReader io(field);
+void members(auto& io, Of<ParallelLoss> auto& loss) {
   io("where", loss.where);
   io("numbers", loss.numbers);
   io("rows", loss.rows, check::at_least_one);
   io("machines", loss.machines, check::at_least_one);
-  io("likely", loss.likely, positive);
+  io("likely", loss.likely);
   io("interval80", loss.interval80);
-  check_order(field.at("interval80"), loss.interval80, loss.likely);
-  return loss;
+}
+
+namespace {
+
+constexpr const char* kLinksSchema = "bench-links/1";
+
+void check_order(const Field& field, const Interval& interval, double value) {
+  if (!(interval.low > 0 && interval.low <= value && value <= interval.high)) {
+    throw UsageError(fmt::format("{} is {} to {}; accepted: ends above 0, around the value beside it, {}",
+                                 field.path(), interval.low, interval.high, value));
+  }
 }
 
 }  // namespace
@@ -62,11 +50,15 @@ LinkCatalogue links_from_json(const Json& json) {
   LinkCatalogue catalogue;
   const Field links = document.at("links");
   for (std::size_t i = 0; i < links.size(); ++i) {
-    catalogue.links.push_back(link_of(links.at(i)));
+    const Field field = links.at(i);
+    const Link& link = catalogue.links.emplace_back(read_struct<Link>(field));
+    check_order(field.at("bytes_per_s_range"), link.bytes_per_s_range, link.bytes_per_s);
   }
   const Field losses = document.at("losses");
   for (std::size_t i = 0; i < losses.size(); ++i) {
-    catalogue.losses.push_back(loss_of(losses.at(i)));
+    const Field field = losses.at(i);
+    const ParallelLoss& loss = catalogue.losses.emplace_back(read_struct<ParallelLoss>(field));
+    check_order(field.at("interval80"), loss.interval80, loss.likely);
   }
   return catalogue;
 }

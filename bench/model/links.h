@@ -1,5 +1,5 @@
-// Links between cards, and what published training on several cards loses beside them: results/links.json
-// (bench-links/1).
+// results/links.json (bench-links/1): how fast links between cards are, and how much longer published steps
+// on several cards took than their replay.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// A training step that several cards do together, each with samples of its own, from one card's step: a
-// replay of the backward pass with the sums of gradients between the cards. Pure arithmetic.
+// Predicts a data-parallel training step from one card's step: the backward pass is replayed, and its
+// gradients are added up between the cards meanwhile. Pure arithmetic.
 #pragma once
 
 #include <cstddef>
@@ -48,9 +48,9 @@ struct ReplayedStep {
   std::size_t buckets = 0;
   std::int64_t bytes = 0;  // of gradients
 };
-// Gradients are added up in buckets of at least `bucket` bytes, each from the moment on when all of it is
-// ready and the one before is done; the update of the parameters follows the last. Where the link does not
-// `overlap`, the backward pass stands still meanwhile, as with MPI, which moves data within its calls.
+// Gradients are added up in buckets of at least `bucket` bytes. A bucket starts when all of it is ready and
+// the one before is done; parameters are updated after the last. Where the link does not `overlap`, the
+// backward pass stands still meanwhile, as with MPI, which moves data within its calls.
 ReplayedStep replay_step(const GradientTimeline& timeline, std::int64_t bucket, bool overlap,
                          const std::function<double(double bytes)>& all_reduce_ns);
 

@@ -101,8 +101,8 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
   }
   if (!prediction.overlap) {
     lines.emplace_back(
-        "What ranks on a CPU lose beside the link, as by sharing its memory, is not known: their steps are "
-        "longer than predicted, and the brackets hold the link's range alone.");
+        "Ranks on a CPU also share its memory bandwidth, which no table tells: their steps take longer than "
+        "predicted. The brackets hold the link's range alone.");
   }
   lines.emplace_back("Not in it: what the library of the links allocates, and whether the loader feeds all.");
   return lines;
