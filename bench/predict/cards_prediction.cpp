@@ -26,6 +26,18 @@ double all_reduce_ns(const CardsRequest& request, std::int64_t cards, double byt
   return ring_all_reduce_ns(std::get<CardLinks>(request.link), cards, bytes, bandwidth);
 }
 
+// What steps take over their replay; nullptr: nobody measured it, as on hosts of one CPU each.
+const ParallelLoss* loss_of(const CardsRequest& request, std::int64_t cards, const CardsStep& step,
+                            const LinkCatalogue& catalogue) {
+  if (!step.overlap) {
+    return std::holds_alternative<MeasuredAllReduce>(request.link) ? catalogue.loss("ranks of one CPU", "")
+                                                                   : nullptr;
+  }
+  const bool narrow = step.dtype == "fp16" || step.dtype == "bf16";
+  return catalogue.loss(is_on_several_hosts(request, cards) ? "several hosts" : "one host",
+                        narrow ? "16-bit" : "32-bit");
+}
+
 // In proportion to what the step took when it was timed many times.
 GradientTimeline scaled(const GradientTimeline& timeline, double step_ns) {
   const double by = step_ns / timeline.step_ns();
@@ -108,24 +120,6 @@ std::vector<const MeasuredPoint*> points_of(const ResultDocument& document, cons
 
 }  // namespace
 
-std::vector<ShardedMemory> sharded_memory(const CardsStep& step) {
-  const std::int64_t n = step.cards;
-  const std::int64_t gradients = step.replay.bytes;
-  const auto sent = [&](std::int64_t times, std::int64_t bytes) { return times * bytes * (n - 1) / n; };
-  std::int64_t bytes = step.peak;
-  std::vector<ShardedMemory> stages;
-  const auto share = [&](const char* what, MemoryCategory category, std::int64_t moved) {
-    bytes -= step.memory[category] - (step.memory[category] + n - 1) / n;
-    stages.push_back({.what = what, .bytes = bytes, .moved = moved});
-  };
-  // A reduce-scatter of gradients and an all-gather of parameters; at stage 3 parameters are gathered for the
-  // forward and for the backward pass.
-  share("optimizer", MemoryCategory::optimizer, sent(2, gradients));
-  share("optimizer, gradients", MemoryCategory::gradients, sent(2, gradients));
-  share("optimizer, gradients, parameters", MemoryCategory::weights, sent(3, gradients));
-  return stages;
-}
-
 CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest& request,
                               const LinkCatalogue& catalogue) {
   CardsPrediction prediction{.workload = printable(document.sweep.workload),
@@ -141,7 +135,10 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
                    .step80_ns = {one_ns, one_ns},
                    .one_ns = one_ns,
                    .peak = point->memory.peak_measured,
-                   .memory = point->memory.by_category};
+                   .memory = point->memory.by_category,
+                   .bucket = request.bucket,
+                   .largest_part = std::ranges::max(timeline.parts, {}, &GradientTimeline::Part::bytes).bytes,
+                   .overlap = prediction.overlap};
     prediction.steps.push_back(step);
     for (const std::int64_t cards : request.cards) {
       if (cards == 1) {
@@ -151,15 +148,11 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
         return replay_step(timeline, request.bucket, prediction.overlap,
                            [&](double bytes) { return all_reduce_ns(request, cards, bytes, bandwidth); });
       };
-      const bool several = is_on_several_hosts(request, cards);
-      const bool narrow = step.dtype == "fp16" || step.dtype == "bf16";
-      const ParallelLoss* const known =
-          prediction.overlap
-              ? catalogue.loss(several ? "several hosts" : "one host", narrow ? "16-bit" : "32-bit")
-              : nullptr;
+      const ParallelLoss* const known = loss_of(request, cards, step, catalogue);
       const ParallelLoss loss = known == nullptr ? ParallelLoss{} : *known;
       step.cards = cards;
       step.replay = replayed(Bandwidth::likely);
+      step.loss80 = loss.interval80;
       step.step_ns = step.replay.step_ns * loss.likely;
       step.step80_ns = {replayed(Bandwidth::high).step_ns * loss.interval80.low,
                         replayed(Bandwidth::low).step_ns * loss.interval80.high};

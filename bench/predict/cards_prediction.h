@@ -33,8 +33,12 @@ struct CardsStep {
   Interval step80_ns{};  // without width for one card
   double one_ns = 0;     // one card's step
   ReplayedStep replay{};
-  std::int64_t peak = 0;      // bytes of a card, tracked
-  MemoryByCategory memory{};  // at the peak
+  std::int64_t peak = 0;          // bytes of a card, tracked
+  MemoryByCategory memory{};      // at the peak
+  std::int64_t bucket = 0;        // bytes of gradients that are added up together, at least
+  std::int64_t largest_part = 0;  // bytes of the timeline's
+  bool overlap = true;            // of the all-reduces with the backward pass
+  Interval loss80{1, 1};          // of a step over its replay
 
   double speedup() const { return static_cast<double>(cards) * one_ns / step_ns; }
   double efficiency() const { return one_ns / step_ns; }
@@ -45,18 +49,6 @@ struct CardsStep {
     return {samples / step80_ns.high, samples / step80_ns.low};
   }
 };
-
-// What a card holds where the cards share what each of them would hold. Planned from one card's memory,
-// never run.
-struct ShardedMemory {
-  std::string what;  // "optimizer"
-  std::int64_t bytes = 0;
-  std::int64_t moved = 0;  // bytes that a card sends in a step
-};
-// ZeRO's stages 1, 2 and 3 (Rajbhandari et al. 2020): each card keeps 1/cards of the optimizer's state, of
-// the gradients too, of the parameters too. At stage 3 the layers that are gathered for computing, and at
-// stages 2 and 3 the bucket that is being summed, come on top: they are not in it.
-std::vector<ShardedMemory> sharded_memory(const CardsStep& step);
 
 struct CardsPrediction {
   std::string workload;

@@ -11,6 +11,7 @@
 #include "bench/cli/text.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/units.h"
+#include "bench/predict/sharding.h"
 
 namespace bench {
 namespace {
@@ -78,15 +79,8 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
       "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
       "scaling, with a warm-up), and check the accuracy.",
       best.cards * best.batch, best.cards));
-  std::vector<std::string> stages;
-  for (const ShardedMemory& stage : sharded_memory(best)) {
-    if (stage.bytes == best.peak) {  // SGD has no state
-      continue;
-    }
-    stages.push_back(fmt::format("{} with {} shared out", format_bytes(stage.bytes), stage.what));
-  }
-  lines.push_back(fmt::format("A card holds {}, as one alone; planned, never run: {}.",
-                              format_bytes(best.peak), fmt::join(stages, "; ")));
+  lines.push_back(fmt::format("A card holds {}, as one alone; the second table plans what sharing out frees.",
+                              format_bytes(best.peak)));
   return lines;
 }
 
@@ -99,10 +93,15 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
         loss.likely, loss.interval80.low, loss.interval80.high, loss.rows, loss.machines,
         loss.machines == 1 ? "" : "s", loss.where, loss.numbers.empty() ? "" : ", ", loss.numbers));
   }
-  if (!prediction.overlap) {
+  if (!prediction.overlap && prediction.losses.empty()) {
     lines.emplace_back(
         "Ranks on a CPU also share its memory bandwidth, which no table tells: their steps take longer than "
         "predicted. The brackets hold the link's range alone.");
+  }
+  if (best_of(prediction).cards > 1) {
+    lines.emplace_back(
+        "Sharing out is planned, never run: its steps take the shorter time where transfers hide behind the "
+        "computing, the longer where none does.");
   }
   lines.emplace_back("Not in it: what the library of the links allocates, and whether the loader feeds all.");
   return lines;
@@ -114,7 +113,7 @@ std::vector<Row> table(const CardsPrediction& prediction) {
   for (const CardsStep& step : prediction.steps) {
     const bool one = step.cards == 1;
     rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch), step80(step),
-                    rate80(step), one ? "measured" : efficiency80(step),
+                    format_number(step.per_s()), one ? "measured" : efficiency80(step),
                     one ? "–" : format_duration(step.replay.all_reduce_ns),
                     one ? "–" : format_duration(step.replay.exposed_ns)});
   }
@@ -122,6 +121,35 @@ std::vector<Row> table(const CardsPrediction& prediction) {
 }
 
 const std::vector<bool> kRightOfSteps{true, false, true, true, true, true, true, true};
+
+std::string range_of(const std::optional<Interval>& ns) {
+  if (!ns) {
+    return "–";
+  }
+  const std::string low = format_duration(ns->low);
+  const std::string high = format_duration(ns->high);
+  return low == high ? low : fmt::format("{} to {}", low, high);
+}
+
+// What the cards of the best step could share out.
+std::vector<Row> sharing(const CardsPrediction& prediction) {
+  const CardsStep& best = best_of(prediction);
+  if (best.cards == 1) {
+    return {};
+  }
+  const auto bytes = [](std::int64_t count) { return count == 0 ? "–" : format_bytes(count); };
+  std::vector<Row> rows{
+      {fmt::format("shared out over {}", best.cards), "a card", "at start", "host", "sent", "bus", "step"},
+      {"nothing", bytes(best.peak), bytes(best.memory.fixed_part()), "–",
+       bytes(2 * best.replay.bytes * (best.cards - 1) / best.cards), "–", format_duration(best.step_ns)}};
+  for (const ShardedPlan& plan : sharded_plans(best)) {
+    rows.push_back({plan.shared, bytes(plan.peak), bytes(plan.at_start), bytes(plan.host), bytes(plan.sent),
+                    bytes(plan.over_bus), range_of(plan.step_ns)});
+  }
+  return rows;
+}
+
+const std::vector<bool> kRightOfSharing{false, true, true, true, true, true, true};
 
 Json pair(const Interval& interval) {
   return Json::array({interval.low, interval.high});
@@ -143,9 +171,14 @@ Json step_json(const CardsStep& step) {
   json["exposed_ns"] = step.replay.exposed_ns;
   json["buckets"] = step.replay.buckets;
   json["gradient_bytes"] = step.replay.bytes;
-  for (const ShardedMemory& stage : sharded_memory(step)) {
-    json["planned_sharded"].push_back(
-        {{"shared", stage.what}, {"peak_bytes", stage.bytes}, {"sent_bytes", stage.moved}});
+  for (const ShardedPlan& plan : sharded_plans(step)) {
+    Json planned{{"shared", plan.shared},        {"peak_bytes", plan.peak}, {"passing_bytes", plan.passing},
+                 {"start_bytes", plan.at_start}, {"host_bytes", plan.host}, {"sent_bytes", plan.sent},
+                 {"bus_bytes", plan.over_bus}};
+    if (plan.step_ns) {
+      planned["step_ns_range"] = pair(*plan.step_ns);
+    }
+    json["planned_sharded"].push_back(std::move(planned));
   }
   return json;
 }
@@ -158,6 +191,9 @@ std::string cards_text(const CardsPrediction& prediction, std::size_t width) {
     text += wrap("* " + line, width, 2);
   }
   text += "\n" + in_columns(table(prediction), kRightOfSteps) + "\n";
+  if (const std::vector<Row> rows = sharing(prediction); !rows.empty()) {
+    text += in_columns(rows, kRightOfSharing) + "\n";
+  }
   for (const std::string& line : notes(prediction)) {
     text += wrap(line, width, 2);
   }
@@ -167,6 +203,9 @@ std::string cards_text(const CardsPrediction& prediction, std::size_t width) {
 std::string cards_markdown(const CardsPrediction& prediction) {
   std::string text = markdown_sentence(subject(prediction)) + "\n\n";
   text += markdown_list(findings(prediction)) + "\n" + markdown_table(table(prediction), kRightOfSteps);
+  if (const std::vector<Row> rows = sharing(prediction); !rows.empty()) {
+    text += "\n" + markdown_table(rows, kRightOfSharing);
+  }
   for (const std::string& line : notes(prediction)) {
     text += "\n" + markdown_sentence(line) + "\n";
   }

@@ -2,10 +2,10 @@
 //
 //   onnx_answers FILE FOLDER [INNER] [BATCH] [input=1x3x320x320 …]
 //
-// FOLDER gets raw little-endian fp32: the parameters (in our plain form), BATCH samples of the input, and for
-// the output and INNER tensors inside the network their values for every sample, and manifest.json, which
-// names them. A tensor inside is computed by the network cut off after it, fused and planned as the whole
-// is.
+// FOLDER gets raw little-endian fp32: the parameters (in our plain form), BATCH samples of the input, what
+// the other inputs are made up as, and for the output and INNER tensors inside the network their values for
+// every sample, and manifest.json, which names them. A tensor inside is computed by the network cut off after
+// it, fused and planned as the whole is.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -23,6 +23,7 @@
 #include "bench/error.h"
 #include "bench/json.h"
 #include "kernels/networks/graph/parameters.h"
+#include "kernels/networks/onnx/constants/constant.h"
 #include "kernels/networks/onnx/import.h"
 #include "kernels/networks/onnx/prune.h"
 #include "kernels/networks/passes/inference.h"
@@ -44,6 +45,14 @@ std::string write(const std::filesystem::path& folder, const std::string& name,
     throw bench::UsageError("cannot write " + (folder / name).string());
   }
   return name;
+}
+
+std::vector<float> floats_of(const k::onnx::Constant& constant) {
+  std::vector<float> values;
+  for (std::int64_t i = 0; i < constant.elements(); ++i) {
+    values.push_back(static_cast<float>(constant.value(i)));
+  }
+  return values;
 }
 
 std::vector<float> run(const k::Graph& graph, std::span<const k::Sample> samples, bench::Device& device) {
@@ -87,7 +96,12 @@ void answer(const std::string& file, const std::filesystem::path& folder, std::s
   const auto device = bench::open_device("cpu");
   Json manifest{{"network", network.name}, {"batch", batch}};
   for (const k::onnx::ImportedInput& input : network.inputs) {
-    manifest["inputs"].push_back({{"name", input.name}, {"shape", input.shape}, {"content", input.content}});
+    Json described{{"name", input.name}, {"shape", input.shape}, {"content", input.content}};
+    if (input.values) {
+      const std::string name = fmt::format("input-{}.bin", manifest["inputs"].size());
+      described["file"] = write(folder, name, floats_of(*input.values));
+    }
+    manifest["inputs"].push_back(std::move(described));
   }
   std::set<std::string> written;
   for (const k::onnx::ParameterSource& source : network.parameters) {

@@ -15,7 +15,7 @@ import numpy
 import onnx
 import onnxruntime
 
-from fill import Refused, feed_of, filled, names_of, read
+from fill import Refused, batch_axis, feed_of, filled, names_of, read
 
 HIDDEN = -1e8  # scores of masked positions are below: how far, each runtime decides
 SMALLEST_DIFFERENCE = 1e-3  # between two inputs' answers, over their range
@@ -35,12 +35,14 @@ def compare(program, path, inner):
                 model.graph.output.append(onnx.ValueInfoProto(name=name))
         onnxruntime.set_default_logger_severity(3)
         session = onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"])
-        answers = [session.run(names, feed_of(model, manifest, [read(folder / sample)]))
+        copies = file_batch(model, manifest)
+        answers = [[of_one(answer, copies)
+                    for answer in session.run(names, feed_of(model, manifest, [read(folder / sample)] * copies, folder))]
                    for sample in manifest["samples"]]
         worst, apart = 0.0, []
         details = []
         for i, one in enumerate(manifest["answers"]):
-            theirs = numpy.stack([numpy.asarray(answer[i], dtype=numpy.float64).ravel() for answer in answers])
+            theirs = numpy.stack([answer[i].ravel() for answer in answers])
             ours = read(folder / one["file"]).astype(numpy.float64).reshape(theirs.shape)
             seen = theirs > HIDDEN
             if not numpy.array_equal(seen, ours > HIDDEN):
@@ -54,15 +56,35 @@ def compare(program, path, inner):
             apart.append(float(numpy.abs(theirs[0] - theirs[1]).max() / spread))
             details.append((names[i], error))
         return {"error": worst, "apart": apart[0], "tensors": len(names), "details": details,
-                "turned": turned(session, model, manifest, read(folder / manifest["samples"][0]), names, answers[0])}
+                "turned": turned(session, model, manifest, folder, names, answers[0])}
 
 
-def turned(session, model, manifest, sample, names, answer):
+def file_batch(model, manifest):
+    """The batch that the file fixes; 1 where it is free."""
+    shapes = {one["name"]: one["shape"] for one in manifest["inputs"]}
+    return max((wanted.type.tensor_type.shape.dim[batch_axis(shapes[wanted.name])].dim_value
+                for wanted in model.graph.input if "batch" in shapes[wanted.name]), default=1) or 1
+
+
+def of_one(answer, copies):
+    """The part of the first of some equal samples: along the only dimension of their number, else the first."""
+    answer = numpy.asarray(answer, dtype=numpy.float64)
+    if copies == 1:
+        return answer
+    axes = [axis for axis, size in enumerate(answer.shape) if size == copies]
+    if len(axes) == 1:
+        return answer.take(0, axis=axes[0])
+    return answer.reshape(copies, -1)[0] if answer.ndim and answer.shape[0] % copies == 0 else answer
+
+
+def turned(session, model, manifest, folder, names, answer):
     """How far onnxruntime's own answer moves, over its range, when each input moves by a millionth."""
+    sample, copies = read(folder / manifest["samples"][0]), file_batch(model, manifest)
     noise = 1 + 1e-6 * numpy.random.default_rng(1).standard_normal(sample.shape)
-    moved = session.run(names, feed_of(model, manifest, [(sample * noise).astype(numpy.float32)]))
-    spreads = [float(numpy.ptp(numpy.asarray(one, dtype=numpy.float64))) for one in answer]
-    return max(float(numpy.nanmax(numpy.abs(numpy.asarray(a, dtype=numpy.float64) - b))) / spread
+    moved = [of_one(one, copies) for one in session.run(
+        names, feed_of(model, manifest, [(sample * noise).astype(numpy.float32)] * copies, folder))]
+    spreads = [float(numpy.ptp(one)) for one in answer]
+    return max(float(numpy.nanmax(numpy.abs(a - b))) / spread
                for a, b, spread in zip(answer, moved, spreads) if 0 < spread < numpy.inf)
 
 

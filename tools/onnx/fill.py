@@ -17,7 +17,7 @@ import tempfile
 import numpy
 import onnx
 
-NUMPY_TYPES = {1: numpy.float32, 6: numpy.int32, 7: numpy.int64, 9: numpy.bool_, 10: numpy.float16, 11: numpy.float64}
+NUMPY_TYPES = {1: numpy.float32, 2: numpy.uint8, 3: numpy.int8, 6: numpy.int32, 7: numpy.int64, 9: numpy.bool_, 10: numpy.float16, 11: numpy.float64}
 
 
 def read(path):
@@ -26,6 +26,15 @@ def read(path):
 
 def dims_of(text, batch):
     return [batch if part == "batch" else int(part) for part in re.findall(r"batch|\d+", text)]
+
+
+def batch_axis(text):
+    return re.findall(r"batch|\d+", text).index("batch")
+
+
+def sample_first(text, batch):
+    dims = re.findall(r"batch|\d+", text)
+    return [batch] + [int(part) for part in dims if part != "batch"]
 
 
 def set_parameters(model, manifest, folder):
@@ -87,24 +96,23 @@ def fill_constant_nodes(model, manifest, folder):
     manifest["parameters"] = [p for p in manifest.get("parameters", []) if p["name"] in ours]
 
 
-def feed_of(model, manifest, samples):
+def feed_of(model, manifest, samples, folder):
     """The model's inputs by name, for a batch of samples."""
     feed = {}
-    contents = {one["name"]: one for one in manifest["inputs"]}
+    inputs = {one["name"]: one for one in manifest["inputs"]}
+    parameters = {one["name"]: one for one in manifest.get("parameters", [])}
     for wanted in model.graph.input:
-        one = contents[wanted.name]
+        one = inputs[wanted.name]
         dims = dims_of(one["shape"], len(samples))
-        content = one["content"]
-        if content.startswith(("seeded", "tokens")) and "same for every sample" not in content:
-            values = numpy.concatenate(samples).reshape(dims)
-        elif content.startswith("positions"):
-            values = numpy.broadcast_to(numpy.arange(dims[-1]), dims)
-        elif content.startswith("ones"):
-            values = numpy.ones(dims)
-        elif content.startswith("zeros"):
+        made_up = one if "file" in one else parameters.get(wanted.name)
+        if made_up:
+            of_one = read(folder / made_up["file"]).reshape(dims_of(one["shape"], 1))
+            values = numpy.broadcast_to(of_one, dims)
+        elif "same for every sample" in one["content"]:  # no layer reads it
             values = numpy.zeros(dims)
         else:
-            raise ValueError(f"the content of the input {wanted.name!r} is not known: {content}")
+            values = numpy.moveaxis(numpy.stack(samples).reshape(sample_first(one["shape"], len(samples))), 0,
+                                    batch_axis(one["shape"]))
         dtype = NUMPY_TYPES[wanted.type.tensor_type.elem_type]
         feed[wanted.name] = numpy.ascontiguousarray(values).astype(dtype)
     return feed
@@ -180,7 +188,7 @@ def main():
     with tempfile.TemporaryDirectory() as place:
         scratch = pathlib.Path(place)
         manifest, model = filled(given.program, given.file, scratch, 0, given.batch)
-        feed = feed_of(model, manifest, [read(scratch / sample) for sample in manifest["samples"]])
+        feed = feed_of(model, manifest, [read(scratch / sample) for sample in manifest["samples"]], scratch)
         numpy.savez(given.folder / "inputs.npz", **feed)
         numpy.save(given.folder / "answer.npy", read(scratch / manifest["answers"][0]["file"]))
     fix_batch(model, feed)

@@ -10,8 +10,8 @@ import tempfile
 # Networks, their options, and batches of a rank.
 CASES = (("resnet18", ["--image-size", "64"], (2, 4, 8)), ("mobilenet_v2", ["--image-size", "64"], (2, 4, 8)),
          ("resnet50", ["--image-size", "64"], (2, 4, 8)), ("yolov3_tiny", ["--image-size", "64"], (2, 4, 8)),
-         ("unet", ["--image-size", "64"], (1, 2, 4)), ("vgg16_gap", ["--image-size", "32"], (2, 4, 8)),
-         ("gpt_small", ["--sequence", "32"], (1, 2, 4)), ("embedding_classifier", [], (32, 128, 512)))
+         ("unet", ["--image-size", "32"], (1, 2, 4)), ("vgg16_gap", ["--image-size", "32"], (2, 4, 8)),
+         ("gpt_small", ["--sequence", "16"], (1, 2, 4)), ("embedding_classifier", ["--vocabulary", "50000"], (32, 128, 512)))
 GOAL = 0.10  # of the median error
 TIME = "45s"
 LAUNCH = ["mpirun.openmpi", "-n", "2"]

@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,9 @@ namespace bench::kernels {
 struct Tokens {
   std::int64_t sequence = 1;
   std::int64_t vocabulary = 1;
+  // What texts are drawn for, where layers rest on it.
+  std::set<std::int64_t> absent{};  // ids that none has; not all of them
+  bool largest_is_last = false;     // the last id of a text is its largest, and no other is as large
 };
 
 // A layer in its place. The first node is the network's input and has none.
@@ -57,6 +61,7 @@ class Graph {
   Value image() const { return 0; }  // or the tokens, or whatever it reads
   // Present where the network reads tokens.
   const std::optional<Tokens>& tokens() const { return tokens_; }
+  void set_tokens(const Tokens& tokens) { tokens_ = tokens; }  // of the same sizes
   // A graph with the same input and no layers yet.
   Graph input_only() const;
 

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -10,6 +11,8 @@
 #include "kernels/networks/onnx/model.h"
 
 namespace bench::kernels::onnx {
+
+struct Constant;
 
 struct ImportOptions {
   // Sizes of inputs, by name; the first dimension counts one sample: "images" → {1, 3, 320, 320}.
@@ -40,6 +43,9 @@ struct ImportedInput {
   std::string name;
   std::string shape;    // "batch x 3 x 224 x 224"
   std::string content;  // "seeded values", "tokens below 30522", "ones (an attention mask)"
+  // One sample's, where they are made up once for all samples; nullptr: drawn, as samples or as a parameter
+  // of that name.
+  std::shared_ptr<const Constant> values{};
 };
 
 struct ImportedNetwork {

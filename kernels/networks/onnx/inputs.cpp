@@ -359,7 +359,8 @@ std::vector<ImportedInput> add_inputs(const InputPlan& plan, const std::string& 
     value.name = input.name;
     value.type = input.type;
     value.shape = shape_of(input.dims);
-    ImportedInput described{.name = input.name, .shape = value.shape.text(), .content = "seeded values"};
+    ImportedInput described{
+        .name = input.name, .shape = value.shape.text(), .content = "seeded values", .values = {}};
     if (i == plan.batch_input) {
       value.layer = network.graph.image();
       if (plan.vocabulary > 0) {
@@ -368,6 +369,7 @@ std::vector<ImportedInput> add_inputs(const InputPlan& plan, const std::string& 
     } else {
       try {
         described.content = fill(input, value, network.budget);
+        described.values = value.constant;
       } catch (const Refused&) {
         throw UsageError(fmt::format("{}: the input {} is {}, more integers than can be made up", file,
                                      quote(input.name), value.shape.text()));

@@ -49,7 +49,7 @@ Sample seeded_sample(const Graph& graph, std::uint64_t seed, std::uint64_t index
   const Shape& shape = graph[graph.image()].shape;
   if (graph.tokens()) {
     const std::vector<std::int32_t> tokens =
-        seeded_tokens(graph.tokens()->vocabulary, graph.tokens()->sequence, seed, index);
+        seeded_tokens(*graph.tokens(), graph.tokens()->sequence, seed, index);
     return {tokens.begin(), tokens.end()};
   }
   if (shape.is_maps()) {
@@ -60,14 +60,25 @@ Sample seeded_sample(const Graph& graph, std::uint64_t seed, std::uint64_t index
   return sample;
 }
 
-std::vector<std::int32_t> seeded_tokens(std::int64_t vocabulary, std::int64_t count, std::uint64_t seed,
+std::vector<std::int32_t> seeded_tokens(const Tokens& kind, std::int64_t count, std::uint64_t seed,
                                         std::uint64_t index) {
   std::vector<float> drawn(static_cast<std::size_t>(count));
   fill_random(drawn, seed, kTokenStream + index);
+  std::int64_t largest = kind.vocabulary - 1;
+  while (kind.absent.contains(largest)) {
+    --largest;
+  }
   std::vector<std::int32_t> tokens;
   for (const float value : drawn) {
-    const double place = (static_cast<double>(value) + 1) / 2 * static_cast<double>(vocabulary);
-    tokens.push_back(static_cast<std::int32_t>(std::min(static_cast<std::int64_t>(place), vocabulary - 1)));
+    const double place = (static_cast<double>(value) + 1) / 2 * static_cast<double>(kind.vocabulary);
+    std::int64_t token = std::min(static_cast<std::int64_t>(place), kind.vocabulary - 1);
+    while (kind.absent.contains(token) || (kind.largest_is_last && token == largest)) {
+      token = (token + 1) % kind.vocabulary;
+    }
+    tokens.push_back(static_cast<std::int32_t>(token));
+  }
+  if (kind.largest_is_last && count >= kind.sequence) {
+    tokens[static_cast<std::size_t>(kind.sequence - 1)] = static_cast<std::int32_t>(largest);
   }
   return tokens;
 }

@@ -24,7 +24,7 @@ std::vector<std::int32_t> seeded_labels(const ProgramPlan& plan, std::uint64_t s
   const auto& tokens = plan.graph.tokens();
   std::vector<std::int32_t> labels;
   if (tokens && step.rows == tokens->sequence && step.classes == tokens->vocabulary) {
-    labels = seeded_tokens(tokens->vocabulary, tokens->sequence + 1, seed, index);
+    labels = seeded_tokens(*tokens, tokens->sequence + 1, seed, index);
     labels.erase(labels.begin());
     return labels;
   }

@@ -91,16 +91,29 @@ TEST(SequenceNetworks, HaveOptionsOfTheirOwn) {
 }
 
 TEST(Tokens, AreSeeded) {
-  const auto tokens = seeded_tokens(50, 4000, 1, 0);
-  EXPECT_EQ(tokens, seeded_tokens(50, 4000, 1, 0));
-  EXPECT_NE(tokens, seeded_tokens(50, 4000, 2, 0));
-  EXPECT_NE(tokens, seeded_tokens(50, 4000, 1, 1));
-  const auto longer = seeded_tokens(50, 4001, 1, 0);
+  const Tokens fifty{.sequence = 4000, .vocabulary = 50};
+  const auto tokens = seeded_tokens(fifty, 4000, 1, 0);
+  EXPECT_EQ(tokens, seeded_tokens(fifty, 4000, 1, 0));
+  EXPECT_NE(tokens, seeded_tokens(fifty, 4000, 2, 0));
+  EXPECT_NE(tokens, seeded_tokens(fifty, 4000, 1, 1));
+  const auto longer = seeded_tokens(fifty, 4001, 1, 0);
   EXPECT_TRUE(std::equal(tokens.begin(), tokens.end(), longer.begin()));
   EXPECT_EQ(std::set<std::int32_t>(tokens.begin(), tokens.end()).size(), 50U);
   EXPECT_EQ(std::ranges::min(tokens), 0);
   EXPECT_EQ(std::ranges::max(tokens), 49);
-  EXPECT_EQ(std::ranges::max(seeded_tokens(1, 10, 1, 0)), 0);
+  EXPECT_EQ(std::ranges::max(seeded_tokens({.sequence = 10, .vocabulary = 1}, 10, 1, 0)), 0);
+}
+
+TEST(Tokens, KeepToWhatLayersRestOn) {
+  const Tokens kind{.sequence = 3000, .vocabulary = 50, .absent = {0, 7, 49, 1000}, .largest_is_last = true};
+  const auto tokens = seeded_tokens(kind, 3001, 1, 0);
+  const std::set<std::int32_t> seen(tokens.begin(), tokens.end() - 2);
+  EXPECT_EQ(seen.size(), 46U);
+  EXPECT_FALSE(seen.contains(0) || seen.contains(7) || seen.contains(48) || seen.contains(49));
+  EXPECT_EQ(tokens[2999], 48);
+  Graph graph(Tokens{.sequence = 4, .vocabulary = 2});
+  graph.set_tokens({.sequence = 4, .vocabulary = 2, .absent = {}, .largest_is_last = true});
+  EXPECT_THAT(seeded_sample(graph.input_only(), 1, 0), ::testing::ElementsAre(0, 0, 0, 1));
 }
 
 TEST(Tokens, AreStoredAsIntegers) {

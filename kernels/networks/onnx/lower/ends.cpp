@@ -33,7 +33,10 @@ void lower_arg_max(Lowering& node) {
   if (!node.all.is_tokens(node.in(0)) || shape[axis].per_sample) {
     return leave_out(node, "The index of the largest value");
   }
-  node.all.assume("The largest token id of a text is its last.");
+  Tokens tokens = *node.all.graph.tokens();
+  tokens.largest_is_last = true;
+  node.all.draw_tokens(tokens);
+  node.all.assume("The largest token id of a text is its last, and drawn so.");
   Extents dims = extents_of(shape);
   dims[axis] = 1;
   if (integer_of(node.node, "keepdims", 1) == 0) {

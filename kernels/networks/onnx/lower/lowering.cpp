@@ -236,6 +236,17 @@ void Importing::require_numbers(const Value& value) const {
   }
 }
 
+void Importing::draw_tokens(const Tokens& tokens) {
+  std::int64_t left = tokens.vocabulary - (tokens.largest_is_last ? 1 : 0);
+  for (const std::int64_t id : tokens.absent) {
+    left -= id >= 0 && id < tokens.vocabulary ? 1 : 0;
+  }
+  if (left < 1) {
+    throw Refused("it compares token ids with all that there are");
+  }
+  graph.set_tokens(tokens);
+}
+
 Layers::Value Importing::elements(const Value& value, const Uniform& start) {
   if (value.layer) {
     require_numbers(value);

@@ -93,6 +93,8 @@ class Importing {
   bool is_tokens(const Value& value) const {
     return value.layer && *value.layer == graph.image() && graph.tokens().has_value();
   }
+  // What texts are drawn for. Throws Refused where no text is left.
+  void draw_tokens(const Tokens& tokens);
   // Token ids can only be looked up in a table. Throws Refused.
   void require_numbers(const Value& value) const;
   // A layer of the value's elements in order.

@@ -175,14 +175,22 @@ void lower_mean(Lowering& node) {
       sum.shape);
 }
 
-// Where token ids are compared with one, as for padding: none is such.
-bool compares_token(Lowering& node, bool answer) {
-  if (!node.all.is_tokens(node.in(0)) && !node.all.is_tokens(node.in(1))) {
+// Where token ids are compared with one, as with padding's: none is drawn so.
+bool compares_token(Lowering& node) {
+  const bool first = node.all.is_tokens(node.in(0));
+  if (!first && !node.all.is_tokens(node.in(1))) {
     return false;
   }
-  node.all.assume("No token is padding.");
-  node.set(Constant::uniform(
-      ElementType::boolean, broadcast(extents_of(node.shape(0)), extents_of(node.shape(1))), answer ? 1 : 0));
+  const auto id = scalar_of(node.in(first ? 1 : 0));
+  if (!id) {
+    throw Refused("it compares token ids with more than one number");
+  }
+  Tokens tokens = *node.all.graph.tokens();
+  tokens.absent.insert(static_cast<std::int64_t>(*id));
+  node.all.draw_tokens(tokens);
+  node.all.assume(fmt::format("No token has the id {}, as padding would.", *id));
+  node.set(Constant::uniform(ElementType::boolean,
+                             broadcast(extents_of(node.shape(0)), extents_of(node.shape(1))), 0));
   return true;
 }
 
@@ -196,7 +204,7 @@ void set_joined(Lowering& node, PointwiseFunction function, const std::vector<Va
 }
 
 void lower_equal(Lowering& node) {
-  if (!compares_token(node, false)) {
+  if (!compares_token(node)) {
     set_joined(node, PointwiseFunction::equal, {node.in(0), node.in(1)});
   }
 }

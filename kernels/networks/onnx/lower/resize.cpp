@@ -88,12 +88,12 @@ std::vector<double> last_two(const Lowering& node, const Constant& list, double 
   return both;
 }
 
-// Of any rank, as the masks of detectors: all elements are alike, and so are those of the result.
 // In fp32, as factors are: 10 · 0.7 is 7, though the factor nearest to 0.7 lies below it.
 std::int64_t scaled(std::int64_t size, double factor) {
   return to_whole(std::floor(static_cast<float>(size) * static_cast<float>(factor)));
 }
 
+// Of any rank, as the masks of detectors: all elements are alike, and so are those of the result.
 void resize_uniform(Lowering& node, const Constant* scales, const Constant* sizes) {
   Extents dims = extents_of(node.shape(0));
   const Constant& list = sizes != nullptr ? *sizes : *scales;

@@ -80,6 +80,22 @@ TEST(Import, TellsOfAReshapeThatLeavesNoRoomForTheBatch) {
   }
 }
 
+// One-hot rows of token ids would be a table's; nothing else says which ids a text may have.
+TEST(Import, RefusesTokensComparedWithSeveralNumbers) {
+  OnnxWriter net;
+  net.input("ids", {1, 6}, ElementType::i64);
+  net.weight("table", {50, 4});
+  net.integers("all", {6}, {0, 1, 2, 3, 4, 5});
+  net.node("Gather", {"table", "ids"}, {"words"});
+  net.node("Equal", {"ids", "all"}, {"same"});
+  net.node("Cast", {"same"}, {"floats"}, {written::i("to", 1)});
+  net.integers("last", {1}, {-1});
+  net.node("Unsqueeze", {"floats", "last"}, {"mask"});
+  net.node("Mul", {"words", "mask"}, {"y"});
+  net.output("y");
+  EXPECT_THAT(import_refusal(net), HasSubstr("compares token ids with more than one number"));
+}
+
 TEST(Import, RefusesPairsOfSamples) {
   for (const std::int64_t batch : {-1, 1, 4}) {
     OnnxWriter net;

@@ -242,6 +242,40 @@ TEST_F(ImportedAnswers, OfTokensWithAMaskOfFloats) {
   expect_like_reference(network);
 }
 
+// Padding is hidden by a mask, and a text ends where its largest id is: texts are drawn for both.
+TEST_F(ImportedAnswers, OfTokensThatAreComparedWithOne) {
+  OnnxWriter net;
+  net.input("ids", {1, 6}, ElementType::i64);
+  net.weight("table", {50, 4});
+  net.integers("padding", {}, {3});
+  net.floats("one", {}, {1});
+  net.node("Gather", {"table", "ids"}, {"words"});
+  net.node("Equal", {"ids", "padding"}, {"is_padding"});
+  net.node("Cast", {"is_padding"}, {"hidden"}, {written::i("to", 1)});
+  net.node("Sub", {"one", "hidden"}, {"seen"});
+  net.integers("last", {1}, {-1});
+  net.node("Unsqueeze", {"seen", "last"}, {"mask"});
+  net.node("Mul", {"words", "mask"}, {"y"});
+  net.output("y");
+  const ImportedNetwork network = imported(net);
+  EXPECT_THAT(network.graph.tokens()->absent, ::testing::ElementsAre(3));
+  EXPECT_THAT(network.assumptions, Contains("No token has the id 3, as padding would."));
+  expect_like_reference(network);
+}
+
+TEST_F(ImportedAnswers, OfATextThatEndsAtItsLargestToken) {
+  OnnxWriter net;
+  net.input("ids", {1, 6}, ElementType::i64);
+  net.weight("table", {50, 4});
+  net.node("Gather", {"table", "ids"}, {"words"});
+  net.node("ArgMax", {"ids"}, {"end"}, {written::i("axis", -1), written::i("keepdims", 0)});
+  net.node("Gather", {"words", "end"}, {"y"}, {written::i("axis", 1)});
+  net.output("y");
+  const ImportedNetwork network = imported(net);
+  EXPECT_TRUE(network.graph.tokens()->largest_is_last);
+  EXPECT_THAT(network.assumptions, Contains("The largest token id of a text is its last, and drawn so."));
+}
+
 // Windows: the batch is a factor of a dimension that the file fixes.
 TEST_F(ImportedAnswers, OfWindowsThatHoldTheBatch) {
   OnnxWriter net;

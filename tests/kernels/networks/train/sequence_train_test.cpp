@@ -126,7 +126,7 @@ TEST_F(SequenceTraining, ASharedGradientIsTheSumOfItsUses) {
   Graph apart = tied;
   apart.edit(apart.output()).shares.reset();
   const std::vector<Sample> samples{seeded_sample(tied, 1, 0), seeded_sample(tied, 1, 1)};
-  const std::vector<std::int32_t> labels = seeded_tokens(kTinyGpt.vocabulary, 2 * kTinyGpt.sequence, 1, 9);
+  const std::vector<std::int32_t> labels = seeded_tokens(*tied.tokens(), 2 * kTinyGpt.sequence, 1, 9);
   Trainer one(plan(tied, 2), *device_, 1);
   Trainer two(plan(apart, 2), *device_, 1);
   EXPECT_EQ(two.plan().parameters.size() - one.plan().parameters.size(), 1U);

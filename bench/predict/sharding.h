@@ -1,0 +1,37 @@
+// What a card holds where the cards share out what each of them would hold, from one card's step. Planned,
+// never run.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bench/measure/estimate.h"
+#include "bench/predict/cards_prediction.h"
+
+namespace bench {
+
+// Bytes are a card's.
+struct ShardedPlan {
+  std::string shared;         // "gradients too (ZeRO-2)"
+  std::int64_t peak = 0;      // in a step
+  std::int64_t passing = 0;   // of it: the bucket being summed, the parameters gathered for computing
+  std::int64_t at_start = 0;  // where the framework makes the whole parameters on each card first
+  std::int64_t host = 0;      // in the host's memory
+  std::int64_t sent = 0;      // over the link, in a step
+  std::int64_t over_bus = 0;  // between card and host, both ways, in a step
+  // From all transfers hidden behind the computing, or it behind them, to none; nullopt: the host's update is
+  // not known.
+  std::optional<Interval> step_ns{};
+};
+
+// ZeRO's stages 1, 2 and 3 (Rajbhandari et al. 2020, arXiv:1910.02054): each card keeps 1/cards of the
+// optimizer's state, of the gradients too, of the parameters too; and ZeRO-Offload (Ren et al. 2021,
+// arXiv:2101.06840): the optimizer's state and the gradients' shares in the host's memory, where the
+// parameters are updated. Gradients are summed by a reduce-scatter, parameters come back by an all-gather,
+// each of which sends bytes·(n−1)/n; at stage 3 they are gathered for the forward and for the backward pass.
+// What a framework keeps beside that, as copies in one piece of what it sends, is not in it.
+std::vector<ShardedPlan> sharded_plans(const CardsStep& step);
+
+}  // namespace bench
