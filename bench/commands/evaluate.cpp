@@ -4,6 +4,7 @@
 #include <ctime>
 #include <filesystem>
 #include <iostream>
+#include <iterator>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -14,11 +15,14 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
+#include "bench/commands/link_words.h"
 #include "bench/commands/predicted_batches.h"
+#include "bench/evaluate/evaluated_cards.h"
 #include "bench/evaluate/evaluation.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
+#include "bench/run/gpu_files.h"
 #include "bench/run/picture.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
@@ -188,6 +192,13 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
             : fmt::format("--gpu: {}", fmt::join(input.left_out, " ")));
   }
   EvaluatedDevices devices = evaluated_devices(input.devices);
+  refuse_link_without_cards(words);
+  if (words.has("cards")) {
+    const std::vector<std::string> assumed =
+        add_cards(devices, cards_of(words), link_of(words, devices.devices.front().is_cpu ? "cpu" : "cuda"),
+                  link_catalogue());
+    input.left_out.insert(input.left_out.end(), assumed.begin(), assumed.end());
+  }
   std::optional<HostLimit> host =
       input.host ? std::optional(host_limit(*input.host, devices.task)) : std::nullopt;
   Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host));
@@ -230,8 +241,10 @@ Command evaluate_command() {
            "bench evaluate batch-resnet50-cuda-0.json --gpu rtx3060ti --workload resnet50",
            "bench evaluate batch-resnet50-*.json workers-resnet50-cpu.json"},
       .run = run_evaluate};
-  command.options.insert(command.options.begin() + 1, predicting_options().begin(),
-                         predicting_options().end());
+  std::vector<CommandArgument> more = predicting_options();
+  more.push_back({"cards", "AXIS", "in training, also so many of each device: 2,4,8"});
+  std::ranges::copy(link_options(), std::back_inserter(more));
+  command.options.insert(command.options.begin() + 1, more.begin(), more.end());
   return command;
 }
 

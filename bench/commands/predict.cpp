@@ -13,6 +13,7 @@
 
 #include "bench/cli/options.h"
 #include "bench/cli/progress.h"
+#include "bench/commands/link_words.h"
 #include "bench/commands/network_words.h"
 #include "bench/commands/predict_cards.h"
 #include "bench/commands/predict_how.h"
@@ -225,11 +226,7 @@ ExitCode run_predict(const Command& command, const std::vector<std::string>& wor
   if (asked.has("cards")) {
     return run_predict_cards(asked, command.options, page_width());
   }
-  for (const CommandArgument& option : predict_cards_options()) {
-    if (asked.has(option.name)) {
-      throw UsageError(fmt::format("--{}: it goes with --cards, as in --cards 2,4,8", option.name));
-    }
-  }
+  refuse_link_without_cards(asked);
   return PredictCommand(command, asked).run();
 }
 

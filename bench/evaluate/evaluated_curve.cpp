@@ -8,6 +8,7 @@
 #include "bench/measure/memory_line.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/saturation.h"
+#include "bench/model/parallel_step.h"
 
 namespace bench {
 namespace {
@@ -31,11 +32,13 @@ EvaluatedPoint measured_point(const MeasuredPoint& point, std::int64_t batch) {
       .bytes = std::max(point.memory.peak_measured, point.memory.driver_used),
       .flops_per_sample = point.work.flops / items,
       .input_bytes_per_sample = static_cast<double>(point.memory.by_category[MemoryCategory::input]) / items,
-      .power_w = point.validity.power_w};
+      .power_w = point.validity.power_w,
+      .timeline = point.timeline};
 }
 
 EvaluatedPoint predicted_point(const PredictedPoint& point, std::int64_t batch) {
   const double items = point.items_per_step;
+  const std::int64_t gradients = point.memory[MemoryCategory::gradients];
   return {.batch = batch,
           .per_s = items * 1e9 / point.step_ns,
           .interval = rate_interval(point.interval80_ns, items),
@@ -47,7 +50,10 @@ EvaluatedPoint predicted_point(const PredictedPoint& point, std::int64_t batch) 
           .ratio_deviation = positive_member(point.model, "ratio_deviation"),
           .host_deviation = positive_member(point.model, "host_deviation").value_or(0),
           .gpu_ns = positive_member(point.model, "gpu_ns").value_or(0),
-          .host_ns = positive_member(point.model, "host_ns").value_or(0)};
+          .host_ns = positive_member(point.model, "host_ns").value_or(0),
+          .timeline = gradients > 0
+                          ? std::optional(even_timeline(point.step_ns, 1, static_cast<double>(gradients)))
+                          : std::nullopt};
 }
 
 std::int64_t batch_of(const Json& params) {

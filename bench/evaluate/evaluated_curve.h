@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/measure/gradient_timeline.h"
 #include "bench/measure/result.h"
 
 namespace bench {
@@ -28,6 +29,8 @@ struct EvaluatedPoint {
   double host_deviation = 0;
   double gpu_ns = 0;   // of a step: the card's work
   double host_ns = 0;  // launching its operations; 0: not counted
+  // Of a training step: when its gradients are ready; spread evenly where it is predicted.
+  std::optional<GradientTimeline> timeline{};
 };
 
 // A device's points in one dtype, as the result names it.

@@ -62,6 +62,7 @@ EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& dat
   EvaluatedDevice device;
   device.name = printable(context.device.name);
   device.predicted = !document.predicted.empty();
+  device.is_cpu = context.device.kind == "cpu";
   device.framework = "bench";
   if (device.predicted) {
     const std::string of = text_member(document.predicted.front().model, "framework");

@@ -18,6 +18,8 @@ struct EvaluatedDevice {
   std::string label;  // short, and unlike the others': "t4"
   std::string name;   // as its maker calls it
   bool predicted = false;
+  std::int64_t cards = 1;  // of it that train together: see evaluated_cards.h
+  bool is_cpu = false;
   std::string framework;                    // that the time is of: "pytorch"; "bench" where it was measured
   std::vector<std::string> keys;            // other words for it: its id and names
   std::int64_t usable_bytes = 0;            // of memory; 0: not known

@@ -77,7 +77,8 @@ void check_price_names(const std::vector<EvaluatedDevice>& devices, const PriceL
 void set_host_figures(EvaluatedRow& row, const EvaluatedDevice& device,
                       const std::optional<HostLimit>& host) {
   if (device.bus_bytes_per_s && row.point.input_bytes_per_sample > 0) {
-    row.bus_per_s = *device.bus_bytes_per_s / row.point.input_bytes_per_sample;
+    row.bus_per_s =
+        static_cast<double>(device.cards) * *device.bus_bytes_per_s / row.point.input_bytes_per_sample;
   }
   if (host) {
     row.feed = feed_of(row.point.per_s, host->per_s, row.bus_per_s);
@@ -90,11 +91,14 @@ void set_costs(EvaluatedRow& row, const EvaluatedDevice& device, const PriceList
   row.power_measured = row.point.power_w.has_value();
   row.power_w = row.power_measured ? row.point.power_w : device.tdp_w;
   if (row.power_w) {
+    *row.power_w *= static_cast<double>(device.cards);
     row.joules_per_sample = *row.power_w / row.point.per_s;
   }
   if (const Price* const price = price_of(device, prices)) {
     const double per_s = row.feed ? row.feed->per_s : row.point.per_s;
-    row.cost_per_hour = cost_per_hour(*price, prices, row.power_w);
+    const Price of_all{.amount = price->amount * static_cast<double>(device.cards),
+                       .is_hire = price->is_hire};
+    row.cost_per_hour = cost_per_hour(of_all, prices, row.power_w);
     row.cost_per_million = *row.cost_per_hour / (per_s * kSecondsAnHour) * kMillion;
   }
 }

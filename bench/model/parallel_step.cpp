@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "bench/measure/units.h"
+
 namespace bench {
 namespace {
 
@@ -15,6 +19,43 @@ double rate(const Link& link, Bandwidth bandwidth) {
   return bandwidth == Bandwidth::low    ? link.bytes_per_s_range.low
          : bandwidth == Bandwidth::high ? link.bytes_per_s_range.high
                                         : link.bytes_per_s;
+}
+
+double all_reduce_ns(const CardsLink& link, std::int64_t cards, double bytes, Bandwidth bandwidth) {
+  if (const auto* const measured = std::get_if<MeasuredAllReduce>(&link.link)) {
+    return measured_all_reduce_ns(*measured, cards, bytes);
+  }
+  return ring_all_reduce_ns(std::get<CardLinks>(link.link), cards, bytes, bandwidth);
+}
+
+// In proportion to what the step took when it was timed many times.
+GradientTimeline scaled(const GradientTimeline& timeline, double step_ns) {
+  const double by = step_ns / timeline.step_ns();
+  GradientTimeline scaled = timeline;
+  for (GradientTimeline::Part& part : scaled.parts) {
+    part.ready_ns *= by;
+  }
+  scaled.backward_ns *= by;
+  scaled.update_ns *= by;
+  return scaled;
+}
+
+// What steps take over their replay; nullptr: nobody measured it, as on hosts of one CPU each.
+const ParallelLoss* loss_of(const OneCard& one, std::int64_t cards, const CardsLink& link,
+                            const LinkCatalogue& catalogue) {
+  if (!one.overlap) {
+    const bool on_one_host = std::holds_alternative<MeasuredAllReduce>(link.link);
+    return on_one_host ? catalogue.loss("ranks of one CPU", "") : nullptr;
+  }
+  return catalogue.loss(link.joins_hosts(cards) ? "several hosts" : "one host",
+                        one.narrow ? "16-bit" : "32-bit");
+}
+
+std::string rate_in_words(const Link& link) {
+  const Interval& range = link.bytes_per_s_range;
+  return fmt::format("{}: {} ({} to {}), {} a hop", link.name, format_rate(link.bytes_per_s, "B/s"),
+                     format_rate(range.low, "B/s"), format_rate(range.high, "B/s"),
+                     format_duration(link.hop_ns));
 }
 
 }  // namespace
@@ -77,6 +118,56 @@ ReplayedStep replay_step(const GradientTimeline& timeline, std::int64_t bucket, 
   }
   step.exposed_ns = overlap ? std::max(0.0, done - timeline.backward_ns) : stood_still;
   step.step_ns = timeline.step_ns() + step.exposed_ns;
+  return step;
+}
+
+GradientTimeline even_timeline(double micro_ns, std::int64_t accumulate, double bytes) {
+  constexpr int kParts = 32;
+  const double step_ns = micro_ns * static_cast<double>(accumulate);
+  GradientTimeline timeline{.parts = {}, .backward_ns = step_ns, .update_ns = 0};
+  for (int part = 1; part <= kParts; ++part) {
+    const double left = micro_ns * 2 / 3 * (kParts - part) / kParts;
+    timeline.parts.push_back(
+        {.ready_ns = step_ns - left, .bytes = static_cast<std::int64_t>(bytes / kParts)});
+  }
+  return timeline;
+}
+
+bool CardsLink::joins_hosts(std::int64_t cards) const {
+  const auto* const links = std::get_if<CardLinks>(&link);
+  return links != nullptr && links->between && cards > links->per_host;
+}
+
+std::string CardsLink::in_words() const {
+  if (const auto* const measured = std::get_if<MeasuredAllReduce>(&link)) {
+    return fmt::format("all-reduces of {} ranks as measured", measured->ranks);
+  }
+  const auto& links = std::get<CardLinks>(link);
+  return links.between ? fmt::format("{}; between hosts of {} cards {}", rate_in_words(links.inside),
+                                     links.per_host, rate_in_words(*links.between))
+                       : rate_in_words(links.inside);
+}
+
+std::string CardsLink::source() const {
+  const auto* const links = std::get_if<CardLinks>(&link);
+  if (links == nullptr) {
+    return path;
+  }
+  return links->between ? links->inside.source + "; " + links->between->source : links->inside.source;
+}
+
+ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLink& link,
+                           const LinkCatalogue& catalogue) {
+  const GradientTimeline timeline = scaled(one.timeline, one.step_ns);
+  const auto replayed = [&](Bandwidth bandwidth) {
+    return replay_step(timeline, link.bucket, one.overlap,
+                       [&](double bytes) { return all_reduce_ns(link, cards, bytes, bandwidth); });
+  };
+  ParallelStep step{.replay = replayed(Bandwidth::likely), .loss = loss_of(one, cards, link, catalogue)};
+  const ParallelLoss loss = step.loss == nullptr ? ParallelLoss{} : *step.loss;
+  step.step_ns = step.replay.step_ns * loss.likely;
+  step.step80_ns = {replayed(Bandwidth::high).step_ns * loss.interval80.low,
+                    replayed(Bandwidth::low).step_ns * loss.interval80.high};
   return step;
 }
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
+#include <variant>
 #include <vector>
 
 #include "bench/measure/gradient_timeline.h"
@@ -53,5 +55,37 @@ struct ReplayedStep {
 // backward pass stands still meanwhile, as with MPI, which moves data within its calls.
 ReplayedStep replay_step(const GradientTimeline& timeline, std::int64_t bucket, bool overlap,
                          const std::function<double(double bytes)>& all_reduce_ns);
+
+// Gradients spread evenly over the last two thirds of the last of `accumulate` micro-batches, which is what
+// is assumed where no timeline was measured.
+GradientTimeline even_timeline(double micro_ns, std::int64_t accumulate, double bytes);
+
+// How the cards of a training run are joined.
+struct CardsLink {
+  std::variant<CardLinks, MeasuredAllReduce> link;
+  std::string path{};                            // of what was measured
+  std::int64_t bucket = std::int64_t{25} << 20;  // bytes, as PyTorch's
+
+  bool joins_hosts(std::int64_t cards) const;
+  std::string in_words() const;
+  std::string source() const;  // of its rates
+};
+
+// One card's step as it was measured or predicted.
+struct OneCard {
+  GradientTimeline timeline;
+  double step_ns = 0;   // the timeline is scaled to it
+  bool overlap = true;  // of all-reduces with the backward pass: not on a CPU
+  bool narrow = false;  // computed in 16-bit numbers
+};
+
+struct ParallelStep {
+  ReplayedStep replay;
+  double step_ns = 0;
+  Interval step80_ns{};                // of the link and the loss, not of the one card's step
+  const ParallelLoss* loss = nullptr;  // that was used; nullptr: nobody measured it
+};
+ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLink& link,
+                           const LinkCatalogue& catalogue);
 
 }  // namespace bench

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "bench/measure/estimate.h"
@@ -17,17 +15,15 @@ namespace bench {
 struct CardsRequest {
   std::string path;  // of the result
   std::vector<std::int64_t> cards;
-  std::variant<CardLinks, MeasuredAllReduce> link;
-  std::string link_path{};              // of what was measured
+  CardsLink link;
   std::vector<std::string> dtypes{};    // empty: all
   std::vector<std::int64_t> batches{};  // of a card; empty: all
-  std::int64_t bucket = std::int64_t{25} << 20;
 };
 
 // So many cards, each with this batch.
 struct CardsStep {
   std::int64_t cards = 1;  // 1: as measured
-  std::string dtype;
+  std::string dtype{};
   std::int64_t batch = 1;
   double step_ns = 0;
   Interval step80_ns{};  // without width for one card

@@ -57,7 +57,7 @@ LinkCatalogue catalogue() {
 CardsRequest on(const char* link, std::vector<std::int64_t> cards) {
   return {.path = "run.json",
           .cards = std::move(cards),
-          .link = CardLinks{.inside = catalogue().get("--link", link)}};
+          .link = {.link = CardLinks{.inside = catalogue().get("--link", link)}}};
 }
 
 TEST(CardsPrediction, ReplaysTheStepAtTheSpeedThatWasMeasured) {
@@ -78,9 +78,9 @@ TEST(CardsPrediction, ReplaysTheStepAtTheSpeedThatWasMeasured) {
 
 TEST(CardsPrediction, SixteenBitNumbersAndSeveralHostsHaveLossesOfTheirOwn) {
   CardsRequest request = on("nvlink3", {8, 16});
-  request.link = CardLinks{.inside = catalogue().get("--link", "nvlink3"),
-                           .between = catalogue().get("--link", "eth-10g"),
-                           .per_host = 8};
+  request.link.link = CardLinks{.inside = catalogue().get("--link", "nvlink3"),
+                                .between = catalogue().get("--link", "eth-10g"),
+                                .per_host = 8};
   const CardsPrediction prediction = predict_cards(result({measured(8, "fp16")}), request, catalogue());
   ASSERT_EQ(prediction.losses.size(), 2U);
   EXPECT_EQ(prediction.losses[0].numbers, "16-bit");
@@ -90,7 +90,7 @@ TEST(CardsPrediction, SixteenBitNumbersAndSeveralHostsHaveLossesOfTheirOwn) {
 
 TEST(CardsPrediction, OnTheCpuNothingIsHidden) {
   CardsRequest request = on("nvlink3", {2});
-  request.link = MeasuredAllReduce{.ranks = 2, .points = {{0, 1000}, {1e9, 500 * kMs}}};
+  request.link.link = MeasuredAllReduce{.ranks = 2, .points = {{0, 1000}, {1e9, 500 * kMs}}};
   const CardsPrediction prediction = predict_cards(result({measured(8)}, "cpu"), request, catalogue());
   EXPECT_FALSE(prediction.overlap);
   EXPECT_NEAR(prediction.steps[1].replay.exposed_ns, 200 * kMs, 5000);

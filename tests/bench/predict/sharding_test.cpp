@@ -5,63 +5,65 @@
 namespace bench {
 namespace {
 
-constexpr std::int64_t kMiB = 1 << 20;
-constexpr double kMs = 1e6;
+constexpr std::int64_t kMebi = 1 << 20;
+constexpr double kMilliseconds = 1e6;
 
 CardsStep step_of(std::int64_t cards) {
   CardsStep step{.cards = cards,
-                 .one_ns = 100 * kMs,
-                 .replay = {.all_reduce_ns = 40 * kMs, .bytes = 400 * kMiB},
-                 .peak = 2600 * kMiB,
-                 .bucket = 25 * kMiB,
-                 .largest_part = 80 * kMiB,
+                 .one_ns = 100 * kMilliseconds,
+                 .replay = {.all_reduce_ns = 40 * kMilliseconds, .bytes = 400 * kMebi},
+                 .peak = 2600 * kMebi,
+                 .bucket = 25 * kMebi,
+                 .largest_part = 80 * kMebi,
                  .loss80 = {1, 1.5}};
-  step.memory[MemoryCategory::weights] = 400 * kMiB;
-  step.memory[MemoryCategory::gradients] = 400 * kMiB;
-  step.memory[MemoryCategory::optimizer] = 800 * kMiB;
-  step.memory[MemoryCategory::activations] = 1000 * kMiB;
+  step.memory[MemoryCategory::weights] = 400 * kMebi;
+  step.memory[MemoryCategory::gradients] = 400 * kMebi;
+  step.memory[MemoryCategory::optimizer] = 800 * kMebi;
+  step.memory[MemoryCategory::activations] = 1000 * kMebi;
   return step;
 }
 
 TEST(Sharding, FreesAShareOfEachCategory) {
   const std::vector<ShardedPlan> plans = sharded_plans(step_of(4));
   ASSERT_EQ(plans.size(), 4U);
-  EXPECT_EQ(plans[0].peak, 2000 * kMiB);
-  EXPECT_EQ(plans[1].peak, 1725 * kMiB) << "three quarters of the gradients, but a bucket";
-  EXPECT_EQ(plans[2].peak, 1505 * kMiB) << "and of the parameters, but the largest part";
-  EXPECT_EQ(plans[2].passing, 105 * kMiB);
-  EXPECT_EQ(plans[3].peak, 1425 * kMiB) << "without a share of the optimizer's state and of the gradients";
-  EXPECT_EQ(plans[3].host, 300 * kMiB);
+  EXPECT_EQ(plans[0].peak, 2000 * kMebi);
+  EXPECT_EQ(plans[1].peak, 1725 * kMebi) << "three quarters of the gradients, but a bucket";
+  EXPECT_EQ(plans[2].peak, 1505 * kMebi) << "and of the parameters, but the largest part";
+  EXPECT_EQ(plans[2].passing, 105 * kMebi);
+  EXPECT_EQ(plans[3].peak, 1425 * kMebi) << "without a share of the optimizer's state and of the gradients";
+  EXPECT_EQ(plans[3].host, 300 * kMebi);
 }
 
 TEST(Sharding, ParametersAreWholeBeforeTheyAreSharedOut) {
   const std::vector<ShardedPlan> plans = sharded_plans(step_of(4));
-  EXPECT_EQ(plans[2].at_start, 600 * kMiB);
-  EXPECT_EQ(plans[3].at_start, 400 * kMiB);
+  EXPECT_EQ(plans[2].at_start, 600 * kMebi);
+  EXPECT_EQ(plans[3].at_start, 400 * kMebi);
 }
 
 TEST(Sharding, SendsAReduceScatterAndOneGatherOrTwo) {
   const std::vector<ShardedPlan> plans = sharded_plans(step_of(4));
-  EXPECT_EQ(plans[0].sent, 600 * kMiB);
-  EXPECT_EQ(plans[1].sent, 600 * kMiB);
-  EXPECT_EQ(plans[2].sent, 900 * kMiB);
-  EXPECT_EQ(plans[3].over_bus, 200 * kMiB);
+  EXPECT_EQ(plans[0].sent, 600 * kMebi);
+  EXPECT_EQ(plans[1].sent, 600 * kMebi);
+  EXPECT_EQ(plans[2].sent, 900 * kMebi);
+  EXPECT_EQ(plans[3].over_bus, 200 * kMebi);
 }
 
 TEST(Sharding, StepsLieBetweenAllHiddenAndNothing) {
   CardsStep step = step_of(4);
-  EXPECT_EQ(sharded_plans(step)[2].step_ns, (Interval{100 * kMs, 240 * kMs})) << "160 ms, times 1.5 at most";
+  EXPECT_EQ(sharded_plans(step)[2].step_ns, (Interval{100 * kMilliseconds, 240 * kMilliseconds}))
+      << "160 ms, times 1.5 at most";
   EXPECT_EQ(sharded_plans(step)[3].step_ns, std::nullopt);
-  step.replay.all_reduce_ns = 200 * kMs;
-  EXPECT_DOUBLE_EQ(sharded_plans(step)[0].step_ns->low, 200 * kMs) << "the link takes longer than the cards";
+  step.replay.all_reduce_ns = 200 * kMilliseconds;
+  EXPECT_DOUBLE_EQ(sharded_plans(step)[0].step_ns->low, 200 * kMilliseconds)
+      << "the link takes longer than the cards";
   step.overlap = false;
-  EXPECT_DOUBLE_EQ(sharded_plans(step)[0].step_ns->low, 300 * kMs);
+  EXPECT_DOUBLE_EQ(sharded_plans(step)[0].step_ns->low, 300 * kMilliseconds);
 }
 
 TEST(Sharding, SmallNetworksHoldNoMoreThanWhole) {
   CardsStep step = step_of(2);
-  step.bucket = 1000 * kMiB;
-  step.largest_part = 1000 * kMiB;
+  step.bucket = 1000 * kMebi;
+  step.largest_part = 1000 * kMebi;
   const std::vector<ShardedPlan> plans = sharded_plans(step);
   EXPECT_EQ(plans[1].peak, plans[0].peak);
   EXPECT_EQ(plans[2].peak, plans[0].peak);

@@ -1,0 +1,95 @@
+#include "bench/evaluate/evaluated_cards.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+
+namespace bench {
+namespace {
+
+constexpr double kNormal80 = 1.2816;  // deviations in an interval of 80 %, to each side
+
+EvaluatedPoint of_all(const EvaluatedPoint& one, const ParallelStep& step, std::int64_t cards) {
+  const double samples = static_cast<double>(cards * one.batch) * 1e9;
+  const double one_ns = static_cast<double>(one.batch) * 1e9 / one.per_s;
+  EvaluatedPoint all = one;
+  all.is_predicted = true;
+  all.per_s = samples / step.step_ns;
+  // Ends of the step's interval at the ends of the one card's.
+  const Interval rate = one.interval.value_or(Interval{one.per_s, one.per_s});
+  const double slower = one.per_s / rate.low;
+  const double faster = one.per_s / rate.high;
+  all.interval = Interval{samples / (step.step80_ns.high * slower), samples / (step.step80_ns.low * faster)};
+  if (one.ratio_deviation) {
+    const double deviation = std::log(step.step80_ns.high / step.step80_ns.low) / (2 * kNormal80);
+    all.ratio_deviation = std::hypot(*one.ratio_deviation, deviation);
+  }
+  all.gpu_ns += step.step_ns - one_ns;
+  return all;
+}
+
+EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const CardsLink& link,
+                        const LinkCatalogue& catalogue) {
+  EvaluatedDevice all = one;
+  all.label = fmt::format("{}×{}", cards, one.label);
+  all.name = fmt::format("{} × {}", cards, one.name);
+  all.cards = cards;
+  all.predicted = true;
+  for (EvaluatedCurve& curve : all.curves) {
+    for (EvaluatedPoint& point : curve.points) {
+      if (!point.timeline) {
+        throw UsageError(
+            fmt::format("--cards: {} has no times of its gradients at batch {}; measure it again "
+                        "with this version, in training",
+                        quote(one.label), point.batch));
+      }
+      const OneCard card{.timeline = *point.timeline,
+                         .step_ns = static_cast<double>(point.batch) * 1e9 / point.per_s,
+                         .overlap = !one.is_cpu,
+                         .narrow = curve.dtype != "fp32" && curve.dtype != "tf32"};
+      point = of_all(point, parallel_step(card, cards, link, catalogue), cards);
+    }
+    complete_curve(curve, one.predicted, one.usable_bytes);
+    if (curve.peak_flops_per_s) {
+      *curve.peak_flops_per_s *= static_cast<double>(cards);
+    }
+  }
+  return all;
+}
+
+}  // namespace
+
+std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<std::int64_t>& cards,
+                                   const CardsLink& link, const LinkCatalogue& catalogue) {
+  if (devices.task.mode != "train") {
+    throw UsageError(fmt::format(
+        "--cards: cards train together, and mode is {}; give --mode train, or results of training",
+        quote(devices.task.mode)));
+  }
+  std::vector<EvaluatedDevice> all;
+  for (const EvaluatedDevice& device : devices.devices) {
+    all.push_back(device);
+    for (const std::int64_t count : cards) {
+      if (count > 1) {
+        all.push_back(several(device, count, link, catalogue));
+      }
+    }
+  }
+  const bool spread = std::ranges::any_of(devices.devices, &EvaluatedDevice::predicted);
+  devices.devices = std::move(all);
+  std::vector<std::string> notes{
+      fmt::format("Several cards are predicted; batch and memory are of each. Link: {} [{}].",
+                  link.in_words(), link.source())};
+  if (spread) {
+    notes.emplace_back(
+        "Where a card is predicted, its gradients are spread evenly over the last two thirds of the step.");
+  }
+  notes.emplace_back("Whether the loader feeds several cards is in the column `fed` alone.");
+  return notes;
+}
+
+}  // namespace bench

@@ -1,0 +1,19 @@
+// The same device several times, training one network together: predicted from one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bench/evaluate/evaluated_device.h"
+#include "bench/model/parallel_step.h"
+
+namespace bench {
+
+// Adds each device once more for each number of cards, labelled "4×t4", behind it. Batches and bytes stay
+// those of a card, as do prices; throughput, power and cost are of all. Returns what was assumed, a sentence
+// each. Throws UsageError where the task is not training, or a measured point has no timeline.
+std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<std::int64_t>& cards,
+                                   const CardsLink& link, const LinkCatalogue& catalogue);
+
+}  // namespace bench

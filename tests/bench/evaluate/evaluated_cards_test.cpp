@@ -1,0 +1,87 @@
+#include "bench/evaluate/evaluated_cards.h"
+
+#include <gmock/gmock.h>
+
+#include "bench/error.h"
+#include "tests/bench/evaluate/documents.h"
+#include "tests/bench/model/program_data.h"
+
+namespace bench::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+const LinkCatalogue& links() {
+  static const LinkCatalogue links = links_from_json(json_of("links.json"));
+  return links;
+}
+
+CardsLink link_of(const char* id) {
+  return {.link = CardLinks{.inside = links().get("--link", id)}};
+}
+
+// Steps of 80 ms at batch 8 with 400 MB of gradients.
+ResultDocument predicted_training() {
+  ResultDocument document = predicted_document("t4");
+  document.sweep.mode = "train";
+  add_predicted(document, "fp32", 8, 100, 0.1, 500);
+  document.predicted.back().memory[MemoryCategory::gradients] = 400'000'000;
+  return document;
+}
+
+EvaluatedDevices devices_of(const ResultDocument& document) {
+  return evaluated_devices({{.path = "file.json", .document = document}});
+}
+
+TEST(EvaluatedCards, AreTheSameDeviceSeveralTimes) {
+  EvaluatedDevices devices = devices_of(predicted_training());
+  add_cards(devices, {1, 2, 4}, link_of("pcie4"), links());
+  ASSERT_EQ(devices.devices.size(), 3U);
+  EXPECT_EQ(devices.devices[1].label, "2×t4");
+  EXPECT_EQ(devices.devices[2].cards, 4);
+  const OneCard one{.timeline = even_timeline(80e6, 1, 400e6), .step_ns = 80e6};
+  const ParallelStep step = parallel_step(one, 2, link_of("pcie4"), links());
+  const EvaluatedPoint& two = devices.devices[1].curves[0].points[0];
+  EXPECT_NEAR(two.per_s, 16e9 / step.step_ns, 1e-6);
+  EXPECT_LT(two.per_s, 200);
+  EXPECT_NEAR(two.interval->low, 16e9 / (step.step80_ns.high * 1.2), 1e-6) << "of the card and of the link";
+  EXPECT_EQ(two.bytes, 500) << "of each card";
+  EXPECT_EQ(two.batch, 8);
+}
+
+TEST(EvaluatedCards, CostPowerAndPeakAreOfAll) {
+  EvaluatedDevices devices = devices_of(predicted_training());
+  add_cards(devices, {2}, link_of("nvlink3"), links());
+  const Evaluation evaluation = evaluate(std::move(devices), parse_prices("t4=0.5/h"), std::nullopt);
+  ASSERT_EQ(evaluation.rows.size(), 2U);
+  EXPECT_DOUBLE_EQ(*evaluation.rows[1].cost_per_hour, 2 * *evaluation.rows[0].cost_per_hour);
+  EXPECT_DOUBLE_EQ(*evaluation.rows[1].power_w, 140);
+  EXPECT_LT(*evaluation.rows[1].peak_share, *evaluation.rows[0].peak_share) << "two cards lose something";
+  EXPECT_GT(*evaluation.rows[1].cost_per_million, *evaluation.rows[0].cost_per_million);
+}
+
+TEST(EvaluatedCards, OfAMeasuredCardNeedItsTimeline) {
+  ResultDocument document = batch_document("Card");
+  document.sweep.mode = "train";
+  document.context.device.kind = "cuda";
+  add_measured(document, "fp32", 8, 100);
+  EvaluatedDevices without = devices_of(document);
+  EXPECT_THAT([&] { add_cards(without, {2}, link_of("pcie4"), links()); },
+              ThrowsMessage<UsageError>(HasSubstr("has no times of its gradients at batch 8")));
+  document.benchmarks[0].timeline = even_timeline(80e6, 1, 1e6);
+  EvaluatedDevices with = devices_of(document);
+  add_cards(with, {2}, link_of("pcie4"), links());
+  EXPECT_TRUE(with.devices[1].predicted);
+}
+
+TEST(EvaluatedCards, TrainTogether) {
+  ResultDocument document = predicted_document("t4");
+  add_predicted(document, "fp32", 8, 100);
+  EvaluatedDevices devices = devices_of(document);
+  EXPECT_THAT([&] { add_cards(devices, {2}, link_of("pcie4"), links()); },
+              ThrowsMessage<UsageError>(HasSubstr("cards train together, and mode is 'infer'")));
+}
+
+}  // namespace
+}  // namespace bench::testing
