@@ -83,7 +83,7 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
         .memory = point->memory.by_category,
         .bucket = request.link.bucket,
         .largest_part = std::ranges::max(one.timeline.parts, {}, &GradientTimeline::Part::bytes).bytes,
-        .overlap = one.overlap};
+        .on_cpu = !one.overlap};
     prediction.steps.push_back(step);
     for (const std::int64_t cards : request.cards) {
       if (cards == 1) {

@@ -33,7 +33,7 @@ struct CardsStep {
   MemoryByCategory memory{};      // at the peak
   std::int64_t bucket = 0;        // bytes of gradients that are added up together, at least
   std::int64_t largest_part = 0;  // bytes of the timeline's
-  bool overlap = true;            // of the all-reduces with the backward pass
+  bool on_cpu = false;            // where all-reduces do not overlap with the backward pass
   Interval loss80{1, 1};          // of a step over its replay
 
   double speedup() const { return static_cast<double>(cards) * one_ns / step_ns; }

@@ -13,7 +13,7 @@ std::int64_t share_of(std::int64_t bytes, std::int64_t cards) {
 Interval step_between(const CardsStep& step, double all_reduces) {
   const double moving = all_reduces * step.replay.all_reduce_ns;
   const double in_turn = step.one_ns + moving;
-  const double least = step.overlap ? std::max(step.one_ns, moving) : in_turn;
+  const double least = step.on_cpu ? in_turn : std::max(step.one_ns, moving);
   return {least * step.loss80.low, in_turn * step.loss80.high};
 }
 
@@ -46,6 +46,9 @@ std::vector<ShardedPlan> sharded_plans(const CardsStep& step) {
   three.peak = two.peak - saved(parameters) + three.passing - two.passing;
   three.sent = 3 * half;
   three.step_ns = step_between(step, 1.5);
+  if (step.on_cpu) {
+    return {one, two, three};
+  }
   const ShardedPlan on_host{.shared = "ZeRO-2, on the host (Offload)",
                             .peak = two.peak - own_optimizer - share_of(gradients, n),
                             .passing = two.passing,

@@ -29,9 +29,10 @@ struct ShardedPlan {
 // ZeRO's stages 1, 2 and 3 (Rajbhandari et al. 2020, arXiv:1910.02054): each card keeps 1/cards of the
 // optimizer's state, of the gradients too, of the parameters too; and ZeRO-Offload (Ren et al. 2021,
 // arXiv:2101.06840): the optimizer's state and the gradients' shares in the host's memory, where the
-// parameters are updated. Gradients are summed by a reduce-scatter, parameters come back by an all-gather,
-// each of which sends bytes·(n−1)/n; at stage 3 they are gathered for the forward and for the backward pass.
-// What a framework keeps beside that, as copies in one piece of what it sends, is not in it.
+// parameters are updated; not where the device is the host. Gradients are summed by a reduce-scatter,
+// parameters come back by an all-gather, each of which sends bytes·(n−1)/n; at stage 3 they are gathered for
+// the forward and for the backward pass. What a framework keeps beside that, as copies in one piece of what
+// it sends, is not in it.
 std::vector<ShardedPlan> sharded_plans(const CardsStep& step);
 
 }  // namespace bench

@@ -56,7 +56,8 @@ TEST(Sharding, StepsLieBetweenAllHiddenAndNothing) {
   step.replay.all_reduce_ns = 200 * kMilliseconds;
   EXPECT_DOUBLE_EQ(sharded_plans(step)[0].step_ns->low, 200 * kMilliseconds)
       << "the link takes longer than the cards";
-  step.overlap = false;
+  step.on_cpu = true;
+  EXPECT_EQ(sharded_plans(step).size(), 3U) << "the host's memory is the device's";
   EXPECT_DOUBLE_EQ(sharded_plans(step)[0].step_ns->low, 300 * kMilliseconds);
 }
 
