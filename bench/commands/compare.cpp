@@ -209,6 +209,7 @@ Command compare_command() {
       .options = std::move(options),
       .notes =
           {"Give three or more runs a side, of the same command; a point's noise is told by how runs differ.",
+           "BASE and NEW may be folders. Where several machines measured both, each is compared with itself.",
            "Exit codes, the first that applies: 2 unreadable; 4 other device or params; 1 a point is slower, "
            "hungrier, missing, newly failing or newly out of memory, or all together are slower; 3 "
            "inconclusive; 0."},

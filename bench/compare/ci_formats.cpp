@@ -95,6 +95,12 @@ Json change_json(const MetricChange& change) {
             {"new", change.next}};
   if (tested) {
     json.update(estimate_json(change.estimate));
+    if (!change.machines.empty()) {
+      json["machines"] = Json::array();
+      for (const double ratio : change.machines) {
+        json["machines"].push_back(std::isnan(ratio) ? Json() : Json(ratio));
+      }
+    }
   }
   if (!change.reason.empty()) {
     json["reason"] = change.reason;
@@ -108,7 +114,12 @@ Json suite_json(const JudgedSuite& suite) {
             {"base_runs", suite.runs.base},
             {"new_runs", suite.runs.next},
             {"calibration", suite.calibration.empty() ? Json() : Json(suite.calibration)},
+            {"machines", Json::array()},
             {"common", Json()}};
+  for (const JudgedMachine& machine : suite.machines) {
+    json["machines"].push_back(
+        {{"name", machine.name}, {"ratio", nullable(machine.ratio)}, {"outlier", machine.outlier}});
+  }
   if (suite.common) {
     json["common"] = estimate_json(*suite.common);
     json["common"]["verdict"] = name_of(suite.common_verdict);

@@ -97,16 +97,15 @@ std::string joined(const std::set<std::string>& values) {
   return shown.empty() ? "none" : fmt::format("{}", fmt::join(shown, ", "));
 }
 
+using FactValues = std::map<std::string, BothSides<std::set<std::string>>>;
+
 // Facts whose values are not one and the same in all runs of both sides.
-std::vector<Difference> differing_facts(const Matching& matching) {
-  std::vector<Difference> differences;
-  std::map<std::string, BothSides<std::set<std::string>>> values;
-  BothSides<std::size_t> runs;
+FactValues differing_facts(const BothSides<std::vector<const ComparedRun*>>& runs) {
+  FactValues values;
   std::map<std::string, BothSides<std::size_t>> known;
   for (const Side side : kSides) {
-    for (const ComparedRun& run : matching.runs[side]) {
-      ++runs[side];
-      for (const auto& [name, value] : facts_of(run)) {
+    for (const ComparedRun* run : runs[side]) {
+      for (const auto& [name, value] : facts_of(*run)) {
         values[name][side].insert(value);
         ++known[name][side];
       }
@@ -114,13 +113,45 @@ std::vector<Difference> differing_facts(const Matching& matching) {
   }
   for (auto& [name, of_sides] : values) {
     for (const Side side : kSides) {
-      if (known[name][side] > 0 && known[name][side] < runs[side]) {
+      if (known[name][side] > 0 && known[name][side] < runs[side].size()) {
         of_sides[side].insert("none");
       }
     }
-    if (of_sides.base != of_sides.next || of_sides.base.size() > 1) {
-      differences.push_back({.what = name, .base = joined(of_sides.base), .next = joined(of_sides.next)});
+  }
+  std::erase_if(values, [](const auto& fact) {
+    const auto& [name, of_sides] = fact;
+    return of_sides.base == of_sides.next && of_sides.base.size() <= 1;
+  });
+  return values;
+}
+
+// Machines that are compared with themselves may differ from each other.
+std::vector<Difference> differing_facts(const Matching& matching) {
+  std::map<const ComparedRun*, std::string> machines;
+  for (const Suite& suite : matching.suites) {
+    for (const Side side : kSides) {
+      for (const ComparedRun* run : suite.runs[side]) {
+        machines[run] = suite.machines.empty() ? "" : run->context.machine;
+      }
     }
+  }
+  std::map<std::string, BothSides<std::vector<const ComparedRun*>>> by_machine;
+  for (const Side side : kSides) {
+    for (const ComparedRun& run : matching.runs[side]) {
+      by_machine[machines[&run]][side].push_back(&run);
+    }
+  }
+  FactValues values;
+  for (const auto& [machine, runs] : by_machine) {
+    for (const auto& [name, of_sides] : differing_facts(runs)) {
+      for (const Side side : kSides) {
+        values[name][side].insert(of_sides[side].begin(), of_sides[side].end());
+      }
+    }
+  }
+  std::vector<Difference> differences;
+  for (const auto& [name, of_sides] : values) {
+    differences.push_back({.what = name, .base = joined(of_sides.base), .next = joined(of_sides.next)});
   }
   std::ranges::stable_sort(differences, {}, [](const Difference& one) { return rank_of(one.what); });
   return differences;

@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "bench/compare/machines.h"
+#include "bench/measure/fleet.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/statistics.h"
 
@@ -122,7 +125,7 @@ class Judge {
         times_ += has_metric(point, Metric::time) ? 1 : 0;
         times_of_one_round_ += has_metric(point, Metric::time) && side_of_one_round(point) ? 1 : 0;
         for (const Metric metric : {Metric::time, Metric::stall}) {
-          tests_ += has_metric(point, metric) && incomparable_times(point).empty() ? 1 : 0;
+          tests_ += has_metric(point, metric) && incomparable_times(suite, point).empty() ? 1 : 0;
         }
       }
     }
@@ -156,7 +159,7 @@ class Judge {
     for (std::size_t i = 0; i < suite.points.size(); ++i) {
       for (const Metric metric : {Metric::planned, Metric::tracked, Metric::driver}) {
         judgement_.points[first + i].changes.push_back(
-            compare_bytes(suite.points[i], metric, judgement_.settings.thresholds.at(metric)));
+            compare_bytes(suite, suite.points[i], metric, judgement_.settings.thresholds.at(metric)));
       }
     }
     std::unordered_map<std::string_view, std::size_t> measured;
@@ -182,7 +185,8 @@ class Judge {
     for (std::size_t i = 0; i < suite.points.size(); ++i) {
       const MatchedPoint& point = suite.points[i];
       const bool known = has_metric(point, metric);
-      const std::string why = known ? incomparable_times(point) : reason_of(InconclusiveReason::no_value, "");
+      const std::string why =
+          known ? incomparable_times(suite, point) : reason_of(InconclusiveReason::no_value, "");
       if (why.empty()) {
         points.push_back(i);
       } else if (known) {
@@ -197,15 +201,21 @@ class Judge {
     }
     const CompareSettings& settings = judgement_.settings;
     const std::string calibration = metric == Metric::time ? calibration_for(suite) : "";
-    const RunsToCompare runs{.base = levels_of(suite, Side::base, metric, points, calibration),
-                             .next = levels_of(suite, Side::next, metric, points, calibration),
-                             .paired = settings.paired,
-                             .history = history_of(suite, metric, points)};
+    const RunsToCompare runs =
+        suite.machines.empty()
+            ? RunsToCompare{.base = levels_of(suite, Side::base, metric, points, calibration),
+                            .next = levels_of(suite, Side::next, metric, points, calibration),
+                            .paired = settings.paired,
+                            .history = history_of(suite, metric, points)}
+            : paired_by_machine(suite, metric, points, calibration);
     const bool one_run = suite.runs.base.size() == 1 && suite.runs.next.size() == 1;
     const double share = static_cast<double>(points.size()) / static_cast<double>(tests_);
     const Comparison comparison = compare_runs(runs, {.alpha = settings.alpha * share,
                                                       .threshold = settings.thresholds.at(metric),
                                                       .look = settings.look});
+    std::vector<std::vector<double>> changes;  // by point and machine
+    const double taken_out =
+        comparison.common ? comparison.common_share * std::log(comparison.common->ratio) : 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
       const MatchedPoint& point = suite.points[points[i]];
       MetricChange change{.metric = metric,
@@ -214,6 +224,15 @@ class Judge {
                           .next = median(values_of(point, Side::next, metric)),
                           .estimate = comparison.points[i],
                           .reason = reason_of(comparison.points[i].reason, calibration, one_run)};
+      if (!suite.machines.empty()) {
+        const MachineValues values = values_by_machine(suite, point, metric);
+        change.base = values.base.empty() ? change.base : median(values.base);
+        change.next = values.next.empty() ? change.next : median(values.next);
+        changes.push_back(values.change);
+        for (const double of_machine : values.change) {
+          change.machines.push_back(std::exp(of_machine - taken_out));
+        }
+      }
       judgement_.points[first + points[i]].changes.push_back(std::move(change));
     }
     if (metric == Metric::time) {
@@ -225,6 +244,50 @@ class Judge {
         judged.common_verdict = verdict_from(comparison.common->verdict);
         judged.common_reason = reason_of(comparison.common->reason, calibration, one_run);
       }
+      if (!suite.machines.empty()) {
+        judge_machines(suite, changes, points, judged);
+      }
+    }
+  }
+
+  // `changes`: of `points`, by point and machine.
+  void judge_machines(const Suite& suite, const std::vector<std::vector<double>>& changes,
+                      const std::vector<std::size_t>& points, JudgedSuite& judged) {
+    const std::vector<double> distances = shared_distances(changes);
+    std::vector<double> medians;
+    for (const std::vector<double>& of_point : changes) {
+      std::vector<double> known;
+      std::ranges::copy_if(of_point, std::back_inserter(known),
+                           [](double change) { return !std::isnan(change); });
+      medians.push_back(known.empty() ? 0 : median(known));
+    }
+    const double center = median(medians);
+    for (std::size_t i = 0; i < suite.machines.size(); ++i) {
+      judged.machines.push_back({.name = suite.machines[i].name});
+      if (!std::isnan(distances[i])) {
+        judged.machines.back().ratio = std::exp(center + distances[i]);
+      }
+      note_left_out(suite, suite.machines[i], points);
+    }
+    for (const std::size_t i :
+         outliers_of(distances, std::log1p(judgement_.settings.thresholds.at(Metric::time)))) {
+      judged.machines[i].outlier = true;
+    }
+  }
+
+  // At points that other machines can compare.
+  void note_left_out(const Suite& suite, const SuiteMachine& machine,
+                     const std::vector<std::size_t>& points) {
+    std::size_t left_out = 0;
+    std::string first;
+    for (const std::size_t i : points) {
+      const std::string why = incomparable_on_machine(suite.points[i], machine);
+      left_out += why.empty() ? 0 : 1;
+      first = first.empty() ? why : first;
+    }
+    if (left_out > 0) {
+      judgement_.notes.push_back(fmt::format("{} is left out at {} of {} points: {}", machine.name, left_out,
+                                             suite.points.size(), first));
     }
   }
 
@@ -278,14 +341,14 @@ class Judge {
           point.reason = change.reason;
         }
         if (change.verdict == Verdict::inconclusive) {
-          gather(change.estimate);
+          gather(change.estimate, judgement_.suites[point.suite]);
         }
       }
       ++judgement_.counts[point.verdict];
     }
     for (const JudgedSuite& suite : judgement_.suites) {
       if (suite.common && suite.common_verdict == Verdict::inconclusive) {
-        gather(*suite.common);
+        gather(*suite.common, suite);
       }
     }
     if (!smallest_changes_.empty()) {
@@ -303,14 +366,18 @@ class Judge {
   }
 
   // Into what would settle everything.
-  void gather(const ChangeEstimate& estimate) {
+  void gather(const ChangeEstimate& estimate, const JudgedSuite& suite) {
     if (estimate.smallest_change) {
       smallest_changes_.push_back(*estimate.smallest_change);
     }
     if (!estimate.further_runs) {
       beyond_reach_ = true;
     } else {
-      judgement_.further_runs = std::max(judgement_.further_runs.value_or(0), *estimate.further_runs);
+      // Of few machines, each gives as many of the pairs.
+      const std::size_t machines = suite.machines.size();
+      const auto a_pair = static_cast<std::int64_t>(machines == 0 || is_observation(machines) ? 1 : machines);
+      judgement_.further_runs =
+          std::max(judgement_.further_runs.value_or(0), (*estimate.further_runs + a_pair - 1) / a_pair);
     }
     if (beyond_reach_) {
       judgement_.further_runs.reset();

@@ -41,6 +41,14 @@ struct JudgedPoint {
   const MetricChange* change(Metric metric) const;
 };
 
+// A machine of a suite that is compared by machine.
+struct JudgedMachine {
+  std::string name;
+  std::optional<double>
+      ratio{};           // next over base, of what its points share; none: it has no point to compare
+  bool outlier = false;  // it changed otherwise than the other machines
+};
+
 // The change that the points of a suite share.
 struct JudgedSuite {
   std::string name;  // "batch of resnet18"
@@ -51,6 +59,7 @@ struct JudgedSuite {
   std::string common_reason{};  // of an inconclusive one
   double common_share = 0;      // of it taken out of each point's change
   std::string calibration{};    // that was used: "host", "device"; empty: none
+  std::vector<JudgedMachine> machines{};
 };
 
 struct Judgement {

@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/compare/machines.h"
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
@@ -84,6 +85,7 @@ std::vector<Suite> suites_of(const Matching& matching, const AllowedDifferences&
                           .workload = run.sweep.workload,
                           .device = run.context.device.name,
                           .runs = {},
+                          .machines = {},
                           .points = {},
                           .unmatched = {}});
         suite = suites.end() - 1;
@@ -347,11 +349,13 @@ Matching match_runs(std::vector<ComparedRun> base, std::vector<ComparedRun> next
   matching.runs.base = each_once(std::move(base), Side::base, matching.notes);
   matching.runs.next = each_once(std::move(next), Side::next, matching.notes);
   drop_shared(matching);
+  drop_unpaired_machines(matching.runs, matching.notes);
   note_empty_runs(matching);
   matching.suites = suites_of(matching, allowed);
   refuse_other_devices(matching.suites);
   refuse_other_graphs(matching.suites);
   for (Suite& suite : matching.suites) {
+    suite.machines = paired_machines(suite);
     match_points(suite, allowed);
   }
   if (matching.points() == 0) {

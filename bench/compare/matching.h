@@ -40,12 +40,21 @@ struct UnmatchedPoint {
   std::string reason{};  // of the side that has not measured it
 };
 
+// A machine that measured both sides of a suite.
+struct SuiteMachine {
+  std::string name;                            // printable
+  BothSides<std::vector<std::size_t>> runs{};  // indices into the suite's
+};
+
 // Runs of one sweep and workload on one device: what slows all of them at once is common to their points.
 struct Suite {
   std::string sweep;
   std::string workload;
   std::string device;  // its name
   BothSides<std::vector<const ComparedRun*>> runs;
+  // Two or more, which all the runs are of: each is compared with itself. Empty: the runs are of one machine,
+  // or no machine measured both sides.
+  std::vector<SuiteMachine> machines{};
   std::vector<MatchedPoint> points;
   std::vector<UnmatchedPoint> unmatched;
 };

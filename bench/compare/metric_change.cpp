@@ -131,9 +131,11 @@ std::optional<Side> side_of_one_round(const MatchedPoint& point) {
 }
 
 std::string incomparable_times(const MatchedPoint& point) {
-  if (const auto side = side_of_one_round(point)) {
-    return fmt::format("{} has one run and one round of it", name_of(*side));
-  }
+  const auto side = side_of_one_round(point);
+  return side ? fmt::format("{} has one run and one round of it", name_of(*side)) : disturbed_times(point);
+}
+
+std::string disturbed_times(const MatchedPoint& point) {
   const BothSides<std::size_t> runs{.base = runs_of(point, Side::base), .next = runs_of(point, Side::next)};
   for (const auto& [flag, with] : conditions_of(point)) {
     if (flag.starts_with("above_peak")) {

@@ -34,6 +34,9 @@ struct MetricChange {
   double next = 0;
   ChangeEstimate estimate{};  // of time and stall
   std::string reason{};       // of an inconclusive one; a sentence's part
+  // Of time and stall, by machine of the suite, next over base; NaN: not compared there. Without what the
+  // estimate's ratio leaves out.
+  std::vector<double> machines{};
 };
 
 // Natural logarithm of the median time, or of 1 / (1 - stall): larger is worse, as compare_runs() expects.
@@ -54,8 +57,12 @@ MetricChange compare_bytes(const MatchedPoint& point, Metric metric, double thre
 // from its rounds nor from the machine's history. nullopt: none has.
 std::optional<Side> side_of_one_round(const MatchedPoint& point);
 
-// Why the point's times cannot be compared; empty where they can. Other programs and quotas come and go: they
-// tell the sides apart only where most runs of one side had them.
+// Why the times of the sides are not those of the point as it should run; empty where they are. Other
+// programs and quotas come and go: they tell the sides apart only where most runs of one side had them.
+std::string disturbed_times(const MatchedPoint& point);
+
+// Why the point's times cannot be compared: they are disturbed, or a side has one round; empty where they
+// can.
 std::string incomparable_times(const MatchedPoint& point);
 
 }  // namespace bench

@@ -25,24 +25,41 @@ std::string rate(const JudgedPoint& point, double step_ns) {
   return step_ns > 0 && point.items_per_step > 0 ? format_number(point.items_per_step * 1e9 / step_ns) : "-";
 }
 
-const Row& header() {
-  static const Row cells{"verdict", "point", "of", "change", "base", "new", "samples/s"};
-  return cells;
+constexpr std::size_t kMachinesColumn = 4;
+
+bool has_machines(const Judgement& judgement) {
+  return std::ranges::any_of(judgement.suites,
+                             [](const JudgedSuite& suite) { return !suite.machines.empty(); });
 }
 
-Row row_of(const JudgedPoint& point, const std::string& name, const MetricChange* change) {
-  Row row{std::string(name_of(point.verdict)), name, "", "", "", "", ""};
-  if (change == nullptr) {
-    return row;
+// Without the column of the machines where none is compared by itself.
+template <class T>
+std::vector<T> columns_of(const Judgement& judgement, std::vector<T> all) {
+  if (!has_machines(judgement)) {
+    all.erase(all.begin() + kMachinesColumn);
   }
-  row[2] = name_of(change->metric);
-  row[3] = change_in_words(*change);
-  row[4] = value_in_words(change->metric, change->base);
-  row[5] = value_in_words(change->metric, change->next);
-  if (const MetricChange* const time = point.change(Metric::time)) {
-    row[6] = fmt::format("{} → {}", rate(point, time->base), rate(point, time->next));
+  return all;
+}
+
+Row header(const Judgement& judgement) {
+  return columns_of<std::string>(
+      judgement, {"verdict", "point", "of", "change", "machines", "base", "new", "samples/s"});
+}
+
+Row row_of(const Judgement& judgement, const JudgedPoint& point, const std::string& name,
+           const MetricChange* change) {
+  Row row{std::string(name_of(point.verdict)), name, "", "", "", "", "", ""};
+  if (change != nullptr) {
+    row[2] = name_of(change->metric);
+    row[3] = change_in_words(*change);
+    row[kMachinesColumn] = machines_in_words(*change);
+    row[5] = value_in_words(change->metric, change->base);
+    row[6] = value_in_words(change->metric, change->next);
+    if (const MetricChange* const time = point.change(Metric::time)) {
+      row[7] = fmt::format("{} → {}", rate(point, time->base), rate(point, time->next));
+    }
   }
-  return row;
+  return columns_of(judgement, std::move(row));
 }
 
 // The change that gave the verdict; `verbose`: every one that is not the same.
@@ -106,15 +123,16 @@ std::string as_table(const Judgement& judgement, std::size_t width, bool verbose
   for (const std::string& line : headlines(judgement)) {
     text += wrap("* " + line, width, 2);
   }
-  std::vector<Row> rows{header()};
+  std::vector<Row> rows{header(judgement)};
   const std::size_t shown = rows_of(judgement, verbose);
   for (std::size_t i = 0; i < shown; ++i) {
     const JudgedPoint& point = judgement.points[i];
     for (const MetricChange* change : shown_changes(point, verbose)) {
-      rows.push_back(row_of(point, names.of(point), change));
+      rows.push_back(row_of(judgement, point, names.of(point), change));
     }
   }
-  text += "\n" + in_columns(rows, {false, false, false, true, true, true, true});
+  text += "\n" +
+          in_columns(rows, columns_of<bool>(judgement, {false, false, false, true, true, true, true, true}));
   if (shown < judgement.points.size()) {
     text += further_points(judgement, shown) + " (--verbose)\n";
   }
@@ -146,14 +164,15 @@ std::string as_markdown(const Judgement& judgement, bool verbose) {
   for (const std::string& line : lines) {
     text += "- " + markdown_text(line) + "\n";
   }
-  text += fmt::format("\n| {} |\n|{}\n", fmt::join(header(), " | "),
-                      " --- | --- | --- | ---: | ---: | ---: | ---: |");
+  const std::vector<std::string> rules =
+      columns_of<std::string>(judgement, {"---", "---", "---", "---:", "---:", "---:", "---:", "---:"});
+  text += fmt::format("\n| {} |\n| {} |\n", fmt::join(header(judgement), " | "), fmt::join(rules, " | "));
   const std::size_t wanted = rows_of(judgement, verbose);
   std::size_t shown = 0;
   for (; shown < wanted && text.size() < kMostBytes; ++shown) {
     const JudgedPoint& point = judgement.points[shown];
     for (const MetricChange* change : shown_changes(point, verbose)) {
-      Row row = row_of(point, markdown_code(names.of(point)), change);
+      Row row = row_of(judgement, point, markdown_code(names.of(point)), change);
       row[0] = is_regression(point.verdict) ? fmt::format("**{}**", row[0]) : row[0];
       text += fmt::format("| {} |\n", fmt::join(row, " | "));
     }

@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/compare/machines.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -17,18 +21,10 @@ std::string plural(std::size_t count, std::string_view noun) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
 }
 
-std::string interval_in_words(const Interval& ratio) {
-  std::string low = signed_percent(ratio.low);
-  const std::string high = signed_percent(ratio.high);
-  if (low.ends_with(" %") && high.ends_with(" %")) {
-    low.resize(low.size() - 2);
-  }
-  return fmt::format("({} to {})", low, high);
-}
-
 // "+5.2 % (+4.1 to +6.3 %)".
 std::string estimate_in_words(const ChangeEstimate& estimate) {
-  return estimate.interval ? signed_percent(estimate.ratio) + " " + interval_in_words(*estimate.interval)
+  return estimate.interval ? fmt::format("{} ({})", signed_percent(estimate.ratio),
+                                         range_in_words(estimate.interval->low, estimate.interval->high))
                            : signed_percent(estimate.ratio) + " ± ?";
 }
 
@@ -54,13 +50,28 @@ std::string regression_advice(const Judgement& judgement) {
                                                         : "find what changed";
 }
 
+bool of_a_fleet(const JudgedSuite& suite) {
+  return is_observation(suite.machines.size());
+}
+
+bool of_one_machine(const JudgedSuite& suite) {
+  return suite.machines.empty();
+}
+
+bool all_suites(const Judgement& judgement, bool (*holds)(const JudgedSuite&)) {
+  return std::ranges::all_of(judgement.suites, holds);
+}
+
 // What to do where nothing is certain. Empty where no one step is known to help.
 std::string inconclusive_advice(const Judgement& judgement) {
   if (judgement.further_runs && *judgement.further_runs > 0) {
-    const bool one = *judgement.further_runs == 1;
-    return fmt::format("{} more {}{}{} would settle it", *judgement.further_runs,
-                       judgement.settings.paired ? "pair" : "run", one ? "" : "s",
-                       judgement.settings.paired ? "" : " a side");
+    const auto runs = static_cast<std::size_t>(*judgement.further_runs);
+    return fmt::format("{} would settle it", judgement.settings.paired ? plural(runs, "more pair")
+                                             : all_suites(judgement, of_a_fleet)
+                                                 ? plural(runs, "more machine")
+                                             : all_suites(judgement, of_one_machine)
+                                                 ? plural(runs, "more run") + " a side"
+                                                 : plural(runs, "more run") + " a side on each machine");
   }
   if (std::ranges::all_of(judgement.suites, [](const JudgedSuite& suite) {
         return suite.runs.base <= 1 && suite.runs.next <= 1;
@@ -118,6 +129,31 @@ std::string common_headline(const Judgement& judgement, const JudgedSuite& suite
   return text;
 }
 
+// Machines that changed otherwise than the rest, as the points of a suite share it; empty where there are
+// none.
+std::string outlier_headline(const Judgement& judgement) {
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> named;
+  std::vector<double> ratios;
+  for (const JudgedSuite& suite : judgement.suites) {
+    for (const JudgedMachine& machine : suite.machines) {
+      if (machine.ratio) {
+        ratios.push_back(*machine.ratio);
+      }
+      if (machine.outlier) {
+        named.push_back(fmt::format("{} {}", machine.name, signed_percent(*machine.ratio)));
+      }
+    }
+  }
+  if (named.empty()) {
+    return "";
+  }
+  const std::string more = named.size() > kMost ? fmt::format(" and {} more", named.size() - kMost) : "";
+  named.resize(std::min(named.size(), kMost));
+  return fmt::format("Unlike the other machines: {}{}; the median machine {} [compare it by itself]",
+                     fmt::join(named, ", "), more, signed_percent(median(ratios)));
+}
+
 std::string differences_headline(const std::vector<Difference>& differences) {
   constexpr std::size_t kMost = 4;
   std::vector<std::string> parts;
@@ -172,6 +208,15 @@ std::string signed_percent(double ratio) {
   return std::abs(change) < 9.95 ? fmt::format("{:+.1f} %", change) : fmt::format("{:+.0f} %", change);
 }
 
+std::string range_in_words(double least, double largest) {
+  std::string low = signed_percent(least);
+  const std::string high = signed_percent(largest);
+  if (low.ends_with(" %") && high.ends_with(" %")) {
+    low.resize(low.size() - 2);
+  }
+  return fmt::format("{} to {}", low, high);
+}
+
 std::string value_in_words(Metric metric, double value) {
   switch (metric) {
     case Metric::time:
@@ -198,6 +243,18 @@ std::string change_in_words(const MetricChange& change) {
   return change.base > 0 ? signed_percent(change.next / change.base) : "-";
 }
 
+std::string machines_in_words(const MetricChange& change) {
+  double least = std::numeric_limits<double>::infinity();
+  double largest = 0;
+  for (const double ratio : change.machines) {
+    if (!std::isnan(ratio)) {
+      least = std::min(least, ratio);
+      largest = std::max(largest, ratio);
+    }
+  }
+  return largest > 0 ? range_in_words(least, largest) : "";
+}
+
 const MetricChange* telling_change(const JudgedPoint& point) {
   const auto found = std::ranges::find(point.changes, point.verdict, &MetricChange::verdict);
   return found == point.changes.end() ? nullptr : &*found;
@@ -210,6 +267,9 @@ std::string explanation(const JudgedPoint& point) {
     parts.push_back(fmt::format("{} {}, {} to {}", name_of(change->metric), change_in_words(*change),
                                 value_in_words(change->metric, change->base),
                                 value_in_words(change->metric, change->next)));
+    if (const std::string machines = machines_in_words(*change); !machines.empty()) {
+      parts.push_back(fmt::format("{} on the machines", machines));
+    }
   }
   if (!point.reason.empty()) {
     parts.push_back(point.reason);
@@ -220,8 +280,12 @@ std::string explanation(const JudgedPoint& point) {
 std::string subject_in_words(const Judgement& judgement) {
   std::vector<std::string> suites;
   for (const JudgedSuite& suite : judgement.suites) {
-    suites.push_back(fmt::format("{} base and {} of {} on {}", suite.runs.base,
-                                 plural(suite.runs.next, "new run"), suite.name, quote(suite.device)));
+    suites.push_back(
+        fmt::format("{} base and {} of {} on {}{}", suite.runs.base, plural(suite.runs.next, "new run"),
+                    suite.name, quote(suite.device),
+                    suite.machines.empty()
+                        ? ""
+                        : fmt::format(" of {} machines, each compared with itself", suite.machines.size())));
   }
   return fmt::format("{}; {}; all statements hold together at {}", fmt::join(suites, "; "),
                      plural(judgement.points.size(), "point"), percent(1 - judgement.settings.alpha));
@@ -262,6 +326,9 @@ std::vector<std::string> headlines(const Judgement& judgement) {
   std::ranges::stable_sort(suites, {}, place);
   for (std::size_t i = 0; i < std::min<std::size_t>(suites.size(), 2); ++i) {
     lines.push_back(common_headline(judgement, *suites[i]));
+  }
+  if (std::string outliers = outlier_headline(judgement); !outliers.empty()) {
+    lines.push_back(std::move(outliers));
   }
   if (!judgement.settled() && judgement.smallest_change) {
     lines.push_back(showable_headline(judgement));

@@ -11,6 +11,8 @@ namespace bench {
 
 // "+5.2 %" of a ratio of 1.052, "12×" of one of 12, "over 1000×" of a larger one.
 std::string signed_percent(double ratio);
+// "+4.1 to +6.3 %", of two ratios.
+std::string range_in_words(double least, double largest);
 // "+5.2 % (+4.1 to +6.3 %)"; without an interval "+5.2 % ± ?"; of bytes "+5.2 %", or "+64 B" of a change too
 // small to show in percent.
 std::string change_in_words(const MetricChange& change);
@@ -18,6 +20,9 @@ std::string change_in_words(const MetricChange& change);
 std::string value_in_words(Metric metric, double value);
 // The change that gave the point its verdict; of a point that is the same its time. nullptr: it has none.
 const MetricChange* telling_change(const JudgedPoint& point);
+// "+4.8 to +5.9 %", the least and the largest change of the machines; empty where they are not compared by
+// themselves.
+std::string machines_in_words(const MetricChange& change);
 // "time +5.2 % (+4.1 to +6.3 %), 41.2 ms to 43.3 ms", or why it is missing, failing or inconclusive.
 std::string explanation(const JudgedPoint& point);
 

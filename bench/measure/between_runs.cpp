@@ -1,7 +1,6 @@
 #include "bench/measure/between_runs.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <set>
@@ -98,20 +97,6 @@ struct Variance {
   double freedom = 0;
 };
 
-// The median absolute deviation as a standard deviation, unbiased for few normal values too (Croux and
-// Rousseeuw 1992).
-double robust_sd(const std::vector<double>& values, double center) {
-  constexpr double kNormal = 1.4826;
-  constexpr std::array<double, 10> kFew{1, 1, 1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107};
-  std::vector<double> deviations;
-  for (const double value : values) {
-    deviations.push_back(std::abs(value - center));
-  }
-  const auto count = static_cast<double>(values.size());
-  const double few = values.size() < kFew.size() ? kFew.at(values.size()) : count / (count - 0.8);
-  return few * kNormal * median(deviations);
-}
-
 // Of values of which the last belongs to the run at hand. Values further than four robust standard deviations
 // from the median are drawn in: a run that was disturbed says nothing of the others. What the run at hand
 // exceeds that by is its own affair.
@@ -125,7 +110,7 @@ Spread spread_of(const std::vector<double>& values) {
   std::vector<double> drawn_in;
   std::ranges::copy_if(values, std::back_inserter(drawn_in), known);
   const double center = median(drawn_in);
-  const double reach = kReach * robust_sd(drawn_in, center);
+  const double reach = kReach * robust_deviation(drawn_in, center);
   const double excess = std::max(0.0, std::abs(drawn_in.back() - center) - reach);
   if (reach > 0) {
     std::ranges::for_each(drawn_in,

@@ -1,6 +1,7 @@
 #include "bench/measure/statistics.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
@@ -128,6 +129,18 @@ double variance(std::span<const double> values) {
     squares += (value - center) * (value - center);
   }
   return values.size() < 2 ? 0 : squares / static_cast<double>(values.size() - 1);
+}
+
+double robust_deviation(std::span<const double> values, double center) {
+  constexpr double kNormal = 1.4826;
+  constexpr std::array<double, 10> kFew{1, 1, 1.196, 1.495, 1.363, 1.206, 1.2, 1.14, 1.129, 1.107};
+  std::vector<double> deviations;
+  for (const double value : values) {
+    deviations.push_back(std::abs(value - center));
+  }
+  const auto count = static_cast<double>(values.size());
+  const double few = values.size() < kFew.size() ? kFew.at(values.size()) : count / (count - 0.8);
+  return few * kNormal * median(deviations);
 }
 
 std::optional<Interval> median_interval(std::span<const double> values) {

@@ -19,6 +19,9 @@ double mean(std::span<const double> values);
 double mean(std::span<const std::int64_t> values);
 // The sample's variance: squares over n - 1; 0 for fewer than two values.
 double variance(std::span<const double> values);
+// The median absolute deviation from `center` as a standard deviation, unbiased for few normal values too
+// (Croux and Rousseeuw 1992). Throws std::invalid_argument when empty.
+double robust_deviation(std::span<const double> values, double center);
 
 // A 95 % confidence interval of the distribution's median, for any distribution: two of the values, chosen by
 // the binomial distribution of the number below the median (Conover 1999, section 3.2). nullopt for fewer

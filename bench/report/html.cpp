@@ -109,6 +109,12 @@ std::string html_figure(const Chart& chart, std::size_t rows) {
   return html + html_details("Table", html_table(chart_table(chart, rows), rows + 1)) + "</figure>\n";
 }
 
+std::string html_fleet(const ReportFleet& fleet, const Shown& shown) {
+  return fmt::format("<section><h2>{} machines: {}</h2>\n{}{}</section>\n", fleet.machines,
+                     text_of(fleet.title), html_list(fleet.sentences, fleet.sentences.size()),
+                     html_table(fleet.points, shown.rows));
+}
+
 std::string html_section(const ReportSection& section, std::size_t number, const Shown& shown) {
   std::string html = fmt::format("<section id=\"r{}\"><h2>{}</h2>\n<p class=\"soft\">{}</p>\n", number,
                                  text_of(section.title), text_of(section.question));
@@ -237,6 +243,9 @@ std::string body_html(const Report& report, const Shown& shown) {
       "<title>{}</title>\n<style>{}</style></head>\n<body><main>\n<h1>{}</h1>\n",
       kPolicy, text_of(report.title), kStyle, text_of(report.title));
   html += html_answer(report) + html_advice(report);
+  for (const ReportFleet& fleet : report.fleets) {
+    html += html_fleet(fleet, shown);
+  }
   for (std::size_t i = 0; i < report.sections.size(); ++i) {
     html += html_section(report.sections[i], i + 1, shown);
   }

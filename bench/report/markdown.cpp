@@ -27,6 +27,11 @@ std::string predicted_mark(bool predicted) {
   return predicted ? " (predicted, not measured)" : "";
 }
 
+std::string markdown_fleet(const ReportFleet& fleet) {
+  return fmt::format("## {} machines: {}\n\n{}\n{}", fleet.machines, markdown_sentence(fleet.title),
+                     markdown_list(fleet.sentences), table_in_markdown(fleet.points));
+}
+
 std::string markdown_section(const ReportSection& section) {
   std::string text =
       fmt::format("## {}\n\n{}\n\n", markdown_sentence(section.title), markdown_sentence(section.question));
@@ -66,6 +71,9 @@ std::string report_markdown(const Report& report) {
     text += fmt::format("## What to change\n\n{}\n", advice_markdown(*report.advice, 3));
   }
   text += report.no_advice.empty() ? "" : markdown_sentence(report.no_advice) + "\n\n";
+  for (const ReportFleet& fleet : report.fleets) {
+    text += markdown_fleet(fleet);
+  }
   for (const ReportSection& section : report.sections) {
     text += markdown_section(section);
   }

@@ -13,14 +13,11 @@
 #include "bench/error.h"
 #include "bench/measure/finding.h"
 #include "bench/registry.h"
+#include "bench/report/fleet.h"
 #include "bench/report/sweep_report.h"
 
 namespace bench::report {
 namespace {
-
-bool is_predicted(const ResultDocument& document) {
-  return document.context.device.kind == "modelled" || !document.predicted.empty();
-}
 
 // Of a sweep whose points have a mode, all the same.
 std::string mode_in_words(const ResultDocument& document) {
@@ -31,12 +28,6 @@ std::string mode_in_words(const ResultDocument& document) {
   const bool holds =
       std::ranges::all_of(document.benchmarks, has_it) && std::ranges::all_of(document.predicted, has_it);
   return !holds ? "" : mode == "infer" ? " inference" : mode == "train" ? " training" : "";
-}
-
-std::string title_of(const ResultDocument& document) {
-  const SweepDescription& sweep = document.sweep;
-  return fmt::format("{}{}: {}{} on {}", is_predicted(document) ? "Predicted, " : "", sweep.name,
-                     sweep.workload, mode_in_words(document), document.context.device.name);
 }
 
 // More would be read by nobody, and a page has its limit.
@@ -183,6 +174,16 @@ void add_advice(const std::vector<ReportedResult>& results, const std::optional<
 
 }  // namespace
 
+bool is_predicted(const ResultDocument& document) {
+  return document.context.device.kind == "modelled" || !document.predicted.empty();
+}
+
+std::string title_of(const ResultDocument& document) {
+  const SweepDescription& sweep = document.sweep;
+  return fmt::format("{}{}: {}{} on {}", is_predicted(document) ? "Predicted, " : "", sweep.name,
+                     sweep.workload, mode_in_words(document), document.context.device.name);
+}
+
 Report report_of(std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current) {
   Report report;
   for (ReportedResult& result : results) {
@@ -195,6 +196,7 @@ Report report_of(std::vector<ReportedResult>& results, const std::optional<Train
     same->sections.push_back(report.sections.size() - 1);
   }
   tell_apart(report.sections);
+  report.fleets = fleets_of(results);
   choose_answer(results, report);
   add_advice(results, current, report);
   report.title = results.size() == 1

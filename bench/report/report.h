@@ -50,15 +50,29 @@ struct ReportEnvironment {
   Facts facts;
 };
 
+// Several machines with one model of device, in one sweep of one workload.
+struct ReportFleet {
+  std::string title;  // as of a section
+  std::size_t machines = 0;
+  std::vector<std::string> sentences;
+  TextTable points;  // a row a point, the widest spread first
+};
+
 struct Report {
   std::string title;
   std::vector<ReportedFinding> answer;  // at most five over all results, the recommendations first
   std::size_t more_findings = 0;        // that the runs printed and `answer` has no room for
   std::optional<Advice> advice;
   std::string no_advice;  // why several results give none; empty: they do, or there is one
+  std::vector<ReportFleet> fleets;
   std::vector<ReportSection> sections;
   std::vector<ReportEnvironment> environments;
 };
+
+// "batch: resnet50 inference on AMD EPYC".
+std::string title_of(const ResultDocument& document);
+
+bool is_predicted(const ResultDocument& document);
 
 // Sections in the order of the results. Reads points' params in place. `current`: how the user trains; none:
 // PyTorch's defaults, and no error where the results allow no advice. Throws UsageError where `current` is

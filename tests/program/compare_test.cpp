@@ -130,6 +130,43 @@ TEST(CompareProgram, TheSameRunTwiceCountsOnce) {
   }
 }
 
+// A run of each of several machines in the folder, each a tenth slower than the one before; `factors` by
+// machine.
+void write_fleet(const fs::path& folder, const std::vector<double>& factors) {
+  fs::create_directories(folder);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const std::string host = "node" + std::to_string(i + 1);
+    ResultDocument document = made_document((folder / host).string(), static_cast<int>(i), 1);
+    document.context.machine = "id of " + host;
+    document.context.google_benchmark["host_name"] = host;
+    for (MeasuredPoint& point : document.benchmarks) {
+      for (std::int64_t& sample : point.samples_ns) {
+        sample = static_cast<std::int64_t>(static_cast<double>(sample) * (1 + 0.1 * static_cast<double>(i)) *
+                                           factors[i]);
+      }
+    }
+    write_file(folder / (host + ".json"), to_text(to_json(document)));
+  }
+}
+
+TEST(CompareProgram, TheMachinesOfAFleetAreEachComparedWithThemselves) {
+  const TemporaryFolder folder;
+  const std::string base = folder.path() / "base";
+  const std::string next = folder.path() / "new";
+  write_fleet(base, std::vector<double>(8, 1));
+  write_fleet(next, {1.05, 1.05, 1.05, 1.05, 1.15, 1.05, 1.05, 1.05});
+  const Ended slower = compared({base}, {next});
+  EXPECT_EQ(slower.code, 1) << slower.out << slower.err;
+  EXPECT_THAT(slower.out,
+              AllOf(HasSubstr("of 8 machines, each compared with itself"),
+                    HasSubstr("Unlike the other machines: node5 +15 %; the median machine +5.0 %")));
+  write_fleet(next, std::vector<double>(9, 1));
+  fs::remove(next + "/node1.json");
+  const Ended same = compared({base}, {next});
+  EXPECT_EQ(same.code, 0) << same.out << same.err;
+  EXPECT_THAT(same.out, AllOf(HasSubstr("node1 measured only BASE"), HasSubstr("node9 measured only NEW")));
+}
+
 TEST(CompareProgram, VersionOneIsComparedWithVersionTwo) {
   const TemporaryFolder folder;
   Json old = Json::parse(read_file(BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-1.json"));

@@ -1,0 +1,28 @@
+// A fleet: machines with one model of device. What they are called, and which of them is unlike the rest.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+
+namespace bench {
+
+// Printable names by RunContext::machine: the host's name, with the device's id or the start of the machine's
+// own where hosts share a name. Contexts without a machine are passed over.
+std::map<std::string, std::string> machine_names(std::span<const RunContext* const> contexts);
+
+// What the points of a machine share: the median of their distances from the points' medians over the
+// machines. `rows`: by point, a logarithm of each machine, NaN where it has none. NaN of a machine that
+// shares no point with another.
+std::vector<double> shared_distances(const std::vector<std::vector<double>>& rows);
+
+// Indices of the values that are further than `least` from their median, and further than 3.5 robust standard
+// deviations: the modified z-score of Iglewicz and Hoaglin (1993, How to Detect and Handle Outliers).
+// NaN is no value. None below four values: which of three is unlike the rest is not known.
+std::vector<std::size_t> outliers_of(std::span<const double> values, double least);
+
+}  // namespace bench
