@@ -225,13 +225,13 @@ class Judge {
                           .estimate = comparison.points[i],
                           .reason = reason_of(comparison.points[i].reason, calibration, one_run)};
       if (!suite.machines.empty()) {
-        const MachineValues values = values_by_machine(suite, point, metric);
-        change.base = values.base.empty() ? change.base : median(values.base);
-        change.next = values.next.empty() ? change.next : median(values.next);
-        changes.push_back(values.change);
-        for (const double of_machine : values.change) {
+        const MachineChanges of_machines = changes_by_machine(suite, point, metric);
+        change.base = of_machines.base;
+        change.next = of_machines.next;
+        for (const double of_machine : of_machines.change) {
           change.machines.push_back(std::exp(of_machine - taken_out));
         }
+        changes.push_back(of_machines.change);
       }
       judgement_.points[first + points[i]].changes.push_back(std::move(change));
     }

@@ -201,29 +201,33 @@ RunsToCompare paired_by_machine(const Suite& suite, Metric metric, const std::ve
   return pairs;
 }
 
-MachineValues values_by_machine(const Suite& suite, const MatchedPoint& point, Metric metric) {
-  MachineValues values;
+MachineChanges changes_by_machine(const Suite& suite, const MatchedPoint& point, Metric metric) {
+  MachineChanges changes;
+  std::vector<double> base;
+  std::vector<double> known;
   for (const SuiteMachine& machine : suite.machines) {
     const MatchedPoint taken = on_machine(point, machine);
-    values.change.push_back(std::numeric_limits<double>::quiet_NaN());
+    changes.change.push_back(std::numeric_limits<double>::quiet_NaN());
     if (!has_metric(taken, metric) || !incomparable_on_machine(point, machine).empty()) {
       continue;
     }
-    values.base.push_back(median(values_of(taken, Side::base, metric)));
-    values.next.push_back(median(values_of(taken, Side::next, metric)));
-    BothSides<double> level;
+    BothSides<std::vector<double>> levels;
     for (const Side side : kSides) {
-      std::vector<double> levels;
       for (const RunPoint* run : taken.runs[side]) {
-        if (const double known = level_of(run, metric); !std::isnan(known)) {
-          levels.push_back(known);
+        if (const double level = level_of(run, metric); !std::isnan(level)) {
+          levels[side].push_back(level);
         }
       }
-      level[side] = median(levels);
     }
-    values.change.back() = level.next - level.base;
+    base.push_back(median(levels.base));
+    known.push_back(median(levels.next) - base.back());
+    changes.change.back() = known.back();
   }
-  return values;
+  if (!known.empty()) {
+    changes.base = value_of_level(median(base), metric);
+    changes.next = value_of_level(median(base) + median(known), metric);
+  }
+  return changes;
 }
 
 MetricChange compare_bytes(const Suite& suite, const MatchedPoint& point, Metric metric, double threshold) {

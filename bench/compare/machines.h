@@ -41,13 +41,14 @@ std::string incomparable_times(const Suite& suite, const MatchedPoint& point);
 RunsToCompare paired_by_machine(const Suite& suite, Metric metric, const std::vector<std::size_t>& points,
                                 const std::string& calibration);
 
-// By machine, the medians of its runs' values; one that cannot compare the point has none.
-struct MachineValues {
-  std::vector<double> base;
-  std::vector<double> next;
-  std::vector<double> change;  // of level_of(), by machine of the suite; NaN: none
+// What became of a point on each machine that can compare it, and on a usual one: it takes BASE's median over
+// the machines, and changes as the median machine does. Each side's own median may be another machine's.
+struct MachineChanges {
+  double base = 0;  // nanoseconds, or a share
+  double next = 0;
+  std::vector<double> change;  // of level_of(), by machine of the suite; NaN: it cannot compare the point
 };
-MachineValues values_by_machine(const Suite& suite, const MatchedPoint& point, Metric metric);
+MachineChanges changes_by_machine(const Suite& suite, const MatchedPoint& point, Metric metric);
 
 // compare_bytes() on each machine: more, or less, only where every machine agrees.
 MetricChange compare_bytes(const Suite& suite, const MatchedPoint& point, Metric metric, double threshold);

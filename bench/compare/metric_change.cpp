@@ -83,6 +83,10 @@ double level_of(const RunPoint* point, Metric metric) {
   return point->stall && *point->stall < 1 ? -std::log1p(-*point->stall) : kNone;
 }
 
+double value_of_level(double level, Metric metric) {
+  return metric == Metric::time ? std::exp(level) : -std::expm1(-level);
+}
+
 std::vector<double> values_of(const MatchedPoint& point, Side side, Metric metric) {
   std::vector<double> values;
   for (const RunPoint* run : point.runs[side]) {

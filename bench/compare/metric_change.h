@@ -43,6 +43,9 @@ struct MetricChange {
 // NaN where the run (nullptr: it lacks the point) has no such value. Metric: time or stall.
 double level_of(const RunPoint* point, Metric metric);
 
+// The time or the stall of a level.
+double value_of_level(double level, Metric metric);
+
 // Whether both sides have a level.
 bool has_metric(const MatchedPoint& point, Metric metric);
 

@@ -135,6 +135,9 @@ TEST(CompareMachines, TheMachineThatChangedOtherwiseIsNamed) {
   EXPECT_THAT(headlines(judgement), Contains(AllOf(HasSubstr("Unlike the other machines: node4 +12 %; the "
                                                              "median machine +0.1 %"),
                                                    Not(HasSubstr("node3")))));
+  const MetricChange& time = time_of(judgement, 0);
+  EXPECT_NEAR(time.base, 10.5e6, 0.02e6) << "the mean of the two machines in the middle, node1 and node4";
+  EXPECT_NEAR(time.next / time.base, 1, 0.003) << "node4's own change moves no other machine's";
   const std::vector<JudgedMachine>& found = judgement.suites.front().machines;
   EXPECT_TRUE(found.at(3).outlier);
   EXPECT_NEAR(found.at(3).ratio.value(), 1.12, 0.003);
