@@ -11,6 +11,9 @@ namespace bench {
 
 std::string changed_words(const TrainingSettings& now, const TrainingSettings& then) {
   std::vector<std::string> words;
+  if (now.cards != then.cards) {
+    words.push_back(fmt::format("cards {} → {}", now.cards, then.cards));
+  }
   if (now.dtype != then.dtype) {
     words.push_back(fmt::format("{} → {}", now.dtype, then.dtype));
   }
@@ -48,6 +51,10 @@ std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings&
     loader.push_back(fmt::format("pin_memory={}", then.pin ? "True" : "False"));
   }
   std::vector<std::string> settings;
+  if (now.cards != then.cards) {
+    settings.push_back(
+        fmt::format("torchrun --nproc_per_node={}, DistributedDataParallel(model)", then.cards));
+  }
   if (!loader.empty()) {
     settings.push_back(fmt::format("DataLoader({})", fmt::join(loader, ", ")));
   }
@@ -100,6 +107,9 @@ std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSet
                         ? "8 bits of precision: " + compare
                         : "a range of 6e-8 to 65504: " + std::string(training ? "scale the loss, and " : "") +
                               compare);
+  }
+  if (now.cards != then.cards) {
+    costs.push_back(fmt::format("{} cards in place of {}", then.cards, now.cards));
   }
   if (!training) {
     return costs;

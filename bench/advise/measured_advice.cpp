@@ -29,8 +29,8 @@ constexpr double kKnee = 0.95;  // and fewer workers as measured where noise hid
 
 class Adviser {
  public:
-  Adviser(const StepModel& model, const TrainingSettings& current)
-      : model_(model), now_{.settings = current, .step = model.at(current)} {}
+  Adviser(const StepModel& model, const TrainingSettings& current, const std::vector<std::int64_t>& cards)
+      : model_(model), now_{.settings = current, .step = model.at(current)}, cards_(cards) {}
 
   Advice advice() {
     Advice advice;
@@ -80,8 +80,10 @@ class Adviser {
 
   std::vector<BudgetPart> budget() const {
     const LoadedStep& parts = now_.step.parts;
-    std::vector<BudgetPart> budget{{"computing", parts.computing_ns - now_.step.launching_ns},
+    const double exchanging = now_.step.exchanging_ns;
+    std::vector<BudgetPart> budget{{"computing", parts.computing_ns - now_.step.launching_ns - exchanging},
                                    {"launching", now_.step.launching_ns},
+                                   {"exchanging gradients", exchanging},
                                    {"copying", parts.copying_ns},
                                    {"waiting for data", parts.waiting_ns},
                                    {"between steps", parts.handover_ns}};
@@ -136,8 +138,8 @@ class Adviser {
     if (!is_training()) {
       return settings;
     }
-    const std::int64_t effective = now_.settings.batch * now_.settings.accumulate;
-    settings.accumulate = std::max<std::int64_t>(1, effective / settings.batch);
+    settings.accumulate =
+        std::max<std::int64_t>(1, now_.settings.effective_batch() / (settings.batch * settings.cards));
     return settings;
   }
 
@@ -166,6 +168,13 @@ class Adviser {
       if (dtype != current.dtype && current.batch >= batches.front() && current.batch <= batches.back()) {
         singles_.push_back(option(settings));
       }
+    }
+    for (const std::int64_t cards : cards_) {
+      TrainingSettings settings = current;
+      settings.cards = cards;
+      settings = with_same_effective_batch(settings);
+      model_.check(settings);
+      singles_.push_back(option(settings));
     }
     std::erase_if(singles_, [&](const StepOption& one) { return one.settings == current; });
     all_ = best_of_all();
@@ -241,6 +250,9 @@ class Adviser {
       if (!file.empty() && used) {
         change.evidence.push_back(file);
       }
+    }
+    if (then.settings.cards > 1 && model_.link() != nullptr) {
+      change.evidence.push_back("predicted over " + model_.link()->in_words());
     }
     return change;
   }
@@ -320,7 +332,8 @@ class Adviser {
                       "one host feeds.",
                       now_.settings.cards, now_.settings.cards));
     }
-    if (now_.settings.cards > 1 && is_training()) {
+    const bool several = now_.settings.cards > 1 && is_training();
+    if (several && model_.link() == nullptr) {
       advice.warnings.push_back(
           fmt::format("What {} cards exchange after each step is not counted; {}, less without NVLink.",
                       now_.settings.cards, published_scaling_in_words()));
@@ -333,6 +346,7 @@ class Adviser {
 
   const StepModel& model_;
   StepOption now_;
+  std::vector<std::int64_t> cards_;    // to consider
   std::vector<StepOption> singles_{};  // one setting changed each
   StepOption all_{};                   // the best of all together
   std::vector<StepOption> paying_{};
@@ -340,7 +354,7 @@ class Adviser {
 
 }  // namespace
 
-Advice advice_from(const StepModel& model, TrainingSettings current) {
+Advice advice_from(const StepModel& model, TrainingSettings current, const std::vector<std::int64_t>& cards) {
   std::optional<std::string> assumed;
   if (current.batch == 0) {
     const auto batches = model.batches(model.dtypes().front());
@@ -351,7 +365,7 @@ Advice advice_from(const StepModel& model, TrainingSettings current) {
     assumed = fmt::format("The batch was not given: {} is assumed; give --current batch=…", current.batch);
   }
   model.check(current);
-  Advice advice = Adviser(model, current).advice();
+  Advice advice = Adviser(model, current, cards).advice();
   if (assumed) {
     advice.warnings.push_back(*assumed);
   }
@@ -387,14 +401,19 @@ std::string times_that_differ(const std::vector<AdviceFile>& files) {
 
 }  // namespace
 
-Advice advice_from_results(const std::vector<std::string>& paths, const TrainingSettings& current) {
+Advice advice_from_results(const std::vector<std::string>& paths, const TrainingSettings& current,
+                           const std::optional<SeveralCards>& several) {
   std::vector<AdviceFile> files;
   for (const std::string& path : paths) {
     constexpr std::size_t kLongestPath = 4096;
     files.push_back(
         {.path = printable(path, kLongestPath), .json = read_json(path), .document = read_result(path)});
   }
-  Advice advice = advice_from(StepModel(files), current);
+  StepModel model(files);
+  if (several) {
+    model.join_cards(several->link, several->catalogue);
+  }
+  Advice advice = advice_from(model, current, several ? several->cards : std::vector<std::int64_t>());
   if (const std::string differ = times_that_differ(files); !differ.empty()) {
     advice.contradictions.push_back(differ);
   }

@@ -65,7 +65,12 @@ void check_same_machine(const AdviceFile& first, const AdviceFile& other) {
 }  // namespace
 
 double ModelledStep::deviation() const {
-  return std::hypot(device_deviation, loading_deviation, run_deviation);
+  return std::hypot(std::hypot(device_deviation, loading_deviation, run_deviation), exchange_deviation);
+}
+
+void StepModel::join_cards(CardsLink link, LinkCatalogue catalogue) {
+  link_ = std::move(link);
+  catalogue_ = std::move(catalogue);
 }
 
 StepModel::StepModel(const std::vector<AdviceFile>& files) {
@@ -241,7 +246,7 @@ std::optional<std::int64_t> StepModel::largest_batch(const std::string& dtype) c
   return device_ ? device_->in(dtype)->largest : std::nullopt;
 }
 
-StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) const {
+StepModel::DeviceStep StepModel::one_card(const TrainingSettings& settings) const {
   if (!device_) {
     const TrainingSettings measured = loading_->measured();
     if (settings.batch != measured.batch || settings.dtype != measured.dtype) {
@@ -288,6 +293,35 @@ StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) c
           .host_ns = std::lerp(below.host_ns, above->host_ns, part)};
 }
 
+// Gradients are exchanged once for all accumulations.
+StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) const {
+  DeviceStep step = one_card(settings);
+  if (settings.cards == 1 || !link_ || !device_ || task_.mode != "train") {
+    return step;
+  }
+  const EvaluatedCurve& curve = *device_->in(settings.dtype);
+  const auto near = std::ranges::find_if(
+      curve.points, [&](const EvaluatedPoint& point) { return point.batch >= settings.batch; });
+  if (!near->timeline) {
+    throw UsageError(
+        fmt::format("--link: {} has no times of its gradients at batch {}; measure it again with "
+                    "this version",
+                    files_.at("batch"), near->batch));
+  }
+  const OneCard one{.timeline = *near->timeline,
+                    .step_ns = step.ns,
+                    .overlap = crosses_bus_,
+                    .narrow = settings.dtype != "fp32" && settings.dtype != "tf32"};
+  const ParallelStep several = parallel_step(one, settings.cards, *link_, catalogue_);
+  const double loss = several.loss == nullptr ? 1 : several.loss->likely;
+  step.exchanging_ns =
+      (step.ns + several.replay.exposed_ns / static_cast<double>(settings.accumulate)) * loss - step.ns;
+  step.ns += step.exchanging_ns;
+  step.gpu_ns += step.exchanging_ns;
+  step.exchange_deviation = std::log(several.step80_ns.high / several.step80_ns.low) / (2 * kZ80);
+  return step;
+}
+
 // As it was measured, times the ratio of the two kinds of memory.
 std::optional<double> StepModel::copy_ns(const TrainingSettings& settings) const {
   if (!knows_copies() || !device_) {
@@ -330,6 +364,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
   step.device_ns = device.ns;
   step.device_bytes = device.bytes;
   step.device_deviation = device.deviation;
+  step.exchange_deviation = device.exchange_deviation;
   const bool computes_on_cores =
       device_ ? !crosses_bus_ : loading_ != nullptr && loading_->measured_on_cores();
   step.run_deviation = computes_on_cores ? kRunDeviation : 0;
@@ -356,6 +391,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
                                  : std::max(kLeastDeviation, model) * std::min(1.0, kHidden + others);
     step.run_deviation = std::max(step.run_deviation, kRunDeviation * std::min(1.0, kNearlyHidden + others));
   }
+  step.exchanging_ns = std::min(device.exchanging_ns, step.parts.computing_ns);
   if (const auto fixed = fixed_.find(settings.dtype); fixed != fixed_.end()) {
     step.fixed_ns = std::min(fixed->second.ns, step.parts.computing_ns);
     step.launching_ns = std::min(fixed->second.launching_ns, step.fixed_ns);

@@ -12,6 +12,7 @@
 #include "bench/advise/loading_model.h"
 #include "bench/evaluate/evaluated_device.h"
 #include "bench/measure/result.h"
+#include "bench/model/parallel_step.h"
 
 namespace bench {
 
@@ -22,6 +23,7 @@ struct ModelledStep {
   double device_ns = 0;           // computing alone, without workers on its cores
   double fixed_ns = 0;            // of computing: what a step costs before any sample
   double launching_ns = 0;        // of computing: starting operations
+  double exchanging_ns = 0;       // of computing: what several cards take longer than one
   double host_ns = 0;             // the host takes to launch all operations; 0: not known
   std::int64_t device_bytes = 0;  // at the peak; 0: not known
   double host_bytes = 0;          // of batches and workers; 0: not known
@@ -30,6 +32,7 @@ struct ModelledStep {
   double device_deviation = 0;
   double loading_deviation = 0;
   double run_deviation = 0;
+  double exchange_deviation = 0;  // by the link and by what steps of several cards take over their replay
 
   double deviation() const;  // of the step's time in another run
 };
@@ -46,6 +49,9 @@ class StepModel {
   // image sizes, a sweep that advises on nothing, no result of the batch and none of the workers sweep.
   explicit StepModel(const std::vector<AdviceFile>& files);
 
+  // Cards that train together exchange gradients over this from now on.
+  void join_cards(CardsLink link, LinkCatalogue catalogue);
+
   // Throws UsageError for settings that no result here answers.
   void check(const TrainingSettings& settings) const;
   // Throws UsageError for a batch or a dtype that was not measured.
@@ -57,6 +63,7 @@ class StepModel {
   const EvaluatedTask& task() const { return task_; }
   bool predicted() const { return device_ && device_->predicted; }
   bool crosses_bus() const { return crosses_bus_; }
+  const CardsLink* link() const { return link_ ? &*link_ : nullptr; }
   bool knows_copies() const { return pinned_bytes_per_s_ > 0 && pageable_bytes_per_s_ > 0; }
   double copy_rate(bool pinned) const { return pinned ? pinned_bytes_per_s_ : pageable_bytes_per_s_; }
   std::vector<std::string> dtypes() const;
@@ -75,8 +82,11 @@ class StepModel {
     std::int64_t bytes = 0;
     double gpu_ns = 0;  // of a prediction, as its host_ns; 0: not known
     double host_ns = 0;
+    double exchanging_ns = 0;  // of ns
+    double exchange_deviation = 0;
   };
   DeviceStep device_step(const TrainingSettings& settings) const;
+  DeviceStep one_card(const TrainingSettings& settings) const;
   std::optional<double> copy_ns(const TrainingSettings& settings) const;
   void read_fixed_times(const ResultDocument& batches, const ResultDocument* kernels);
 
@@ -94,6 +104,8 @@ class StepModel {
     std::int64_t largest = 0;
   };
   std::map<std::string, Limit> limits_;  // by dtype, of a memory result
+  std::optional<CardsLink> link_;
+  LinkCatalogue catalogue_;
   bool crosses_bus_ = false;
   double pinned_bytes_per_s_ = 0;
   double pageable_bytes_per_s_ = 0;

@@ -15,7 +15,12 @@ Estimate speedup(const StepOption& now, const StepOption& then) {
   // Both use one measured time of the device: its error cancels in the ratio.
   const double device = same_point ? std::abs(now.step.device_deviation - then.step.device_deviation)
                                    : std::hypot(now.step.device_deviation, then.step.device_deviation);
-  const double deviation = std::hypot(device, now.step.loading_deviation, then.step.loading_deviation);
+  // So do steps of one number of cards.
+  const double exchange = now.settings.cards == then.settings.cards
+                              ? std::abs(now.step.exchange_deviation - then.step.exchange_deviation)
+                              : std::hypot(now.step.exchange_deviation, then.step.exchange_deviation);
+  const double deviation =
+      std::hypot(std::hypot(device, exchange), now.step.loading_deviation, then.step.loading_deviation);
   return {.value = value,
           .ci95 = Interval{.low = value * std::exp(-kZ90 * deviation),
                            .high = value * std::exp(kZ90 * deviation)}};

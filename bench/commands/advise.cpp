@@ -22,6 +22,7 @@
 #include "bench/cli/options.h"
 #include "bench/cli/progress.h"
 #include "bench/clock.h"
+#include "bench/commands/link_words.h"
 #include "bench/commands/setup.h"
 #include "bench/commands/short_sweeps.h"
 #include "bench/commands/stand_in.h"
@@ -31,6 +32,7 @@
 #include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/run/gpu_files.h"
 #include "bench/run/result_folder.h"
 #include "bench/workload.h"
 
@@ -114,6 +116,19 @@ void refuse_others(const Command& command, const CommandWords& words, const std:
   }
 }
 
+// Other numbers of cards, or what joins those that there are.
+std::optional<SeveralCards> cards_asked_for(const CommandWords& words, const TrainingSettings& current) {
+  if (current.cards == 1 || !words.has("link")) {
+    refuse_link_without_cards(words);
+  }
+  if (!words.has("cards") && !words.has("link")) {
+    return std::nullopt;
+  }
+  return SeveralCards{.cards = words.has("cards") ? cards_of(words) : std::vector<std::int64_t>(),
+                      .link = link_of(words, "cuda"),
+                      .catalogue = link_catalogue()};
+}
+
 Advice advice_asked_for(const Command& command, const CommandWords& words) {
   if (words.has_dashes()) {
     throw UsageError(fmt::format("advise: '--' is no option; accepted: bench advise {}", command.usage));
@@ -130,15 +145,16 @@ Advice advice_asked_for(const Command& command, const CommandWords& words) {
   const std::string* const settings = words.text_of("current");
   const TrainingSettings current =
       settings == nullptr ? TrainingSettings{} : parse_settings("--current", *settings);
+  const std::optional<SeveralCards> several = cards_asked_for(words, current);
   if (!words.before().empty()) {
-    refuse_others(command, words, "results", {"current"});
-    return advice_from_results(result_paths(words.before()), current);
+    refuse_others(command, words, "results", {"current", "cards", "link", "per-host", "bucket"});
+    return advice_from_results(result_paths(words.before()), current, several);
   }
   if (!words.has("workload") && !words.has("onnx")) {
     throw UsageError(fmt::format(
         "advise: no results, readings or network are given; accepted: bench advise {}", command.usage));
   }
-  return advice_from_results(measured_here(words, current), current);
+  return advice_from_results(measured_here(words, current), current, several);
 }
 
 ExitCode run_advise(const Command& command, const std::vector<std::string>& given) {
@@ -163,12 +179,13 @@ ExitCode run_advise(const Command& command, const std::vector<std::string>& give
 }  // namespace
 
 Command advise_command() {
-  return {
+  Command command{
       .name = "advise",
       .usage = "[options] RESULT.json… | --workload NAME | --observed FILE",
       .brief = "RESULT…",
       .question = "what limits my training, and which changes pay?",
       .options = {{"current", "LIST", "how you train: batch=16,accumulate=8,workers=0,pin=no,dtype=fp32"},
+                  {"cards", "AXIS", "consider so many cards too: 2,4"},
                   {"workload", "NAME", "without results: short sweeps of it, run here"},
                   {"onnx", "FILE", "your own network in its place; --input as in a sweep"},
                   {"input", "LIST", "with --onnx: images=1x3x320x320"},
@@ -186,6 +203,9 @@ Command advise_command() {
                    "bench advise batch-resnet50-cuda-0.json workers-resnet50-cuda-0.json",
                    "bench advise --observed results/observed/case-a.json"},
       .run = run_advise};
+  const std::vector<CommandArgument> link = link_options();
+  command.options.insert(command.options.begin() + 2, link.begin(), link.end());
+  return command;
 }
 
 }  // namespace bench

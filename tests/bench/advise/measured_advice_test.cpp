@@ -11,6 +11,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "tests/bench/evaluate/documents.h"
+#include "tests/bench/model/program_data.h"
 
 namespace bench {
 namespace {
@@ -385,6 +386,54 @@ TEST(MeasuredAdvice, WhatSeveralCardsExchangeIsSaidNotToBeCounted) {
               ::testing::Contains(HasSubstr("What 4 cards exchange")));
   EXPECT_THAT(advice_from(StepModel({file}), {.batch = 4}).warnings,
               ::testing::Not(::testing::Contains(HasSubstr("exchange"))));
+}
+
+StepModel joined(const char* link) {
+  AdviceFile file = batch_file();
+  for (MeasuredPoint& point : file.document.benchmarks) {
+    point.timeline = even_timeline(point.stats.median_ns, 1, 200e6);
+  }
+  StepModel model({file});
+  const LinkCatalogue links = links_from_json(testing::json_of("links.json"));
+  model.join_cards({.link = CardLinks{.inside = links.get("--link", link)}}, links);
+  return model;
+}
+
+TEST(MeasuredAdvice, MoreCardsPayByTheirLink) {
+  const Advice advice = advice_from(joined("nvlink3"), {.batch = 8}, {2, 4});
+  const Change* const four = change_named(advice, "cards 1 → 4");
+  ASSERT_NE(four, nullptr);
+  EXPECT_GT(four->speedup, 3);
+  EXPECT_LT(four->speedup, 4);
+  EXPECT_LT(four->speedup90->low, four->speedup);
+  EXPECT_THAT(four->setting, HasSubstr("torchrun --nproc_per_node=4"));
+  EXPECT_THAT(four->costs, ::testing::Contains(HasSubstr("effective batch 8 → 32")));
+  EXPECT_THAT(four->evidence, ::testing::Contains(HasSubstr("predicted over ")));
+  // 80 ms a step of 200 MB: 320 ms over the wire for both directions.
+  const Advice slow = advice_from(joined("eth-10g"), {.batch = 8}, {2});
+  EXPECT_EQ(change_named(slow, "cards 1 → 2"), nullptr);
+}
+
+TEST(MeasuredAdvice, WhatCardsExchangeIsAPartOfTheStepAndOnceForAllAccumulations) {
+  const StepModel model = joined("eth-10g");
+  const double one = model.at({.batch = 8}).parts.step_ns;
+  const ModelledStep two = model.at({.batch = 8, .cards = 2});
+  EXPECT_NEAR(two.parts.step_ns, one + two.exchanging_ns, 1);
+  EXPECT_GT(two.exchanging_ns, 80e6);
+  EXPECT_LT(model.at({.batch = 8, .accumulate = 8, .cards = 2}).exchanging_ns, 0.3 * two.exchanging_ns);
+  const Advice advice = advice_from(model, {.batch = 8, .cards = 2});
+  EXPECT_GT(part_named(advice, "exchanging gradients"), 80e6);
+  EXPECT_THAT(advice.warnings, ::testing::Not(::testing::Contains(HasSubstr("is not counted"))));
+  // Fewer accumulations keep the effective batch.
+  EXPECT_NE(change_named(advice_from(joined("nvlink3"), {.batch = 8, .accumulate = 4}, {2}),
+                         "cards 1 → 2, accumulate 4 → 2"),
+            nullptr);
+}
+
+TEST(MeasuredAdvice, ALinkNeedsTheTimesOfGradients) {
+  StepModel model({batch_file()});
+  model.join_cards({.link = CardLinks{}}, {});
+  EXPECT_THROW(advice_from(model, {.batch = 8}, {2}), UsageError);
 }
 
 TEST(MeasuredAdvice, SettingsBeyondAHostAreRefused) {
