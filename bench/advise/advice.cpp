@@ -16,6 +16,8 @@ std::string name_of(Bottleneck bottleneck) {
       return "VRAM";
     case Bottleneck::bus:
       return "bus";
+    case Bottleneck::link:
+      return "link";
     case Bottleneck::loader_cpu:
       return "loader CPU";
     case Bottleneck::storage:

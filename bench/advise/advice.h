@@ -34,6 +34,7 @@ enum class Bottleneck {
   launch,      // the host starts operations more slowly than the device ends them
   vram,        // the device's memory: a larger batch does not fit
   bus,         // copies to the device
+  link,        // between cards, which exchange gradients
   loader_cpu,  // decoding and transforms
   storage,     // reading samples
   host_memory,

@@ -75,6 +75,13 @@ class Diagnosis {
                                   100 * share(parts.copying_ns), step);
       return;
     }
+    if (share(now_.step.exchanging_ns) >= 2 * kCounts) {
+      advice.bottleneck = Bottleneck::link;
+      advice.reason = fmt::format(
+          "Exchanging gradients between {} cards takes {:.0f} % of a step of {}, by prediction.",
+          now_.settings.cards, 100 * share(now_.step.exchanging_ns), step);
+      return;
+    }
     // As a prediction's own findings say it.
     if (const double work = parts.computing_ns - now_.step.launching_ns; now_.step.host_ns > work) {
       advice.bottleneck = Bottleneck::launch;
@@ -103,7 +110,7 @@ class Diagnosis {
                         : paying_.empty()    ? Bottleneck::none
                                              : Bottleneck::compute;
     advice.reason =
-        fmt::format("Computing takes {:.0f} % of a step of {}{}.", 100 * share(parts.computing_ns), step,
+        fmt::format("Computing takes {:.0f} % of a step of {}{}.", 100 * share(parts.computing_ns - now_.step.exchanging_ns), step,
                     open              ? "; " + *open
                     : nothing_else    ? "; no other batch and no other dtype was measured"
                     : paying_.empty() ? "; no setting that was measured brings more"

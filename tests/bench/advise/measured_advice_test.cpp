@@ -423,6 +423,8 @@ TEST(MeasuredAdvice, WhatCardsExchangeIsAPartOfTheStepAndOnceForAllAccumulations
   EXPECT_LT(model.at({.batch = 8, .accumulate = 8, .cards = 2}).exchanging_ns, 0.3 * two.exchanging_ns);
   const Advice advice = advice_from(model, {.batch = 8, .cards = 2});
   EXPECT_GT(part_named(advice, "exchanging gradients"), 80e6);
+  EXPECT_EQ(name_of(advice.bottleneck), "link");
+  EXPECT_THAT(advice.reason, HasSubstr("between 2 cards takes"));
   EXPECT_THAT(advice.warnings, ::testing::Not(::testing::Contains(HasSubstr("is not counted"))));
   // Fewer accumulations keep the effective batch.
   EXPECT_NE(change_named(advice_from(joined("nvlink3"), {.batch = 8, .accumulate = 4}, {2}),
