@@ -273,11 +273,12 @@ if(BENCH_CUDA_FOUND)
   target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUBLASLT_INCLUDE_DIR}
                                                                    ${CUDAToolkit_INCLUDE_DIRS})
   # The driver's library is never linked: the program starts on a machine without one. cuDNN, cuBLASLt and nvrtc are
-  # opened when they are first called (kernels/devices/cuda/toolkit/dynload.h), from LD_LIBRARY_PATH or from where they were found.
+  # opened when they are first called (kernels/devices/cuda/toolkit/dynload.h): from LD_LIBRARY_PATH, else in the build folder from
+  # where they were found, and for the installed program see Install.cmake.
   target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static)
   foreach(library IN ITEMS ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} ${NVRTC_LIBRARY})
     get_filename_component(folder "${library}" DIRECTORY)
-    target_link_options(bench_cuda_libraries INTERFACE "LINKER:-rpath,${folder}")
+    list(APPEND CMAKE_BUILD_RPATH "${folder}")
   endforeach()
 else()
   message(STATUS "CUDA device: off: ${BENCH_CUDA_MISSING}")

@@ -2,6 +2,19 @@
 # packages.txt; why each was chosen is in docs/dependencies.md.
 include(FindPackageMessage)
 
+# Linked as archives where the distribution has them: the program then runs where these libraries are missing. libarchive's shared
+# one brings ICU through libxml2, 33 MB, for formats that nobody here reads.
+find_library(BENCH_JPEG_ARCHIVE libjpeg.a)
+find_library(BENCH_ARCHIVE_ARCHIVE libarchive.a)
+find_library(BENCH_ZLIB_ARCHIVE libz.a)
+mark_as_advanced(BENCH_JPEG_ARCHIVE BENCH_ARCHIVE_ARCHIVE BENCH_ZLIB_ARCHIVE)
+if(BENCH_JPEG_ARCHIVE)
+  set(JPEG_LIBRARY_RELEASE "${BENCH_JPEG_ARCHIVE}" CACHE FILEPATH "" FORCE)
+endif()
+if(BENCH_ARCHIVE_ARCHIVE AND BENCH_ZLIB_ARCHIVE)
+  set(LibArchive_LIBRARY "${BENCH_ARCHIVE_ARCHIVE}" CACHE FILEPATH "" FORCE)
+endif()
+
 function(bench_require package debian_package)
   find_package(${package} ${ARGN} QUIET)
   if(NOT ${package}_FOUND)
@@ -20,3 +33,6 @@ bench_require(Eigen3 libeigen3-dev NO_MODULE)
 bench_require(JPEG libjpeg-dev)
 bench_require(LibArchive libarchive-dev)
 bench_require(Threads g++)
+if(BENCH_ARCHIVE_ARCHIVE AND BENCH_ZLIB_ARCHIVE)
+  set_property(TARGET LibArchive::LibArchive APPEND PROPERTY INTERFACE_LINK_LIBRARIES "${BENCH_ZLIB_ARCHIVE}")
+endif()

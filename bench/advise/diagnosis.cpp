@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/advise/change_words.h"
+#include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -236,8 +237,8 @@ class Diagnosis {
     }
     const ModelledStep half = model_.at(settings);
     const double fixed = 2 * half.device_ns - now_.step.device_ns;
-    const double error = kZ90 * std::hypot(2 * half.device_ns * half.device_deviation,
-                                           now_.step.device_ns * now_.step.device_deviation);
+    const double error = kZ90 * combined_deviation({2 * half.device_ns * half.device_deviation,
+                                                    now_.step.device_ns * now_.step.device_deviation});
     return fixed > error ? std::optional(Gain{.share = fixed / 2 / now_.step.parts.step_ns}) : std::nullopt;
   }
 

@@ -12,6 +12,7 @@
 #include "bench/error.h"
 #include "bench/evaluate/host_limit.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/statistics.h"
 #include "bench/registry.h"
 
 namespace bench {
@@ -65,7 +66,7 @@ void check_same_machine(const AdviceFile& first, const AdviceFile& other) {
 }  // namespace
 
 double ModelledStep::deviation() const {
-  return std::hypot(std::hypot(device_deviation, loading_deviation, run_deviation), exchange_deviation);
+  return combined_deviation({device_deviation, loading_deviation, run_deviation, exchange_deviation});
 }
 
 void StepModel::join_cards(CardsLink link, LinkCatalogue catalogue) {
@@ -385,7 +386,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
     const double ratio =
         static_cast<double>(settings.batch) / static_cast<double>(loading_->measured().batch);
     const double model =
-        std::hypot(loading_->error().value_or(kUnknownDeviation), kScaled * std::log2(ratio));
+        combined_deviation({loading_->error().value_or(kUnknownDeviation), kScaled * std::log2(ratio)});
     step.loading_deviation = step.parts.measured_deviation
                                  ? std::max(kLeastDeviation, *step.parts.measured_deviation)
                                  : std::max(kLeastDeviation, model) * std::min(1.0, kHidden + others);

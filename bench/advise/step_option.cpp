@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "bench/measure/statistics.h"
+
 namespace bench {
 
 StepOption step_option(const StepModel& model, const TrainingSettings& settings) {
@@ -13,14 +15,16 @@ Estimate speedup(const StepOption& now, const StepOption& then) {
   const bool same_point =
       then.settings.batch == now.settings.batch && then.settings.dtype == now.settings.dtype;
   // Both use one measured time of the device: its error cancels in the ratio.
-  const double device = same_point ? std::abs(now.step.device_deviation - then.step.device_deviation)
-                                   : std::hypot(now.step.device_deviation, then.step.device_deviation);
+  const double device = same_point
+                            ? std::abs(now.step.device_deviation - then.step.device_deviation)
+                            : combined_deviation({now.step.device_deviation, then.step.device_deviation});
   // So do steps of one number of cards.
-  const double exchange = now.settings.cards == then.settings.cards
-                              ? std::abs(now.step.exchange_deviation - then.step.exchange_deviation)
-                              : std::hypot(now.step.exchange_deviation, then.step.exchange_deviation);
+  const double exchange =
+      now.settings.cards == then.settings.cards
+          ? std::abs(now.step.exchange_deviation - then.step.exchange_deviation)
+          : combined_deviation({now.step.exchange_deviation, then.step.exchange_deviation});
   const double deviation =
-      std::hypot(std::hypot(device, exchange), now.step.loading_deviation, then.step.loading_deviation);
+      combined_deviation({device, exchange, now.step.loading_deviation, then.step.loading_deviation});
   return {.value = value,
           .ci95 = Interval{.low = value * std::exp(-kZ90 * deviation),
                            .high = value * std::exp(kZ90 * deviation)}};

@@ -35,7 +35,7 @@ std::vector<ProgramOption> describe_options() {
       {"memory-cap", "SIZE", "most memory of a point (default: 80 % of what is free)"},
       {"time-budget", "TIME", fmt::format("end measuring after this (default: {})", format_duration(budget))},
       {"seed", "N", fmt::format("draws the inputs and the order of points (default: {})", defaults.seed)},
-      {"out", "DIR", fmt::format("folder of result and picture (default: {})", defaults.out.string())},
+      {"out", "DIR", "folder of result and picture (default: results/local)"},
       {"no-plot", "", "draw no picture"},
       {"no-cache", "", "neither use nor keep anything in the cache folder (see --list)"},
       {"verbose", "", "print every finding and reason; with --help, every option"},

@@ -48,7 +48,7 @@ struct Options {
   std::vector<std::int64_t> memory_caps;             // bytes, growing
   std::chrono::nanoseconds time_budget = std::chrono::seconds(100);
   std::uint64_t seed = 1;  // below 2^63, so that every JSON reader keeps it
-  std::filesystem::path out = "results/local";
+  std::filesystem::path out;  // empty: default_result_folder()
   bool plot = true;
   bool cache = true;  // of autotuning's choices
   bool dry_run = false;

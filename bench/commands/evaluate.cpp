@@ -153,8 +153,13 @@ std::string dated_document(const Evaluation& evaluation) {
 }
 
 void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std::ostream& notes) {
-  const std::string* const folder = words.text_of("out");
-  ResultFile file(folder == nullptr ? "results/local" : *folder, "evaluate",
+  const std::string* const given = words.text_of("out");
+  const ResultFolder folder =
+      given == nullptr ? default_result_folder() : ResultFolder{.path = *given, .note = ""};
+  if (!folder.note.empty()) {
+    fmt::print(std::cerr, "{}\n", folder.note);
+  }
+  ResultFile file(folder.path, "evaluate",
                   fmt::format("{}-{}", evaluation.task.workload, evaluation.task.mode),
                   devices_in_name(evaluation));
   file.check_writable();

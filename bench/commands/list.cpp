@@ -17,7 +17,6 @@
 #include "bench/commands/setup.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
-#include "bench/error.h"
 #include "bench/json.h"
 #include "bench/modelled.h"
 #include "bench/registry.h"
@@ -89,13 +88,8 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
   fmt::print(out, "History of runs (--no-cache): {}\n", history ? history->string() : kNowhere);
 }
 
-// Empty where the catalogue cannot be read: --list says why in words.
 std::vector<Gpu> gpus_not_here() {
-  try {
-    return registry<ModelledDevices>().entries().empty() ? std::vector<Gpu>{} : gpu_catalogue().all();
-  } catch (const UsageError&) {
-    return {};
-  }
+  return registry<ModelledDevices>().entries().empty() ? std::vector<Gpu>{} : gpu_catalogue().all();
 }
 
 void print_json(std::ostream& out, const std::optional<std::filesystem::path>& choices) {

@@ -1,22 +1,18 @@
 #include "bench/commands/predict_how.h"
 
 #include <algorithm>
-#include <fstream>
-#include <iterator>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/cli/text.h"
-#include "bench/error.h"
 #include "bench/measure/axis.h"
-#include "bench/run/program_files.h"
+#include "bench/run/embedded_files.h"
 
 namespace bench {
 namespace {
 
-constexpr const char* kPage = "docs/predict-model.md";
 constexpr std::string_view kFence = "```";
 
 // The lines from the heading to the next of its level.
@@ -119,12 +115,7 @@ std::string table_below(std::string_view page, std::string_view heading,
 }
 
 std::string prediction_method(std::size_t width) {
-  const ProgramFile file = program_file(kPage);
-  std::ifstream in(file.path);
-  const std::string page{std::istreambuf_iterator<char>(in), {}};
-  if (file.path.empty() || page.empty()) {
-    throw UsageError(file.path.empty() ? file.problem : fmt::format("{} cannot be read", kPage));
-  }
+  const std::string_view page = embedded_text("docs/predict-model.md");
   return wrap(
              "A step of eager PyTorch, from the card's data sheet and coefficients that are fitted to "
              "published "

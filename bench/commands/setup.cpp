@@ -6,9 +6,9 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/host/cache_folder.h"
 #include "bench/host/host_info.h"
 #include "bench/host/system_state.h"
+#include "bench/host/user_folders.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/modelled.h"
@@ -63,7 +63,7 @@ const ModelledDevices* modelled_kind(const std::string& id) {
 // "; or the id of a GPU that is not here (the closest are t4, p4; all: bench --list --gpus)"; empty: there
 // are none.
 std::string modelled_in_words(const std::string& id) {
-  const std::vector<std::string> ids = closest_gpus(id);
+  const std::vector<std::string> ids = gpu_catalogue().closest(id);
   return ids.empty()
              ? ""
              : fmt::format(

@@ -21,6 +21,7 @@
 #include "bench/commands/setup.h"
 #include "bench/commands/summary.h"
 #include "bench/host/interrupt.h"
+#include "bench/host/user_folders.h"
 #include "bench/measure/sessions.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
@@ -29,6 +30,7 @@
 #include "bench/run/machine_watch.h"
 #include "bench/run/predicted_points.h"
 #include "bench/run/result_file.h"
+#include "bench/run/result_folder.h"
 #include "bench/run/runner.h"
 #include "bench/run/session.h"
 
@@ -73,7 +75,9 @@ class SweepRun {
         request_(make_request(options, type_, *device_, clock, ranks)),
         sweep_(type_.make(request_, *device_)),
         planned_(sweep_->plan(), request_, *device_, options.benchmark.filter),
-        file_(options.out, type_.name, request_.label,
+        folder_(options.out.empty() ? default_result_folder()
+                                    : ResultFolder{.path = options.out, .note = ""}),
+        file_(folder_.path, type_.name, request_.label,
               device_->info().id + (is_modelled() ? "-predicted" : "")) {
     device_->memory().set_cap(request_.largest_cap());
   }
@@ -124,6 +128,7 @@ class SweepRun {
     }
     if (!continued_) {
       print_start(options_, request_, *device_);
+      say_where_things_are_kept();
     }
     if (is_modelled() || plan().points.empty()) {
       predict();
@@ -146,6 +151,16 @@ class SweepRun {
  private:
   const SweepPlan& plan() const { return planned_.plan(); }
   bool is_modelled() const { return device_->model() != nullptr; }
+
+  void say_where_things_are_kept() const {
+    if (!folder_.note.empty()) {
+      fmt::print(std::cerr, "{}\n", folder_.note);
+    }
+    if (options_.cache && !is_modelled() && !cache_folder()) {
+      fmt::print(std::cerr,
+                 "nothing is kept from run to run: neither XDG_CACHE_HOME nor HOME names a folder\n");
+    }
+  }
 
   void start() {
     document_ = start_document(type_, request_, plan(), *device_, options_, argv_);
@@ -307,6 +322,7 @@ class SweepRun {
   SweepRequest request_;
   std::unique_ptr<Sweep> sweep_;
   PlannedSweep planned_;
+  ResultFolder folder_;
   ResultFile file_;
   ResultDocument document_;
   bool device_lost_ = false;

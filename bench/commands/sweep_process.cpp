@@ -14,6 +14,7 @@
 #include "bench/host/child_process.h"
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
+#include "bench/run/result_folder.h"
 
 namespace bench {
 namespace {
@@ -103,8 +104,8 @@ std::optional<std::string> run_sweep_process(const SweepProcess& process, const 
 }
 
 fs::path dated_folder(const std::string& command) {
-  const std::string name =
-      fmt::format("results/local/{}-{:%Y-%m-%dT%H-%M-%S}", command, fmt::localtime(std::time(nullptr)));
+  const std::string name = fmt::format("{}/{}-{:%Y-%m-%dT%H-%M-%S}", default_result_folder().path.string(),
+                                       command, fmt::localtime(std::time(nullptr)));
   fs::path folder = name;
   std::error_code error;
   for (int other = 2; fs::exists(folder, error); ++other) {

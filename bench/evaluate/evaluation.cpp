@@ -7,6 +7,7 @@
 
 #include "bench/error.h"
 #include "bench/evaluate/answers.h"
+#include "bench/measure/statistics.h"
 #include "bench/measure/suggest.h"
 #include "bench/model/gpu_model.h"
 
@@ -131,8 +132,9 @@ EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint
   if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
     return from_ends(a, b);
   }
-  const double own = std::hypot(*a.ratio_deviation, *b.ratio_deviation);
-  return within_factor(a, b, std::exp(kNormal80 * std::hypot(own, a.host_deviation - b.host_deviation)));
+  const double own = combined_deviation({*a.ratio_deviation, *b.ratio_deviation});
+  return within_factor(a, b,
+                       std::exp(kNormal80 * combined_deviation({own, a.host_deviation - b.host_deviation})));
 }
 
 EvaluatedRatio gain_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {

@@ -143,6 +143,14 @@ double robust_deviation(std::span<const double> values, double center) {
   return few * kNormal * median(deviations);
 }
 
+double combined_deviation(std::initializer_list<double> deviations) {
+  double squares = 0;
+  for (const double deviation : deviations) {
+    squares += deviation * deviation;
+  }
+  return std::sqrt(squares);
+}
+
 std::optional<Interval> median_interval(std::span<const double> values) {
   constexpr double kEachSide = 0.025;
   std::vector<double> ascending(values.begin(), values.end());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <optional>
 #include <span>
 
@@ -22,6 +23,10 @@ double variance(std::span<const double> values);
 // The median absolute deviation from `center` as a standard deviation, unbiased for few normal values too
 // (Croux and Rousseeuw 1992). Throws std::invalid_argument when empty.
 double robust_deviation(std::span<const double> values, double center);
+
+// The deviation of a sum of independent errors: the root of their squares' sum. std::hypot of two would need
+// glibc 2.35, newer than all else in the program.
+double combined_deviation(std::initializer_list<double> deviations);
 
 // A 95 % confidence interval of the distribution's median, for any distribution: two of the values, chosen by
 // the binomial distribution of the number below the median (Conover 1999, section 3.2). nullopt for fewer

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/measure/statistics.h"
 #include "bench/model/coefficients.h"
 #include "bench/model/sustained.h"
 
@@ -207,7 +208,7 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
 // Half of what two cards' ratio varies by beyond the errors that they share. The pairs that ratio_half_width
 // was fitted to are of cards with no more than the spread's deviation.
 double ratio_variance(const ModelSpread& spread, double own) {
-  const double counted = spread.scale * std::hypot(spread.card, spread.rest);
+  const double counted = spread.scale * combined_deviation({spread.card, spread.rest});
   return std::pow(spread.ratio_half_width / kNormal80, 2) / 2 + std::max(0.0, own * own - counted * counted);
 }
 
@@ -295,7 +296,7 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
   const double step = longer * std::pow(gpu_part + host_part, 1 / set.overlap);
   const double host_share = host_part / (gpu_part + host_part);
   const Deviations deviations = deviations_of(*this, terms, host_share);
-  const double deviation = std::hypot(deviations.own, deviations.host);
+  const double deviation = combined_deviation({deviations.own, deviations.host});
   const double width = std::exp(kNormal80 * deviation);
   return {.step_ns = step * kNanoseconds,
           .interval80_ns = {.low = step / width * kNanoseconds, .high = step * width * kNanoseconds},

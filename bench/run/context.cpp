@@ -4,15 +4,12 @@
 #include <array>
 #include <chrono>
 #include <cmath>
-#include <system_error>
 
 #include <benchmark/benchmark.h>
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "bench/error.h"
-#include "bench/run/program_files.h"
-#include "bench/run/result_file.h"
+#include "bench/run/gpu_files.h"
 #include "bench_git.h"  // written by cmake/GitVersion.cmake
 
 namespace bench {
@@ -64,23 +61,10 @@ std::map<std::string, std::string> own_software() {
 
 }  // namespace
 
-Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue) {
-  std::error_code error;
-  if (!std::filesystem::exists(catalogue, error)) {
-    return nullptr;
-  }
-  const Json json = read_json(catalogue);
-  if (!json.is_object() || !json.contains("gpus") || !json["gpus"].is_array()) {
-    throw UsageError(fmt::format("{} is no catalogue of devices: an object with a list \"gpus\" is expected",
-                                 catalogue.string()));
-  }
-  for (const Json& gpu : json["gpus"]) {
-    if (!gpu.is_object()) {
-      continue;
-    }
+Json datasheet_of(std::string_view name) {
+  for (const Json& gpu : gpu_data_sheets().at("gpus")) {
     const Json names = gpu.value("names", Json::array());
-    if (gpu.value("id", Json()) == name ||
-        std::ranges::any_of(names, [&](const Json& one) { return one == name; })) {
+    if (gpu.at("id") == name || std::ranges::any_of(names, [&](const Json& one) { return one == name; })) {
       return gpu;
     }
   }
@@ -112,8 +96,7 @@ RunContext make_context(const DeviceInfo& device, const HostInfo& host, const st
       context.device.details.erase(name);
     }
   }
-  const std::filesystem::path catalogue = program_file("results/gpus.json").path;
-  if (Json datasheet = datasheet_of(device.kind == "modelled" ? device.id : device.name, catalogue);
+  if (Json datasheet = datasheet_of(device.kind == "modelled" ? device.id : device.name);
       datasheet.is_object()) {
     context.datasheet = std::move(datasheet);
   }

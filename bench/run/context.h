@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,9 +20,8 @@ RunContext make_context(const DeviceInfo& device, const HostInfo& host, const st
                         std::uint64_t seed);
 
 // The entry of the catalogue of devices (results/gpus.json) that has `name` as its id or among a device's
-// names; null where none does, or there is no catalogue. Throws UsageError where the file is there and is no
-// catalogue.
-Json datasheet_of(std::string_view name, const std::filesystem::path& catalogue);
+// names; null where none does.
+Json datasheet_of(std::string_view name);
 
 // This program's version.
 std::string_view bench_version();

@@ -9,43 +9,38 @@
 
 #include "bench/error.h"
 #include "bench/measure/axis.h"
+#include "bench/measure/json_text.h"
 #include "bench/measure/quote.h"
-#include "bench/run/program_files.h"
+#include "bench/run/embedded_files.h"
 #include "bench/run/result_file.h"
 
 namespace bench {
 namespace {
 
-template <class Read>
-auto from_program_file(const char* relative, const Read& read) {
-  const ProgramFile file = program_file(relative);
-  if (file.path.empty()) {
-    throw UsageError(file.problem);
-  }
-  const Json json = read_json(file.path);
-  try {
-    return read(json);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", file.path.string(), error.what()));
-  }
+Json embedded_json(const char* path) {
+  return parse_json(embedded_text(path), path);
 }
 
 }  // namespace
 
+const Json& gpu_data_sheets() {
+  static const Json sheets = embedded_json("results/gpus.json");
+  return sheets;
+}
+
 const GpuCatalogue& gpu_catalogue() {
-  static const GpuCatalogue catalogue =
-      from_program_file("results/gpus.json", [](const Json& json) { return GpuCatalogue(json); });
+  static const GpuCatalogue catalogue(gpu_data_sheets());
   return catalogue;
 }
 
 const ModelCoefficients& model_coefficients() {
   static const ModelCoefficients coefficients =
-      from_program_file("results/calibration.json", coefficients_from_json);
+      coefficients_from_json(embedded_json("results/calibration.json"));
   return coefficients;
 }
 
 const LinkCatalogue& link_catalogue() {
-  static const LinkCatalogue catalogue = from_program_file("results/links.json", links_from_json);
+  static const LinkCatalogue catalogue = links_from_json(embedded_json("results/links.json"));
   return catalogue;
 }
 
@@ -54,19 +49,7 @@ bool is_gpu_file(std::string_view text) {
 }
 
 bool names_gpu(const std::string& id_or_file) {
-  try {
-    return is_gpu_file(id_or_file) || gpu_catalogue().find(id_or_file) != nullptr;
-  } catch (const UsageError&) {  // --list says why there is no catalogue
-    return false;
-  }
-}
-
-std::vector<std::string> closest_gpus(std::string_view id) {
-  try {
-    return gpu_catalogue().closest(id);
-  } catch (const UsageError&) {
-    return {};
-  }
+  return is_gpu_file(id_or_file) || gpu_catalogue().find(id_or_file) != nullptr;
 }
 
 Gpu gpu_from_file(std::string_view option, const std::string& path) {

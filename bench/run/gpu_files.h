@@ -1,10 +1,12 @@
-// The cards' and links' data sheets and the model's coefficients, from the program's own files.
+// The cards' and links' data sheets and the model's coefficients, which are compiled into the program, and
+// cards of files.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench/json.h"
 #include "bench/model/coefficients.h"
 #include "bench/model/gpu.h"
 #include "bench/model/links.h"
@@ -12,7 +14,7 @@
 namespace bench {
 
 // results/gpus.json, results/calibration.json and results/links.json, read when they are first asked for.
-// Throw UsageError where the file is missing or wrong.
+const Json& gpu_data_sheets();
 const GpuCatalogue& gpu_catalogue();
 const ModelCoefficients& model_coefficients();
 const LinkCatalogue& link_catalogue();
@@ -21,8 +23,6 @@ const LinkCatalogue& link_catalogue();
 bool is_gpu_file(std::string_view text);
 // Whether gpu_named() would look for a card of this name: a file's, or an id or alias of the catalogue.
 bool names_gpu(const std::string& id_or_file);
-// The catalogue's ids closest to this one; none where the catalogue cannot be read.
-std::vector<std::string> closest_gpus(std::string_view id);
 // One card as a JSON file describes it, with the fields of an entry of results/gpus.json. Throws UsageError
 // naming the option and the file.
 Gpu gpu_from_file(std::string_view option, const std::string& path);

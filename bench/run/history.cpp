@@ -18,7 +18,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/host/cache_folder.h"
+#include "bench/host/user_folders.h"
 #include "bench/json.h"
 #include "bench/measure/json_members.h"
 #include "bench/measure/json_text.h"

@@ -1,5 +1,6 @@
 #include "bench/run/picture.h"
 
+#include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstdlib>
@@ -9,10 +10,12 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include <fmt/format.h>
 
-#include "bench/run/program_files.h"
+#include "bench/host/private_folder.h"
+#include "bench/run/embedded_files.h"
 
 namespace bench {
 namespace {
@@ -74,19 +77,39 @@ Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::pat
   return output;
 }
 
+// A script loads common.gp and its .jq file, which includes others: all of them go next to it.
+Output run_script(const std::string& sweep, const fs::path& result, const fs::path& picture) {
+  try {
+    const PrivateFolder folder;
+    for (const EmbeddedFile& file : embedded_files()) {
+      if (const fs::path path(file.path); path.parent_path() == "plots") {
+        std::ofstream written(folder.path() / path.filename(), std::ios::binary);
+        written << file.text << std::flush;
+        if (!written) {
+          return {.status = -1,
+                  .text = fmt::format("its script could not be written to {}", folder.path().string())};
+        }
+      }
+    }
+    return run_gnuplot(folder.path() / (sweep + ".gp"), result, picture);
+  } catch (const std::system_error& error) {  // of the folder
+    return {.status = -1, .text = error.what()};
+  }
+}
+
 }  // namespace
 
 Picture draw(const std::string& sweep, const fs::path& result) {
   Picture picture;
-  const ProgramFile script = program_file(fs::path("plots") / (sweep + ".gp"));
-  if (script.path.empty()) {
-    picture.problem = script.problem;
+  const std::string script = fmt::format("plots/{}.gp", sweep);
+  if (std::ranges::count(embedded_files(), script, &EmbeddedFile::path) == 0) {
+    picture.problem = fmt::format("the sweep {} has no {}", sweep, script);
     return picture;
   }
   // Drawn under another name and renamed when whole, so that an older picture is replaced whole or not at
   // all.
   const fs::path drawn = fs::absolute(result).parent_path() / fmt::format(".{}.new", result.stem().string());
-  const Output output = run_gnuplot(script.path, fs::absolute(result), drawn);
+  const Output output = run_script(sweep, fs::absolute(result), drawn);
   bool broken = false;
   for (const Format& format : kFormats) {
     const fs::path made = drawn.string() + format.extension;

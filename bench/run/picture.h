@@ -12,8 +12,9 @@ struct Picture {
   std::string problem;                       // why nothing was; empty otherwise
 };
 
-// Runs plots/<sweep>.gp over `result`; the pictures take its name with other endings. Never throws for a
-// missing gnuplot: the numbers are safe in the result file already.
+// Runs the program's own plots/<sweep>.gp over `result`, from a folder that is removed afterwards; the
+// pictures take the result's name with other endings. Never throws for a missing gnuplot: the numbers are
+// safe in the result file already.
 Picture draw(const std::string& sweep, const std::filesystem::path& result);
 
 }  // namespace bench

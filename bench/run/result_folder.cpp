@@ -1,5 +1,8 @@
 #include "bench/run/result_folder.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -9,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/user_folders.h"
 #include "bench/run/whole_file.h"
 
 namespace bench {
@@ -59,7 +63,30 @@ void add_results_in(const fs::path& folder, std::vector<std::string>& paths) {
   std::sort(paths.begin() + static_cast<std::ptrdiff_t>(before), paths.end());
 }
 
+// Whether files can be made there, after the folders that are missing.
+bool can_write(fs::path folder) {
+  std::error_code error;
+  while (!fs::exists(folder, error) && folder.has_parent_path()) {
+    folder = folder.parent_path();
+  }
+  const fs::path nearest = fs::exists(folder, error) ? folder : ".";
+  return ::faccessat(AT_FDCWD, nearest.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
+}
+
 }  // namespace
+
+ResultFolder default_result_folder() {
+  const fs::path usual = "results/local";
+  std::error_code error;
+  const bool in_root = fs::current_path(error) == fs::path("/");
+  const auto data = data_folder();
+  if (!data || (!in_root && can_write(usual))) {
+    return {.path = usual, .note = ""};
+  }
+  return {.path = *data / "results",
+          .note = fmt::format("results go to {}: the current folder {}", path_in_words(*data / "results"),
+                              in_root ? "is /" : "cannot be written")};
+}
 
 std::vector<std::string> result_paths(const std::vector<std::string>& given) {
   std::vector<std::string> paths;

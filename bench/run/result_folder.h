@@ -1,10 +1,20 @@
-// A folder in place of the results in it.
+// The folder of results: where they go, and what a folder that is given for results means.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
 namespace bench {
+
+struct ResultFolder {
+  std::filesystem::path path;
+  std::string note;  // a line for the user, where it is not the usual one
+};
+
+// Where results go without --out: to results/local in the current folder or, where the current folder is the
+// root or cannot be written, to the user's data folder, if there is one.
+ResultFolder default_result_folder();
 
 // Replaces each folder among the paths by the results in it and in the folders below, sorted by path. Left
 // out are hidden files, other JSON, and earlier results that a later run renamed (`name.<date>.json` beside

@@ -102,10 +102,10 @@ void compare(LoaderPoint& point, const LoaderPoint& ready) {
     const double value = point.raw_au.value / by;
     const double own = point.raw_au.value > 0 ? 1 / point.raw_au.value : 0;
     // Both relative errors, independent of each other.
-    const double below =
-        std::hypot((point.raw_au.value - point.raw_au.low()) * own, (ready.usual_au.high() - by) / by);
-    const double above =
-        std::hypot((point.raw_au.high() - point.raw_au.value) * own, (by - ready.usual_au.low()) / by);
+    const double below = combined_deviation(
+        {(point.raw_au.value - point.raw_au.low()) * own, (ready.usual_au.high() - by) / by});
+    const double above = combined_deviation(
+        {(point.raw_au.high() - point.raw_au.value) * own, (by - ready.usual_au.low()) / by});
     point.au = Estimate{.value = value};
     if (below > 0 || above > 0) {
       point.au->ci95 = Interval{value * (1 - below), value * (1 + above)};

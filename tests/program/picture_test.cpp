@@ -43,7 +43,30 @@ TEST(Picture, AScriptPlantedNextToTheProgramIsNotRun) {
   fs::current_path(current);
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_FALSE(fs::exists(marker));
-  EXPECT_THAT(ended.err, HasSubstr("no picture: plots/batch.gp was not found"));
+  EXPECT_TRUE(fs::exists(folder.path() / "out" / "batch-conv2d-cpu.png")) << "drawn by its own script";
+}
+
+// gnuplot reads scripts from a folder of its own, which is gone afterwards.
+TEST(Picture, LeavesNothingBehind) {
+  const TemporaryFolder folder;
+  const fs::path temporary = folder.path() / "temporary files of 'o'";
+  fs::create_directories(temporary);
+  const Arguments in_folder{"TMPDIR=" + temporary.string(), BENCH_PROGRAM};
+  const Ended ended =
+      Process(in_folder + drawn_run(folder.path() / "out"), std::nullopt, "/usr/bin/env").wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(fs::exists(folder.path() / "out" / "batch-conv2d-cpu.png")) << ended.err;
+  EXPECT_TRUE(fs::is_empty(temporary));
+}
+
+TEST(Picture, WithoutAFolderForTheScriptsTheResultIsSafe) {
+  const TemporaryFolder folder;
+  const Arguments nowhere{"TMPDIR=" + (folder.path() / "absent").string(), BENCH_PROGRAM};
+  const Ended ended =
+      Process(nowhere + drawn_run(folder.path() / "out"), std::nullopt, "/usr/bin/env").wait();
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(fs::exists(folder.path() / "out" / kSmallFile));
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("no picture: "), HasSubstr("TMPDIR names no folder")));
 }
 
 // The script is the program's own, and PATH names the current folder: by "." and by an empty entry.

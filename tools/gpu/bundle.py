@@ -61,13 +61,9 @@ def gather(build, bundle):
         subprocess.run(["strip", "--strip-unneeded", str(binary)], check=True)
     glibc = ".".join(map(str, max(set().union(*map(glibc_versions, binaries)))))
     (bundle / "needs.json").write_text(json.dumps({"glibc": glibc}) + "\n", encoding="utf-8")
-    # The program looks for its scripts and data, and for the page that --how prints, in share/bench next to bin.
     (bundle / "bench").symlink_to("bin/bench")
-    for file in ("results/gpus.json", "results/calibration.json", "results/links.json", "docs/predict-model.md"):
-        copy(SOURCE / file, bundle / "share" / "bench" / file)
-    for scripts, place in (("plots/*", "share/bench/plots"), ("tools/gpu/*.py", "tools/gpu"),
-                           ("tools/peers/*.py", "tools/peers")):
-        for script in SOURCE.glob(scripts):
+    for place in ("tools/gpu", "tools/peers"):
+        for script in (SOURCE / place).glob("*.py"):
             copy(script, bundle / place / script.name)
     (bundle / "check.py").symlink_to("tools/gpu/check.py")
     return glibc

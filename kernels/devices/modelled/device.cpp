@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "bench/error.h"
 #include "bench/modelled.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
@@ -78,12 +77,8 @@ class ModelledDevice final : public AbsentDevice, public cuda::CardDevice {
 };
 
 std::string description() {
-  try {
-    return fmt::format("{} GPUs that are not here, predicted from their data sheets: bench --list --gpus",
-                       gpu_catalogue().all().size());
-  } catch (const UsageError& error) {
-    return fmt::format("no GPU that is not here can be predicted: {}", error.what());
-  }
+  return fmt::format("{} GPUs that are not here, predicted from their data sheets: bench --list --gpus",
+                     gpu_catalogue().all().size());
 }
 
 std::unique_ptr<Device> open(const std::string& id, const ModelledSetting& setting) {

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/host/cache_folder.h"
+#include "bench/host/user_folders.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/random.h"
 #include "bench/measure/rounds.h"

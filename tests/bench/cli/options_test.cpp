@@ -70,7 +70,7 @@ TEST(OptionsTest, Defaults) {
   EXPECT_THAT(options.memory_caps, IsEmpty());
   EXPECT_EQ(options.time_budget, std::chrono::seconds(100));
   EXPECT_EQ(options.seed, 1U);
-  EXPECT_EQ(options.out, "results/local");
+  EXPECT_EQ(options.out, "");
   EXPECT_TRUE(options.plot);
   EXPECT_TRUE(options.cache);
   EXPECT_FALSE(options.dry_run);

@@ -3,19 +3,15 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <random>
 #include <set>
 #include <string>
 #include <utility>
 
 #include <gmock/gmock.h>
 
-#include "bench/error.h"
 #include "bench/measure/result_json.h"
-#include "tests/bench/support/mutants.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/schema.h"
-#include "tests/bench/support/temporary_folder.h"
 
 namespace bench {
 namespace {
@@ -70,7 +66,7 @@ const std::filesystem::path kCatalogue =
     std::filesystem::path(BENCH_TEST_SOURCE_DIR) / "results" / "gpus.json";
 
 TEST(Catalogue, KnowsACardByTheNameItsDriverReports) {
-  const Json t4 = datasheet_of("Tesla T4", kCatalogue);
+  const Json t4 = datasheet_of("Tesla T4");
   ASSERT_TRUE(t4.is_object());
   EXPECT_EQ(t4.at("id"), "t4");
   EXPECT_EQ(t4.at("compute_capability"), 75);
@@ -78,58 +74,10 @@ TEST(Catalogue, KnowsACardByTheNameItsDriverReports) {
 }
 
 TEST(Catalogue, TakesNoOtherCardForIt) {
-  EXPECT_TRUE(datasheet_of("NVIDIA GeForce RTX 3060 Lite", kCatalogue).is_null());
-  EXPECT_EQ(datasheet_of("NVIDIA GeForce RTX 3060 Ti", kCatalogue).at("id"), "rtx3060ti");
-  EXPECT_TRUE(datasheet_of("AMD EPYC", kCatalogue).is_null());
-  EXPECT_TRUE(datasheet_of("", kCatalogue).is_null());
-}
-
-TEST(Catalogue, MissingIsNoError) {
-  EXPECT_TRUE(datasheet_of("Tesla T4", "/nowhere/gpus.json").is_null());
-}
-
-TEST(Catalogue, RefusesWhatIsNone) {
-  const testing::TemporaryFolder folder;
-  for (const char* text : {"", "{", "[]", R"({"gpus": 3})"}) {
-    const auto path = folder.path() / "gpus.json";
-    std::ofstream(path) << text;
-    EXPECT_THROW(datasheet_of("Tesla T4", path), UsageError) << text;
-  }
-  const auto path = folder.path() / "gpus.json";
-  std::ofstream(path) << R"({"gpus": [3, {}, {"names": 4}, {"names": [5]}]})";
-  EXPECT_TRUE(datasheet_of("Tesla T4", path).is_null());
-}
-
-TEST(Catalogue, WhateverBecameOfTheFileItIsReadOrRefused) {
-  const testing::TemporaryFolder folder;
-  const auto path = folder.path() / "gpus.json";
-  std::ifstream file(kCatalogue);
-  Json few = Json::parse(file);
-  few["gpus"] = Json::array(
-      {few["gpus"][0], datasheet_of("Tesla T4", kCatalogue), datasheet_of("NVIDIA L4", kCatalogue)});
-  const std::string sound = few.dump(1);
-  const auto read_or_refused = [&](const std::string& text) {
-    testing::write_file(path, text);
-    try {
-      return !datasheet_of("Tesla T4", path).is_null();
-    } catch (const UsageError&) {
-      return false;
-    }
-  };
-  std::mt19937_64 random(20261122);
-  int refused = 0;
-  for (int i = 0; i < 1000; ++i) {
-    refused += read_or_refused(testing::mutate(sound, random)) ? 0 : 1;
-  }
-  EXPECT_GT(refused, 500);
-  Json one_card = few;
-  one_card["gpus"] = Json::array({few["gpus"][0]});
-  testing::for_each_odd_document(one_card, [&](const Json& document) {
-    read_or_refused(document.dump(-1, ' ', false, Json::error_handler_t::replace));
-  });
-  EXPECT_FALSE(read_or_refused(std::string(1'000'000, '[')));
-  EXPECT_FALSE(read_or_refused(R"({"gpus": [{"names": ["Tesla T4"], "x": )" + std::string(1'000'000, '[') +
-                               std::string(1'000'000, ']') + "}]}"));
+  EXPECT_TRUE(datasheet_of("NVIDIA GeForce RTX 3060 Lite").is_null());
+  EXPECT_EQ(datasheet_of("NVIDIA GeForce RTX 3060 Ti").at("id"), "rtx3060ti");
+  EXPECT_TRUE(datasheet_of("AMD EPYC").is_null());
+  EXPECT_TRUE(datasheet_of("").is_null());
 }
 
 Json cards() {

@@ -1,0 +1,21 @@
+// The files of the checkout that the program reads: the pictures' scripts, the data of GPUs, the model's
+// page. cmake/EmbedFiles.cmake compiles their text into the program, so that the program runs from anywhere
+// and takes a script from nobody.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace bench {
+
+struct EmbeddedFile {
+  std::string_view path;  // within the checkout: "plots/batch.gp"
+  std::string_view text;
+};
+
+std::span<const EmbeddedFile> embedded_files();
+
+// Throws std::logic_error where no such file was compiled in.
+std::string_view embedded_text(std::string_view path);
+
+}  // namespace bench

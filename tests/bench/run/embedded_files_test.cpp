@@ -1,0 +1,43 @@
+#include "bench/run/embedded_files.h"
+
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <stdexcept>
+#include <string>
+
+#include <gmock/gmock.h>
+
+namespace bench {
+namespace {
+
+namespace fs = std::filesystem;
+
+TEST(EmbeddedFiles, AreThoseOfTheCheckoutByteForByte) {
+  for (const EmbeddedFile& file : embedded_files()) {
+    std::ifstream in(fs::path(BENCH_TEST_SOURCE_DIR) / file.path, std::ios::binary);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    EXPECT_FALSE(text.empty()) << file.path;
+    EXPECT_EQ(file.text, text) << file.path;
+    EXPECT_EQ(embedded_text(file.path), text) << file.path;
+  }
+}
+
+TEST(EmbeddedFiles, HaveEveryScript) {
+  std::set<std::string> scripts;
+  for (const auto& entry : fs::directory_iterator(BENCH_TEST_SOURCE_DIR "/plots")) {
+    scripts.insert("plots/" + entry.path().filename().string());
+  }
+  for (const EmbeddedFile& file : embedded_files()) {
+    scripts.erase(std::string(file.path));
+  }
+  EXPECT_THAT(scripts, ::testing::IsEmpty());
+}
+
+TEST(EmbeddedFiles, AFileThatIsNoneIsAnErrorOfTheProgram) {
+  EXPECT_THROW(embedded_text("plots/absent.gp"), std::logic_error);
+}
+
+}  // namespace
+}  // namespace bench
