@@ -12,6 +12,7 @@
 #include "bench/cli/benchmark_flags.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/help.h"
+#include "bench/component.h"
 #include "bench/error.h"
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
@@ -51,6 +52,14 @@ bool contains(const auto& values, const auto& value) {
   return std::ranges::find(values, value) != values.end();
 }
 
+std::string version_text() {
+  std::string text = fmt::format("bench {}\n", build_name());
+  for (const auto& component : registry<Component>().entries()) {
+    text += fmt::format("{:<9} {}\n", component->name, component->describe());
+  }
+  return text;
+}
+
 // From the texts of a command line to values, checked against the registries.
 class OptionsReader {
  public:
@@ -65,7 +74,7 @@ class OptionsReader {
       return options;
     }
     if (line_.has("version")) {
-      options.text = fmt::format("bench {}\n", bench_version());
+      options.text = version_text();
       return options;
     }
     if (nothing_given_) {

@@ -14,6 +14,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/component.h"
 #include "bench/device.h"
 #include "bench/error.h"
 #include "bench/host/host_info.h"
@@ -246,6 +247,7 @@ std::unique_ptr<Device> open(const std::string& id) {
 }
 
 const Registration<DeviceKind> registered{{.name = "cpu", .preference = 0, .list = list, .open = open}};
+const Registration<Component> onednn_library{{.name = "oneDNN", .describe = onednn::version}};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -29,6 +29,8 @@ class SharedLibrary {
 
   // The loader's words, which name the library; empty where it is open.
   const std::string& why_missing() const { return why_missing_; }
+  // Where the loader found it; empty where it is not open.
+  std::string path() const;
 
   // nullptr where the library has no such function.
   template <class Function>
@@ -40,5 +42,9 @@ class SharedLibrary {
   void* handle_;
   std::string why_missing_;
 };
+
+// Where the loader would find the library; empty where it would not. A library in the loader's search path is
+// not opened: cuBLASLt alone takes 0.2 s.
+std::string path_of_library(const std::string& name);
 
 }  // namespace bench::kernels::cuda

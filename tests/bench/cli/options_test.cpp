@@ -234,7 +234,7 @@ TEST(OptionsTest, HelpHasLinesOf100Columns) {
 }
 
 TEST(OptionsTest, Version) {
-  EXPECT_THAT(parse({"--version"}).text, ::testing::MatchesRegex("bench [0-9.]+\n"));
+  EXPECT_THAT(parse({"--version"}).text, ::testing::MatchesRegex("bench [0-9.]+( \\([^ ]+\\))?\n"));
   EXPECT_EQ(parse({"-V"}).text, parse({"--version"}).text);
 }
 

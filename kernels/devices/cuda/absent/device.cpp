@@ -1,5 +1,6 @@
 // Stands in for the CUDA device in a program built without it: says why there is none.
 #include "bench/device.h"
+#include "bench/component.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench_cuda_missing.h"  // written by CMakeLists.txt
@@ -17,6 +18,8 @@ const Registration<DeviceKind> registered{
            return std::vector<DeviceKind::Listing>{{"cuda", "", kMissing}};
          },
      .open = [](const std::string& /*id*/) -> std::unique_ptr<Device> { throw UsageError(kMissing); }}};
+
+const Registration<Component> toolkit{{.name = "CUDA", .describe = [] { return kMissing; }}};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -1,9 +1,13 @@
 // Registers the CUDA device on the libraries this program was built with.
+#include <cuda_runtime_api.h>
+
 #include <fmt/format.h>
 
+#include "bench/component.h"
 #include "bench/registry.h"
 #include "kernels/backends/cublaslt/product.h"
 #include "kernels/backends/cuda/library_scratch.h"
+#include "kernels/devices/cuda/architectures.h"
 #include "kernels/devices/cuda/listing.h"
 #include "kernels/devices/cuda/toolkit/dynload.h"
 #include "kernels/operations/fma/fma.h"
@@ -60,6 +64,28 @@ const Registration<DeviceKind> registered{
      .preference = 10,
      .list = [] { return list_cards(backend()); },
      .open = [](const std::string& id) { return open_card(backend(), id); }}};
+
+std::string found_at(const std::string& path, const std::string& version = "") {
+  return path.empty()
+             ? "not found, neither in LD_LIBRARY_PATH nor next to the program nor in the system's folders"
+             : (version.empty() ? "" : version + ", ") + path;
+}
+
+const Registration<Component> toolkit{
+    {.name = "CUDA", .describe = [] {
+       const auto compiled_for = architectures_of(BENCH_CUDA_ARCHITECTURES);
+       return fmt::format("{}.{}{}", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10,
+                          compiled_for.empty() ? "" : ", compiled for " + described(compiled_for));
+     }}};
+const Registration<Component> cudnn_library{
+    {.name = "cuDNN", .describe = [] {
+       const dynload::Places places = dynload::places();
+       return found_at(places.cudnn, places.cudnn_version == 0 ? "" : version_of(places.cudnn_version));
+     }}};
+const Registration<Component> cublaslt_library{
+    {.name = "cuBLASLt", .describe = [] { return found_at(dynload::places().cublaslt); }}};
+const Registration<Component> nvrtc_library{
+    {.name = "NVRTC", .describe = [] { return found_at(dynload::places().nvrtc); }}};
 
 }  // namespace
 }  // namespace bench::kernels::cuda

@@ -65,4 +65,14 @@ std::string why_missing() {
   return opened(kNvrtc).why_missing();
 }
 
+Places places() {
+  Places found{.cudnn = path_of_library(Cudnn::kLibrary),
+               .cublaslt = path_of_library(Cublaslt::kLibrary),
+               .nvrtc = path_of_library(kNvrtc)};
+  if (auto* const version = opened(Cudnn::kLibrary).find<decltype(cudnnGetVersion)>("cudnnGetVersion")) {
+    found.cudnn_version = version();
+  }
+  return found;
+}
+
 }  // namespace bench::kernels::cuda::dynload

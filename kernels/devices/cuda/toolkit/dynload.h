@@ -5,6 +5,7 @@
 #include <cublasLt.h>
 #include <cudnn_graph.h>
 
+#include <cstddef>
 #include <string>
 
 namespace bench::kernels::cuda::dynload {
@@ -65,5 +66,15 @@ const Cublaslt& cublaslt();
 // Why the CUDA device cannot be used: the loader's words for the first library that does not open; empty
 // where all do. Opens them.
 std::string why_missing();
+
+// For `bench --version`: cuDNN's version, and the places of the three libraries, empty where one is not
+// found. Opens cuDNN alone.
+struct Places {
+  std::string cudnn;
+  std::string cublaslt;
+  std::string nvrtc;
+  std::size_t cudnn_version = 0;
+};
+Places places();
 
 }  // namespace bench::kernels::cuda::dynload
