@@ -12,6 +12,7 @@
 #include "bench/cli/command.h"
 #include "bench/cli/options.h"
 #include "bench/clock.h"
+#include "bench/commands/completion.h"
 #include "bench/commands/gpu_list.h"
 #include "bench/commands/list.h"
 #include "bench/commands/ranked_sweep.h"
@@ -45,12 +46,22 @@ bench::ExitCode run(int argc, char** argv) {
     }
     return run(static_cast<int>(arguments.size()), arguments.data());
   }
+  if (argc > 1 && std::string_view(argv[1]) == "--complete") {
+    for (const std::string& word : bench::completions(std::vector<std::string>(argv + 2, argv + argc))) {
+      fmt::print("{}\n", word);
+    }
+    return bench::ExitCode::done;
+  }
   if (names_command(argc, argv)) {
     return bench::run_command(argv[1], std::vector<std::string>(argv + 2, argv + argc));
   }
   const bench::Options options = bench::parse_rank_options(argc, argv);
   if (!options.text.empty()) {
     fmt::print("{}", options.text);
+    return bench::ExitCode::done;
+  }
+  if (!options.completion.empty()) {
+    fmt::print("{}", bench::completion_stub(options.completion));
     return bench::ExitCode::done;
   }
   if (options.list) {

@@ -43,6 +43,7 @@ std::vector<ProgramOption> describe_options() {
       {"resume", "", "keep the points the result file has already"},
       {"list", "", "list the sweeps, workloads and devices"},
       {"gpus", "", "with --list: the GPUs whose steps can be predicted, and their data sheets"},
+      {"completion", "SHELL", "print what completes command lines in bash, zsh or fish"},
       {"version", "", "print the versions of bench and of its libraries, and their places"},
       {"help", "", "print the help, of a sweep or workload where one is given"},
   };

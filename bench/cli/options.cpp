@@ -77,6 +77,10 @@ class OptionsReader {
       options.text = version_text();
       return options;
     }
+    if (const std::string* shell = line_.text_of("completion")) {
+      options.completion = *shell;
+      return options;
+    }
     if (nothing_given_) {
       throw UsageError(fmt::format("--sweep: a name is missing; accepted: {}; see bench --help\n\n{}",
                                    fmt::join(names_of<SweepType>(), ", "), usage()));

@@ -1,0 +1,297 @@
+#include "bench/commands/completion.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/cli/command.h"
+#include "bench/cli/command_line.h"
+#include "bench/commands/network_words.h"
+#include "bench/dtype.h"
+#include "bench/error.h"
+#include "bench/measure/axis.h"
+#include "bench/measure/suggest.h"
+#include "bench/registry.h"
+#include "bench/run/gpu_files.h"
+#include "bench/sweep.h"
+#include "bench/workload.h"
+#include "bench/workload_reader.h"
+
+namespace bench {
+namespace {
+
+using Words = std::vector<std::string>;
+
+// Where the program has no answer, each completes names of files.
+constexpr std::string_view kBash = R"(_bench() {
+  mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+}
+complete -o default -F _bench bench
+)";
+constexpr std::string_view kZsh = R"(#compdef bench
+_bench() {
+  local -a found
+  found=("${(@f)$("${words[1]}" --complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  if [[ -n "${found[1]}" ]]; then
+    compadd -- "${found[@]}"
+  else
+    _files
+  fi
+}
+compdef _bench bench
+)";
+constexpr std::string_view kFish = R"(function __bench_words
+    set -l words (commandline -opc) (commandline -ct)
+    $words[1] --complete $words[2..-1] 2>/dev/null
+end
+complete -c bench -f -n 'count (__bench_words) >/dev/null' -a '(__bench_words)'
+complete -c bench -F -n 'not count (__bench_words) >/dev/null'
+)";
+
+struct Choice {
+  std::string name;  // without the dashes
+  bool takes_value = false;
+  std::string help;
+};
+
+template <class Entries>
+void add_names(Words& to, const Entries& entries) {
+  for (const auto& entry : entries) {
+    to.push_back(entry->name);
+  }
+}
+
+template <class Entries>
+void add_options(std::vector<Choice>& to, const Entries& entries) {
+  for (const auto& entry : entries) {
+    for (const CommandOption& option : entry->options) {
+      to.push_back({option.name, !option.is_switch, option.help});
+    }
+  }
+}
+
+// The word that follows the option; empty: none does.
+std::string value_of(const Words& words, const std::string& option) {
+  for (std::size_t i = 0; i + 1 < words.size(); ++i) {
+    if (words[i] == option) {
+      return words[i + 1];
+    }
+    if (words[i].starts_with(option + "=")) {
+      return words[i].substr(option.size() + 1);
+    }
+  }
+  return "";
+}
+
+// Those of the named entry; of all where none is named.
+template <class Entry>
+void add_options_of(std::vector<Choice>& to, const Words& words, const std::string& option) {
+  if (const Entry* const named = registry<Entry>().find(value_of(words, option))) {
+    add_options(to, std::vector{named});
+  } else {
+    add_options(to, registry<Entry>().entries());
+  }
+}
+
+std::vector<Choice> options_of_sweeps(const Words& words) {
+  std::vector<Choice> choices;
+  for (const ProgramOption& option : program_options()) {
+    choices.push_back({option.name, !option.value.empty(), option.help});
+  }
+  add_options_of<SweepType>(choices, words, "--sweep");
+  add_options_of<WorkloadType>(choices, words, "--workload");
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    choices.push_back({reader->name, true, ""});
+  }
+  add_options(choices, registry<WorkloadReader>().entries());
+  return choices;
+}
+
+std::vector<Choice> options_of(const Command& command) {
+  std::vector<Choice> choices{{"help", false, ""}};
+  for (const CommandArgument& option : command.options) {
+    choices.push_back({option.name, !option.value.empty(), option.help});
+  }
+  return choices;
+}
+
+// "text, markdown or json (default: text)": what a help lists at its start.
+Words listed_in(std::string_view help) {
+  std::string list(help.substr(0, std::min(help.find(" ("), help.size())));
+  if (const std::size_t last = list.rfind(" or "); last != std::string::npos) {
+    list.replace(last, 4, ", ");
+  } else {
+    return {};
+  }
+  Words words;
+  for (std::string_view word : split(list, ',')) {
+    word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
+    constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789-_";
+    if (word.empty() || word.find_first_not_of(kOfNames) != std::string_view::npos) {
+      return {};
+    }
+    words.emplace_back(word);
+  }
+  return words;
+}
+
+// Of an option that a workload or a sweep registered with its words.
+template <class Entry>
+Words registered_words(const std::string& option) {
+  for (const auto& entry : registry<Entry>().entries()) {
+    for (const CommandOption& known : entry->options) {
+      if (known.name == option && known.words) {
+        return known.words();
+      }
+    }
+  }
+  return {};
+}
+
+Words modes(const Words& words) {
+  if (const WorkloadType* const type = registry<WorkloadType>().find(value_of(words, "--workload"))) {
+    return type->modes;
+  }
+  Words all;
+  for (const auto& type : registry<WorkloadType>().entries()) {
+    all.insert(all.end(), type->modes.begin(), type->modes.end());
+  }
+  return all;
+}
+
+Words gpus() {
+  Words ids;
+  for (const Gpu& gpu : gpu_catalogue().all()) {
+    ids.push_back(gpu.id);
+  }
+  return ids;
+}
+
+Words values_of(const Choice& option, const Words& words, bool of_command) {
+  Words values;
+  if (option.name == "sweep") {
+    add_names(values, registry<SweepType>().entries());
+  } else if (option.name == "workload") {
+    of_command ? void(values = network_names()) : add_names(values, registry<WorkloadType>().entries());
+  } else if (option.name == "gpu") {
+    values = gpus();
+    values.emplace_back("all");
+  } else if (option.name == "device") {
+    values = gpus();
+    values.insert(values.end(), {"auto", "cpu", "cuda:0"});
+  } else if (option.name == "dtype") {
+    values = {"fp32", "tf32", "fp16", "bf16", "half"};
+  } else if (option.name == "framework") {
+    values = {"pytorch", "pytorch-compiled", "bench"};
+  } else if (option.name == "mode") {
+    values = modes(words);
+  } else if (option.name == "link") {
+    for (const Link& link : link_catalogue().links) {
+      values.push_back(link.id);
+    }
+  } else if (option.name == "completion") {
+    values = {"bash", "zsh", "fish"};
+  } else if (values = registered_words<WorkloadType>(option.name); values.empty()) {
+    values = registered_words<SweepType>(option.name);
+  }
+  return values.empty() ? listed_in(option.help) : values;
+}
+
+// Sorted, each once, those that begin as `start` does, behind what comes before them in the word.
+Words matching(Words candidates, const std::string& before, std::string_view start) {
+  std::erase_if(candidates, [&](const std::string& candidate) { return !candidate.starts_with(start); });
+  std::ranges::sort(candidates);
+  const auto repeated = std::ranges::unique(candidates);
+  candidates.erase(repeated.begin(), repeated.end());
+  for (std::string& candidate : candidates) {
+    candidate.insert(0, before);
+  }
+  return candidates;
+}
+
+// Of a list, the part behind its last comma.
+Words matching_in_list(Words candidates, const std::string& before, const std::string& list) {
+  const std::size_t last = list.rfind(',') + 1;  // 0 where there is none
+  return matching(std::move(candidates), before + list.substr(0, last), list.substr(last));
+}
+
+const Choice* named(const std::vector<Choice>& choices, std::string_view word) {
+  if (!word.starts_with("--")) {
+    return nullptr;
+  }
+  const auto found = std::ranges::find(choices, word.substr(2), &Choice::name);
+  return found == choices.end() ? nullptr : &*found;
+}
+
+Words after_help() {
+  Words words;
+  add_names(words, registry<SweepType>().entries());
+  for (const Command& command : commands()) {
+    words.push_back(command.name);
+  }
+  return words;
+}
+
+}  // namespace
+
+std::string completion_stub(std::string_view shell) {
+  if (shell == "bash" || shell == "zsh" || shell == "fish") {
+    return std::string(shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish);
+  }
+  throw UsageError(unknown_value("--completion", std::string(shell), {"bash", "zsh", "fish"}));
+}
+
+std::vector<std::string> completions(std::vector<std::string> words) {
+  // bash takes "--sweep=ba" for three words.
+  if (words.size() > 1 && words.back() == "=") {
+    words.back().clear();
+  } else if (words.size() > 2 && words[words.size() - 2] == "=") {
+    words.erase(words.end() - 2);
+  }
+  if (words.empty()) {
+    return {};
+  }
+  const auto command = std::ranges::find(commands(), words.front(), &Command::name);
+  bool of_command = words.size() > 1 && command != commands().end();
+  if (of_command && command->ends_at_dashes && command->name == "ab") {
+    const auto dashes = std::find(words.begin(), words.end() - 1, "--");
+    if (dashes != words.end() - 1) {  // what follows are the options of a sweep
+      words.erase(words.begin(), dashes + 1);
+      of_command = false;
+    }
+  }
+  const std::vector<Choice> choices = of_command ? options_of(*command) : options_of_sweeps(words);
+  const std::string last = words.back();
+  if (words.size() > 1) {
+    if (const Choice* const option = named(choices, words[words.size() - 2]);
+        option != nullptr && option->takes_value) {
+      return matching_in_list(values_of(*option, words, of_command), "", last);
+    }
+  }
+  if (const std::size_t equals = last.find('='); last.starts_with("--") && equals != std::string::npos) {
+    const Choice* const option = named(choices, last.substr(0, equals));
+    return option == nullptr ? Words{}
+                             : matching_in_list(values_of(*option, words, of_command),
+                                                last.substr(0, equals + 1), last.substr(equals + 1));
+  }
+  Words candidates;
+  if (last.starts_with('-')) {
+    for (const Choice& choice : choices) {
+      candidates.push_back("--" + choice.name);
+    }
+  } else if (words.size() == 1 && !of_command) {
+    for (const Command& one : commands()) {
+      candidates.push_back(one.name);
+    }
+    candidates.insert(candidates.end(), {"help", "--sweep", "--list"});
+  } else if (words.size() == 2 && words.front() == "help") {
+    candidates = after_help();
+  } else if (of_command && command->name == "inspect") {
+    candidates = network_names();
+  }
+  return matching(std::move(candidates), "", last);
+}
+
+}  // namespace bench
