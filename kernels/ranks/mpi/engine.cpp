@@ -1,4 +1,4 @@
-// Ranks by MPI: Open MPI or MPICH, by modules next to the program that are opened at run time, so that the
+// Ranks by MPI: Open MPI or MPICH, by modules that are opened at run time, so that the
 // program runs without either.
 #include <dlfcn.h>
 
@@ -14,10 +14,12 @@
 namespace bench::kernels {
 namespace {
 
+// Next to the program in the build folder; of an installed program, in bin, in lib next to that.
 std::filesystem::path module_of(const std::string& name) {
   std::error_code error;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
-  return program.parent_path() / ("bench_ranks_" + name + ".so");
+  const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
+  return (folder.filename() == "bin" ? folder.parent_path() / "lib" : folder) /
+         ("bench_ranks_" + name + ".so");
 }
 
 // Never closed: MPI's own threads and exit handlers live in it.
