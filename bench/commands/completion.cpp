@@ -240,7 +240,7 @@ std::string completion_stub(std::string_view shell) {
   if (shell == "bash" || shell == "zsh" || shell == "fish") {
     return std::string(shell == "bash" ? kBash : shell == "zsh" ? kZsh : kFish);
   }
-  throw UsageError(unknown_value("--completion", std::string(shell), {"bash", "zsh", "fish"}));
+  throw UsageError(unknown_value("--completion", shell, {"bash", "zsh", "fish"}));
 }
 
 std::vector<std::string> completions(std::vector<std::string> words) {
