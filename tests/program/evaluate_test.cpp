@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include <gmock/gmock.h>
+#include <nlohmann/json.hpp>
 
 #include "bench/json.h"
 #include "tests/bench/support/schema.h"
