@@ -78,9 +78,9 @@ class Diagnosis {
     }
     if (share(now_.step.exchanging_ns) >= 2 * kCounts) {
       advice.bottleneck = Bottleneck::link;
-      advice.reason = fmt::format(
-          "Exchanging gradients between {} cards takes {:.0f} % of a step of {}, by prediction.",
-          now_.settings.cards, 100 * share(now_.step.exchanging_ns), step);
+      advice.reason =
+          fmt::format("Exchanging gradients between {} cards takes {:.0f} % of a step of {}, by prediction.",
+                      now_.settings.cards, 100 * share(now_.step.exchanging_ns), step);
       return;
     }
     // As a prediction's own findings say it.
@@ -110,12 +110,12 @@ class Diagnosis {
     advice.bottleneck = nothing_else || open ? Bottleneck::undecided
                         : paying_.empty()    ? Bottleneck::none
                                              : Bottleneck::compute;
-    advice.reason =
-        fmt::format("Computing takes {:.0f} % of a step of {}{}.", 100 * share(parts.computing_ns - now_.step.exchanging_ns), step,
-                    open              ? "; " + *open
-                    : nothing_else    ? "; no other batch and no other dtype was measured"
-                    : paying_.empty() ? "; no setting that was measured brings more"
-                                      : "");
+    advice.reason = fmt::format("Computing takes {:.0f} % of a step of {}{}.",
+                                100 * share(parts.computing_ns - now_.step.exchanging_ns), step,
+                                open              ? "; " + *open
+                                : nothing_else    ? "; no other batch and no other dtype was measured"
+                                : paying_.empty() ? "; no setting that was measured brings more"
+                                                  : "");
     if (nothing_else || open) {
       advice.missing.emplace_back(
           nothing_else ? "other batches, as twice the current one: bench --sweep batch --batch LIST"

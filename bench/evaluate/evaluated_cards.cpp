@@ -7,6 +7,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/statistics.h"
 
 namespace bench {
 namespace {
@@ -26,7 +27,7 @@ EvaluatedPoint of_all(const EvaluatedPoint& one, const ParallelStep& step, std::
   all.interval = Interval{samples / (step.step80_ns.high * slower), samples / (step.step80_ns.low * faster)};
   if (one.ratio_deviation) {
     const double deviation = std::log(step.step80_ns.high / step.step80_ns.low) / (2 * kNormal80);
-    all.ratio_deviation = std::hypot(*one.ratio_deviation, deviation);
+    all.ratio_deviation = combined_deviation({*one.ratio_deviation, deviation});
   }
   all.gpu_ns += step.step_ns - one_ns;
   return all;

@@ -118,12 +118,15 @@ void answer(const std::string& file, const std::filesystem::path& folder, std::s
     manifest["samples"].push_back(write(folder, fmt::format("sample-{}.bin", i), samples.back()));
   }
   manifest["answers"].push_back(
-      {{"name", ""}, {"file", write(folder, "output.bin", run(network.graph, samples, *device))}});
+      {{"name", ""},
+       {"shape", network.graph[network.graph.output()].shape.text()},
+       {"file", write(folder, "output.bin", run(network.graph, samples, *device))}});
   for (const std::string& name : inner_tensors(network, inner)) {
     const k::onnx::Pruned cut = k::onnx::prune(network.graph, network.values.at(name));
     const std::string path = fmt::format("inner-{}.bin", manifest["answers"].size());
-    manifest["answers"].push_back(
-        {{"name", name}, {"file", write(folder, path, run(cut.graph, samples, *device))}});
+    manifest["answers"].push_back({{"name", name},
+                                   {"shape", network.graph[network.values.at(name)].shape.text()},
+                                   {"file", write(folder, path, run(cut.graph, samples, *device))}});
   }
   std::ofstream(folder / "manifest.json") << manifest.dump(1) << '\n';
 }

@@ -62,6 +62,9 @@ class Graph {
   // Present where the network reads tokens.
   const std::optional<Tokens>& tokens() const { return tokens_; }
   void set_tokens(const Tokens& tokens) { tokens_ = tokens; }  // of the same sizes
+  // Samples are whole numbers from this one on, 256 of them, as the bytes of images.
+  const std::optional<int>& lowest_byte() const { return lowest_byte_; }
+  void set_lowest_byte(int lowest) { lowest_byte_ = lowest; }
   // A graph with the same input and no layers yet.
   Graph input_only() const;
 
@@ -152,6 +155,7 @@ class Graph {
   Graph() = default;
 
   std::optional<Tokens> tokens_;
+  std::optional<int> lowest_byte_;
   std::vector<Node> nodes_;
 };
 

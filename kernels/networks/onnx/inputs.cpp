@@ -339,10 +339,15 @@ Layers InputPlan::graph() const {
   if (vocabulary > 0) {
     return Layers(Tokens{.sequence = dims[1].size, .vocabulary = vocabulary});
   }
-  if (dims.size() == 4) {
-    return Layers(Image{dims[1].size, dims[2].size, dims[3].size});
+  Layers graph = dims.size() == 4 ? Layers(Image{dims[1].size, dims[2].size, dims[3].size})
+                                  : Layers::reading(shape_of(dims));
+  constexpr int kLowestSigned = -128;
+  if (inputs[batch_input].type == ElementType::u8) {
+    graph.set_lowest_byte(0);
+  } else if (inputs[batch_input].type == ElementType::i8) {
+    graph.set_lowest_byte(kLowestSigned);
   }
-  return Layers::reading(shape_of(dims));
+  return graph;
 }
 
 InputPlan plan_inputs(const Model& model, const std::string& file, const ImportOptions& options) {
@@ -365,6 +370,8 @@ std::vector<ImportedInput> add_inputs(const InputPlan& plan, const std::string& 
       value.layer = network.graph.image();
       if (plan.vocabulary > 0) {
         described.content = fmt::format("tokens below {}", plan.vocabulary);
+      } else if (network.graph.lowest_byte()) {
+        described.content = "seeded bytes";
       }
     } else {
       try {

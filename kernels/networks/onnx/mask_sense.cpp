@@ -7,6 +7,7 @@
 
 #include "kernels/networks/onnx/constants/constant.h"
 #include "kernels/networks/onnx/constants/refused.h"
+#include "kernels/networks/onnx/reader/weights_among_inputs.h"
 
 namespace bench::kernels::onnx {
 namespace {
@@ -18,7 +19,9 @@ class Follower {
  public:
   explicit Follower(const Graph& graph) {
     for (const ValueInfo& input : graph.inputs) {
-      masks_.emplace(input.name, Mask{.input = input.name});
+      if (input.type == ElementType::boolean || is_mask(input.name)) {
+        masks_.emplace(input.name, Mask{.input = input.name});
+      }
     }
     for (const Tensor& tensor : graph.initializers) {
       note_number(tensor.name, tensor);
@@ -102,13 +105,20 @@ class Follower {
         numbers_.emplace(node.outputs.front(), *same);
       }
     } else if (op == "Where" && first != nullptr) {
-      const bool where_true = number(node, 1).value_or(0) <= kHides;
-      const bool where_false = number(node, 2).value_or(0) <= kHides;
-      if (where_true != where_false) {
-        decide(*first, where_true);
+      // A large negative number hides, else zeros do.
+      const auto where_true = number(node, 1);
+      const auto where_false = number(node, 2);
+      const bool low_true = where_true.value_or(0) <= kHides;
+      const bool low_false = where_false.value_or(0) <= kHides;
+      if (low_true != low_false) {
+        decide(*first, low_true);
+      } else if (where_true.has_value() != where_false.has_value()) {
+        decide(*first, where_true == 0.0);
       }
     } else if (op == "Mul" && any != nullptr && other.value_or(0) <= kHides) {
       decide(*any, true);
+    } else if (op == "Mul" && any != nullptr && !other && (first == nullptr || second == nullptr)) {
+      decide(*any, false);  // what it is 0 for
     } else if (op == "Not") {
       pass(node, first, true);
     } else if ((op == "Equal" && other == 0.0) || (op == "Sub" && first == nullptr && other == 1.0)) {

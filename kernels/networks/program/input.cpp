@@ -1,6 +1,7 @@
 #include "kernels/networks/program/input.h"
 
 #include <algorithm>
+#include <cmath>
 #include <stdexcept>
 
 #include "kernels/networks/graph/parameters.h"
@@ -52,11 +53,22 @@ Sample seeded_sample(const Graph& graph, std::uint64_t seed, std::uint64_t index
         seeded_tokens(*graph.tokens(), graph.tokens()->sequence, seed, index);
     return {tokens.begin(), tokens.end()};
   }
+  Sample sample;
   if (shape.is_maps()) {
-    return seeded_image(shape.image(), seed, index);
+    sample = seeded_image(shape.image(), seed, index);
+  } else {
+    sample.resize(static_cast<std::size_t>(shape.elements()));
+    fill_random(sample, seed, stream_of("input", std::to_string(index)));
   }
-  Sample sample(static_cast<std::size_t>(shape.elements()));
-  fill_random(sample, seed, stream_of("input", std::to_string(index)));
+  if (graph.lowest_byte()) {
+    constexpr float kMiddle = 128;
+    constexpr float kContrast = 50;
+    constexpr float kMost = 255;
+    for (float& value : sample) {
+      value = std::clamp(std::round(kMiddle + kContrast * value), 0.0F, kMost) +
+              static_cast<float>(*graph.lowest_byte());
+    }
+  }
   return sample;
 }
 

@@ -103,13 +103,14 @@ std::vector<Constant> cumulative_sum(const Evaluation& evaluation) {
   return {made};
 }
 
-// Index of the largest element, the first of several.
+// Index of the largest element; of several the first, or as the node says the last.
 std::vector<Constant> arg_max(const Evaluation& evaluation) {
   const Constant& in = evaluation.in(0);
   const std::size_t axis = axis_of(integer_of(evaluation.node, "axis", 0), in.dims.size());
   if (in.dims[axis].per_sample) {
     throw Refused("it compares the samples of a batch");
   }
+  const bool last = integer_of(evaluation.node, "select_last_index", 0) != 0;
   const std::int64_t step = steps_of(in.dims)[axis];
   const std::int64_t extent = in.dims[axis].size;
   Constant made{.type = ElementType::i64, .dims = in.dims, .values = {}};
@@ -122,7 +123,7 @@ std::vector<Constant> arg_max(const Evaluation& evaluation) {
         const auto value = [&](std::int64_t at) {
           return without_batch(in.number((outer * extent + at) * step + inner));
         };
-        best = value(i) > value(best) ? i : best;
+        best = value(i) > value(best) || (last && value(i) == value(best)) ? i : best;
       }
       made.append({static_cast<double>(best), 0});
     }

@@ -34,6 +34,9 @@ void lower_arg_max(Lowering& node) {
     return leave_out(node, "The index of the largest value");
   }
   Tokens tokens = *node.all.graph.tokens();
+  if (shape[axis].size != tokens.sequence) {
+    throw Refused("it looks for the largest token id in a part of a text");
+  }
   tokens.largest_is_last = true;
   node.all.draw_tokens(tokens);
   node.all.assume("The largest token id of a text is its last, and drawn so.");

@@ -242,7 +242,7 @@ void Importing::draw_tokens(const Tokens& tokens) {
     left -= id >= 0 && id < tokens.vocabulary ? 1 : 0;
   }
   if (left < 1) {
-    throw Refused("it compares token ids with all that there are");
+    throw Refused("it leaves no token id that a text could have");
   }
   graph.set_tokens(tokens);
 }

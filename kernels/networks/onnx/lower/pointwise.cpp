@@ -186,9 +186,12 @@ bool compares_token(Lowering& node) {
     throw Refused("it compares token ids with more than one number");
   }
   Tokens tokens = *node.all.graph.tokens();
-  tokens.absent.insert(static_cast<std::int64_t>(*id));
-  node.all.draw_tokens(tokens);
-  node.all.assume(fmt::format("No token has the id {}, as padding would.", *id));
+  const bool is_one = *id >= 0 && *id < static_cast<double>(tokens.vocabulary) && *id == std::floor(*id);
+  if (is_one) {
+    tokens.absent.insert(static_cast<std::int64_t>(*id));
+    node.all.draw_tokens(tokens);
+    node.all.assume(fmt::format("No token has the id {}, as padding would.", *id));
+  }
   node.set(Constant::uniform(ElementType::boolean,
                              broadcast(extents_of(node.shape(0)), extents_of(node.shape(1))), 0));
   return true;

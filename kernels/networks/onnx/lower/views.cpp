@@ -162,6 +162,25 @@ void lower_dropout(Lowering& node) {
 
 // Between types of floats nothing is converted: a network computes in one type. Of others a mask stays one,
 // and token ids stay so.
+// Whether the type has each whole number from 0 to below `count`.
+bool holds_all(ElementType type, std::int64_t count) {
+  switch (type) {
+    case ElementType::i8:
+      return count <= std::int64_t{1} << 7;
+    case ElementType::u8:
+    case ElementType::bf16:
+      return count <= std::int64_t{1} << 8;
+    case ElementType::i16:
+      return count <= std::int64_t{1} << 15;
+    case ElementType::u16:
+      return count <= std::int64_t{1} << 16;
+    case ElementType::f16:
+      return count <= std::int64_t{1} << 11;
+    default:
+      return true;
+  }
+}
+
 void lower_cast(Lowering& node) {
   const auto type = static_cast<ElementType>(
       node.node.op == "Cast" ? integer_of(node.node, "to", 1) : static_cast<std::int64_t>(node.in(1).type));
@@ -169,6 +188,9 @@ void lower_cast(Lowering& node) {
   const bool narrows = is_float(value.type) && !is_float(type);
   if (narrows && value.layer) {
     throw Refused("it rounds values that depend on data");
+  }
+  if (node.all.is_tokens(value) && !holds_all(type, node.all.graph.tokens()->vocabulary)) {
+    throw Refused("its numbers do not hold all token ids");
   }
   if (type == ElementType::boolean && value.type != type && value.layer) {  // all but 0
     const Value zero =

@@ -96,6 +96,46 @@ TEST(Import, RefusesTokensComparedWithSeveralNumbers) {
   EXPECT_THAT(import_refusal(net), HasSubstr("compares token ids with more than one number"));
 }
 
+// The largest id is the last of a whole text; of a part of it nothing says where.
+TEST(Import, RefusesThePlaceOfTheLargestTokenOfAPart) {
+  OnnxWriter net;
+  net.input("ids", {1, 6}, ElementType::i64);
+  net.weight("table", {50, 4});
+  net.integers("zero", {1}, {0});
+  net.integers("five", {1}, {5});
+  net.integers("one", {1}, {1});
+  net.node("Gather", {"table", "ids"}, {"words"});
+  net.node("Slice", {"ids", "zero", "five", "one"}, {"part"});
+  net.node("ArgMax", {"part"}, {"end"}, {written::i("axis", -1), written::i("keepdims", 0)});
+  net.node("Gather", {"words", "end"}, {"y"}, {written::i("axis", 1)});
+  net.output("y");
+  EXPECT_THAT(import_refusal(net), HasSubstr("the largest token id in a part of a text"));
+}
+
+// 259 as a byte is 3.
+TEST(Import, RefusesTokensInNumbersThatDoNotHoldThem) {
+  const auto cast_to = [](std::int64_t type, std::int64_t vocabulary) {
+    OnnxWriter net;
+    net.input("ids", {1, 6}, ElementType::i64);
+    net.weight("table", {vocabulary, 4});
+    net.integers("padding", {}, {3});
+    net.integers("last", {1}, {-1});
+    net.node("Gather", {"table", "ids"}, {"words"});
+    net.node("Cast", {"ids"}, {"narrow"}, {written::i("to", type)});
+    net.node("Cast", {"padding"}, {"three"}, {written::i("to", type)});
+    net.node("Equal", {"narrow", "three"}, {"same"});
+    net.node("Cast", {"same"}, {"floats"}, {written::i("to", 1)});
+    net.node("Unsqueeze", {"floats", "last"}, {"mask"});
+    net.node("Mul", {"words", "mask"}, {"y"});
+    net.output("y");
+    return import_refusal(net);
+  };
+  constexpr auto kByte = static_cast<std::int64_t>(ElementType::u8);
+  EXPECT_THAT(cast_to(kByte, 300), HasSubstr("do not hold all token ids"));
+  EXPECT_EQ(cast_to(kByte, 256), "imported");
+  EXPECT_EQ(cast_to(static_cast<std::int64_t>(ElementType::i32), 300), "imported");
+}
+
 TEST(Import, RefusesPairsOfSamples) {
   for (const std::int64_t batch : {-1, 1, 4}) {
     OnnxWriter net;

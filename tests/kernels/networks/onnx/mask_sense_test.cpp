@@ -41,6 +41,12 @@ TEST(MaskSense, IsThatOfTheNumberWhichHides) {
                              {"Add", "scores", "x", "m"}}),
             keeps);
   EXPECT_EQ(content_of_mask({{"Where", "scores", "mask", "x", "zero"}}), keeps);
+  EXPECT_EQ(content_of_mask({{"Where", "scores", "mask", "zero", "x"}}), hides);
+  EXPECT_EQ(content_of_mask({{"Where", "m", "mask", "zero", "low"}, {"Add", "scores", "x", "m"}}), keeps);
+  EXPECT_EQ(content_of_mask({{"Cast", "m", "mask"}, {"Mul", "scores", "x", "m"}}), keeps);
+  EXPECT_EQ(content_of_mask({{"Not", "n", "mask"}, {"Cast", "m", "n"}, {"Mul", "scores", "x", "m"}}), hides);
+  EXPECT_EQ(content_of_mask({{"Cast", "c", "mask"}, {"Sub", "m", "one", "c"}, {"Mul", "scores", "m", "x"}}),
+            hides);
 }
 
 }  // namespace

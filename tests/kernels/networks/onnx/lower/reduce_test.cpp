@@ -35,6 +35,21 @@ TEST_F(Reductions, TheLogOfASumOfExponentialsDoesNotOverflow) {
   });
 }
 
+// Of a known tensor with two largest elements: at 1 and at 3.
+TEST_F(Reductions, TheLargestOfSeveralEqualOnesIsTheFirstOrTheLast) {
+  for (const std::int64_t last : {0, 1}) {
+    OnnxWriter net;
+    net.input("x", {-1, 4});
+    net.floats("known", {4}, {2, 5, 1, 5});
+    net.node("ArgMax", {"known"}, {"at"},
+             {written::i("axis", 0), written::i("keepdims", 0), written::i("select_last_index", last)});
+    net.node("Gather", {"x", "at"}, {"y"}, {written::i("axis", 1)});
+    net.opset(13);
+    net.output("y");
+    expect_answers(net, [last](const Values& x) { return Values{x[last == 0 ? 1 : 3]}; });
+  }
+}
+
 TEST_F(Reductions, WithoutDimensionsEachElementIsReducedByItself) {
   const std::pair<const char*, float (*)(float)> kinds[]{{"ReduceL1", [](float x) { return std::abs(x); }},
                                                          {"ReduceL2", [](float x) { return std::abs(x); }},
