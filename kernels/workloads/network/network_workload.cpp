@@ -14,6 +14,7 @@
 #include "kernels/workloads/network/composition.h"
 #include "kernels/workloads/network/infer.h"
 #include "kernels/workloads/network/parallel_train.h"
+#include "kernels/workloads/network/stage.h"
 #include "kernels/workloads/network/train.h"
 #include "kernels/workloads/options.h"
 #include "kernels/workloads/reference_answers.h"
@@ -177,10 +178,15 @@ class ConfiguredInference final : public ConfiguredNetwork {
   std::unique_ptr<Workload> make(Device& device) const override {
     return std::make_unique<InferWorkload>(point(), expected_, device);
   }
+  std::unique_ptr<RankWorkload> make_part(Device& device, RankGroup& ranks) const override {
+    return std::make_unique<StageWorkload>(point(), expected_, ranks, device);
+  }
 
  private:
   bool trains() const override { return false; }
-  ProgramPlan program(Device& device) const override { return plan_inference(point(), device); }
+  ProgramPlan program(Device& device) const override {
+    return point().stage ? plan_stage(point(), device) : plan_inference(point(), device);
+  }
 
   std::shared_ptr<ReferenceAnswers> expected_;
 };
@@ -278,6 +284,7 @@ WorkloadType network_workload(const NetworkSource& source) {
           gradients->of(question_of(source, spec), [] { return std::make_shared<GradientReference>(); });
       return std::make_shared<ConfiguredTraining>(std::move(point), spec.bucket, std::move(reference));
     }
+    point.stage = stage_place(source.name, point.graph, spec);
     auto expected = answers->of(question_of(source, spec), expected_logits(point));
     return std::make_shared<ConfiguredInference>(std::move(point), std::move(expected));
   };

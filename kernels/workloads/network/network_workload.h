@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,13 @@ namespace bench::kernels {
 // the host's work for each launch.
 enum class Launch { stream, graph };
 
+// A rank's part of a network whose layers are cut into stages, one for each rank.
+struct StagePlace {
+  int stage = 0;
+  int stages = 1;
+  std::int64_t micro_batches = 1;  // equal parts of the batch, one behind the other
+};
+
 // A point of the workload: the network and the options of its step, read once from the command line.
 struct NetworkPoint {
   Graph graph;
@@ -25,8 +33,9 @@ struct NetworkPoint {
   std::int64_t batch = 1;  // of a training step the effective one: a micro-batch is 1/accumulate of it
   std::uint64_t seed = 1;
   Launch launch = Launch::stream;
-  TrainOptions training{};  // of mode train
-  bool is_file = false;     // the network was read from one
+  TrainOptions training{};            // of mode train
+  std::optional<StagePlace> stage{};  // of mode infer
+  bool is_file = false;               // the network was read from one
   // The network at small sizes, the smallest first: its gradient is compared with the slow reference's.
   std::function<std::vector<Graph>()> small_graphs{};
   // Tests break a training step with it.

@@ -1,0 +1,43 @@
+// A network cut into stages, one behind the other: each reads one value and hands one on, so that ranks can
+// have a stage each.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "kernels/networks/graph/graph.h"
+
+namespace bench::kernels {
+
+// The layers behind `begin` up to `end`, and the parameters that these alone read.
+struct Stage {
+  Graph::Value begin = 0;  // the network's input, or the value that the stage before hands on
+  Graph::Value end = 0;
+  double cost = 0;  // see stage_cost()
+};
+
+// What a layer costs a sample: its multiply-adds, or where it has none the bytes of what it reads and writes
+// in fp32, each as kMacsOfAByte. A layer that computes nothing costs nothing.
+inline constexpr double kMacsOfAByte = 8;  // about what a core does in fp32 while it moves one
+double stage_cost(const Graph& graph, Graph::Value value);
+
+// Values behind which the network can be cut, ascending: nothing else that depends on the input is read both
+// sides, a layer computed it, and it is stored as a network's input could be (the batch is a dimension; no
+// flattened maps).
+std::vector<Graph::Value> cut_places(const Graph& graph);
+
+// Places for `stages` of them, by which the costliest stage is as cheap as it can be; `costs` are those of
+// the stretches between neighbouring places, one more than there are places. Each stage has a stretch at
+// least. Returns the index of the last stretch of each stage. Throws std::invalid_argument where there are
+// fewer stretches than stages.
+std::vector<std::size_t> balanced(const std::vector<double>& costs, std::size_t stages);
+
+// Throws std::invalid_argument where the network has fewer than stages - 1 places.
+std::vector<Stage> cut_into_stages(const Graph& graph, std::size_t stages);
+
+// A stage as a network of its own, whose layers have the parameters of the whole network's. A table that is
+// shared with a layer of an earlier stage is there a second time.
+Graph stage_graph(const Graph& graph, const Stage& stage);
+
+}  // namespace bench::kernels

@@ -1,0 +1,177 @@
+#include "kernels/workloads/network/stage.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "kernels/networks/passes/inference.h"
+#include "kernels/networks/passes/stages.h"
+#include "kernels/workloads/network/infer.h"
+#include "kernels/workloads/options.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr std::int64_t kMostPipelined = 65'536;
+
+const NetworkPoint& accepted(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
+  if (!point.stage || point.stage->stages != ranks.size() || point.stage->stage != ranks.rank()) {
+    throw std::logic_error("a rank was given another one's stage");
+  }
+  if (!device.host_accessible()) {
+    throw Unsupported(
+        "stages hand on their results in the host's memory; between cards that needs NCCL, which is not used "
+        "yet");
+  }
+  if (point.launch != Launch::stream) {
+    throw Unsupported("a step that ranks do together is not recorded: give --launch stream");
+  }
+  return point;
+}
+
+}  // namespace
+
+std::optional<StagePlace> stage_place(const std::string& network, const Graph& graph,
+                                      const WorkloadSpec& spec) {
+  const auto stage = whole_number(option_text(spec, "stage", ""));
+  if (!stage) {
+    return std::nullopt;
+  }
+  const WholeOption micro_batches{"micro-batches", 1, 1, kMostPipelined, ""};
+  const StagePlace place{
+      .stage = static_cast<int>(*stage), .stages = spec.ranks, .micro_batches = micro_batches.read(spec)};
+  if (spec.batch % place.micro_batches != 0) {
+    throw UsageError(fmt::format(
+        "--micro-batches: '{0}' was given; accepted: divisors of every batch, and {0} is not one of {1}",
+        place.micro_batches, spec.batch));
+  }
+  if (const std::size_t most = cut_places(fuse_for_inference(graph)).size() + 1;
+      static_cast<std::size_t>(place.stages) > most) {
+    throw UsageError(fmt::format(
+        "--split: layers over {} ranks was given; {} can be cut into at most {} {}: give --cards {}",
+        place.stages, network, most, most == 1 ? "stage" : "stages", most));
+  }
+  return place;
+}
+
+// Each stage's input is stored as the stage before stores its result.
+ProgramPlan plan_stage(const NetworkPoint& point, Device& device) {
+  const StagePlace& place = point.stage.value();
+  const Graph whole = fuse_for_inference(point.graph);
+  const Stage stage = cut_into_stages(whole, static_cast<std::size_t>(place.stages))
+                          .at(static_cast<std::size_t>(place.stage));
+  Target target{.batch = point.batch / place.micro_batches,
+                .dtype = point.dtype,
+                .layouts = layouts_for(device, point.dtype),
+                .implementation = {}};
+  const std::vector<StoredValue> stored = ProgramPlan(whole, target).stored;
+  if (place.stage > 0) {
+    target.layouts.image = stored[stage.begin].tensor.layout;
+  }
+  ProgramPlan plan = plan_inference(stage_graph(whole, stage), target, device);
+  if (plan.stored.front().tensor != stored[stage.begin].tensor ||
+      plan.stored[plan.graph.output()].tensor != stored[stage.end].tensor) {
+    throw std::logic_error("a stage's values are stored in another way than the network's");
+  }
+  return plan;
+}
+
+StageWorkload::StageWorkload(const NetworkPoint& point, std::shared_ptr<ReferenceAnswers> expected,
+                             RankGroup& ranks, Device& device)
+    : ranks_(ranks),
+      device_(device),
+      expected_(std::move(expected)),
+      micro_batches_(accepted(point, ranks, device).stage->micro_batches),
+      runner_(plan_stage(point, device), device, point.seed) {
+  for (std::uint64_t index = 0; index < distinct_samples(point.graph); ++index) {
+    samples_.push_back(seeded_sample(point.graph, point.seed, index));
+  }
+  if (is_first()) {
+    runner_.set_input(samples_);
+  }
+}
+
+// Time within the library counts as waiting: meanwhile nothing is computed.
+void StageWorkload::exchange(CollectiveKind kind, int peer, std::byte* data, std::int64_t bytes) {
+  const auto start = std::chrono::steady_clock::now();
+  ranks_.run({.kind = kind, .from = data, .to = data, .bytes = bytes, .peer = peer});
+  waited_ns_ += std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+void StageWorkload::run_batch(const OfMicroBatch& before, const OfMicroBatch& after) {
+  const ProgramPlan& plan = runner_.plan();
+  waited_ns_ = 0;
+  for (std::int64_t part = 0; part < micro_batches_; ++part) {
+    if (before) {
+      before(part);
+    }
+    if (!is_first()) {
+      exchange(CollectiveKind::receive, ranks_.rank() - 1, runner_.address(plan.inputs.front()),
+               plan.input.bytes());
+    }
+    runner_.run();
+    device_.synchronize();
+    if (!is_last()) {
+      exchange(CollectiveKind::send, ranks_.rank() + 1, runner_.address(plan.program.output().value()),
+               plan.output().bytes());
+    }
+    if (after) {
+      after(part);
+    }
+  }
+}
+
+// Sample i of the batch is distinct sample i mod their number, as in a step of one rank, so that a
+// micro-batch that is mixed up with another, or a sample, is found.
+Verification StageWorkload::verify() {
+  const std::int64_t own_batch = runner_.plan().target.batch;
+  const auto distinct = static_cast<std::int64_t>(samples_.size());
+  Verification worst{.passed = true,
+                     .error = 0,
+                     .tolerance = logits_tolerance(runner_.plan().target.dtype),
+                     .detail = fmt::format("stage {} of {}", ranks_.rank() + 1, ranks_.size())};
+  const auto turned = [&]<class Item>(std::vector<Item> all, std::int64_t part) {
+    std::ranges::rotate(all, all.begin() + part * own_batch % distinct);
+    return all;
+  };
+  const auto before = [&](std::int64_t part) {
+    if (is_first()) {
+      runner_.set_input(turned(samples_, part));
+    }
+    runner_.poison_output();
+  };
+  const auto after = [&](std::int64_t part) {
+    if (!is_last()) {
+      return;
+    }
+    Verification found =
+        compare_rows(runner_.output(), turned(expected_->to_first(distinct), part),
+                     logits_tolerance(runner_.plan().target.dtype), "the logits of a sample");
+    if (part == 0 || !(found.error <= worst.error) || found.passed < worst.passed) {
+      worst = std::move(found);
+    }
+  };
+  run_batch(before, after);
+  if (is_first()) {
+    runner_.set_input(samples_);
+  }
+  return worst;
+}
+
+Work StageWorkload::work() const {
+  const auto parts = static_cast<double>(micro_batches_);
+  Work work = runner_.plan().work();
+  work.samples *= parts;
+  work.flops *= parts;
+  work.fixed_bytes *= parts;
+  work.sample_bytes *= parts;
+  work.launches *= micro_batches_;
+  return work;
+}
+
+}  // namespace bench::kernels

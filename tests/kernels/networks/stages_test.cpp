@@ -1,0 +1,180 @@
+// Where a network is cut into stages, and what each stage is.
+#include "kernels/networks/passes/stages.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/networks/models/network.h"
+#include "kernels/networks/passes/inference.h"
+#include "kernels/networks/program/input.h"
+#include "kernels/operations/tensor.h"
+#include "kernels/workloads/network/reference.h"
+#include "networks_fixture.h"
+#include "tiny_networks.h"
+
+namespace bench::kernels {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+
+double costliest(const std::vector<double>& costs, const std::vector<std::size_t>& ends) {
+  double most = 0;
+  std::size_t first = 0;
+  for (const std::size_t last : ends) {
+    double sum = 0;
+    for (; first <= last; ++first) {
+      sum += costs[first];
+    }
+    most = std::max(most, sum);
+  }
+  return most;
+}
+
+// Of all ways to cut.
+double least_costliest(const std::vector<double>& costs, std::size_t stages) {
+  double least = 1e300;
+  for (unsigned cuts = 0; cuts < 1U << (costs.size() - 1); ++cuts) {
+    std::vector<std::size_t> ends;
+    for (std::size_t i = 0; i + 1 < costs.size(); ++i) {
+      if ((cuts >> i & 1U) != 0) {
+        ends.push_back(i);
+      }
+    }
+    ends.push_back(costs.size() - 1);
+    if (ends.size() == stages) {
+      least = std::min(least, costliest(costs, ends));
+    }
+  }
+  return least;
+}
+
+TEST(BalancedStages, AreAsCheapAsTheBestOfAllWays) {
+  std::mt19937 random(7);
+  for (int tried = 0; tried < 300; ++tried) {
+    std::vector<double> costs(1 + random() % 9);
+    for (double& cost : costs) {
+      cost = random() % 4 == 0 ? 0 : static_cast<double>(random() % 1000);
+    }
+    for (std::size_t stages = 1; stages <= costs.size(); ++stages) {
+      const auto ends = balanced(costs, stages);
+      ASSERT_EQ(ends.size(), stages);
+      EXPECT_EQ(ends.back(), costs.size() - 1);
+      EXPECT_EQ(std::ranges::adjacent_find(ends, std::greater_equal<>()), ends.end());
+      EXPECT_EQ(costliest(costs, ends), least_costliest(costs, stages)) << ::testing::PrintToString(costs);
+    }
+    EXPECT_THROW(balanced(costs, costs.size() + 1), std::invalid_argument);
+  }
+  EXPECT_THROW(balanced({1, 2}, 0), std::invalid_argument);
+}
+
+TEST(CutPlaces, AreWhereOneValueCrosses) {
+  Graph g({8, 6, 6});
+  const auto a = g.conv2d("a", g.image(), {.channels = 8});
+  const auto b = g.conv2d("b", a, {.channels = 8});
+  const auto c = g.conv2d("c", b, {.channels = 8});
+  const auto sum = g.add("sum", c, a);  // a crosses behind b and c
+  const auto pool = g.average_pool("pool", sum);
+  const auto flat = g.flatten("flat", pool);
+  const auto on = g.relu("on", flat);  // stored as flattened maps
+  g.linear("head", on, 10);
+  EXPECT_THAT(cut_places(g), ElementsAre(a, sum, pool));
+}
+
+TEST(CutPlaces, AreNotWhereTheInputIsReadOnceMore) {
+  Graph g({8, 6, 6});
+  const auto a = g.conv2d("a", g.image(), {.channels = 8});
+  const auto b = g.conv2d("b", a, {.channels = 8});
+  const auto sum = g.add("sum", b, g.image());
+  g.conv2d("c", sum, {.channels = 4});
+  EXPECT_THAT(cut_places(g), ElementsAre(sum));
+}
+
+TEST(CutPlaces, LayersThatNothingReadsDoNotMatter) {
+  Graph g({8, 6, 6});
+  const auto a = g.conv2d("a", g.image(), {.channels = 8});
+  const auto b = g.conv2d("b", a, {.channels = 8});
+  g.conv2d("dead", a, {.channels = 8});
+  g.conv2d("c", b, {.channels = 4});
+  EXPECT_THAT(cut_places(g), ElementsAre(a, b));
+  Graph one({8, 6, 6});
+  one.conv2d("a", one.image(), {.channels = 8});
+  EXPECT_THAT(cut_places(one), IsEmpty());
+  EXPECT_THROW(cut_into_stages(one, 2), std::invalid_argument);
+}
+
+// Stages hold every layer once, and what they compute, one behind the other, is what the network computes.
+TEST(Stages, ComputeWhatTheNetworkComputes) {
+  for (const char* name : {"resnet18", "mobilenet_v2", "gpt", "classifier"}) {
+    SCOPED_TRACE(name);
+    const bool text = std::string(name) == "gpt" || std::string(name) == "classifier";
+    WorkloadSpec spec{.mode = "infer", .options = {}};
+    spec.options["image-size"] = "32";
+    const NetworkType network = text ? tiny_network(name) : *registry<NetworkType>().find(name);
+    const Graph whole = fuse_for_inference(build_network(network, spec));
+    const std::vector<Sample> samples{seeded_sample(whole, 1, 0), seeded_sample(whole, 1, 1)};
+    const auto expected = reference_outputs(whole, samples, 1);
+    for (std::size_t stages = 1; stages <= std::min<std::size_t>(4, cut_places(whole).size() + 1); ++stages) {
+      const std::vector<Stage> cut = cut_into_stages(whole, stages);
+      ASSERT_EQ(cut.size(), stages);
+      std::multiset<std::string> names;
+      double cost = 0;
+      std::vector<Sample> values = samples;
+      for (const Stage& stage : cut) {
+        const Graph graph = stage_graph(whole, stage);
+        EXPECT_EQ(graph[graph.output()].shape, whole[stage.end].shape);
+        double own = 0;
+        for (Graph::Value value = 1; value <= graph.output(); ++value) {
+          names.insert(graph[value].name);
+          own += stage_cost(graph, value);
+        }
+        EXPECT_EQ(own, stage.cost);
+        cost += own;
+        values = reference_outputs(graph, values, 1);
+      }
+      EXPECT_EQ(names.size(), whole.nodes().size() - 1);
+      EXPECT_EQ(std::set<std::string>(names.begin(), names.end()).size(), names.size());
+      EXPECT_GT(cost, static_cast<double>(whole.macs()) - 1);
+      for (std::size_t sample = 0; sample < samples.size(); ++sample) {
+        EXPECT_LT(relative_error(values[sample], expected[sample]), 1e-6) << stages;
+      }
+    }
+  }
+}
+
+// A block of ResNet-18 has an eighth of its multiply-adds.
+TEST(Stages, AreBalancedByMultiplyAdds) {
+  WorkloadSpec spec{.mode = "infer", .options = {{"image-size", "224"}}};
+  const Graph whole = fuse_for_inference(build_network(*registry<NetworkType>().find("resnet18"), spec));
+  for (const std::size_t stages : {2, 3, 4}) {
+    double most = 0;
+    for (const Stage& stage : cut_into_stages(whole, stages)) {
+      most = std::max(most, stage.cost);
+    }
+    EXPECT_LT(most, 1.4 * static_cast<double>(whole.macs()) / static_cast<double>(stages)) << stages;
+  }
+}
+
+// The head's table is the embedding's, which lies in another stage: it is drawn alike there.
+TEST(Stages, ATableThatTwoStagesShareIsInBoth) {
+  const Graph whole = fuse_for_inference(gpt(kTinyGpt));
+  const std::vector<Stage> cut = cut_into_stages(whole, 3);
+  const Graph last = stage_graph(whole, cut.back());
+  ASSERT_TRUE(whole[whole.output()].shares.has_value());
+  EXPECT_FALSE(last[last.output()].shares.has_value());
+  std::int64_t values = 0;
+  for (const Stage& stage : cut) {
+    values += stage_graph(whole, stage).parameter_count();
+  }
+  EXPECT_EQ(values, whole.parameter_count() + kTinyGpt.vocabulary * kTinyGpt.width);
+}
+
+}  // namespace
+}  // namespace bench::kernels
