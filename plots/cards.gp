@@ -31,7 +31,7 @@ do for [kind in "png svg"] {
       $data index "marks" using 1:(column(c)):(column(bottom)):(column(bottom + 1)):9 with yerrorbars pointtype -1 linewidth 1 linecolor rgb variable notitle, \
       $data index "marks" using 1:(column(c)):10:9 with points pointtype variable pointsize 1 * dot linecolor rgb variable notitle, \
       for [i = 1:keys] keyentry with linespoints pointtype int(n("key" . i . "_look")) linewidth 1.6 linecolor rgb int(n("key" . i . "_colour")) title text_of("key" . i), \
-      keyentry with lines dashtype 2 linewidth 1.2 linecolor rgb gray title "dashed: left, perfect scaling; right, without waiting for gradients"
+      keyentry with lines dashtype 2 linewidth 1.2 linecolor rgb gray title "dashed: left, perfect scaling; right, without waiting"
   }
   unset multiplot
   unset output

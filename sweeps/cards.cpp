@@ -30,6 +30,11 @@ bool is_strong(const SweepRequest& request) {
          std::vector<std::string>{"strong"};
 }
 
+bool is_split(const SweepRequest& request) {
+  return parse_words("--split", request.sweep_options.at("split"), {"none", "layers"}) ==
+         std::vector<std::string>{"layers"};
+}
+
 bool shards_optimizer(const SweepRequest& request) {
   return parse_words("--shard", request.sweep_options.at("shard"), {"none", "optimizer"}) ==
          std::vector<std::string>{"optimizer"};
@@ -65,6 +70,10 @@ std::int64_t bucket_in(const SweepRequest& request) {
   return bytes;
 }
 
+std::string modes_in_words(const SweepRequest& request) {
+  return quote(fmt::format("{}", fmt::join(request.modes, ",")));
+}
+
 void require_training(const SweepRequest& request) {
   const WorkloadType& type = *request.workload;
   if (std::ranges::find(type.modes, "train") == type.modes.end() || type.kind != "network") {
@@ -74,16 +83,41 @@ void require_training(const SweepRequest& request) {
                                  lacks == type.missing_modes.end() ? "" : ": " + lacks->second));
   }
   if (request.modes != std::vector<std::string>{"train"}) {
-    throw UsageError(fmt::format("--mode: {} was given; accepted by --sweep cards: train",
-                                 quote(fmt::format("{}", fmt::join(request.modes, ",")))));
+    throw UsageError(
+        fmt::format("--mode: {} was given; accepted by --sweep cards: train, and infer with --split layers",
+                    modes_in_words(request)));
+  }
+  if (request.given_sweep_options.contains("micro-batches")) {
+    throw UsageError(fmt::format("--micro-batches: {} was given, but belongs to --split layers",
+                                 quote(request.sweep_options.at("micro-batches"))));
   }
 }
 
-// The points' specs; each with its share of the batch where that is of all ranks.
-std::vector<WorkloadSpec> specs_in(const SweepRequest& request) {
-  require_training(request);
+// A batch through stages is one of all ranks, without gradients.
+void require_stages(const SweepRequest& request) {
+  if (request.workload->kind != "network") {
+    throw UsageError(fmt::format("--workload: {} has no layers; --split layers needs a network",
+                                 quote(request.workload->name)));
+  }
+  if (shards_optimizer(request)) {
+    throw UsageError("--shard: 'optimizer' was given with --split layers; give one of the two");
+  }
+  if (request.modes != std::vector<std::string>{"infer"}) {
+    throw UsageError(
+        fmt::format("--split: layers was given with --mode {}; accepted: --mode infer, because training in "
+                    "stages is not there yet",
+                    fmt::join(request.modes, ",")));
+  }
+  if (request.given_sweep_options.contains("scaling") && !is_strong(request)) {
+    throw UsageError(
+        "--scaling: 'weak' was given; accepted with --split layers: strong, --batch is of all ranks");
+  }
+}
+
+// The points' specs but for ranks and batch. Throws UsageError.
+WorkloadSpec spec_in(const SweepRequest& request) {
   WorkloadSpec spec;
-  spec.mode = "train";
+  spec.mode = is_split(request) ? "infer" : "train";
   spec.seed = request.seed;
   for (const auto& [name, values] : option_values(request, spec.mode)) {
     spec.options[name] = values.front();
@@ -91,14 +125,45 @@ std::vector<WorkloadSpec> specs_in(const SweepRequest& request) {
   if (!request.dtypes.empty() && request.dtypes != std::vector{Dtype::fp32}) {
     throw UsageError("--dtype: accepted by --sweep cards: fp32, in which MPI adds up gradients");
   }
+  return spec;
+}
+
+std::vector<std::int64_t> batches_in(const SweepRequest& request) {
+  return request.batches.empty() ? std::vector{kDefaultBatch} : request.batches;
+}
+
+std::vector<WorkloadSpec> stage_specs(const SweepRequest& request) {
+  require_stages(request);
+  WorkloadSpec spec = spec_in(request);
+  const auto micro_batches = parse_axis("--micro-batches", request.sweep_options.at("micro-batches"));
+  std::vector<WorkloadSpec> specs;
+  for (const std::int64_t count : counts_in(request)) {
+    for (const std::int64_t batch : batches_in(request)) {
+      spec.ranks = static_cast<int>(count);
+      spec.batch = batch;
+      if (count == 1) {
+        specs.push_back(spec);
+        continue;
+      }
+      for (const std::int64_t parts : micro_batches) {
+        specs.push_back(spec);
+        split_layers(specs.back(), parts);
+      }
+    }
+  }
+  return specs;
+}
+
+// With strong scaling each with its share of the batch.
+std::vector<WorkloadSpec> training_specs(const SweepRequest& request) {
+  require_training(request);
+  WorkloadSpec spec = spec_in(request);
   spec.bucket = bucket_in(request);
-  const std::vector<std::int64_t> batches =
-      request.batches.empty() ? std::vector{kDefaultBatch} : request.batches;
   const bool strong = is_strong(request);
   const bool shard = shards_optimizer(request);
   std::vector<WorkloadSpec> specs;
   for (const std::int64_t count : counts_in(request)) {
-    for (const std::int64_t batch : batches) {
+    for (const std::int64_t batch : batches_in(request)) {
       if (strong && batch % count != 0) {
         throw UsageError(
             fmt::format("--batch: {} was given, which {} ranks cannot share; accepted with --scaling strong: "
@@ -112,6 +177,18 @@ std::vector<WorkloadSpec> specs_in(const SweepRequest& request) {
     }
   }
   return specs;
+}
+
+std::vector<WorkloadSpec> specs_in(const SweepRequest& request) {
+  return is_split(request) ? stage_specs(request) : training_specs(request);
+}
+
+// "cards/resnet50/train/fp32/ranks:2".
+std::string series_of(const std::string& workload, const WorkloadSpec& spec, const CardsParams& params) {
+  return fmt::format("cards/{}/{}/fp32/{}{}ranks:{}{}", workload, spec.mode,
+                     params.shard_optimizer ? "shard:optimizer/" : "",
+                     params.split_layers ? "split:layers/" : "", spec.ranks,
+                     params.split_layers ? fmt::format("/micro-batches:{}", params.micro_batches) : "");
 }
 
 // That a rank computes with: its share of the cores.
@@ -138,15 +215,17 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
     SweepPoint point;
     point.params = params_of(type.name, spec);
     point.params["ranks"] = spec.ranks;
-    point.params["bucket"] = spec.bucket;
+    if (spec.mode == "train") {
+      point.params["bucket"] = spec.bucket;
+    }
     if (spec.shard_optimizer) {
       point.params["shard"] = "optimizer";
     }
     point.params["threads"] = setup.threads;
-    point.parsed = read_cards_params(point.params).value();
+    const CardsParams parsed = read_cards_params(point.params).value();
+    point.parsed = parsed;
     point.spec = spec;
-    point.series = fmt::format("cards/{}/train/fp32/{}ranks:{}", type.name,
-                               spec.shard_optimizer ? "shard:optimizer/" : "", spec.ranks);
+    point.series = series_of(type.name, spec, parsed);
     point.name = fmt::format("{}/batch:{}", point.series, spec.batch);
     point.workload = std::make_shared<ConfiguredCards>(type, spec, index, team);
     point.oversubscribes_cores = setup.ranks.near * setup.threads > setup.ranks.cores;
@@ -154,6 +233,9 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
   }
   plan.axes = {
       {"ranks", counts_in(request)}, {"batch", batches}, {"scaling", setup.strong ? "strong" : "weak"}};
+  if (setup.split_layers) {
+    plan.axes["split"] = "layers";
+  }
   return plan;
 }
 
@@ -163,7 +245,8 @@ class CardsSweep final : public Sweep {
     require_host_memory("cards", device);
     setup_.ranks = setup_of(request);
     setup_.threads = threads_of(setup_.ranks);
-    setup_.strong = is_strong(request);
+    setup_.split_layers = is_split(request);
+    setup_.strong = setup_.split_layers || is_strong(request);
     if (request.ranks != nullptr) {
       team_ = team_of(request, device);
     }
@@ -211,7 +294,7 @@ const Registration<SweepType> registered{SweepType{
     .default_workload = "resnet50",
     .default_mode = "train",
     .options = {{"cards", "auto",
-                 "how many ranks train together: 1,2,4; auto: powers of two up to those started", "",
+                 "how many ranks work together: 1,2,4; auto: powers of two up to those started", "",
                  [] { return one("COUNTS"); }},
                 {"scaling", "weak", "weak: --batch is of each rank; strong: of all ranks", "",
                  [] {
@@ -224,6 +307,14 @@ const Registration<SweepType> registered{SweepType{
                  [] {
                    return std::vector<std::string>{"none", "optimizer"};
                  }},
+                {"split", "none",
+                 "layers: each rank has a stage of the network, for --mode infer; --batch is of all ranks",
+                 "",
+                 [] {
+                   return std::vector<std::string>{"none", "layers"};
+                 }},
+                {"micro-batches", "1", "with --split layers: equal parts of a batch, pipelined: 1,4", "",
+                 [] { return one("COUNTS"); }},
                 {"rank-timeout", "60s", "end where a rank does not answer for so long", "",
                  [] { return one("TIME"); }}},
     .serve = serve,

@@ -11,6 +11,7 @@
 #include "bench/measure/flags.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
+#include "sweeps/cards/stage_findings.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
@@ -42,17 +43,6 @@ void read_notes(const MeasuredPoint& measured, CardsPoint& point) {
   for (const std::vector<double>& values : own) {
     point.own_ns.push_back(median_of(values));
   }
-}
-
-std::string per_second(const CardsPoint& point) {
-  const Estimate rate = inverse(point.ns, point.samples() * 1e9);
-  return plus_minus(rate.value, rate.ci95) + " samples/s";
-}
-
-std::string times_in_words(const Estimate& speedup) {
-  return speedup.ci95
-             ? fmt::format("{:.2f} times ({:.2f} to {:.2f})", speedup.value, speedup.low(), speedup.high())
-             : fmt::format("{:.2f} times (one round or two: no interval)", speedup.value);
 }
 
 // "a step of 1.93 s waits 12 ms for gradients, and each rank computes 13 % longer than alone".
@@ -174,6 +164,17 @@ Finding claim_memory(const CardsPoint& point, const CardsPoint& alone) {
 
 }  // namespace
 
+std::string per_second(const CardsPoint& point) {
+  const Estimate rate = inverse(point.ns, point.samples() * 1e9);
+  return plus_minus(rate.value, rate.ci95) + " samples/s";
+}
+
+std::string times_in_words(const Estimate& speedup) {
+  return speedup.ci95
+             ? fmt::format("{:.2f} times ({:.2f} to {:.2f})", speedup.value, speedup.low(), speedup.high())
+             : fmt::format("{:.2f} times (one round or two: no interval)", speedup.value);
+}
+
 std::vector<CardsPoint> cards_points(const ResultDocument& document) {
   const FlagMarks marks(document.benchmarks);
   std::vector<CardsPoint> all;
@@ -191,7 +192,9 @@ std::vector<CardsPoint> cards_points(const ResultDocument& document) {
     read_notes(measured, point);
     all.push_back(std::move(point));
   }
-  std::ranges::sort(all, {}, [](const CardsPoint& point) { return std::tuple(point.ranks, point.batch); });
+  std::ranges::sort(all, {}, [](const CardsPoint& point) {
+    return std::tuple(point.ranks, point.batch, point.micro_batches);
+  });
   return all;
 }
 
@@ -210,12 +213,12 @@ const CardsPoint* alone_for(const CardsPoint& point, const std::vector<CardsPoin
 
 std::vector<Finding> cards_findings(const ResultDocument& document, const CardsSetup& setup) {
   const std::vector<CardsPoint> all = cards_points(document);
-  std::vector<Finding> findings;
+  std::vector<Finding> findings = setup.split_layers ? stage_findings(all) : std::vector<Finding>();
   std::vector<CardsPoint> scaling;  // of the largest batch
   const CardsPoint* alone = nullptr;
   for (const CardsPoint& point : all) {
     const CardsPoint* const own = alone_for(point, all, setup.strong);
-    if (point.ranks == 1 || own == nullptr) {
+    if (point.ranks == 1 || own == nullptr || setup.split_layers) {
       continue;
     }
     findings.push_back(claim_efficiency(point, *own, setup.strong));
@@ -264,6 +267,9 @@ void choose_cards_headlines(std::vector<Finding>& findings) {
 
 std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsSetup& setup) {
   const std::vector<CardsPoint> all = cards_points(document);
+  if (setup.split_layers) {
+    return stage_tables(all);
+  }
   TextTable table{.title = "Training steps that ranks do together; ± half of the 95 % interval",
                   .rows = {{"ranks", "batch each", "step", "samples/s", "speedup", "efficiency", "waits",
                             "memory a rank", ""}},

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,12 +20,16 @@ std::vector<report::Chart> cards_charts(ResultDocument& document) {
   const std::vector<CardsPoint> all = cards_points(document);
   const Json& axes = document.sweep.axes;
   const bool strong = axes.is_object() && axes.value("scaling", "weak") == "strong";
+  using Size = std::pair<double, std::int64_t>;  // the batch, and micro-batches where ranks share out layers
   const auto size_of = [&](const CardsPoint& point) {
-    return strong ? point.samples() : static_cast<double>(point.batch);
+    return Size(strong ? point.samples() : static_cast<double>(point.batch), point.micro_batches);
   };
-  std::set<double> sizes;
+  const bool split = std::ranges::any_of(all, &CardsPoint::split_layers);
+  std::set<Size> sizes;
   for (const CardsPoint& point : all) {
-    sizes.insert(size_of(point));
+    if (!split || point.split_layers) {  // one rank belongs to all then
+      sizes.insert(size_of(point));
+    }
   }
   report::Curves curves{
       .x = {.label = "ranks", .quantity = report::Quantity::number, .scale = report::AxisScale::linear},
@@ -32,19 +37,22 @@ std::vector<report::Chart> cards_charts(ResultDocument& document) {
             .quantity = report::Quantity::per_second,
             .scale = report::AxisScale::linear},
       .series = {}};
-  for (const double size : sizes) {
+  for (const Size& size : sizes) {
     const std::size_t place = curves.series.size();
-    report::ChartSeries measured{.name = fmt::format("batch {:.0f} {}", size, strong ? "in all" : "each"),
-                                 .points = {},
-                                 .colour = place,
-                                 .shape = place};
+    const std::string micro_batches = split ? fmt::format(", micro-batches: {}", size.second) : "";
+    report::ChartSeries measured{
+        .name = fmt::format("batch {:.0f} {}{}", size.first, strong ? "in all" : "each", micro_batches),
+        .points = {},
+        .colour = place,
+        .shape = place};
     report::ChartSeries perfect{.name = measured.name + ", perfect scaling",
                                 .points = {},
                                 .colour = place,
                                 .marks = false,
                                 .dashed = true};
     for (const CardsPoint& point : all) {
-      if (size_of(point) != size) {
+      const bool is_alone = split && point.ranks == 1 && size_of(point).first == size.first;
+      if (size_of(point) != size && !is_alone) {
         continue;
       }
       const Estimate rate = inverse(point.ns, point.samples() * 1e9);

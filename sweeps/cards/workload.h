@@ -1,4 +1,4 @@
-// A training step that ranks do together, as a workload of the first rank.
+// A step that ranks do together, training or layers over ranks, as a workload of the first rank.
 #pragma once
 
 #include <cstddef>
@@ -17,17 +17,27 @@ namespace bench::sweeps {
 // A point's params.
 struct CardsParams {
   int ranks = 1;           // that take part
-  std::int64_t batch = 1;  // of each
+  std::int64_t batch = 1;  // of each; where they share out layers, of all
   std::string dtype = "fp32";
   bool shard_optimizer = false;
+  bool split_layers = false;  // each rank has a stage of the network
+  std::int64_t micro_batches = 1;
+
+  double samples() const { return static_cast<double>(batch) * (split_layers ? 1 : ranks); }
 };
+// The options of a spec that say so, and the spec of one of its ranks.
+void split_layers(WorkloadSpec& spec, std::int64_t micro_batches);
+bool splits_layers(const WorkloadSpec& spec);
+WorkloadSpec spec_of_rank(const WorkloadSpec& spec, int rank);
+
 // nullopt where they lack the number of ranks. Throws Json::exception.
 std::optional<CardsParams> read_cards_params(const Json& params);
 
 // One sample, by rank.
 struct RankSteps final : SampleNote {
   std::vector<double> step_ns;
-  std::vector<double> waited_ns;         // for other ranks' gradients, at the end of the backward pass
+  // For other ranks' gradients, at the end of the backward pass; of stages, all that is not its own work.
+  std::vector<double> waited_ns;
   std::vector<std::int64_t> plan_bytes;  // at the peak
   std::vector<std::int64_t> peak_bytes;  // allocated, tracked
   Json to_json() const override;
@@ -53,7 +63,7 @@ class ConfiguredCards final : public ConfiguredWorkload {
 
  private:
   std::shared_ptr<const ConfiguredWorkload> alone_;
-  int ranks_;
+  WorkloadSpec spec_;
   std::size_t point_;
   std::shared_ptr<RankTeam> team_;
 };

@@ -48,7 +48,9 @@ std::vector<RankAnswer> RankTeam::carry_out(const Order& own) {
   std::vector<Order> orders(size);
   ranks_.expect_long_wait(true);  // for an order
   ranks_.run({.kind = CollectiveKind::all_gather, .from = &own, .to = orders.data(), .bytes = sizeof(own)});
-  ranks_.expect_long_wait(orders.front().action == Order::Action::prepare);
+  // What is compared may be computed by one rank alone.
+  ranks_.expect_long_wait(orders.front().action == Order::Action::prepare ||
+                          orders.front().action == Order::Action::verify);
   const RankAnswer answered = answer(orders.front());
   std::vector<RankAnswer> answers(size);
   ranks_.run({.kind = CollectiveKind::all_gather,

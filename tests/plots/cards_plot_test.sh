@@ -32,6 +32,19 @@ jq '.sweep.axes.scaling = "strong" | .benchmarks |= map(select(.params.batch == 
 draw "$scratch/strong.json" "$scratch/strong"
 holds "$scratch/strong" "batch 16 in all"
 
+# Layers over ranks: the batch is of both ranks, and one rank belongs to each number of micro-batches.
+jq '.sweep.axes += {scaling: "strong", split: "layers"} | .benchmarks |= (map(select(.params.batch == 16))
+  | map(if .params.ranks == 2 then (.params += {split: "layers", "micro-batches": 1}), (.params += {split: "layers", "micro-batches": 4}) else . end))' \
+  "$example" > "$scratch/layers.json"
+draw "$scratch/layers.json" "$scratch/layers"
+holds "$scratch/layers" "Layers over up to 2 ranks of An example device"
+holds "$scratch/layers" "batch 16 in all, micro-batches: 4"
+tables "$scratch/layers.json" > "$scratch/tables"
+same "the ranks of the second curve" "1 2" "$(table line2 < "$scratch/tables" | cut -f 1 | paste -s -d ' ')"
+same "the throughput of stages" \
+  "$(jq '[.benchmarks[] | select(.params.ranks == 2)][0] | 16 / .stats.median_ns * 1e9' "$scratch/layers.json")" \
+  "$(table line2 < "$scratch/tables" | awk -F '\t' '$1 == 2 { print $2 }')"
+
 # Files with little in them.
 jq 'del(.findings, .sweep, .context, .unmeasured) | .benchmarks |= [.[0] | del(.validity, .stats.ci95_ns, .notes)]' "$example" > "$scratch/poor.json"
 draw "$scratch/poor.json" "$scratch/poor"

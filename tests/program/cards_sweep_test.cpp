@@ -83,6 +83,54 @@ TEST_P(CardsSweepProgram, RanksThatShareTheOptimizerHoldLess) {
   EXPECT_THAT(ended.out, HasSubstr("each keeps its share of"));
 }
 
+Arguments stages_run(const std::filesystem::path& out) {
+  return rounds(3) + Arguments{"--sweep", "cards", "--device",     "cpu",        "--workload", "resnet18",
+                               "--batch", "4",     "--image-size", "64",         "--split",    "layers",
+                               "--mode",  "infer", "--no-plot",    "--no-cache", "--out",      out.string()};
+}
+
+TEST_P(CardsSweepProgram, LayersOverRanksHoldLessAndAnswerRightly) {
+  const Ended ended =
+      run_script(launch_of(GetParam(), 2) + "\"$@\"",
+                 stages_run(folder_.path()) + Arguments{"--micro-batches", "1,4", "--cards", "1,2"});
+  ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
+  const auto file = folder_.path() / "cards-resnet18-2-ranks-cpu.json";
+  EXPECT_EQ(schema_errors(read_file(file)), "");
+  const ResultDocument document = read_result(file);
+  ASSERT_EQ(document.benchmarks.size(), 3U);
+  std::int64_t alone = 0;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    EXPECT_TRUE(point.verification.value().passed) << point.name;
+    EXPECT_EQ(point.items_per_step, 4);
+    const Json note = point.notes.front()->to_json();
+    EXPECT_EQ(note.at("peak_bytes"), note.at("plan_bytes")) << point.name;
+    const auto peaks = note.at("peak_bytes").get<std::vector<std::int64_t>>();
+    alone = peaks.size() == 1 ? peaks.front() : alone;
+    EXPECT_TRUE(peaks.size() == 1 || std::ranges::max(peaks) < alone) << point.name;
+  }
+  EXPECT_EQ(std::ranges::count(document.findings, "efficiency/split:layers/ranks:2/micro-batches:4/batch:4",
+                               &Finding::name),
+            1);
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("slowest stage"), HasSubstr("idle a rank")));
+}
+
+TEST_P(CardsSweepProgram, WrongStagesAreOneSentence) {
+  const Arguments few_layers{"--sweep", "cards",  "--device", "cpu",   "--workload", "embedding_classifier",
+                             "--split", "layers", "--mode",   "infer", "--out",      folder_.path().string()};
+  const Arguments resnet = stages_run(folder_.path());
+  for (const auto& [arguments, sentence] :
+       {std::pair(resnet + Arguments{"--micro-batches", "3"}, "--micro-batches: '3' was given"),
+        std::pair(resnet + Arguments{"--shard", "optimizer"},
+                  "--shard: 'optimizer' was given with --split layers"),
+        std::pair(few_layers, "embedding_classifier can be cut into at most")}) {
+    const Ended ended = run_script(launch_of(GetParam(), 5) + "\"$@\"", arguments);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_NE(ended.err.find(sentence), std::string::npos) << ended.err;
+    EXPECT_EQ(ended.err.find(sentence), ended.err.rfind(sentence)) << ended.err;
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
 TEST_P(CardsSweepProgram, MoreCardsThanRanksIsOneSentence) {
   const Ended ended =
       run_script(launch_of(GetParam(), 2) + "\"$@\"", cards_run(folder_.path()) + Arguments{"--cards", "4"});

@@ -10,6 +10,7 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/cards/findings.h"
+#include "sweeps/cards/stage_findings.h"
 #include "sweeps/cards/workload.h"
 #include "tests/bench/support/thread_ranks.h"
 #include "tests/sweeps/plain_device.h"
@@ -154,6 +155,55 @@ TEST(CardsPlan, RefusesInOneSentence) {
   EXPECT_THROW(cards_type().make(cards_request(), card), UsageError);
 }
 
+SweepRequest stages_request(std::map<std::string, std::string> changes = {}, std::size_t ranks = 2) {
+  changes.emplace("split", "layers");
+  SweepRequest request = cards_request(changes, ranks);
+  request.modes = {"infer"};
+  for (const auto& [name, value] : changes) {
+    request.given_sweep_options.insert(name);
+  }
+  return request;
+}
+
+TEST(CardsPlan, LayersOverRanksTakeTheWholeBatchInMicroBatches) {
+  const std::string start = "cards/made_up/infer/fp32/";
+  EXPECT_THAT(names_of(stages_request({{"micro-batches", "1,4"}}, 3)),
+              ElementsAre(start + "ranks:1/batch:8", start + "split:layers/ranks:2/micro-batches:1/batch:8",
+                          start + "split:layers/ranks:2/micro-batches:4/batch:8",
+                          start + "split:layers/ranks:3/micro-batches:1/batch:8",
+                          start + "split:layers/ranks:3/micro-batches:4/batch:8"));
+  RanksDevice device;
+  const auto sweep = cards_type().make(stages_request({{"micro-batches", "4"}}), device);
+  const SweepPoint& point = sweep->plan().points.back();
+  EXPECT_EQ(point.params.at("split"), "layers");
+  EXPECT_EQ(point.params.at("micro-batches"), 4);
+  EXPECT_FALSE(point.params.contains("bucket"));
+  EXPECT_FALSE(point.params.contains("stage"));
+  EXPECT_EQ(read_cards_params(point.params).value().samples(), 8);
+}
+
+TEST(CardsPlan, RefusesLayersInOneSentence) {
+  EXPECT_EQ(refusal(stages_request()), "accepted");
+  EXPECT_EQ(refusal(stages_request({{"scaling", "strong"}})), "accepted");
+  SweepRequest training = stages_request();
+  training.modes = {"train"};
+  EXPECT_THAT(refusal(training),
+              AllOf(HasSubstr("--split"), HasSubstr("--mode infer"), HasSubstr("not there yet")));
+  EXPECT_THAT(refusal(stages_request({{"shard", "optimizer"}})),
+              AllOf(HasSubstr("--shard"), HasSubstr("--split layers")));
+  EXPECT_THAT(refusal(stages_request({{"scaling", "weak"}})), HasSubstr("--scaling"));
+  EXPECT_THAT(refusal(stages_request({{"split", "samples"}})), HasSubstr("--split"));
+  EXPECT_THAT(refusal(stages_request({{"micro-batches", "0"}})), HasSubstr("--micro-batches"));
+  SweepRequest unsplit = cards_request({{"micro-batches", "4"}});
+  unsplit.given_sweep_options = {"micro-batches"};
+  EXPECT_THAT(refusal(unsplit), AllOf(HasSubstr("--micro-batches"), HasSubstr("belongs to --split layers")));
+  WorkloadType operation = network();
+  operation.kind = "operation";
+  SweepRequest layerless = stages_request();
+  layerless.workload = &operation;
+  EXPECT_THAT(refusal(layerless), HasSubstr("needs a network"));
+}
+
 // As the program does: the first rank runs the sweep, the others serve.
 TEST(CardsSweep, EveryRanksTimesAndMemoryAreInTheNote) {
   MadeUpPart::wrong_rank = -1;
@@ -180,6 +230,43 @@ TEST(CardsSweep, EveryRanksTimesAndMemoryAreInTheNote) {
       EXPECT_EQ(note->peak_bytes.front(), 800);
     }
   });
+}
+
+// The parts take a millisecond each; rank 1 computes for one less its wait of a microsecond.
+TEST(CardsSweep, ARankIsIdleWhereItDoesNotWorkOnItsOwnStage) {
+  MadeUpPart::wrong_rank = -1;
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RanksDevice device;
+    SweepRequest request = stages_request({{"cards", "2"}, {"micro-batches", "4"}});
+    request.ranks = &group;
+    if (group.rank() > 0) {
+      return cards_type().serve(request, device);
+    }
+    const auto sweep = cards_type().make(request, device);
+    const SweepPoint& point = sweep->plan().points.front();
+    const auto workload = point.workload->make(device);
+    const Verification verified = workload->verify();
+    EXPECT_TRUE(verified.passed);
+    EXPECT_THAT(verified.detail, HasSubstr("the last of 2 ranks"));
+    EXPECT_EQ(workload->work().samples, 4);  // a batch is of all ranks
+    EXPECT_EQ(workload->work().flops, 2 * 1e6);
+    workload->timed_step(device);
+    const auto note = read_rank_steps(workload->note()->to_json());
+    ASSERT_NE(note, nullptr);
+    EXPECT_EQ(note->step_ns[0], note->step_ns[1]);
+    EXPECT_EQ(note->waited_ns[1], 1000);
+  });
+}
+
+TEST(CardsSweep, EveryRankIsAskedForItsOwnStage) {
+  WorkloadSpec spec;
+  spec.ranks = 3;
+  EXPECT_FALSE(spec_of_rank(spec, 2).options.contains("stage"));
+  split_layers(spec, 4);
+  EXPECT_TRUE(splits_layers(spec));
+  EXPECT_EQ(spec_of_rank(spec, 2).options.at("stage"), "2");
+  EXPECT_EQ(spec_of_rank(spec, 2).options.at("micro-batches"), "4");
+  EXPECT_FALSE(spec.options.contains("stage"));
 }
 
 TEST(CardsSweep, AWrongAnswerNamesItsRank) {
@@ -285,6 +372,94 @@ TEST(CardsFindings, ASlowRankIsNamed) {
               AllOf(HasSubstr("Rank 3 is the slowest"), HasSubstr("50 %")));
   EXPECT_THAT(named(cards_findings(made_up_steps({100, 110}, 1), one_host(2, 2)), "balance").claim,
               Not(HasSubstr("is the slowest: it")));
+}
+
+// One rank in 100 ms; two and four with stages, one micro-batch and four, and rank 1 with half as much again
+// to do as the others.
+ResultDocument made_up_stages(const std::vector<std::pair<int, double>>& parts_and_ms, int ranks) {
+  ResultDocument document = made_up_steps({100}, 0);
+  for (const auto& [parts, ms] : parts_and_ms) {
+    MeasuredPoint point;
+    point.name = fmt::format("p{}x{}", ranks, parts);
+    point.parsed = CardsParams{.ranks = ranks, .batch = 8, .split_layers = true, .micro_batches = parts};
+    point.stats.median_ns = 1e6 * ms;
+    point.stats.ci95_ns = Interval{0.99e6 * ms, 1.01e6 * ms};
+    auto note = std::make_shared<RankSteps>();
+    for (int rank = 0; rank < ranks; ++rank) {
+      const double own = 1e6 * (rank == 1 ? 60 : 40);
+      note->step_ns.push_back(1e6 * ms);
+      note->waited_ns.push_back(1e6 * ms - own);
+      note->plan_bytes.push_back((rank + 1) << 20);
+      note->peak_bytes.push_back((rank + 1) << 20);
+    }
+    point.notes = {note};
+    document.benchmarks.push_back(point);
+  }
+  return document;
+}
+
+CardsSetup staged(int ranks) {
+  CardsSetup setup = one_host(ranks, 2);
+  setup.strong = setup.split_layers = true;
+  return setup;
+}
+
+TEST(StageFindings, ThroughputIdleTimeAndTheSlowestStage) {
+  const ResultDocument document = made_up_stages({{1, 100}, {4, 75}}, 2);
+  const auto findings = cards_findings(document, staged(2));
+  const Finding& four = named(findings, "efficiency/split:layers/ranks:2/micro-batches:4/batch:8");
+  EXPECT_NEAR(four.value.value(), 100.0 / 75 / 2, 1e-9);
+  EXPECT_THAT(four.claim,
+              AllOf(HasSubstr("106.7"), HasSubstr("1.33 times"), HasSubstr("idle for 20 to 47 %")));
+  EXPECT_EQ(named(findings, "cards").value, 2);
+  EXPECT_THAT(named(findings, "cards").claim, HasSubstr("2 ranks with 4 micro-batches give the most"));
+  EXPECT_NEAR(named(findings, "limit").value.value(), 0.2, 1e-9);
+  EXPECT_THAT(named(findings, "limit").claim, HasSubstr("more micro-batches"));
+  EXPECT_THAT(named(findings, "balance").claim,
+              AllOf(HasSubstr("Rank 1 has the slowest"), HasSubstr("50 %")));
+  EXPECT_THAT(named(findings, "memory").claim,
+              AllOf(HasSubstr("1.00 to 2.00 MiB"), HasSubstr("as planned"), HasSubstr("rank 1 takes")));
+  const TextTable table = cards_tables(document, staged(2)).front();
+  ASSERT_EQ(table.rows.size(), 4U);
+  for (const auto& row : table.rows) {
+    EXPECT_EQ(row.size(), table.right.size());
+  }
+  EXPECT_THAT(table.rows.back(), AllOf(::testing::Contains("1.33"), ::testing::Contains("rank 1")));
+}
+
+TEST(StageFindings, OneRankIsAdvisedWhereStagesAreSlower) {
+  const auto findings = cards_findings(made_up_stages({{1, 125}}, 2), staged(2));
+  EXPECT_EQ(named(findings, "cards").value, 1);
+  EXPECT_THAT(named(findings, "cards").claim,
+              AllOf(HasSubstr("One rank gives the most"), HasSubstr("0.80 times")));
+  EXPECT_EQ(cards_findings(made_up_stages({}, 2), staged(2)).size(), 1U);
+  ResultDocument without = made_up_stages({{1, 125}}, 2);
+  without.benchmarks.erase(without.benchmarks.begin());
+  EXPECT_EQ(cards_findings(without, staged(2)).size(), 1U);
+  EXPECT_EQ(cards_tables(without, staged(2)).front().rows.size(), 2U);
+}
+
+TEST(StageFindings, AnotherMemoryThanPlannedIsTold) {
+  ResultDocument document = made_up_stages({}, 2);
+  auto note = std::make_shared<RankSteps>();
+  note->step_ns = {8e7, 8e7};
+  note->waited_ns = {1e7, 2e7};
+  note->plan_bytes = {1 << 20, 1 << 20};
+  note->peak_bytes = {1 << 20, 1 << 21};
+  MeasuredPoint point;
+  point.name = "p";
+  point.parsed = CardsParams{.ranks = 2, .batch = 8, .split_layers = true};
+  point.stats.median_ns = 8e7;
+  point.notes = {note};
+  document.benchmarks.push_back(point);
+  EXPECT_THAT(named(cards_findings(document, staged(2)), "memory").claim, HasSubstr("not what was planned"));
+}
+
+TEST(StageFindings, APipelineIsIdleWhileItFillsAndEmpties) {
+  EXPECT_EQ(pipeline_idle(1, 1), 0);
+  EXPECT_EQ(pipeline_idle(2, 1), 0.5);
+  EXPECT_EQ(pipeline_idle(4, 1), 0.75);
+  EXPECT_EQ(pipeline_idle(4, 9), 0.25);
 }
 
 TEST(CardsFindings, CopeWithNoPointsAndWithoutOneRank) {

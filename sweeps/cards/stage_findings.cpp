@@ -1,0 +1,185 @@
+#include "sweeps/cards/stage_findings.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "bench/measure/statistics.h"
+#include "bench/measure/units.h"
+
+namespace bench::sweeps {
+namespace {
+
+// "19 to 41 %", "980 KiB to 1.20 MiB".
+std::string range_in_words(const std::string& least, const std::string& most) {
+  if (least == most) {
+    return most;
+  }
+  const std::size_t unit = least.rfind(' ');
+  const bool one_unit = unit != std::string::npos && most.ends_with(least.substr(unit));
+  return (one_unit ? least.substr(0, unit) : least) + " to " + most;
+}
+
+std::string idle_in_words(const CardsPoint& point) {
+  const std::vector<double> idle = idle_shares(point);
+  return idle.empty()
+             ? std::string("–")
+             : range_in_words(format_percent(std::ranges::min(idle)), format_percent(std::ranges::max(idle)));
+}
+
+std::string memory_in_words(const CardsPoint& point) {
+  return range_in_words(format_bytes(std::ranges::min(point.peak_bytes)),
+                        format_bytes(std::ranges::max(point.peak_bytes)));
+}
+
+std::string ranks_in_words(const CardsPoint& point) {
+  return fmt::format("{} ranks with {} micro-batch{}", point.ranks, point.micro_batches,
+                     point.micro_batches == 1 ? "" : "es");
+}
+
+Finding claim_stage_efficiency(const CardsPoint& point, const CardsPoint& alone) {
+  Finding finding = finding_of(fmt::format("efficiency/split:layers/ranks:{}/micro-batches:{}/batch:{}",
+                                           point.ranks, point.micro_batches, point.batch),
+                               "share", {alone.name, point.name});
+  const Estimate times = speedup(point, alone);
+  finding.set(scaled(times, 1.0 / point.ranks));
+  finding.details = {{"speedup", times.value},
+                     {"step_ns", point.ns.value},
+                     {"alone_ns", alone.ns.value},
+                     {"idle", idle_shares(point)}};
+  finding.claim = fmt::format("{} of batch {}: {}, {} one rank's; each rank is idle for {} of a step of {}.",
+                              ranks_in_words(point), point.batch, per_second(point), times_in_words(times),
+                              idle_in_words(point), format_duration(point.ns.value));
+  return finding;
+}
+
+Finding claim_stage_cards(const CardsPoint& best, const CardsPoint& alone) {
+  Finding finding = finding_of("cards", "ranks", {alone.name, best.name});
+  const Estimate times = speedup(best, alone);
+  const bool pays = times.value > 1;
+  finding.value = pays ? best.ranks : 1;
+  finding.details = {{"speedup", times.value}, {"micro_batches", best.micro_batches}};
+  finding.claim =
+      pays ? fmt::format("{} give the most at batch {}: {} one rank's throughput.", ranks_in_words(best),
+                         best.batch, times_in_words(times))
+           : fmt::format(
+                 "One rank gives the most at batch {}: layers over several give {} its throughput at "
+                 "best, with {}.",
+                 best.batch, times_in_words(times), ranks_in_words(best));
+  return finding;
+}
+
+Finding claim_pipeline(const CardsPoint& point) {
+  Finding finding = finding_of("limit", "share", {point.name});
+  const double planned = pipeline_idle(point.ranks, point.micro_batches);
+  const double least = std::ranges::min(idle_shares(point));
+  finding.value = planned;
+  finding.details = {{"least_idle", least}};
+  finding.claim = fmt::format(
+      "{}: filling and emptying the pipeline leaves a rank idle for {} of a step where stages are alike; the "
+      "busiest is for {}{}.",
+      ranks_in_words(point), format_percent(planned), format_percent(least),
+      planned > least / 2 ? " [more micro-batches]" : "");
+  return finding;
+}
+
+Finding claim_slowest_stage(const CardsPoint& point) {
+  Finding finding = finding_of("balance", "share", {point.name});
+  const auto slowest = std::ranges::max_element(point.own_ns);
+  std::vector<double> others = point.own_ns;
+  others.erase(others.begin() + (slowest - point.own_ns.begin()));
+  const double longer = *slowest / median(others) - 1;
+  finding.value = longer;
+  finding.details = {{"slowest_rank", slowest - point.own_ns.begin()}, {"own_ns", point.own_ns}};
+  finding.claim = fmt::format(
+      "Rank {} has the slowest stage: it computes for {} of a step of {}, {} longer than the others.",
+      slowest - point.own_ns.begin(), format_duration(*slowest), format_duration(point.ns.value),
+      format_percent(longer));
+  return finding;
+}
+
+Finding claim_stage_memory(const CardsPoint& point, const CardsPoint& alone) {
+  Finding finding = finding_of("memory", "bytes", {alone.name, point.name});
+  const auto most = std::ranges::max_element(point.peak_bytes);
+  const std::int64_t one = std::ranges::max(alone.peak_bytes);
+  finding.value = static_cast<double>(*most);
+  finding.details = {
+      {"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}, {"alone_bytes", one}};
+  finding.claim = fmt::format(
+      "{}: a rank takes {}, {}, one alone {}; rank {} takes the most. What the library of the ranks takes is "
+      "not in it.",
+      ranks_in_words(point), memory_in_words(point),
+      point.peak_bytes == point.plan_bytes ? "as planned on every rank" : "not what was planned",
+      format_bytes(one), most - point.peak_bytes.begin());
+  return finding;
+}
+
+}  // namespace
+
+double pipeline_idle(int stages, std::int64_t micro_batches) {
+  const double behind = stages - 1;
+  return behind / (static_cast<double>(micro_batches) + behind);
+}
+
+std::vector<double> idle_shares(const CardsPoint& point) {
+  std::vector<double> shares;
+  std::ranges::transform(point.own_ns, std::back_inserter(shares),
+                         [&](double own) { return std::max(0.0, 1 - own / point.ns.value); });
+  return shares;
+}
+
+// Of the largest batch that one rank ran too.
+std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all) {
+  std::vector<Finding> findings;
+  const CardsPoint* alone = nullptr;
+  const CardsPoint* best = nullptr;
+  for (const CardsPoint& point : all) {
+    const CardsPoint* const own = alone_for(point, all, true);
+    if (!point.split_layers || own == nullptr) {
+      continue;
+    }
+    findings.push_back(claim_stage_efficiency(point, *own));
+    const bool larger = alone == nullptr || own->samples() > alone->samples();
+    if (larger || (own == alone && point.ns.value < best->ns.value)) {
+      alone = own;
+      best = &point;
+    }
+  }
+  if (best == nullptr) {
+    return findings;
+  }
+  findings.push_back(claim_stage_cards(*best, *alone));
+  if (best->own_ns.size() > 1) {
+    findings.push_back(claim_pipeline(*best));
+    findings.push_back(claim_slowest_stage(*best));
+  }
+  if (!best->peak_bytes.empty() && !alone->peak_bytes.empty()) {
+    findings.push_back(claim_stage_memory(*best, *alone));
+  }
+  return findings;
+}
+
+std::vector<TextTable> stage_tables(const std::vector<CardsPoint>& all) {
+  TextTable table{.title = "Batches through stages that ranks have; ± half of the 95 % interval",
+                  .rows = {{"ranks", "micro-batches", "batch", "step", "samples/s", "speedup", "slowest",
+                            "idle a rank", "memory a rank", ""}},
+                  .right = {true, true, true, true, true, true, true, true, true, false},
+                  .lists_points = true};
+  for (const CardsPoint& point : all) {
+    const CardsPoint* const alone = alone_for(point, all, true);
+    const bool several = point.ranks > 1 && !point.own_ns.empty();
+    const auto slowest = std::ranges::max_element(point.own_ns) - point.own_ns.begin();
+    table.rows.push_back({fmt::format("{}", point.ranks), fmt::format("{}", point.micro_batches),
+                          fmt::format("{}", point.batch), plus_minus_duration(point.ns.value, point.ns.ci95),
+                          format_rate(point.samples() / point.ns.value * 1e9, ""),
+                          alone == nullptr ? "–" : fmt::format("{:.2f}", speedup(point, *alone).value),
+                          several ? fmt::format("rank {}", slowest) : "–",
+                          several ? idle_in_words(point) : "–",
+                          point.peak_bytes.empty() ? "–" : memory_in_words(point), point.mark});
+  }
+  return all.empty() ? std::vector<TextTable>{} : std::vector{table};
+}
+
+}  // namespace bench::sweeps
