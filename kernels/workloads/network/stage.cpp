@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -97,32 +98,46 @@ StageWorkload::StageWorkload(const NetworkPoint& point, std::shared_ptr<Referenc
 }
 
 // Time within the library counts as waiting: meanwhile nothing is computed.
-void StageWorkload::exchange(CollectiveKind kind, int peer, std::byte* data, std::int64_t bytes) {
+void StageWorkload::within_library(const std::function<void()>& call) {
   const auto start = std::chrono::steady_clock::now();
-  ranks_.run({.kind = kind, .from = data, .to = data, .bytes = bytes, .peer = peer});
+  call();
   waited_ns_ += std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
 }
 
+// The next micro-batch is received while the last result may still wait for the next rank to take it.
 void StageWorkload::run_batch(const OfMicroBatch& before, const OfMicroBatch& after) {
   const ProgramPlan& plan = runner_.plan();
+  std::byte* const input = runner_.address(plan.inputs.front());
+  std::byte* const output = runner_.address(plan.program.output().value());
+  const Collective receive{
+      .kind = CollectiveKind::receive, .to = input, .bytes = plan.input.bytes(), .peer = ranks_.rank() - 1};
+  const Collective send{.kind = CollectiveKind::send,
+                        .from = output,
+                        .bytes = plan.output().bytes(),
+                        .peer = ranks_.rank() + 1};
+  std::unique_ptr<PendingCollective> sent;
   waited_ns_ = 0;
   for (std::int64_t part = 0; part < micro_batches_; ++part) {
+    if (!is_first()) {
+      within_library([&] { ranks_.run(receive); });
+    }
+    if (sent != nullptr) {
+      within_library([&] { sent->wait(); });
+    }
     if (before) {
       before(part);
-    }
-    if (!is_first()) {
-      exchange(CollectiveKind::receive, ranks_.rank() - 1, runner_.address(plan.inputs.front()),
-               plan.input.bytes());
     }
     runner_.run();
     device_.synchronize();
     if (!is_last()) {
-      exchange(CollectiveKind::send, ranks_.rank() + 1, runner_.address(plan.program.output().value()),
-               plan.output().bytes());
+      within_library([&] { sent = ranks_.start(send); });
     }
     if (after) {
       after(part);
     }
+  }
+  if (sent != nullptr) {
+    within_library([&] { sent->wait(); });
   }
 }
 

@@ -47,9 +47,9 @@ class StageWorkload final : public RankWorkload {
 
  private:
   using OfMicroBatch = std::function<void(std::int64_t micro_batch)>;
-  // `before` and `after` a micro-batch is computed.
+  // Called before and after a micro-batch is computed, once its input is there.
   void run_batch(const OfMicroBatch& before, const OfMicroBatch& after);
-  void exchange(CollectiveKind kind, int peer, std::byte* data, std::int64_t bytes);
+  void within_library(const std::function<void()>& call);
   bool is_first() const { return ranks_.rank() == 0; }
   bool is_last() const { return ranks_.rank() + 1 == ranks_.size(); }
 

@@ -132,21 +132,41 @@ class WrongMessage final : public testing::PassingRanks {
 class FirstMessageAgain final : public testing::PassingRanks {
  public:
   using PassingRanks::PassingRanks;
-  void run(const Collective& collective) override {
-    if (collective.kind != CollectiveKind::send || rank() != 0) {
-      return PassingRanks::run(collective);
-    }
-    if (first_.empty()) {
-      const auto* const bytes = static_cast<const std::byte*>(collective.from);
-      first_.assign(bytes, bytes + collective.bytes);
-    }
+  std::unique_ptr<PendingCollective> start(const Collective& collective) override {
     Collective again = collective;
-    again.from = first_.data();
-    PassingRanks::run(again);
+    if (collective.kind == CollectiveKind::send && rank() == 0) {
+      if (first_.empty()) {
+        const auto* const bytes = static_cast<const std::byte*>(collective.from);
+        first_.assign(bytes, bytes + collective.bytes);
+      }
+      again.from = first_.data();
+    }
+    return PassingRanks::start(again);
   }
 
  private:
   std::vector<std::byte> first_;
+};
+
+// Sends nothing before it is waited for, as a library may that makes no progress by itself.
+class LateSend final : public testing::PassingRanks {
+ public:
+  using PassingRanks::PassingRanks;
+  std::unique_ptr<PendingCollective> start(const Collective& collective) override {
+    return std::make_unique<Pending>(*this, collective);
+  }
+
+ private:
+  class Pending final : public PendingCollective {
+   public:
+    Pending(LateSend& ranks, const Collective& collective) : ranks_(ranks), collective_(collective) {}
+    void poll() override {}
+    void wait() override { ranks_.run(collective_); }
+
+   private:
+    LateSend& ranks_;
+    Collective collective_;
+  };
 };
 
 template <class Group>
@@ -173,6 +193,18 @@ TEST(StagedAnswers, AWrongMessageIsFound) {
 TEST(StagedAnswers, AMicroBatchInThePlaceOfAnotherIsFound) {
   expect_found<FirstMessageAgain>(4, 4);
   expect_found<FirstMessageAgain>(6, 2);
+}
+
+// The result lies where it was until it is sent.
+TEST(StagedAnswers, AreRightWhereMessagesLeaveLate) {
+  const WorkloadType type = staged_network("gpt");
+  testing::run_ranks(3, [&](RankGroup& right) {
+    LateSend group(right);
+    const auto device = own_cpu();
+    const auto part = type.configure(stage_spec(3, group.rank(), 4, 4))->make_part(*device, group);
+    const Verification verified = part->verify();
+    EXPECT_TRUE(verified.passed) << verified.detail;
+  });
 }
 
 std::string stage_refusal(const std::string& network, int ranks, std::int64_t batch,
