@@ -62,8 +62,9 @@ Finding claim_stage_cards(const CardsPoint& best, const CardsPoint& alone) {
   finding.value = pays ? best.ranks : 1;
   finding.details = {{"speedup", times.value}, {"micro_batches", best.micro_batches}};
   finding.claim =
-      pays ? fmt::format("{} give the most at batch {}: {} one rank's throughput.", ranks_in_words(best),
-                         best.batch, times_in_words(times))
+      pays ? fmt::format("{} give the most at batch {}: {} one rank's throughput{}.", ranks_in_words(best),
+                         best.batch, times_in_words(times),
+                         times.ci95 && times.low() > 1 ? "" : ", within noise")
            : fmt::format(
                  "One rank gives the most at batch {}: layers over several give {} its throughput at "
                  "best, with {}.",

@@ -427,6 +427,13 @@ TEST(StageFindings, ThroughputIdleTimeAndTheSlowestStage) {
   EXPECT_THAT(table.rows.back(), AllOf(::testing::Contains("1.33"), ::testing::Contains("rank 1")));
 }
 
+TEST(StageFindings, AGainWithinNoiseIsToldSo) {
+  EXPECT_THAT(named(cards_findings(made_up_stages({{4, 75}}, 2), staged(2)), "cards").claim,
+              Not(HasSubstr("within noise")));
+  EXPECT_THAT(named(cards_findings(made_up_stages({{4, 99.5}}, 2), staged(2)), "cards").claim,
+              HasSubstr("within noise"));
+}
+
 TEST(StageFindings, OneRankIsAdvisedWhereStagesAreSlower) {
   const auto findings = cards_findings(made_up_stages({{1, 125}}, 2), staged(2));
   EXPECT_EQ(named(findings, "cards").value, 1);
