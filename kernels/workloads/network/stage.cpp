@@ -20,7 +20,8 @@ namespace {
 
 constexpr std::int64_t kMostPipelined = 65'536;
 
-const NetworkPoint& accepted(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
+// Throws Unsupported.
+std::int64_t accepted_micro_batches(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
   if (!point.stage || point.stage->stages != ranks.size() || point.stage->stage != ranks.rank()) {
     throw std::logic_error("a rank was given another one's stage");
   }
@@ -32,7 +33,7 @@ const NetworkPoint& accepted(const NetworkPoint& point, const RankGroup& ranks, 
   if (point.launch != Launch::stream) {
     throw Unsupported("a step that ranks do together is not recorded: give --launch stream");
   }
-  return point;
+  return point.stage->micro_batches;
 }
 
 }  // namespace
@@ -87,7 +88,7 @@ StageWorkload::StageWorkload(const NetworkPoint& point, std::shared_ptr<Referenc
     : ranks_(ranks),
       device_(device),
       expected_(std::move(expected)),
-      micro_batches_(accepted(point, ranks, device).stage->micro_batches),
+      micro_batches_(accepted_micro_batches(point, ranks, device)),
       runner_(plan_stage(point, device), device, point.seed) {
   for (std::uint64_t index = 0; index < distinct_samples(point.graph); ++index) {
     samples_.push_back(seeded_sample(point.graph, point.seed, index));
