@@ -268,9 +268,10 @@ TEST_F(ImportedAnswers, OfATextThatEndsAtItsLargestToken) {
   net.input("ids", {1, 6}, ElementType::i64);
   net.weight("table", {50, 4});
   net.node("Gather", {"table", "ids"}, {"words"});
-  net.node("ArgMax", {"ids"}, {"end"}, {written::i("axis", -1), written::i("keepdims", 0)});
-  net.node("Gather", {"words", "end"}, {"y"}, {written::i("axis", 1)});
+  net.node("ArgMax", {"ids"}, {"end"}, {written::i("axis", -1), written::i("keepdims", 1)});
+  net.node("GatherND", {"words", "end"}, {"y"}, {written::i("batch_dims", 1)});
   net.output("y");
+  net.opset(13);
   const ImportedNetwork network = imported(net);
   EXPECT_TRUE(network.graph.tokens()->largest_is_last);
   EXPECT_THAT(network.assumptions, Contains("The largest token id of a text is its last, and drawn so."));

@@ -40,7 +40,7 @@ TEST_F(Reductions, TheLargestOfSeveralEqualOnesIsTheFirstOrTheLast) {
   for (const std::int64_t last : {0, 1}) {
     OnnxWriter net;
     net.input("x", {-1, 4});
-    net.floats("known", {4}, {2, 5, 1, 5});
+    net.integers("known", {4}, {2, 5, 1, 5});
     net.node("ArgMax", {"known"}, {"at"},
              {written::i("axis", 0), written::i("keepdims", 0), written::i("select_last_index", last)});
     net.node("Gather", {"x", "at"}, {"y"}, {written::i("axis", 1)});
