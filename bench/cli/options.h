@@ -28,7 +28,7 @@ struct BenchmarkFlags {
 };
 
 struct Options {
-  std::string text;  // of --help or --version: the program prints it and ends
+  std::string text;        // of --help or --version: the program prints it and ends
   std::string completion;  // the shell whose stub the program prints, and ends; empty: none was asked for
   bool list = false;
   bool list_gpus = false;  // --list --gpus
@@ -48,7 +48,7 @@ struct Options {
   std::map<std::string, std::string> sweep_options;  // those given; names the sweep has, values unchecked
   std::vector<std::int64_t> memory_caps;             // bytes, growing
   std::chrono::nanoseconds time_budget = std::chrono::seconds(100);
-  std::uint64_t seed = 1;  // below 2^63, so that every JSON reader keeps it
+  std::uint64_t seed = 1;     // below 2^63, so that every JSON reader keeps it
   std::filesystem::path out;  // empty: default_result_folder()
   bool plot = true;
   bool cache = true;  // of autotuning's choices

@@ -1,6 +1,7 @@
 // The replay against published training on several GPUs: results/links.json's losses follow from these rows,
-// and docs/predict-cards.md says what this test finds. The tables have no timelines: gradients are spread evenly over
-// the last two thirds of a micro-batch; where the number of parameters is not known they take no time.
+// and docs/predict-cards.md says what this test finds. The tables have no timelines: gradients are spread
+// evenly over the last two thirds of a micro-batch; where the number of parameters is not known they take no
+// time.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
