@@ -319,7 +319,7 @@ StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) c
       (step.ns + several.replay.exposed_ns / static_cast<double>(settings.accumulate)) * loss - step.ns;
   step.ns += step.exchanging_ns;
   step.gpu_ns += step.exchanging_ns;
-  step.exchange_deviation = std::log(several.step80_ns.high / several.step80_ns.low) / (2 * kZ80);
+  step.exchange_deviation = several.deviation();
   return step;
 }
 

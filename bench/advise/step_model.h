@@ -49,7 +49,7 @@ class StepModel {
   // image sizes, a sweep that advises on nothing, no result of the batch and none of the workers sweep.
   explicit StepModel(const std::vector<AdviceFile>& files);
 
-  // Cards that train together exchange gradients over this from now on.
+  // How cards that train together are joined; without it what they exchange is not counted.
   void join_cards(CardsLink link, LinkCatalogue catalogue);
 
   // Throws UsageError for settings that no result here answers.

@@ -1,7 +1,6 @@
 #include "bench/evaluate/evaluated_cards.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -11,8 +10,6 @@
 
 namespace bench {
 namespace {
-
-constexpr double kNormal80 = 1.2816;  // deviations in an interval of 80 %, to each side
 
 EvaluatedPoint of_all(const EvaluatedPoint& one, const ParallelStep& step, std::int64_t cards) {
   const double samples = static_cast<double>(cards * one.batch) * 1e9;
@@ -26,8 +23,7 @@ EvaluatedPoint of_all(const EvaluatedPoint& one, const ParallelStep& step, std::
   const double faster = one.per_s / rate.high;
   all.interval = Interval{samples / (step.step80_ns.high * slower), samples / (step.step80_ns.low * faster)};
   if (one.ratio_deviation) {
-    const double deviation = std::log(step.step80_ns.high / step.step80_ns.low) / (2 * kNormal80);
-    all.ratio_deviation = combined_deviation({*one.ratio_deviation, deviation});
+    all.ratio_deviation = combined_deviation({*one.ratio_deviation, step.deviation()});
   }
   all.gpu_ns += step.step_ns - one_ns;
   return all;

@@ -1,6 +1,7 @@
 #include "bench/model/parallel_step.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -154,6 +155,11 @@ std::string CardsLink::source() const {
     return path;
   }
   return links->between ? links->inside.source + "; " + links->between->source : links->inside.source;
+}
+
+double ParallelStep::deviation() const {
+  constexpr double kNormal80 = 1.2816;  // deviations in an interval of 80 %, to each side
+  return std::log(step80_ns.high / step80_ns.low) / (2 * kNormal80);
 }
 
 ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLink& link,

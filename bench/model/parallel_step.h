@@ -84,6 +84,8 @@ struct ParallelStep {
   double step_ns = 0;
   Interval step80_ns{};                // of the link and the loss, not of the one card's step
   const ParallelLoss* loss = nullptr;  // that was used; nullptr: nobody measured it
+
+  double deviation() const;  // of the step's logarithm, from step80_ns
 };
 ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLink& link,
                            const LinkCatalogue& catalogue);

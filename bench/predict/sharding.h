@@ -31,8 +31,8 @@ struct ShardedPlan {
 // arXiv:2101.06840): the optimizer's state and the gradients' shares in the host's memory, where the
 // parameters are updated; not where the device is the host. Gradients are summed by a reduce-scatter,
 // parameters come back by an all-gather, each of which sends bytes·(n−1)/n; at stage 3 they are gathered for
-// the forward and for the backward pass. What a framework keeps beside that, as copies in one piece of what
-// it sends, is not in it.
+// the forward and for the backward pass. A framework's own buffers, such as flattened
+// copies of what it sends, are not in it.
 std::vector<ShardedPlan> sharded_plans(const CardsStep& step);
 
 }  // namespace bench

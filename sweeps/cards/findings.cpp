@@ -130,18 +130,15 @@ Finding claim_cards(const std::vector<CardsPoint>& scaling, const CardsPoint& al
 
 Finding claim_balance(const CardsPoint& point) {
   Finding finding = finding_of("balance", "share", {point.name});
-  const auto slowest = std::ranges::max_element(point.own_ns);
-  std::vector<double> others = point.own_ns;
-  others.erase(others.begin() + (slowest - point.own_ns.begin()));
-  const double slower = *slowest / median_of(others) - 1;
+  const auto [rank, own_ns, slower] = slowest_rank(point);
   finding.value = slower;
-  finding.details = {{"slowest_rank", slowest - point.own_ns.begin()}, {"own_ns", point.own_ns}};
+  finding.details = {{"slowest_rank", rank}, {"own_ns", point.own_ns}};
   finding.claim =
       slower > kUnbalanced
           ? fmt::format("Rank {} is the slowest: it computes {} longer than the others, which wait for it.",
-                        slowest - point.own_ns.begin(), format_percent(slower))
+                        rank, format_percent(slower))
           : fmt::format("The ranks are alike: the slowest, rank {}, computes {} longer than the others.",
-                        slowest - point.own_ns.begin(), format_percent(slower));
+                        rank, format_percent(slower));
   return finding;
 }
 
@@ -173,6 +170,15 @@ std::string times_in_words(const Estimate& speedup) {
   return speedup.ci95
              ? fmt::format("{:.2f} times ({:.2f} to {:.2f})", speedup.value, speedup.low(), speedup.high())
              : fmt::format("{:.2f} times (one round or two: no interval)", speedup.value);
+}
+
+SlowestRank slowest_rank(const CardsPoint& point) {
+  const auto slowest = std::ranges::max_element(point.own_ns);
+  std::vector<double> others = point.own_ns;
+  others.erase(others.begin() + (slowest - point.own_ns.begin()));
+  return {.rank = static_cast<std::size_t>(slowest - point.own_ns.begin()),
+          .own_ns = *slowest,
+          .longer = *slowest / median_of(others) - 1};
 }
 
 std::vector<CardsPoint> cards_points(const ResultDocument& document) {

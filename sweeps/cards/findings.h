@@ -1,6 +1,7 @@
 // What several ranks give, from measured steps.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -26,6 +27,14 @@ struct CardsPoint : CardsParams {
 };
 // By ranks, then by samples and micro-batches.
 std::vector<CardsPoint> cards_points(const ResultDocument& document);
+
+// The rank that computes longest, and by how much longer than the others' median: 0.1 is 10 %.
+struct SlowestRank {
+  std::size_t rank = 0;
+  double own_ns = 0;
+  double longer = 0;
+};
+SlowestRank slowest_rank(const CardsPoint& point);
 
 // Throughput over that of a point of one rank, by rounds.
 Estimate speedup(const CardsPoint& point, const CardsPoint& alone);

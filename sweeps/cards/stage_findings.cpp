@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
 namespace bench::sweeps {
@@ -88,16 +87,12 @@ Finding claim_pipeline(const CardsPoint& point) {
 
 Finding claim_slowest_stage(const CardsPoint& point) {
   Finding finding = finding_of("balance", "share", {point.name});
-  const auto slowest = std::ranges::max_element(point.own_ns);
-  std::vector<double> others = point.own_ns;
-  others.erase(others.begin() + (slowest - point.own_ns.begin()));
-  const double longer = *slowest / median(others) - 1;
+  const auto [rank, own_ns, longer] = slowest_rank(point);
   finding.value = longer;
-  finding.details = {{"slowest_rank", slowest - point.own_ns.begin()}, {"own_ns", point.own_ns}};
+  finding.details = {{"slowest_rank", rank}, {"own_ns", point.own_ns}};
   finding.claim = fmt::format(
-      "Rank {} has the slowest stage: it computes for {} of a step of {}, {} longer than the others.",
-      slowest - point.own_ns.begin(), format_duration(*slowest), format_duration(point.ns.value),
-      format_percent(longer));
+      "Rank {} has the slowest stage: it computes for {} of a step of {}, {} longer than the others.", rank,
+      format_duration(own_ns), format_duration(point.ns.value), format_percent(longer));
   return finding;
 }
 

@@ -62,7 +62,7 @@ class Graph {
   // Present where the network reads tokens.
   const std::optional<Tokens>& tokens() const { return tokens_; }
   void set_tokens(const Tokens& tokens) { tokens_ = tokens; }  // of the same sizes
-  // Samples are whole numbers from this one on, 256 of them, as the bytes of images.
+  // Samples are bytes, as of images: whole numbers from this one to 255 above it.
   const std::optional<int>& lowest_byte() const { return lowest_byte_; }
   void set_lowest_byte(int lowest) { lowest_byte_ = lowest; }
   // A graph with the same input and no layers yet.

@@ -36,8 +36,8 @@ std::vector<std::size_t> balanced(const std::vector<double>& costs, std::size_t 
 // Throws std::invalid_argument where the network has fewer than stages - 1 places.
 std::vector<Stage> cut_into_stages(const Graph& graph, std::size_t stages);
 
-// A stage as a network of its own, whose layers have the parameters of the whole network's. A table that is
-// shared with a layer of an earlier stage is there a second time.
+// A stage as a network of its own, whose layers have the parameters of the whole network's. A table that a
+// layer of an earlier stage has too is held by both stages.
 Graph stage_graph(const Graph& graph, const Stage& stage);
 
 }  // namespace bench::kernels

@@ -41,8 +41,8 @@ class InputBatch {
 Sample seeded_sample(const Graph& graph, std::uint64_t seed, std::uint64_t index);
 
 // The first `count` tokens of a sequence without end, uniform over the vocabulary: no text, in which few
-// words make up most, but the hardest case for a cache. An id that may not stand at its place gives way to
-// the next that may.
+// words make up most, but the hardest case for a cache. An id that its place forbids is replaced by
+// the next that it allows.
 std::vector<std::int32_t> seeded_tokens(const Tokens& kind, std::int64_t count, std::uint64_t seed,
                                         std::uint64_t index);
 
