@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/measure/estimate.h"
@@ -20,6 +21,8 @@
 #include "bench/measure/result.h"
 
 namespace bench::sweeps {
+
+inline constexpr std::string_view kTensorCores = "tensor-cores";  // a mode of multiply-adds
 
 // A point's params, as far as findings ask for them.
 struct KernelParams {
