@@ -45,6 +45,11 @@ fail() {
 configure() {
   local build=$folder/$1
   shift
+  # The C++ compiler is looked at once.
+  if [ -e "$folder/off" ] && [ ! -e "$build" ]; then
+    mkdir "$build"
+    cp -r "$folder/off/CMakeFiles" "$build"
+  fi
   env -u CUDACXX cmake -S "$folder" -B "$build" "$@" >"$folder/log" 2>&1
 }
 

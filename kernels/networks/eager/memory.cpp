@@ -5,8 +5,6 @@
 namespace bench::kernels {
 namespace {
 
-constexpr double kIndexBytes = 8;
-
 double bytes_in_use(const EagerStep& step, const EagerWidths& widths) {
   double bytes =
       step.operation.flow.written * widths.tensors[step.result] + step.operation.places * kIndexBytes;

@@ -41,10 +41,13 @@ struct EagerFlow {
   double read() const;
 };
 
+// PyTorch's indices are of 64 bits.
+inline constexpr double kIndexBytes = 8;
+
 struct EagerOperation {
   Traffic traffic = Traffic::movement;
   EagerFlow flow;
-  double places = 0;    // indices of 8 bytes that it writes too
+  double places = 0;    // indices that it writes too
   double backward = 0;  // values that training moves in addition, as wide as its result
   Saved saved = Saved::nothing;
   AutocastDtype autocast = AutocastDtype::as_read;

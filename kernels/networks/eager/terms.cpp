@@ -9,7 +9,6 @@
 namespace bench::kernels {
 namespace {
 
-constexpr double kIndexBytes = 8;
 constexpr double kTokenBytes = 8;
 
 double& of(std::array<double, kTraffics>& bytes, Traffic traffic) {

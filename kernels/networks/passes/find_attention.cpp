@@ -15,7 +15,6 @@ using Value = Graph::Value;
 using Run = View::Run;
 
 constexpr float kHidden = -1e4F;  // scores below it have no weight
-constexpr Extent kOne = 1;
 
 }  // namespace
 
@@ -74,7 +73,7 @@ std::optional<HeadRows> AttentionFinder::rows_of(const AttentionOperand& operand
   }
   HeadRows found{.source = operand.view.source, .width = all.size / rows, .at = operand.view.offset};
   const auto lies = [](const Run& run, std::optional<Extent> stride) {
-    return run.extent == kOne || run.stride == stride;
+    return run.extent == Extent(1) || run.stride == stride;
   };
   const std::int64_t head_size = features.extent.size;
   if (!lies(features, 1) || !lies(heads, head_size) || found.at < 0 ||
@@ -225,7 +224,7 @@ bool AttentionFinder::split(AttentionOperand& operand) {
     const auto stride = together ? product(together->stride, heads) : std::nullopt;
     if (stride) {
       dims[0] = {{heads, together->stride}};
-      dims.insert(dims.begin(), {{{together->extent.per_sample ? kBatch : kOne, *stride}}});
+      dims.insert(dims.begin(), {{{together->extent.per_sample ? kBatch : Extent(1), *stride}}});
     } else if (both.size() == 2) {
       dims[0] = {both[1]};
       dims.insert(dims.begin(), {{both[0]}});
