@@ -19,7 +19,6 @@ namespace bench {
 namespace {
 
 constexpr double kZ95 = 1.96;
-constexpr double kZ80 = 1.2816;
 constexpr double kUnknownDeviation = 0.05;  // of a time without an interval
 constexpr double kLeastDeviation = 0.01;    // of any time
 // Of the time that work on the host's cores takes, from run to run: measured over six runs of one loader, on
@@ -34,7 +33,7 @@ double log_width(const std::optional<Interval>& interval, double z) {
 }
 
 double deviation_of(const EvaluatedPoint& point) {
-  return std::max(kLeastDeviation, log_width(point.interval, point.is_predicted ? kZ80 : kZ95));
+  return std::max(kLeastDeviation, log_width(point.interval, point.is_predicted ? kNormal80 : kZ95));
 }
 
 const Finding* finding(const ResultDocument& document, const std::string& name) {

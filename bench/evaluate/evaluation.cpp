@@ -17,7 +17,6 @@ namespace {
 constexpr double kMillion = 1e6;
 constexpr double kSecondsAnHour = 3600;
 
-constexpr double kNormal80 = 1.2816;  // deviations in an interval of 80 %, to each side
 
 EvaluatedRatio from_ends(const EvaluatedPoint& a, const EvaluatedPoint& b) {
   EvaluatedRatio ratio{.value = a.per_s / b.per_s, .is_predicted = a.is_predicted || b.is_predicted};

@@ -28,6 +28,9 @@ double robust_deviation(std::span<const double> values, double center);
 // glibc 2.35, newer than all else in the program.
 double combined_deviation(std::initializer_list<double> deviations);
 
+// Half the width of the normal distribution's central 80 %, in deviations.
+inline constexpr double kNormal80 = 1.2816;
+
 // A 95 % confidence interval of the distribution's median, for any distribution: two of the values, chosen by
 // the binomial distribution of the number below the median (Conover 1999, section 3.2). nullopt for fewer
 // than six values: even their smallest and largest cover less than 95 %.

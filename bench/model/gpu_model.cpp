@@ -15,7 +15,6 @@
 namespace bench {
 namespace {
 
-constexpr double kNormal80 = 1.2816;  // half-width of the normal distribution's central 80 %, in deviations
 constexpr double kNanoseconds = 1e9;
 // Of the 24 GiB of an RTX 3090 that the driver keeps.
 constexpr std::int64_t kReservedBytes = std::int64_t{308} << 20;

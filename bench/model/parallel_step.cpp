@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -158,7 +159,6 @@ std::string CardsLink::source() const {
 }
 
 double ParallelStep::deviation() const {
-  constexpr double kNormal80 = 1.2816;  // deviations in an interval of 80 %, to each side
   return std::log(step80_ns.high / step80_ns.low) / (2 * kNormal80);
 }
 

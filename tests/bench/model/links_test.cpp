@@ -38,10 +38,10 @@ TEST(Links, ADamagedFileIsRefused) {
     EXPECT_THAT([&] { links_from_json(broken); }, ThrowsMessage<UsageError>(HasSubstr(message))) << pointer;
   };
   refused("/schema", "bench-links/9", "this program reads bench-links/1");
-  refused("/links/0/bytes_per_s", 0, "around the value beside it, 0");
-  refused("/links/0/bytes_per_s_range", {1, 2}, "around the value beside it");
+  refused("/links/0/bytes_per_s", 0, "with the value between them, 0");
+  refused("/links/0/bytes_per_s_range", {1, 2}, "with the value between them");
   refused("/links/0/hop_ns", -1, "accepted is 0 or more");
-  refused("/losses/0/interval80", {2, 3}, "around the value beside it");
+  refused("/losses/0/interval80", {2, 3}, "with the value between them");
 }
 
 }  // namespace
