@@ -91,7 +91,8 @@ int main(int argc, char** argv) {
     return static_cast<int>(code);
   } catch (const bench::UsageError& error) {
     const auto launch = bench::current_launch();
-    if (launch && launch->rank > 0) {
+    const int speaker = dynamic_cast<const bench::FirstRankUnreachable*>(&error) != nullptr ? 1 : 0;
+    if (launch && launch->rank > speaker) {
       // The first rank says the same. Some launchers end the others at the first exit code that is not 0:
       // before it spoke, if this one's were.
       return static_cast<int>(bench::ExitCode::done);

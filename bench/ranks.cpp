@@ -15,6 +15,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/device.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 
@@ -50,14 +51,16 @@ std::optional<RankLaunch> launch_by(const LaunchVariables& environment, const st
 std::string installable_engines() {
   std::vector<std::string> engines;
   for (const auto& engine : registry<RankEngine>().entries()) {
-    engines.push_back(fmt::format("{} (apt-get install {})", engine->title, engine->packages));
+    if (!engine->control_only) {
+      engines.push_back(fmt::format("{} (apt-get install {})", engine->title, engine->packages));
+    }
   }
   return engines.empty() ? "an MPI" : fmt::format("{}", fmt::join(engines, " or "));
 }
 
 const RankEngine* usable_engine(const std::string& name) {
   for (const auto& engine : registry<RankEngine>().entries()) {
-    if ((name.empty() || engine->name == name) && engine->missing().empty()) {
+    if ((name.empty() ? !engine->control_only : engine->name == name) && engine->missing().empty()) {
       return engine.get();
     }
   }
@@ -87,10 +90,7 @@ void end_together(RankGroup& group) {
 std::vector<std::string> texts_of(RankGroup& group, const std::string& own) {
   const auto ranks = static_cast<std::size_t>(group.size());
   const auto gather = [&](const void* from, void* to, std::size_t bytes) {
-    group.run({.kind = CollectiveKind::all_gather,
-               .from = from,
-               .to = to,
-               .bytes = static_cast<std::int64_t>(bytes)});
+    group.gather(from, to, static_cast<std::int64_t>(bytes));
   };
   const std::uint64_t length = own.size();
   std::vector<std::uint64_t> lengths(ranks);
@@ -127,6 +127,12 @@ std::vector<RankPlace> places_of(RankGroup& group) {
   return places;
 }
 
+int local_rank(const std::vector<RankPlace>& places, int rank) {
+  const auto own = places.begin() + rank;
+  return static_cast<int>(
+      std::count_if(places.begin(), own, [&](const RankPlace& place) { return place.host == own->host; }));
+}
+
 std::vector<std::string> hosts_of(const std::vector<RankPlace>& places) {
   std::vector<std::string> hosts;
   for (const RankPlace& place : places) {
@@ -148,8 +154,8 @@ std::optional<RankLaunch> launch_of(const LaunchVariables& environment) {
     add(engine->rank_variable, engine->size_variable,
         {.launcher = "the mpirun of " + engine->title, .engine = engine->name});
   }
+  add("RANK", "WORLD_SIZE", {.launcher = "torchrun", .engine = "tcp"});
   add("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", {.launcher = "srun", .engine = ""});
-  add("RANK", "WORLD_SIZE", {.launcher = "torchrun", .engine = ""});
   const auto several =
       std::ranges::find_if(launches, [](const RankLaunch& launch) { return launch.size > 1; });
   return several != launches.end() ? std::optional(*several)
@@ -161,7 +167,28 @@ std::optional<RankLaunch> current_launch() {
   return launch_of([](const char* name) { return std::getenv(name); });
 }
 
-std::unique_ptr<RankGroup> join_launched(const RankLaunch& launch) {
+std::unique_ptr<RankGroup> device_group(RankGroup& control, Device& device) {
+  const DeviceInfo& info = device.info();
+  if (device.host_accessible()) {
+    if (control.carries_host_memory()) {
+      return nullptr;
+    }
+    const LaunchAdvice advice = launch_advice();
+    throw UsageError(
+        fmt::format("--device: {} needs an MPI, for the ranks were started without one: use {}{}", info.id,
+                    advice.command, advice.reason.empty() ? "" : " (" + advice.reason + ")"));
+  }
+  const DeviceCollectives* const library = registry<DeviceCollectives>().find(info.kind);
+  if (library == nullptr) {
+    throw UsageError(fmt::format(
+        "--device: ranks exchange data between devices such as {} by NCCL, which was not found when this "
+        "program was built; install it (pip install nvidia-nccl-cu13) and build again",
+        info.id));
+  }
+  return library->connect(control, device);
+}
+
+std::unique_ptr<RankGroup> join_launched(const RankLaunch& launch, std::chrono::nanoseconds timeout) {
   const RankEngine* const engine = usable_engine(launch.engine);
   if (engine == nullptr) {
     const RankEngine* const own = registry<RankEngine>().find(launch.engine);
@@ -172,7 +199,7 @@ std::unique_ptr<RankGroup> join_launched(const RankLaunch& launch) {
                                      ? fmt::format("use {}", other->launcher)
                                      : fmt::format("install {} and build again", installable_engines())));
   }
-  std::unique_ptr<RankGroup> group = engine->join();
+  std::unique_ptr<RankGroup> group = engine->join(timeout);
   if (group->size() != launch.size) {
     throw UsageError(fmt::format(
         "{} started {} ranks, but {} sees {}: each would run alone; use {}{}", launch.launcher, launch.size,

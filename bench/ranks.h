@@ -1,7 +1,9 @@
 // A group of ranks: processes that work on one step together, on one host or on several, and what they send
-// each other. Implemented in kernels/ranks/, by MPI; the tests have a group of threads.
+// each other. Implemented in kernels/ranks/: by MPI; for cards by NCCL, over a group that brings ranks
+// together; the tests have a group of threads.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,14 +14,18 @@
 #include <string>
 #include <vector>
 
+#include "bench/error.h"
+
 namespace bench {
+
+class Device;
 
 enum class CollectiveKind { all_reduce, reduce_scatter, all_gather, send, receive };
 
-// One operation, which every rank of the group starts (send and receive: the two peers). Buffers are host
-// memory and do not overlap, but an operation may be in place: an all_reduce has one buffer for both; so has
-// a reduce_scatter, whose result is then at its start; an all_gather's part may lie at its place in the
-// whole.
+// One operation, which every rank of the group starts (send and receive: the two peers). Buffers are memory
+// of the rank's device, by MPI the host's. They do not overlap, but an operation may be in place: an
+// all_reduce has one buffer for both; so has a reduce_scatter, whose result is then at its start; an
+// all_gather's part may lie at its place in the whole.
 struct Collective {
   CollectiveKind kind = CollectiveKind::all_reduce;
   const void* from = nullptr;
@@ -40,13 +46,20 @@ class PendingCollective {
   virtual ~PendingCollective() = default;
   // Gives the library a moment to go on with all that is under way: some do nothing otherwise.
   virtual void poll() = 0;
-  virtual void wait() = 0;  // once
+  // Once. What the device is given from now on runs after the collective: on a card the host does not wait.
+  virtual void wait() = 0;
 };
 
 // The other ranks cannot be reached any more, or the library failed.
 class RanksLost : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
+};
+
+// The first rank cannot be reached, and so says nothing: the second does.
+class FirstRankUnreachable : public UsageError {
+ public:
+  using UsageError::UsageError;
 };
 
 // Used by one thread. Every function throws RanksLost.
@@ -63,8 +76,26 @@ class RankGroup {
   // calls it.
   virtual std::unique_ptr<RankGroup> first(int ranks) = 0;
   virtual void run(const Collective& collective) = 0;  // returns when its own part is done
+  // After all that the device was given before, and before what it is given from now on; on a card it returns
+  // before that is done.
+  virtual void queue(const Collective& collective) { run(collective); }
+  virtual void finish() {}  // returns when the device has done all that it was given
+  // While the device goes on with what it is given from now on.
   virtual std::unique_ptr<PendingCollective> start(const Collective& collective) = 0;
+  // Between the last two calls of finish(): nanoseconds in which the device waited for collectives that were
+  // started; nullopt where the host's clock tells that.
+  virtual std::optional<double> waited_on_device_ns() const { return std::nullopt; }
+  // What each rank gives, `bytes` of the host's memory, by rank.
+  virtual void gather(const void* own, void* all, std::int64_t bytes) {
+    run({.kind = CollectiveKind::all_gather, .from = own, .to = all, .bytes = bytes});
+  }
   virtual void barrier() = 0;
+  // Whether collectives take the host's memory.
+  virtual bool carries_host_memory() const { return true; }
+  // Connects the ranks for collectives now; otherwise the first one does.
+  virtual void connect() {}
+  // From another thread: ends collectives under way, whose calls then throw. May not return.
+  virtual void abandon() noexcept {}
   // While it is expected, calls may take long, because the first rank works alone before it makes its own.
   virtual void expect_long_wait(bool /*expected*/) {}
   // From now on ranks may end: called before they are told to.
@@ -85,6 +116,8 @@ struct RankPlace {
 };
 // Of every rank, in their order. Every rank calls it.
 std::vector<RankPlace> places_of(RankGroup& group);
+// How many ranks before this one are on its host.
+int local_rank(const std::vector<RankPlace>& places, int rank);
 // Hosts, each once, in the order of their first rank.
 std::vector<std::string> hosts_of(const std::vector<RankPlace>& places);
 
@@ -105,9 +138,22 @@ struct RankEngine {
   std::string rank_variable;  // of the environment that its launcher gives each rank
   std::string size_variable;
   std::function<std::string()> missing;  // why it cannot be used here; empty: it can
-  // The group of all ranks that were launched. Throws UsageError and RanksLost.
-  std::function<std::unique_ptr<RankGroup>()> join;
+  // The group of all ranks that were launched. Waits so long for ranks that do not come, where the library
+  // allows a limit. Throws UsageError and RanksLost.
+  std::function<std::unique_ptr<RankGroup>(std::chrono::nanoseconds timeout)> join;
+  bool control_only = false;  // it has texts and barriers, but no collectives
 };
+
+// A library that moves data between the memories of devices of one kind, registered where it is implemented.
+struct DeviceCollectives {
+  std::string name;  // of the device kind: "cuda"
+  // `control` brings the ranks together and outlives the group. Every rank calls it. Throws UsageError, the
+  // same on every rank.
+  std::function<std::unique_ptr<RankGroup>(RankGroup& control, Device& device)> connect;
+};
+// The group whose collectives take the device's memory; nullptr: `control` itself. Every rank calls it.
+// Throws UsageError, the same on every rank.
+std::unique_ptr<RankGroup> device_group(RankGroup& control, Device& device);
 
 // nullptr where there is no such variable, as std::getenv.
 using LaunchVariables = std::function<const char*(const char* name)>;
@@ -119,7 +165,7 @@ std::optional<RankLaunch> launch_of(const LaunchVariables& environment);
 std::optional<RankLaunch> current_launch();
 
 // Throws UsageError where no engine fits the launcher, and where the engine sees another number of ranks.
-std::unique_ptr<RankGroup> join_launched(const RankLaunch& launch);
+std::unique_ptr<RankGroup> join_launched(const RankLaunch& launch, std::chrono::nanoseconds timeout);
 
 // "mpirun.openmpi -n 2": what starts several ranks with an engine that is here; "mpirun -n 2" where there is
 // none. `reason`: why not, empty otherwise.

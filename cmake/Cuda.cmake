@@ -1,6 +1,7 @@
 # The CUDA device: nvcc, the CUDA Toolkit with cuBLASLt, and cuDNN 9, from NVIDIA's packages, the distribution's, or
 # pip's wheels. Sets BENCH_CUDA_FOUND, and where the device is left out,
-# BENCH_CUDA_MISSING to why and what to do.
+# BENCH_CUDA_MISSING to why and what to do. NCCL, by which ranks exchange data between cards, may be missing:
+# BENCH_NCCL_FOUND.
 set(BENCH_CUDA AUTO CACHE STRING "Build the CUDA device: AUTO (where all it needs is found), ON (or fail), OFF")
 set_property(CACHE BENCH_CUDA PROPERTY STRINGS AUTO ON OFF)
 if(NOT BENCH_CUDA MATCHES "^(AUTO|ON|OFF)$")
@@ -32,7 +33,7 @@ function(bench_cuda_wheels result major)
       file(GLOB all "${site}/nvidia_cudnn_cu*.dist-info")
       file(GLOB own "${site}/nvidia_cudnn_cu${major}-*.dist-info")
       if(own OR NOT all)
-        list(APPEND parts "${site}/nvidia/cudnn")
+        list(APPEND parts "${site}/nvidia/cudnn" "${site}/nvidia/nccl")
       endif()
     endif()
     list(APPEND roots ${parts} "${site}")
@@ -178,6 +179,7 @@ function(bench_compiled_architectures result wanted known)
 endfunction()
 
 set(BENCH_CUDA_FOUND FALSE)
+set(BENCH_NCCL_FOUND FALSE)
 set(BENCH_CUDA_MISSING "")
 # Written again where the device is left out; tools/gpu/look.py reads it.
 file(REMOVE "${CMAKE_BINARY_DIR}/generated/bench_cuda_missing.h")
@@ -239,6 +241,7 @@ else()
     bench_cuda_wheels(cuda_wheels "${CUDAToolkit_VERSION_MAJOR}")
     bench_find_cuda_library(CUDNN cudnn 9 cudnn_graph.h)
     bench_find_cuda_library(CUBLASLT cublasLt "${CUDAToolkit_VERSION_MAJOR}" cublasLt.h)
+    bench_find_cuda_library(NCCL nccl 2 nccl.h)
     find_library(NVRTC_LIBRARY NAMES nvrtc libnvrtc.so.${CUDAToolkit_VERSION_MAJOR} NAMES_PER_DIR
                  HINTS ${CUDAToolkit_LIBRARY_DIR} ${cuda_wheels} PATH_SUFFIXES lib lib64)
     set(missing "")
@@ -272,11 +275,21 @@ if(BENCH_CUDA_FOUND)
   add_library(bench_cuda_libraries INTERFACE)
   target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUBLASLT_INCLUDE_DIR}
                                                                    ${CUDAToolkit_INCLUDE_DIRS})
-  # The driver's library is never linked: the program starts on a machine without one. cuDNN, cuBLASLt and nvrtc are
-  # opened when they are first called (kernels/devices/cuda/toolkit/dynload.h): from LD_LIBRARY_PATH, else in the build folder from
-  # where they were found, and for the installed program see Install.cmake.
+  set(opened_libraries ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} ${NVRTC_LIBRARY})
+  if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
+    set(BENCH_NCCL_FOUND TRUE)
+    target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${NCCL_INCLUDE_DIR})
+    list(APPEND opened_libraries ${NCCL_LIBRARY})
+    find_package_message(bench_nccl "NCCL: ${NCCL_LIBRARY}" "[${NCCL_LIBRARY}]")
+  else()
+    set(packages "libnccl-dev from NVIDIA, or pip install nvidia-nccl-cu${CUDAToolkit_VERSION_MAJOR}")
+    find_package_message(bench_nccl "NCCL: not found; ranks run on several cards after apt-get install ${packages}" "[]")
+  endif()
+  # The driver's library is never linked: the program starts on a machine without one. These libraries are opened when they
+  # are first called (kernels/devices/cuda/toolkit/dynload.h, kernels/ranks/nccl/toolkit/): from LD_LIBRARY_PATH, else in the build
+  # folder from where they were found, and for the installed program see Install.cmake.
   target_link_libraries(bench_cuda_libraries INTERFACE CUDA::cudart_static)
-  foreach(library IN ITEMS ${CUDNN_LIBRARY} ${CUBLASLT_LIBRARY} ${NVRTC_LIBRARY})
+  foreach(library IN LISTS opened_libraries)
     get_filename_component(folder "${library}" DIRECTORY)
     list(APPEND CMAKE_BUILD_RPATH "${folder}")
   endforeach()

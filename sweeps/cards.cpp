@@ -61,7 +61,7 @@ std::vector<std::int64_t> counts_in(const SweepRequest& request) {
 }
 
 std::int64_t bucket_in(const SweepRequest& request) {
-  constexpr std::int64_t kMost = std::int64_t{8} << 30;  // that MPI sends at a time
+  constexpr std::int64_t kMost = std::int64_t{8} << 30;  // that an MPI sends at a time
   const std::int64_t bytes = parse_bytes("--bucket", request.sweep_options.at("bucket"));
   if (bytes < 1 || bytes > kMost) {
     throw UsageError(fmt::format("--bucket: {} was given; accepted: 1B to {}",
@@ -86,6 +86,11 @@ void require_training(const SweepRequest& request) {
     throw UsageError(
         fmt::format("--mode: {} was given; accepted by --sweep cards: train, and infer with --split layers",
                     modes_in_words(request)));
+  }
+  if (const auto launch = request.workload_options.find("launch");
+      launch != request.workload_options.end() && launch->second != std::vector<std::string>{"stream"}) {
+    throw UsageError(fmt::format("--launch: {} was given; accepted by --sweep cards: stream",
+                                 quote(fmt::format("{}", fmt::join(launch->second, ",")))));
   }
   if (request.given_sweep_options.contains("micro-batches")) {
     throw UsageError(fmt::format("--micro-batches: {} was given, but belongs to --split layers",
@@ -123,7 +128,7 @@ WorkloadSpec spec_in(const SweepRequest& request) {
     spec.options[name] = values.front();
   }
   if (!request.dtypes.empty() && request.dtypes != std::vector{Dtype::fp32}) {
-    throw UsageError("--dtype: accepted by --sweep cards: fp32, in which MPI adds up gradients");
+    throw UsageError("--dtype: accepted by --sweep cards: fp32, in which ranks add up gradients");
   }
   return spec;
 }
@@ -242,7 +247,13 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
 class CardsSweep final : public Sweep {
  public:
   CardsSweep(const SweepRequest& request, Device& device) {
-    require_host_memory("cards", device);
+    require_real_device("cards", device);
+    if (is_split(request) && !device.host_accessible()) {
+      throw UsageError(
+          fmt::format("--split: layers was given with --device {}; accepted: cpu, because stages do not hand "
+                      "on their results between GPUs yet",
+                      device.info().id));
+    }
     setup_.ranks = setup_of(request);
     setup_.threads = threads_of(setup_.ranks);
     setup_.split_layers = is_split(request);

@@ -118,7 +118,7 @@ std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device, c
 class CollectivesSweep final : public Sweep {
  public:
   CollectivesSweep(const SweepRequest& request, Device& device) : setup_(setup_of(request)) {
-    require_host_memory("collectives", device);
+    require_real_device("collectives", device);
     plan_ = plan_of(request, setup_);
     if (request.ranks != nullptr) {
       team_ = team_of(request, device, plan_);

@@ -6,7 +6,7 @@
 #
 # FOLDER is a toolkit's include folder, or the folder `nvidia` of a Python environment with the packages
 # nvidia-cuda-runtime-cu12, nvidia-cuda-nvcc-cu12, nvidia-cuda-cccl-cu12 and nvidia-cublas-cu12, installed or unpacked.
-# cuDNN's headers are taken from FOLDER, else from next to nvcc. Set NVCC and CXX to choose the compilers.
+# The headers of cuDNN and NCCL are taken from FOLDER, else from next to nvcc. Set NVCC and CXX to choose the compilers.
 #
 #   python3 -m pip install --no-deps --target cuda12 \
 #     nvidia-cuda-runtime-cu12 nvidia-cuda-nvcc-cu12 nvidia-cuda-cccl-cu12 nvidia-cublas-cu12
@@ -27,10 +27,12 @@ parts=("$folder"/*/include)
 for part in "${parts[@]}"; do
   cp -rsn "$part/." "$work/include/" 2>/dev/null || true  # packages share the name of one file
 done
-if [ ! -e "$work/include/cudnn_graph.h" ]; then
-  cp -s "$(dirname "$(dirname "$(realpath "$nvcc")")")"/include/cudnn*.h "$work/include/"
-fi
-for header in cuda_runtime.h crt/host_config.h nv/target cublasLt.h cudnn_graph.h; do
+for library in cudnn nccl; do
+  if ! compgen -G "$work/include/$library*.h" >/dev/null; then
+    cp -s "$(dirname "$(dirname "$(realpath "$nvcc")")")"/include/$library*.h "$work/include/"
+  fi
+done
+for header in cuda_runtime.h crt/host_config.h nv/target cublasLt.h cudnn_graph.h nccl.h; do
   [ -e "$work/include/$header" ] || {
     echo "tools/cuda_headers.sh: no $header in $folder" >&2
     exit 2

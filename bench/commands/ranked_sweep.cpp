@@ -12,6 +12,7 @@
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
+#include "bench/run/rank_processes.h"
 #include "bench/sweep.h"
 
 namespace bench {
@@ -73,13 +74,47 @@ void require_alike(RankGroup& ranks, const std::vector<std::string>& arguments) 
 void require_alike_without_sweep(const RankLaunch& launch, const std::vector<std::string>& arguments) {
   std::unique_ptr<RankGroup> joined;
   try {
-    joined = join_launched(launch);
+    joined = join_launched(launch, RankWatchSettings().timeout);
   } catch (const UsageError&) {
     return;
   }
   const auto ranks = watched(std::move(joined), {});
   require_alike(*ranks, arguments);
   end_together(*ranks);
+}
+
+// The devices that `--device ID` may mean where each rank takes one: of the kind that is asked for, or of the
+// best one, those that can be used.
+std::vector<std::string> devices_to_share(const std::string& id) {
+  const DeviceKind* best = nullptr;
+  std::vector<std::string> best_ids;
+  for (const auto& kind : registry<DeviceKind>().entries()) {
+    if (id != "auto" && id != kind->name) {
+      continue;
+    }
+    std::vector<std::string> ids;
+    for (const DeviceKind::Listing& listing : kind->list()) {
+      if (listing.missing.empty()) {
+        ids.push_back(listing.id);
+      }
+    }
+    if (!ids.empty() && (best == nullptr || kind->preference > best->preference)) {
+      best = kind.get();
+      best_ids = std::move(ids);
+    }
+  }
+  return best_ids;
+}
+
+// A rank's own device: of several on its host those in their order.
+Options options_of_rank(const Options& options, const WatchedRanks& ranks) {
+  Options own = options;
+  const std::vector<std::string> devices = devices_to_share(options.device);
+  if (!devices.empty()) {
+    const auto local = static_cast<std::size_t>(local_rank(ranks.places(), ranks.rank()));
+    own.device = devices[local % devices.size()];
+  }
+  return own;
 }
 
 std::optional<RankLaunch> launch_of_several() {
@@ -109,6 +144,24 @@ Options parse_rank_options(int argc, const char* const* argv) {
   }
 }
 
+std::optional<ExitCode> run_on_own_ranks(const Options& options, const std::vector<std::string>& argv) {
+  const SweepType& sweep = *registry<SweepType>().find(options.sweep);
+  if (!sweep.serve || launch_of_several() || options.dry_run || options.benchmark.list_tests) {
+    return std::nullopt;
+  }
+  const std::size_t devices = devices_to_share(options.device).size();
+  return devices > 1 ? std::optional(run_ranks_here(argv, static_cast<int>(devices))) : std::nullopt;
+}
+
+std::unique_ptr<Device> open_rank_device(const Options& options, WatchedRanks* ranks) {
+  if (ranks == nullptr) {
+    return open_asked_device(options);
+  }
+  std::unique_ptr<Device> device = open_asked_device(options_of_rank(options, *ranks));
+  ranks->use_device(*device);
+  return device;
+}
+
 std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vector<std::string>& argv,
                                          const Clock& clock) {
   const SweepType& sweep = *registry<SweepType>().find(options.sweep);
@@ -125,10 +178,11 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
                                  advice.command, fmt::join(argv, " "),
                                  advice.reason.empty() ? "" : " (" + advice.reason + ")"));
   }
-  auto ranks = watched(join_launched(*launch), watch_settings(options));
+  const RankWatchSettings settings = watch_settings(options);
+  auto ranks = watched(join_launched(*launch, settings.timeout), settings);
   require_alike(*ranks, {argv.begin() + 1, argv.end()});
   require_on_all(*ranks, [&] {  // opened again where it is used
-    const std::unique_ptr<Device> device = open_asked_device(options);
+    const std::unique_ptr<Device> device = open_asked_device(options_of_rank(options, *ranks));
     SweepRequest request = make_request(options, sweep, *device, clock, ranks.get());
     request.ranks = nullptr;  // it is only planned
     sweep.make(request, *device);
@@ -138,7 +192,7 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
 
 void serve_first_rank(const Options& options, WatchedRanks& ranks, const Clock& clock) {
   const SweepType& sweep = *registry<SweepType>().find(options.sweep);
-  const std::unique_ptr<Device> device = open_asked_device(options);
+  const std::unique_ptr<Device> device = open_rank_device(options, &ranks);
   const SweepRequest request = make_request(options, sweep, *device, clock, &ranks);
   sweep.serve(request, *device);
 }

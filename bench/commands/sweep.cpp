@@ -71,7 +71,7 @@ class SweepRun {
         continued_(continued),
         budget_(clock, continued ? continued->started : clock.now(), options.time_budget),
         type_(*registry<SweepType>().find(options.sweep)),
-        device_(open_asked_device(options)),
+        device_(open_rank_device(options, ranks)),
         request_(make_request(options, type_, *device_, clock, ranks)),
         sweep_(type_.make(request_, *device_)),
         planned_(sweep_->plan(), request_, *device_, options.benchmark.filter),
@@ -290,7 +290,7 @@ class SweepRun {
     device_lost_ = true;
     const std::size_t errors = errors_in(document_);
     const bool known = errors > (continued_ ? continued_->errors : 0);
-    if (known && !interrupted()) {
+    if (known && !interrupted() && request_.ranks == nullptr) {  // the others do not meet it again
       fmt::print(std::cerr, "{} was lost ({}); going on in a fresh process\n", device_->info().id,
                  error.what());
       successor_ = Continuation{errors, budget_.started()};
@@ -335,6 +335,9 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
   install_interrupt_handlers();  // before anything is planned
   const std::optional<Continuation> continued = take_continuation();
   initialize_google_benchmark(options.benchmark.other_flags);
+  if (const std::optional<ExitCode> ended = run_on_own_ranks(options, argv)) {
+    return *ended;
+  }
   const std::unique_ptr<WatchedRanks> ranks = join_ranks(options, argv, clock);
   if (ranks != nullptr && ranks->rank() > 0) {
     serve_first_rank(options, *ranks, clock);

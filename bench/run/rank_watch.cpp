@@ -15,7 +15,8 @@
 namespace bench {
 namespace {
 
-// Without the library's own clean-up, which would wait for the ranks that are lost.
+// Without the library's own clean-up, which would wait for the ranks that are lost. The second is also what a
+// library has to abandon its calls.
 void end_process(const std::string& sentence) {
   const std::string line = "bench: " + sentence + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
@@ -70,18 +71,47 @@ WatchedRanks::WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPla
 }
 
 WatchedRanks::~WatchedRanks() {
+  if (ending_) {  // and the process goes on: only in tests
+    stop();
+  }
+  closing_ = true;
   {
     const CallUnderWay call(calls_);
+    of_device_.reset();
     group_.reset();
   }
+  stop();
+}
+
+void WatchedRanks::stop() {
   {
     const std::scoped_lock lock(mutex_);
     stop_ = true;
   }
   stopping_.notify_one();
-  if (thread_.joinable()) {
-    thread_.join();
+  for (std::thread* thread : {&thread_, &abandoning_}) {
+    if (thread->joinable()) {
+      thread->join();
+    }
   }
+}
+
+void WatchedRanks::use_device(Device& device) {
+  std::unique_ptr<RankGroup> made;
+  try {
+    guarded([&] { made = device_group(*group_, device); });
+  } catch (const UsageError&) {
+    end_together(*this);
+    throw;
+  }
+  if (made == nullptr) {
+    return;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    of_device_ = std::move(made);
+  }
+  guarded([&] { of_device_->connect(); });
 }
 
 // Their calls are the whole group's.
@@ -104,6 +134,10 @@ class WatchedRanks::Pending final : public PendingCollective {
 class WatchedRanks::Part final : public RankGroup {
  public:
   Part(WatchedRanks& whole, std::unique_ptr<RankGroup> part) : whole_(whole), part_(std::move(part)) {}
+  ~Part() override {
+    const CallUnderWay call(whole_.calls_);
+    part_.reset();
+  }
 
   int rank() const override { return part_->rank(); }
   int size() const override { return part_->size(); }
@@ -111,12 +145,23 @@ class WatchedRanks::Part final : public RankGroup {
   void run(const Collective& collective) override {
     whole_.guarded([&] { part_->run(collective); });
   }
+  void queue(const Collective& collective) override {
+    whole_.guarded([&] { part_->queue(collective); });
+  }
+  void finish() override {
+    whole_.guarded([&] { part_->finish(); });
+  }
   std::unique_ptr<PendingCollective> start(const Collective& collective) override {
     return whole_.started(*part_, collective);
+  }
+  std::optional<double> waited_on_device_ns() const override { return part_->waited_on_device_ns(); }
+  void gather(const void* own, void* all, std::int64_t bytes) override {
+    whole_.guarded([&] { part_->gather(own, all, bytes); });
   }
   void barrier() override {
     whole_.guarded([&] { part_->barrier(); });
   }
+  bool carries_host_memory() const override { return part_->carries_host_memory(); }
 
  private:
   WatchedRanks& whole_;
@@ -136,11 +181,11 @@ std::unique_ptr<PendingCollective> WatchedRanks::started(RankGroup& group, const
 }
 
 std::unique_ptr<RankGroup> WatchedRanks::first(int ranks) {
-  return part_of(*group_, ranks);
+  return part_of(group(), ranks);
 }
 
 std::unique_ptr<PendingCollective> WatchedRanks::start(const Collective& collective) {
-  return started(*group_, collective);
+  return started(group(), collective);
 }
 
 void WatchedRanks::guarded(const std::function<void()>& call) {
@@ -152,19 +197,37 @@ void WatchedRanks::guarded(const std::function<void()>& call) {
     if (ending_.exchange(true)) {
       thread_.join();
     } else {
-      settings_.end(
-          fmt::format("{}; rank {} ends here; what was measured before is saved", error.what(), group_rank_));
+      end(fmt::format("{}; rank {} ends here; what was measured before is saved", error.what(), group_rank_));
     }
     throw;
   }
 }
 
+void WatchedRanks::end(const std::string& sentence) {
+  if (!closing_) {
+    abandoning_ = std::thread([&abandoned = group()] { abandoned.abandon(); });
+  }
+  settings_.end(sentence);
+}
+
 void WatchedRanks::run(const Collective& collective) {
-  guarded([&] { group_->run(collective); });
+  guarded([&] { group().run(collective); });
+}
+
+void WatchedRanks::queue(const Collective& collective) {
+  guarded([&] { group().queue(collective); });
+}
+
+void WatchedRanks::finish() {
+  guarded([&] { group().finish(); });
+}
+
+void WatchedRanks::gather(const void* own, void* all, std::int64_t bytes) {
+  guarded([&] { group().gather(own, all, bytes); });
 }
 
 void WatchedRanks::barrier() {
-  guarded([&] { group_->barrier(); });
+  guarded([&] { group().barrier(); });
 }
 
 bool WatchedRanks::is_near(const RankPlace& place) const {
@@ -223,7 +286,7 @@ void WatchedRanks::watch() {
     const std::string sentence = lost(now - since);
     if (!sentence.empty()) {
       if (!ending_.exchange(true)) {
-        settings_.end(sentence);
+        end(sentence);
       }
       return;
     }

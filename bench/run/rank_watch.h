@@ -9,6 +9,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -33,6 +34,7 @@ struct RankWatchSettings {
 
 // The same group, watched: a rank on this host that is gone ends this process at once, and a call that takes
 // longer than the timeout, or fails, ends it too. The sentence names the rank where its host is this one.
+// Before that the group is abandoned, on a thread of its own, because that may not return.
 class WatchedRanks final : public RankGroup {
  public:
   // `places`: of each rank, see places_of().
@@ -43,10 +45,19 @@ class WatchedRanks final : public RankGroup {
   int size() const override { return static_cast<int>(places_.size()); }
   const std::vector<RankPlace>& places() const { return places_; }
 
+  // From now on collectives take the device's memory, until the device is closed: see device_group(). Every
+  // rank calls it. Throws UsageError, the same on every rank.
+  void use_device(Device& device);
+
   std::unique_ptr<RankGroup> first(int ranks) override;
   void run(const Collective& collective) override;
+  void queue(const Collective& collective) override;
+  void finish() override;
   std::unique_ptr<PendingCollective> start(const Collective& collective) override;
+  std::optional<double> waited_on_device_ns() const override { return group().waited_on_device_ns(); }
+  void gather(const void* own, void* all, std::int64_t bytes) override;
   void barrier() override;
+  bool carries_host_memory() const override { return group().carries_host_memory(); }
   void expect_long_wait(bool expected) override { long_wait_ = expected; }
   void expect_ends() override { ends_expected_ = true; }
 
@@ -56,14 +67,18 @@ class WatchedRanks final : public RankGroup {
 
   std::unique_ptr<RankGroup> part_of(RankGroup& group, int ranks);
   std::unique_ptr<PendingCollective> started(RankGroup& group, const Collective& collective);
+  RankGroup& group() const { return of_device_ != nullptr ? *of_device_ : *group_; }
   void watch();
+  void stop();
   void guarded(const std::function<void()>& call);
+  void end(const std::string& sentence);
   // Why this process ends; empty: it goes on.
   std::string lost(std::chrono::nanoseconds waited) const;
   bool is_near(const RankPlace& place) const;
   std::string named(std::size_t rank) const;
 
   std::unique_ptr<RankGroup> group_;
+  std::unique_ptr<RankGroup> of_device_;  // set once, under the mutex; uses group_
   RankWatchSettings settings_;
   int group_rank_;
   std::vector<RankPlace> places_;
@@ -74,6 +89,8 @@ class WatchedRanks final : public RankGroup {
   std::mutex mutex_;
   std::condition_variable stopping_;
   bool stop_ = false;
+  std::atomic<bool> closing_{false};
+  std::thread abandoning_;
   std::thread thread_;  // last: it uses all of the above
 };
 

@@ -1,6 +1,9 @@
 #include "sweeps/collectives/exchange.h"
 
-#include <cstring>
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <vector>
 
 namespace bench::sweeps {
 namespace {
@@ -9,8 +12,20 @@ std::int64_t result_bytes(Operation operation, std::int64_t bytes, int ranks) {
   return operation == Operation::reduce_scatter ? bytes / ranks : bytes;
 }
 
-float* values_of(const Buffer& buffer) {
-  return reinterpret_cast<float*>(buffer.data());
+// Goes through so many values of a buffer at a time: `block` gets the first one's place, and a copy of them.
+void in_blocks(
+    const Buffer& buffer,
+    const std::function<void(std::int64_t place, std::byte* data, std::vector<float>& values)>& block) {
+  constexpr std::int64_t kBlock = 1 << 18;
+  const std::int64_t count = buffer.bytes() / kValueBytes;
+  for (std::int64_t place = 0; place < count; place += kBlock) {
+    std::vector<float> values(static_cast<std::size_t>(std::min(kBlock, count - place)));
+    block(place, buffer.data() + place * kValueBytes, values);
+  }
+}
+
+std::int64_t bytes_of(const std::vector<float>& values) {
+  return static_cast<std::int64_t>(values.size()) * kValueBytes;
 }
 
 }  // namespace
@@ -26,6 +41,7 @@ std::int64_t buffer_bytes(Operation operation, std::int64_t bytes, int ranks) {
 Exchange::Exchange(const CollectiveParams& params, std::uint64_t seed, RankGroup& ranks, Device& device,
                    const Clock& clock)
     : ranks_(ranks),
+      device_(device),
       clock_(clock),
       params_(params),
       seed_(seed),
@@ -33,10 +49,11 @@ Exchange::Exchange(const CollectiveParams& params, std::uint64_t seed, RankGroup
           device.allocate(given_bytes(params.operation, params.bytes, ranks.size()), MemoryCategory::input)),
       to_(device.allocate(result_bytes(params.operation, params.bytes, ranks.size()),
                           MemoryCategory::workspace)) {
-  for (std::int64_t i = 0; i < from_.bytes() / kValueBytes; ++i) {
-    values_of(from_)[i] = given_value(ranks_.rank(), i, seed_);
-  }
-  std::memset(to_.data(), 0xFF, static_cast<std::size_t>(to_.bytes()));
+  in_blocks(from_, [this](std::int64_t place, std::byte* data, std::vector<float>& values) {
+    std::ranges::generate(values, [&] { return given_value(ranks_.rank(), place++, seed_); });
+    device_.upload(data, values.data(), bytes_of(values));
+  });
+  device_.fill(to_.data(), std::byte{0xFF}, to_.bytes());
 }
 
 bool Exchange::takes_part() const {
@@ -45,7 +62,7 @@ bool Exchange::takes_part() const {
 
 void Exchange::call() {
   const auto exchange = [&](CollectiveKind kind, std::int64_t bytes, int peer = 0) {
-    ranks_.run({.kind = kind, .from = from_.data(), .to = to_.data(), .bytes = bytes, .peer = peer});
+    ranks_.queue({.kind = kind, .from = from_.data(), .to = to_.data(), .bytes = bytes, .peer = peer});
   };
   const std::int64_t part = params_.bytes / ranks_.size();
   switch (params_.operation) {
@@ -72,6 +89,7 @@ RankAnswer Exchange::run(std::int64_t calls) {
   for (std::int64_t i = 0; i < calls && takes_part(); ++i) {
     call();
   }
+  ranks_.finish();
   const double ns = clock_.since_ns(start) / static_cast<double>(calls);
   return {!takes_part() ? 0 : params_.operation == Operation::send_receive ? ns / 2 : ns};
 }
@@ -92,12 +110,19 @@ float Exchange::expected(std::int64_t place) const {
 }
 
 RankAnswer Exchange::verify() {
-  std::memset(to_.data(), 0xFF, static_cast<std::size_t>(to_.bytes()));  // not a number
-  call();
-  std::int64_t wrong = 0;
-  for (std::int64_t i = 0; takes_part() && i < to_.bytes() / kValueBytes; ++i) {
-    wrong += values_of(to_)[i] == expected(i) ? 0 : 1;
+  if (!takes_part()) {
+    return {};
   }
+  device_.fill(to_.data(), std::byte{0xFF}, to_.bytes());  // not a number
+  call();
+  ranks_.finish();
+  std::int64_t wrong = 0;
+  in_blocks(to_, [&](std::int64_t place, const std::byte* data, std::vector<float>& values) {
+    device_.download(values.data(), data, bytes_of(values));
+    for (const float value : values) {
+      wrong += value == expected(place++) ? 0 : 1;
+    }
+  });
   return {static_cast<double>(wrong)};
 }
 

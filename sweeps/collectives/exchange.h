@@ -15,7 +15,7 @@ namespace bench::sweeps {
 std::int64_t given_bytes(Operation operation, std::int64_t bytes, int ranks);
 std::int64_t buffer_bytes(Operation operation, std::int64_t bytes, int ranks);
 
-// This rank's buffers, filled.
+// This rank's buffers in the device's memory, filled.
 class Exchange final : public RankPart {
  public:
   // Throws OutOfMemory.
@@ -35,6 +35,7 @@ class Exchange final : public RankPart {
   float expected(std::int64_t place) const;
 
   RankGroup& ranks_;
+  Device& device_;
   const Clock& clock_;
   CollectiveParams params_;
   std::uint64_t seed_;

@@ -33,11 +33,11 @@ RankSetup setup_of(const SweepRequest& request) {
   return setup;
 }
 
-void require_host_memory(const std::string& sweep, const Device& device) {
-  if (!device.host_accessible() || device.model() != nullptr) {
+void require_real_device(const std::string& sweep, const Device& device) {
+  if (device.model() != nullptr) {
     throw UsageError(
-        fmt::format("--device: {} was given; accepted by --sweep {}: cpu, whose memory MPI reads (between "
-                    "cards that needs NCCL, which is not used yet)",
+        fmt::format("--device: {} was given, which is not here; accepted by --sweep {}: cpu, and the GPUs of "
+                    "this machine (for others: bench predict --from RESULT --cards N)",
                     quote(device.info().id), sweep));
   }
 }

@@ -20,8 +20,8 @@ struct RankSetup {
 std::vector<RankPlace> places_in(const SweepRequest& request);
 RankSetup setup_of(const SweepRequest& request);
 
-// Throws UsageError where MPI cannot read the device's memory.
-void require_host_memory(const std::string& sweep, const Device& device);
+// Throws UsageError where the device is not here: ranks are measured, not predicted.
+void require_real_device(const std::string& sweep, const Device& device);
 
 // How many hosts there are; `threads` of each rank that share a host's cores.
 Finding claim_ranks(const RankSetup& setup, int threads);

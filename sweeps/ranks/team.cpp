@@ -13,7 +13,9 @@
 namespace bench::sweeps {
 namespace {
 
-constexpr double kRefused = -1;  // the first figure, before the bytes that were wanted
+// The first figure.
+constexpr double kRefused = -1;  // before the bytes that were wanted
+constexpr double kUnsupported = -2;
 
 }  // namespace
 
@@ -27,6 +29,9 @@ RankAnswer RankTeam::answer(const Order& order) {
         return known;
       } catch (const OutOfMemory& error) {
         return {kRefused, static_cast<double>(error.requested)};
+      } catch (const Unsupported& error) {
+        why_unsupported_ = error.what();
+        return {kUnsupported};
       }
     case Order::Action::run:
       return parts_.at(order.number)->run(order.calls);
@@ -47,16 +52,13 @@ std::vector<RankAnswer> RankTeam::carry_out(const Order& own) {
   const auto size = static_cast<std::size_t>(ranks_.size());
   std::vector<Order> orders(size);
   ranks_.expect_long_wait(true);  // for an order
-  ranks_.run({.kind = CollectiveKind::all_gather, .from = &own, .to = orders.data(), .bytes = sizeof(own)});
+  ranks_.gather(&own, orders.data(), sizeof(own));
   // What is compared may be computed by one rank alone.
   ranks_.expect_long_wait(orders.front().action == Order::Action::prepare ||
                           orders.front().action == Order::Action::verify);
   const RankAnswer answered = answer(orders.front());
   std::vector<RankAnswer> answers(size);
-  ranks_.run({.kind = CollectiveKind::all_gather,
-              .from = answered.data(),
-              .to = answers.data(),
-              .bytes = sizeof(answered)});
+  ranks_.gather(answered.data(), answers.data(), sizeof(answered));
   return answers;
 }
 
@@ -64,9 +66,16 @@ std::vector<RankAnswer> RankTeam::prepare(std::size_t point, std::int64_t& numbe
   number = ++numbers_;
   std::vector<RankAnswer> answers = carry_out(
       {.action = Order::Action::prepare, .number = number, .point = static_cast<std::int64_t>(point)});
-  const auto refused =
-      std::ranges::find_if(answers, [](const RankAnswer& answer) { return answer[0] == kRefused; });
-  if (refused != answers.end()) {
+  const auto answered = [&](double figure) {
+    return std::ranges::find_if(answers, [=](const RankAnswer& answer) { return answer[0] == figure; });
+  };
+  if (const auto rank = answered(kUnsupported); rank != answers.end()) {
+    release(number);
+    throw Unsupported(answers.front()[0] == kUnsupported
+                          ? why_unsupported_
+                          : fmt::format("rank {} cannot run it", rank - answers.begin()));
+  }
+  if (const auto refused = answered(kRefused); refused != answers.end()) {
     release(number);
     const auto bytes = static_cast<std::int64_t>((*refused)[1]);
     throw OutOfMemory(

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "bench/ranks.h"
@@ -31,7 +32,7 @@ class RankPart {
 
 class RankTeam {
  public:
-  // Makes the part of this rank. Throws OutOfMemory.
+  // Makes the part of this rank. Throws OutOfMemory and Unsupported.
   using Make = std::function<std::unique_ptr<RankPart>(RankGroup& ranks, std::size_t point)>;
   RankTeam(RankGroup& ranks, Make make) : ranks_(ranks), make_(std::move(make)) {}
   RankTeam(const RankTeam&) = delete;
@@ -41,7 +42,7 @@ class RankTeam {
   // --- The first rank's: each returns every rank's answer, by rank.
 
   // Makes a point on every rank, under a new number. Throws OutOfMemory naming the rank that has no memory
-  // for it.
+  // for it, and Unsupported.
   std::vector<RankAnswer> prepare(std::size_t point, std::int64_t& number);
   std::vector<RankAnswer> run(std::int64_t number, std::int64_t calls);
   std::vector<RankAnswer> verify(std::int64_t number);
@@ -68,6 +69,7 @@ class RankTeam {
   std::map<std::int64_t, std::unique_ptr<RankPart>> parts_;
   std::int64_t numbers_ = 0;  // given
   bool ended_ = false;
+  std::string why_unsupported_;  // the last point, on this rank
 };
 
 }  // namespace bench::sweeps

@@ -4,6 +4,7 @@
 #include <string>
 
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include "bench/run/result_file.h"
 #include "tests/bench/support/schema.h"
@@ -137,6 +138,25 @@ TEST_P(CollectivesSweepProgram, ARankThatStopsIsNamedAfterTheTimeout) {
   EXPECT_NE(ended.code, 0);
   EXPECT_THAT(ended.err,
               AllOf(HasSubstr("rank 1 (process "), HasSubstr("is stopped and did not answer for 2")));
+}
+
+// Two ranks meet without an MPI, and one says that the CPU device needs one; one rank waits for another.
+TEST(CollectivesSweepAlone, TorchrunsRanksMeetAndOneOfThemSpeaks) {
+  const TemporaryFolder folder;
+  const std::string port = std::to_string(30'000 + ::getpid() % 2'000);
+  const std::string ranks = "export WORLD_SIZE=2 MASTER_ADDR=127.0.0.1 MASTER_PORT=" + port + "; ";
+  const Ended met =
+      run_script(ranks + "RANK=1 \"$@\" & " + ranks + "RANK=0 \"$@\"; code=$?; wait; exit $code",
+                 collectives_run(folder.path()));
+  EXPECT_EQ(met.code, 2) << met.err;
+  const std::string sentence = "--device: cpu needs an MPI";
+  EXPECT_THAT(met.err, HasSubstr(sentence));
+  EXPECT_EQ(met.err.find("bench: "), met.err.rfind("bench: ")) << met.err;
+  const Ended alone = run_script(ranks + "RANK=0 \"$@\"",
+                                 collectives_run(folder.path()) + Arguments{"--rank-timeout", "500ms"});
+  EXPECT_EQ(alone.code, 2) << alone.err;
+  EXPECT_THAT(alone.err, HasSubstr("rank 1 of 2 did not come to 127.0.0.1:" + port));
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
 TEST(CollectivesSweepAlone, PrintsTheCommandToTypeAndPlansADryRun) {

@@ -201,14 +201,77 @@ TEST(CollectivesPlan, RanksOnOneHostAndOnSeveralAreToldApart) {
   EXPECT_EQ(request.label, "4-ranks");
 }
 
-TEST(CollectivesPlan, CardsAreRefused) {
-  testing::PlainDevice card;  // its memory is not the host's
+// As NCCL: what is queued runs when the rank waits for it.
+class QueuedRanks final : public bench::testing::PassingRanks {
+ public:
+  using PassingRanks::PassingRanks;
+  void queue(const Collective& collective) override { queued_.push_back(collective); }
+  void finish() override {
+    for (const Collective& collective : queued_) {
+      run(collective);
+    }
+    queued_.clear();
+  }
+
+ private:
+  std::vector<Collective> queued_;
+};
+
+// Whose memory is not the host's.
+class RanksCard final : public testing::PlainDevice {
+ public:
+  void download(void* to, const void* from, std::int64_t bytes) override {
+    ++downloads;
+    PlainDevice::download(to, from, bytes);
+  }
+  int downloads = 0;
+};
+
+TEST(RankTeam, CardsAreFilledAndComparedByCopies) {
+  for (const Operation operation : kOperations) {
+    const CollectiveParams params{
+        .operation = operation, .bytes = shared_bytes(operation, 3 << 20, 2), .ranks = 2, .peer = 1};
+    bench::testing::run_ranks(2, [&](RankGroup& group) {
+      QueuedRanks ranks(group);
+      RanksCard card;
+      Exchange exchange(params, 9, ranks, card, steady_clock());
+      EXPECT_GT(card.uploads, 1) << "in blocks";
+      EXPECT_EQ(exchange.verify(), RankAnswer{}) << name_of(operation);
+      EXPECT_GT(card.downloads, 1);
+      EXPECT_GT(exchange.run(2).front(), 0);
+    });
+  }
+}
+
+TEST(CollectivesPlan, AGpuThatIsNotHereIsRefused) {
+  class Modelled final : public testing::PlainDevice {
+   public:
+    const GpuModel* model() const override { return reinterpret_cast<const GpuModel*>(this); }
+  } modelled;
   try {
-    collectives_type().make(collectives_request(), card);
+    collectives_type().make(collectives_request(), modelled);
     ADD_FAILURE();
   } catch (const UsageError& error) {
-    EXPECT_THAT(error.what(), AllOf(HasSubstr("--device"), HasSubstr("NCCL")));
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("--device"), HasSubstr("is not here")));
   }
+}
+
+TEST(RankTeam, APointThatRanksCannotRunIsUnsupported) {
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RankTeam team(group, [](RankGroup&, std::size_t) -> std::unique_ptr<RankPart> {
+      throw Unsupported("not on this card");
+    });
+    if (group.rank() > 0) {
+      return team.serve();
+    }
+    std::int64_t number = 0;
+    try {
+      team.prepare(0, number);
+      ADD_FAILURE();
+    } catch (const Unsupported& error) {
+      EXPECT_STREQ(error.what(), "not on this card");
+    }
+  });
 }
 
 // 5 µs, and 2 GB/s.

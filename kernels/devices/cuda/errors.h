@@ -31,6 +31,7 @@ inline constexpr int kSuccess = 0;
 inline constexpr int kMemoryAllocation = 2;
 inline constexpr int kInsufficientDriver = 35;
 inline constexpr int kNoDevice = 100;
+inline constexpr int kNotReady = 600;
 inline constexpr int kIllegalAddress = 700;
 inline constexpr int kLaunchFailure = 719;
 }  // namespace status

@@ -59,6 +59,7 @@ class Runtime {
   virtual int create_event(CUevent_st*& event) = 0;
   virtual int destroy_event(CUevent_st* event) = 0;
   virtual int record(CUevent_st* event, CUstream_st* stream) = 0;
+  virtual int query(CUevent_st* event) = 0;                             // status::kNotReady before its time
   virtual int wait(CUevent_st* event) = 0;                              // the host waits
   virtual int stream_wait(CUstream_st* stream, CUevent_st* event) = 0;  // what is queued next waits
   virtual int elapsed_ms(float& milliseconds, CUevent_st* start, CUevent_st* stop) = 0;

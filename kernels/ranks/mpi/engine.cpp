@@ -2,6 +2,7 @@
 // program runs without either.
 #include <dlfcn.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -40,7 +41,7 @@ RankEngine mpi_engine(RankEngine engine) {
     return std::filesystem::exists(module_of(name), error) ? std::string()
                                                            : "this program was built without " + title;
   };
-  engine.join = [name = engine.name] { return join(name); };
+  engine.join = [name = engine.name](std::chrono::nanoseconds /*timeout*/) { return join(name); };
   return engine;
 }
 

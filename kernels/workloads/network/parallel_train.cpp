@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstring>
+#include <cstddef>
 #include <string>
 #include <utility>
 
@@ -23,10 +23,6 @@ ProgramPlan accepted_plan(const NetworkPoint& point, Device& device) {
   if (point.dtype != Dtype::fp32) {
     throw Unsupported(fmt::format("ranks add up gradients in fp32, not in {}", name_of(point.dtype)));
   }
-  if (!device.host_accessible()) {
-    throw Unsupported(
-        "ranks add up gradients in the host's memory; between cards that needs NCCL, which is not used yet");
-  }
   if (point.launch != Launch::stream) {
     throw Unsupported("a step that ranks do together is not recorded: give --launch stream");
   }
@@ -38,10 +34,8 @@ const NetworkPoint& of_rank(NetworkPoint& point, int rank) {
   return point;
 }
 
-std::vector<float> values_of(const std::byte* data, std::int64_t bytes) {
-  std::vector<float> values(static_cast<std::size_t>(bytes) / sizeof(float));
-  std::memcpy(values.data(), data, static_cast<std::size_t>(bytes));
-  return values;
+std::string bits_of(const std::vector<float>& values) {
+  return fingerprint({reinterpret_cast<const char*>(values.data()), sizeof(float) * values.size()});
 }
 
 }  // namespace
@@ -49,6 +43,7 @@ std::vector<float> values_of(const std::byte* data, std::int64_t bytes) {
 ParallelTrainWorkload::ParallelTrainWorkload(NetworkPoint point, std::int64_t bucket, RankGroup& ranks,
                                              Device& device)
     : ranks_(ranks),
+      device_(device),
       shares_optimizer_(point.training.shared_slice > 0),
       trainer_(accepted_plan(of_rank(point, ranks.rank()), device), device, point.seed) {
   set_seeded_batch(trainer_, point.seed, static_cast<std::uint64_t>(ranks.rank()));
@@ -57,7 +52,7 @@ ParallelTrainWorkload::ParallelTrainWorkload(NetworkPoint point, std::int64_t bu
   }
 }
 
-// Time within the library counts as waiting: while it moves data nothing is computed.
+// On the host time within the library counts as waiting: while it moves data nothing is computed.
 void ParallelTrainWorkload::within_library(const std::function<void()>& call) {
   const auto start = std::chrono::steady_clock::now();
   call();
@@ -129,6 +124,24 @@ void ParallelTrainWorkload::step() {
   if (shares_optimizer_) {
     gather_parameters();
   }
+  ranks_.finish();
+}
+
+std::vector<float> ParallelTrainWorkload::values_at(const std::byte* data, std::int64_t bytes) {
+  std::vector<float> values(static_cast<std::size_t>(bytes) / sizeof(float));
+  device_.synchronize();
+  device_.download(values.data(), data, bytes);
+  return values;
+}
+
+// By one collective, which nothing overlaps.
+std::vector<float> ParallelTrainWorkload::sums_of(const std::vector<float>& values) {
+  const auto bytes = static_cast<std::int64_t>(sizeof(float) * values.size());
+  const Buffer buffer = device_.allocate(bytes, MemoryCategory::other);
+  device_.upload(buffer.data(), values.data(), bytes);
+  ranks_.run(
+      {.kind = CollectiveKind::all_reduce, .from = buffer.data(), .to = buffer.data(), .bytes = bytes});
+  return values_at(buffer.data(), bytes);
 }
 
 std::vector<std::vector<float>> ParallelTrainWorkload::gradients() {
@@ -155,14 +168,10 @@ Verification ParallelTrainWorkload::verify_sums() {
   trainer_.run_gradients();
   std::vector<std::vector<float>> expected = gradients();
   for (std::vector<float>& values : expected) {
-    std::vector<float> sums(values.size());
-    ranks_.run({.kind = CollectiveKind::all_reduce,
-                .from = values.data(),
-                .to = sums.data(),
-                .bytes = static_cast<std::int64_t>(sizeof(float) * values.size())});
-    values = std::move(sums);
+    values = sums_of(values);
   }
   run_gradients();
+  ranks_.finish();
   const std::vector<std::vector<float>> found = gradients();
   Verification verification;
   verification.tolerance = kSumTolerance;
@@ -174,8 +183,7 @@ Verification ParallelTrainWorkload::verify_sums() {
       verification.error = error;
       worst = index;
     }
-    bits += fingerprint(
-        {reinterpret_cast<const char*>(found[index].data()), sizeof(float) * found[index].size()});
+    bits += bits_of(found[index]);
   }
   const bool same = is_same_everywhere(bits);
   verification.passed = verification.error <= verification.tolerance && same;
@@ -192,27 +200,26 @@ Verification ParallelTrainWorkload::verify_shares() {
   trainer_.run_gradients();
   std::vector<std::vector<float>> expected;  // of this rank's shares, bucket by bucket
   for (const GradientBucket& bucket : buckets_) {
-    std::vector<float> sums = values_of(bucket.data, bucket.bytes);
-    ranks_.run(
-        {.kind = CollectiveKind::all_reduce, .from = sums.data(), .to = sums.data(), .bytes = bucket.bytes});
-    const std::int64_t each = shares_of(bucket.bytes, ranks_.size()).each;
-    expected.push_back(
-        values_of(reinterpret_cast<const std::byte*>(sums.data()) + ranks_.rank() * each, each));
+    const std::vector<float> sums = sums_of(values_at(bucket.data, bucket.bytes));
+    const auto each =
+        static_cast<std::ptrdiff_t>(shares_of(bucket.bytes, ranks_.size()).each / sizeof(float));
+    const auto own = sums.begin() + ranks_.rank() * each;
+    expected.emplace_back(own, own + each);
   }
   run_gradients();
+  ranks_.finish();
   Verification verification;
   verification.tolerance = kSumTolerance;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
     const std::int64_t each = shares_of(buckets_[i].bytes, ranks_.size()).each;
-    const double error = each == 0 ? 0 : relative_error(values_of(buckets_[i].data, each), expected[i]);
+    const double error = each == 0 ? 0 : relative_error(values_at(buckets_[i].data, each), expected[i]);
     verification.error = error <= verification.error ? verification.error : error;
   }
   trainer_.restart();
   step();
   std::string bits;
   for (const GradientBucket& bucket : buckets_) {
-    bits +=
-        fingerprint({reinterpret_cast<const char*>(bucket.weights), static_cast<std::size_t>(bucket.bytes)});
+    bits += bits_of(values_at(bucket.weights, bucket.bytes));
   }
   const bool same = is_same_everywhere(bits);
   verification.passed = verification.error <= verification.tolerance && same;

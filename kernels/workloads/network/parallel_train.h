@@ -26,13 +26,14 @@ namespace bench::kernels {
 
 class ParallelTrainWorkload final : public RankWorkload {
  public:
-  // The point is of as many ranks as the group has; its gradients are fp32 in the host's memory. `bucket`:
-  // bytes; where the point's ranks share the optimizer, that of their shares. Throws Unsupported and
-  // OutOfMemory.
+  // The point is of as many ranks as the group has, whose collectives take the device's memory; its gradients
+  // are fp32. `bucket`: bytes; where the point's ranks share the optimizer, that of their shares. Throws
+  // Unsupported and OutOfMemory.
   ParallelTrainWorkload(NetworkPoint point, std::int64_t bucket, RankGroup& ranks, Device& device);
 
   void step() override;
-  double waited_ns() const override { return waited_ns_; }
+  // On a card between events on its stream, where that waits for gradients.
+  double waited_ns() const override { return ranks_.waited_on_device_ns().value_or(waited_ns_); }
   // The sums against those of each parameter's gradients alone, which nothing overlaps; and whether every
   // rank has the same bits, of the gradients or, where the optimizer is shared, of the parameters after a
   // step.
@@ -54,11 +55,14 @@ class ParallelTrainWorkload final : public RankWorkload {
   void add_up(const GradientBucket& bucket);
   void gather_parameters();
   std::vector<std::vector<float>> gradients();
+  std::vector<float> values_at(const std::byte* data, std::int64_t bytes);
+  std::vector<float> sums_of(const std::vector<float>& values);
   bool is_same_everywhere(const std::string& own);
   Verification verify_sums();
   Verification verify_shares();
 
   RankGroup& ranks_;
+  Device& device_;
   bool shares_optimizer_;
   Trainer trainer_;
   std::vector<GradientBucket> buckets_;

@@ -27,8 +27,7 @@ std::int64_t accepted_micro_batches(const NetworkPoint& point, const RankGroup& 
   }
   if (!device.host_accessible()) {
     throw Unsupported(
-        "stages hand on their results in the host's memory; between cards that needs NCCL, which is not used "
-        "yet");
+        "stages hand on their results in the host's memory: layers are not split over GPUs yet");
   }
   if (point.launch != Launch::stream) {
     throw Unsupported("a step that ranks do together is not recorded: give --launch stream");

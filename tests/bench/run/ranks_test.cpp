@@ -15,6 +15,7 @@
 #include "bench/ranks.h"
 #include "bench/registry.h"
 #include "bench/run/rank_watch.h"
+#include "tests/bench/run/fake_device.h"
 #include "tests/bench/support/passing_ranks.h"
 #include "tests/bench/support/thread_ranks.h"
 
@@ -48,7 +49,7 @@ RankEngine fake_engine(const std::string& name, const std::string& variables, bo
       .rank_variable = variables + "_RANK",
       .size_variable = variables + "_SIZE",
       .missing = [is_missing] { return is_missing || here_is_missing ? std::string("it is missing") : ""; },
-      .join = [] { return std::make_unique<OneRank>(); }};
+      .join = [](std::chrono::nanoseconds) { return std::make_unique<OneRank>(); }};
 }
 const Registration<RankEngine> absent{fake_engine("absent", "ABSENT", true)};
 const Registration<RankEngine> here{fake_engine("here", "HERE", false)};
@@ -62,7 +63,7 @@ std::optional<RankLaunch> launch_in(const std::map<std::string, std::string>& va
 
 std::string join_refusal(const RankLaunch& launch) {
   try {
-    join_launched(launch);
+    join_launched(launch, 1h);
     return "";
   } catch (const UsageError& error) {
     return error.what();
@@ -90,7 +91,7 @@ TEST(RankLaunch, IsReadFromTheEnvironment) {
 }
 
 TEST(RankLaunch, AnotherNumberOfRanksIsNamed) {
-  EXPECT_EQ(join_launched({.launcher = "mpirun", .engine = "here"})->size(), 1);
+  EXPECT_EQ(join_launched({.launcher = "mpirun", .engine = "here"}, 1h)->size(), 1);
   EXPECT_THAT(
       join_refusal({.launcher = "the mpirun of X", .engine = "here", .rank = 0, .size = 4}),
       AllOf(HasSubstr("the mpirun of X started 4 ranks, but MPI of here sees 1"), HasSubstr("use run.here")));
@@ -107,6 +108,51 @@ TEST(RankLaunch, AnEngineThatIsMissingIsNamedWithAWayOut) {
               HasSubstr("apt-get install libhere"));
   EXPECT_THAT(launch_advice().reason, HasSubstr("without MPI"));
   here_is_missing = false;
+}
+
+class DeviceOfKind final : public testing::FakeDevice {
+ public:
+  explicit DeviceOfKind(const std::string& kind) { own_.kind = kind; }
+  const DeviceInfo& info() const override { return own_; }
+  bool host_accessible() const override { return own_.kind == "host"; }
+
+ private:
+  DeviceInfo own_;
+};
+
+// As the rendezvous that torchrun's ranks meet at.
+class ControlOnly final : public OneRank {
+ public:
+  bool carries_host_memory() const override { return false; }
+};
+
+std::vector<std::string> connected_kinds;
+const Registration<DeviceCollectives> of_cards{{.name = "card", .connect = [](RankGroup&, Device& device) {
+                                                  connected_kinds.push_back(device.info().kind);
+                                                  return std::make_unique<ControlOnly>();
+                                                }}};
+
+std::string device_refusal(RankGroup& control, Device& device) {
+  try {
+    device_group(control, device);
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+TEST(RankDevices, HaveTheLibraryOfTheirKind) {
+  OneRank mpi;
+  ControlOnly control;
+  DeviceOfKind host("host");
+  DeviceOfKind card("card");
+  DeviceOfKind other("other");
+  EXPECT_EQ(device_group(mpi, host), nullptr) << "MPI reads it";
+  EXPECT_NE(device_group(mpi, card), nullptr);
+  EXPECT_NE(device_group(control, card), nullptr);
+  EXPECT_THAT(connected_kinds, ElementsAre("card", "card"));
+  EXPECT_THAT(device_refusal(control, host), AllOf(HasSubstr("needs an MPI"), HasSubstr("run.here -n 2")));
+  EXPECT_THAT(device_refusal(mpi, other), AllOf(HasSubstr("NCCL"), HasSubstr("pip install")));
 }
 
 TEST(RankTexts, AreThoseOfEveryRank) {
@@ -126,7 +172,10 @@ TEST(RankPlaces, TellHostsApart) {
     EXPECT_FALSE(places.front().cores.empty());
     EXPECT_EQ(hosts_of(places).size(), 1U);
   });
-  EXPECT_THAT(hosts_of({{.host = "b"}, {.host = "a"}, {.host = "b"}}), ElementsAre("b", "a"));
+  const std::vector<RankPlace> places{{.host = "b"}, {.host = "a"}, {.host = "b"}};
+  EXPECT_THAT(hosts_of(places), ElementsAre("b", "a"));
+  EXPECT_EQ(local_rank(places, 1), 0);
+  EXPECT_EQ(local_rank(places, 2), 1);
 }
 
 TEST(RankWatch, KnowsWhetherAProcessRuns) {
@@ -238,6 +287,32 @@ TEST(RankWatch, OfOtherHostsTheRanksAreNamed) {
               AllOf(HasSubstr("one of the ranks 2 on other hosts"), HasSubstr("--rank-timeout")));
   EXPECT_THAT(sentence_of(ProcessState::gone, 100ms, true), HasSubstr("did not answer"))
       << "ends are expected";
+}
+
+// As NCCL: its calls can be given up, from another thread.
+TEST(RankWatch, CallsThatCanBeGivenUpAreAbandoned) {
+  class RankOfCard final : public OneRank {
+   public:
+    int size() const override { return 2; }
+    void finish() override {
+      while (!abandoned_) {
+        std::this_thread::sleep_for(1ms);
+      }
+      throw RanksLost("given up");
+    }
+    void abandon() noexcept override { abandoned_ = true; }
+
+   private:
+    std::atomic<bool> abandoned_{false};
+  };
+  std::string sentence;
+  WatchedRanks watched(
+      std::make_unique<RankOfCard>(), {{.host = "a", .process = 10}, {.host = "b"}},
+      {.timeout = 50ms, .pace = 5ms, .state = process_state, .end = [&](const std::string& said) {
+         sentence = said;
+       }});
+  EXPECT_THROW(watched.finish(), RanksLost);
+  EXPECT_THAT(sentence, HasSubstr("did not answer"));
 }
 
 TEST(RankWatch, ACallThatFailsEndsTheRank) {

@@ -114,6 +114,7 @@ class FakeRuntime final : public Runtime {
     return answer("destroy_event", [&] { drop(event); });
   }
   int record(CUevent_st* /*event*/, CUstream_st* /*stream*/) override { return answer("record"); }
+  int query(CUevent_st* /*event*/) override { return answer("query"); }
   int wait(CUevent_st* /*event*/) override { return answer("wait"); }
   int stream_wait(CUstream_st* /*stream*/, CUevent_st* /*event*/) override { return answer("stream_wait"); }
   int elapsed_ms(float& milliseconds, CUevent_st* /*start*/, CUevent_st* /*stop*/) override {

@@ -14,7 +14,8 @@ namespace {
 
 static_assert(status::kSuccess == cudaSuccess && status::kMemoryAllocation == cudaErrorMemoryAllocation &&
               status::kInsufficientDriver == cudaErrorInsufficientDriver &&
-              status::kNoDevice == cudaErrorNoDevice && status::kIllegalAddress == cudaErrorIllegalAddress &&
+              status::kNoDevice == cudaErrorNoDevice && status::kNotReady == cudaErrorNotReady &&
+              status::kIllegalAddress == cudaErrorIllegalAddress &&
               status::kLaunchFailure == cudaErrorLaunchFailure);
 
 DeviceAnswer ask_device() {
@@ -99,6 +100,13 @@ class CudaRuntime final : public Runtime {
   int create_event(CUevent_st*& event) override { return cudaEventCreate(&event); }
   int destroy_event(CUevent_st* event) override { return cudaEventDestroy(event); }
   int record(CUevent_st* event, CUstream_st* stream) override { return cudaEventRecord(event, stream); }
+  int query(CUevent_st* event) override {
+    const cudaError_t error = cudaEventQuery(event);
+    if (error == cudaErrorNotReady) {
+      cudaGetLastError();  // it is no failure of a later call
+    }
+    return error;
+  }
   int wait(CUevent_st* event) override { return cudaEventSynchronize(event); }
   int stream_wait(CUstream_st* stream, CUevent_st* event) override {
     return cudaStreamWaitEvent(stream, event, 0);

@@ -1,0 +1,202 @@
+#include "kernels/ranks/tcp/socket.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+
+namespace bench::kernels {
+namespace {
+
+int milliseconds(std::chrono::nanoseconds time) {
+  constexpr std::int64_t kMost = 3'600'000;
+  const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
+  return static_cast<int>(std::clamp<std::int64_t>(whole, 0, kMost));
+}
+
+bool is_ready(int descriptor, short events, std::chrono::nanoseconds limit) {
+  pollfd watched{.fd = descriptor, .events = events, .revents = 0};
+  return ::poll(&watched, 1, milliseconds(limit)) > 0;
+}
+
+void send_at_once(int descriptor) {
+  const int yes = 1;
+  ::setsockopt(descriptor, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof(yes));
+}
+
+bool is_loopback(const sockaddr* address) {
+  if (address->sa_family == AF_INET) {
+    const auto* const v4 = reinterpret_cast<const sockaddr_in*>(address);
+    return ntohl(v4->sin_addr.s_addr) >> 24 == 127;
+  }
+  return address->sa_family == AF_INET6 &&
+         IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr) != 0;
+}
+
+void set_port(sockaddr_storage& address, std::uint16_t port) {
+  (address.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(address).sin_port
+                                : reinterpret_cast<sockaddr_in6&>(address).sin6_port) = htons(port);
+}
+
+void set_any_host(sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    reinterpret_cast<sockaddr_in&>(address).sin_addr.s_addr = htonl(INADDR_ANY);
+  } else {
+    reinterpret_cast<sockaddr_in6&>(address).sin6_addr = in6addr_any;
+  }
+}
+
+}  // namespace
+
+Socket::Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
+
+Socket& Socket::operator=(Socket&& other) noexcept {
+  std::swap(descriptor_, other.descriptor_);
+  return *this;
+}
+
+Socket::~Socket() {
+  if (descriptor_ >= 0) {
+    ::close(descriptor_);
+  }
+}
+
+bool Socket::send(const void* data, std::size_t bytes) const {
+  const auto* at = static_cast<const std::byte*>(data);
+  while (bytes > 0) {
+    const ssize_t sent = ::send(descriptor_, at, bytes, MSG_NOSIGNAL);
+    if (sent < 0 && errno == EINTR) {
+      continue;
+    }
+    if (sent <= 0) {
+      return false;
+    }
+    at += sent;
+    bytes -= static_cast<std::size_t>(sent);
+  }
+  return true;
+}
+
+bool Socket::receive(void* data, std::size_t bytes) const {
+  auto* at = static_cast<std::byte*>(data);
+  while (bytes > 0) {
+    const ssize_t received = ::recv(descriptor_, at, bytes, 0);
+    if (received < 0 && errno == EINTR) {
+      continue;
+    }
+    if (received <= 0) {
+      return false;
+    }
+    at += received;
+    bytes -= static_cast<std::size_t>(received);
+  }
+  return true;
+}
+
+void Socket::limit_receiving(std::optional<std::chrono::nanoseconds> limit) const {
+  timeval time{};  // 0: no limit
+  if (limit) {
+    constexpr int kThousand = 1000;
+    const int ms = std::max(1, milliseconds(*limit));
+    time = {.tv_sec = ms / kThousand, .tv_usec = ms % kThousand * kThousand};
+  }
+  ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+}
+
+struct SocketAddress::Resolved {
+  addrinfo* first = nullptr;
+};
+
+SocketAddress::SocketAddress(const std::string& host, int port) : resolved_(std::make_unique<Resolved>()) {
+  addrinfo hints{};
+  hints.ai_family = AF_UNSPEC;
+  hints.ai_socktype = SOCK_STREAM;
+  const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &resolved_->first);
+  if (error != 0) {
+    throw UsageError(fmt::format("MASTER_ADDR: {} was given, which leads to no host: {}", quote(host),
+                                 ::gai_strerror(error)));
+  }
+}
+
+SocketAddress::~SocketAddress() {
+  ::freeaddrinfo(resolved_->first);
+}
+
+bool SocketAddress::is_of_this_host() const {
+  for (const addrinfo* one = resolved_->first; one != nullptr; one = one->ai_next) {
+    sockaddr_storage address{};
+    std::memcpy(&address, one->ai_addr, one->ai_addrlen);
+    set_port(address, 0);
+    const Socket socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    if (socket && ::bind(socket.descriptor(), reinterpret_cast<sockaddr*>(&address), one->ai_addrlen) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+Socket SocketAddress::listen() const {
+  constexpr int kWaiting = 128;  // connections
+  const addrinfo& own = *resolved_->first;
+  sockaddr_storage address{};
+  std::memcpy(&address, own.ai_addr, own.ai_addrlen);
+  if (!is_loopback(own.ai_addr)) {
+    set_any_host(address);
+  }
+  Socket socket(::socket(own.ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const int yes = 1;  // connections of a run that has ended do not hold the port
+  ::setsockopt(socket.descriptor(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+  const bool listens =
+      socket && ::bind(socket.descriptor(), reinterpret_cast<sockaddr*>(&address), own.ai_addrlen) == 0 &&
+      ::listen(socket.descriptor(), kWaiting) == 0;
+  return listens ? std::move(socket) : Socket();
+}
+
+Socket SocketAddress::connect(std::chrono::nanoseconds limit) const {
+  for (const addrinfo* one = resolved_->first; one != nullptr; one = one->ai_next) {
+    Socket socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+    if (!socket) {
+      continue;
+    }
+    int error = ::connect(socket.descriptor(), one->ai_addr, one->ai_addrlen) == 0 ? 0 : errno;
+    if (error == EINPROGRESS && is_ready(socket.descriptor(), POLLOUT, limit)) {
+      socklen_t size = sizeof(error);
+      ::getsockopt(socket.descriptor(), SOL_SOCKET, SO_ERROR, &error, &size);
+    }
+    if (error == 0) {
+      const int flags = ::fcntl(socket.descriptor(), F_GETFL);
+      ::fcntl(socket.descriptor(), F_SETFL, flags & ~O_NONBLOCK);
+      send_at_once(socket.descriptor());
+      return socket;
+    }
+  }
+  return {};
+}
+
+Socket accept(const Socket& listening, std::chrono::nanoseconds limit) {
+  if (!is_ready(listening.descriptor(), POLLIN, limit)) {
+    return {};
+  }
+  Socket socket(::accept4(listening.descriptor(), nullptr, nullptr, SOCK_CLOEXEC));
+  if (socket) {
+    send_at_once(socket.descriptor());
+  }
+  return socket;
+}
+
+}  // namespace bench::kernels
