@@ -1,7 +1,6 @@
 #include "bench/run/rank_processes.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <netinet/in.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>

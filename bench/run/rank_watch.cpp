@@ -15,8 +15,8 @@
 namespace bench {
 namespace {
 
-// Without the library's own clean-up, which would wait for the ranks that are lost. The second is also what a
-// library has to abandon its calls.
+// Without the library's own clean-up, which would wait for the ranks that are lost. Within that second the
+// group is abandoned.
 void end_process(const std::string& sentence) {
   const std::string line = "bench: " + sentence + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());

@@ -188,6 +188,16 @@ bool shares_cards(const LaunchVariables& environment) {
   return given != nullptr && std::string_view(given) == "1";
 }
 
+// Throws UsageError where a rank has something else than the first.
+void require_same(RankGroup& control, const std::string& own, const std::string& advice) {
+  const std::vector<std::string> all = texts_of(control, own);
+  const auto other = std::ranges::find_if(all, [&](const std::string& text) { return text != all.front(); });
+  if (other != all.end()) {
+    throw UsageError(
+        fmt::format("rank {} has {}, rank 0 has {}: {}", other - all.begin(), *other, all.front(), advice));
+  }
+}
+
 // Throws UsageError where two ranks have the same card.
 void require_own_cards(const std::vector<std::string>& cards, bool sharing_allowed, int version) {
   constexpr int kShares = 23'000;  // 2.30
@@ -225,13 +235,8 @@ std::unique_ptr<RankGroup> connect_cards(RankGroup& control, Nccl* nccl, const s
   }
   int version = 0;
   nccl->version(version);
-  const std::vector<std::string> versions = texts_of(control, version_text(version));
-  for (std::size_t rank = 1; rank < versions.size(); ++rank) {
-    if (versions[rank] != versions.front()) {
-      throw UsageError(fmt::format("rank {} has NCCL {}, rank 0 has {}: install one version on all hosts",
-                                   rank, versions[rank], versions.front()));
-    }
-  }
+  require_same(control, "NCCL " + version_text(version), "install one version on all hosts");
+  require_same(control, device.info().name, "start ranks on GPUs of one type");
   const auto& details = device.info().details;
   const auto uuid = details.find("uuid");
   require_own_cards(texts_of(control, uuid == details.end() ? device.info().id : uuid->second),

@@ -69,7 +69,7 @@ class NcclRanks final : public RankGroup {
   std::shared_ptr<Communicator> communicator_;  // connected when first needed
 };
 
-// Checks that every rank has the library, in one version, and a card of its own. Every rank calls it. `nccl`
+// Checks that every rank has the library, in one version, and a card of one type and of its own. Every rank calls it. `nccl`
 // is nullptr where it is missing. Throws UsageError, the same on every rank.
 std::unique_ptr<RankGroup> connect_cards(RankGroup& control, Nccl* nccl, const std::string& why_missing,
                                          const Device& device, const LaunchVariables& environment);

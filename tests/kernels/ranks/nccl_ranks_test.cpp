@@ -33,7 +33,9 @@ using std::chrono_literals::operator""ms;
 
 // A rank's card and its libraries.
 struct RankOnCard {
-  explicit RankOnCard(RankGroup& group, const std::string& uuid = "") : control(group) {
+  explicit RankOnCard(RankGroup& group, const std::string& uuid = "", const std::string& name = "Test Card")
+      : control(group) {
+    runtime.cards.front().name = name;
     runtime.cards.front().uuid = uuid.empty() ? "GPU-" + std::to_string(group.rank()) : uuid;
     device = std::make_unique<cuda::CudaDevice>(cuda::testing::fake_backend(runtime), 0);
   }
@@ -266,11 +268,18 @@ TEST(NcclRanks, TwoRanksOnOneGpuAreRefusedUnlessAskedFor) {
   });
 }
 
+TEST(NcclRanks, AnotherCardIsNamedOnEveryRank) {
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RankOnCard rank(group, "", group.rank() == 1 ? "Other Card" : "Test Card");
+    EXPECT_THAT(refusal_of(rank), HasSubstr("rank 1 has Other Card, rank 0 has Test Card"));
+  });
+}
+
 TEST(NcclRanks, AnotherVersionAndAMissingLibraryAreNamedOnEveryRank) {
   bench::testing::run_ranks(2, [](RankGroup& group) {
     RankOnCard rank(group);
     rank.nccl.version_now = group.rank() == 0 ? 22809 : 22602;
-    EXPECT_THAT(refusal_of(rank), HasSubstr("rank 1 has NCCL 2.26.2, rank 0 has 2.28.9"));
+    EXPECT_THAT(refusal_of(rank), HasSubstr("rank 1 has NCCL 2.26.2, rank 0 has NCCL 2.28.9"));
     try {
       connect_cards(group, group.rank() == 0 ? &rank.nccl : nullptr, "libnccl.so.2: no such file",
                     *rank.device, [](const char*) -> const char* { return nullptr; });
