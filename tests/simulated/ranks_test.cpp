@@ -1,5 +1,5 @@
 // Collectives, buckets and the shared optimizer on more ranks than there are machines for.
-#include "tests/kernels/ranks/simulated_ranks.h"
+#include "tests/simulated/ranks.h"
 
 #include <cstdint>
 #include <memory>
@@ -25,7 +25,9 @@ constexpr std::int64_t kMiB = std::int64_t{1} << 20;
 
 const Link kEthernet{.id = "", .name = "", .hop_ns = 18'000, .bytes_per_s = 1.17e9, .source = ""};
 
-std::unique_ptr<Device> cpu() { return registry<DeviceKind>().find("cpu")->open("cpu"); }
+std::unique_ptr<Device> cpu() {
+  return registry<DeviceKind>().find("cpu")->open("cpu");
+}
 
 void collectives_are_right(int ranks) {
   using sweeps::Operation;
@@ -49,8 +51,11 @@ void a_ring_takes_what_is_predicted(int ranks) {
   simulate_ranks(ranks, kEthernet, [&](RankGroup& group, const Clock& clock) {
     const auto device = cpu();
     for (const std::int64_t bytes : {kMiB / 4, kMiB}) {
-      const sweeps::CollectiveParams params{
-          .operation = sweeps::Operation::all_reduce, .bytes = bytes, .ranks = ranks, .hosts = ranks, .peer = 1};
+      const sweeps::CollectiveParams params{.operation = sweeps::Operation::all_reduce,
+                                            .bytes = bytes,
+                                            .ranks = ranks,
+                                            .hosts = ranks,
+                                            .peer = 1};
       sweeps::Exchange exchange(params, kSeed, group, *device, clock);
       const double ns = exchange.run(1).front();
       if (group.rank() == 0) {
@@ -84,16 +89,32 @@ void training_is_right(int ranks, bool shares_optimizer) {
   EXPECT_EQ(tried, ranks);
 }
 
-TEST(SimulatedRanks, CollectivesAreRight) { collectives_are_right(kRanks); }
-TEST(SimulatedRanks, ARingTakesWhatIsPredicted) { a_ring_takes_what_is_predicted(kRanks); }
-TEST(SimulatedRanks, GradientsAreAddedUpInBuckets) { training_is_right(kRanks, false); }
-TEST(SimulatedRanks, RanksShareTheOptimizer) { training_is_right(kRanks, true); }
+TEST(SimulatedRanks, CollectivesAreRight) {
+  collectives_are_right(kRanks);
+}
+TEST(SimulatedRanks, ARingTakesWhatIsPredicted) {
+  a_ring_takes_what_is_predicted(kRanks);
+}
+TEST(SimulatedRanks, GradientsAreAddedUpInBuckets) {
+  training_is_right(kRanks, false);
+}
+TEST(SimulatedRanks, RanksShareTheOptimizer) {
+  training_is_right(kRanks, true);
+}
 
 // By hand: --gtest_also_run_disabled_tests --gtest_filter=*Many*
-TEST(SimulatedRanks, DISABLED_CollectivesOfManyAreRight) { collectives_are_right(kManyRanks); }
-TEST(SimulatedRanks, DISABLED_ARingOfManyTakesWhatIsPredicted) { a_ring_takes_what_is_predicted(kManyRanks); }
-TEST(SimulatedRanks, DISABLED_GradientsOfManyAreAddedUpInBuckets) { training_is_right(kManyRanks, false); }
-TEST(SimulatedRanks, DISABLED_ManyRanksShareTheOptimizer) { training_is_right(kManyRanks, true); }
+TEST(SimulatedRanks, DISABLED_CollectivesOfManyAreRight) {
+  collectives_are_right(kManyRanks);
+}
+TEST(SimulatedRanks, DISABLED_ARingOfManyTakesWhatIsPredicted) {
+  a_ring_takes_what_is_predicted(kManyRanks);
+}
+TEST(SimulatedRanks, DISABLED_GradientsOfManyAreAddedUpInBuckets) {
+  training_is_right(kManyRanks, false);
+}
+TEST(SimulatedRanks, DISABLED_ManyRanksShareTheOptimizer) {
+  training_is_right(kManyRanks, true);
+}
 
 }  // namespace
 }  // namespace bench::testing

@@ -1,7 +1,7 @@
-#include "tests/kernels/ranks/simulated_ranks.h"
+#include "tests/simulated/ranks.h"
 
-#include <simgrid/s4u.hpp>
 #include <smpi/smpi.h>
+#include <simgrid/s4u.hpp>
 
 #include <array>
 #include <chrono>
