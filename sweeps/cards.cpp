@@ -40,6 +40,10 @@ bool shards_optimizer(const SweepRequest& request) {
          std::vector<std::string>{"optimizer"};
 }
 
+std::string balance_in(const SweepRequest& request) {
+  return parse_words("--balance", request.sweep_options.at("balance"), {"compute", "memory"}).front();
+}
+
 // Powers of two up to the ranks that were started, and that number.
 std::vector<std::int64_t> counts_in(const SweepRequest& request) {
   const auto started = static_cast<std::int64_t>(places_in(request).size());
@@ -74,7 +78,7 @@ std::string modes_in_words(const SweepRequest& request) {
   return quote(fmt::format("{}", fmt::join(request.modes, ",")));
 }
 
-void require_training(const SweepRequest& request) {
+void require_trainable(const SweepRequest& request) {
   const WorkloadType& type = *request.workload;
   if (std::ranges::find(type.modes, "train") == type.modes.end() || type.kind != "network") {
     const auto lacks = type.missing_modes.find("train");
@@ -82,6 +86,10 @@ void require_training(const SweepRequest& request) {
                                  quote(type.name),
                                  lacks == type.missing_modes.end() ? "" : ": " + lacks->second));
   }
+}
+
+void require_training(const SweepRequest& request) {
+  require_trainable(request);
   if (request.modes != std::vector<std::string>{"train"}) {
     throw UsageError(
         fmt::format("--mode: {} was given; accepted by --sweep cards: train, and infer with --split layers",
@@ -92,13 +100,15 @@ void require_training(const SweepRequest& request) {
     throw UsageError(fmt::format("--launch: {} was given; accepted by --sweep cards: stream",
                                  quote(fmt::format("{}", fmt::join(launch->second, ",")))));
   }
-  if (request.given_sweep_options.contains("micro-batches")) {
-    throw UsageError(fmt::format("--micro-batches: {} was given, but belongs to --split layers",
-                                 quote(request.sweep_options.at("micro-batches"))));
+  for (const char* option : {"micro-batches", "balance"}) {
+    if (request.given_sweep_options.contains(option)) {
+      throw UsageError(fmt::format("--{}: {} was given, but belongs to --split layers", option,
+                                   quote(request.sweep_options.at(option))));
+    }
   }
 }
 
-// A batch through stages is one of all ranks, without gradients.
+// A batch through stages is one of all ranks.
 void require_stages(const SweepRequest& request) {
   if (request.workload->kind != "network") {
     throw UsageError(fmt::format("--workload: {} has no layers; --split layers needs a network",
@@ -107,11 +117,13 @@ void require_stages(const SweepRequest& request) {
   if (shards_optimizer(request)) {
     throw UsageError("--shard: 'optimizer' was given with --split layers; give one of the two");
   }
-  if (request.modes != std::vector<std::string>{"infer"}) {
-    throw UsageError(
-        fmt::format("--split: layers was given with --mode {}; accepted: --mode infer, because training in "
-                    "stages is not there yet",
-                    fmt::join(request.modes, ",")));
+  if (request.modes == std::vector<std::string>{"train"}) {
+    require_trainable(request);
+  } else if (request.modes != std::vector<std::string>{"infer"}) {
+    throw UsageError(fmt::format("--mode: {} was given; accepted with --split layers: train or infer",
+                                 modes_in_words(request)));
+  } else if (balance_in(request) != "compute") {
+    throw UsageError("--balance: 'memory' was given, but belongs to --mode train");
   }
   if (request.given_sweep_options.contains("scaling") && !is_strong(request)) {
     throw UsageError(
@@ -122,7 +134,7 @@ void require_stages(const SweepRequest& request) {
 // The points' specs but for ranks and batch. Throws UsageError.
 WorkloadSpec spec_in(const SweepRequest& request) {
   WorkloadSpec spec;
-  spec.mode = is_split(request) ? "infer" : "train";
+  spec.mode = request.modes.front();
   spec.seed = request.seed;
   for (const auto& [name, values] : option_values(request, spec.mode)) {
     spec.options[name] = values.front();
@@ -152,7 +164,7 @@ std::vector<WorkloadSpec> stage_specs(const SweepRequest& request) {
       }
       for (const std::int64_t parts : micro_batches) {
         specs.push_back(spec);
-        split_layers(specs.back(), parts);
+        split_layers(specs.back(), parts, balance_in(request));
       }
     }
   }
@@ -190,9 +202,11 @@ std::vector<WorkloadSpec> specs_in(const SweepRequest& request) {
 
 // "cards/resnet50/train/fp32/ranks:2".
 std::string series_of(const std::string& workload, const WorkloadSpec& spec, const CardsParams& params) {
+  const std::string stages = !params.split_layers          ? ""
+                             : params.balance == "compute" ? "split:layers/"
+                                                           : "split:layers/balance:memory/";
   return fmt::format("cards/{}/{}/fp32/{}{}ranks:{}{}", workload, spec.mode,
-                     params.shard_optimizer ? "shard:optimizer/" : "",
-                     params.split_layers ? "split:layers/" : "", spec.ranks,
+                     params.shard_optimizer ? "shard:optimizer/" : "", stages, spec.ranks,
                      params.split_layers ? fmt::format("/micro-batches:{}", params.micro_batches) : "");
 }
 
@@ -220,7 +234,7 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
     SweepPoint point;
     point.params = params_of(type.name, spec);
     point.params["ranks"] = spec.ranks;
-    if (spec.mode == "train") {
+    if (spec.bucket > 0) {
       point.params["bucket"] = spec.bucket;
     }
     if (spec.shard_optimizer) {
@@ -318,14 +332,17 @@ const Registration<SweepType> registered{SweepType{
                  [] {
                    return std::vector<std::string>{"none", "optimizer"};
                  }},
-                {"split", "none",
-                 "layers: each rank has a stage of the network, for --mode infer; --batch is of all ranks",
-                 "",
+                {"split", "none", "layers: each rank has a stage of the network; --batch is of all ranks", "",
                  [] {
                    return std::vector<std::string>{"none", "layers"};
                  }},
                 {"micro-batches", "1", "with --split layers: equal parts of a batch, pipelined: 1,4", "",
                  [] { return one("COUNTS"); }},
+                {"balance", "compute",
+                 "with --split layers: stages that compute alike, or in training hold as much memory", "",
+                 [] {
+                   return std::vector<std::string>{"compute", "memory"};
+                 }},
                 {"rank-timeout", "60s", "end where a rank does not answer for so long", "",
                  [] { return one("TIME"); }}},
     .serve = serve,

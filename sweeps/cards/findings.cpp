@@ -38,6 +38,7 @@ void read_notes(const MeasuredPoint& measured, CardsPoint& point) {
     }
     point.plan_bytes = steps->plan_bytes;
     point.peak_bytes = steps->peak_bytes;
+    point.activation_bytes = steps->activation_bytes;
   }
   point.exposed_ns = median_of(exposed);
   for (const std::vector<double>& values : own) {
@@ -265,7 +266,7 @@ void choose_cards_headlines(std::vector<Finding>& findings) {
       break;
     }
   }
-  for (const char* name : {"limit", "balance", "memory", "ranks"}) {
+  for (const char* name : {"limit", "balance", "memory", "micro-batches", "ranks"}) {
     names.emplace_back(name);
   }
   set_headlines(findings, names, true);

@@ -23,7 +23,7 @@ struct CardsPoint : CardsParams {
   // Medians over the samples.
   double exposed_ns = 0;         // that even the rank that waits least waits for gradients
   std::vector<double> own_ns{};  // of each rank, without waiting
-  std::vector<std::int64_t> plan_bytes{}, peak_bytes{};  // of each rank
+  std::vector<std::int64_t> plan_bytes{}, peak_bytes{}, activation_bytes{};  // of each rank
 };
 // By ranks, then by samples and micro-batches.
 std::vector<CardsPoint> cards_points(const ResultDocument& document);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <string>
 
 #include <fmt/format.h>
@@ -28,9 +29,8 @@ std::string idle_in_words(const CardsPoint& point) {
              : range_in_words(format_percent(std::ranges::min(idle)), format_percent(std::ranges::max(idle)));
 }
 
-std::string memory_in_words(const CardsPoint& point) {
-  return range_in_words(format_bytes(std::ranges::min(point.peak_bytes)),
-                        format_bytes(std::ranges::max(point.peak_bytes)));
+std::string bytes_in_words(const std::vector<std::int64_t>& by_rank) {
+  return range_in_words(format_bytes(std::ranges::min(by_rank)), format_bytes(std::ranges::max(by_rank)));
 }
 
 std::string ranks_in_words(const CardsPoint& point) {
@@ -103,12 +103,49 @@ Finding claim_stage_memory(const CardsPoint& point, const CardsPoint& alone) {
   finding.value = static_cast<double>(*most);
   finding.details = {
       {"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}, {"alone_bytes", one}};
+  if (!point.activation_bytes.empty()) {
+    finding.details["activation_bytes"] = point.activation_bytes;
+  }
+  const std::string activations =
+      point.activation_bytes.empty()
+          ? ""
+          : fmt::format(", {} of it activations", bytes_in_words(point.activation_bytes));
   finding.claim = fmt::format(
-      "{}: a rank takes {}, {}, one alone {}; rank {} takes the most. What the library of the ranks takes is "
+      "{}: a rank takes {}{}, {}, one alone {}; rank {} takes the most. What the library of the ranks takes "
+      "is "
       "not in it.",
-      ranks_in_words(point), memory_in_words(point),
+      ranks_in_words(point), bytes_in_words(point.peak_bytes), activations,
       point.peak_bytes == point.plan_bytes ? "as planned on every rank" : "not what was planned",
       format_bytes(one), most - point.peak_bytes.begin());
+  return finding;
+}
+
+// The most and the fewest micro-batches of the same ranks and batch.
+std::optional<Finding> claim_micro_batches(const CardsPoint& best, const std::vector<CardsPoint>& all) {
+  const CardsPoint* few = nullptr;
+  const CardsPoint* many = nullptr;
+  for (const CardsPoint& point : all) {
+    if (point.split_layers && point.ranks == best.ranks && point.batch == best.batch &&
+        !point.peak_bytes.empty()) {
+      few = few == nullptr || point.micro_batches < few->micro_batches ? &point : few;
+      many = many == nullptr || point.micro_batches > many->micro_batches ? &point : many;
+    }
+  }
+  if (few == many) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("micro-batches", "ratio", {few->name, many->name});
+  const std::int64_t before = std::ranges::max(few->peak_bytes);
+  const std::int64_t after = std::ranges::max(many->peak_bytes);
+  finding.value = static_cast<double>(after) / static_cast<double>(before);
+  finding.details = {{"micro_batches", {few->micro_batches, many->micro_batches}},
+                     {"most_bytes", {before, after}},
+                     {"step_ns", {few->ns.value, many->ns.value}}};
+  finding.claim = fmt::format(
+      "{} micro-batches in place of {} take {} of memory on the rank that takes most, not {}, and {} a step, "
+      "not {}.",
+      many->micro_batches, few->micro_batches, format_bytes(after), format_bytes(before),
+      format_duration(many->ns.value), format_duration(few->ns.value));
   return finding;
 }
 
@@ -154,6 +191,9 @@ std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all) {
   if (!best->peak_bytes.empty() && !alone->peak_bytes.empty()) {
     findings.push_back(claim_stage_memory(*best, *alone));
   }
+  if (auto finding = claim_micro_batches(*best, all)) {
+    findings.push_back(*std::move(finding));
+  }
   return findings;
 }
 
@@ -173,7 +213,7 @@ std::vector<TextTable> stage_tables(const std::vector<CardsPoint>& all) {
                           alone == nullptr ? "–" : fmt::format("{:.2f}", speedup(point, *alone).value),
                           several ? fmt::format("rank {}", slowest) : "–",
                           several ? idle_in_words(point) : "–",
-                          point.peak_bytes.empty() ? "–" : memory_in_words(point), point.mark});
+                          point.peak_bytes.empty() ? "–" : bytes_in_words(point.peak_bytes), point.mark});
   }
   return all.empty() ? std::vector<TextTable>{} : std::vector{table};
 }

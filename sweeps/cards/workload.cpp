@@ -41,6 +41,11 @@ class CardsPart final : public RankPart {
     }
     const auto configured = type.configure(spec_of_rank(spec, group_->rank()));
     plan_bytes_ = configured->plan(device).peak;
+    if (splits_layers(spec)) {
+      for (const MemoryMoment& moment : configured->timeline(device)) {
+        activation_bytes_ = std::max(activation_bytes_, moment.bytes[MemoryCategory::activations]);
+      }
+    }
     const std::int64_t before = device.memory().live().total();
     device.memory().reset_peak();
     if (spec.ranks > 1) {
@@ -54,9 +59,11 @@ class CardsPart final : public RankPart {
     peak_bytes_ = device.memory().peak() - before;
   }
 
-  // The plan's bytes, those allocated, and a step's work of one rank.
+  // The plan's bytes, those allocated, a step's work of one rank, and of stages the most
+  // bytes of activations that are live at a time.
   RankAnswer prepared() override {
-    return {static_cast<double>(plan_bytes_), static_cast<double>(peak_bytes_), work_.samples, work_.flops};
+    return {static_cast<double>(plan_bytes_), static_cast<double>(peak_bytes_), work_.samples, work_.flops,
+            static_cast<double>(activation_bytes_)};
   }
 
   // Nanoseconds of the slowest of the calls, and how long it waited.
@@ -89,6 +96,7 @@ class CardsPart final : public RankPart {
   Work work_;
   std::int64_t plan_bytes_ = 0;
   std::int64_t peak_bytes_ = 0;
+  std::int64_t activation_bytes_ = 0;
 };
 
 class CardsWorkload final : public Workload {
@@ -126,7 +134,10 @@ class CardsWorkload final : public Workload {
     if (!wrong.empty()) {
       verification.detail += fmt::format("; wrong on rank {}", fmt::join(wrong, ", "));
     } else if (!verification.passed) {
-      verification.not_checked = trains_ ? "the gradient of one rank alone" : "the answers";
+      const bool of_stages = trains_ && split_ && ranks_ > 1;
+      verification.not_checked = of_stages ? "the gradients: the whole network needs more memory than is free"
+                                 : trains_ ? "the gradient of one rank alone"
+                                           : "the answers";
     }
     return verification;
   }
@@ -142,6 +153,13 @@ class CardsWorkload final : public Workload {
   std::string compared() const {
     if (ranks_ == 1) {
       return fmt::format("one rank's {}, as in a batch sweep", trains_ ? "gradient" : "answers");
+    }
+    if (trains_ && split_) {
+      return fmt::format(
+          "the gradients of {} ranks' stages against the whole network's with the same micro-batches, and "
+          "the "
+          "same bits once more",
+          ranks_);
     }
     return split_ ? fmt::format(
                         "the answers that the last of {} ranks has, of each micro-batch, against the "
@@ -166,6 +184,7 @@ class CardsWorkload final : public Workload {
         note->waited_ns[rank] += step - note->step_ns[rank];
         note->step_ns[rank] = step;
       }
+      note->activation_bytes = wholes(figures(prepared_, 4, ranks_));
     }
     note->plan_bytes = wholes(figures(prepared_, 0, ranks_));
     note->peak_bytes = wholes(figures(prepared_, 1, ranks_));
@@ -198,12 +217,16 @@ std::optional<CardsParams> read_cards_params(const Json& params) {
                      .dtype = params.value("dtype", defaults.dtype),
                      .shard_optimizer = params.value("shard", "none") == "optimizer",
                      .split_layers = params.value("split", "none") == "layers",
-                     .micro_batches = params.value("micro-batches", defaults.micro_batches)};
+                     .micro_batches = params.value("micro-batches", defaults.micro_batches),
+                     .balance = params.value("balance", defaults.balance)};
 }
 
-void split_layers(WorkloadSpec& spec, std::int64_t micro_batches) {
+void split_layers(WorkloadSpec& spec, std::int64_t micro_batches, const std::string& balance) {
   spec.options["split"] = "layers";
   spec.options["micro-batches"] = std::to_string(micro_batches);
+  if (balance != "compute") {
+    spec.options["balance"] = balance;
+  }
 }
 
 bool splits_layers(const WorkloadSpec& spec) {
@@ -219,10 +242,14 @@ WorkloadSpec spec_of_rank(const WorkloadSpec& spec, int rank) {
 }
 
 Json RankSteps::to_json() const {
-  return {{"step_ns", wholes(step_ns)},
-          {"waited_ns", wholes(waited_ns)},
-          {"plan_bytes", plan_bytes},
-          {"peak_bytes", peak_bytes}};
+  Json json{{"step_ns", wholes(step_ns)},
+            {"waited_ns", wholes(waited_ns)},
+            {"plan_bytes", plan_bytes},
+            {"peak_bytes", peak_bytes}};
+  if (!activation_bytes.empty()) {
+    json["activation_bytes"] = activation_bytes;
+  }
+  return json;
 }
 
 std::shared_ptr<const RankSteps> read_rank_steps(const Json& note) {
@@ -234,6 +261,7 @@ std::shared_ptr<const RankSteps> read_rank_steps(const Json& note) {
   steps->waited_ns = numbers_in(note, "waited_ns");
   steps->plan_bytes = wholes(numbers_in(note, "plan_bytes"));
   steps->peak_bytes = wholes(numbers_in(note, "peak_bytes"));
+  steps->activation_bytes = wholes(numbers_in(note, "activation_bytes"));
   const std::size_t ranks = steps->step_ns.size();
   const bool whole = ranks > 0 && steps->waited_ns.size() == ranks && steps->plan_bytes.size() == ranks &&
                      steps->peak_bytes.size() == ranks;

@@ -22,11 +22,12 @@ struct CardsParams {
   bool shard_optimizer = false;
   bool split_layers = false;  // each rank has a stage of the network
   std::int64_t micro_batches = 1;
+  std::string balance = "compute";  // of the stages
 
   double samples() const { return static_cast<double>(batch) * (split_layers ? 1 : ranks); }
 };
 // The options of a spec that say so, and the spec of one of its ranks.
-void split_layers(WorkloadSpec& spec, std::int64_t micro_batches);
+void split_layers(WorkloadSpec& spec, std::int64_t micro_batches, const std::string& balance = "compute");
 bool splits_layers(const WorkloadSpec& spec);
 WorkloadSpec spec_of_rank(const WorkloadSpec& spec, int rank);
 
@@ -38,8 +39,9 @@ struct RankSteps final : SampleNote {
   std::vector<double> step_ns;
   // For other ranks' gradients, at the end of the backward pass; of stages, all that is not its own work.
   std::vector<double> waited_ns;
-  std::vector<std::int64_t> plan_bytes;  // at the peak
-  std::vector<std::int64_t> peak_bytes;  // allocated, tracked
+  std::vector<std::int64_t> plan_bytes;          // at the peak
+  std::vector<std::int64_t> peak_bytes;          // allocated, tracked
+  std::vector<std::int64_t> activation_bytes{};  // most that are live at a time, of stages; else empty
   Json to_json() const override;
 };
 // nullptr where it is none.

@@ -15,7 +15,7 @@
 namespace bench::sweeps {
 
 // What one rank answers; the sweep says what it means.
-using RankAnswer = std::array<double, 4>;
+using RankAnswer = std::array<double, 5>;
 
 // A rank's part of a point of the plan, which is the same on every rank. All ranks call the same functions.
 class RankPart {

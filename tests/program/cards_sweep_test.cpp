@@ -114,6 +114,26 @@ TEST_P(CardsSweepProgram, LayersOverRanksHoldLessAndAnswerRightly) {
   EXPECT_THAT(ended.out, AllOf(HasSubstr("slowest stage"), HasSubstr("idle a rank")));
 }
 
+TEST_P(CardsSweepProgram, StagesTrainWithTheNetworksGradients) {
+  Arguments arguments = stages_run(folder_.path()) +
+                        Arguments{"--micro-batches", "1,4", "--balance", "memory", "--optimizer", "momentum"};
+  *std::ranges::find(arguments, "infer") = "train";
+  *std::ranges::find(arguments, "64") = "32";
+  const Ended ended = run_script(launch_of(GetParam(), 2) + "\"$@\"", arguments);
+  ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
+  const auto file = folder_.path() / "cards-resnet18-2-ranks-cpu.json";
+  EXPECT_EQ(schema_errors(read_file(file)), "");
+  const ResultDocument document = read_result(file);
+  ASSERT_EQ(document.benchmarks.size(), 3U);
+  for (const MeasuredPoint& point : document.benchmarks) {
+    EXPECT_TRUE(point.verification.value().passed) << point.name << point.verification.value().detail;
+    EXPECT_EQ(point.items_per_step, 4);
+    const Json note = point.notes.front()->to_json();
+    EXPECT_EQ(note.at("peak_bytes"), note.at("plan_bytes")) << point.name;
+  }
+  EXPECT_THAT(ended.out, HasSubstr("4 micro-batches in place of 1"));
+}
+
 TEST_P(CardsSweepProgram, WrongStagesAreOneSentence) {
   const Arguments few_layers{"--sweep", "cards",  "--device", "cpu",   "--workload", "embedding_classifier",
                              "--split", "layers", "--mode",   "infer", "--out",      folder_.path().string()};

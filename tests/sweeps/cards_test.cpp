@@ -1,6 +1,7 @@
 // The cards sweep: its points, its run over a group of threads, and its findings.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <memory>
 #include <string>
 
@@ -58,6 +59,11 @@ class MadeUpNetwork final : public ConfiguredWorkload {
     MemoryPlan plan;
     plan.peak = 100 * spec_.batch;
     return plan;
+  }
+  std::vector<MemoryMoment> timeline(Device& /*device*/) const override {
+    MemoryMoment moment{.name = "forward", .bytes = {}};
+    moment.bytes[MemoryCategory::activations] = 30 * spec_.batch;
+    return {moment, {}};
   }
   std::unique_ptr<Workload> make(Device& device) const override {
     return std::make_unique<MadeUpPart>(device, 100 * spec_.batch, nullptr);
@@ -182,21 +188,52 @@ TEST(CardsPlan, LayersOverRanksTakeTheWholeBatchInMicroBatches) {
   EXPECT_EQ(read_cards_params(point.params).value().samples(), 8);
 }
 
+SweepRequest training_stages_request(const std::map<std::string, std::string>& changes = {}) {
+  SweepRequest request = stages_request(changes);
+  request.modes = {"train"};
+  return request;
+}
+
+TEST(CardsPlan, StagesThatTrainNameTheirBalanceAndHaveNoBuckets) {
+  const std::string start = "cards/made_up/train/fp32/";
+  EXPECT_THAT(names_of(training_stages_request({{"micro-batches", "4"}, {"balance", "memory"}})),
+              ElementsAre(start + "ranks:1/batch:8",
+                          start + "split:layers/balance:memory/ranks:2/micro-batches:4/batch:8"));
+  RanksDevice device;
+  const auto sweep = cards_type().make(training_stages_request({{"balance", "memory"}}), device);
+  const SweepPoint& point = sweep->plan().points.back();
+  EXPECT_EQ(point.params.at("balance"), "memory");
+  EXPECT_FALSE(point.params.contains("bucket"));
+  EXPECT_EQ(read_cards_params(point.params).value().balance, "memory");
+}
+
 TEST(CardsPlan, RefusesLayersInOneSentence) {
   EXPECT_EQ(refusal(stages_request()), "accepted");
   EXPECT_EQ(refusal(stages_request({{"scaling", "strong"}})), "accepted");
-  SweepRequest training = stages_request();
-  training.modes = {"train"};
-  EXPECT_THAT(refusal(training),
-              AllOf(HasSubstr("--split"), HasSubstr("--mode infer"), HasSubstr("not there yet")));
+  EXPECT_EQ(refusal(training_stages_request({{"balance", "memory"}})), "accepted");
+  SweepRequest both = stages_request();
+  both.modes = {"infer", "train"};
+  EXPECT_THAT(refusal(both), AllOf(HasSubstr("--mode: 'infer,train'"), HasSubstr("train or infer")));
+  WorkloadType fixed = network();
+  fixed.modes = {"infer"};
+  SweepRequest untrained = training_stages_request();
+  untrained.workload = &fixed;
+  EXPECT_THAT(refusal(untrained), HasSubstr("cannot be trained"));
+  EXPECT_THAT(refusal(stages_request({{"balance", "memory"}})),
+              AllOf(HasSubstr("--balance"), HasSubstr("--mode train")));
+  EXPECT_THAT(refusal(training_stages_request({{"balance", "time"}})), HasSubstr("--balance"));
+  EXPECT_THAT(refusal(training_stages_request({{"shard", "optimizer"}})),
+              AllOf(HasSubstr("--shard"), HasSubstr("--split layers")));
   EXPECT_THAT(refusal(stages_request({{"shard", "optimizer"}})),
               AllOf(HasSubstr("--shard"), HasSubstr("--split layers")));
   EXPECT_THAT(refusal(stages_request({{"scaling", "weak"}})), HasSubstr("--scaling"));
   EXPECT_THAT(refusal(stages_request({{"split", "samples"}})), HasSubstr("--split"));
   EXPECT_THAT(refusal(stages_request({{"micro-batches", "0"}})), HasSubstr("--micro-batches"));
-  SweepRequest unsplit = cards_request({{"micro-batches", "4"}});
-  unsplit.given_sweep_options = {"micro-batches"};
-  EXPECT_THAT(refusal(unsplit), AllOf(HasSubstr("--micro-batches"), HasSubstr("belongs to --split layers")));
+  for (const auto& [option, value] : {std::pair("micro-batches", "4"), std::pair("balance", "memory")}) {
+    SweepRequest unsplit = cards_request({{option, value}});
+    unsplit.given_sweep_options = {option};
+    EXPECT_THAT(refusal(unsplit), AllOf(HasSubstr(option), HasSubstr("belongs to --split layers")));
+  }
   WorkloadType operation = network();
   operation.kind = "operation";
   SweepRequest layerless = stages_request();
@@ -269,6 +306,7 @@ TEST(CardsSweep, ARankIsIdleWhereItDoesNotWorkOnItsOwnStage) {
     ASSERT_NE(note, nullptr);
     EXPECT_EQ(note->step_ns[0], note->step_ns[1]);
     EXPECT_EQ(note->waited_ns[1], 1000);
+    EXPECT_THAT(note->activation_bytes, ElementsAre(240, 240));
   });
 }
 
@@ -405,6 +443,7 @@ ResultDocument made_up_stages(const std::vector<std::pair<int, double>>& parts_a
       note->waited_ns.push_back(1e6 * ms - own);
       note->plan_bytes.push_back((rank + 1) << 20);
       note->peak_bytes.push_back((rank + 1) << 20);
+      note->activation_bytes.push_back((rank + 1) << 18);
     }
     point.notes = {note};
     document.benchmarks.push_back(point);
@@ -439,6 +478,22 @@ TEST(StageFindings, ThroughputIdleTimeAndTheSlowestStage) {
     EXPECT_EQ(row.size(), table.right.size());
   }
   EXPECT_THAT(table.rows.back(), AllOf(::testing::Contains("1.33"), ::testing::Contains("rank 1")));
+}
+
+TEST(StageFindings, MicroBatchesAreComparedByMemory) {
+  ResultDocument document = made_up_stages({{1, 100}, {2, 90}, {4, 75}}, 2);
+  auto note =
+      std::make_shared<RankSteps>(dynamic_cast<const RankSteps&>(*document.benchmarks.back().notes.front()));
+  note->peak_bytes = note->plan_bytes = {1 << 19, 1 << 20};
+  document.benchmarks.back().notes = {note};
+  const auto findings = cards_findings(document, staged(2));
+  const Finding& finding = named(findings, "micro-batches");
+  EXPECT_EQ(finding.value, 0.5);
+  EXPECT_THAT(finding.claim, AllOf(HasSubstr("4 micro-batches in place of 1"), HasSubstr("1.00 MiB"),
+                                   HasSubstr("not 2.00 MiB"), HasSubstr("75.0 ms")));
+  EXPECT_THAT(named(findings, "memory").claim, HasSubstr("256 to 512 KiB of it activations"));
+  const auto one = cards_findings(made_up_stages({{4, 75}}, 2), staged(2));
+  EXPECT_EQ(std::ranges::count(one, "micro-batches", &Finding::name), 0);
 }
 
 TEST(StageFindings, AGainWithinNoiseIsToldSo) {

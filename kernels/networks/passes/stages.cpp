@@ -1,6 +1,7 @@
 #include "kernels/networks/passes/stages.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <numeric>
@@ -45,30 +46,50 @@ bool can_be_an_input(const Shape& shape) {
   return batch && shape[*batch] == kBatch && shape.is_fixed_from(*batch + 1);
 }
 
-// Stages that none costs more than `limit`, each as long as that allows; nullopt: more than `stages` would be
-// needed.
-std::optional<std::vector<std::size_t>> within(const std::vector<double>& costs, std::size_t stages,
-                                               double limit) {
-  std::vector<std::size_t> ends;
-  double sum = 0;
-  for (std::size_t i = 0; i < costs.size(); ++i) {
-    if (costs[i] > limit) {
-      return std::nullopt;
+class StagesWithin {
+ public:
+  explicit StagesWithin(const StretchCosts& costs) {
+    for (const std::vector<double>& of_stage : costs) {
+      sums_.push_back({0});
+      std::partial_sum(of_stage.begin(), of_stage.end(), std::back_inserter(sums_.back()));
     }
-    const std::size_t left = costs.size() - i;         // stretches, this one among them
-    const std::size_t missing = stages - ends.size();  // stages, the open one among them
-    const bool begun = i > (ends.empty() ? 0 : ends.back() + 1);
-    if (begun && missing > 1 && (sum + costs[i] > limit || left == missing - 1)) {
-      ends.push_back(i - 1);
-      sum = 0;
-    } else if (sum + costs[i] > limit) {
-      return std::nullopt;
-    }
-    sum += costs[i];
   }
-  ends.push_back(costs.size() - 1);
-  return ends;
-}
+
+  // Stages of which none costs more; nullopt: there are none. A stage begins as late as those before allow.
+  std::optional<std::vector<std::size_t>> find(double limit) const {
+    const std::size_t stretches = sums_.front().size() - 1;
+    std::vector<std::vector<std::size_t>> begins(sums_.size());  // by stage and end
+    // Whether the stages so far can have the first stretches, by their number.
+    std::vector<bool> reached(stretches + 1, false);
+    reached[0] = true;
+    for (std::size_t stage = 0; stage < sums_.size(); ++stage) {
+      begins[stage].resize(stretches + 1);
+      std::vector<bool> next(stretches + 1, false);
+      std::optional<std::size_t> latest;
+      for (std::size_t end = 1; end <= stretches; ++end) {
+        latest = reached[end - 1] ? end - 1 : latest;
+        if (latest && sums_[stage][end] - sums_[stage][*latest] <= limit) {
+          begins[stage][end] = *latest;
+          next[end] = true;
+        }
+      }
+      reached = std::move(next);
+    }
+    if (!reached[stretches]) {
+      return std::nullopt;
+    }
+    std::vector<std::size_t> ends(sums_.size());
+    std::size_t end = stretches;
+    for (std::size_t stage = sums_.size(); stage-- > 0;) {
+      ends[stage] = end - 1;
+      end = begins[stage][end];
+    }
+    return ends;
+  }
+
+ private:
+  StretchCosts sums_;  // of the first stretches, by their number
+};
 
 // The weights of a layer of an earlier stage, as a layer's own.
 std::shared_ptr<const std::map<Slot, Drawn>> drawn_as(const Graph& graph, Value owner, const Node& node) {
@@ -124,16 +145,20 @@ std::vector<Value> cut_places(const Graph& graph) {
 }
 
 // The least limit is found by halving: as many steps as a double has bits.
-std::vector<std::size_t> balanced(const std::vector<double>& costs, std::size_t stages) {
-  if (stages == 0 || costs.size() < stages) {
+std::vector<std::size_t> balanced(const StretchCosts& costs) {
+  if (costs.empty() || costs.front().size() < costs.size()) {
     throw std::invalid_argument("more stages than stretches");
   }
-  double most = std::accumulate(costs.begin(), costs.end(), 0.0);
+  const StagesWithin stages(costs);
+  double most = 1;
+  for (const std::vector<double>& of_stage : costs) {
+    most += std::accumulate(of_stage.begin(), of_stage.end(), 0.0);
+  }
   double least = 0;
-  std::vector<std::size_t> best = within(costs, stages, 2 * most + 1).value();
+  std::vector<std::size_t> best = stages.find(most).value();
   for (int step = 0; step < 64; ++step) {
     const double middle = least + (most - least) / 2;
-    if (auto ends = within(costs, stages, middle)) {
+    if (auto ends = stages.find(middle)) {
       best = *std::move(ends);
       most = middle;
     } else {
@@ -143,7 +168,26 @@ std::vector<std::size_t> balanced(const std::vector<double>& costs, std::size_t 
   return best;
 }
 
-std::vector<Stage> cut_into_stages(const Graph& graph, std::size_t stages) {
+std::vector<Stage> cut_into_stages(const Graph& graph, const StretchCosts& costs) {
+  std::vector<Value> ends = cut_places(graph);
+  ends.push_back(graph.output());
+  std::vector<Stage> cut;
+  std::size_t stage = 0;
+  std::size_t first = 0;
+  for (const std::size_t last : balanced(costs)) {
+    const auto at = [&](std::size_t place) {
+      return costs[stage].begin() + static_cast<std::ptrdiff_t>(place);
+    };
+    cut.push_back({.begin = cut.empty() ? graph.image() : cut.back().end,
+                   .end = ends.at(last),
+                   .cost = std::accumulate(at(first), at(last + 1), 0.0)});
+    first = last + 1;
+    ++stage;
+  }
+  return cut;
+}
+
+std::vector<double> compute_costs(const Graph& graph) {
   std::vector<Value> ends = cut_places(graph);
   ends.push_back(graph.output());
   const std::vector<bool> needed = needed_values(graph);
@@ -154,35 +198,30 @@ std::vector<Stage> cut_into_stages(const Graph& graph, std::size_t stages) {
     stretch += value > ends[stretch] ? 1 : 0;
     costs[stretch] += needed[value] && moving[value] ? stage_cost(graph, value) : 0;
   }
-  std::vector<Stage> cut;
-  std::size_t first = 0;
-  for (const std::size_t last : balanced(costs, stages)) {
-    const auto at = [&](std::size_t place) { return costs.begin() + static_cast<std::ptrdiff_t>(place); };
-    cut.push_back({.begin = cut.empty() ? graph.image() : cut.back().end,
-                   .end = ends[last],
-                   .cost = std::accumulate(at(first), at(last + 1), 0.0)});
-    first = last + 1;
-  }
-  return cut;
+  return costs;
 }
 
-Graph stage_graph(const Graph& graph, const Stage& stage) {
+std::vector<Value> stage_layers(const Graph& graph, const Stage& stage) {
   std::vector<bool> needed(stage.end + 1, false);
   needed[stage.end] = true;
+  std::vector<Value> layers;
   for (Value value = stage.end; value > 0; --value) {
     if (needed[value] && value != stage.begin) {
+      layers.push_back(value);
       for (const Value input : graph[value].inputs) {
         needed[input] = true;
       }
     }
   }
+  std::ranges::reverse(layers);
+  return layers;
+}
+
+Graph stage_graph(const Graph& graph, const Stage& stage) {
   Graph made = stage.begin == graph.image() ? graph.input_only() : Graph::reading(graph[stage.begin].shape);
   std::map<Value, Value> places{{stage.begin, made.image()}};
   std::map<Value, Value> owners;  // of shared weights: old to new
-  for (Value value = 1; value <= stage.end; ++value) {
-    if (!needed[value] || value == stage.begin) {
-      continue;
-    }
+  for (const Value value : stage_layers(graph, stage)) {
     Node node = graph[value];
     for (Value& input : node.inputs) {
       input = places.at(input);

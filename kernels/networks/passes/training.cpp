@@ -16,23 +16,6 @@ namespace {
 
 using Value = Graph::Value;
 
-// Winograd's transforms may take a twelfth of what the layers' results would take if all were kept.
-// Recomputation asks for little memory, not for speed.
-ExtraBytes convolution_scratch(const ProgramPlan& plan, const TrainOptions& options) {
-  std::int64_t results = 0;
-  for (Value value = 1; value < plan.stored.size(); ++value) {
-    results += plan.stored[value].tensor.bytes();
-  }
-  return {.scratch = options.recompute ? 0 : results / 12};
-}
-
-// The value that the loss reads: a softmax at the end is part of the loss.
-Value logits_of(const Graph& graph) {
-  const Value last = graph.output();
-  const Node& node = graph[last];
-  return node.layer != nullptr && node.layer->part_of_loss(node.shape) ? node.inputs[0] : last;
-}
-
 // Whether the value is stored as rows of classes, one after the other, those of a sample together.
 bool is_rows_of_classes(const ProgramPlan& plan, Value logits) {
   const Shape& shape = plan.graph[logits].shape;
@@ -49,10 +32,7 @@ Graph ending_in_rows(const Graph& graph, Value logits) {
   if (!batch || shape.rank() < 2) {
     return graph;
   }
-  Graph rows = graph.input_only();
-  for (Value value = 1; value <= logits; ++value) {
-    rows.append(graph[value]);
-  }
+  Graph rows = first_layers(graph, logits);
   std::vector<std::size_t> order{*batch};
   for (std::size_t d = 0; d < shape.rank(); ++d) {
     if (d != *batch && d != (shape.is_maps() ? shape.channel_dimension() : *batch)) {
@@ -74,7 +54,51 @@ Graph ending_in_rows(const Graph& graph, Value logits) {
   return rows;
 }
 
-// The network as it is trained.
+void record_micro_batch(ProgramPlan& plan, Recorder& recorder, const TrainOptions& options,
+                        std::int64_t micro_batch) {
+  Program& program = plan.program;
+  const BlockId inputs = plan.inputs.empty() ? program.block("input", MemoryCategory::input)
+                                             : program.tensors()[plan.inputs.front()].block.value();
+  plan.inputs.push_back(program.keep(inputs, fmt::format("samples {}", micro_batch), plan.input.bytes()));
+  const std::string suffix = options.accumulate > 1 ? fmt::format(" of micro-batch {}", micro_batch) : "";
+  recorder.start_micro_batch(plan.inputs.back(), suffix);
+  const Value logits = logits_of(plan.graph);
+  for (Value value = 1; value <= logits; ++value) {
+    recorder.forward(value);
+  }
+  record_loss(plan, recorder, {logits, inputs, micro_batch, suffix}, options);
+  if (options.recompute) {
+    return record_backward_by_segments(recorder, plan.graph, logits);
+  }
+  for (Value value = logits; value >= 1; --value) {
+    recorder.backward(value);
+  }
+}
+
+}  // namespace
+
+ExtraBytes convolution_scratch(const ProgramPlan& plan, const TrainOptions& options) {
+  std::int64_t results = 0;
+  for (Value value = 1; value < plan.stored.size(); ++value) {
+    results += plan.stored[value].tensor.bytes();
+  }
+  return {.scratch = options.recompute ? 0 : results / 12};
+}
+
+Value logits_of(const Graph& graph) {
+  const Value last = graph.output();
+  const Node& node = graph[last];
+  return node.layer != nullptr && node.layer->part_of_loss(node.shape) ? node.inputs[0] : last;
+}
+
+Graph first_layers(const Graph& graph, Value last) {
+  Graph layers = graph.input_only();
+  for (Value value = 1; value <= last; ++value) {
+    layers.append(graph[value]);
+  }
+  return layers;
+}
+
 ProgramPlan trained(const Graph& graph, const Target& target) {
   ProgramPlan plan(with_attention(graph), target);
   const Value logits = logits_of(plan.graph);
@@ -82,14 +106,11 @@ ProgramPlan trained(const Graph& graph, const Target& target) {
                                           : ProgramPlan(ending_in_rows(plan.graph, logits), target);
 }
 
-// Records the loss of a micro-batch, softmax cross-entropy over rows of classes, and contributes its gradient
-// to the logits. The micro-batches of all ranks are averaged over; the labels lie in the block of the input.
-// Throws Unsupported.
-void record_loss(ProgramPlan& plan, Recorder& recorder, std::int64_t micro_batch, const TrainOptions& options,
-                 const std::string& suffix) {
+void record_loss(ProgramPlan& plan, Recorder& recorder, const RecordedLoss& wanted,
+                 const TrainOptions& options) {
   Program& program = plan.program;
   TrainingParts& training = *plan.training;
-  const Value logits = logits_of(plan.graph);
+  const auto& [logits, labels_block, micro_batch, suffix] = wanted;
   const TensorDesc& scores = plan.stored[logits].tensor;
   training.classes = plan.graph[logits].shape.channels();
   training.rows = scores.h * scores.w;
@@ -109,8 +130,7 @@ void record_loss(ProgramPlan& plan, Recorder& recorder, std::int64_t micro_batch
   loss.dtype = plan.target.dtype;
   loss.scaled = training.loss_scale.has_value();
 
-  const BlockId inputs = program.tensors()[plan.inputs.front()].block.value();
-  const TensorId labels = program.keep(inputs, fmt::format("labels {}", micro_batch), 4 * loss.rows);
+  const TensorId labels = program.keep(labels_block, fmt::format("labels {}", micro_batch), 4 * loss.rows);
   const BlockId losses = training.losses.empty() ? program.block("loss", MemoryCategory::other)
                                                  : program.tensors()[training.losses.front()].block.value();
   const TensorId value = program.keep(losses, fmt::format("loss {}", micro_batch), 4);
@@ -128,29 +148,6 @@ void record_loss(ProgramPlan& plan, Recorder& recorder, std::int64_t micro_batch
   training.labels.push_back(labels);
   training.losses.push_back(value);
 }
-
-void record_micro_batch(ProgramPlan& plan, Recorder& recorder, const TrainOptions& options,
-                        std::int64_t micro_batch) {
-  Program& program = plan.program;
-  const BlockId inputs = plan.inputs.empty() ? program.block("input", MemoryCategory::input)
-                                             : program.tensors()[plan.inputs.front()].block.value();
-  plan.inputs.push_back(program.keep(inputs, fmt::format("samples {}", micro_batch), plan.input.bytes()));
-  const std::string suffix = options.accumulate > 1 ? fmt::format(" of micro-batch {}", micro_batch) : "";
-  recorder.start_micro_batch(plan.inputs.back(), suffix);
-  const Value logits = logits_of(plan.graph);
-  for (Value value = 1; value <= logits; ++value) {
-    recorder.forward(value);
-  }
-  record_loss(plan, recorder, micro_batch, options, suffix);
-  if (options.recompute) {
-    return record_backward_by_segments(recorder, plan.graph, logits);
-  }
-  for (Value value = logits; value >= 1; --value) {
-    recorder.backward(value);
-  }
-}
-
-}  // namespace
 
 ProgramPlan record_training(const Graph& graph, const Target& target, const TrainOptions& options,
                             Device& device) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "kernels/networks/program/recorder.h"
@@ -41,6 +42,28 @@ ProgramPlan record_training(const Graph& graph, const Target& target, const Trai
                             Device& device);
 
 // --- Parts of it.
+
+// The network as it is trained, and how its values are stored: attention that is written out becomes a layer,
+// the output becomes rows of classes.
+ProgramPlan trained(const Graph& graph, const Target& target);
+// The value that the loss reads: a softmax at the end is part of the loss.
+Graph::Value logits_of(const Graph& graph);
+// Up to this one.
+Graph first_layers(const Graph& graph, Graph::Value last);
+// Winograd's transforms may take a twelfth of what the layers' results would take if all were kept.
+// Recomputation asks for little memory, not for speed.
+ExtraBytes convolution_scratch(const ProgramPlan& plan, const TrainOptions& options);
+
+// Records the loss of a micro-batch, softmax cross-entropy over rows of classes, and contributes its gradient
+// to the logits. The micro-batches of all ranks are averaged over. Throws Unsupported.
+struct RecordedLoss {
+  Graph::Value logits = 0;
+  BlockId labels = 0;  // the block that they lie in
+  std::int64_t micro_batch = 0;
+  std::string suffix;  // of the instruction's name
+};
+void record_loss(ProgramPlan& plan, Recorder& recorder, const RecordedLoss& wanted,
+                 const TrainOptions& options);
 
 // A block of layers between two values on which everything later depends alone, but for skip connections to a
 // concatenation.

@@ -180,16 +180,21 @@ class Placer {
       lifetimes_[id].bytes = program_.tensors()[id].bytes;
       lifetimes_[id].alignment = program_.tensors()[id].alignment;
     }
+    const auto touch = [&](TensorId id, std::int64_t step) {
+      Lifetime& lifetime = lifetimes_[id];
+      lifetime.first = seen[id] ? std::min(lifetime.first, step) : step;
+      lifetime.last = std::max(lifetime.last, step);
+      seen[id] = true;
+    };
     std::int64_t step = 0;
     for (const Instruction& instruction : program_.instructions()) {
       for (const auto& [slot, id] : instruction.tensors) {
-        if (!seen[id]) {
-          lifetimes_[id].first = step;
-          seen[id] = true;
-        }
-        lifetimes_[id].last = step;
+        touch(id, step);
       }
       ++step;
+    }
+    for (const auto& [id, index] : program_.holds()) {
+      touch(id, static_cast<std::int64_t>(index));
     }
     if (program_.output()) {
       lifetimes_[*program_.output()].last = step;

@@ -77,6 +77,9 @@ class Program {
   TensorId tensor(std::string name, std::int64_t bytes, Content content);
   // A tensor that is read after the step: no other takes its memory.
   void set_output(TensorId output) { output_ = output; }
+  // A tensor that is written or read between instructions, before number `index`: no other takes its memory
+  // there, nor while that one runs.
+  void hold(TensorId tensor, std::size_t index) { holds_.emplace_back(tensor, index); }
 
   // The instruction names a tensor for every slot of its operation but scratch, which is added here. Throws
   // std::logic_error where a slot is missing or a tensor is too small for it.
@@ -98,6 +101,7 @@ class Program {
   const std::vector<Instruction>& instructions() const { return instructions_; }
   Instruction& edit(std::size_t index) { return instructions_.at(index); }
   const std::optional<TensorId>& output() const { return output_; }
+  const std::vector<std::pair<TensorId, std::size_t>>& holds() const { return holds_; }
   // The index of the last instruction that touches each tensor, by id; 0 where none does.
   std::vector<std::size_t> last_touched() const;
 
@@ -110,6 +114,7 @@ class Program {
   std::vector<ProgramBlock> blocks_;
   std::vector<Instruction> instructions_;
   std::optional<TensorId> output_;
+  std::vector<std::pair<TensorId, std::size_t>> holds_;  // and the index
 };
 
 }  // namespace bench::kernels

@@ -10,21 +10,19 @@
 namespace bench::kernels {
 
 Recorder::Recorder(ProgramPlan& plan, Device& device, OperationCache& cache)
-    : plan_(plan),
-      device_(device),
-      cache_(cache),
-      extra_(plan.graph.nodes().size()),
-      values_(plan.graph.nodes().size()),
-      gradients_(plan.graph.nodes().size()),
-      saved_(plan.graph.nodes().size()) {
+    : plan_(plan), device_(device), cache_(cache), extra_(plan.graph.nodes().size()) {
   add_groups();
-  for (const Node& node : plan.graph.nodes()) {
-    bool moved = false;
-    if (node.layer != nullptr) {
-      const auto parameters = node.layer->parameters(plan.graph.place(moved_by_training_.size()));
-      moved = std::ranges::any_of(parameters, &LayerParameter::trained) ||
-              std::ranges::any_of(node.inputs, [&](Value input) { return moved_by_training_[input]; });
-    }
+  find_moved_by_training(false);
+}
+
+void Recorder::find_moved_by_training(bool with_input) {
+  moved_by_training_ = {with_input};
+  for (Value value = 1; value < plan_.graph.nodes().size(); ++value) {
+    const Node& node = plan_.graph[value];
+    const auto parameters = node.layer->parameters(plan_.graph.place(value));
+    const bool moved =
+        std::ranges::any_of(parameters, &LayerParameter::trained) ||
+        std::ranges::any_of(node.inputs, [&](Value input) { return moved_by_training_[input]; });
     moved_by_training_.push_back(moved);
   }
 }
@@ -49,11 +47,12 @@ void Recorder::add_groups() {
 }
 
 void Recorder::start_micro_batch(TensorId samples, std::string suffix) {
-  suffix_ = std::move(suffix);
-  values_.at(plan_.graph.image()) = samples;
-  for (auto& gradients : gradients_) {
-    gradients.clear();
-  }
+  const std::size_t nodes = plan_.graph.nodes().size();
+  now_.suffix_ = std::move(suffix);
+  now_.values_.resize(nodes);
+  now_.values_.at(plan_.graph.image()) = samples;
+  now_.gradients_.assign(nodes, {});
+  now_.saved_.resize(nodes);
 }
 
 void Recorder::forward(Value value) {
@@ -63,16 +62,21 @@ void Recorder::forward(Value value) {
 }
 
 void Recorder::forward_again(Value value) {
-  const std::string suffix = suffix_;
-  suffix_ += " again";
+  const std::string suffix = now_.suffix_;
+  now_.suffix_ += " again";
   again_ = true;
   forward(value);
   again_ = false;
-  suffix_ = suffix;
+  now_.suffix_ = suffix;
+}
+
+TensorId Recorder::total_input_gradient() {
+  current_ = plan_.graph.image();
+  return diff();
 }
 
 void Recorder::backward(Value value) {
-  if (!gradients_[value].empty()) {
+  if (!now_.gradients_[value].empty()) {
     current_ = value;
     prefix_ = "backward ";
     node().layer->backward(*this);
@@ -132,21 +136,21 @@ Arguments Recorder::sources() {
 }
 
 TensorId Recorder::fresh(const std::string& name, std::int64_t bytes, Content content) {
-  return plan_.program.tensor(name + suffix_, bytes, content);
+  return plan_.program.tensor(name + now_.suffix_, bytes, content);
 }
 
 TensorId Recorder::result() {
-  values_[current_] = fresh(name(), dst().bytes(), Content::activation);
-  return *values_[current_];
+  now_.values_[current_] = fresh(name(), dst().bytes(), Content::activation);
+  return *now_.values_[current_];
 }
 
 TensorId Recorder::save(Slot slot, const std::string& what, std::int64_t bytes, Content content) {
-  return saved_[current_][slot] = fresh(what + " of " + name(), bytes, content);
+  return now_.saved_[current_][slot] = fresh(what + " of " + name(), bytes, content);
 }
 
 std::optional<TensorId> Recorder::saved(Slot slot) const {
-  const auto at = saved_[current_].find(slot);
-  return at == saved_[current_].end() ? std::nullopt : std::optional(at->second);
+  const auto at = now_.saved_[current_].find(slot);
+  return at == now_.saved_[current_].end() ? std::nullopt : std::optional(at->second);
 }
 
 Activation Recorder::take_next_activation(TakesSlope slope) {
@@ -172,13 +176,13 @@ Activation Recorder::taken_activation() const {
 }
 
 const std::vector<TensorId>& Recorder::diff_parts(std::size_t most) {
-  std::vector<TensorId>& parts = gradients_[current_];
+  std::vector<TensorId>& parts = now_.gradients_[current_];
   while (parts.size() > most) {
     const TensorId one = parts.back();
     parts.pop_back();
     const TensorId other = parts.back();
     const TensorId sum = fresh("gradient of " + name(), dst().bytes(), Content::activation_gradient);
-    run("sum of gradients " + name() + suffix_, Elementwise{.tensor = dst(), .summands = 2},
+    run("sum of gradients " + name() + now_.suffix_, Elementwise{.tensor = dst(), .summands = 2},
         {{Slot::src, one}, {Slot::src1, other}, {Slot::dst, sum}}, {sum, {one}});
     parts.back() = sum;
   }
@@ -210,7 +214,7 @@ TensorId Recorder::in_layout(TensorId id, const Array& array, Layout layout, con
   }
   const TensorId made =
       fresh(fmt::format("{} in {}", name, name_of(layout)), wanted.tensor().bytes(), Content::activation);
-  run(fmt::format("{}{}{} (layout of {})", prefix_, this->name(), suffix_, name), copy,
+  run(fmt::format("{}{}{} (layout of {})", prefix_, this->name(), now_.suffix_, name), copy,
       {{Slot::src, id}, {Slot::dst, made}});
   copied_[{id, layout}] = {made, again_};
   return made;
@@ -295,7 +299,7 @@ void Recorder::pass_gradient_in_order(std::size_t index, TensorId gradient) {
 
 void Recorder::copy_gradients() {
   for (const GradientCopy& pending : std::exchange(pending_copies_, {})) {
-    run(fmt::format("{}{}{} (layout of a gradient)", prefix_, name(), suffix_), pending.copy,
+    run(fmt::format("{}{}{} (layout of a gradient)", prefix_, name(), now_.suffix_), pending.copy,
         {{Slot::src, pending.from}, {Slot::dst, pending.to}});
   }
 }
@@ -382,7 +386,7 @@ void Recorder::add_up_gradients() {
     const bool in_front = stored.block == plan_.groups.front().gradients;
     const Dtype dtype = in_front ? plan_.groups.front().dtype : Dtype::fp32;
     const TensorDesc row{1, stored.bytes / bytes_of(dtype), 1, 1, Layout::nhwc, dtype};
-    run("gradient sum " + name() + suffix_, Elementwise{.tensor = row, .summands = 2},
+    run("gradient sum " + name() + now_.suffix_, Elementwise{.tensor = row, .summands = 2},
         {{Slot::src, made}, {Slot::src1, total}, {Slot::dst, total}});
   }
   pending_.clear();

@@ -75,14 +75,28 @@ class Recorder {
   void set_extra(std::vector<ExtraBytes> extra) { extra_ = std::move(extra); }
   // `suffix` goes after the names; later micro-batches add to the gradients of earlier ones.
   void start_micro_batch(TensorId samples, std::string suffix = {});
+  // Results and gradients of a micro-batch so far. A pass that records several in turns swaps them in and
+  // out.
+  class MicroBatch {
+    friend class Recorder;
+    std::string suffix_;
+    std::vector<std::optional<TensorId>> values_;   // by node, as the following; the latest results
+    std::vector<std::vector<TensorId>> gradients_;  // contributed so far
+    std::vector<std::map<Slot, TensorId>> saved_;
+  };
+  void swap(MicroBatch& other) { std::swap(now_, other); }
+  // The gradient of the network's input is wanted too. Called before anything is recorded.
+  void want_input_gradient() { find_moved_by_training(true); }
+  // The sum of what the backward pass contributed to it.
+  TensorId total_input_gradient();
   void forward(Value value);
   // Once more, for a backward pass that finds the first result gone.
   void forward_again(Value value);
   // Records the operations from the gradients contributed to the layer's result to those of its inputs and
   // parameters. Skips a layer whose result has no part in the loss.
   void backward(Value value);
-  TensorId value(Value value) const { return values_.at(value).value(); }
-  void contribute(Value value, TensorId gradient) { gradients_.at(value).push_back(gradient); }
+  TensorId value(Value value) const { return now_.values_.at(value).value(); }
+  void contribute(Value value, TensorId gradient) { now_.gradients_.at(value).push_back(gradient); }
   // The operation of a layer that has one with this much memory for a faster algorithm; nullptr otherwise.
   std::shared_ptr<Operation> with_extra(Value value, const ExtraBytes& extra);
 
@@ -138,7 +152,7 @@ class Recorder {
   // A new tensor for the result.
   TensorId result();
   // The result is what an input is, in the same memory.
-  void pass_on(TensorId input) { values_[current_] = input; }
+  void pass_on(TensorId input) { now_.values_[current_] = input; }
   // The result that the forward pass left.
   TensorId output() const { return value(current_); }
   // A tensor that the forward pass keeps for the backward pass, by the slot that it is read from.
@@ -203,7 +217,7 @@ class Recorder {
   void record(const Spec& spec, const Arguments& arguments, const InPlace& in_place = {},
               const std::string& label = {}) {
     Instruction made =
-        instruction(prefix_ + node().name + suffix_ + label, spec, make(spec), arguments, in_place);
+        instruction(prefix_ + node().name + now_.suffix_ + label, spec, make(spec), arguments, in_place);
     made.layers = {current_};
     add_parameters(made);
     plan_.program.run(std::move(made));
@@ -246,6 +260,7 @@ class Recorder {
   TensorId in_layout(TensorId id, const Array& array, Layout layout, const std::string& name);
   void copy_gradients();
   void add_groups();
+  void find_moved_by_training(bool with_input);
   // Gives the instruction the layer's parameters; places them where it is the first that has them.
   void add_parameters(Instruction& instruction);
   const PlannedParameter& declare(Value layer, const SlotInfo& slot,
@@ -260,10 +275,8 @@ class Recorder {
   ProgramPlan& plan_;
   Device& device_;
   OperationCache& cache_;
-  std::vector<ExtraBytes> extra_;                 // by node, as the following
-  std::vector<std::optional<TensorId>> values_;   // the latest results
-  std::vector<std::vector<TensorId>> gradients_;  // contributed so far
-  std::vector<std::map<Slot, TensorId>> saved_;
+  std::vector<ExtraBytes> extra_;  // by node
+  MicroBatch now_;
   struct Taken {
     Activation activation = Activation::none;
     TakesSlope slope = TakesSlope::no;
@@ -288,7 +301,6 @@ class Recorder {
   bool again_ = false;
   Value current_ = 0;
   std::string prefix_;
-  std::string suffix_;
 };
 
 }  // namespace bench::kernels

@@ -104,6 +104,10 @@ LossScale Trainer::loss_scale() const {
 
 void Trainer::set_batch(std::span<const Sample> samples, std::span<const std::int32_t> labels) {
   set_input(samples);
+  set_labels(labels);
+}
+
+void Trainer::set_labels(std::span<const std::int32_t> labels) {
   const TrainingParts& training = *plan_.training;
   const auto labels_each = static_cast<std::size_t>(plan_.target.batch * training.rows);
   for (std::size_t micro_batch = 0; micro_batch < training.labels.size(); ++micro_batch) {

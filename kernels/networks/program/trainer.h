@@ -18,6 +18,7 @@ class Trainer : public ProgramRunner {
   // Sample i becomes samples[i mod samples.size()]; row r of it gets the label
   // labels[(i · rows + r) mod labels.size()].
   void set_batch(std::span<const Sample> samples, std::span<const std::int32_t> labels);
+  void set_labels(std::span<const std::int32_t> labels);  // of it alone
 
   // Parameters as initialised from the seed, the optimizer's state and the loss scale as at the start.
   void restart();

@@ -15,6 +15,7 @@
 #include "kernels/workloads/network/infer.h"
 #include "kernels/workloads/network/parallel_train.h"
 #include "kernels/workloads/network/stage.h"
+#include "kernels/workloads/network/stage_train.h"
 #include "kernels/workloads/network/train.h"
 #include "kernels/workloads/options.h"
 #include "kernels/workloads/reference_answers.h"
@@ -200,12 +201,17 @@ class ConfiguredTraining final : public ConfiguredNetwork {
     return std::make_unique<TrainWorkload>(point(), reference_, device);
   }
   std::unique_ptr<RankWorkload> make_part(Device& device, RankGroup& ranks) const override {
+    if (point().stage) {
+      return std::make_unique<StageTrainWorkload>(point(), ranks, device);
+    }
     return std::make_unique<ParallelTrainWorkload>(point(), bucket_, ranks, device);
   }
 
  private:
   bool trains() const override { return true; }
-  ProgramPlan program(Device& device) const override { return plan_training(point(), device); }
+  ProgramPlan program(Device& device) const override {
+    return point().stage ? plan_stage_training(point(), device).plan : plan_training(point(), device);
+  }
 
   std::int64_t bucket_;
   std::shared_ptr<GradientReference> reference_;
@@ -279,12 +285,15 @@ WorkloadType network_workload(const NetworkSource& source) {
     if (source.build_small) {
       point.small_graphs = [source, spec] { return source.build_small(spec); };
     }
+    point.stage = stage_place(source.name, point.graph, spec);
     if (spec.mode == "train") {
+      if (point.stage) {
+        point.training = staged(point.training, *point.stage);
+      }
       auto reference =
           gradients->of(question_of(source, spec), [] { return std::make_shared<GradientReference>(); });
       return std::make_shared<ConfiguredTraining>(std::move(point), spec.bucket, std::move(reference));
     }
-    point.stage = stage_place(source.name, point.graph, spec);
     auto expected = answers->of(question_of(source, spec), expected_logits(point));
     return std::make_shared<ConfiguredInference>(std::move(point), std::move(expected));
   };

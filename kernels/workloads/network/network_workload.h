@@ -11,6 +11,7 @@
 #include "kernels/networks/eager/terms.h"
 #include "kernels/networks/graph/graph.h"
 #include "kernels/networks/models/network.h"
+#include "kernels/networks/passes/stages.h"
 #include "kernels/networks/passes/training.h"
 
 namespace bench::kernels {
@@ -18,13 +19,6 @@ namespace bench::kernels {
 // stream queues operation by operation; graph records the step once and starts it as a whole, which spares
 // the host's work for each launch.
 enum class Launch { stream, graph };
-
-// A rank's part of a network whose layers are cut into stages, one for each rank.
-struct StagePlace {
-  int stage = 0;
-  int stages = 1;
-  std::int64_t micro_batches = 1;  // equal parts of the batch, one behind the other
-};
 
 // A point of the workload: the network and the options of its step, read once from the command line.
 struct NetworkPoint {
@@ -34,7 +28,7 @@ struct NetworkPoint {
   std::uint64_t seed = 1;
   Launch launch = Launch::stream;
   TrainOptions training{};            // of mode train
-  std::optional<StagePlace> stage{};  // of mode infer
+  std::optional<StagePlace> stage{};  // where each rank has one; the micro-batches are the step's
   bool is_file = false;               // the network was read from one
   // The network at small sizes, the smallest first: its gradient is compared with the slow reference's.
   std::function<std::vector<Graph>()> small_graphs{};

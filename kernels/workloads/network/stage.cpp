@@ -11,6 +11,7 @@
 
 #include "bench/error.h"
 #include "kernels/networks/passes/inference.h"
+#include "kernels/networks/passes/stage_training.h"
 #include "kernels/networks/passes/stages.h"
 #include "kernels/workloads/network/infer.h"
 #include "kernels/workloads/options.h"
@@ -19,9 +20,16 @@ namespace bench::kernels {
 namespace {
 
 constexpr std::int64_t kMostPipelined = 65'536;
+constexpr std::int64_t kMostTrained = 64;  // the plan has all tensors of each
 
-// Throws Unsupported.
-std::int64_t accepted_micro_batches(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
+const NetworkPoint& accepted(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
+  require_own_stage(point, ranks, device);
+  return point;
+}
+
+}  // namespace
+
+void require_own_stage(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
   if (!point.stage || point.stage->stages != ranks.size() || point.stage->stage != ranks.rank()) {
     throw std::logic_error("a rank was given another one's stage");
   }
@@ -32,10 +40,7 @@ std::int64_t accepted_micro_batches(const NetworkPoint& point, const RankGroup& 
   if (point.launch != Launch::stream) {
     throw Unsupported("a step that ranks do together is not recorded: give --launch stream");
   }
-  return point.stage->micro_batches;
 }
-
-}  // namespace
 
 std::optional<StagePlace> stage_place(const std::string& network, const Graph& graph,
                                       const WorkloadSpec& spec) {
@@ -43,16 +48,28 @@ std::optional<StagePlace> stage_place(const std::string& network, const Graph& g
   if (!stage) {
     return std::nullopt;
   }
-  const WholeOption micro_batches{"micro-batches", 1, 1, kMostPipelined, ""};
-  const StagePlace place{
-      .stage = static_cast<int>(*stage), .stages = spec.ranks, .micro_batches = micro_batches.read(spec)};
+  const bool trains = spec.mode == "train";
+  const WholeOption micro_batches{"micro-batches", 1, 1, trains ? kMostTrained : kMostPipelined, ""};
+  const WordOption<Balance> balance{.name = "balance",
+                                    .default_value = "compute",
+                                    .words = {{"compute", Balance::compute}, {"memory", Balance::memory}},
+                                    .help = ""};
+  const StagePlace place{.stage = static_cast<int>(*stage),
+                         .stages = spec.ranks,
+                         .micro_batches = micro_batches.read(spec),
+                         .balance = balance.read(spec)};
   if (spec.batch % place.micro_batches != 0) {
     throw UsageError(fmt::format(
         "--micro-batches: '{0}' was given; accepted: divisors of every batch, and {0} is not one of {1}",
         place.micro_batches, spec.batch));
   }
-  if (const std::size_t most = cut_places(fuse_for_inference(graph)).size() + 1;
-      static_cast<std::size_t>(place.stages) > most) {
+  if (const std::string given = option_text(spec, "accumulate", "1"); trains && given != "1") {
+    throw UsageError(fmt::format(
+        "--accumulate: '{}' was given with --split layers, which accumulates over --micro-batches", given));
+  }
+  const std::vector<Graph::Value> places =
+      trains ? training_cut_places(graph) : cut_places(fuse_for_inference(graph));
+  if (const std::size_t most = places.size() + 1; static_cast<std::size_t>(place.stages) > most) {
     throw UsageError(fmt::format(
         "--split: layers over {} ranks was given; {} can be cut into at most {} {}: give --cards {}",
         place.stages, network, most, most == 1 ? "stage" : "stages", most));
@@ -64,8 +81,9 @@ std::optional<StagePlace> stage_place(const std::string& network, const Graph& g
 ProgramPlan plan_stage(const NetworkPoint& point, Device& device) {
   const StagePlace& place = point.stage.value();
   const Graph whole = fuse_for_inference(point.graph);
-  const Stage stage = cut_into_stages(whole, static_cast<std::size_t>(place.stages))
-                          .at(static_cast<std::size_t>(place.stage));
+  const Stage stage =
+      cut_into_stages(whole, StretchCosts(static_cast<std::size_t>(place.stages), compute_costs(whole)))
+          .at(static_cast<std::size_t>(place.stage));
   Target target{.batch = point.batch / place.micro_batches,
                 .dtype = point.dtype,
                 .layouts = layouts_for(device, point.dtype),
@@ -87,7 +105,7 @@ StageWorkload::StageWorkload(const NetworkPoint& point, std::shared_ptr<Referenc
     : ranks_(ranks),
       device_(device),
       expected_(std::move(expected)),
-      micro_batches_(accepted_micro_batches(point, ranks, device)),
+      micro_batches_(accepted(point, ranks, device).stage->micro_batches),
       runner_(plan_stage(point, device), device, point.seed) {
   for (std::uint64_t index = 0; index < distinct_samples(point.graph); ++index) {
     samples_.push_back(seeded_sample(point.graph, point.seed, index));

@@ -20,11 +20,13 @@
 
 namespace bench::kernels {
 
-// From the spec's options `stage`, the number of a rank's stage of as many as the spec has ranks, and
-// `micro-batches`; nullopt where there is no stage. Throws UsageError where the network cannot be cut into so
-// many, or the batch into so many parts.
+// From the spec's options `stage`, the number of a rank's stage of as many as the spec has ranks,
+// `micro-batches` and `balance`; nullopt where there is no stage. Throws UsageError where the network cannot
+// be cut into so many, or the batch into so many parts.
 std::optional<StagePlace> stage_place(const std::string& network, const Graph& graph,
                                       const WorkloadSpec& spec);
+// Throws std::logic_error where the point's stage is not this rank's, and Unsupported.
+void require_own_stage(const NetworkPoint& point, const RankGroup& ranks, const Device& device);
 
 // The point's stage for one micro-batch. Throws Unsupported.
 ProgramPlan plan_stage(const NetworkPoint& point, Device& device);

@@ -15,26 +15,6 @@
 namespace bench::kernels {
 namespace {
 
-// Labels of sample number `index`: one for each row. Where a network of tokens answers at every position with
-// a score for each token, the one that follows. Otherwise neighbouring rows often share one, as the pixels of
-// an object do.
-std::vector<std::int32_t> seeded_labels(const ProgramPlan& plan, std::uint64_t seed, std::uint64_t index) {
-  constexpr std::uint64_t kRun = 64;  // rows
-  const TrainingParts& step = *plan.training;
-  const auto& tokens = plan.graph.tokens();
-  std::vector<std::int32_t> labels;
-  if (tokens && step.rows == tokens->sequence && step.classes == tokens->vocabulary) {
-    labels = seeded_tokens(*tokens, tokens->sequence + 1, seed, index);
-    labels.erase(labels.begin());
-    return labels;
-  }
-  for (std::uint64_t row = 0; row < static_cast<std::uint64_t>(step.rows); ++row) {
-    labels.push_back(static_cast<std::int32_t>((seed + 7 * index + row / kRun) %
-                                               static_cast<std::uint64_t>(step.classes)));
-  }
-  return labels;
-}
-
 NetworkPoint training_point(const NetworkType& network, WorkloadSpec spec) {
   spec.mode = "train";
   return read_point(network, spec);
@@ -76,16 +56,34 @@ std::optional<std::string> why_not_trained(const Graph& graph) {
   return std::nullopt;
 }
 
+std::vector<std::int32_t> seeded_labels(const Graph& graph, const TrainingParts& step, std::uint64_t seed,
+                                        std::uint64_t first, std::uint64_t count) {
+  constexpr std::uint64_t kRun = 64;  // rows
+  const auto& tokens = graph.tokens();
+  std::vector<std::int32_t> labels;
+  for (std::uint64_t index = first; index < first + count; ++index) {
+    if (tokens && step.rows == tokens->sequence && step.classes == tokens->vocabulary) {
+      const auto text = seeded_tokens(*tokens, tokens->sequence + 1, seed, index);
+      labels.insert(labels.end(), text.begin() + 1, text.end());
+      continue;
+    }
+    for (std::uint64_t row = 0; row < static_cast<std::uint64_t>(step.rows); ++row) {
+      labels.push_back(static_cast<std::int32_t>((seed + 7 * index + row / kRun) %
+                                                 static_cast<std::uint64_t>(step.classes)));
+    }
+  }
+  return labels;
+}
+
 void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round, std::uint64_t rounds) {
   constexpr std::uint64_t kSamples = 8;  // distinct ones in a batch
+  const Graph& graph = trainer.plan().graph;
   std::vector<Sample> samples;
-  std::vector<std::int32_t> labels;
   for (std::uint64_t index = round * kSamples; index < (round + rounds) * kSamples; ++index) {
-    samples.push_back(seeded_sample(trainer.plan().graph, seed, index));
-    const std::vector<std::int32_t> of_sample = seeded_labels(trainer.plan(), seed, index);
-    labels.insert(labels.end(), of_sample.begin(), of_sample.end());
+    samples.push_back(seeded_sample(graph, seed, index));
   }
-  trainer.set_batch(samples, labels);
+  trainer.set_batch(
+      samples, seeded_labels(graph, *trainer.plan().training, seed, round * kSamples, rounds * kSamples));
 }
 
 TrainWorkload::TrainWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device)

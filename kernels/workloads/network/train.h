@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/workload.h"
 #include "kernels/networks/program/trainer.h"
@@ -19,6 +20,11 @@ ProgramPlan plan_training(const NetworkPoint& point, Device& device);
 // The same of a spec. Throws UsageError too.
 ProgramPlan plan_training(const NetworkType& network, const WorkloadSpec& spec, Device& device);
 
+// Labels of `count` samples of the network from number `first` on, one for each row that the step's loss
+// reads. Where a network of tokens answers at every position with a score for each token, the one that
+// follows. Otherwise neighbouring rows often share one, as the pixels of an object do.
+std::vector<std::int32_t> seeded_labels(const Graph& graph, const TrainingParts& step, std::uint64_t seed,
+                                        std::uint64_t first, std::uint64_t count);
 // The samples and labels of so many rounds from number `round` on, of eight distinct ones each.
 void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round = 0,
                       std::uint64_t rounds = 1);

@@ -25,13 +25,13 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-double costliest(const std::vector<double>& costs, const std::vector<std::size_t>& ends) {
+double costliest(const StretchCosts& costs, const std::vector<std::size_t>& ends) {
   double most = 0;
   std::size_t first = 0;
-  for (const std::size_t last : ends) {
+  for (std::size_t stage = 0; stage < ends.size(); ++stage) {
     double sum = 0;
-    for (; first <= last; ++first) {
-      sum += costs[first];
+    for (; first <= ends[stage]; ++first) {
+      sum += costs[stage][first];
     }
     most = std::max(most, sum);
   }
@@ -39,40 +39,51 @@ double costliest(const std::vector<double>& costs, const std::vector<std::size_t
 }
 
 // Of all ways to cut.
-double least_costliest(const std::vector<double>& costs, std::size_t stages) {
+double least_costliest(const StretchCosts& costs) {
+  const std::size_t stretches = costs.front().size();
   double least = 1e300;
-  for (unsigned cuts = 0; cuts < 1U << (costs.size() - 1); ++cuts) {
+  for (unsigned cuts = 0; cuts < 1U << (stretches - 1); ++cuts) {
     std::vector<std::size_t> ends;
-    for (std::size_t i = 0; i + 1 < costs.size(); ++i) {
+    for (std::size_t i = 0; i + 1 < stretches; ++i) {
       if ((cuts >> i & 1U) != 0) {
         ends.push_back(i);
       }
     }
-    ends.push_back(costs.size() - 1);
-    if (ends.size() == stages) {
+    ends.push_back(stretches - 1);
+    if (ends.size() == costs.size()) {
       least = std::min(least, costliest(costs, ends));
     }
   }
   return least;
 }
 
+// Where a stretch costs every stage as much, and where it costs each something else.
 TEST(BalancedStages, AreAsCheapAsTheBestOfAllWays) {
   std::mt19937 random(7);
   for (int tried = 0; tried < 300; ++tried) {
-    std::vector<double> costs(1 + random() % 9);
-    for (double& cost : costs) {
-      cost = random() % 4 == 0 ? 0 : static_cast<double>(random() % 1000);
-    }
-    for (std::size_t stages = 1; stages <= costs.size(); ++stages) {
-      const auto ends = balanced(costs, stages);
+    std::vector<double> stretches(1 + random() % 9);
+    const auto draw = [&] { return random() % 4 == 0 ? 0 : static_cast<double>(random() % 1000); };
+    std::ranges::generate(stretches, draw);
+    for (std::size_t stages = 1; stages <= stretches.size(); ++stages) {
+      StretchCosts costs(stages, stretches);
+      for (std::vector<double>& of_stage : costs) {
+        if (tried % 2 == 1) {
+          std::ranges::generate(of_stage, draw);
+        }
+      }
+      const auto ends = balanced(costs);
       ASSERT_EQ(ends.size(), stages);
-      EXPECT_EQ(ends.back(), costs.size() - 1);
+      EXPECT_EQ(ends.back(), stretches.size() - 1);
       EXPECT_EQ(std::ranges::adjacent_find(ends, std::greater_equal<>()), ends.end());
-      EXPECT_EQ(costliest(costs, ends), least_costliest(costs, stages)) << ::testing::PrintToString(costs);
+      EXPECT_EQ(costliest(costs, ends), least_costliest(costs)) << ::testing::PrintToString(costs);
     }
-    EXPECT_THROW(balanced(costs, costs.size() + 1), std::invalid_argument);
+    EXPECT_THROW(balanced(StretchCosts(stretches.size() + 1, stretches)), std::invalid_argument);
   }
-  EXPECT_THROW(balanced({1, 2}, 0), std::invalid_argument);
+  EXPECT_THROW(balanced({}), std::invalid_argument);
+}
+
+std::vector<Stage> cut_by_compute(const Graph& graph, std::size_t stages) {
+  return cut_into_stages(graph, StretchCosts(stages, compute_costs(graph)));
 }
 
 TEST(CutPlaces, AreWhereOneValueCrosses) {
@@ -107,7 +118,7 @@ TEST(CutPlaces, LayersThatNothingReadsDoNotMatter) {
   Graph one({8, 6, 6});
   one.conv2d("a", one.image(), {.channels = 8});
   EXPECT_THAT(cut_places(one), IsEmpty());
-  EXPECT_THROW(cut_into_stages(one, 2), std::invalid_argument);
+  EXPECT_THROW(cut_by_compute(one, 2), std::invalid_argument);
 }
 
 // Stages hold every layer once, and what they compute, one behind the other, is what the network computes.
@@ -122,7 +133,7 @@ TEST(Stages, ComputeWhatTheNetworkComputes) {
     const std::vector<Sample> samples{seeded_sample(whole, 1, 0), seeded_sample(whole, 1, 1)};
     const auto expected = reference_outputs(whole, samples, 1);
     for (std::size_t stages = 1; stages <= std::min<std::size_t>(4, cut_places(whole).size() + 1); ++stages) {
-      const std::vector<Stage> cut = cut_into_stages(whole, stages);
+      const std::vector<Stage> cut = cut_by_compute(whole, stages);
       ASSERT_EQ(cut.size(), stages);
       std::multiset<std::string> names;
       double cost = 0;
@@ -155,7 +166,7 @@ TEST(Stages, AreBalancedByMultiplyAdds) {
   const Graph whole = fuse_for_inference(build_network(*registry<NetworkType>().find("resnet18"), spec));
   for (const std::size_t stages : {2, 3, 4}) {
     double most = 0;
-    for (const Stage& stage : cut_into_stages(whole, stages)) {
+    for (const Stage& stage : cut_by_compute(whole, stages)) {
       most = std::max(most, stage.cost);
     }
     EXPECT_LT(most, 1.4 * static_cast<double>(whole.macs()) / static_cast<double>(stages)) << stages;
@@ -165,7 +176,7 @@ TEST(Stages, AreBalancedByMultiplyAdds) {
 // The head's table is the embedding's, which lies in another stage: it is drawn alike there.
 TEST(Stages, ATableThatTwoStagesShareIsInBoth) {
   const Graph whole = fuse_for_inference(gpt(kTinyGpt));
-  const std::vector<Stage> cut = cut_into_stages(whole, 3);
+  const std::vector<Stage> cut = cut_by_compute(whole, 3);
   const Graph last = stage_graph(whole, cut.back());
   ASSERT_TRUE(whole[whole.output()].shares.has_value());
   EXPECT_FALSE(last[last.output()].shares.has_value());

@@ -1,0 +1,337 @@
+#include "kernels/workloads/network/stage_train.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "bench/error.h"
+#include "bench/measure/fingerprint.h"
+#include "bench/measure/units.h"
+#include "bench/registry.h"
+#include "kernels/workloads/network/gradient_check.h"
+#include "kernels/workloads/network/stage.h"
+#include "kernels/workloads/network/train.h"
+
+namespace bench::kernels {
+namespace {
+
+constexpr double kStageTolerance = 1e-5;
+constexpr std::uint64_t kDistinctSamples = 9;  // no divisor of usual micro-batches, which so differ
+
+StageTraining accepted_stage(const NetworkPoint& point, const RankGroup& ranks, Device& device) {
+  require_own_stage(point, ranks, device);
+  if (point.dtype != Dtype::fp32) {
+    throw Unsupported(fmt::format("stages are trained in fp32, not in {}", name_of(point.dtype)));
+  }
+  return plan_stage_training(point, device);
+}
+
+std::vector<Sample> distinct_batch(const NetworkPoint& point) {
+  std::vector<Sample> samples;
+  for (std::uint64_t index = 0; index < kDistinctSamples; ++index) {
+    samples.push_back(seeded_sample(point.graph, point.seed, index));
+  }
+  return samples;
+}
+
+std::vector<std::int32_t> distinct_labels(const NetworkPoint& point, const Trainer& trainer) {
+  return seeded_labels(point.graph, *trainer.plan().training, point.seed, 0, kDistinctSamples);
+}
+
+double norm_of(const std::vector<float>& values) {
+  double squares = 0;
+  for (const float value : values) {
+    squares += static_cast<double>(value) * static_cast<double>(value);
+  }
+  return std::sqrt(squares);
+}
+
+double difference_norm(const std::vector<float>& a, const std::vector<float>& b) {
+  std::vector<float> difference(a.size());
+  std::ranges::transform(a, b, difference.begin(), std::minus<>());
+  return norm_of(difference);
+}
+
+// The whole network's step with the same micro-batches, on a device of its own: no part of the memory that is
+// measured.
+class WholeNetwork {
+ public:
+  WholeNetwork(NetworkPoint point, const Device& measured)
+      : device_(registry<DeviceKind>().find(measured.info().kind)->open(measured.info().id)) {
+    point.stage.reset();
+    ProgramPlan plan = plan_training(point, *device_);
+    const std::int64_t needed = plan.memory().peak;
+    if (needed > device_->info().available_bytes / 10 * 8) {
+      not_computed_ = fmt::format("the whole network on one rank needs {}, and {} are free",
+                                  format_bytes(needed), format_bytes(device_->info().available_bytes));
+      return;
+    }
+    try {
+      trainer_.emplace(std::move(plan), *device_, point.seed);
+    } catch (const OutOfMemory& error) {
+      not_computed_ = error.what();
+      return;
+    }
+    trainer_->set_batch(distinct_batch(point), distinct_labels(point, *trainer_));
+    trainer_->run_gradients();
+  }
+
+  const std::string& not_computed() const { return not_computed_; }
+  double norm() {
+    double squares = 0;
+    for (std::size_t index = 0; index < trainer_->plan().parameters.size(); ++index) {
+      squares += std::pow(trainer_->gradient_norm(index), 2);
+    }
+    return std::sqrt(squares);
+  }
+  std::vector<float> gradient(const ParameterOwner& owner) {
+    const auto& parameters = trainer_->plan().parameters;
+    const auto at = std::ranges::find_if(parameters, [&](const PlannedParameter& parameter) {
+      return parameter.layer == owner.layer && parameter.slot == owner.slot;
+    });
+    return trainer_->gradient(static_cast<std::size_t>(at - parameters.begin()));
+  }
+
+ private:
+  std::unique_ptr<Device> device_;
+  std::optional<Trainer> trainer_;
+  std::string not_computed_;
+};
+
+}  // namespace
+
+TrainOptions staged(TrainOptions options, const StagePlace& place) {
+  options.accumulate = place.micro_batches;
+  options.ranks = 1;  // that add up gradients
+  options.update_slice = 0;
+  options.shared_slice = 0;
+  return options;
+}
+
+StageTraining plan_stage_training(const NetworkPoint& point, Device& device) {
+  const Target target{.batch = point.batch / point.training.accumulate,
+                      .dtype = point.dtype,
+                      .layouts = layouts_for(device, Dtype::fp32),
+                      .implementation = {}};
+  return plan_stage_training(point.graph, target, point.training, point.stage.value(), device);
+}
+
+StageTrainWorkload::StageTrainWorkload(const NetworkPoint& point, RankGroup& ranks, Device& device)
+    : StageTrainWorkload(point, accepted_stage(point, ranks, device), ranks, device) {}
+
+StageTrainWorkload::StageTrainWorkload(const NetworkPoint& point, StageTraining training, RankGroup& ranks,
+                                       Device& device)
+    : point_(point),
+      ranks_(ranks),
+      device_(device),
+      passes_(std::move(training.passes)),
+      shared_(std::move(training.shared)),
+      owners_(std::move(training.owners)),
+      trainer_(std::move(training.plan), device, point.seed) {
+  if (is_first()) {
+    trainer_.set_input(distinct_batch(point_));
+  }
+  if (is_last()) {
+    trainer_.set_labels(distinct_labels(point_, trainer_));
+  }
+}
+
+// Time within the library counts as waiting: meanwhile nothing is computed.
+void StageTrainWorkload::within_library(const std::function<void()>& call) {
+  const auto start = std::chrono::steady_clock::now();
+  call();
+  waited_ns_ += std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
+}
+
+Collective StageTrainWorkload::message(CollectiveKind kind, TensorId tensor, int peer) const {
+  std::byte* const data = trainer_.address(tensor);
+  return {.kind = kind,
+          .from = data,
+          .to = data,
+          .bytes = trainer_.plan().program.tensors()[tensor].bytes,
+          .peer = peer};
+}
+
+// What a pass sends may still be on its way while the next pass's data is received: a neighbour sends first
+// too.
+void StageTrainWorkload::run_gradients() {
+  waited_ns_ = 0;
+  std::unique_ptr<PendingCollective> sent;
+  const auto finish_sending = [&] {
+    if (sent != nullptr) {
+      within_library([&] { sent->wait(); });
+      sent.reset();
+    }
+  };
+  for (const StagePass& pass : passes_) {
+    const int forward = pass.kind == PassKind::forward ? 1 : -1;
+    if (pass.received) {
+      within_library(
+          [&] { ranks_.run(message(CollectiveKind::receive, *pass.received, ranks_.rank() - forward)); });
+    }
+    finish_sending();
+    trainer_.run_part(pass.begin, pass.end);
+    device_.synchronize();
+    if (pass.sent) {
+      within_library(
+          [&] { sent = ranks_.start(message(CollectiveKind::send, *pass.sent, ranks_.rank() + forward)); });
+    }
+  }
+  finish_sending();
+  for (const SharedGradient& shared : shared_) {
+    add_up(shared);
+  }
+}
+
+void StageTrainWorkload::add_up(const SharedGradient& shared) {
+  const int first = shared.stages.front();
+  if (ranks_.rank() != first) {
+    within_library([&] {
+      ranks_.run(message(CollectiveKind::send, shared.gradient, first));
+      ranks_.run(message(CollectiveKind::receive, shared.gradient, first));
+    });
+    return;
+  }
+  for (std::size_t other = 1; other < shared.stages.size(); ++other) {
+    within_library(
+        [&] { ranks_.run(message(CollectiveKind::receive, shared.received, shared.stages[other])); });
+    trainer_.run_part(shared.sums[other - 1], shared.sums[other - 1] + 1);
+  }
+  device_.synchronize();
+  for (std::size_t other = 1; other < shared.stages.size(); ++other) {
+    within_library([&] { ranks_.run(message(CollectiveKind::send, shared.gradient, shared.stages[other])); });
+  }
+}
+
+void StageTrainWorkload::step() {
+  run_gradients();
+  trainer_.run_optimizer();
+}
+
+std::vector<std::vector<float>> StageTrainWorkload::gradients() {
+  std::vector<std::vector<float>> all;
+  for (std::size_t index = 0; index < owners_.size(); ++index) {
+    all.push_back(trainer_.gradient(index));
+  }
+  return all;
+}
+
+StageTrainWorkload::Expected StageTrainWorkload::expected_gradients() {
+  std::string own(sizeof(ParameterOwner) * owners_.size(), '\0');
+  std::memcpy(own.data(), owners_.data(), own.size());
+  const std::vector<std::string> wanted = texts_of(ranks_, own);
+  std::optional<WholeNetwork> whole;
+  if (is_first()) {
+    whole.emplace(point_, device_);
+  }
+  Expected expected{.not_computed = texts_of(ranks_, whole ? whole->not_computed() : "").front()};
+  if (!expected.not_computed.empty()) {
+    return expected;
+  }
+  const auto hand_over = [&](void* data, std::size_t bytes, int to) {
+    if (to != 0) {
+      ranks_.run({.kind = is_first() ? CollectiveKind::send : CollectiveKind::receive,
+                  .from = data,
+                  .to = data,
+                  .bytes = static_cast<std::int64_t>(bytes),
+                  .peer = is_first() ? to : 0});
+    }
+  };
+  if (!is_first()) {
+    hand_over(&expected.norm, sizeof expected.norm, ranks_.rank());
+    expected.gradients = gradients();  // of these sizes
+    for (std::vector<float>& gradient : expected.gradients) {
+      hand_over(gradient.data(), sizeof(float) * gradient.size(), ranks_.rank());
+    }
+    return expected;
+  }
+  expected.norm = whole->norm();
+  for (int rank = 0; rank < ranks_.size(); ++rank) {
+    hand_over(&expected.norm, sizeof expected.norm, rank);
+    const std::string& text = wanted[static_cast<std::size_t>(rank)];
+    std::vector<ParameterOwner> owners(text.size() / sizeof(ParameterOwner));
+    std::memcpy(owners.data(), text.data(), text.size());
+    for (const ParameterOwner& owner : owners) {
+      std::vector<float> gradient = whole->gradient(owner);
+      hand_over(gradient.data(), sizeof(float) * gradient.size(), rank);
+      if (rank == 0) {
+        expected.gradients.push_back(std::move(gradient));
+      }
+    }
+  }
+  return expected;
+}
+
+bool StageTrainWorkload::copies_are_alike() {
+  std::string own;  // a line for each
+  for (const SharedGradient& shared : shared_) {
+    const auto at =
+        std::ranges::find(trainer_.plan().parameters, shared.gradient, &PlannedParameter::gradient);
+    const auto index = static_cast<std::size_t>(at - trainer_.plan().parameters.begin());
+    const std::vector<float> values = trainer_.parameter(index);
+    const std::string bits(reinterpret_cast<const char*>(values.data()), sizeof(float) * values.size());
+    own += fmt::format("{} {} {}\n", owners_[index].layer, name_of(owners_[index].slot), fingerprint(bits));
+  }
+  std::map<std::string, std::string> known;
+  bool alike = true;
+  for (const std::string& text : texts_of(ranks_, own)) {
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = text.find('\n', begin);
+      const std::string line = text.substr(begin, end - begin);
+      const std::size_t name = line.rfind(' ');
+      const auto [at, added] = known.emplace(line.substr(0, name), line.substr(name));
+      alike = alike && (added || at->second == line.substr(name));
+      begin = end + 1;
+    }
+  }
+  return alike;
+}
+
+Verification StageTrainWorkload::verify() {
+  trainer_.restart();
+  run_gradients();
+  const std::vector<std::vector<float>> found = gradients();
+  const Expected expected = expected_gradients();
+  run_gradients();
+  const bool repeats = gradients() == found;
+  step();
+  const bool alike = copies_are_alike();
+  trainer_.restart();
+
+  Verification verification;
+  verification.tolerance = kStageTolerance;
+  verification.detail = fmt::format("stage {} of {}: ", ranks_.rank() + 1, ranks_.size());
+  std::size_t worst = 0;
+  for (std::size_t index = 0; index < expected.gradients.size(); ++index) {
+    const double norm = std::max(norm_of(expected.gradients[index]), kLeastShare * expected.norm);
+    const double error = difference_norm(found[index], expected.gradients[index]) / norm;
+    if (!(error <= verification.error)) {
+      verification.error = error;
+      worst = index;
+    }
+  }
+  if (!expected.gradients.empty()) {
+    const PlannedParameter& parameter = trainer_.plan().parameters[worst];
+    verification.detail += fmt::format("its gradients against the whole network's; the worst: {} {}",
+                                       trainer_.plan().graph[parameter.layer].name, name_of(parameter.slot));
+  }
+  if (!repeats) {
+    verification.detail += "; a repeat has other bits";
+  }
+  if (!alike) {
+    verification.detail += "; stages that share a parameter have different values";
+  }
+  const bool right = verification.error <= kStageTolerance && repeats && alike;
+  verification.passed = right && expected.not_computed.empty();
+  if (right) {
+    verification.not_checked = expected.not_computed;
+  }
+  return verification;
+}
+
+}  // namespace bench::kernels

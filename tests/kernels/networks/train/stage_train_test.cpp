@@ -1,0 +1,246 @@
+// Training steps of ranks that have a stage of a network each, on threads of one process.
+#include "kernels/workloads/network/stage_train.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "../networks_fixture.h"
+#include "../onnx/network_files.h"
+#include "../tiny_networks.h"
+#include "bench/error.h"
+#include "kernels/operations/tensor.h"
+#include "tests/bench/support/passing_ranks.h"
+#include "tests/bench/support/thread_ranks.h"
+
+namespace bench::kernels {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+std::unique_ptr<Device> cpu_of_rank() {
+  return registry<DeviceKind>().find("cpu")->open("cpu");
+}
+
+// A built-in network, one of the tiny ones, or a file of the tests.
+WorkloadType trained_network(const std::string& name) {
+  if (name == "gpt" || name == "classifier") {
+    return network_workload(tiny_network(name));
+  }
+  if (const NetworkType* const network = registry<NetworkType>().find(name)) {
+    return network_workload(*network);
+  }
+  const std::string path = BENCH_TEST_SOURCE_DIR "/tests/kernels/networks/onnx/data/" + name + ".onnx";
+  return network_workload(NetworkSource{
+      .name = name,
+      .description = "",
+      .options = {},
+      .build = [graph = onnx::tested_network(path).graph](const WorkloadSpec& /*spec*/) { return graph; }});
+}
+
+using Changes = std::map<std::string, std::string>;
+
+WorkloadSpec stage_spec_of(int ranks, int stage, std::int64_t batch, std::int64_t micro_batches,
+                           const Changes& changes = {}) {
+  WorkloadSpec spec{.mode = "train", .batch = batch, .seed = 3, .options = {}, .ranks = ranks};
+  spec.options = {{"image-size", "64"},
+                  {"stage", std::to_string(stage)},
+                  {"micro-batches", std::to_string(micro_batches)}};
+  for (const auto& [name, value] : changes) {
+    spec.options[name] = value;
+  }
+  return spec;
+}
+
+struct StageTrainedCase {
+  std::string network;
+  int most_ranks = 2;
+  Changes changes{};
+};
+
+class StageTrained : public ::testing::TestWithParam<StageTrainedCase> {};
+
+INSTANTIATE_TEST_SUITE_P(Networks, StageTrained,
+                         ::testing::Values(StageTrainedCase{"resnet18", 4},
+                                           StageTrainedCase{"mobilenet_v2", 3, {{"recompute", "yes"}}},
+                                           StageTrainedCase{"gpt", 4, {{"optimizer", "adam"}}},
+                                           StageTrainedCase{"classifier", 3, {{"in-place", "no"}}},
+                                           StageTrainedCase{"light_squeezenet", 3, {{"balance", "memory"}}}),
+                         [](const auto& instance) { return instance.param.network; });
+
+// Against the whole network's, which the first rank computes; and what each holds.
+TEST_P(StageTrained, HasTheNetworksGradientsAndTheMemoryPlanned) {
+  const StageTrainedCase& given = GetParam();
+  const WorkloadType type = trained_network(given.network);
+  for (const auto& [ranks, micro_batches] : {std::pair(2, 1), {2, 6}, {3, 2}, {4, 6}}) {
+    if (ranks > given.most_ranks) {
+      continue;
+    }
+    SCOPED_TRACE(std::to_string(ranks) + " ranks, micro-batches: " + std::to_string(micro_batches));
+    testing::run_ranks(ranks, [&, parts = micro_batches](RankGroup& group) {
+      const auto device = cpu_of_rank();
+      const auto configured =
+          type.configure(stage_spec_of(group.size(), group.rank(), 12, parts, given.changes));
+      const MemoryPlan plan = configured->plan(*device);
+      ASSERT_EQ(device->memory().peak(), 0);
+      const auto part = configured->make_part(*device, group);
+      const Verification verified = part->verify();
+      EXPECT_TRUE(verified.passed) << verified.error << " " << verified.detail << verified.not_checked;
+      EXPECT_THAT(verified.detail, HasSubstr("stage"));
+      part->step();
+      EXPECT_GE(part->waited_ns(), 0);
+      EXPECT_EQ(part->work().samples, 12);
+      EXPECT_EQ(device->memory().peak(), plan.peak) << group.rank();
+      EXPECT_EQ(device->memory().at_peak(), plan.at_peak) << group.rank();
+    });
+  }
+}
+
+// Nothing that a step reads is left from before it, however often it is taken.
+TEST(StageTraining, RepeatsTheSameBitsWithWhatLivesInAStepPoisoned) {
+  std::mutex mutex;
+  std::map<int, std::vector<std::vector<float>>> known;
+  for (int repeat = 0; repeat < 2; ++repeat) {
+    testing::run_ranks(3, [&](RankGroup& group) {
+      const auto device = cpu_of_rank();
+      const auto part = trained_network("resnet18")
+                            .configure(stage_spec_of(3, group.rank(), 8, 4, {{"optimizer", "momentum"}}))
+                            ->make_part(*device, group);
+      auto& staged = dynamic_cast<StageTrainWorkload&>(*part);
+      std::vector<std::vector<float>> parameters;
+      for (int step = 0; step < 2; ++step) {
+        poison_step(staged.trainer(), *device);
+        staged.step();
+      }
+      for (std::size_t i = 0; i < staged.trainer().plan().parameters.size(); ++i) {
+        parameters.push_back(staged.trainer().parameter(i));
+      }
+      const std::lock_guard lock(mutex);
+      const auto [at, added] = known.emplace(group.rank(), parameters);
+      EXPECT_TRUE(added || at->second == parameters) << group.rank();
+      EXPECT_TRUE(std::ranges::none_of(parameters.front(), [](float value) { return std::isnan(value); }));
+    });
+  }
+}
+
+TEST(StageTraining, AStageHoldsTheActivationsOfTheMicroBatchesInFlight) {
+  const auto device = cpu_of_rank();
+  const WorkloadType type = trained_network("resnet18");
+  const auto activations = [&](int stage, std::int64_t micro_batches) {
+    std::int64_t most = 0;
+    const auto configured = type.configure(stage_spec_of(4, stage, 2 * micro_batches, micro_batches));
+    for (const MemoryMoment& moment : configured->timeline(*device)) {
+      most = std::max(most, moment.bytes[MemoryCategory::activations]);
+    }
+    return static_cast<double>(most);
+  };
+  for (int stage = 0; stage < 4; ++stage) {
+    const double one = activations(stage, 1);
+    EXPECT_EQ(activations(stage, 8), activations(stage, 16)) << stage;  // however many there are
+    EXPECT_LT(activations(stage, 8), (4 - stage + 0.3) * one) << stage;
+    EXPECT_GT(activations(stage, 8), (4 - stage - 0.6) * one) << stage;
+  }
+}
+
+TEST(StageTraining, BalancedMemoryTakesLessOnTheRankThatTakesMost) {
+  const auto device = cpu_of_rank();
+  const WorkloadType type = trained_network("resnet18");
+  const auto most = [&](const char* balance) {
+    std::int64_t bytes = 0;
+    for (int stage = 0; stage < 4; ++stage) {
+      const Changes changes{{"balance", balance}, {"optimizer", "adam"}};
+      bytes = std::max(bytes, type.configure(stage_spec_of(4, stage, 16, 4, changes))->plan(*device).peak);
+    }
+    return bytes;
+  };
+  EXPECT_LT(most("memory"), most("compute"));
+}
+
+// Changes a value of what one rank receives from the next one or the one before.
+template <int rank_, int from_>
+class WrongTrainingMessage final : public testing::PassingRanks {
+ public:
+  using PassingRanks::PassingRanks;
+  void run(const Collective& collective) override {
+    PassingRanks::run(collective);
+    if (collective.kind == CollectiveKind::receive && rank() == rank_ && collective.peer == from_ &&
+        collective.bytes > 16) {
+      static_cast<float*>(collective.to)[0] += 1;
+    }
+  }
+};
+
+// Some ranks find it: those whose gradients it reaches.
+template <class Group>
+bool is_found(const std::string& network) {
+  std::mutex mutex;
+  bool found = false;
+  testing::run_ranks(3, [&](RankGroup& right) {
+    Group group(right);
+    const auto device = cpu_of_rank();
+    const auto part =
+        trained_network(network).configure(stage_spec_of(3, group.rank(), 4, 2))->make_part(*device, group);
+    const Verification verified = part->verify();
+    const std::lock_guard lock(mutex);
+    found = found || verified.failed();
+  });
+  return found;
+}
+
+TEST(StageTraining, AWrongMessageIsFound) {
+  EXPECT_FALSE(is_found<testing::PassingRanks>("gpt"));
+  EXPECT_TRUE((is_found<WrongTrainingMessage<1, 0>>("gpt")));  // a result
+  EXPECT_TRUE((is_found<WrongTrainingMessage<1, 2>>("gpt")));  // a gradient
+  EXPECT_TRUE((is_found<WrongTrainingMessage<2, 0>>("gpt")));  // the sum of a shared table's
+}
+
+std::string training_refusal(const std::string& network, int ranks, std::int64_t batch,
+                             std::int64_t micro_batches, const Changes& changes = {}) {
+  try {
+    trained_network(network).configure(stage_spec_of(ranks, 0, batch, micro_batches, changes));
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(StageTrainingRefusals, AreOneSentence) {
+  EXPECT_EQ(training_refusal("resnet18", 4, 8, 8), "accepted");
+  EXPECT_THAT(training_refusal("resnet18", 4, 8, 3),
+              AllOf(HasSubstr("--micro-batches: '3'"), HasSubstr("not one of 8")));
+  EXPECT_THAT(training_refusal("resnet18", 4, 128, 128), HasSubstr("--micro-batches: '128'"));
+  EXPECT_THAT(training_refusal("resnet18", 100, 8, 1),
+              AllOf(HasSubstr("layers over 100 ranks"), HasSubstr("resnet18 can be cut into at most")));
+  EXPECT_THAT(training_refusal("resnet18", 4, 8, 2, {{"accumulate", "2"}}),
+              AllOf(HasSubstr("--accumulate: '2'"), HasSubstr("--micro-batches")));
+  EXPECT_THAT(training_refusal("resnet18", 4, 8, 2, {{"balance", "time"}}), HasSubstr("--balance: 'time'"));
+}
+
+// The first rank, which plans a point, is told of what another's stage cannot do.
+TEST(StageTrainingRefusals, ABatchNormOfFewValuesIsUnsupportedOnEveryRank) {
+  const auto device = cpu_of_rank();
+  for (const int stage : {0, 3}) {
+    const WorkloadSpec spec = stage_spec_of(4, stage, 2, 2, {{"image-size", "32"}});
+    EXPECT_THROW(trained_network("resnet18").configure(spec)->plan(*device), Unsupported);
+  }
+}
+
+TEST(StageTrainingRefusals, ARecordedStepIsUnsupported) {
+  testing::run_ranks(2, [](RankGroup& group) {
+    const auto device = cpu_of_rank();
+    const WorkloadSpec spec = stage_spec_of(2, group.rank(), 4, 1, {{"launch", "graph"}});
+    EXPECT_THROW(trained_network("gpt").configure(spec)->make_part(*device, group), Unsupported);
+  });
+}
+
+}  // namespace
+}  // namespace bench::kernels
