@@ -1,6 +1,8 @@
 #include "bench/predict/cards_prediction.h"
 
 #include <algorithm>
+#include <cmath>
+#include <optional>
 #include <set>
 
 #include <fmt/format.h>
@@ -9,6 +11,7 @@
 #include "bench/dtype.h"
 #include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 
 namespace bench {
 namespace {
@@ -33,7 +36,8 @@ std::vector<const MeasuredPoint*> points_of(const ResultDocument& document, cons
   if (all.empty()) {
     throw UsageError(
         fmt::format("--from: {} holds no training step with the times of its gradients; give a result of "
-                    "bench --sweep batch --mode train by this version",
+                    "bench --sweep batch --mode train, or of --sweep cards with one rank among its ranks, by "
+                    "this version",
                     quote(request.path)));
   }
   std::set<std::string> dtypes;
@@ -58,16 +62,80 @@ std::vector<const MeasuredPoint*> points_of(const ResultDocument& document, cons
   return chosen;
 }
 
+// The result's label, but for a cards sweep's, which names its ranks too.
+std::string workload_of(const ResultDocument& document, const MeasuredPoint& point) {
+  const auto found = point.params.find("workload");
+  return printable(document.sweep.name == "cards" && found != point.params.end() && found->is_string()
+                       ? found->get<std::string>()
+                       : document.sweep.workload);
+}
+
+// Where the first two ranks of a cards sweep ran, as losses are named.
+std::string place_of_two(const ResultDocument& document) {
+  if (document.context.device.kind == "cpu") {
+    return "ranks of one CPU";
+  }
+  const Json& state = document.sweep.state;
+  const auto cards = state.find("cards");
+  const bool told = cards != state.end() && cards->is_object() && cards->contains("hosts");
+  const Json hosts = told ? cards->at("hosts") : Json();
+  return hosts.is_array() && hosts.size() > 1 && hosts[0] != hosts[1] ? "several hosts" : "one host";
+}
+
+// A whole number of a point's params; 0 where there is none.
+std::int64_t whole(const MeasuredPoint& point, const char* key) {
+  const auto found = point.params.find(key);
+  return found != point.params.end() && is_int64(*found) ? found->get<std::int64_t>() : 0;
+}
+
+// Of a step's logarithm, from its 95 % interval.
+double deviation_of(const SampleStats& stats) {
+  constexpr double kNormal95 = 1.96;
+  return std::log(stats.ci95_ns->high / stats.ci95_ns->low) / (2 * kNormal95);
+}
+
+const MeasuredPoint* two_ranks_of(const ResultDocument& document, const MeasuredPoint& one) {
+  const auto found = std::ranges::find_if(document.benchmarks, [&](const MeasuredPoint& point) {
+    return whole(point, "ranks") == 2 && !point.params.contains("shard") && !point.params.contains("split") &&
+           dtype_of(point) == dtype_of(one) && whole(point, "batch") == whole(one, "batch") &&
+           point.stats.median_ns > 0;
+  });
+  return found == document.benchmarks.end() ? nullptr : &*found;
+}
+
+// What a step of two ranks took in this result over its replay, in place of what published ones took; nullopt
+// where it has none, or no intervals.
+std::optional<ParallelLoss> measured_loss(const ResultDocument& document, const MeasuredPoint& point,
+                                          const OneCard& one, const CardsLink& link,
+                                          const LinkCatalogue& catalogue) {
+  const MeasuredPoint* const two = two_ranks_of(document, point);
+  const auto known = [](const SampleStats& stats) { return stats.ci95_ns && stats.ci95_ns->low > 0; };
+  if (two == nullptr || !known(two->stats) || !known(point.stats)) {
+    return std::nullopt;
+  }
+  const double replayed = parallel_step(one, 2, link, catalogue).replay.step_ns;
+  constexpr double kNormal80 = 1.2816;
+  const double factor = two->stats.median_ns / replayed;
+  const double wide = std::exp(kNormal80 * std::hypot(deviation_of(two->stats), deviation_of(point.stats)));
+  return ParallelLoss{.where = place_of_two(document),
+                      .numbers = "",
+                      .rows = 1,
+                      .machines = 1,
+                      .likely = factor,
+                      .interval80 = {factor / wide, factor * wide}};
+}
+
 }  // namespace
 
 CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest& request,
                               const LinkCatalogue& catalogue) {
-  CardsPrediction prediction{.workload = printable(document.sweep.workload),
+  const std::vector<const MeasuredPoint*> points = points_of(document, request);
+  CardsPrediction prediction{.workload = workload_of(document, *points.front()),
                              .device = printable(document.context.device.name),
                              .overlap = document.context.device.kind != "cpu",
                              .link = request.link.in_words(),
                              .link_source = request.link.source()};
-  for (const MeasuredPoint* const point : points_of(document, request)) {
+  for (const MeasuredPoint* const point : points) {
     const std::string dtype = dtype_of(*point);
     const OneCard one{.timeline = *point->timeline,
                       .step_ns = point->stats.median_ns,
@@ -85,23 +153,32 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
         .largest_part = std::ranges::max(one.timeline.parts, {}, &GradientTimeline::Part::bytes).bytes,
         .on_cpu = !one.overlap};
     prediction.steps.push_back(step);
+    LinkCatalogue known = catalogue;
+    const auto own = measured_loss(document, *point, one, request.link, catalogue);
+    if (own) {
+      known.losses.insert(known.losses.begin(), *own);  // the first that fits counts
+    }
     for (const std::int64_t cards : request.cards) {
       if (cards == 1) {
         continue;
       }
-      const ParallelStep several = parallel_step(one, cards, request.link, catalogue);
+      const ParallelStep several = parallel_step(one, cards, request.link, known);
       step.cards = cards;
       step.replay = several.replay;
       step.step_ns = several.step_ns;
       step.step80_ns = several.step80_ns;
       step.loss80 = several.loss == nullptr ? Interval{1, 1} : several.loss->interval80;
       prediction.steps.push_back(step);
-      const bool is_new =
-          several.loss != nullptr && std::ranges::none_of(prediction.losses, [&](const ParallelLoss& other) {
-            return other.where == several.loss->where && other.numbers == several.loss->numbers;
-          });
-      if (is_new) {
-        prediction.losses.push_back(*several.loss);
+      if (several.loss == nullptr) {
+        continue;
+      }
+      const bool is_own = own && several.loss == known.losses.data();
+      const CardsLoss loss{*several.loss, is_own ? fmt::format("batch {} in {}", step.batch, dtype) : ""};
+      if (std::ranges::none_of(prediction.losses, [&](const CardsLoss& other) {
+            return other.where == loss.where && other.numbers == loss.numbers &&
+                   other.measured == loss.measured;
+          })) {
+        prediction.losses.push_back(loss);
       }
     }
   }

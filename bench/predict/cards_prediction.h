@@ -46,17 +46,24 @@ struct CardsStep {
   }
 };
 
+// What a step took over its replay.
+struct CardsLoss : ParallelLoss {
+  std::string measured{};  // "batch 16 in fp32": by two ranks of the result; empty: by published steps
+};
+
 struct CardsPrediction {
   std::string workload;
   std::string device;  // that one card was measured on
   bool overlap = true;
-  std::string link{};                  // in words
-  std::string link_source{};           // where its rates come from
-  std::vector<ParallelLoss> losses{};  // that were used
-  std::vector<CardsStep> steps{};      // by dtype and batch, then cards growing, one first
+  std::string link{};               // in words
+  std::string link_source{};        // where its rates come from
+  std::vector<CardsLoss> losses{};  // that were used
+  std::vector<CardsStep> steps{};   // by dtype and batch, then cards growing, one first
 };
 
-// Throws UsageError naming --from and the file where the result holds no training step with a timeline, and
+// Where the result has a step of two ranks too, that over its replay takes the place of what published steps
+// took. Throws UsageError naming --from and the file where the result holds no training step with a timeline,
+// and
 // --dtype or --batch where no such point is left.
 CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest& request,
                               const LinkCatalogue& catalogue);

@@ -86,7 +86,14 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
 
 std::vector<std::string> notes(const CardsPrediction& prediction) {
   std::vector<std::string> lines{fmt::format("Link: {} [{}].", prediction.link, prediction.link_source)};
-  for (const ParallelLoss& loss : prediction.losses) {
+  for (const CardsLoss& loss : prediction.losses) {
+    if (!loss.measured.empty()) {
+      lines.push_back(
+          fmt::format("Steps of {} are {:.3g} ({:.3g} to {:.3g}) times their replay, as two ranks of this "
+                      "result took; that more ranks lose as much is assumed.",
+                      loss.measured, loss.likely, loss.interval80.low, loss.interval80.high));
+      continue;
+    }
     lines.push_back(fmt::format(
         "Steps are {:.3g} ({:.3g} to {:.3g}) times their replay, as {} measured steps on {} machine{} "
         "({}{}{}).",
@@ -122,31 +129,10 @@ std::vector<Row> table(const CardsPrediction& prediction) {
 
 const std::vector<bool> kRightOfSteps{true, false, true, true, true, true, true, true};
 
-std::string range_of(const std::optional<Interval>& ns) {
-  if (!ns) {
-    return "–";
-  }
-  const std::string low = format_duration(ns->low);
-  const std::string high = format_duration(ns->high);
-  return low == high ? low : fmt::format("{} to {}", low, high);
-}
-
 // What the cards of the best step could share out.
 std::vector<Row> sharing(const CardsPrediction& prediction) {
   const CardsStep& best = best_of(prediction);
-  if (best.cards == 1) {
-    return {};
-  }
-  const auto bytes = [](std::int64_t count) { return count == 0 ? "–" : format_bytes(count); };
-  std::vector<Row> rows{
-      {fmt::format("shared out over {}", best.cards), "a card", "at start", "host", "sent", "bus", "step"},
-      {"nothing", bytes(best.peak), bytes(best.memory.fixed_part()), "–",
-       bytes(2 * best.replay.bytes * (best.cards - 1) / best.cards), "–", format_duration(best.step_ns)}};
-  for (const ShardedPlan& plan : sharded_plans(best)) {
-    rows.push_back({plan.shared, bytes(plan.peak), bytes(plan.at_start), bytes(plan.host), bytes(plan.sent),
-                    bytes(plan.over_bus), range_of(plan.step_ns)});
-  }
-  return rows;
+  return best.cards == 1 ? std::vector<Row>{} : sharing_rows(best);
 }
 
 const std::vector<bool> kRightOfSharing{false, true, true, true, true, true, true};
@@ -234,10 +220,11 @@ std::string cards_json(const CardsPrediction& prediction) {
     steps.push_back(step_json(step));
   }
   Json losses = Json::array();
-  for (const ParallelLoss& loss : prediction.losses) {
+  for (const CardsLoss& loss : prediction.losses) {
     losses.push_back({{"where", loss.where},
                       {"numbers", loss.numbers},
                       {"rows", loss.rows},
+                      {"measured", loss.measured},
                       {"machines", loss.machines},
                       {"likely", loss.likely},
                       {"interval80", pair(loss.interval80)}});

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "bench/measure/units.h"
+
 namespace bench {
 namespace {
 
@@ -10,11 +14,23 @@ std::int64_t share_of(std::int64_t bytes, std::int64_t cards) {
 }
 
 // An all-reduce is a reduce-scatter and an all-gather, each of which takes half of its time.
-Interval step_between(const CardsStep& step, double all_reduces) {
+std::optional<Interval> step_between(const CardsStep& step, double all_reduces) {
+  if (step.one_ns <= 0) {
+    return std::nullopt;
+  }
   const double moving = all_reduces * step.replay.all_reduce_ns;
   const double in_turn = step.one_ns + moving;
   const double least = step.on_cpu ? in_turn : std::max(step.one_ns, moving);
-  return {least * step.loss80.low, in_turn * step.loss80.high};
+  return Interval{least * step.loss80.low, in_turn * step.loss80.high};
+}
+
+std::string range_of(const std::optional<Interval>& ns) {
+  if (!ns) {
+    return "–";
+  }
+  const std::string low = format_duration(ns->low);
+  const std::string high = format_duration(ns->high);
+  return low == high ? low : fmt::format("{} to {}", low, high);
 }
 
 }  // namespace
@@ -28,35 +44,70 @@ std::vector<ShardedPlan> sharded_plans(const CardsStep& step) {
   const std::int64_t gathered = std::min(parameters, step.largest_part);
   // Of the gradients as they are sent, which are as many bytes as the parameters that come back.
   const std::int64_t half = step.replay.bytes * (n - 1) / n;
-  const auto saved = [n](std::int64_t bytes) { return bytes - share_of(bytes, n); };
+  const auto free_share_of = [&](MemoryCategory category, std::int64_t passing, ShardedPlan& plan) {
+    const std::int64_t saved = plan.memory[category] - share_of(plan.memory[category], n);
+    const std::int64_t held = std::min(passing, saved);  // never more than the whole
+    plan.memory[category] -= saved;
+    plan.memory[MemoryCategory::workspace] += held;
+    plan.passing += held;
+    plan.peak += held - saved;
+  };
   const std::int64_t own_optimizer = share_of(optimizer, n);
 
-  ShardedPlan one{.shared = "optimizer (ZeRO-1)",
-                  .peak = step.peak - saved(optimizer),
+  ShardedPlan one{.id = "optimizer",
+                  .shared = "optimizer (ZeRO-1)",
+                  .memory = step.memory,
+                  .peak = step.peak,
                   .at_start = parameters + own_optimizer,
                   .sent = 2 * half,
                   .step_ns = step_between(step, 1)};
+  free_share_of(MemoryCategory::optimizer, 0, one);
   ShardedPlan two = one;
+  two.id = "gradients";
   two.shared = "gradients too (ZeRO-2)";
-  two.passing = std::min(bucket, saved(gradients));
-  two.peak = one.peak - saved(gradients) + two.passing;
-  ShardedPlan three = two;
-  three.shared = "parameters too (ZeRO-3)";
-  three.passing = two.passing + std::min(gathered, saved(parameters));
-  three.peak = two.peak - saved(parameters) + three.passing - two.passing;
-  three.sent = 3 * half;
-  three.step_ns = step_between(step, 1.5);
-  if (step.on_cpu) {
-    return {one, two, three};
+  free_share_of(MemoryCategory::gradients, bucket, two);
+  std::vector<ShardedPlan> plans{one, two};
+  if (gathered > 0) {
+    ShardedPlan three = two;
+    three.id = "parameters";
+    three.shared = "parameters too (ZeRO-3)";
+    free_share_of(MemoryCategory::weights, gathered, three);
+    three.sent = 3 * half;
+    three.step_ns = step_between(step, 1.5);
+    plans.push_back(std::move(three));
   }
-  const ShardedPlan on_host{.shared = "ZeRO-2, on the host (Offload)",
-                            .peak = two.peak - own_optimizer - share_of(gradients, n),
-                            .passing = two.passing,
-                            .at_start = parameters,
-                            .host = own_optimizer + share_of(gradients, n),
-                            .sent = 2 * half,
-                            .over_bus = 2 * share_of(step.replay.bytes, n)};
-  return {one, two, three, on_host};
+  if (!step.on_cpu) {
+    ShardedPlan on_host = two;
+    on_host.id = "optimizer-on-host";
+    on_host.shared = "ZeRO-2, on the host (Offload)";
+    on_host.host = own_optimizer + share_of(gradients, n);
+    on_host.peak -= on_host.host;
+    on_host.memory[MemoryCategory::optimizer] = 0;
+    on_host.memory[MemoryCategory::gradients] = 0;
+    on_host.at_start = parameters;
+    on_host.over_bus = 2 * share_of(step.replay.bytes, n);
+    on_host.step_ns = std::nullopt;
+    plans.push_back(std::move(on_host));
+  }
+  return plans;
+}
+
+std::vector<std::vector<std::string>> sharing_rows(const CardsStep& step) {
+  const auto bytes = [](std::int64_t count) { return count == 0 ? "–" : format_bytes(count); };
+  std::vector<std::vector<std::string>> rows{
+      {fmt::format("shared out over {}", step.cards), "a card", "at start", "host", "sent", "bus", "step"},
+      {"nothing", bytes(step.peak), bytes(step.memory.fixed_part()), "–",
+       bytes(2 * step.replay.bytes * (step.cards - 1) / step.cards), "–", format_duration(step.step_ns)}};
+  for (const ShardedPlan& plan : sharded_plans(step)) {
+    rows.push_back({plan.shared, bytes(plan.peak), bytes(plan.at_start), bytes(plan.host), bytes(plan.sent),
+                    bytes(plan.over_bus), range_of(plan.step_ns)});
+  }
+  if (step.one_ns <= 0) {
+    for (std::vector<std::string>& row : rows) {
+      row.pop_back();
+    }
+  }
+  return rows;
 }
 
 }  // namespace bench

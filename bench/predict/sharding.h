@@ -14,15 +14,17 @@ namespace bench {
 
 // Bytes are a card's.
 struct ShardedPlan {
+  std::string id;             // "gradients"
   std::string shared;         // "gradients too (ZeRO-2)"
+  MemoryByCategory memory{};  // at the peak in a step; what passes is in `workspace`
   std::int64_t peak = 0;      // in a step
   std::int64_t passing = 0;   // of it: the bucket being summed, the parameters gathered for computing
   std::int64_t at_start = 0;  // where the framework makes the whole parameters on each card first
   std::int64_t host = 0;      // in the host's memory
   std::int64_t sent = 0;      // over the link, in a step
   std::int64_t over_bus = 0;  // between card and host, both ways, in a step
-  // From all transfers hidden behind the computing, or it behind them, to none; nullopt: the host's update is
-  // not known.
+  // From all transfers hidden behind the computing, or it behind them, to none; nullopt: not known, as the
+  // host's update never is.
   std::optional<Interval> step_ns{};
 };
 
@@ -32,7 +34,11 @@ struct ShardedPlan {
 // parameters are updated; not where the device is the host. Gradients are summed by a reduce-scatter,
 // parameters come back by an all-gather, each of which sends bytes·(n−1)/n; at stage 3 they are gathered for
 // the forward and for the backward pass. A framework's own buffers, such as flattened
-// copies of what it sends, are not in it.
+// copies of what it sends, are not in it. Without the largest part stage 3 is left out, without one card's
+// step the times.
 std::vector<ShardedPlan> sharded_plans(const CardsStep& step);
+// A header, a row of what nothing shared out takes, and one for each plan; the first column is text. The last
+// column has steps, where they are known.
+std::vector<std::vector<std::string>> sharing_rows(const CardsStep& step);
 
 }  // namespace bench

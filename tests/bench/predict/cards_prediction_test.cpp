@@ -100,6 +100,59 @@ TEST(CardsPrediction, OnTheCpuNothingIsHidden) {
                    prediction.steps[1].replay.step_ns * prediction.losses[0].likely);
 }
 
+// A cards sweep's result: one rank in 100 ms, two in `two_ms`, each within 5 %.
+ResultDocument of_two_ranks(double two_ms, std::vector<std::string> hosts = {"a", "a"},
+                            const char* kind = "cuda") {
+  MeasuredPoint two = measured(8);
+  two.timeline.reset();
+  two.items_per_step = 16;
+  two.params["ranks"] = 2;
+  two.stats.median_ns = two_ms * kMs;
+  ResultDocument document = result({measured(8), two, measured(16)}, kind);
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.stats.ci95_ns = Interval{point.stats.median_ns / 1.05, point.stats.median_ns * 1.05};
+  }
+  document.sweep.state = {{"cards", {{"hosts", std::move(hosts)}}}};
+  return document;
+}
+
+TEST(CardsPrediction, TwoRanksOfTheResultTakeThePlaceOfPublishedSteps) {
+  const LinkCatalogue links = catalogue();
+  const CardsPrediction prediction = predict_cards(of_two_ranks(150), on("pcie4", {2, 4}), links);
+  ASSERT_EQ(prediction.steps.size(), 6U);
+  const CardsStep& two = prediction.steps[1];
+  EXPECT_NEAR(two.step_ns, 150 * kMs, 1) << "as measured";
+  EXPECT_LT(two.step80_ns.low, 145 * kMs);
+  EXPECT_GT(two.step80_ns.low, 135 * kMs);
+  const CardsStep& four = prediction.steps[2];
+  EXPECT_NEAR(four.step_ns / four.replay.step_ns, 150 * kMs / two.replay.step_ns, 1e-9);
+  const CardsStep& other_batch = prediction.steps[5];
+  EXPECT_EQ(other_batch.batch, 16);
+  EXPECT_NEAR(other_batch.step_ns / other_batch.replay.step_ns, links.loss("one host", "32-bit")->likely,
+              1e-9)
+      << "of which two ranks were not measured";
+  ASSERT_EQ(prediction.losses.size(), 2U);
+  EXPECT_THAT(cards_text(prediction, 100),
+              AllOf(HasSubstr("Steps of batch 8 in fp32 are"), HasSubstr("two ranks of this"),
+                    HasSubstr("131 measured steps")));
+}
+
+TEST(CardsPrediction, TwoRanksTellOfLinksLikeTheirsAlone) {
+  const LinkCatalogue links = catalogue();
+  const CardsPrediction apart = predict_cards(of_two_ranks(150, {"a", "b"}), on("pcie4", {4}), links);
+  EXPECT_NEAR(apart.steps[1].step_ns / apart.steps[1].replay.step_ns,
+              links.loss("one host", "32-bit")->likely, 1e-9);
+  const CardsPrediction cpu = predict_cards(of_two_ranks(150, {"a", "a"}, "cpu"), on("eth-10g", {4}), links);
+  EXPECT_TRUE(cpu.losses.empty()) << "hosts of one CPU each, and two ranks shared one";
+  ResultDocument single = of_two_ranks(150);
+  single.benchmarks[1].stats.ci95_ns.reset();
+  EXPECT_EQ(predict_cards(single, on("pcie4", {4}), links).losses.size(), 1U) << "without an interval";
+  ResultDocument odd = of_two_ranks(150);
+  odd.benchmarks[1].params["ranks"] = "2";
+  odd.sweep.state = {{"cards", 1}};
+  EXPECT_EQ(predict_cards(odd, on("pcie4", {4}), links).losses.size(), 1U);
+}
+
 TEST(CardsPrediction, WhatHostsOfOneCpuLoseNobodyMeasured) {
   const CardsPrediction prediction =
       predict_cards(result({measured(8)}, "cpu"), on("eth-10g", {2}), catalogue());

@@ -61,6 +61,34 @@ TEST(Sharding, StepsLieBetweenAllHiddenAndNothing) {
   EXPECT_DOUBLE_EQ(sharded_plans(step)[0].step_ns->low, 300 * kMilliseconds);
 }
 
+TEST(Sharding, EveryPlanSumsUpByCategory) {
+  const CardsStep step = step_of(4);
+  for (const ShardedPlan& plan : sharded_plans(step)) {
+    EXPECT_EQ(plan.memory.total(), plan.peak) << plan.shared;
+    EXPECT_EQ(plan.memory[MemoryCategory::activations], 1000 * kMebi) << plan.shared;
+    EXPECT_EQ(plan.memory[MemoryCategory::workspace], plan.passing) << plan.shared;
+  }
+  const std::vector<ShardedPlan> plans = sharded_plans(step);
+  EXPECT_EQ(plans[2].memory[MemoryCategory::weights], 100 * kMebi);
+  EXPECT_EQ(plans[3].memory.fixed_part(), 400 * kMebi) << "the parameters alone";
+}
+
+TEST(Sharding, WhatIsNotKnownIsLeftOut) {
+  CardsStep step = step_of(4);
+  step.largest_part = 0;
+  step.one_ns = 0;
+  const std::vector<ShardedPlan> plans = sharded_plans(step);
+  ASSERT_EQ(plans.size(), 3U);
+  EXPECT_EQ(plans[2].id, "optimizer-on-host");
+  EXPECT_EQ(plans[0].step_ns, std::nullopt);
+  const auto rows = sharing_rows(step);
+  ASSERT_EQ(rows.size(), 5U);
+  EXPECT_EQ(rows[0].back(), "bus") << "no column of steps";
+  EXPECT_EQ(rows[4], (std::vector<std::string>{"ZeRO-2, on the host (Offload)", "1.39 GiB", "400 MiB",
+                                               "300 MiB", "600 MiB", "200 MiB"}));
+  EXPECT_EQ(sharing_rows(step_of(4))[0].back(), "step");
+}
+
 TEST(Sharding, SmallNetworksHoldNoMoreThanWhole) {
   CardsStep step = step_of(2);
   step.bucket = 1000 * kMebi;
