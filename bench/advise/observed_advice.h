@@ -9,6 +9,7 @@
 #include "bench/advise/advice.h"
 #include "bench/advise/observed.h"
 #include "bench/memory.h"
+#include "bench/model/links.h"
 
 namespace bench {
 
@@ -24,6 +25,7 @@ struct StandIn {
   std::string planned_for;  // "eager PyTorch, by the model of a T4"
   std::string optimizer;
   std::vector<StandInPlan> plans;
+  std::vector<Link> links{};  // between cards, to choose from
 };
 
 // Without a stand-in the tables that need a plan are left out.

@@ -37,6 +37,21 @@ void advise_split(const Observed& observed, Advice& advice) {
   table.table.right = {false, true, true, true};
   table.notes.push_back(
       fmt::format("Split, one card works at a time, so {} of the cards' time is idle.", idle));
+  // The stage that takes longest sets the pace; a stage's part of the time is taken to be its part of the
+  // memory.
+  const double pace = most / whole;
+  const double ahead = timed ? time * pace + *observed.step_s * (1 - pace) : 0;
+  if (observed.mode == "infer") {
+    table.table.rows.insert(
+        table.table.rows.begin() + 2,
+        {"split, several images at a time", timed ? hours_in_words(ahead) : "–",
+         fmt::format("at most {} and images", gib_in_words(most)),
+         fmt::format("{:.0f} %", 100 * (1 - (timed ? time / (cards * ahead) : 1 / (cards * pace))))});
+    table.notes.emplace_back(
+        "Several at a time: a card works on one image while the next card works on the one before, and the "
+        "slowest sets the pace. Planned, as if a card's part of the time were its part of the memory; bench "
+        "--sweep cards --split layers --micro-batches 1,8 measures a network of yours.");
+  }
   if (observed.memory_cap) {
     table.notes.push_back(fmt::format("A copy takes {} of a card's {} ({}): {} for inference.",
                                       gib_in_words(whole), gib_in_words(*observed.memory_cap),
@@ -57,6 +72,17 @@ void advise_split(const Observed& observed, Advice& advice) {
   advice.tables.push_back(std::move(table));
   advice.missing.emplace_back(
       "parameters, optimizer and max_memory_reserved of one training step: whether training fits");
+  if (timed && observed.mode == "infer") {
+    Change change;
+    change.what = "one image at a time → several, through the same stages";
+    change.setting = "torch.distributed.pipelining, ScheduleGPipe with several micro-batches";
+    change.after = observed.settings;
+    change.speedup = time / ahead;
+    change.step_ns = 1e9 * *observed.step_s;
+    change.costs = {"the activations of the images under way, on each card"};
+    change.evidence = {fmt::format("memory of {:.0f} cards, step, iterations", cards)};
+    advice.changes.push_back(std::move(change));
+  }
   if (!timed || !fits || !may_copy) {
     return;
   }

@@ -1,68 +1,116 @@
-// What batch, sequence and the optimizer's place would change in memory, by the plan of a stand-in network.
+// What batch, sequence and sharing out would change in memory, and what cards exchange, by the plan of a
+// stand-in network.
 #include <algorithm>
 
 #include <fmt/format.h>
 
 #include "bench/advise/observed_parts.h"
+#include "bench/measure/units.h"
+#include "bench/model/parallel_step.h"
+#include "bench/predict/sharding.h"
 
 namespace bench {
+namespace {
+
+// As the user trains; nullptr: not planned.
+const StandInPlan* current_plan(const Observed& observed, const StandIn& stand_in) {
+  const auto& plans = stand_in.plans;
+  const auto found = std::ranges::find_if(plans, [&](const StandInPlan& plan) {
+    return plan.batch == observed.settings.batch && plan.dtype == observed.settings.dtype &&
+           (!plan.sequence || !observed.sequence || plan.sequence == observed.sequence);
+  });
+  return found == plans.end() ? nullptr : &*found;
+}
+
+void advise_sharing(const Observed& observed, const StandInPlan& plan, Advice& advice) {
+  CardsStep step{.cards = observed.settings.cards, .peak = plan.memory.peak, .memory = plan.memory.at_peak};
+  step.bucket = CardsLink{}.bucket;
+  step.replay.bytes = plan.memory.at_peak[MemoryCategory::gradients];
+  AdviceTable table{
+      .question = fmt::format("What could {} cards share out? Planned, never run", step.cards),
+      .table = {},
+      .notes = {fmt::format("Of the stand-in in {} at batch {}{}. at start: where the framework makes the "
+                            "whole parameters on each card first. sent: over the link between the cards in "
+                            "an optimizer step; bus: between a card and the host.",
+                            plan.dtype, plan.batch,
+                            plan.sequence ? fmt::format(" and sequence {}", *plan.sequence) : "")}};
+  table.table.rows = sharing_rows(step);
+  table.table.right = {false, true, true, true, true, true};
+  if (observed.host_memory && observed.host_memory_used) {
+    const auto shares = static_cast<double>(plan.memory.at_peak[MemoryCategory::optimizer] +
+                                            plan.memory.at_peak[MemoryCategory::gradients]);
+    table.notes.push_back(fmt::format(
+        "In host memory: {} for the shares of all cards, {} where each keeps a copy of its own; {} is free.",
+        gib_in_words(shares), gib_in_words(shares * static_cast<double>(step.cards)),
+        gib_in_words(*observed.host_memory - *observed.host_memory_used)));
+  }
+  advice.tables.push_back(std::move(table));
+}
+
+// The readings have no timeline: gradients are spread evenly over the last two thirds of the step.
+void advise_exchange(const Observed& observed, const StandIn& stand_in, const StandInPlan& plan,
+                     Advice& advice) {
+  const auto accumulation = accumulation_s(observed);
+  const bool more = observed.proposed && observed.proposed->cards;
+  const std::int64_t cards = more ? *observed.proposed->cards : observed.settings.cards;
+  const std::int64_t bytes = plan.memory.at_peak[MemoryCategory::gradients];
+  if (!accumulation || cards < 2 || bytes == 0) {
+    return;
+  }
+  const double waiting = observed.data_s ? *observed.data_s / *observed.step_s : 0;
+  const GradientTimeline timeline = even_timeline(1e9 * *accumulation * (1 - waiting),
+                                                  observed.settings.accumulate, static_cast<double>(bytes));
+  AdviceTable table{
+      .question = fmt::format("Do {} cards wait for each other's gradients? Replayed", cards),
+      .table = {},
+      .notes = {fmt::format(
+          "{} of gradients, as the stand-in has in {}, spread evenly over the last two thirds of the step's "
+          "computing, are added up in buckets meanwhile; links as in results/links.json. What is lost beside "
+          "is lost in the host, the loader and the framework.",
+          format_bytes(bytes), plan.dtype)}};
+  table.table.rows = {{"link", "all-reduce", "a step waits"}};
+  table.table.right = {false, true, true};
+  for (const Link& link : stand_in.links) {
+    const ReplayedStep step = replay_step(timeline, CardsLink{}.bucket, true, [&](double part) {
+      return ring_all_reduce_ns({.inside = link}, cards, part);
+    });
+    table.table.rows.push_back({link.name, format_duration(step.all_reduce_ns),
+                                fmt::format("{} ({})", format_duration(step.exposed_ns),
+                                            format_percent(step.exposed_ns / step.step_ns))});
+  }
+  advice.tables.push_back(std::move(table));
+}
+
+}  // namespace
 
 void advise_stand_in(const Observed& observed, const StandIn& stand_in, Advice& advice) {
   if (stand_in.plans.empty()) {
     return;
   }
-  const std::int64_t cards = observed.settings.cards;
-  const bool has_state = std::ranges::any_of(stand_in.plans, [](const StandInPlan& plan) {
-    return plan.memory.at_peak[MemoryCategory::optimizer] > 0;
-  });
-  const bool shards = has_state && cards > 1;
   AdviceTable table{.question = fmt::format("Memory of {}, a stand-in for your network", stand_in.name),
                     .table = {},
                     .notes = {}};
   table.table.rows = {{"dtype", "batch", "sequence", "planned", "fixed part"}};
   table.table.right = {false, true, true, true, true};
-  if (shards) {
-    table.table.rows.front().push_back(fmt::format("state over {} cards", cards));
-    table.table.right.push_back(true);
-  }
-  if (has_state) {
-    table.table.rows.front().emplace_back("state in host memory");
-    table.table.right.push_back(true);
-  }
-  double state = 0;
   for (const StandInPlan& plan : stand_in.plans) {
-    const auto optimizer = static_cast<double>(plan.memory.at_peak[MemoryCategory::optimizer]);
-    const auto peak = static_cast<double>(plan.memory.peak);
-    state = optimizer;
-    std::vector<std::string> row{plan.dtype, fmt::format("{}", plan.batch),
-                                 plan.sequence ? fmt::format("{}", *plan.sequence) : "–", gib_in_words(peak),
-                                 gib_in_words(static_cast<double>(plan.memory.at_peak.fixed_part()))};
-    if (shards) {
-      row.push_back(gib_in_words(peak - optimizer + optimizer / static_cast<double>(cards)));
-    }
-    if (has_state) {
-      row.push_back(gib_in_words(peak - optimizer));
-    }
-    table.table.rows.push_back(std::move(row));
+    table.table.rows.push_back({plan.dtype, fmt::format("{}", plan.batch),
+                                plan.sequence ? fmt::format("{}", *plan.sequence) : "–",
+                                gib_in_words(static_cast<double>(plan.memory.peak)),
+                                gib_in_words(static_cast<double>(plan.memory.at_peak.fixed_part()))});
   }
   table.notes.push_back(
       fmt::format("Planned for {}, training with {}; the network that was read may differ by any factor.",
                   stand_in.planned_for, stand_in.optimizer));
-  if (has_state) {
-    table.notes.push_back(
-        fmt::format("The state takes {}; its shards and its place in host memory are computed, without "
-                    "buffers and time of the "
-                    "transfers.",
-                    gib_in_words(state)));
-    if (observed.host_memory && observed.host_memory_used) {
-      const double room = *observed.host_memory - *observed.host_memory_used;
-      const double copies = state * static_cast<double>(cards);
-      table.notes.push_back(fmt::format("In host memory: {} sharded, {} as a copy of each card; {} is free.",
-                                        gib_in_words(state), gib_in_words(copies), gib_in_words(room)));
-    }
-  }
   table.notes.emplace_back("Accumulation changes no memory of a card; only its batch does.");
   advice.tables.push_back(std::move(table));
+  const StandInPlan* const plan = current_plan(observed, stand_in);
+  if (plan == nullptr || observed.mode != "train") {
+    return;
+  }
+  if (observed.settings.cards > 1 && plan->memory.at_peak[MemoryCategory::optimizer] > 0) {
+    advise_sharing(observed, *plan, advice);
+  }
+  advise_exchange(observed, stand_in, *plan, advice);
 }
 
 }  // namespace bench

@@ -15,6 +15,7 @@
 #include "bench/modelled.h"
 #include "bench/predicted_step.h"
 #include "bench/registry.h"
+#include "bench/run/gpu_files.h"
 
 namespace bench {
 namespace {
@@ -47,6 +48,15 @@ std::set<std::int64_t> batches_of(const Observed& observed) {
   return batches;
 }
 
+// Fast and slow ones: who writes readings seldom knows the link.
+std::vector<Link> typical_links() {
+  std::vector<Link> links;
+  for (const char* const id : {"nvlink2", "pcie4", "pcie3", "eth-25g", "eth-10g"}) {
+    links.push_back(link_catalogue().get("--link", id));
+  }
+  return links;
+}
+
 }  // namespace
 
 std::optional<StandIn> plan_stand_in(const Observed& observed) {
@@ -69,7 +79,8 @@ std::optional<StandIn> plan_stand_in(const Observed& observed) {
                    .optimizer = observed.optimizer.empty()      ? "sgd"
                                 : observed.optimizer == "adamw" ? "adam"
                                                                 : observed.optimizer,
-                   .plans = {}};
+                   .plans = {},
+                   .links = typical_links()};
   const bool reads_text =
       std::ranges::find(type->options, "sequence", &CommandOption::name) != type->options.end();
   for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {

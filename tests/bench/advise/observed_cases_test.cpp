@@ -122,19 +122,52 @@ TEST(CaseC, ComparesTheProposalPerSample) {
   EXPECT_THAT(table_of(advice, "8 workers").notes, Contains(HasSubstr("24 processes: at most 51 MiB each")));
 }
 
+TEST(CaseA, GradientsOfTheStandInAreReplayedOverLinks) {
+  StandIn stand_in{.name = "net", .planned_for = "a card", .optimizer = "sgd", .plans = {}, .links = {}};
+  StandInPlan plan{.batch = 1, .sequence = {}, .dtype = "fp16", .memory = {}};
+  plan.memory.at_peak[MemoryCategory::gradients] = 120'000'000;
+  stand_in.plans = {plan};
+  for (const double bytes_per_s : {10e9, 20e6}) {
+    Link link;
+    link.bytes_per_s = bytes_per_s;
+    stand_in.links.push_back(link);
+  }
+  const AdviceTable table = table_of(case_of('a', stand_in), "Do 6 cards wait for each other's gradients?");
+  ASSERT_EQ(table.table.rows.size(), 3U);
+  // 120 MB, each byte sent 2·5/6 times.
+  EXPECT_EQ(table.table.rows[1][1], "20.0 ms");
+  EXPECT_EQ(table.table.rows[2][1], "10.0 s");
+  EXPECT_THAT(table.table.rows[1][2], HasSubstr("(0.")) << "all but the last bucket hides";
+  EXPECT_THAT(table.table.rows[2][2], HasSubstr("8.")) << "10 s begin in the 1.44 s of the backward pass";
+}
+
 TEST(CaseC, TheStandInShowsWhatShardsAndTheHostFree) {
   StandIn stand_in{.name = "net", .planned_for = "a card", .optimizer = "adam", .plans = {}};
   StandInPlan plan{.batch = 16, .sequence = 192, .dtype = "fp32", .memory = {}};
   plan.memory.at_peak[MemoryCategory::weights] = 1LL << 30;
+  plan.memory.at_peak[MemoryCategory::gradients] = 1LL << 30;
   plan.memory.at_peak[MemoryCategory::optimizer] = 3LL << 30;
-  plan.memory.at_peak[MemoryCategory::activations] = 4LL << 30;
+  plan.memory.at_peak[MemoryCategory::activations] = 3LL << 30;
   plan.memory.peak = 8LL << 30;
   stand_in.plans = {plan};
-  const AdviceTable table = table_of(case_of('c', stand_in), "a stand-in for your network");
-  EXPECT_THAT(table.table.rows,
-              Contains(ElementsAre("fp32", "16", "192", "8.00 GiB", "4.00 GiB", "6.00 GiB", "5.00 GiB")));
-  EXPECT_THAT(table.notes,
-              Contains(HasSubstr("3.00 GiB sharded, 9.00 GiB as a copy of each card; 1.20 GiB is free")));
+  stand_in.plans.push_back(plan);
+  stand_in.plans.back().sequence = 256;  // as it is read
+  const Advice advice = case_of('c', stand_in);
+  EXPECT_THAT(table_of(advice, "a stand-in for your network").table.rows,
+              Contains(ElementsAre("fp32", "16", "192", "8.00 GiB", "5.00 GiB")));
+  const AdviceTable table = table_of(advice, "What could 3 cards share out? Planned, never run");
+  // Without two thirds of the state; of the gradients too, but for a bucket; and without all of both.
+  EXPECT_THAT(
+      table.table.rows,
+      AllOf(Contains(ElementsAre("nothing", "8.00 GiB", "5.00 GiB", "–", "1.33 GiB", "–")),
+            Contains(ElementsAre("optimizer (ZeRO-1)", "6.00 GiB", "2.00 GiB", "–", "1.33 GiB", "–")),
+            Contains(ElementsAre("gradients too (ZeRO-2)", "5.36 GiB", "2.00 GiB", "–", "1.33 GiB", "–")),
+            Contains(ElementsAre("ZeRO-2, on the host (Offload)", "4.02 GiB", "1.00 GiB", "1.33 GiB",
+                                 "1.33 GiB", "683 MiB"))));
+  EXPECT_THAT(
+      table.notes,
+      Contains(HasSubstr("4.00 GiB for the shares of all cards, 12.00 GiB where each keeps a copy of its "
+                         "own; 1.20 GiB is free")));
 }
 
 TEST(CaseD, TheReadingsAreNotOnOneLine) {
@@ -170,13 +203,17 @@ TEST(CaseE, TheAllocationIsShortBeforeItHappens) {
 TEST(CaseE, LayersSplitAgainstCopies) {
   const Advice advice = case_of('e');
   const AdviceTable& table = table_of(advice, "or a copy on each");
+  // 2.5 s, then 1,219 times the longest stage's 4.34/15.24 of it.
   EXPECT_THAT(table.table.rows,
               AllOf(Contains(ElementsAre("layers split", "50.8 min", "at most 4.34 GiB", "75 %")),
+                    Contains(ElementsAre("split, several images at a time", "14.5 min",
+                                         "at most 4.34 GiB and images", "12 %")),
                     Contains(ElementsAre("a copy on each", "12.7 min", "15.24 GiB", "0 %"))));
   EXPECT_THAT(table.notes,
               AllOf(Contains(HasSubstr("15.24 GiB of a card's 23.68 GiB (64.4 %): it fits for inference")),
                     Contains(HasSubstr("Training is unknown"))));
   EXPECT_DOUBLE_EQ(advice.changes.at(0).speedup, 4);
+  EXPECT_NEAR(advice.changes.at(1).speedup, 1220 / (1 + 1219 * 4.34 / 15.24), 0.01);
   EXPECT_THAT(advice.missing, Contains(HasSubstr("whether training fits")));
 }
 
@@ -299,7 +336,7 @@ TEST(Observed, CopiesAreAdvisedForInferenceAlone) {
   EXPECT_THAT(table_of(train, "or a copy on each").table.rows.at(2),
               ElementsAre("a copy on each", "–", "3.00 GiB", "0 %"));
   const Advice infer = advice_of(readings + "infer\"}");
-  EXPECT_EQ(infer.changes.size(), 1U);
+  EXPECT_EQ(infer.changes.size(), 2U);
   EXPECT_EQ(infer.subject, "an inference run");
 }
 
@@ -307,7 +344,7 @@ TEST(Observed, CopiesThatDoNotFitTakeNoTime) {
   const Advice advice = advice_of(
       R"({"split": "layers", "memory_gib": [7, 7], "cards": 2, "memory_cap_gib": 8, "step_s": 1,
           "iterations": 100, "mode": "infer"})");
-  EXPECT_THAT(table_of(advice, "or a copy on each").table.rows.at(2),
+  EXPECT_THAT(table_of(advice, "or a copy on each").table.rows.at(3),
               ElementsAre("a copy on each (does not fit)", "–", "14.00 GiB", "0 %"));
 }
 
