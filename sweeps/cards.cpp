@@ -13,8 +13,12 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/run/rank_watch.h"
+#include "bench/run/result_file.h"
 #include "bench/sweep.h"
 #include "sweeps/cards/findings.h"
+#include "sweeps/cards/library_memory.h"
+#include "sweeps/cards/planned.h"
 #include "sweeps/cards/workload.h"
 #include "sweeps/ranks/setup.h"
 #include "sweeps/ranks/team.h"
@@ -215,9 +219,43 @@ int threads_of(const RankSetup& setup) {
   return std::max(1, setup.cores / std::max(1, setup.near));
 }
 
+// What the library of the ranks is asked to sum, to see what it allocates; stages sum nothing.
+std::int64_t summed_in(const SweepRequest& request) {
+  constexpr std::int64_t kMost = std::int64_t{64} << 20;
+  return is_split(request) ? 0 : std::min(bucket_in(request), kMost);
+}
+
+// The point behind the plan's last is library_part().
 std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device) {
-  return std::make_shared<RankTeam>(*request.ranks, rank_parts_of(*request.workload, specs_in(request),
-                                                                  device, threads_of(setup_of(request))));
+  const std::vector<WorkloadSpec> specs = specs_in(request);
+  const RankTeam::Make make = rank_parts_of(*request.workload, specs, device, threads_of(setup_of(request)));
+  return std::make_shared<RankTeam>(*request.ranks, [make, count = specs.size(), bytes = summed_in(request)](
+                                                        RankGroup& ranks, std::size_t point) {
+    return point == count ? library_part(ranks, bytes) : make(ranks, point);
+  });
+}
+
+// A result of the workers sweep.
+std::optional<HostLimit> loader_in(const SweepRequest& request) {
+  const std::string& path = request.sweep_options.at("loader");
+  if (path == "none") {
+    return std::nullopt;
+  }
+  EvaluatedTask task{.workload = request.workload->name, .mode = "train", .options = {}};
+  const WorkloadSpec spec = spec_of_rank(specs_in(request).front(), 0);
+  if (const auto size = request.workload->configure(spec)->image_size()) {
+    task.options["image-size"] = std::to_string(*size);
+  }
+  try {
+    EvaluatedFile file{.path = path, .document = read_result(path)};
+    if (file.document.sweep.name != "workers") {
+      throw UsageError(fmt::format("{} is of the {} sweep; accepted: a result of bench --sweep workers",
+                                   quote(path), printable(file.document.sweep.name)));
+    }
+    return host_limit(file, task);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--loader: {}", error.what()));
+  }
 }
 
 SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
@@ -272,6 +310,7 @@ class CardsSweep final : public Sweep {
     setup_.threads = threads_of(setup_.ranks);
     setup_.split_layers = is_split(request);
     setup_.strong = setup_.split_layers || is_strong(request);
+    setup_.loader = loader_in(request);
     if (request.ranks != nullptr) {
       team_ = team_of(request, device);
     }
@@ -279,7 +318,16 @@ class CardsSweep final : public Sweep {
   }
 
   const SweepPlan& plan() const override { return plan_; }
-  void prepare(SweepStudy& /*study*/) override {}  // no point rests on the device's peaks
+  void prepare(SweepStudy& study) override {  // no point rests on the device's peaks
+    const auto* const watched = dynamic_cast<const WatchedRanks*>(study.request.ranks);
+    if (watched != nullptr) {
+      setup_.library = measure_library(*team_, specs_in(study.request).size(), summed_in(study.request),
+                                       watched->joining_bytes());
+    }
+  }
+
+  // Nothing more is measured: what was can be planned on.
+  void study(SweepStudy& study) override { study.document.predicted = planned_sharing(study.document); }
 
   std::vector<Finding> findings(const ResultDocument& document) const override {
     return cards_findings(document, setup_);
@@ -288,7 +336,13 @@ class CardsSweep final : public Sweep {
     return cards_tables(document, setup_);
   }
   Json to_json() const override {
-    return {{"cards", {{"hosts", setup_.ranks.hosts}, {"threads", setup_.threads}}}};
+    Json json{{"cards", {{"hosts", setup_.ranks.hosts}, {"threads", setup_.threads}}}};
+    if (const LibraryMemory& library = setup_.library; !library.joining.empty()) {
+      json["cards"]["library"] = {{"joining_bytes", library.joining},
+                                  {"summing_bytes", library.summing},
+                                  {"summed_bytes", library.summed}};
+    }
+    return json;
   }
   void restore(ResultDocument& document) override {
     parse_params(document, read_cards_params);
@@ -343,6 +397,8 @@ const Registration<SweepType> registered{SweepType{
                  [] {
                    return std::vector<std::string>{"compute", "memory"};
                  }},
+                {"loader", "none", "a result of bench --sweep workers: whether loading feeds all ranks", "",
+                 [] { return one("FILE"); }},
                 {"rank-timeout", "60s", "end where a rank does not answer for so long", "",
                  [] { return one("TIME"); }}},
     .serve = serve,

@@ -311,9 +311,9 @@ TextTable predicted_table(const ResultDocument& document) {
 }  // namespace
 
 TextTable points_table(const ResultDocument& document) {
-  return !document.predicted.empty()    ? predicted_table(document)
-         : !document.benchmarks.empty() ? measured_table(document)
-                                        : TextTable{};
+  return !document.benchmarks.empty()  ? measured_table(document)
+         : !document.predicted.empty() ? predicted_table(document)
+                                       : TextTable{};
 }
 
 TextTable unmeasured_table(const ResultDocument& document) {

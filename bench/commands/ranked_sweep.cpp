@@ -1,14 +1,19 @@
 #include "bench/commands/ranked_sweep.h"
 
+#include <algorithm>
+#include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "bench/commands/setup.h"
 #include "bench/error.h"
+#include "bench/host/process_memory.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
@@ -60,9 +65,29 @@ RankWatchSettings watch_settings(const Options& options) {
   return settings;
 }
 
-std::unique_ptr<WatchedRanks> watched(std::unique_ptr<RankGroup> joined, RankWatchSettings settings) {
+// By which each rank's memory grew as it joined, from what this one held before; empty where a rank's system
+// does not tell.
+std::vector<std::int64_t> growth_of(RankGroup& joined, const std::optional<std::int64_t>& held) {
+  const auto holds = own_memory_bytes();  // all have joined
+  const bool known = held && holds;
+  std::vector<std::int64_t> grown;
+  for (const std::string& text :
+       texts_of(joined, known ? std::to_string(std::max<std::int64_t>(0, *holds - *held)) : "")) {
+    if (text.empty()) {
+      return {};
+    }
+    grown.push_back(std::stoll(text));
+  }
+  return grown;
+}
+
+// `held`: own_memory_bytes() before it joined.
+std::unique_ptr<WatchedRanks> watched(std::unique_ptr<RankGroup> joined, RankWatchSettings settings,
+                                      const std::optional<std::int64_t>& held = std::nullopt) {
   std::vector<RankPlace> places = places_of(*joined);
-  return std::make_unique<WatchedRanks>(std::move(joined), std::move(places), std::move(settings));
+  std::vector<std::int64_t> grown = growth_of(*joined, held);
+  return std::make_unique<WatchedRanks>(std::move(joined), std::move(places), std::move(settings),
+                                        std::move(grown));
 }
 
 void require_alike(RankGroup& ranks, const std::vector<std::string>& arguments) {
@@ -179,7 +204,8 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
                                  advice.reason.empty() ? "" : " (" + advice.reason + ")"));
   }
   const RankWatchSettings settings = watch_settings(options);
-  auto ranks = watched(join_launched(*launch, settings.timeout), settings);
+  const auto held = own_memory_bytes();
+  auto ranks = watched(join_launched(*launch, settings.timeout), settings, held);
   require_alike(*ranks, {argv.begin() + 1, argv.end()});
   require_on_all(*ranks, [&] {  // opened again where it is used
     const std::unique_ptr<Device> device = open_asked_device(options_of_rank(options, *ranks));

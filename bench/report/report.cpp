@@ -175,7 +175,8 @@ void add_advice(const std::vector<ReportedResult>& results, const std::optional<
 }  // namespace
 
 bool is_predicted(const ResultDocument& document) {
-  return document.context.device.kind == "modelled" || !document.predicted.empty();
+  return document.context.device.kind == "modelled" ||
+         (document.benchmarks.empty() && !document.predicted.empty());
 }
 
 std::string title_of(const ResultDocument& document) {

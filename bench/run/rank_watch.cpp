@@ -59,11 +59,12 @@ ProcessState process_state(std::int64_t process) {
 }
 
 WatchedRanks::WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPlace> places,
-                           RankWatchSettings settings)
+                           RankWatchSettings settings, std::vector<std::int64_t> joining_bytes)
     : group_(std::move(group)),
       settings_(std::move(settings)),
       group_rank_(group_->rank()),
-      places_(std::move(places)) {
+      places_(std::move(places)),
+      joining_bytes_(std::move(joining_bytes)) {
   if (!settings_.end) {
     settings_.end = end_process;
   }

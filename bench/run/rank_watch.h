@@ -37,13 +37,16 @@ struct RankWatchSettings {
 // Before that the group is abandoned, on a thread of its own, because that may not return.
 class WatchedRanks final : public RankGroup {
  public:
-  // `places`: of each rank, see places_of().
-  WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPlace> places, RankWatchSettings settings);
+  // `places`: of each rank, see places_of(). `joining_bytes`: by which each grew as it joined; empty where
+  // that is not known.
+  WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPlace> places, RankWatchSettings settings,
+               std::vector<std::int64_t> joining_bytes = {});
   ~WatchedRanks() override;
 
   int rank() const override { return group_rank_; }
   int size() const override { return static_cast<int>(places_.size()); }
   const std::vector<RankPlace>& places() const { return places_; }
+  const std::vector<std::int64_t>& joining_bytes() const { return joining_bytes_; }
 
   // From now on collectives take the device's memory, until the device is closed: see device_group(). Every
   // rank calls it. Throws UsageError, the same on every rank.
@@ -82,6 +85,7 @@ class WatchedRanks final : public RankGroup {
   RankWatchSettings settings_;
   int group_rank_;
   std::vector<RankPlace> places_;
+  std::vector<std::int64_t> joining_bytes_;
   std::atomic<std::uint64_t> calls_{0};  // odd: one is under way
   std::atomic<bool> ends_expected_{false};
   std::atomic<bool> long_wait_{false};

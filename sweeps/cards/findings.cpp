@@ -1,6 +1,8 @@
 #include "sweeps/cards/findings.h"
 
 #include <algorithm>
+#include <array>
+#include <cmath>
 #include <ranges>
 #include <tuple>
 #include <utility>
@@ -11,6 +13,7 @@
 #include "bench/measure/flags.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
+#include "sweeps/cards/planned.h"
 #include "sweeps/cards/stage_findings.h"
 #include "sweeps/series/points.h"
 
@@ -143,7 +146,38 @@ Finding claim_balance(const CardsPoint& point) {
   return finding;
 }
 
-Finding claim_memory(const CardsPoint& point, const CardsPoint& alone) {
+// What all ranks of the first host read together, against what its loader gives.
+Finding claim_loader(const CardsPoint& point, const CardsSetup& setup) {
+  Finding finding = finding_of("loader", "workers", {point.name});
+  const auto started = static_cast<double>(setup.ranks.hosts.size());
+  const double share = started > 0 ? setup.ranks.near / started : 1;
+  const double needed = point.samples() / point.ns.value * 1e9 * share;  // samples a second
+  finding.details = {{"needed_per_s", needed}};
+  if (!setup.loader) {
+    finding.claim = fmt::format(
+        "Whether loading feeds {} to all ranks of a host was not measured [bench --sweep workers, then "
+        "--loader with its result].",
+        format_rate(needed, "samples/s"));
+    return finding;
+  }
+  const HostLimit& loader = *setup.loader;
+  finding.value = std::ceil(needed / loader.per_core());
+  finding.details["loader_per_s"] = loader.per_s;
+  finding.details["loader_cores"] = loader.cores;
+  const std::string rates =
+      fmt::format("{} of {} cores, {} needed for the ranks of a host", format_rate(loader.per_s, "samples/s"),
+                  loader.cores, format_rate(needed, "samples/s"));
+  finding.claim = needed > loader.per_s
+                      ? fmt::format("The loader limits {} ranks: {} [fewer ranks a host, smaller images].",
+                                    point.ranks, rates)
+                      : fmt::format(
+                            "The loader feeds {} ranks: {}, which {:.0f} worker{} for all together "
+                            "give; the ranks' own computing takes cores too.",
+                            point.ranks, rates, *finding.value, *finding.value == 1 ? "" : "s");
+  return finding;
+}
+
+Finding claim_memory(const CardsPoint& point, const CardsPoint& alone, const LibraryMemory& library) {
   Finding finding = finding_of("memory", "bytes", {alone.name, point.name});
   const std::int64_t most = std::ranges::max(point.peak_bytes);
   const std::int64_t one = std::ranges::max(alone.peak_bytes);
@@ -152,11 +186,15 @@ Finding claim_memory(const CardsPoint& point, const CardsPoint& alone) {
   finding.details = {
       {"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}, {"alone_bytes", one}};
   finding.claim = fmt::format(
-      "A rank of {} takes {}{}, one alone {}{}; gradients are added up where they lie, what the library of "
-      "the "
-      "ranks takes is not in it.",
-      point.ranks, format_bytes(most), as_planned ? ", as planned on every rank" : ", not what was planned",
-      format_bytes(one), point.shard_optimizer ? ": each keeps its share of the optimizer's state" : "");
+      "A rank of {} takes {}{}, one alone {}{}; the library of the ranks takes {}.", point.ranks,
+      format_bytes(most), as_planned ? ", as planned on every rank" : ", not what was planned",
+      format_bytes(one), point.shard_optimizer ? ": each keeps its share of the optimizer's state" : "",
+      library.joining.empty() ? std::string("more, which could not be measured here")
+                              : fmt::format("{} more, measured as the process grew by joining and summing {}",
+                                            library.in_words(), format_bytes(library.summed)));
+  if (!library.joining.empty()) {
+    finding.details["library_bytes"] = library.total();
+  }
   return finding;
 }
 
@@ -247,8 +285,9 @@ std::vector<Finding> cards_findings(const ResultDocument& document, const CardsS
       findings.push_back(claim_balance(most));
     }
     if (!most.peak_bytes.empty() && !alone->peak_bytes.empty()) {
-      findings.push_back(claim_memory(most, *alone));
+      findings.push_back(claim_memory(most, *alone, setup.library));
     }
+    findings.push_back(claim_loader(most, setup));
   }
   findings.push_back(claim_ranks(setup.ranks, setup.threads));
   if (auto conditions = claim_conditions(document)) {
@@ -266,9 +305,13 @@ void choose_cards_headlines(std::vector<Finding>& findings) {
       break;
     }
   }
-  for (const char* name : {"limit", "balance", "memory", "micro-batches", "ranks"}) {
-    names.emplace_back(name);
-  }
+  names.emplace_back("limit");
+  // That the ranks are alike tells the least.
+  const auto balance = std::ranges::find(findings, "balance", &Finding::name);
+  const bool alike = balance != findings.end() && balance->value.value_or(0) <= kUnbalanced;
+  const auto rest = alike ? std::array{"loader", "memory", "micro-batches", "balance", "ranks"}
+                          : std::array{"balance", "memory", "micro-batches", "loader", "ranks"};
+  names.insert(names.end(), rest.begin(), rest.end());
   set_headlines(findings, names, true);
 }
 
@@ -294,7 +337,12 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
                           point.peak_bytes.empty() ? "–" : format_bytes(std::ranges::max(point.peak_bytes)),
                           point.mark});
   }
-  return all.empty() ? std::vector<TextTable>{} : std::vector{table};
+  if (all.empty()) {
+    return {};
+  }
+  std::vector<TextTable> tables = sharing_tables(document);
+  tables.insert(tables.begin(), std::move(table));
+  return tables;
 }
 
 }  // namespace bench::sweeps

@@ -3,13 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/evaluate/host_limit.h"
 #include "bench/measure/estimate.h"
 #include "bench/measure/paired_ratio.h"
 #include "bench/measure/result.h"
 #include "bench/sweep.h"
+#include "sweeps/cards/library_memory.h"
 #include "sweeps/cards/workload.h"
 #include "sweeps/ranks/setup.h"
 
@@ -50,7 +53,9 @@ struct CardsSetup {
   RankSetup ranks;
   int threads = 1;  // of each rank
   bool strong = false;
-  bool split_layers = false;  // the batch is of all ranks then
+  bool split_layers = false;          // the batch is of all ranks then
+  std::optional<HostLimit> loader{};  // of the first host, measured by the workers sweep
+  LibraryMemory library{};
 };
 
 std::vector<Finding> cards_findings(const ResultDocument& document, const CardsSetup& setup);

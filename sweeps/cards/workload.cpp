@@ -79,6 +79,8 @@ class CardsPart final : public RankPart {
     return worst;
   }
 
+  std::optional<GradientTimeline> gradient_timeline() { return workload_->gradient_timeline(); }
+
   // 1 where it is right or was not checked, 0 where it is wrong; the error, and what is accepted.
   RankAnswer verify() override {
     if (workload_ == nullptr) {
@@ -114,6 +116,10 @@ class CardsWorkload final : public Workload {
     return std::max<std::int64_t>(1, std::llround(timed()));
   }
   std::shared_ptr<const SampleNote> note() const override { return note_; }
+  std::optional<GradientTimeline> gradient_timeline() override {
+    return ranks_ == 1 && trains_ ? dynamic_cast<CardsPart&>(team_->own(number_)).gradient_timeline()
+                                  : std::nullopt;
+  }
 
   Verification verify() override {
     const std::vector<RankAnswer> answers = team_->verify(number_);
@@ -218,7 +224,8 @@ std::optional<CardsParams> read_cards_params(const Json& params) {
                      .shard_optimizer = params.value("shard", "none") == "optimizer",
                      .split_layers = params.value("split", "none") == "layers",
                      .micro_batches = params.value("micro-batches", defaults.micro_batches),
-                     .balance = params.value("balance", defaults.balance)};
+                     .balance = params.value("balance", defaults.balance),
+                     .bucket = params.value("bucket", defaults.bucket)};
 }
 
 void split_layers(WorkloadSpec& spec, std::int64_t micro_batches, const std::string& balance) {

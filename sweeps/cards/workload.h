@@ -23,6 +23,7 @@ struct CardsParams {
   bool split_layers = false;  // each rank has a stage of the network
   std::int64_t micro_batches = 1;
   std::string balance = "compute";  // of the stages
+  std::int64_t bucket = 0;          // bytes; 0: of a step without gradients
 
   double samples() const { return static_cast<double>(batch) * (split_layers ? 1 : ranks); }
 };

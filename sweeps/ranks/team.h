@@ -47,6 +47,8 @@ class RankTeam {
   std::vector<RankAnswer> run(std::int64_t number, std::int64_t calls);
   std::vector<RankAnswer> verify(std::int64_t number);
   void release(std::int64_t number) noexcept;
+  // Its own part of a point, while the others wait for an order.
+  RankPart& own(std::int64_t number) { return *parts_.at(number); }
 
   // --- The others': carries out orders until the first rank ends.
   void serve();

@@ -6,6 +6,7 @@
 
 #include <gmock/gmock.h>
 
+#include "bench/host/process_memory.h"
 #include "bench/run/result_file.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
@@ -18,6 +19,8 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::Contains;
+using ::testing::Each;
+using ::testing::Gt;
 using ::testing::HasSubstr;
 
 Arguments cards_run(const std::filesystem::path& out) {
@@ -56,11 +59,26 @@ TEST_P(CardsSweepProgram, OneFileHasEveryRanksTimesAndThePlannedMemory) {
     EXPECT_EQ(note.at("step_ns").size(), ranks);
     EXPECT_EQ(note.at("peak_bytes"), note.at("plan_bytes")) << point.name;
     if (ranks > 1) {
-      EXPECT_THAT(note.at("waited_ns").get<std::vector<double>>(), Contains(::testing::Gt(0)));
+      EXPECT_THAT(note.at("waited_ns").get<std::vector<double>>(), Contains(Gt(0)));
     }
   }
   EXPECT_EQ(std::ranges::count(document.findings, "efficiency/ranks:3/batch:4", &Finding::name), 1);
-  EXPECT_THAT(ended.out, HasSubstr("efficiency"));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("efficiency"), HasSubstr("Planned, never run")));
+  ASSERT_EQ(document.predicted.size(), 2U * 2) << "of 2 and 3 ranks, gradients and parameters shared out";
+  for (const PredictedPoint& point : document.predicted) {
+    EXPECT_EQ(point.status, "planned");
+    EXPECT_EQ(point.memory.total(), point.peak) << point.name;
+  }
+  if (own_memory_bytes()) {
+    const Json& library = document.sweep.state.at("cards").at("library");
+    EXPECT_EQ(library.at("summed_bytes"), 1 << 20);
+    EXPECT_THAT(library.at("joining_bytes").get<std::vector<std::int64_t>>(), Each(Gt(100'000)));
+    EXPECT_EQ(library.at("summing_bytes").size(), 3U);
+  }
+  const Ended predicted =
+      run_bench({"predict", "--from", file.string(), "--cards", "4", "--link", "eth-10g"});
+  EXPECT_EQ(predicted.code, 0) << predicted.err;
+  EXPECT_THAT(predicted.out, HasSubstr("4 cards of batch 4"));
 }
 
 TEST_P(CardsSweepProgram, RanksThatShareTheOptimizerHoldLess) {

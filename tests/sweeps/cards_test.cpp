@@ -11,6 +11,8 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/cards/findings.h"
+#include "sweeps/cards/library_memory.h"
+#include "sweeps/cards/planned.h"
 #include "sweeps/cards/stage_findings.h"
 #include "sweeps/cards/workload.h"
 #include "tests/bench/support/thread_ranks.h"
@@ -142,6 +144,8 @@ TEST(CardsPlan, RefusesInOneSentence) {
   EXPECT_THAT(refusal(cards_request({{"cards", "1,4"}})), AllOf(HasSubstr("--cards"), HasSubstr("up to 2")));
   EXPECT_THAT(refusal(cards_request({{"bucket", "0B"}})), HasSubstr("--bucket"));
   EXPECT_THAT(refusal(cards_request({{"scaling", "both"}})), HasSubstr("--scaling"));
+  EXPECT_THAT(refusal(cards_request({{"loader", "no/such.json"}})),
+              AllOf(HasSubstr("--loader"), HasSubstr("no/such.json")));
   SweepRequest odd = cards_request({{"scaling", "strong"}});
   odd.batches = {7};
   EXPECT_THAT(refusal(odd), AllOf(HasSubstr("--batch"), HasSubstr("cannot share")));
@@ -536,6 +540,93 @@ TEST(StageFindings, APipelineIsIdleWhileItFillsAndEmpties) {
   EXPECT_EQ(pipeline_idle(2, 1), 0.5);
   EXPECT_EQ(pipeline_idle(4, 1), 0.75);
   EXPECT_EQ(pipeline_idle(4, 9), 0.25);
+}
+
+// Steps with the memory of a network of 100 MiB.
+ResultDocument steps_with_memory() {
+  ResultDocument document = made_up_steps({100, 125, 150}, 20);
+  constexpr std::int64_t kMiB = 1 << 20;
+  for (MeasuredPoint& point : document.benchmarks) {
+    auto params = std::any_cast<CardsParams>(point.parsed);
+    params.bucket = 25 * kMiB;
+    point.parsed = params;
+    point.params = {{"ranks", params.ranks}, {"batch", params.batch}};
+    MemoryByCategory& memory = point.memory.by_category;
+    memory[MemoryCategory::weights] = memory[MemoryCategory::gradients] = 100 * kMiB;
+    memory[MemoryCategory::activations] = 300 * kMiB;
+    point.memory.peak_measured = 500 * kMiB;
+    memory[MemoryCategory::other] = -kMiB;  // the system saw less
+    if (params.ranks == 1) {
+      point.timeline =
+          GradientTimeline{.parts = {{10, 40 * kMiB}, {20, 60 * kMiB}}, .backward_ns = 20, .update_ns = 1};
+    }
+  }
+  return document;
+}
+
+TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  ResultDocument document = steps_with_memory();
+  document.context.device.kind = "cuda";
+  const std::vector<PredictedPoint> planned = planned_sharing(document);
+  ASSERT_EQ(planned.size(), 2U * 3);
+  const PredictedPoint& three = planned[4];
+  EXPECT_EQ(three.name, "p4/shard:parameters");
+  EXPECT_EQ(three.params.at("shard"), "parameters");
+  EXPECT_EQ(three.status, "planned");
+  EXPECT_EQ(three.model.at("basis"), "planned, never run");
+  EXPECT_EQ(three.peak, (25 + 300 + 25 + 25 + 60) * kMiB);
+  EXPECT_EQ(three.memory.total(), three.peak);
+  EXPECT_EQ(three.memory[MemoryCategory::weights], 25 * kMiB);
+  EXPECT_EQ(three.model.at("sent_bytes"), 3 * 75 * kMiB);
+  EXPECT_EQ(planned[5].params.at("shard"), "optimizer-on-host");
+  EXPECT_EQ(planned[5].model.at("bus_bytes"), 50 * kMiB);
+  document.context.device.kind = "cpu";
+  EXPECT_EQ(planned_sharing(document).size(), 2U * 2) << "the host's memory is the device's";
+  const auto tables = cards_tables(document, one_host(4, 4));
+  ASSERT_EQ(tables.size(), 2U);
+  EXPECT_THAT(tables.back().title, AllOf(HasSubstr("never run"), HasSubstr("4 ranks of batch 8")));
+  for (const auto& row : tables.back().rows) {
+    EXPECT_EQ(row.size(), tables.back().right.size());
+  }
+}
+
+TEST(CardsFindings, ALoaderIsComparedWithWhatAllRanksOfAHostNeed) {
+  const ResultDocument document = made_up_steps({100, 125}, 20);  // two ranks: 128 samples/s
+  CardsSetup setup = one_host(2, 4);
+  EXPECT_THAT(named(cards_findings(document, setup), "loader").claim,
+              AllOf(HasSubstr("128 samples/s"), HasSubstr("was not measured [bench --sweep workers")));
+  setup.loader = HostLimit{.file = "w.json", .host = "cpu", .per_s = 200, .cores = 4};
+  const Finding fed = named(cards_findings(document, setup), "loader");
+  EXPECT_EQ(fed.value, 3) << "50 samples/s each";
+  EXPECT_THAT(fed.claim, HasSubstr("The loader feeds 2 ranks"));
+  setup.loader->per_s = 100;
+  EXPECT_THAT(named(cards_findings(document, setup), "loader").claim, HasSubstr("The loader limits 2 ranks"));
+  setup.ranks.hosts = {"a", "b"};
+  setup.ranks.near = 1;
+  EXPECT_THAT(named(cards_findings(document, setup), "loader").claim, HasSubstr("The loader feeds"));
+}
+
+TEST(CardsFindings, TheLibrarysMemoryIsToldApart) {
+  const ResultDocument document = made_up_steps({100, 125}, 20);
+  CardsSetup setup = one_host(2, 2);
+  EXPECT_THAT(named(cards_findings(document, setup), "memory").claim, HasSubstr("could not be measured"));
+  setup.library = {.joining = {10 << 20, 11 << 20}, .summing = {1 << 20, 1 << 20}, .summed = 25 << 20};
+  EXPECT_THAT(named(cards_findings(document, setup), "memory").claim,
+              AllOf(HasSubstr("11.0 MiB to 12.0 MiB more"), HasSubstr("summing 25.0 MiB")));
+}
+
+TEST(CardsSweep, TheLibrarysMemoryIsMeasuredOnEveryRank) {
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RankTeam team(group, [](RankGroup& ranks, std::size_t) { return library_part(ranks, 1 << 20); });
+    if (group.rank() > 0) {
+      return team.serve();
+    }
+    const LibraryMemory memory = measure_library(team, 0, 1 << 20, {1 << 20, 1 << 20});
+    EXPECT_THAT(memory.joining, ElementsAre(1 << 20, 1 << 20));
+    EXPECT_EQ(memory.summing.size(), 2U);
+    EXPECT_TRUE(measure_library(team, 0, 1 << 20, {}).joining.empty());
+  });
 }
 
 TEST(CardsFindings, CopeWithNoPointsAndWithoutOneRank) {

@@ -1,0 +1,17 @@
+// Memory of this process.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace bench {
+
+// What it holds of its own, and its part of what it shares with other processes, so that a sum over processes
+// counts shared memory once. Pages of files, such as code, are left out. nullopt where the system does not
+// tell.
+std::optional<std::int64_t> own_memory_bytes();
+// The same from the text of /proc/PID/smaps_rollup.
+std::optional<std::int64_t> own_memory_in(std::string_view rollup);
+
+}  // namespace bench

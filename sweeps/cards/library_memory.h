@@ -1,0 +1,32 @@
+// What the library of the ranks allocates on each of them: measured by how the process grows.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/sweep.h"
+#include "sweeps/ranks/team.h"
+
+namespace bench::sweeps {
+
+// By rank; empty where a rank's system does not tell.
+struct LibraryMemory {
+  std::vector<std::int64_t> joining;  // the group
+  std::vector<std::int64_t> summing;  // their first sums of `summed` bytes, in a group of their own
+  std::int64_t summed = 0;
+
+  std::vector<std::int64_t> total() const;
+  // "21.0 MiB", "20.1 to 21.0 MiB".
+  std::string in_words() const;
+};
+
+// A part that sums once and answers by how much its rank grew. Without bytes nothing is summed.
+std::unique_ptr<RankPart> library_part(RankGroup& ranks, std::int64_t bytes);
+
+// `point`: of the team's plan, which makes library_part(). `joining`: by which each rank grew as it joined.
+LibraryMemory measure_library(RankTeam& team, std::size_t point, std::int64_t bytes,
+                              const std::vector<std::int64_t>& joining);
+
+}  // namespace bench::sweeps
