@@ -23,7 +23,7 @@ NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarc
 EVERY_CARD := 75-real;80-real;86-real;89-real;90
 FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))") $(CMAKE_FLAGS)
 
-.PHONY: help run test plans setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package docs
+.PHONY: help run test plans setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package ci-check docs
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -42,6 +42,7 @@ help:
 	@echo "make calibrate TABLES=FOLDER       fit predictions to published measurements; writes results/calibration.json"
 	@echo "make onnx-check [ONNX=…]           answers of imported networks next to onnxruntime's"
 	@echo "make gpu-check [CHECK_ARGS=…]      on a machine with a GPU: its tests, sweeps and a comparison with PyTorch"
+	@echo "make ci-check                      the ReFrame test here, and the linters of the files for CI systems and containers"
 	@echo "make docs                          build/docs/: these pages as a site that can be searched"
 	@echo "make package [ARCH=90]             build/packages/: a tarball and a wheel, which run where nothing can be built"
 	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle.tar.xz, which does the same where nothing can be installed"
@@ -178,3 +179,9 @@ endif
 	python3 tools/docs/pages.py gather build/docs-pages
 	mkdocs build --quiet --strict --clean --config-file tools/docs/mkdocs.yml
 	python3 tools/docs/pages.py check build/docs
+
+ci-check: build
+ifneq ($(SETUP),skip)
+	@tools/setup-ci.sh build/ci-tools
+endif
+	tools/ci_check.sh build/ci-tools build/release/bench

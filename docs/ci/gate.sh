@@ -1,5 +1,5 @@
 #!/bin/sh
-# The steps of a benchmark gate; docs/ci.md shows them in GitHub Actions, GitLab and a plain shell.
+# The steps of a benchmark gate; docs/ci.md shows them in GitHub Actions, GitLab and a plain shell. Packages have it as bench-gate.
 #
 #   gate.sh lock                the card's clocks, where that is permitted; says so where it is not
 #   gate.sh unlock
@@ -8,9 +8,14 @@
 #   gate.sh ab BASE_PROGRAM DIR measures two builds in turn, and compares; comment.md in DIR
 #
 # compare and ab end with bench's exit code: 0 no regression, 1 a regression, 3 inconclusive, 4 not comparable.
+# $BENCH is the program: else the one next to this script, else build/release/bench.
 set -eu
 
-BENCH=${BENCH:-build/release/bench}
+here=$(dirname "$0")
+if [ -z "${BENCH:-}" ]; then
+  BENCH=build/release/bench
+  [ ! -x "$here/bench" ] || BENCH=$here/bench
+fi
 RUNS=${RUNS:-5}
 SWEEP=${SWEEP:---sweep batch --workload resnet18 --image-size 96 --batch 1,4,16 --time-budget 20s}
 OPTIONS=${OPTIONS:-}

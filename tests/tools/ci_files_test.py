@@ -1,4 +1,4 @@
-"""The files of docs/ci/: valid for the systems that read them, and the steps of gate.sh with a program that answers at once."""
+"""The files for CI systems: valid for the systems that read them, and the steps of gate.sh with a program that answers at once."""
 
 import json
 import os
@@ -16,14 +16,15 @@ except ImportError:
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 FILES = SOURCE / "docs" / "ci"
-SCHEMAS = {"github-workflow.yml": "github-workflow.json", "gitlab-ci.yml": "gitlab-ci.json"}
+WORKFLOW, ACTION, COMPONENT = "docs/ci/github-workflow.yml", "docs/ci/action/action.yml", "templates/gate.yml"
+SCHEMAS = {WORKFLOW: "github-workflow.json", ACTION: "github-action.json", COMPONENT: "gitlab-ci.json"}
 
 
 def schema_errors(name, text):
-    """Of a file of docs/ci/, against its system's schema."""
+    """Of a file, against its system's schema. A component has two documents: its inputs, and the jobs."""
     schema = json.loads((SOURCE / "tests" / "tools" / "schemas" / SCHEMAS[name]).read_text())
-    document = ruamel.yaml.YAML(typ="safe", pure=True).load(text)
-    return [error.message for error in jsonschema.Draft7Validator(schema).iter_errors(document)]
+    documents = ruamel.yaml.YAML(typ="safe", pure=True).load_all(text)
+    return [error.message for document in documents for error in jsonschema.Draft7Validator(schema).iter_errors(document)]
 
 
 # Writes its words to calls.txt; "compare" ends with $CODE, with $REFUSED in place of an answer; a sweep writes a file where it is told to.
@@ -126,26 +127,41 @@ class CiFiles(unittest.TestCase):
         self.assertEqual(ended.returncode, 2)
         self.assertIn("gate.sh measure DIR", ended.stderr)
 
+    def test_the_program_next_to_an_installed_gate_is_taken(self):
+        gate = self.folder / "bench-gate"
+        gate.write_text((FILES / "gate.sh").read_text())
+        gate.chmod(0o755)
+        elsewhere = self.folder / "elsewhere"
+        elsewhere.mkdir()
+        subprocess.run([gate, "measure", "base"], cwd=elsewhere, env={"PATH": os.environ["PATH"], "RUNS": "1"}, check=True)
+        self.assertTrue((elsewhere / "base" / "run-1" / "batch.json").exists())
+
     def test_steps_in_the_files_exist(self):
         steps = re.search(r"^  ([a-z |]+)\) \"\$@\"", (FILES / "gate.sh").read_text(), re.M)[1].split(" | ")
-        for path in FILES.glob("*.yml"):
-            used = re.findall(r"docs/ci/gate\.sh (\w+)", path.read_text())
-            self.assertTrue(used)
-            self.assertLessEqual(set(used), set(steps), path.name)
+        for name in (ACTION, COMPONENT):
+            used = re.findall(r"(?:gate\.sh\"|\[\[ inputs\.gate \]\]) (\w+)", (SOURCE / name).read_text())
+            self.assertEqual(set(used), set(steps) - {"ab"}, name)
+
+    def test_inputs_in_the_files_are_declared(self):
+        for name, used in ((ACTION, r"\$\{\{[^}]*?inputs\.(\w+)"), (COMPONENT, r"\$\[\[ inputs\.(\w+)")):
+            text = (SOURCE / name).read_text()
+            declared = re.findall(r"^ {2,4}(\w+):\n +description:", text, re.MULTILINE)
+            self.assertEqual(set(re.findall(used, text)), set(declared), name)
 
     @unittest.skipIf(jsonschema is None, "needs python3-jsonschema and python3-ruamel.yaml")
     def test_files_follow_their_systems_schemas(self):
-        self.assertEqual({path.name for path in FILES.glob("*.yml")}, set(SCHEMAS))
         for name in SCHEMAS:
-            self.assertEqual(schema_errors(name, (FILES / name).read_text()), [], name)
+            self.assertEqual(schema_errors(name, (SOURCE / name).read_text()), [], name)
 
     @unittest.skipIf(jsonschema is None, "needs python3-jsonschema and python3-ruamel.yaml")
     def test_what_the_schemas_forbid_is_found(self):
-        for name, line, wrong in (("github-workflow.yml", "    runs-on: [self-hosted, gpu]\n", ""),
-                                  ("github-workflow.yml", "cancel-in-progress: false", "cancel: false"),
-                                  ("gitlab-ci.yml", "expire_in: 90 days", "expire_in: [90]"),
-                                  ("gitlab-ci.yml", "exit_codes: [3]", "exit_codes: three")):
-            text = (FILES / name).read_text()
+        for name, line, wrong in ((WORKFLOW, "    runs-on: [self-hosted, gpu]\n", ""),
+                                  (WORKFLOW, "cancel-in-progress: false", "cancel: false"),
+                                  (ACTION, "  using: composite\n", ""),
+                                  (ACTION, "      shell: bash\n", ""),
+                                  (COMPONENT, "expire_in: 90 days", "expire_in: [90]"),
+                                  (COMPONENT, "exit_codes: [3]", "exit_codes: three")):
+            text = (SOURCE / name).read_text()
             self.assertIn(line, text)
             self.assertNotEqual(schema_errors(name, text.replace(line, wrong)), [], f"{name}: {line}")
 
