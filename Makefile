@@ -23,7 +23,7 @@ NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarc
 EVERY_CARD := 75-real;80-real;86-real;89-real;90
 FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))") $(CMAKE_FLAGS)
 
-.PHONY: help run test plans setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package ci-check docs
+.PHONY: help run test plans setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package package-check ci-check docs
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -45,6 +45,7 @@ help:
 	@echo "make ci-check                      the ReFrame test here, and the linters of the files for CI systems and containers"
 	@echo "make docs                          build/docs/: these pages as a site that can be searched"
 	@echo "make package [ARCH=90]             build/packages/: a tarball and a wheel, which run where nothing can be built"
+	@echo "make package-check                 the packages in clean roots of other releases; needs root and mmdebstrap"
 	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle.tar.xz, which does the same where nothing can be installed"
 
 run: build
@@ -171,6 +172,14 @@ package: setup
 	cmake --preset release -B build/package -DBENCH_TESTS=OFF $(FLAGS)
 	cmake --build build/package --target bench
 	python3 tools/package/package.py build/package build/packages
+
+# In roots that this machine's package sources fill; of what `make package` made, for whatever card.
+package-check:
+ifneq ($(SETUP),skip)
+	@tools/setup.sh tools/packages-check.txt
+endif
+	@[ -e build/packages ] || { echo "package-check: there are no packages: run make package first" >&2; exit 2; }
+	python3 tools/package/check.py build/packages build/roots
 
 docs:
 ifneq ($(SETUP),skip)

@@ -4,8 +4,8 @@
     package.py BUILD_FOLDER PACKAGES_FOLDER
 
 PACKAGES_FOLDER gets bench-VERSION/ (as `cmake --install` makes it, stripped), bench-VERSION-linux-MACHINE.tar.xz, and
-bench_gpu-VERSION-py3-none-manylinux_2_35_MACHINE.whl, whose command is `bench`. Exit code 1 where a program or library needs a
-newer C or C++ library than FLOORS.
+bench_gpu-VERSION-py3-none-manylinux_2_35_MACHINE.whl, whose command is `bench`, and a Containerfile. Exit code 1 where a program or
+library needs a newer C or C++ library than FLOORS.
 """
 
 import argparse
@@ -30,8 +30,8 @@ PLATFORM = f"manylinux_2_35_{platform.machine()}"
 
 # What CUDA's libraries are called as wheels, by CUDA's major version.
 CUDA_WHEELS = {
-    "12": ("nvidia-cudnn-cu12>=9,<10", "nvidia-cublas-cu12", "nvidia-cuda-nvrtc-cu12"),
-    "13": ("nvidia-cudnn-cu13>=9,<10", "nvidia-cublas>=13,<14", "nvidia-cuda-nvrtc>=13,<14"),
+    "12": ("nvidia-cudnn-cu12>=9,<10", "nvidia-cublas-cu12>=12,<13", "nvidia-cuda-nvrtc-cu12>=12,<13", "nvidia-nccl-cu12>=2,<3"),
+    "13": ("nvidia-cudnn-cu13>=9,<10", "nvidia-cublas>=13,<14", "nvidia-cuda-nvrtc>=13,<14", "nvidia-nccl-cu13>=2,<3"),
 }
 
 # An environment's own CUDA libraries come after LD_LIBRARY_PATH and before the system's.
@@ -45,7 +45,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 
 
 def main():
-    folders = [folder for folder in os.environ.get("LD_LIBRARY_PATH", "").split(":") if folder]
+    folders = [folder for folder in os.environ.pop("LD_LIBRARY_PATH", "").split(":") if folder.startswith("/")]
     parts = FOLDER.parent / "nvidia"
     folders += [str(path) for path in (parts / "cudnn/lib", *sorted(parts.glob("cu1[23]/lib")), parts / "cublas/lib",
                                        parts / "cuda_nvrtc/lib") if path.is_dir()]
@@ -108,6 +108,7 @@ def write_wheel(tree, folder, version, cuda):
     for path in sorted((tree / "share" / "doc" / "bench").rglob("*")):
         if path.is_file() and path.name != "README.md":
             files[f"{info}/licenses/{path.relative_to(tree / 'share' / 'doc' / 'bench')}"] = (path.read_bytes(), 0o644)
+    files[f"bench_gpu-{version}.data/scripts/bench-gate"] = ((tree / "bin" / "bench-gate").read_bytes(), 0o755)
     files[f"{info}/METADATA"] = (metadata(version, cuda).encode(), 0o644)
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: bench\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644)
     files[f"{info}/entry_points.txt"] = (b"[console_scripts]\nbench = bench_gpu:main\n", 0o644)
@@ -137,6 +138,7 @@ def main():
     refuse_newer_symbols(tree)
     tarball = options.packages / f"bench-{version}-linux-{platform.machine()}.tar.xz"
     pack(tree, tarball)
+    shutil.copy(SOURCE / "tools" / "package" / "Containerfile", options.packages)
     wheel = write_wheel(tree, options.packages, version, found.get("CUDA", "").partition(".")[0])
     for file in (tarball, wheel):
         print(f"package: {file}, {file.stat().st_size / 1e6:.1f} MB")

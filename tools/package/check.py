@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Runs the tarball and the wheel in clean roots of other releases, as a user who may write nowhere but at home.
+
+    check.py PACKAGES_FOLDER ROOTS_FOLDER
+
+Each release has two roots, one without and one with gnuplot and jq; mmdebstrap makes them once, from this machine's own package
+sources, and ROOTS_FOLDER keeps them. A release is not run where this machine has no source or key of its distribution. Needs
+root. Exit code 1 where something fails, with what it printed.
+"""
+
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import time
+
+from package import versions
+
+# Name, code name, distribution as apt names a source's origin, its key.
+RELEASES = [("Debian 12", "bookworm", "Debian", "debian-archive-keyring.gpg"),
+            ("Debian 13", "trixie", "Debian", "debian-archive-keyring.gpg"),
+            ("Ubuntu 22.04", "jammy", "Ubuntu", "ubuntu-archive-keyring.gpg"),
+            ("Ubuntu 24.04", "noble", "Ubuntu", "ubuntu-archive-keyring.gpg")]
+KEYS = pathlib.Path("/usr/share/keyrings")
+PICTURES = {"plain": [], "pictures": ["gnuplot-nox", "jq"]}
+NOBODY = "65534"
+SWEEP = "--sweep batch --workload conv2d --height 8 --width 8 --batch 1,2,4 --dtype fp32 --device cpu --time-budget 2s"
+# Answers with its version, as the wheel of CUDA 13 and one of the system would.
+CUDNN = "unsigned long cudnnGetVersion(void) { return %d; }\nunsigned long cudnnGetCudartVersion(void) { return %d; }\n"
+
+
+def mirrors():
+    """{"Debian": address}: of the distributions that this machine takes packages from."""
+    listing = subprocess.run(["apt-get", "indextargets", "--format", "$(ORIGIN)\t$(LABEL)\t$(REPO_URI)", "Created-By: Packages"],
+                             stdout=subprocess.PIPE, text=True, check=True).stdout
+    sources = (line.split("\t") for line in listing.splitlines())
+    return {origin: address for origin, label, address in sources if origin == label}
+
+
+def make_root(root, codename, key, mirror, packages):
+    """Under another name until it is whole."""
+    unfinished = root.with_suffix(".unfinished")
+    shutil.rmtree(unfinished, ignore_errors=True)
+    subprocess.run(["mmdebstrap", "--quiet", "--mode=root", "--variant=apt", f"--keyring={KEYS / key}",
+                    "--components=main,universe" if key.startswith("ubuntu") else "--components=main",
+                    f"--include={','.join(['python3-venv', 'xz-utils', *packages])}", codename, str(unfinished), mirror],
+                   check=True, stdin=subprocess.DEVNULL)
+    unfinished.rename(root)
+
+
+# In an overlay over the root, which is read-only once the packages are installed, but for /home and /tmp.
+IN_ROOT = """
+set -e
+mount -t overlay overlay -o lowerdir="$ROOT",upperdir="$WORK/upper",workdir="$WORK/work" "$WORK/root"
+cd "$WORK/root"
+mount --bind "$FILES" mnt
+mount -t proc proc proc
+chroot . /bin/sh -ec "$INSTALL"
+mount -t tmpfs tmpfs home
+mount -t tmpfs tmpfs tmp
+install -d -o "$NOBODY" -g "$NOBODY" home/user
+mount -o remount,ro "$WORK/root"
+exec chroot --userspec="$NOBODY:$NOBODY" . /usr/bin/env -i HOME=/home/user PATH=/usr/bin:/bin LC_ALL=C.UTF-8 /bin/sh -ec "$RUN"
+"""
+
+
+def in_root(root, work, files, install, run):
+    """Runs `install` as root, then `run` as another user; returns exit code and output."""
+    shutil.rmtree(work, ignore_errors=True)
+    for name in ("upper", "work", "root"):
+        (work / name).mkdir(parents=True)
+    variables = {"ROOT": root, "WORK": work, "FILES": files, "NOBODY": NOBODY, "INSTALL": install, "RUN": run}
+    ended = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", IN_ROOT],
+                           env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", **{name: str(value) for name, value in variables.items()}},
+                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    return ended.returncode, ended.stdout
+
+
+def measure(program):
+    """Shell words: --list, and a sweep from the root folder, whose results go to the user's own."""
+    return f"cd /; {program} --list; {program} {SWEEP}; ls ~/.local/share/bench/results; echo ended"
+
+
+def stub(folder, version, cuda):
+    library = folder / f"libcudnn-{version}.so"
+    subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-Wl,-soname,libcudnn.so.9", "-o", str(library)],
+                   input=CUDNN % (version, 1000 * cuda), text=True, check=True)
+    return library.name
+
+
+def checks(files, tarball, wheel, cuda):
+    """(name, kind of root, installing, running, what the output must hold), of one release; the root has `files` at /mnt."""
+    unpack = f"mkdir /opt/bench; tar -xJf /mnt/{tarball.name} -C /opt/bench --strip-components=1"
+    yield "tarball", "plain", unpack, measure("/opt/bench/bin/bench"), ["cpu ", "no picture: ", "batch-conv2d-cpu.json"]
+    yield "tarball with pictures", "pictures", unpack, measure("/opt/bench/bin/bench"), ["batch-conv2d-cpu.png"]
+    venv = f"python3 -m venv /opt/venv; /opt/venv/bin/pip install --quiet --no-index --no-deps /mnt/{wheel.name}"
+    run, wanted = measure("/opt/venv/bin/bench"), ["cpu ", "batch-conv2d-cpu.json"]
+    if cuda:  # the program finds a cuDNN of the system's by itself, and the wheel's command that of its environment
+        site = "$(echo /opt/venv/lib/python3*/site-packages)"
+        venv += f"; cd /usr/lib/x86_64-linux-gnu; cp /mnt/{stub(files, 90100, cuda)} libcudnn.so.9; " \
+                f"cp libcudnn.so.9 libcudnn_graph.so.9; mkdir -p {site}/nvidia/cudnn/lib; cd {site}/nvidia/cudnn/lib; " \
+                f"cp /mnt/{stub(files, 91900, cuda)} libcudnn.so.9; cp libcudnn.so.9 libcudnn_graph.so.9"
+        run += f"; /opt/venv/bin/bench --version; {site}/bench_gpu/bin/bench --version"
+        wanted += ["cuDNN     9.19.0, /opt/venv/", "cuDNN     9.1.0, /"]
+    yield "wheel", "plain", venv, run, wanted
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("packages", type=pathlib.Path)
+    parser.add_argument("roots", type=pathlib.Path)
+    options = parser.parse_args()
+    if os.geteuid() != 0:
+        sys.exit("package-check: it needs root: sudo make package-check")
+    roots, files = options.roots.resolve(), options.roots.resolve() / "files"
+    (tarball,), (wheel,), (tree,) = map(options.packages.glob, ("bench-*-linux-*.tar.xz", "bench_gpu-*.whl", "bench-*[0-9]"))
+    shutil.rmtree(files, ignore_errors=True)
+    files.mkdir(parents=True)
+    for file in (tarball, wheel):
+        shutil.copy(file, files)
+    cuda = re.match(r"\d*", versions(tree / "bin" / "bench").get("CUDA", ""))[0]
+
+    available, failed, ran = mirrors(), 0, 0
+    started = time.monotonic()
+    for name, codename, distribution, key in RELEASES:
+        if distribution not in available or not (KEYS / key).exists():
+            print(f"package-check: {name} was not run: this machine has no source or key of {distribution}")
+            continue
+        for kind, extra in PICTURES.items():
+            if not (roots / f"{codename}-{kind}").exists():
+                make_root(roots / f"{codename}-{kind}", codename, key, available[distribution], extra)
+        for check, kind, install, run, wanted in checks(files, tarball, wheel, int(cuda or 0)):
+            code, output = in_root(roots / f"{codename}-{kind}", roots / "work", files, install, run)
+            missing = [text for text in wanted if text not in output]
+            ok = code == 0 and not missing
+            ran, failed = ran + 1, failed + (not ok)
+            print(f"package-check: {name}, {check}: {'ok' if ok else f'FAILED: exit code {code}, missing {missing}'}", flush=True)
+            if not ok:
+                print(re.sub("^", "    ", output, flags=re.MULTILINE))
+    print(f"package-check: {ran - failed} of {ran} hold, in {time.monotonic() - started:.0f} s")
+    if failed or ran == 0:
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()
