@@ -18,6 +18,7 @@
 #include "bench/commands/ranked_sweep.h"
 #include "bench/commands/sweep.h"
 #include "bench/error.h"
+#include "bench/host/search_path.h"
 #include "bench/ranks.h"
 
 namespace {
@@ -81,6 +82,7 @@ int report(const char* what, bench::ExitCode code) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  bench::leave_out_relative_library_folders(argv);
   try {
     const bench::ExitCode code = run(argc, argv);
     std::cout.flush();

@@ -7,7 +7,6 @@
 #include <fstream>
 #include <iterator>
 #include <memory>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -15,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "bench/host/private_folder.h"
+#include "bench/host/search_path.h"
 #include "bench/run/embedded_files.h"
 
 namespace bench {
@@ -42,17 +42,10 @@ struct Output {
   std::string text;
 };
 
-// Only absolute folders: a program in the current folder is not run.
-std::string absolute_search_path() {
+// A program in the current folder is not run.
+std::string search_path() {
   const char* const all = std::getenv("PATH");
-  std::istringstream folders(all == nullptr ? "/usr/local/bin:/usr/bin:/bin" : all);
-  std::string kept;
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    if (folder.starts_with('/')) {
-      kept += (kept.empty() ? "" : ":") + folder;
-    }
-  }
-  return kept;
+  return absolute_folders(all == nullptr ? "/usr/local/bin:/usr/bin:/bin" : all);
 }
 
 // File names travel in the environment, so that none is ever read as shell text. -d: no settings of the
@@ -61,7 +54,7 @@ Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::pat
   setenv("BENCH_PLOT_SCRIPT", script.c_str(), 1);
   setenv("BENCH_RESULT", result.c_str(), 1);
   setenv("BENCH_PICTURE", picture.c_str(), 1);
-  setenv("BENCH_SEARCH_PATH", absolute_search_path().c_str(), 1);
+  setenv("BENCH_SEARCH_PATH", search_path().c_str(), 1);
   Output output;
   FILE* const pipe = popen(  // NOLINT(cert-env33-c)
       R"(PATH="$BENCH_SEARCH_PATH"; exec gnuplot -d "$BENCH_PLOT_SCRIPT" 2>&1 < /dev/null)", "r");

@@ -109,10 +109,11 @@ class Installed(unittest.TestCase):
             wheel = archive.read("bench_gpu-1.2.3.dist-info/WHEEL").decode()
         self.assertIn(f"Tag: {'-'.join(self.wheel.stem.split('-')[2:])}\n", wheel)
 
+    # As the script that pip writes for the command.
+    COMMAND = (sys.executable, "-c", "import sys, bench_gpu; sys.argv[0] = 'bench'; bench_gpu.main()")
+
     def command(self, *words, **environment):
-        """As the script that pip writes for the command."""
-        return output((sys.executable, "-c", "import sys, bench_gpu; sys.argv[0] = 'bench'; bench_gpu.main()", *words),
-                      PYTHONPATH=str(self.site), **environment)
+        return output((*self.COMMAND, *words), PYTHONPATH=str(self.site), **environment)
 
     def test_the_wheels_command_answers_the_same(self):
         self.assertEqual(self.command(*QUESTION), output((self.program, *QUESTION)))
@@ -127,6 +128,73 @@ class Installed(unittest.TestCase):
                         str(self.wheel)], check=True, stdin=subprocess.DEVNULL)
         self.assertEqual(output((target / "bin" / "bench", *QUESTION), PYTHONPATH=str(target)),
                          output((self.program, *QUESTION)))
+
+    def test_ranks_run_over_the_modules_of_tree_and_wheel(self):
+        sweep = ("--sweep", "collectives", "--dry-run")
+        root = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMP_NUM_THREADS": "1"}
+        for name, more in (("openmpi", ["--oversubscribe"]), ("mpich", [])):
+            with self.subTest(name):
+                if shutil.which(f"mpirun.{name}") is None or not (self.tree / "lib" / f"bench_ranks_{name}.so").exists():
+                    self.skipTest("it is not installed here")
+                start = (f"mpirun.{name}", *more, "-n", "2", "/usr/bin/env", f"PYTHONPATH={self.site}")
+                of_tree = output((*start, self.program, *sweep), **root)
+                self.assertIn("collectives/all-reduce/ranks:2/", of_tree)
+                self.assertEqual(output((*start, *self.COMMAND, *sweep), **root), of_tree)
+
+    def test_the_extra_brings_the_libraries_of_its_cuda(self):
+        for cuda, names in (("13", "nvidia-cudnn-cu13 nvidia-cublas nvidia-cuda-nvrtc nvidia-nccl-cu13"),
+                            ("12", "nvidia-cudnn-cu12 nvidia-cublas-cu12 nvidia-cuda-nvrtc-cu12 nvidia-nccl-cu12")):
+            required = re.findall(r'^Requires-Dist: ([\w-]+)\S+; extra == "cuda(\d+)"$', package.metadata("1", cuda), re.MULTILINE)
+            self.assertEqual(required, [(name, cuda) for name in names.split()])
+        self.assertNotIn("Requires-Dist", package.metadata("1", ""))
+
+    def library(self, path, text):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(path)], input=text, text=True, check=True)
+
+    # An empty entry of LD_LIBRARY_PATH and of PATH means the current folder, as does ".".
+    def test_nothing_of_the_current_folder_runs(self):
+        marker, planted = self.folder / "marker", self.folder / "planted"
+        mark = f'__attribute__((constructor)) static void mark(void) {{ fclose(fopen("{marker}", "w")); }}\n'
+        for name in ("libcuda.so.1", "libcuda.so", "libcudnn.so.9", "libnvidia-ml.so.1"):
+            self.library(planted / name, "#include <stdio.h>\n" + mark)
+        for name in ("gnuplot", "jq", "nvidia-smi", "sh"):
+            (planted / name).write_text(f"#!/bin/sh\ntouch {marker}\n")
+            (planted / name).chmod(0o755)
+        for command in (("--list",), ("--version",)):
+            subprocess.run([self.program, *command], check=True, stdout=subprocess.DEVNULL, cwd=planted,
+                           env={"PATH": ".::/usr/bin:/bin", "LD_LIBRARY_PATH": ":.", "HOME": str(self.folder)})
+        self.assertFalse(marker.exists())
+
+    def test_a_cudnn_that_does_not_fit_is_named(self):
+        if not self.versions.get("CUDA", "")[:1].isdigit():
+            self.skipTest("built without the CUDA device")
+        place = self.folder / "cudnn" / "libcudnn.so.9"
+        text = "unsigned long cudnnGetVersion(void) {{ return {}; }}\nunsigned long cudnnGetCudartVersion(void) {{ return {}; }}\n"
+        cuda = int(self.versions["CUDA"].partition(".")[0])
+
+        def said():
+            return re.search(r"^cuDNN +(.*)$", output((self.program, "--version"), LD_LIBRARY_PATH=str(place.parent)), re.M)[1]
+
+        graph = place.with_name("libcudnn_graph.so.9")
+        self.library(graph, "int unrelated;")
+        for number, built_with, wanted in (
+                (90100, cuda, f"9.1.0, {place}"),
+                (8907, cuda, f"{place} is cuDNN 8.9.7, and this program needs cuDNN 9"),
+                (90100, 25 - cuda, f"{place} is cuDNN 9.1.0 for CUDA {25 - cuda}, and this program needs one for CUDA {cuda}")):
+            self.library(place, text.format(number, 1000 * built_with))
+            self.assertEqual(said(), wanted)
+        graph.write_bytes(graph.read_bytes()[:5000])
+        self.assertEqual(said(), f"{graph}: the file is cut short; install it again")
+        graph.write_bytes(b"")
+        self.assertEqual(said(), f"{graph}: file too short")
+        whole = place.read_bytes()
+        place.write_bytes(whole[:len(whole) // 2])
+        self.assertEqual(said(), f"{place}: the file is cut short; install it again")
+        place.write_bytes(b"<html>not found</html>" * 9)
+        self.assertIn("invalid ELF header", said())
+        self.library(place, "int unrelated;")
+        self.assertEqual(said(), f"{place} is no cuDNN")
 
     # Found, not opened: these are empty files.
     def test_cudas_libraries_are_those_of_the_path_then_of_the_environment(self):

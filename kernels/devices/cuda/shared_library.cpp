@@ -1,9 +1,14 @@
 #include "kernels/devices/cuda/shared_library.h"
 
+#include <elf.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <system_error>
 #include <vector>
 
@@ -28,17 +33,57 @@ std::vector<std::string> search_folders() {
   return folders;
 }
 
-}  // namespace
-
-std::string path_of_library(const std::string& name) {
+// In the loader's search path; empty where it is not there.
+std::filesystem::path first_found(const std::string& name) {
   for (const std::string& folder : search_folders()) {
-    const std::filesystem::path path = std::filesystem::path(folder) / name;
+    std::filesystem::path path = std::filesystem::path(folder) / name;  // `name` itself where it is absolute
     std::error_code error;
     if (std::filesystem::exists(path, error)) {
-      return path.lexically_normal().string();
+      return path.lexically_normal();
     }
   }
-  return SharedLibrary(name).path();
+  return {};
+}
+
+}  // namespace
+
+std::string why_cut_short(const std::filesystem::path& path) {
+  std::error_code error;
+  const std::uintmax_t size = std::filesystem::file_size(path, error);
+  std::ifstream file(path, std::ios::binary);
+  Elf64_Ehdr header{};
+  if (error || !file.read(reinterpret_cast<char*>(&header), sizeof header) ||
+      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr)) {
+    return "";  // the loader says what is wrong
+  }
+  std::vector<Elf64_Phdr> parts(header.e_phnum);
+  file.seekg(static_cast<std::streamoff>(header.e_phoff));
+  const bool whole =
+      file.read(reinterpret_cast<char*>(parts.data()),
+                static_cast<std::streamsize>(parts.size() * sizeof(Elf64_Phdr))) &&
+      std::ranges::none_of(parts, [size](const Elf64_Phdr& part) {
+        return part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset);
+      });
+  return whole ? "" : path.string() + ": the file is cut short; install it again";
+}
+
+SharedLibrary::SharedLibrary(const std::string& name) {
+  if (const std::filesystem::path path = first_found(name); !path.empty()) {
+    why_missing_ = why_cut_short(path);
+  }
+  if (!why_missing_.empty()) {
+    return;
+  }
+  handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle_ == nullptr) {
+    const char* const reason = dlerror();
+    why_missing_ = reason != nullptr ? reason : name + ": it does not open";
+  }
+}
+
+std::string path_of_library(const std::string& name) {
+  const std::filesystem::path path = first_found(name);
+  return path.empty() ? SharedLibrary(name).path() : path.string();
 }
 
 std::string SharedLibrary::path() const {

@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <filesystem>
 #include <string>
 #include <utility>
 
@@ -11,13 +12,8 @@ namespace bench::kernels::cuda {
 class SharedLibrary {
  public:
   // `name` is searched as the loader does: LD_LIBRARY_PATH, the program's run path, the system's folders. A
-  // name with a slash is a path.
-  explicit SharedLibrary(const std::string& name) : handle_(dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (handle_ == nullptr) {
-      const char* const reason = dlerror();
-      why_missing_ = reason != nullptr ? reason : name + ": it does not open";
-    }
-  }
+  // name with a slash is a path. A file that was cut short is not opened.
+  explicit SharedLibrary(const std::string& name);
   SharedLibrary(const SharedLibrary&) = delete;
   SharedLibrary& operator=(const SharedLibrary&) = delete;
   ~SharedLibrary() {
@@ -27,7 +23,7 @@ class SharedLibrary {
   }
   explicit operator bool() const { return handle_ != nullptr; }
 
-  // The loader's words, which name the library; empty where it is open.
+  // The loader's words, which name the library, or that its file is cut short; empty where it is open.
   const std::string& why_missing() const { return why_missing_; }
   // Where the loader found it; empty where it is not open.
   std::string path() const;
@@ -39,9 +35,13 @@ class SharedLibrary {
   }
 
  private:
-  void* handle_;
+  void* handle_ = nullptr;
   std::string why_missing_;
 };
+
+// Why the library at `path` must not be opened: it ends before what its program headers say is loaded, and
+// the process would end by SIGBUS. Empty where it is whole, or no library at all.
+std::string why_cut_short(const std::filesystem::path& path);
 
 // Where the loader would find the library; empty where it would not. A library in the loader's search path is
 // not opened: cuBLASLt alone takes 0.2 s.

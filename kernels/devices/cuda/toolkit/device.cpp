@@ -17,14 +17,10 @@
 namespace bench::kernels::cuda {
 namespace {
 
-// 91900 of cuDNN is 9.19.0, 130100 of cuBLAS 13.1.0.
-std::string version_of(std::size_t version) {
-  return fmt::format("{}.{}.{}", version / 10'000, version / 100 % 100, version % 100);
-}
-
 std::map<std::string, std::string> versions() {
-  return {{"cudnn", version_of(dynload::cudnn().cudnnGetVersion())},
-          {"cublas", version_of(dynload::cublaslt().cublasLtGetVersion())}};
+  const std::size_t cublas = dynload::cublaslt().cublasLtGetVersion();  // 130100 is 13.1.0
+  return {{"cudnn", version_text({.number = dynload::cudnn().cudnnGetVersion()})},
+          {"cublas", fmt::format("{}.{}.{}", cublas / 10'000, cublas / 100 % 100, cublas % 100)}};
 }
 
 // By the stream kernel that only sums up: it writes a number for each of its blocks.
@@ -65,10 +61,10 @@ const Registration<DeviceKind> registered{
      .list = [] { return list_cards(backend()); },
      .open = [](const std::string& id) { return open_card(backend(), id); }}};
 
-std::string found_at(const std::string& path, const std::string& version = "") {
+std::string found_at(const std::string& path) {
   return path.empty()
              ? "not found, neither in LD_LIBRARY_PATH nor next to the program nor in the system's folders"
-             : (version.empty() ? "" : version + ", ") + path;
+             : path;
 }
 
 const Registration<Component> toolkit{
@@ -80,7 +76,10 @@ const Registration<Component> toolkit{
 const Registration<Component> cudnn_library{
     {.name = "cuDNN", .describe = [] {
        const dynload::Places places = dynload::places();
-       return found_at(places.cudnn, places.cudnn_version == 0 ? "" : version_of(places.cudnn_version));
+       if (places.cudnn.empty() || !places.why_no_cudnn.empty()) {
+         return places.cudnn.empty() ? found_at("") : places.why_no_cudnn;
+       }
+       return version_text(places.cudnn_version) + ", " + places.cudnn;
      }}};
 const Registration<Component> cublaslt_library{
     {.name = "cuBLASLt", .describe = [] { return found_at(dynload::places().cublaslt); }}};

@@ -5,8 +5,9 @@
 #include <cublasLt.h>
 #include <cudnn_graph.h>
 
-#include <cstddef>
 #include <string>
+
+#include "kernels/devices/cuda/cudnn_version.h"
 
 namespace bench::kernels::cuda::dynload {
 
@@ -59,12 +60,12 @@ struct Cublaslt {
 #undef BENCH_FUNCTION
 
 // Opened by the first call that succeeds, until the process ends: handles made by a library may live as long.
-// Throw Unsupported.
+// Throw Unsupported, also where cuDNN is another one than the program works with.
 const Cudnn& cudnn();
 const Cublaslt& cublaslt();
 
-// Why the CUDA device cannot be used: the loader's words for the first library that does not open; empty
-// where all do. Opens them.
+// Why the CUDA device cannot be used: the first library that does not open, in the loader's words, or does
+// not fit; empty where all do. Opens them.
 std::string why_missing();
 
 // For `bench --version`: cuDNN's version, and the places of the three libraries, empty where one is not
@@ -73,7 +74,8 @@ struct Places {
   std::string cudnn;
   std::string cublaslt;
   std::string nvrtc;
-  std::size_t cudnn_version = 0;
+  CudnnVersion cudnn_version;
+  std::string why_no_cudnn;  // why the one that was found cannot be used
 };
 Places places();
 

@@ -1,0 +1,22 @@
+// Which cuDNN the program works with. Needs no CUDA header.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace bench::kernels::cuda {
+
+struct CudnnVersion {
+  std::size_t number = 0;  // 91900 is 9.19.0; before cuDNN 9, 8907 was 8.9.7
+  std::size_t cuda = 0;    // that it was built with: 13000 is 13.0
+};
+
+// "9.19.0".
+std::string version_text(const CudnnVersion& version);
+
+// Why the program, built with `wanted`, cannot use the library at `place`; empty where it can. Another major
+// version of cuDNN has other functions; one for another CUDA opens that CUDA's libraries. The wheels of both
+// put cuDNN into one folder, where the last one that was installed remains.
+std::string why_unfit(const CudnnVersion& found, const CudnnVersion& wanted, const std::string& place);
+
+}  // namespace bench::kernels::cuda

@@ -1,0 +1,32 @@
+#include "kernels/devices/cuda/cudnn_version.h"
+
+#include <gtest/gtest.h>
+
+namespace bench::kernels::cuda {
+namespace {
+
+constexpr CudnnVersion kWanted{.number = 91'900, .cuda = 13'000};
+
+TEST(CudnnVersion, IsWrittenAsNvidiaDoes) {
+  EXPECT_EQ(version_text({91'900, 13'000}), "9.19.0");
+  EXPECT_EQ(version_text({90'101, 12'000}), "9.1.1");
+  EXPECT_EQ(version_text({8907, 12'000}), "8.9.7");
+}
+
+TEST(CudnnVersion, AnyOfTheMajorVersionAndItsCudaIsTaken) {
+  EXPECT_EQ(why_unfit({90'100, 13'020}, kWanted, "libcudnn.so.9"), "");
+}
+
+TEST(CudnnVersion, AnotherMajorVersionIsRefused) {
+  EXPECT_EQ(why_unfit({8907, 12'000}, kWanted, "/opt/libcudnn.so.9"),
+            "/opt/libcudnn.so.9 is cuDNN 8.9.7, and this program needs cuDNN 9");
+  EXPECT_NE(why_unfit({100'000, 13'000}, kWanted, "libcudnn.so.9"), "");
+}
+
+TEST(CudnnVersion, AnotherCudaIsRefused) {
+  EXPECT_EQ(why_unfit({91'900, 12'090}, kWanted, "/opt/libcudnn.so.9"),
+            "/opt/libcudnn.so.9 is cuDNN 9.19.0 for CUDA 12, and this program needs one for CUDA 13");
+}
+
+}  // namespace
+}  // namespace bench::kernels::cuda
