@@ -198,6 +198,9 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
     if (options.dry_run || options.benchmark.list_tests) {
       return nullptr;
     }
+    if (devices_to_share(options.device).empty()) {
+      open_asked_device(options);  // says why there is none
+    }
     const LaunchAdvice advice = launch_advice();
     throw UsageError(fmt::format("--sweep {}: it needs two ranks or more; start it with: {} {}{}", sweep.name,
                                  advice.command, fmt::join(argv, " "),

@@ -1,6 +1,7 @@
 #include "kernels/ranks/nccl/communicator.h"
 
 #include <chrono>
+#include <exception>
 #include <thread>
 
 #include <fmt/format.h>
@@ -91,6 +92,7 @@ void Communicator::abandon() {
 }
 
 Communicator::~Communicator() {
+  failed_ = failed_ || std::uncaught_exceptions() > 0;  // then the other ranks do not come to this
   if (!failed_ && comm_ != nullptr) {
     try {
       call("ncclCommFinalize", [this](ncclComm* comm) { return nccl_.finalize(comm); });

@@ -17,7 +17,7 @@ namespace bench::kernels::nccl {
 
 class NcclRanks final : public RankGroup {
  public:
-  // All of the arguments outlive the group.
+  // `control` and `nccl` outlive the group, the card its last call.
   NcclRanks(RankGroup& control, Nccl& nccl, cuda::Card& card);
   ~NcclRanks() override;
 
@@ -69,8 +69,8 @@ class NcclRanks final : public RankGroup {
   std::shared_ptr<Communicator> communicator_;  // connected when first needed
 };
 
-// Checks that every rank has the library, in one version, and a card of one type and of its own. Every rank calls it. `nccl`
-// is nullptr where it is missing. Throws UsageError, the same on every rank.
+// Checks that every rank has the library, in one version, and a card of one type and of its own. Every rank
+// calls it. `nccl` is nullptr where it is missing. Throws UsageError, the same on every rank.
 std::unique_ptr<RankGroup> connect_cards(RankGroup& control, Nccl* nccl, const std::string& why_missing,
                                          const Device& device, const LaunchVariables& environment);
 

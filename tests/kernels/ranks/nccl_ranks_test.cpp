@@ -190,6 +190,20 @@ TEST(NcclRanks, AFailureIsSaidInNcclsWordsAndTheCommunicatorIsAborted) {
   }
 }
 
+// The other ranks do not come to the end of the communicator.
+TEST(NcclRanks, AnExceptionAbortsTheCommunicator) {
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RankOnCard rank(group);
+    try {
+      const auto ranks = rank.connect();
+      ranks->connect();
+      throw DeviceLost("an illegal address");
+    } catch (const DeviceLost&) {
+      EXPECT_THAT(rank.nccl.calls(), AllOf(Contains("abort"), Not(Contains("finalize"))));
+    }
+  });
+}
+
 // Another rank's failure is seen while the card still waits.
 TEST(NcclRanks, AFailureElsewhereIsSeenWhileTheCardWaits) {
   bench::testing::run_ranks(2, [](RankGroup& group) {
