@@ -155,10 +155,11 @@ std::string extrapolated_in_words(std::int64_t batch, std::int64_t measured) {
 
 // "3497, planned" or "about 3400, extrapolated from batch 64".
 std::string largest_in_words(const BatchSeries& series, std::int64_t largest) {
+  if (series.planned) {  // perhaps before any batch was measured
+    return fmt::format("{}, planned", largest);
+  }
   const std::int64_t measured = series.points.back().batch;
-  return series.planned ? fmt::format("{}, planned", largest)
-                        : fmt::format("{}, extrapolated from batch {}",
-                                      extrapolated_in_words(largest, measured), measured);
+  return fmt::format("{}, extrapolated from batch {}", extrapolated_in_words(largest, measured), measured);
 }
 
 }  // namespace

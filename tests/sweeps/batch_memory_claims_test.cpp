@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "sweeps/batch/claims.h"
+
 namespace bench {
 namespace {
 
@@ -55,6 +57,16 @@ TEST(BatchMemoryClaims, ABatchFarBeyondThoseMeasuredIsRounded) {
   const Finding largest = find(document_of({{}}, 16, std::int64_t{18} << 30), "largest_batch");
   EXPECT_EQ(largest.value, 1833);
   EXPECT_THAT(largest.claim, HasSubstr("within 18.0 GiB is about 1800, extrapolated from batch 16"));
+}
+
+// The only point may be left out, being above the device's peak.
+TEST(BatchMemoryClaims, ThePlannedLargestBatchNeedsNoMeasuredOne) {
+  sweeps::BatchSeries series;
+  series.label = "fp32";
+  series.cap_bytes = 1LL << 30;
+  series.planned = sweeps::LargestByPlan{.batch = 92};
+  EXPECT_EQ(sweeps::claim_largest_batch(series).claim,
+            "The largest batch of fp32 within 1.00 GiB is 92, planned.");
 }
 
 TEST(BatchMemoryClaims, WithoutACapThereIsNoLargestBatch) {
