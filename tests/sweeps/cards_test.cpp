@@ -486,10 +486,13 @@ TEST(StageFindings, ThroughputIdleTimeAndTheSlowestStage) {
 
 TEST(StageFindings, MicroBatchesAreComparedByMemory) {
   ResultDocument document = made_up_stages({{1, 100}, {2, 90}, {4, 75}}, 2);
-  auto note =
-      std::make_shared<RankSteps>(dynamic_cast<const RankSteps&>(*document.benchmarks.back().notes.front()));
-  note->peak_bytes = note->plan_bytes = {1 << 19, 1 << 20};
-  document.benchmarks.back().notes = {note};
+  const auto note = read_rank_steps(document.benchmarks.back().notes.front()->to_json());
+  auto smaller = std::make_shared<RankSteps>();
+  smaller->step_ns = note->step_ns;
+  smaller->waited_ns = note->waited_ns;
+  smaller->peak_bytes = smaller->plan_bytes = {1 << 19, 1 << 20};
+  smaller->activation_bytes = note->activation_bytes;
+  document.benchmarks.back().notes = {smaller};
   const auto findings = cards_findings(document, staged(2));
   const Finding& finding = named(findings, "micro-batches");
   EXPECT_EQ(finding.value, 0.5);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <stdexcept>
 #include <string>
 
@@ -16,11 +17,11 @@ namespace {
 
 using Value = Graph::Value;
 
-// What a step of the whole network keeps for its backward pass, by stretch, and its
-// parameters with their gradients and states.
+// Bytes of a step of the whole network, by stretch.
 struct StretchBytes {
-  std::vector<double> fixed;
-  std::vector<double> kept;
+  std::vector<double> weights;
+  std::vector<double> fixed;  // weights, gradients and states
+  std::vector<double> kept;   // by the forward pass for the backward pass
 };
 
 // `plan`: of a step of the whole network, recorded.
@@ -29,9 +30,16 @@ StretchBytes training_bytes(const ProgramPlan& plan, const std::vector<Value>& e
     const auto at = std::ranges::lower_bound(ends, value) - ends.begin();
     return std::min(static_cast<std::size_t>(at), ends.size() - 1);
   };
-  StretchBytes bytes{.fixed = std::vector<double>(ends.size()), .kept = std::vector<double>(ends.size())};
+  const std::vector<double> none(ends.size());
+  StretchBytes bytes{.weights = none, .fixed = none, .kept = none};
   const auto& blocks = plan.program.blocks();
   const auto& tensors = plan.program.tensors();
+  std::multimap<Value, Value> sharers;  // by the layer whose weights they have
+  for (Value value = 1; value < plan.graph.nodes().size(); ++value) {
+    if (plan.graph[value].shares) {
+      sharers.emplace(*plan.graph[value].shares, value);
+    }
+  }
   for (const PlannedParameter& parameter : plan.parameters) {
     const auto group =
         std::ranges::find(plan.groups, *tensors[parameter.value].block, &ParameterGroup::weights);
@@ -39,9 +47,17 @@ StretchBytes training_bytes(const ProgramPlan& plan, const std::vector<Value>& e
     for (const BlockId state : group->states) {
       of_group += blocks[state].bytes;
     }
-    bytes.fixed[stretch_of(parameter.layer)] += static_cast<double>(tensors[parameter.value].bytes) *
-                                                static_cast<double>(of_group) /
-                                                static_cast<double>(blocks[group->weights].bytes);
+    const auto own = static_cast<double>(tensors[parameter.value].bytes);
+    std::set<std::size_t> stretches{stretch_of(parameter.layer)};
+    for (auto [at, end] = sharers.equal_range(parameter.layer); parameter.slot == Slot::weights && at != end;
+         ++at) {
+      stretches.insert(stretch_of(at->second));
+    }
+    for (const std::size_t stretch : stretches) {
+      bytes.weights[stretch] += own;
+      bytes.fixed[stretch] +=
+          own * static_cast<double>(of_group) / static_cast<double>(blocks[group->weights].bytes);
+    }
   }
   const auto& instructions = plan.program.instructions();
   const auto touches_loss = [&](const Instruction& instruction) {
@@ -64,6 +80,16 @@ StretchBytes training_bytes(const ProgramPlan& plan, const std::vector<Value>& e
   return bytes;
 }
 
+// As multiply-adds: a forward pass and twice as much backward, and what goes through the weights. Each
+// micro-batch reads them twice and adds up their gradients, the update reads and writes both and a state.
+double training_cost(double of_sample, double weight_bytes, std::int64_t batch, std::int64_t micro_batches) {
+  constexpr double kPassesOfMicroBatch = 5;
+  constexpr double kPassesOfUpdate = 5;
+  const auto parts = static_cast<double>(micro_batches);
+  return 3 * of_sample * static_cast<double>(batch) * parts +
+         kMacsOfAByte * weight_bytes * (kPassesOfMicroBatch * parts + kPassesOfUpdate);
+}
+
 // Those of the network as it is trained; the last one ends with what the loss reads. Throws Unsupported where
 // any of them cannot be trained.
 std::vector<Stage> training_stages(const Graph& graph, const Graph& as_trained, const Target& target,
@@ -71,16 +97,19 @@ std::vector<Stage> training_stages(const Graph& graph, const Graph& as_trained, 
   options.accumulate = 1;
   const ProgramPlan plan = record_training(graph, target, options, device);
   const Graph cut = first_layers(as_trained, logits_of(with_attention(graph)));
-  StretchCosts costs(static_cast<std::size_t>(place.stages), compute_costs(cut));
-  if (place.balance == Balance::memory) {
-    std::vector<Value> ends = cut_places(cut);
-    ends.push_back(as_trained.output());
-    const StretchBytes bytes = training_bytes(plan, ends);
-    for (int stage = 0; stage < place.stages; ++stage) {
-      const auto in_flight = static_cast<double>(most_in_flight(stage, place.stages, place.micro_batches));
-      std::ranges::transform(bytes.fixed, bytes.kept, costs[static_cast<std::size_t>(stage)].begin(),
-                             [&](double fixed, double kept) { return fixed + in_flight * kept; });
-    }
+  std::vector<Value> ends = cut_places(cut);
+  ends.push_back(as_trained.output());
+  const StretchBytes bytes = training_bytes(plan, ends);
+  std::vector<double> compute = compute_costs(cut);
+  for (std::size_t stretch = 0; stretch < compute.size(); ++stretch) {
+    compute[stretch] =
+        training_cost(compute[stretch], bytes.weights[stretch], target.batch, place.micro_batches);
+  }
+  StretchCosts costs(static_cast<std::size_t>(place.stages), compute);
+  for (int stage = 0; stage < place.stages && place.balance == Balance::memory; ++stage) {
+    const auto in_flight = static_cast<double>(most_in_flight(stage, place.stages, place.micro_batches));
+    std::ranges::transform(bytes.fixed, bytes.kept, costs[static_cast<std::size_t>(stage)].begin(),
+                           [&](double fixed, double kept) { return fixed + in_flight * kept; });
   }
   std::vector<Stage> stages = cut_into_stages(cut, costs);
   stages.back().end = logits_of(as_trained);
