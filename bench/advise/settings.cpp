@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/dtype.h"
 #include "bench/error.h"
+#include "bench/measure/dtype_words.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 
@@ -64,11 +64,12 @@ TrainingSettings parse_settings(std::string_view option, std::string_view text) 
       settings.pin = value == "yes";
     } else if (key == "dtype") {
       // "half": fp16 of a network that is cast whole, which predictions of eager PyTorch have.
-      if (!parse_dtype(value) && value != "half") {
+      const auto dtype = dtype_of_word(value);
+      if (!dtype && value != "half") {
         throw UsageError(
             fmt::format("{}: dtype is {}; accepted: fp32, tf32, bf16, fp16, half", option, quote(value)));
       }
-      settings.dtype = value;
+      settings.dtype = dtype ? std::string(name_of(*dtype)) : value;
     } else {
       const auto number = std::ranges::find(numbers, key, &std::pair<std::string, std::int64_t*>::first);
       *number->second = whole_setting(option, key, value, key == "workers" ? 0 : 1);

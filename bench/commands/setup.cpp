@@ -114,18 +114,21 @@ std::unique_ptr<Device> open_device(const std::string& id,
   std::string best_id;
   std::string usable = "auto";
   std::string missing;
+  // As PyTorch and others call the first GPU.
+  const bool first_gpu = id == "gpu" || id == "cuda";
   for (const auto& kind : registry<DeviceKind>().entries()) {
     for (const DeviceKind::Listing& listing : kind->list()) {
       if (!listing.missing.empty()) {
         missing += fmt::format("; {} cannot be used here: {}", listing.id, listing.missing);
-        if (listing.id == id) {
+        if (listing.id == id || (first_gpu && listing.id == "cuda")) {
           throw UsageError(fmt::format("--device: {} cannot be used here: {}", quote(id), listing.missing));
         }
         continue;
       }
       usable += fmt::format(", {}", listing.id);
-      const bool wanted =
-          id == "auto" ? best == nullptr || kind->preference > best->preference : listing.id == id;
+      const bool wanted = id == "auto" ? best == nullptr || kind->preference > best->preference
+                          : first_gpu  ? listing.id == "cuda:0"
+                                       : listing.id == id;
       if (wanted) {
         best = kind.get();
         best_id = listing.id;

@@ -6,6 +6,7 @@
 
 #include "bench/error.h"
 #include "bench/measure/axis.h"
+#include "bench/measure/dtype_words.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/model/step_setting.h"
@@ -75,7 +76,7 @@ NetworkTerms terms_of(const PredictionRequest& request, const PredictedDtype& dt
 std::vector<PredictedDtype> parse_predicted_dtypes(std::string_view option, std::string_view text) {
   std::vector<PredictedDtype> dtypes;
   for (const std::string_view name : split(text, ',')) {
-    const std::optional<Dtype> dtype = name == kCastWhole ? Dtype::fp16 : parse_dtype(name);
+    const std::optional<Dtype> dtype = name == kCastWhole ? Dtype::fp16 : dtype_of_word(name);
     if (!dtype) {
       throw UsageError(unknown_value(option, name, {"fp32", "tf32", "fp16", "bf16", kCastWhole}));
     }

@@ -34,9 +34,12 @@ std::int64_t smallest_image(const NetworkType& network) {
 [[noreturn]] void refuse(const NetworkType& network, const std::string& given) {
   const std::string numbers =
       network.image_step == 1 ? "whole numbers" : fmt::format("multiples of {}", network.image_step);
+  const std::string side = given.substr(0, given.find('x'));
+  const bool is_square = given == side + "x" + side;
   throw UsageError(
-      fmt::format("--image-size: {} was given; accepted for {}: {} from {} to {} (pixels a side)",
-                  quote(given), network.name, numbers, smallest_image(network), kLargestImage));
+      fmt::format("--image-size: {} was given; accepted for {}: {} from {} to {} (pixels a side){}",
+                  quote(given), network.name, numbers, smallest_image(network), kLargestImage,
+                  is_square && whole_number(side) ? fmt::format(" (did you mean {}?)", side) : ""));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ const Registration<DeviceKind> plain_kind{kind_of("plain", 0, {{"plain", "a proc
 const Registration<DeviceKind> fast_kind{kind_of(
     "fast", 10,
     {{"fast:0", "", "nothing was compiled for it"}, {"fast:1", "a card", ""}, {"fast:2", "a card", ""}})};
-const Registration<DeviceKind> absent_kind{kind_of("absent", 20, {{"absent", "", "no driver"}})};
+const Registration<DeviceKind> absent_kind{kind_of("absent", 20, {{"cuda", "", "no driver"}})};
 
 TEST(OpenDevice, AutoTakesTheFirstUsableOneOfTheMostPreferredKind) {
   open_device("auto");
@@ -58,6 +58,18 @@ TEST(OpenDevice, KeepsChoicesInTheFileThatIsGiven) {
   EXPECT_EQ(kept_in, std::nullopt);
 }
 
+// As PyTorch and others call it.
+TEST(OpenDevice, GpuAndCudaAreTheFirstOne) {
+  for (const std::string name : {"gpu", "cuda"}) {
+    try {
+      open_device(name);
+      ADD_FAILURE() << "it was opened";
+    } catch (const UsageError& error) {
+      EXPECT_EQ(error.what(), "--device: '" + name + "' cannot be used here: no driver");
+    }
+  }
+}
+
 TEST(OpenDevice, AnUnusableOneGivesItsReason) {
   try {
     open_device("fast:0");
@@ -74,7 +86,7 @@ TEST(OpenDevice, AWrongNameIsAnsweredWithAllThatAreAccepted) {
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(),
                 AllOf(HasSubstr("'fats:1'"), HasSubstr("accepted: auto, fast:1, fast:2, plain;"),
-                      HasSubstr("absent cannot be used here: no driver")));
+                      HasSubstr("cuda cannot be used here: no driver")));
   }
 }
 

@@ -155,6 +155,7 @@ TEST(PredictedDtypes, AsTheCommandLineHasThem) {
   EXPECT_EQ(dtypes[0].name(), "half");
   EXPECT_TRUE(dtypes[0].cast_whole);
   EXPECT_EQ(dtypes[1].name(), "fp16");
+  EXPECT_EQ(parse_predicted_dtypes("--dtype", "float16")[0].name(), "fp16");
   EXPECT_THROW(parse_predicted_dtypes("--dtype", "fp8"), UsageError);
   EXPECT_THROW(parse_predicted_dtypes("--dtype", ""), UsageError);
 }

@@ -1,6 +1,6 @@
 #include "kernels/networks/graph/graph.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "bench/error.h"
 #include "bench/registry.h"
@@ -159,6 +159,8 @@ TEST(Networks, RefuseImageSizesByName) {
   EXPECT_EQ(
       refusal("vgg16", "31"),
       "--image-size: '31' was given; accepted for vgg16: whole numbers from 32 to 4096 (pixels a side)");
+  EXPECT_THAT(refusal("resnet50", "224x224"), ::testing::EndsWith("(did you mean 224?)"));
+  EXPECT_THAT(refusal("resnet50", "224x112"), ::testing::EndsWith("(pixels a side)"));
   for (const char* wrong : {"0", "-1", "abc", "", "224px", "22.4", "99999999999999999999", "4097"}) {
     const std::string message = refusal("resnet50", wrong);
     EXPECT_NE(message.find("--image-size: '" + std::string(wrong) + "'"), std::string::npos) << message;
