@@ -1,3 +1,5 @@
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <exception>
@@ -11,6 +13,7 @@
 
 #include "bench/cli/command.h"
 #include "bench/cli/options.h"
+#include "bench/cli/terminal.h"
 #include "bench/clock.h"
 #include "bench/commands/completion.h"
 #include "bench/commands/gpu_list.h"
@@ -66,8 +69,10 @@ bench::ExitCode run(int argc, char** argv) {
     return bench::ExitCode::done;
   }
   if (options.list) {
-    const bool as_json = options.benchmark.format == "json";
-    options.list_gpus ? bench::print_gpus(std::cout, as_json) : bench::print_list(std::cout, as_json);
+    const std::string& format = options.format.empty() ? options.benchmark.format : options.format;
+    const std::size_t width = bench::terminal_width(STDOUT_FILENO);
+    options.list_gpus ? bench::print_gpus(std::cout, format, width)
+                      : bench::print_list(std::cout, format, width);
     return bench::ExitCode::done;
   }
   return bench::run_sweep(options, std::vector<std::string>(argv, argv + argc), bench::steady_clock());

@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/cli/csv.h"
 #include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/measure/units.h"
@@ -105,7 +106,7 @@ std::string advice_text(const Advice& advice, std::size_t width) {
   }
   for (const AdviceTable& table : advice.tables) {
     text += "\n" + wrap(table.question, width, 2);
-    text += table.table.rows.empty() ? "" : in_columns(table.table.rows, table.table.right);
+    text += table.table.rows.empty() ? "" : in_columns(table.table.rows, table.table.right, width);
     for (const std::string& note : table.notes) {
       text += wrap(note, width, 2);
     }
@@ -138,6 +139,23 @@ std::string advice_markdown(const Advice& advice, std::size_t heading) {
     text += markdown_list(table.notes);
   }
   return text;
+}
+
+std::string advice_csv(const Advice& advice) {
+  std::vector<std::vector<std::string>> rows{{"change", "pays", "setting", "speedup", "speedup_low",
+                                              "speedup_high", "step_ns", "costs", "evidence"}};
+  for (const auto* const changes : {&advice.changes, &advice.tried}) {
+    for (const Change& change : *changes) {
+      const auto& interval = change.speedup90;
+      rows.push_back({change.what, changes == &advice.changes ? "yes" : "no", change.setting,
+                      csv_number(change.speedup),
+                      csv_number(interval ? std::optional(interval->low) : std::nullopt),
+                      csv_number(interval ? std::optional(interval->high) : std::nullopt),
+                      csv_number(change.step_ns), fmt::format("{}", fmt::join(change.costs, "; ")),
+                      fmt::format("{}", fmt::join(change.evidence, "; "))});
+    }
+  }
+  return csv_table(rows);
 }
 
 Json advice_json(const Advice& advice) {

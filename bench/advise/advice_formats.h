@@ -23,10 +23,12 @@ struct AdviceNotes {
 // Contradictions, missing readings and warnings, as far as there are any.
 std::vector<AdviceNotes> notes_of(const Advice& advice);
 
-// Lines of at most `width` columns, tables excepted.
+// Lines of at most `width` columns.
 std::string advice_text(const Advice& advice, std::size_t width);
 // `heading`: the level of its first heading.
 std::string advice_markdown(const Advice& advice, std::size_t heading);
+// A line for each change, those that do not pay too.
+std::string advice_csv(const Advice& advice);
 Json advice_json(const Advice& advice);
 
 }  // namespace bench

@@ -121,7 +121,7 @@ std::string help_of(const Command& command, std::size_t width) {
   }
   text += command.examples.empty() ? "" : "\nExamples\n";
   for (const std::string& example : command.examples) {
-    text += "  " + example + "\n";
+    text += "  " + wrap(example, width - 2, 4);
   }
   return text;
 }

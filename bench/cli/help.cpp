@@ -1,5 +1,7 @@
 #include "bench/cli/help.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -11,7 +13,7 @@
 
 #include "bench/cli/command.h"
 #include "bench/cli/command_line.h"
-#include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 #include "bench/cli/text.h"
 #include "bench/measure/quote.h"
 #include "bench/registry.h"
@@ -23,15 +25,20 @@ namespace {
 constexpr std::size_t kColumn = 22;  // where an option's words begin
 
 std::size_t width() {
-  return static_cast<std::size_t>(std::clamp(terminal_width(), 80, 100));
+  constexpr std::size_t kWidest = 100;
+  return std::min(terminal_width(STDOUT_FILENO), kWidest);
 }
 
 constexpr const char* kUsage = "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON";
 
-constexpr const char* kExamples = R"(
-Example: bench --sweep memory --workload resnet50 --mode train --memory-cap 8GiB,12GiB
-More: bench --list, bench --help --verbose, bench --sweep NAME --help, bench --workload NAME --help
-)";
+std::string examples() {
+  return wrap("Example: bench --sweep memory --workload resnet50 --mode train --memory-cap 8GiB,12GiB",
+              width(), 2) +
+         wrap(
+             "More: bench --list, bench --help --verbose, bench --sweep NAME --help, bench --workload NAME "
+             "--help",
+             width(), 2);
+}
 
 constexpr std::array<std::string_view, 3> kNotes{
     "Sizes take B, KiB, MiB, GiB, TiB, KB, MB, GB, TB; times take ms, s, min.",
@@ -85,7 +92,6 @@ std::string in_full(const std::vector<ProgramOption>& options) {
   return text;
 }
 
-// Units, Google Benchmark's options and exit codes.
 std::string notes() {
   std::string text;
   for (const std::string_view note : kNotes) {
@@ -112,25 +118,31 @@ std::string option_names() {
 }  // namespace
 
 std::string help(bool verbose) {
-  std::string text = "Measures a network on a device of this machine, and says what to do about it.\n";
-  text += fmt::format("{}\n", kUsage);
+  std::string text =
+      wrap("Measures a network on a device of this machine, and says what to do about it.", width(), 2);
+  // In a narrow terminal a command's words are in the line below it.
+  constexpr std::size_t kWords = 39;
+  constexpr std::size_t kIndent = 9;
+  const std::size_t column = width() >= 2 * kWords ? kWords : kIndent;
+  text += hanging("Usage: bench --sweep NAME [options]", "measure; print the answer; write JSON", column,
+                  width());
   for (const Command& command : commands()) {
-    text += fmt::format("       {:<31}{}\n", fmt::format("bench {} {}", command.name, command.brief),
-                        command.question);
+    text += hanging(fmt::format("       bench {} {}", command.name, command.brief), command.question, column,
+                    width());
   }
   text += "Sweeps\n";
   for (const auto& sweep : registry<SweepType>().entries()) {
     text += hanging("  " + sweep->name, sweep->question, 15, width());
   }
   if (verbose) {
-    return text + "Options\n" + in_full(program_options()) + notes() + kExamples;
+    return text + "Options\n" + in_full(program_options()) + notes() + "\n" + examples();
   }
   for (const std::string_view needed : kNeeded) {
     for (const ProgramOption& option : program_options()) {
       text += option.name == needed ? line_of(option) : "";
     }
   }
-  return text + (kExamples + 1);  // one screen: no empty line before them
+  return text + examples();  // one screen: no empty line before them
 }
 
 std::string help_of(const SweepType& sweep, bool verbose) {
@@ -141,8 +153,9 @@ std::string help_of(const SweepType& sweep, bool verbose) {
   }
   text += !sweep.takes_workload ? ""
           : covered.empty()
-              ? fmt::format("Default workload: {} (bench --workload {} --help)\n", sweep.default_workload,
-                            sweep.default_workload)
+              ? wrap(fmt::format("Default workload: {} (bench --workload {} --help)", sweep.default_workload,
+                                 sweep.default_workload),
+                     width(), 2)
               : wrap(fmt::format("Default workloads: {}", fmt::join(covered, ", ")), width(), 2);
   if (sweep.takes_lists) {
     text += wrap("--mode, --memory-cap and a workload's options take several values, separated by commas.",
@@ -155,7 +168,8 @@ std::string help_of(const SweepType& sweep, bool verbose) {
     text += line_of(option);
   }
   if (!verbose) {
-    return text + "\nOptions of every sweep (in full: bench --help --verbose)\n" + option_names();
+    return text + "\n" + wrap("Options of every sweep (in full: bench --help --verbose)", width(), 2) +
+           option_names();
   }
   std::vector<ProgramOption> common;
   std::ranges::copy_if(program_options(), std::back_inserter(common), is_of_every_sweep);
@@ -197,6 +211,10 @@ std::string help_of(const WorkloadType& workload) {
     text += line_of(option);
   }
   return text;
+}
+
+std::vector<std::string_view> help_notes() {
+  return {kNotes.begin(), kNotes.end()};
 }
 
 const char* usage() {

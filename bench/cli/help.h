@@ -2,6 +2,8 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "bench/sweep.h"
 #include "bench/workload.h"
@@ -13,6 +15,8 @@ std::string help(bool verbose);
 // `verbose`: with the options of every sweep in full, else with their names.
 std::string help_of(const SweepType& sweep, bool verbose);
 std::string help_of(const WorkloadType& workload);  // its modes and options
+// Units, Google Benchmark's options and exit codes: sentences.
+std::vector<std::string_view> help_notes();
 const char* usage();
 
 }  // namespace bench

@@ -1,7 +1,6 @@
 #include "bench/cli/options.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <limits>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "bench/component.h"
 #include "bench/error.h"
 #include "bench/measure/axis.h"
+#include "bench/measure/dtype_words.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
@@ -47,6 +47,9 @@ std::map<std::string, std::vector<std::string>> takers_by_option() {
   }
   return takers;
 }
+
+// Ten seconds, with the program's start and end, and the picture.
+constexpr std::chrono::seconds kQuick(8);
 
 bool contains(const auto& values, const auto& value) {
   return std::ranges::find(values, value) != values.end();
@@ -86,6 +89,7 @@ class OptionsReader {
                                    fmt::join(names_of<SweepType>(), ", "), usage()));
     }
     read_switches(options);
+    options.format = read_format();
     if (options.list) {
       check_names();
     } else {
@@ -173,6 +177,24 @@ class OptionsReader {
     options.dry_run = line_.has("dry-run");
     options.resume = line_.has("resume");
     options.verbose = line_.has("verbose");
+  }
+
+  // Empty for text.
+  std::string read_format() const {
+    const std::string* const format = line_.text_of("format");
+    if (format == nullptr) {
+      return "";
+    }
+    const std::vector<std::string> accepted{"text", "json", "csv", "markdown"};
+    if (!contains(accepted, *format)) {
+      throw UsageError(unknown_value("--format", *format, accepted));
+    }
+    if (!flags_.format.empty()) {
+      throw UsageError(
+          fmt::format("--format: {} was given, and --benchmark_format={} as well; give one of them", *format,
+                      flags_.format));
+    }
+    return *format == "text" ? "" : *format;
   }
 
   void read_names(Options& options) const {
@@ -362,7 +384,13 @@ class OptionsReader {
                                 options.memory_caps.end());
     }
     if (const std::string* text = line_.text_of("time-budget")) {
+      if (line_.has("quick")) {
+        throw UsageError(fmt::format("--quick: it was given, and --time-budget {} as well; give one of them",
+                                     printable(*text)));
+      }
       options.time_budget = parse_duration("--time-budget", *text);
+    } else if (line_.has("quick")) {
+      options.time_budget = kQuick;
     }
     if (const std::string* text = line_.text_of("seed")) {
       options.seed = parse_seed(*text);
@@ -375,16 +403,6 @@ class OptionsReader {
     }
   }
 
-  // As PyTorch and others spell it, too.
-  static std::optional<Dtype> dtype_spelled(std::string_view name) {
-    constexpr std::array<std::pair<std::string_view, Dtype>, 4> kSpellings{{{"float32", Dtype::fp32},
-                                                                            {"float16", Dtype::fp16},
-                                                                            {"bfloat16", Dtype::bf16},
-                                                                            {"tfloat32", Dtype::tf32}}};
-    const auto other = std::ranges::find(kSpellings, name, &std::pair<std::string_view, Dtype>::first);
-    return other != kSpellings.end() ? other->second : parse_dtype(name);
-  }
-
   // "half" is fp16 of another kind, so that a run has one of the two.
   static void read_dtypes(const std::string& text, Options& options) {
     constexpr std::string_view kHalf = "half";
@@ -394,7 +412,7 @@ class OptionsReader {
     }
     const std::vector<std::string_view> names = split(text, ',');
     for (const std::string_view name : names) {
-      const std::optional<Dtype> dtype = name == kHalf ? Dtype::fp16 : dtype_spelled(name);
+      const std::optional<Dtype> dtype = name == kHalf ? Dtype::fp16 : dtype_of_word(name);
       if (!dtype) {
         throw UsageError(unknown_value("--dtype", name, accepted));
       }

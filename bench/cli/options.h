@@ -55,6 +55,7 @@ struct Options {
   bool dry_run = false;
   bool resume = false;
   bool verbose = false;  // every finding is printed
+  std::string format;    // json, csv or markdown, alone on standard output; empty: text for people
   BenchmarkFlags benchmark;
 };
 

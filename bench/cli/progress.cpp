@@ -1,11 +1,7 @@
 #include "bench/cli/progress.h"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -25,17 +21,7 @@ std::string clock_text(Progress::Duration duration) {
 
 }  // namespace
 
-int terminal_width() {
-  winsize size{};
-  if (ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
-    return size.ws_col;
-  }
-  const char* columns = std::getenv("COLUMNS");
-  const int given = columns == nullptr ? 0 : static_cast<int>(std::strtol(columns, nullptr, 10));
-  return given > 0 ? given : 100;
-}
-
-Progress::Progress(std::ostream& out, bool terminal, int width)
+Progress::Progress(std::ostream& out, bool terminal, std::size_t width)
     : out_(out), terminal_(terminal), width_(width) {}
 
 Progress::~Progress() {
@@ -62,7 +48,7 @@ void Progress::update(const RunProgress& now) {
 
 void Progress::draw(const std::string& line) {
   // A line as wide as the terminal would wrap on some; \x1b[K clears what is left of a longer one before.
-  out_ << '\r' << cut(line, static_cast<std::size_t>(std::max(width_ - 1, 1))) << "\x1b[K" << std::flush;
+  out_ << '\r' << cut(line, std::max<std::size_t>(width_, 2) - 1) << "\x1b[K" << std::flush;
   drawn_ = true;
 }
 

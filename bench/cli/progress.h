@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -10,9 +11,6 @@
 #include "bench/run/run_budget.h"
 
 namespace bench {
-
-// Columns of the terminal behind standard error, else of $COLUMNS, else 100.
-int terminal_width();
 
 class Progress {
  public:
@@ -22,7 +20,7 @@ class Progress {
   static constexpr Duration kLogInterval = std::chrono::seconds(5);
 
   // `width`: columns of the terminal; a log's lines are not cut.
-  Progress(std::ostream& out, bool terminal, int width);
+  Progress(std::ostream& out, bool terminal, std::size_t width);
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
   // finish()es.
@@ -39,7 +37,7 @@ class Progress {
 
   std::ostream& out_;
   bool terminal_;
-  int width_;
+  std::size_t width_;
   bool drawn_ = false;                 // terminal: a line is there
   std::optional<Duration> last_line_;  // log: when the last one was written
   std::string held_back_;              // log

@@ -177,23 +177,28 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
 }
 
 void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,
-                  int width, bool verbose, bool was_interrupted) {
-  const auto columns_there = static_cast<std::size_t>(std::max(width, 40));
+                  std::size_t width, bool verbose, bool was_interrupted) {
   std::vector<std::string> blocks(1);
   for (const Finding* finding : printed_findings(document, verbose)) {
-    blocks.front() += wrap("* " + finding->claim, columns_there, 2);
+    blocks.front() += wrap("* " + finding->claim, width, 2);
   }
   if (std::ranges::none_of(tables, &TextTable::lists_points)) {
-    blocks.push_back(is_predicted(document) ? predicted_points(document) : measured_points(document));
+    blocks.push_back(is_predicted(document) ? predicted_points(document, width)
+                                            : measured_points(document, width));
   }
   for (const TextTable& table : tables) {
-    blocks.push_back(text_table(table));
+    if (verbose || !table.details) {
+      blocks.push_back(text_table(table, width));
+    }
+  }
+  if (blocks.size() == 1 && !tables.empty()) {
+    blocks.emplace_back("The tables are left out (--verbose).\n");
   }
   const std::string warning = warning_of(document, was_interrupted);
   const std::string between_runs = verbose ? between_runs_in_words(document) : "";
-  blocks.push_back(unmeasured_points(document, columns_there, verbose) +
-                   (warning.empty() ? "" : wrap(warning, columns_there, 2)) +
-                   (between_runs.empty() ? "" : wrap(between_runs, columns_there, 2)));
+  blocks.push_back(unmeasured_points(document, width, verbose) +
+                   (warning.empty() ? "" : wrap(warning, width, 2)) +
+                   (between_runs.empty() ? "" : wrap(between_runs, width, 2)));
   std::erase(blocks, "");
   out << fmt::format("{}", fmt::join(blocks, "\n"));
 }

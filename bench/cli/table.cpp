@@ -8,6 +8,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/csv.h"
 #include "bench/cli/text.h"
 #include "bench/measure/estimate.h"
 #include "bench/measure/finding.h"
@@ -329,27 +330,26 @@ TextTable unmeasured_table(const ResultDocument& document) {
   return table;
 }
 
-std::string measured_points(const ResultDocument& document) {
+std::string measured_points(const ResultDocument& document, std::size_t width) {
   if (document.benchmarks.empty()) {
     return "No point was measured.\n";
   }
   const TextTable table = measured_table(document);
-  return in_columns(table.rows, table.right);
+  return in_columns(table.rows, table.right, width);
 }
 
-std::string predicted_points(const ResultDocument& document) {
+std::string predicted_points(const ResultDocument& document, std::size_t width) {
   if (document.predicted.empty()) {
     return "No point was predicted.\n";
   }
-  constexpr std::size_t kWidth = 100;
   const RunContext& context = document.context;
   const std::string title =
       wrap(fmt::format("Predicted for {}{} on {}; nothing was measured; {}", context.detail("framework"),
                        cast_in_words(context.detail(kCastDetail)), context.device.name,
                        workspaces_in_words(document.predicted)),
-           kWidth, 2);
+           width, 2);
   const TextTable table = predicted_table(document);
-  return title + in_columns(table.rows, table.right);
+  return title + in_columns(table.rows, table.right, width);
 }
 
 std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose) {
@@ -377,25 +377,39 @@ std::string unmeasured_points(const ResultDocument& document, std::size_t width,
   return lines;
 }
 
-std::string text_table(const TextTable& table) {
-  return table.title + "\n" + in_columns(table.rows, table.right);
+std::string text_table(const TextTable& table, std::size_t width) {
+  return wrap(table.title, width, 2) + in_columns(table.rows, table.right, width);
 }
 
-void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
-                   bool open_ended) {
-  std::vector<std::vector<std::string>> rows{{"point", "memory plan", "of the cap", ""}};
+TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap) {
+  TextTable table{
+      .title = "", .rows = {{"point", "memory plan", "of the cap", ""}}, .right = {false, true, true, false}};
   for (const PlannedPoint& point : points) {
     const bool planned = point.predicted_bytes > 0;
     const double share =
         memory_cap > 0 ? static_cast<double>(point.predicted_bytes) / static_cast<double>(memory_cap) : 0;
-    rows.push_back({point.name, planned ? format_bytes(point.predicted_bytes) : "-",
-                    planned && memory_cap > 0 ? format_percent(share) : "-", point.problem});
+    table.rows.push_back({point.name, planned ? format_bytes(point.predicted_bytes) : "-",
+                          planned && memory_cap > 0 ? format_percent(share) : "-", point.problem});
   }
-  out << in_columns(rows, {false, true, true, false});
+  return table;
+}
+
+std::string planned_csv(const std::vector<PlannedPoint>& points) {
+  std::vector<std::vector<std::string>> rows{{"point", "memory_bytes", "problem"}};
+  for (const PlannedPoint& point : points) {
+    rows.push_back({point.name, std::to_string(point.predicted_bytes), point.problem});
+  }
+  return csv_table(rows);
+}
+
+void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
+                   bool open_ended, std::size_t width) {
+  const TextTable table = planned_table(points, memory_cap);
+  out << in_columns(table.rows, table.right, width);
   fmt::print(out, "\n{} point{}, memory cap {}; nothing was run.\n", points.size(),
              points.size() == 1 ? "" : "s", format_bytes(memory_cap));
   if (open_ended) {
-    fmt::print(out, "The batch grows until the cap or the time budget ends it, whichever is first.\n");
+    out << wrap("The batch grows until the cap or the time budget ends it, whichever is first.", width, 2);
   }
 }
 

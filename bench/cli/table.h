@@ -14,10 +14,10 @@ namespace bench {
 
 // A row a point: its parameters, throughput with interval, step time, and memory as tracked, as planned where
 // that differs, and as the driver saw it; ○ where the point is less reliable than others.
-std::string measured_points(const ResultDocument& document);
+std::string measured_points(const ResultDocument& document, std::size_t width);
 
 // The same of a device that is not here: throughput with its 80 % interval.
-std::string predicted_points(const ResultDocument& document);
+std::string predicted_points(const ResultDocument& document, std::size_t width);
 
 // The points of either table, for other formats; empty where there are none.
 TextTable points_table(const ResultDocument& document);
@@ -32,7 +32,7 @@ std::string unmeasured_points(const ResultDocument& document, std::size_t width,
 // "; give a larger --time-budget" at the end of an unmeasured point's reason; empty: there is none.
 std::string_view action_in(std::string_view reason);
 
-std::string text_table(const TextTable& table);  // the title, then the rows
+std::string text_table(const TextTable& table, std::size_t width);  // the title, then the rows
 
 // A point of a plan that was not run (--dry-run).
 struct PlannedPoint {
@@ -41,8 +41,11 @@ struct PlannedPoint {
   std::string problem;  // why it would not run: "unsupported: …", "oom: …"; empty where it would
 };
 
+TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap);
+std::string planned_csv(const std::vector<PlannedPoint>& points);
+
 // `open_ended`: the points grow until the cap or the time budget ends them.
 void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
-                   bool open_ended);
+                   bool open_ended, std::size_t width);
 
 }  // namespace bench

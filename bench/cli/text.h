@@ -19,12 +19,16 @@ std::string cut(std::string_view text, std::size_t width);
 // own. Every line after the first starts with `indent` spaces, every one ends with a newline.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 
-// `left`, then `text` wrapped to the right of `column`. `text` starts on the next line if `left` is too long.
+// `left`, then `text` wrapped to the right of `column`, or further left where a word would not fit. `text`
+// starts on the next line if `left` is too long.
 std::string hanging(std::string_view left, std::string_view text, std::size_t column, std::size_t width);
 
-// Rows of cells below a header; each column as wide as its widest cell. `right`: columns set to the right, by
-// index. Spaces at the end of a line are left out.
-std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right);
+// Rows of cells below a header, in lines of at most `width` columns. `right`: columns of figures, which are
+// set to the right and not broken, by index. Where the widest cells do not fit, text is broken into lines;
+// where that does not help, further columns follow in a table below, behind the columns that tell the rows
+// apart. Spaces at the end of a line are left out.
+std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
+                       std::size_t width);
 
 // Placeholder of an option's value in a listing: the accepted words, "stream|graph"; else by its default:
 // N for a number, SIZE for 1MiB, LIST for values separated by commas, VALUE for another word.

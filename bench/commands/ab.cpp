@@ -23,6 +23,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 #include "bench/clock.h"
 #include "bench/commands/compare.h"
 #include "bench/commands/sweep_process.h"
@@ -175,7 +176,7 @@ class Duet {
 
   // Returns after the last look.
   void run() {
-    Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
+    Progress bar(std::cerr, can_redraw(STDERR_FILENO), terminal_width(STDERR_FILENO));
     for (std::int64_t pair = 1; pair <= options_.most_pairs && !done(pair); ++pair) {
       const Side first = first_of_pair(pair);
       for (const Side side : {first, first == Side::base ? Side::next : Side::base}) {

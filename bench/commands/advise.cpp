@@ -1,5 +1,7 @@
 #include "bench/commands/advise.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -20,7 +22,7 @@
 #include "bench/advise/observed_advice.h"
 #include "bench/advise/settings.h"
 #include "bench/cli/options.h"
-#include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 #include "bench/clock.h"
 #include "bench/commands/link_words.h"
 #include "bench/commands/setup.h"
@@ -40,7 +42,7 @@ namespace bench {
 namespace {
 
 const std::vector<std::string>& advice_formats() {
-  static const std::vector<std::string> names{"text", "markdown", "json"};
+  static const std::vector<std::string> names{"text", "markdown", "csv", "json"};
   return names;
 }
 
@@ -164,14 +166,13 @@ ExitCode run_advise(const Command& command, const std::vector<std::string>& give
     throw UsageError(unknown_value("--format", *format, advice_formats()));
   }
   const Advice advice = advice_asked_for(command, words);
-  constexpr int kNarrow = 80;
-  constexpr int kWide = 100;
-  const auto width = static_cast<std::size_t>(std::clamp(terminal_width(), kNarrow, kWide));
+  const std::size_t width = terminal_width(STDOUT_FILENO);
   if (format != nullptr && *format == "json") {
     std::cout << advice_json(advice).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
   } else {
-    std::cout << (format != nullptr && *format == "markdown" ? advice_markdown(advice, 3)
-                                                             : advice_text(advice, width));
+    std::cout << (format == nullptr || *format == "text" ? advice_text(advice, width)
+                  : *format == "csv"                     ? advice_csv(advice)
+                                                         : advice_markdown(advice, 3));
   }
   return ExitCode::done;
 }
@@ -195,7 +196,7 @@ Command advise_command() {
                   {"time-budget", "TIME", "of these sweeps together (default: 4 min)"},
                   {"out", "DIR", "of their results (default: results/local/advise-DATE)"},
                   {"observed", "FILE", "readings as JSON in place of results; - reads standard input"},
-                  {"format", "NAME", "text, markdown or json (default: text)"}},
+                  {"format", "NAME", "text, markdown, csv or json (default: text)"}},
       .notes = {"Results: one of each sweep (batch, workers, memory, transfer), of one machine and network. "
                 "Readings: results/observed-schema.json describes them, results/observed/ has examples.",
                 "Exit codes: 0 done; 2 wrong usage, or results or readings that cannot be."},

@@ -1,11 +1,13 @@
 // The commands there are. A command is a file of this folder, and a line here.
+#include <unistd.h>
+
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "bench/cli/command.h"
-#include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 #include "bench/commands/ab.h"
 #include "bench/commands/advise.h"
 #include "bench/commands/compare.h"
@@ -45,10 +47,8 @@ ExitCode run_command(const std::string& name, const std::vector<std::string>& wo
   const auto own_end = command->ends_at_dashes ? std::ranges::find(words, "--") : words.end();
   const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
   if (std::any_of(words.begin(), own_end, asks)) {
-    constexpr int kNarrow = 80;
-    constexpr int kWide = 100;
-    fmt::print("{}",
-               help_of(*command, static_cast<std::size_t>(std::clamp(terminal_width(), kNarrow, kWide))));
+    constexpr std::size_t kWidest = 100;
+    fmt::print("{}", help_of(*command, std::min(terminal_width(STDOUT_FILENO), kWidest)));
     return ExitCode::done;
   }
   return command->run(*command, words);

@@ -1,5 +1,7 @@
 #include "bench/commands/compare.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <iostream>
@@ -12,7 +14,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 #include "bench/compare/formats.h"
 #include "bench/compare/matching.h"
 #include "bench/compare/run.h"
@@ -26,7 +28,7 @@ namespace bench {
 namespace {
 
 const std::vector<std::string>& formats() {
-  static const std::vector<std::string> names{"table", "markdown", "junit", "github", "json"};
+  static const std::vector<std::string> names{"table", "markdown", "junit", "github", "csv", "json"};
   return names;
 }
 
@@ -124,7 +126,7 @@ std::vector<CommandArgument> judging_options() {
            "driver=10% (default: 3%; bytes 0%, the driver's 5%)"},
           {"alpha", "SHARE", "risk of one false statement in the whole comparison (default: 1%)"},
           {"allow-inconclusive", "", "exit 0, with a warning, where noise hides the answer"},
-          {"format", "NAME", "table, markdown, junit, github or json (default: table)"},
+          {"format", "NAME", "table, markdown, junit, github, csv or json (default: table)"},
           {"verbose", "", "every point, not five"}};
 }
 
@@ -189,12 +191,12 @@ std::string written(const Judgement& judgement, const CommandWords& words) {
   const bool verbose = words.has("verbose");
   const std::string* const format = words.text_of("format");
   if (format == nullptr || *format == "table") {
-    constexpr int kNarrow = 60;
-    return as_table(judgement, static_cast<std::size_t>(std::max(terminal_width(), kNarrow)), verbose);
+    return as_table(judgement, terminal_width(STDOUT_FILENO), verbose);
   }
   return *format == "markdown" ? as_markdown(judgement, verbose)
          : *format == "junit"  ? as_junit(judgement)
          : *format == "github" ? as_github(judgement, verbose)
+         : *format == "csv"    ? as_csv(judgement)
                                : as_json(judgement);
 }
 

@@ -1,5 +1,7 @@
 #include "bench/commands/evaluate.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <ctime>
 #include <filesystem>
@@ -14,7 +16,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 #include "bench/commands/link_words.h"
 #include "bench/commands/predicted_batches.h"
 #include "bench/evaluate/evaluated_cards.h"
@@ -164,8 +166,10 @@ void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std:
                   devices_in_name(evaluation));
   file.check_writable();
   file.continue_previous();  // the same files give the same evaluation
+  std::error_code error;
+  const bool replaces = std::filesystem::exists(file.path(), error);
   file.write(dated_document(evaluation));
-  fmt::print(notes, "\nresult   {}\n", file.path().string());
+  fmt::print(notes, "\nresult   {}{}\n", file.path().string(), replaces ? kReplaced : "");
   if (words.has("no-plot")) {
     return;
   }
@@ -208,8 +212,7 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
       input.host ? std::optional(host_limit(*input.host, devices.task)) : std::nullopt;
   Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host));
   evaluation.notes.insert(evaluation.notes.end(), input.left_out.begin(), input.left_out.end());
-  constexpr int kNarrow = 80;
-  const auto width = static_cast<std::size_t>(std::max(terminal_width(), kNarrow));
+  const std::size_t width = terminal_width(STDOUT_FILENO);
   const bool verbose = words.has("verbose");
   std::cout << (format == "json"       ? dated_document(evaluation)
                 : format == "csv"      ? evaluation_csv(evaluation)

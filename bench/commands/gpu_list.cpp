@@ -1,14 +1,14 @@
 #include "bench/commands/gpu_list.h"
 
-#include <algorithm>
 #include <ostream>
 #include <string>
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/cli/csv.h"
+#include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/json.h"
 #include "bench/measure/units.h"
@@ -33,7 +33,9 @@ std::string measured_on(const Gpu& gpu, const ModelCoefficients& coefficients) {
   return fp32 && bits16 ? "fp32, 16-bit" : fp32 ? "fp32" : bits16 ? "16-bit" : "";
 }
 
-void print_gpu_rows(std::ostream& out, const std::vector<Gpu>& gpus) {
+const std::vector<bool> kRight{false, false, true, true, true, true, true, false, false};
+
+std::vector<std::vector<std::string>> gpu_rows(const std::vector<Gpu>& gpus) {
   std::vector<std::vector<std::string>> rows{
       {"id", "name", "GiB", "GB/s", "fp32", "fp16", "W", "chip", "measured on it"}};
   for (const Gpu& gpu : gpus) {
@@ -43,21 +45,28 @@ void print_gpu_rows(std::ostream& out, const std::vector<Gpu>& gpus) {
                     tera(gpu, Dtype::fp16), fmt::format("{:.0f}", gpu.power_w), gpu.chip,
                     measured_on(gpu, model_coefficients())});
   }
-  fmt::print(out, "GPUs (bench predict --gpu ID, bench --sweep NAME --device ID)\n{}",
-             in_columns(rows, {false, false, true, true, true, true, true, false, false}));
-  fmt::print(
-      out,
-      "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients rest on "
-      "steps\nof cards with this chip. A card of your own: a JSON file with the fields of an entry of "
-      "results/gpus.json,\nas in --gpu card.json.\n");
+  return rows;
 }
 
 }  // namespace
 
-void print_gpus(std::ostream& out, bool as_json) {
+void print_gpus(std::ostream& out, const std::string& format, std::size_t width) {
   const std::vector<Gpu>& gpus = gpu_catalogue().all();
-  if (!as_json) {
-    return print_gpu_rows(out, gpus);
+  if (format == "csv" || format == "markdown") {
+    out << (format == "csv" ? csv_table(gpu_rows(gpus)) : markdown_table(gpu_rows(gpus), kRight));
+    return;
+  }
+  if (format != "json") {
+    out << wrap("GPUs (bench predict --gpu ID, bench --sweep NAME --device ID)", width, 2)
+        << in_columns(gpu_rows(gpus), kRight, width)
+        << wrap(
+               "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients "
+               "rest "
+               "on steps of cards with this chip. A card of your own: a JSON file with the fields of an "
+               "entry "
+               "of results/gpus.json, as in --gpu card.json.",
+               width, 0);
+    return;
   }
   Json list = Json::array();
   for (const Gpu& gpu : gpus) {

@@ -1,11 +1,14 @@
 // `bench --list --gpus`: the cards of results/gpus.json, a line each.
 #pragma once
 
+#include <cstddef>
 #include <iosfwd>
+#include <string>
 
 namespace bench {
 
-// `as_json` (--benchmark_format=json): every field of the data sheets, for scripts.
-void print_gpus(std::ostream& out, bool as_json);
+// `format`: json (every field of the data sheets), csv, markdown; another: text in lines of at most `width`
+// columns.
+void print_gpus(std::ostream& out, const std::string& format, std::size_t width);
 
 }  // namespace bench

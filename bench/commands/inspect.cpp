@@ -1,5 +1,7 @@
 #include "bench/commands/inspect.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <exception>
 #include <filesystem>
@@ -12,13 +14,13 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/options.h"
-#include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 #include "bench/cli/text.h"
 #include "bench/commands/inspect_report.h"
 #include "bench/commands/network_words.h"
 #include "bench/commands/setup.h"
-#include "bench/dtype.h"
 #include "bench/measure/axis.h"
+#include "bench/measure/dtype_words.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/registry.h"
@@ -45,14 +47,14 @@ const WorkloadReader* reader_of(const std::string& path) {
 
 class Inspection {
  public:
-  Inspection(const Command& command, const CommandWords& words) : words_(words), as_json_(asks_for_json()) {
+  Inspection(const Command& command, const CommandWords& words) : words_(words), format_(format_asked_for()) {
     if (words.before().size() != 1 || words.has_dashes()) {
       throw UsageError(fmt::format("bench inspect: {} networks were given; accepted: bench inspect {}",
                                    words.before().size() + words.after().size(), command.usage));
     }
     target_ = words.before().front();
     if (const std::string* dtype = words.text_of("dtype")) {
-      const auto known = parse_dtype(*dtype);
+      const auto known = dtype_of_word(*dtype);
       if (!known) {
         throw UsageError(
             fmt::format("--dtype: {} was given; accepted: one of fp32, tf32, fp16, bf16", quote(*dtype)));
@@ -92,31 +94,30 @@ class Inspection {
         report.steps.push_back(step_of(*device, mode, batch));
       }
     }
-    if (as_json_) {
+    if (format_ == "json") {
       print(to_json(report));
     } else {
-      std::cout << to_text(report, width());
+      std::cout << (format_ == "csv"        ? to_csv(report)
+                    : format_ == "markdown" ? to_markdown(report)
+                                            : to_text(report, width()));
     }
     return ExitCode::done;
   }
 
  private:
-  static std::size_t width() {
-    constexpr int kNarrow = 80;
-    constexpr int kWide = 100;
-    return static_cast<std::size_t>(std::clamp(terminal_width(), kNarrow, kWide));
-  }
+  static std::size_t width() { return terminal_width(STDOUT_FILENO); }
 
   static void print(const Json& json) {
     std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
   }
 
-  bool asks_for_json() const {
+  std::string format_asked_for() const {
+    const std::vector<std::string> accepted{"table", "markdown", "csv", "json"};
     const std::string* const format = words_.text_of("format");
-    if (format != nullptr && *format != "table" && *format != "json") {
-      throw UsageError(unknown_value("--format", *format, {"table", "json"}));
+    if (format != nullptr && std::ranges::find(accepted, *format) == accepted.end()) {
+      throw UsageError(unknown_value("--format", *format, accepted));
     }
-    return format != nullptr && *format == "json";
+    return format == nullptr ? accepted.front() : *format;
   }
 
   void read_workload() {
@@ -150,7 +151,7 @@ class Inspection {
       if (part.nodes.empty()) {
         throw;
       }
-      if (as_json_) {
+      if (format_ == "json") {
         print(unsupported_json(target_, part));
       } else {
         std::cout << unsupported_text(target_, part, width());
@@ -198,7 +199,7 @@ class Inspection {
   }
 
   const CommandWords& words_;
-  bool as_json_;
+  std::string format_;
   std::string target_;
   Dtype dtype_ = Dtype::fp32;
   std::vector<std::int64_t> batches_{1, 8, 32};
@@ -222,7 +223,7 @@ Command inspect_command() {
                   {"dtype", "NAME", "one of fp32, tf32, fp16, bf16 (default: fp32)"},
                   {"mode", "NAME", "infer or train (default: all that it has)"},
                   {"device", "ID", "that the memory is planned for, see bench --list (default: cpu)"},
-                  {"format", "table|json", "of what is printed (default: table)"}},
+                  {"format", "NAME", "table, markdown, csv or json (default: table)"}},
       .notes = {"FILE is read as bench --sweep NAME --onnx FILE does. Nothing is run, and no "
                 "weights are needed.",
                 "Exit codes: 0 done; 2 wrong usage, or a file that cannot be read or has nodes "

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/csv.h"
+#include "bench/cli/markdown.h"
+#include "bench/cli/table.h"
 #include "bench/cli/text.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_context.h"
@@ -35,51 +38,70 @@ double share_of(double part, double whole) {
   return whole > 0 ? part / whole : 0;
 }
 
-std::string head(const InspectReport& report, std::size_t width) {
+// What the network is, then a sentence for each thing to know about it.
+std::vector<std::string> sentences_of(const InspectReport& report) {
   const Composition& made_of = report.composition;
   const std::string statistics =
       made_of.statistics == 0
           ? ""
           : fmt::format(" and {} statistics", count_text(static_cast<double>(made_of.statistics)));
-  std::string text = wrap(fmt::format("{}: {} parameters{}; {} multiply-adds and {} activations a sample",
-                                      report.workload, count_text(static_cast<double>(made_of.parameters)),
-                                      statistics, count_text(made_of.macs), count_text(made_of.activations)),
-                          width, 2);
+  std::vector<std::string> sentences{
+      fmt::format("{}: {} parameters{}; {} multiply-adds and {} activations a sample", report.workload,
+                  count_text(static_cast<double>(made_of.parameters)), statistics, count_text(made_of.macs),
+                  count_text(made_of.activations))};
   if (report.file) {
     for (const WorkloadInput& input : report.file->inputs) {
-      text += indented(fmt::format("reads {} ({}): {}", printable(input.name), input.shape, input.content),
-                       width);
+      sentences.push_back(
+          fmt::format("reads {} ({}): {}", printable(input.name), input.shape, input.content));
     }
     for (const std::string& assumption : report.file->assumptions) {
-      text += indented(printable(assumption, kLongestSentence), width);
+      sentences.push_back(printable(assumption, kLongestSentence));
     }
   }
   for (const auto& [mode, reason] : report.missing_modes) {
-    text += indented(fmt::format("cannot {}: {}", mode, reason), width);
+    sentences.push_back(fmt::format("cannot {}: {}", mode, reason));
   }
-  return text;
+  return sentences;
 }
 
-std::string operations_text(const InspectReport& report) {
+// Of steps that have no plan, and of those whose peak comes before the first step.
+std::vector<std::string> notes_of(const InspectReport& report) {
+  std::vector<std::string> early;
+  std::vector<std::string> problems;
+  for (const InspectedStep& step : report.steps) {
+    const std::string which = fmt::format("{} at batch {}", step.mode, step.batch);
+    if (!step.problem.empty()) {
+      problems.push_back(fmt::format("{}: {}", which, step.problem));
+    } else if (step.memory.setup_peak > 0 && step.memory.setup_peak >= step.memory.in_step.total()) {
+      early.push_back(fmt::format("{}: the peak comes before the first step, at {}", which,
+                                  printable(step.memory.peak_at)));
+    }
+  }
+  early.insert(early.end(), problems.begin(), problems.end());
+  return early;
+}
+
+TextTable operations_table(const InspectReport& report) {
   double macs = 0;
   double bytes = 0;
   for (const OperationShare& share : report.composition.operations) {
     macs += share.macs;
     bytes += share.bytes;
   }
-  std::vector<std::vector<std::string>> rows{{"operation", "count", "multiply-adds", "bytes"}};
+  TextTable table{.title = fmt::format("Operations of a step, {} at batch {}, {} moved", report.composed_mode,
+                                       report.composed_batch, format_bytes(static_cast<std::int64_t>(bytes))),
+                  .rows = {{"operation", "count", "multiply-adds", "bytes"}},
+                  .right = {false, true, true, true}};
   for (const OperationShare& share : report.composition.operations) {
-    rows.push_back({share.kind, std::to_string(share.count),
-                    share.macs > 0 ? format_percent(share_of(share.macs, macs)) : "",
-                    format_percent(share_of(share.bytes, bytes))});
+    table.rows.push_back({share.kind, std::to_string(share.count),
+                          share.macs > 0 ? format_percent(share_of(share.macs, macs)) : "",
+                          format_percent(share_of(share.bytes, bytes))});
   }
-  return fmt::format("\nOperations of a step, {} at batch {}, {} moved\n{}", report.composed_mode,
-                     report.composed_batch, format_bytes(static_cast<std::int64_t>(bytes)),
-                     in_columns(rows, {false, true, true, true}));
+  return table;
 }
 
 // Only categories that some step uses.
-std::string memory_text(const InspectReport& report, std::size_t width) {
+TextTable memory_table(const InspectReport& report) {
   std::vector<MemoryCategory> used;
   for (const MemoryCategory category : kMemoryCategories) {
     if (std::ranges::any_of(report.steps, [&](const InspectedStep& step) {
@@ -88,38 +110,35 @@ std::string memory_text(const InspectReport& report, std::size_t width) {
       used.push_back(category);
     }
   }
-  std::vector<std::vector<std::string>> rows{{"mode", "batch"}};
-  std::vector<bool> right{false, true};
+  TextTable table{
+      .title = fmt::format("Memory at its peak, planned for {} in {}", report.device, report.dtype),
+      .rows = {{"mode", "batch"}},
+      .right = {false, true}};
   for (const MemoryCategory category : used) {
-    rows.front().emplace_back(name_of(category));
-    right.push_back(true);
+    table.rows.front().emplace_back(name_of(category));
   }
-  rows.front().emplace_back("total");
-  right.push_back(true);
-  std::string problems;
-  std::string early;
+  table.rows.front().emplace_back("total");
+  table.right.resize(table.rows.front().size(), true);
   for (const InspectedStep& step : report.steps) {
+    if (!step.problem.empty()) {
+      continue;
+    }
     std::vector<std::string> row{step.mode, std::to_string(step.batch)};
     for (const MemoryCategory category : used) {
       const std::int64_t bytes = step.memory.at_peak[category];
       row.push_back(bytes > 0 ? format_bytes(bytes) : "");
     }
-    if (step.problem.empty()) {
-      row.push_back(format_bytes(step.memory.peak));
-      rows.push_back(std::move(row));
-      if (step.memory.setup_peak > 0 && step.memory.setup_peak >= step.memory.in_step.total()) {
-        early += wrap(fmt::format("{} at batch {}: the peak comes before the first step, at {}", step.mode,
-                                  step.batch, printable(step.memory.peak_at)),
-                      width, 2);
-      }
-    } else {
-      problems += wrap(fmt::format("{} at batch {}: {}", step.mode, step.batch, step.problem), width, 2);
-    }
+    row.push_back(format_bytes(step.memory.peak));
+    table.rows.push_back(std::move(row));
   }
-  std::string text = rows.size() > 1 ? fmt::format("\nMemory at its peak, planned for {} in {}\n{}",
-                                                   report.device, report.dtype, in_columns(rows, right))
-                                     : "";
-  return text + early + (problems.empty() ? "" : "\n" + problems);
+  return table;
+}
+
+// Those that have rows.
+std::vector<TextTable> tables_of(const InspectReport& report) {
+  std::vector<TextTable> tables{operations_table(report), memory_table(report)};
+  std::erase_if(tables, [](const TextTable& table) { return table.rows.size() < 2; });
+  return tables;
 }
 
 Json to_json(const InspectedStep& step) {
@@ -139,8 +158,52 @@ Json to_json(const InspectedStep& step) {
 }  // namespace
 
 std::string to_text(const InspectReport& report, std::size_t width) {
-  return head(report, width) + (report.composition.operations.empty() ? "" : operations_text(report)) +
-         memory_text(report, width);
+  std::vector<std::string> sentences = sentences_of(report);
+  std::string text = wrap(sentences.front(), width, 2);
+  for (std::size_t i = 1; i < sentences.size(); ++i) {
+    text += indented(sentences[i], width);
+  }
+  for (const TextTable& table : tables_of(report)) {
+    text += "\n" + text_table(table, width);
+  }
+  const std::vector<std::string> notes = notes_of(report);
+  text += notes.empty() ? "" : "\n";
+  for (const std::string& note : notes) {
+    text += wrap(note, width, 2);
+  }
+  return text;
+}
+
+std::string to_markdown(const InspectReport& report) {
+  const std::vector<std::string> sentences = sentences_of(report);
+  std::string text = fmt::format("### {}\n\n", markdown_sentence(sentences.front()));
+  if (sentences.size() > 1) {
+    text += markdown_list({sentences.begin() + 1, sentences.end()}) + "\n";
+  }
+  for (const TextTable& table : tables_of(report)) {
+    text +=
+        fmt::format("{}:\n\n{}", markdown_sentence(table.title), markdown_table(table.rows, table.right)) +
+        "\n";
+  }
+  return text + markdown_list(notes_of(report));
+}
+
+std::string to_csv(const InspectReport& report) {
+  std::vector<std::vector<std::string>> rows{{"mode", "batch"}};
+  for (const MemoryCategory category : kMemoryCategories) {
+    rows.front().push_back(fmt::format("{}_bytes", name_of(category)));
+  }
+  rows.front().insert(rows.front().end(), {"total_bytes", "problem"});
+  for (const InspectedStep& step : report.steps) {
+    std::vector<std::string> row{step.mode, std::to_string(step.batch)};
+    for (const MemoryCategory category : kMemoryCategories) {
+      row.push_back(step.problem.empty() ? std::to_string(step.memory.at_peak[category]) : "");
+    }
+    row.push_back(step.problem.empty() ? std::to_string(step.memory.peak) : "");
+    row.push_back(step.problem);
+    rows.push_back(std::move(row));
+  }
+  return csv_table(rows);
 }
 
 Json to_json(const InspectReport& report) {

@@ -35,6 +35,9 @@ struct InspectReport {
 };
 
 std::string to_text(const InspectReport& report, std::size_t width);
+std::string to_markdown(const InspectReport& report);
+// A line for each mode and batch: bytes by category, and in all, at the peak.
+std::string to_csv(const InspectReport& report);
 Json to_json(const InspectReport& report);
 
 // A file that cannot be read as a workload, with every node that there is nothing for, by operation.

@@ -13,6 +13,8 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/cli/csv.h"
+#include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/commands/setup.h"
 #include "bench/device.h"
@@ -34,10 +36,11 @@ constexpr std::size_t kSweeps = 15;
 constexpr std::size_t kWorkloads = 24;
 constexpr std::size_t kDevices = 10;
 
-std::string list_line(std::string_view name, std::string_view text, std::size_t column) {
-  constexpr std::size_t kWidth = 100;  // also in a file
-  return hanging(fmt::format("  {}", name), text, column, kWidth);
-}
+struct Listed {
+  std::string kind;  // "sweep", "workload", "workload file", "device"
+  std::string name;
+  std::string text;
+};
 
 // "fp32, bf16": those that the device computes in.
 std::string dtypes_of(const Device& device) {
@@ -61,31 +64,62 @@ std::string device_in_words(const DeviceKind& kind, const DeviceKind::Listing& l
   }
 }
 
-void print_text(std::ostream& out, const std::optional<std::filesystem::path>& choices) {
-  fmt::print(out, "Sweeps (--sweep NAME; bench --sweep NAME --help)\n");
+std::vector<Listed> all_listed() {
+  std::vector<Listed> all;
   for (const auto& sweep : registry<SweepType>().entries()) {
-    out << list_line(sweep->name, sweep->question, kSweeps);
+    all.push_back({"sweep", sweep->name, sweep->question});
   }
-  fmt::print(out, "\nWorkloads (--workload NAME; bench --workload NAME --help)\n");
   for (const auto& type : registry<WorkloadType>().entries()) {
-    out << list_line(type->name, type->description, kWorkloads);
+    all.push_back({"workload", type->name, type->description});
   }
   for (const auto& reader : registry<WorkloadReader>().entries()) {
-    out << list_line(fmt::format("--{} FILE", reader->name), reader->description, kWorkloads);
+    all.push_back({"workload file", fmt::format("--{} FILE", reader->name), reader->description});
   }
-  fmt::print(out, "\nDevices (--device ID)\n");
   for (const auto& kind : registry<DeviceKind>().entries()) {
     for (const DeviceKind::Listing& listing : kind->list()) {
-      out << list_line(listing.id, device_in_words(*kind, listing), kDevices);
+      all.push_back({"device", listing.id, device_in_words(*kind, listing)});
     }
   }
   for (const auto& kind : registry<ModelledDevices>().entries()) {
-    out << list_line("t4, …", kind->description(), kDevices);
+    all.push_back({"device", "t4, …", kind->description()});
+  }
+  return all;
+}
+
+void print_text(std::ostream& out, const std::optional<std::filesystem::path>& choices, std::size_t width) {
+  std::string_view section;
+  const auto begin = [&](std::string_view title, std::string_view how) {
+    if (section != title) {
+      out << (section.empty() ? "" : "\n") << wrap(fmt::format("{} ({})", title, how), width, 2);
+      section = title;
+    }
+  };
+  const std::vector<Listed> all = all_listed();
+  for (const Listed& one : all) {
+    std::size_t column = kWorkloads;
+    if (one.kind == "sweep") {
+      begin("Sweeps", "--sweep NAME; bench --sweep NAME --help");
+      column = kSweeps;
+    } else if (one.kind == "device") {
+      begin("Devices", "--device ID");
+      column = kDevices;
+    } else {
+      begin("Workloads", "--workload NAME; bench --workload NAME --help");
+    }
+    out << hanging(fmt::format("  {}", one.name), one.text, column, width);
   }
   constexpr const char* kNowhere = "not kept; neither XDG_CACHE_HOME nor HOME names a folder";
   const auto history = history_file();
   fmt::print(out, "\nAutotuned choices (--no-cache): {}\n", choices ? choices->string() : kNowhere);
   fmt::print(out, "History of runs (--no-cache): {}\n", history ? history->string() : kNowhere);
+}
+
+std::vector<std::vector<std::string>> list_rows() {
+  std::vector<std::vector<std::string>> rows{{"kind", "name", "description"}};
+  for (const Listed& one : all_listed()) {
+    rows.push_back({one.kind, one.name, one.text});
+  }
+  return rows;
 }
 
 std::vector<Gpu> gpus_not_here() {
@@ -126,8 +160,16 @@ void print_json(std::ostream& out, const std::optional<std::filesystem::path>& c
 
 }  // namespace
 
-void print_list(std::ostream& out, bool as_json) {
-  (as_json ? print_json : print_text)(out, choices_file());
+void print_list(std::ostream& out, const std::string& format, std::size_t width) {
+  if (format == "json") {
+    print_json(out, choices_file());
+  } else if (format == "csv") {
+    out << csv_table(list_rows());
+  } else if (format == "markdown") {
+    out << markdown_table(list_rows(), {});
+  } else {
+    print_text(out, choices_file(), width);
+  }
 }
 
 }  // namespace bench

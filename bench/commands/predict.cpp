@@ -1,5 +1,7 @@
 #include "bench/commands/predict.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <iostream>
@@ -12,7 +14,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/options.h"
-#include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 #include "bench/commands/link_words.h"
 #include "bench/commands/network_words.h"
 #include "bench/commands/predict_cards.h"
@@ -34,12 +36,6 @@ namespace {
 // Of networks; they change how this program runs a step, not what eager PyTorch does.
 constexpr std::array<std::string_view, 4> kOfOwnEngine{"launch", "in-place", "recompute", "accumulate"};
 constexpr std::size_t kMostPredicted = 64;
-
-std::size_t page_width() {
-  constexpr int kNarrow = 80;
-  constexpr int kWide = 100;
-  return static_cast<std::size_t>(std::clamp(terminal_width(), kNarrow, kWide));
-}
 
 std::string asked_for(const CommandWords& words, const char* option, const std::string& usual,
                       const std::vector<std::string>& accepted) {
@@ -63,7 +59,7 @@ class PredictCommand {
   ExitCode run() {
     const std::string format = asked_for(words_, "format", "text", {"text", "markdown", "csv", "json"});
     if (words_.has("how")) {
-      std::cout << prediction_method(page_width());
+      std::cout << prediction_method(terminal_width(STDOUT_FILENO));
       return ExitCode::done;
     }
     read_workload();
@@ -72,11 +68,12 @@ class PredictCommand {
     const Prediction prediction = predict(request_, gpu_catalogue(), coefficients);
     refuse_nothing(prediction);
     const bool verbose = words_.has("verbose") || words_.has("batch");
-    std::cerr << workload_file_lines(*request_.workload, page_width());
-    std::cout << (format == "json"       ? prediction_json(prediction)
-                  : format == "csv"      ? prediction_csv(prediction)
-                  : format == "markdown" ? prediction_markdown(prediction, coefficients, verbose)
-                                         : prediction_text(prediction, coefficients, page_width(), verbose));
+    std::cerr << workload_file_lines(*request_.workload, terminal_width(STDOUT_FILENO));
+    std::cout << (format == "json"  ? prediction_json(prediction)
+                  : format == "csv" ? prediction_csv(prediction)
+                  : format == "markdown"
+                      ? prediction_markdown(prediction, coefficients, verbose)
+                      : prediction_text(prediction, coefficients, terminal_width(STDOUT_FILENO), verbose));
     return ExitCode::done;
   }
 
@@ -224,7 +221,7 @@ class PredictCommand {
 ExitCode run_predict(const Command& command, const std::vector<std::string>& words) {
   const CommandWords asked(command, words);
   if (asked.has("cards")) {
-    return run_predict_cards(asked, command.options, page_width());
+    return run_predict_cards(asked, command.options, terminal_width(STDOUT_FILENO));
   }
   refuse_link_without_cards(asked);
   return PredictCommand(command, asked).run();

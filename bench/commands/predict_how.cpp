@@ -1,7 +1,6 @@
 #include "bench/commands/predict_how.h"
 
 #include <algorithm>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -47,23 +46,6 @@ std::vector<std::string> cells_of(std::string_view line) {
   return cells;
 }
 
-// The first column is wrapped; its further lines are rows without other cells.
-std::vector<std::vector<std::string>> wrapped_rows(const std::vector<std::vector<std::string>>& rows,
-                                                   std::size_t first_width) {
-  std::vector<std::vector<std::string>> wrapped;
-  for (const auto& row : rows) {
-    std::vector<std::string> cells = row;
-    const std::string text = wrap(row.front(), first_width, 1);
-    for (const std::string_view line : split(text, '\n')) {
-      if (!line.empty()) {
-        cells.front() = line;
-        wrapped.push_back(std::exchange(cells, std::vector<std::string>(row.size())));
-      }
-    }
-  }
-  return wrapped;
-}
-
 }  // namespace
 
 std::string code_below(std::string_view page, std::string_view heading) {
@@ -100,18 +82,7 @@ std::string table_below(std::string_view page, std::string_view heading,
       }
     }
   }
-  std::size_t others = 0;
-  for (std::size_t column = 1; column < shown.size(); ++column) {
-    std::size_t widest = 0;
-    for (const auto& row : rows) {
-      widest = std::max(widest, columns(row[column]));
-    }
-    others += widest + 2;
-  }
-  constexpr std::size_t kLeast = 20;
-  return rows.empty() ? ""
-                      : in_columns(wrapped_rows(rows, std::max(kLeast, width - std::min(width, others))),
-                                   std::vector<bool>(shown.size(), false));
+  return rows.empty() ? "" : in_columns(rows, std::vector<bool>(shown.size(), false), width);
 }
 
 std::string prediction_method(std::size_t width) {

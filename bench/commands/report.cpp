@@ -99,8 +99,10 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
     std::cout << text;
     return ExitCode::done;
   }
+  std::error_code error;
+  const bool replaces = fs::is_regular_file(target, error);
   replace_file(target, text);
-  fmt::print("report   {}\n", path_in_words(target));
+  fmt::print("report   {}{}\n", path_in_words(target), replaces ? kReplaced : "");
   return ExitCode::done;
 }
 

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
+#include "bench/cli/terminal.h"
 #include "bench/clock.h"
 #include "bench/commands/sweep_process.h"
 #include "bench/host/interrupt.h"
@@ -70,7 +71,7 @@ std::vector<std::string> run_short_sweeps(const ShortSweeps& sweeps) {
   const std::string self = fs::read_symlink("/proc/self/exe").string();
   const Clock& clock = steady_clock();
   const RunBudget budget(clock, clock.now(), sweeps.time_budget);
-  Progress bar(std::cerr, ::isatty(STDERR_FILENO) == 1, terminal_width());
+  Progress bar(std::cerr, can_redraw(STDERR_FILENO), terminal_width(STDERR_FILENO));
   const auto run = [&](const ShortSweep& sweep) {
     SweepProcess process{.who = "--sweep " + sweep.name,
                          .program = self,

@@ -1,5 +1,7 @@
 #include "bench/commands/summary.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iostream>
 
@@ -7,13 +9,17 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/progress.h"
+#include "bench/cli/csv.h"
 #include "bench/cli/report.h"
+#include "bench/cli/terminal.h"
 #include "bench/cli/text.h"
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
 #include "bench/modelled.h"
+#include "bench/report/markdown.h"
+#include "bench/report/report.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/picture.h"
 
@@ -25,13 +31,15 @@ void print_start(const Options& options, const SweepRequest& request, const Devi
           ? fmt::format("time budget {}", format_duration(static_cast<double>(options.time_budget.count())))
           : fmt::format("predicted for {}{}; nothing is run", name_of(device.model()->framework()),
                         device.info().details.contains(kCastDetail) ? cast_in_words("whole") : "");
-  fmt::print(std::cerr, "bench --sweep {}: {} on {} ({}), memory cap {}, {}\n", options.sweep, request.label,
-             device.info().id, device.info().name, format_bytes(request.largest_cap()), last);
+  std::cerr << wrap(
+      fmt::format("bench --sweep {}: {} on {} ({}), memory cap {}, {}", options.sweep, request.label,
+                  device.info().id, device.info().name, format_bytes(request.largest_cap()), last),
+      terminal_width(STDERR_FILENO), 2);
   print_workload_file(request);
 }
 
 void print_workload_file(const SweepRequest& request) {
-  std::cerr << workload_file_lines(*request.workload, static_cast<std::size_t>(terminal_width()));
+  std::cerr << workload_file_lines(*request.workload, terminal_width(STDERR_FILENO));
 }
 
 std::string workload_file_lines(const WorkloadType& workload, std::size_t width) {
@@ -60,10 +68,15 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
 
 void print_result(const Options& options, const ResultDocument& document,
                   const std::vector<TextTable>& tables) {
-  if (options.benchmark.format.empty()) {
-    std::vector<TextTable> printed = tables;
-    std::erase_if(printed, [&](const TextTable& table) { return table.details && !options.verbose; });
-    print_report(std::cout, document, printed, terminal_width(), options.verbose, interrupted());
+  if (options.format == "json") {
+    std::cout << ResultText().of(document);
+  } else if (options.format == "csv") {
+    std::cout << result_csv(document);
+  } else if (options.format == "markdown") {
+    std::vector<report::ReportedResult> results{{.json = to_json(document), .document = document}};
+    std::cout << report::report_markdown(report::report_of(results, std::nullopt));
+  } else if (options.benchmark.format.empty()) {
+    print_report(std::cout, document, tables, terminal_width(STDOUT_FILENO), options.verbose, interrupted());
   } else {
     write_google_benchmark(document, options.benchmark.format, std::cout);
   }
@@ -75,9 +88,13 @@ void print_summary(const Options& options, const std::string& sweep, const Resul
     fmt::print(std::cerr, "Nothing was measured, and nothing was written.\n");
     return;
   }
-  std::ostream& notes = options.benchmark.format.empty() ? std::cout : std::cerr;
+  const bool as_text = options.format.empty() && options.benchmark.format.empty();
+  std::ostream& notes = as_text ? std::cout : std::cerr;
   print_result(options, document, tables);
   fmt::print(notes, "\nresult   {}\n", result.path().string());
+  if (!result.earlier().empty()) {
+    fmt::print(notes, "earlier  {} (the result that was there before)\n", result.earlier().string());
+  }
   const bool nothing_known =
       document.benchmarks.empty() && document.predicted.empty() && !document.unmeasured.empty();
   if (!options.plot || nothing_known) {

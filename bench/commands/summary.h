@@ -23,7 +23,7 @@ void print_workload_file(const SweepRequest& request);
 // at most two lines each; empty for the program's own workloads.
 std::string workload_file_lines(const WorkloadType& workload, std::size_t width);
 
-// Findings, points and warnings, or the points as --benchmark_format asks.
+// Findings, points and warnings, or the result as --format or --benchmark_format asks.
 void print_result(const Options& options, const ResultDocument& document,
                   const std::vector<TextTable>& tables);
 

@@ -6,20 +6,28 @@
 #include <iostream>
 #include <memory>
 #include <optional>
+#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/csv.h"
+#include "bench/cli/markdown.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
+#include "bench/cli/terminal.h"
+#include "bench/cli/text.h"
 #include "bench/commands/benchmark_out.h"
+#include "bench/commands/expected_duration.h"
 #include "bench/commands/planned_sweep.h"
 #include "bench/commands/ranked_sweep.h"
 #include "bench/commands/resume.h"
 #include "bench/commands/setup.h"
 #include "bench/commands/summary.h"
+#include "bench/host/cpu_usage.h"
+#include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
 #include "bench/host/user_folders.h"
 #include "bench/measure/sessions.h"
@@ -39,6 +47,29 @@ namespace {
 
 // Share of the time budget for opening the device, and plans that no point waits for.
 constexpr double kPlanningShare = 0.2;
+
+Json plan_json(const std::string& sweep, const SweepRequest& request, const Device& device,
+               const std::vector<PlannedPoint>& rows, const ExpectedDuration& duration) {
+  Json json{{"sweep", sweep},
+            {"workload", request.label},
+            {"device", device.info().id},
+            {"memory_cap_bytes", request.largest_cap()},
+            {"expected_duration_ns",
+             device.model() != nullptr ? Json() : Json(static_cast<std::int64_t>(duration.ns))},
+            {"points", Json::array()}};
+  for (const PlannedPoint& row : rows) {
+    json["points"].push_back({{"name", row.name},
+                              {"memory_bytes", row.predicted_bytes},
+                              {"problem", row.problem.empty() ? Json() : Json(row.problem)}});
+  }
+  return json;
+}
+
+std::string duration_in_words(const ExpectedDuration& duration, const std::string& budget) {
+  return duration.by_budget
+             ? fmt::format("A run takes about {}: {} ends it.", format_duration(duration.ns), budget)
+             : fmt::format("A run takes about {}, and at most {}.", format_duration(duration.ns), budget);
+}
 
 ExitCode interrupted_while_planning() {
   fmt::print(std::cerr, "interrupted while planning; nothing was measured\n");
@@ -106,13 +137,35 @@ class SweepRun {
     if (interrupted()) {
       return interrupted_while_planning();
     }
+    const ExpectedDuration duration = expected(rows);
+    if (options_.format == "json") {
+      std::cout << plan_json(type_.name, request_, *device_, rows, duration)
+                       .dump(1, ' ', false, Json::error_handler_t::replace)
+                << "\n";
+      return ExitCode::done;
+    }
+    if (options_.format == "csv") {
+      std::cout << planned_csv(rows);
+      return ExitCode::done;
+    }
     print_workload_file(request_);
+    const std::size_t width = terminal_width(STDOUT_FILENO);
+    const bool as_markdown = options_.format == "markdown";
     for (const TextTable& table : sweep_->tables(document_)) {  // the answer before the points
       if (table.rows.size() > 1) {                              // more than its header
-        fmt::print(std::cout, "{}\n", text_table(table));
+        fmt::print(std::cout, "{}\n",
+                   as_markdown ? markdown_table(table.rows, table.right) : text_table(table, width));
       }
     }
-    print_planned(std::cout, rows, request_.largest_cap(), plan().open_ended);
+    if (as_markdown) {
+      const TextTable table = planned_table(rows, request_.largest_cap());
+      std::cout << markdown_table(table.rows, table.right);
+      return ExitCode::done;
+    }
+    print_planned(std::cout, rows, request_.largest_cap(), plan().open_ended, width);
+    if (!is_modelled()) {
+      std::cout << wrap(duration_in_words(duration, budget_.name()), width, 2);
+    }
     return ExitCode::done;
   }
 
@@ -145,12 +198,35 @@ class SweepRun {
     return device_lost_ ? std::max(code, ExitCode::inconclusive) : code;
   }
 
+  bool runs_on_processor() const { return device_->info().kind == "cpu"; }
+
   // Set by measure() where the device was lost and a fresh process can go on.
   const std::optional<Continuation>& successor() const { return successor_; }
 
  private:
   const SweepPlan& plan() const { return planned_.plan(); }
   bool is_modelled() const { return device_->model() != nullptr; }
+
+  ExpectedDuration expected(const std::vector<PlannedPoint>& rows) {
+    ExpectedRun run{.step_ns = {},
+                    .dtypes = 0,
+                    .rounds = plan().rounds,
+                    .asked_rounds = options_.benchmark.repetitions,
+                    .budget_ns = budget_.total_ns(),
+                    .share_of_budget = plan().share_of_budget};
+    std::set<Dtype> dtypes;
+    for (std::size_t i = 0; i < rows.size() && !is_modelled(); ++i) {
+      if (rows[i].problem.empty()) {
+        run.step_ns.push_back(rough_step_ns(plan().points[i], *device_, rows[i].predicted_bytes));
+        dtypes.insert(plan().points[i].spec.dtype);
+      }
+    }
+    run.dtypes = dtypes.size();
+    if (runs_on_processor()) {
+      run.slowdown = slowdown_by_load(load_average().value_or(0), host_info().usable_cores);
+    }
+    return expected_duration(run);
+  }
 
   void say_where_things_are_kept() const {
     if (!folder_.note.empty()) {
@@ -164,7 +240,7 @@ class SweepRun {
 
   void start() {
     document_ = start_document(type_, request_, plan(), *device_, options_, argv_);
-    Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
+    Progress bar(std::cerr, can_redraw(STDERR_FILENO), terminal_width(STDERR_FILENO));
     sweep_->predict([&] { return end_of_planning(bar); });
   }
 
@@ -202,6 +278,10 @@ class SweepRun {
           file_.path().string(), error.what()));
     }
     file_.continue_previous();
+    if (!continued_) {
+      fmt::print(std::cerr, "--resume: going on with {}, which holds {} measured points\n",
+                 file_.path().string(), document_.benchmarks.size());
+    }
     say_differences();
   }
 
@@ -244,7 +324,7 @@ class SweepRun {
   }
 
   void measure_points() {
-    Progress bar(std::cerr, isatty(STDERR_FILENO) == 1, terminal_width());
+    Progress bar(std::cerr, can_redraw(STDERR_FILENO), terminal_width(STDERR_FILENO));
     LiveOutput live(file_, bar);
     const auto save = [&] {
       conclude(*sweep_, document_);

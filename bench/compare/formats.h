@@ -19,6 +19,8 @@ std::string as_markdown(const Judgement& judgement, bool verbose);
 std::string as_junit(const Judgement& judgement);
 // Workflow commands of GitHub Actions: errors, warnings, and a notice of the outcome.
 std::string as_github(const Judgement& judgement, bool verbose);
+// A line for each metric of each point.
+std::string as_csv(const Judgement& judgement);
 // {"schema": "bench-compare/1", …}: see results/compare-schema.json.
 std::string as_json(const Judgement& judgement);
 

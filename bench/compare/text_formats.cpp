@@ -131,8 +131,9 @@ std::string as_table(const Judgement& judgement, std::size_t width, bool verbose
       rows.push_back(row_of(judgement, point, names.of(point), change));
     }
   }
-  text += "\n" +
-          in_columns(rows, columns_of<bool>(judgement, {false, false, false, true, true, true, true, true}));
+  text += "\n" + in_columns(rows,
+                            columns_of<bool>(judgement, {false, false, false, true, true, true, true, true}),
+                            width);
   if (shown < judgement.points.size()) {
     text += further_points(judgement, shown) + " (--verbose)\n";
   }

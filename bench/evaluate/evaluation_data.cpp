@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/csv.h"
 #include "bench/evaluate/evaluation_formats.h"
 
 namespace bench {
@@ -81,22 +82,6 @@ Json device_json(const Evaluation& evaluation, std::size_t index) {
           {"files", device.files},
           {"caveats", device.caveats},
           {"curves", std::move(curves)}};
-}
-
-// A field of RFC 4180.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos) {
-    return text;
-  }
-  std::string field = "\"";
-  for (const char c : text) {
-    field += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return field + "\"";
-}
-
-std::string csv_number(const std::optional<double>& value) {
-  return value ? fmt::format("{:.6g}", *value) : "";
 }
 
 }  // namespace

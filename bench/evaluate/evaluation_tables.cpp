@@ -170,10 +170,10 @@ std::vector<std::string> notes_shown(const Evaluation& evaluation, bool verbose)
   return notes;
 }
 
-std::string in_lines(const EvaluationTable& table) {
+std::string in_lines(const EvaluationTable& table, std::size_t width) {
   std::vector<TextRow> rows = table.rows;
   rows.insert(rows.begin(), table.header);
-  return in_columns(rows, table.right);
+  return in_columns(rows, table.right, width);
 }
 
 std::string as_markdown_table(const EvaluationTable& table) {
@@ -189,11 +189,11 @@ std::string evaluation_text(const Evaluation& evaluation, std::size_t width, boo
   for (const std::string& claim : claims_of(evaluation, verbose)) {
     text += wrap("* " + claim, width, 2);
   }
-  text += "\nAt the saturation batch\n" + in_lines(saturation_table(evaluation));
+  text += "\nAt the saturation batch\n" + in_lines(saturation_table(evaluation), width);
   for (const std::string& dtype : dtypes_shown(evaluation, verbose)) {
     const EvaluationTable table = batch_table(evaluation, dtype);
     if (table.header.size() <= kMostColumns) {
-      text += fmt::format("\nSamples/s in {} by batch\n{}", dtype, in_lines(table));
+      text += fmt::format("\nSamples/s in {} by batch\n{}", dtype, in_lines(table, width));
     }
   }
   const std::vector<std::string> notes = notes_shown(evaluation, verbose);

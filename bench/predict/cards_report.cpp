@@ -176,9 +176,9 @@ std::string cards_text(const CardsPrediction& prediction, std::size_t width) {
   for (const std::string& line : findings(prediction)) {
     text += wrap("* " + line, width, 2);
   }
-  text += "\n" + in_columns(table(prediction), kRightOfSteps) + "\n";
+  text += "\n" + in_columns(table(prediction), kRightOfSteps, width) + "\n";
   if (const std::vector<Row> rows = sharing(prediction); !rows.empty()) {
-    text += in_columns(rows, kRightOfSharing) + "\n";
+    text += in_columns(rows, kRightOfSharing, width) + "\n";
   }
   for (const std::string& line : notes(prediction)) {
     text += wrap(line, width, 2);

@@ -133,7 +133,7 @@ std::string prediction_text(const Prediction& prediction, const ModelCoefficient
   for (const std::string& finding : prediction_findings(prediction, coefficients)) {
     text += wrap("* " + finding, width, 2);
   }
-  text += "\n" + in_columns(table_of(prediction, verbose), kRight) + "\n";
+  text += "\n" + in_columns(table_of(prediction, verbose), kRight, width) + "\n";
   for (const std::string& note : prediction_notes(prediction)) {
     text += wrap(note, width, 2);
   }

@@ -150,6 +150,7 @@ void ResultFile::put_aside() {
     const fs::path target =
         path_.parent_path() / (copy == 1 ? stem + ".json" : fmt::format("{}-{}.json", stem, copy));
     if (::link(path_.c_str(), target.c_str()) == 0 || same_file(path_, target)) {
+      earlier_ = target;
       return;
     }
     if (errno == EEXIST) {
@@ -158,6 +159,7 @@ void ResultFile::put_aside() {
     // No hard links here (FAT, some network file systems): copy, which does not overwrite either.
     std::error_code error;
     if (fs::copy_file(path_, target, fs::copy_options::none, error)) {
+      earlier_ = target;
       return;
     }
     if (error != std::errc::file_exists) {

@@ -36,6 +36,8 @@ class ResultFile {
   void write(const std::string& text);  // another document
   // Whether this object has replaced the file.
   bool written() const { return written_; }
+  // Where the older result went that the first write() found; empty: there was none.
+  const std::filesystem::path& earlier() const { return earlier_; }
 
  private:
   void lock();
@@ -44,11 +46,15 @@ class ResultFile {
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   std::filesystem::path lock_path_;
+  std::filesystem::path earlier_;
   int lock_ = -1;
   ResultText text_;
   bool keep_previous_ = true;
   bool written_ = false;
 };
+
+// Behind the path of a file that was there before and is made again from the same files.
+inline constexpr const char* kReplaced = " (the older one is replaced)";
 
 // Throws UsageError, one sentence that names the file and what is wrong: missing, truncated, not JSON, a
 // key twice in one object, another schema version, a field of the wrong type or out of its range, a name

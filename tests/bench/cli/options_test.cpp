@@ -243,6 +243,33 @@ TEST(OptionsTest, DtypesAreTakenAsOthersSpellThem) {
             parse({"--sweep", "batch", "--dtype", "fp32,fp16,bf16,tf32"}).dtypes);
 }
 
+TEST(OptionsTest, QuickIsATimeBudget) {
+  EXPECT_EQ(parse({"--sweep", "batch", "--quick"}).time_budget, std::chrono::seconds(8));
+  EXPECT_THAT(
+      [] {
+        parse({"--sweep", "batch", "--quick", "--time-budget", "5s"});
+      },
+      ThrowsMessage<UsageError>("--quick: it was given, and --time-budget 5s as well; give one of them"));
+}
+
+TEST(OptionsTest, FormatIsThatOfStandardOutput) {
+  EXPECT_EQ(parse({"--sweep", "batch"}).format, "");
+  EXPECT_EQ(parse({"--sweep", "batch", "--format", "text"}).format, "");
+  EXPECT_EQ(parse({"--list", "--format", "csv"}).format, "csv");
+  EXPECT_THAT(
+      [] {
+        parse({"--sweep", "batch", "--format", "cvs"});
+      },
+      ThrowsMessage<UsageError>("--format: 'cvs' is not known; accepted: text, json, csv, markdown (did "
+                                "you mean csv?)"));
+  EXPECT_THAT(
+      [] {
+        parse({"--sweep", "batch", "--format", "csv", "--benchmark_format=json"});
+      },
+      ThrowsMessage<UsageError>(
+          "--format: csv was given, and --benchmark_format=json as well; give one of them"));
+}
+
 TEST(OptionsTest, ListNeedsNoSweep) {
   EXPECT_TRUE(parse({"--list"}).list);
 }

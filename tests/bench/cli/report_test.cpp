@@ -68,6 +68,20 @@ TEST(Report, HasOneEmptyLineBetweenItsParts) {
             "Warning: fewer than 3 rounds at the only point [give a larger --time-budget].\n");
 }
 
+TEST(Report, LeavesOutDetailsUnlessVerbose) {
+  ResultDocument document;
+  document.benchmarks = {flagged("a", {})};
+  document.findings = {claimed("first", "F.", 1)};
+  const TextTable points{
+      .title = "Points", .rows = {{"p"}, {"1"}}, .right = {true}, .lists_points = true, .details = true};
+  std::ostringstream few;
+  print_report(few, document, {points}, 100, false);
+  EXPECT_EQ(few.str(), "* F.\n\nThe tables are left out (--verbose).\n");
+  std::ostringstream all;
+  print_report(all, document, {points}, 100, true);
+  EXPECT_NE(all.str().find("Points\np\n1\n"), std::string::npos);
+}
+
 TEST(Report, SaysWithVerboseThatTheIntervalBetweenRunsIsMissing) {
   ResultDocument document;
   document.benchmarks = {flagged("a", {})};
@@ -106,7 +120,7 @@ TEST(Report, FewRoundsAndWideIntervalsAreOneReason) {
   EXPECT_EQ(warning_of(document),
             "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at all 2 points [give a larger "
             "--time-budget].");
-  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
+  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
 }
 
 // Each reason separates points, and together they would mark every row.
@@ -117,10 +131,10 @@ TEST(Report, MarksNoneWhereEachPointHasSomeFlag) {
   EXPECT_EQ(warning_of(document),
             "Warning: all 3 points: fewer than 3 rounds or 95 % intervals wider than ±10 % at 2, other "
             "processes used the CPU during 2 [give a larger --time-budget; run on an idle machine].");
-  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
+  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
   document.benchmarks.push_back(flagged("d", {}));
   EXPECT_THAT(warning_of(document), HasSubstr("during 2 of 4 points (○)"));
-  EXPECT_THAT(measured_points(document), HasSubstr("○"));
+  EXPECT_THAT(measured_points(document, 200), HasSubstr("○"));
 }
 
 TEST(Report, SaysWhereTheAnswerWasNotChecked) {
@@ -139,7 +153,7 @@ TEST(Report, SaysWhereTheAnswerWasNotChecked) {
       Verification{.passed = false, .error = 0, .tolerance = 0, .detail = "", .not_checked = "no reference"};
   EXPECT_THAT(warning_of(document),
               HasSubstr("the answer was not checked at 1 of 3 points; the answer was only"));
-  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
+  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
 }
 
 TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
@@ -171,7 +185,7 @@ TEST(Report, MarksNoneWhereNearlyEachPointHasAFlag) {
   document.benchmarks.push_back(flagged("l", {}));
   EXPECT_EQ(warning_of(document),
             "Warning: 95 % intervals wider than ±10 % at 11 of 12 points [give a larger --time-budget].");
-  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
+  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
   document.benchmarks.push_back(flagged("m", {}));
   EXPECT_THAT(warning_of(document), HasSubstr("11 of 13 points (○)"));
 }

@@ -32,7 +32,7 @@ TEST(Table, RowsGrowWithTheBatchWithinADtype) {
   ResultDocument document;
   document.benchmarks = {point(16, "fp32", 64e6), point(2, "fp32", 10e6), point(2, "bf16", 5e6)};
   document.benchmarks[0].validity.flags = {"noisy", "above_peak"};
-  EXPECT_EQ(measured_points(document),
+  EXPECT_EQ(measured_points(document, 200),
             "batch  dtype  samples/s (95 %)  step time    memory   planned    driver\n"
             "    2  fp32            200 ± 6    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
             "   16  fp32            250 ± 7    64.0 ms  2.00 MiB  1.00 MiB  3.00 MiB  ○\n"
@@ -58,22 +58,22 @@ TEST(Table, SaysWhoPlannedTheWorkspaceOrWhyItIsEstimated) {
   document.context.device.details["framework"] = "pytorch";
   document.predicted = {predicted_point(1, 1e6, planned)};
   EXPECT_EQ(
-      predicted_points(document),
+      predicted_points(document, 100),
       "Predicted for pytorch on Tesla T4; nothing was measured; workspace planned by cuDNN 9.19 for sm_75\n"
       "batch  dtype  samples/s (80 %)  step time    memory  workspace\n"
       "    1  fp16               1000    1.00 ms  3.00 MiB   1.00 MiB\n");
   document.predicted.push_back(predicted_point(2, 1e6, estimated));
-  EXPECT_THAT(predicted_points(document), HasSubstr("at 1 of 2 points"));
-  EXPECT_THAT(predicted_points(document), HasSubstr("3.00 MiB  estimated"));
+  EXPECT_THAT(predicted_points(document, 100), HasSubstr("at 1 of 2 points"));
+  EXPECT_THAT(predicted_points(document, 100), HasSubstr("3.00 MiB  estimated"));
   document.predicted.erase(document.predicted.begin());
-  EXPECT_THAT(predicted_points(document), HasSubstr("estimated (planning"));
-  EXPECT_THAT(predicted_points(document), Not(HasSubstr("planned by")));
+  EXPECT_THAT(predicted_points(document, 100), HasSubstr("estimated (planning"));
+  EXPECT_THAT(predicted_points(document, 100), Not(HasSubstr("planned by")));
 }
 
 TEST(Table, APlannedPointHasNoTime) {
   ResultDocument document;
   document.predicted = {predicted_point(1, 0, {{"planned_by", "cuDNN 9.19 for sm_75"}})};
-  EXPECT_THAT(predicted_points(document), Not(HasSubstr("step time")));
+  EXPECT_THAT(predicted_points(document, 100), Not(HasSubstr("step time")));
 }
 
 TEST(Table, AFlagOfEveryPointMarksNone) {
@@ -82,18 +82,18 @@ TEST(Table, AFlagOfEveryPointMarksNone) {
   for (MeasuredPoint& each : document.benchmarks) {
     each.validity.flags = {"few_rounds"};
   }
-  EXPECT_THAT(measured_points(document), Not(HasSubstr("○")));
+  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
   document.benchmarks[1].validity.flags = {};
-  EXPECT_THAT(measured_points(document), HasSubstr("○"));
+  EXPECT_THAT(measured_points(document, 200), HasSubstr("○"));
 }
 
 TEST(Table, ThePlanIsShownWhereItIsNotWhatWasTracked) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};
   document.benchmarks[0].memory.peak_predicted = 2 << 20;
-  EXPECT_THAT(measured_points(document), HasSubstr("planned"));
+  EXPECT_THAT(measured_points(document, 200), HasSubstr("planned"));
   document.benchmarks[1].memory.peak_predicted = 2 << 20;
-  EXPECT_THAT(measured_points(document), Not(HasSubstr("planned")));
+  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("planned")));
 }
 
 TEST(Table, DtypesStandAsAskedFor) {
@@ -101,7 +101,7 @@ TEST(Table, DtypesStandAsAskedFor) {
   document.sweep.axes = {{"dtype", {"tf32", "fp32", "bf16"}}};
   document.benchmarks = {point(1, "bf16", 1e6), point(1, "fp32", 1e6), point(1, "tf32", 1e6),
                          point(1, "fp16", 1e6)};
-  const std::string text = measured_points(document);
+  const std::string text = measured_points(document, 200);
   EXPECT_LT(text.find("tf32"), text.find("fp32"));
   EXPECT_LT(text.find("fp32"), text.find("bf16"));
   EXPECT_LT(text.find("bf16"), text.find("fp16")) << "what no axis names comes last";
@@ -111,7 +111,7 @@ TEST(Table, OneRoundHasNoSpread) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6)};
   document.benchmarks[0].stats.rounds = 1;
-  EXPECT_THAT(measured_points(document), HasSubstr("1000 ± ?  "));
+  EXPECT_THAT(measured_points(document, 200), HasSubstr("1000 ± ?  "));
 }
 
 TEST(Table, AFigureHasTheDigitsThatItsIntervalAllows) {
@@ -122,17 +122,17 @@ TEST(Table, AFigureHasTheDigitsThatItsIntervalAllows) {
   document.benchmarks[1].stats.ci95_ns = Interval{.low = 0.9e6, .high = 1.1e6};
   document.benchmarks[2].stats.ci95_ns = Interval{.low = 0.1e6, .high = 2.2e6};
   document.benchmarks[3].stats.ci95_ns = Interval{.low = 0, .high = 2e6};
-  EXPECT_THAT(measured_points(document),
+  EXPECT_THAT(measured_points(document, 200),
               ::testing::AllOf(HasSubstr("1000 ± 1  "), HasSubstr("2000 ± 230  "),
                                HasSubstr("4000 (1800 to 40000)  "), HasSubstr("8000 ± ?  ")))
-      << measured_points(document);
+      << measured_points(document, 200);
 }
 
 TEST(Table, AParameterThatChangesGetsAColumn) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6), point(1, "fp32", 2e6)};
   document.benchmarks[1].params["mode"] = "train";
-  EXPECT_THAT(measured_points(document), HasSubstr("batch  dtype  mode   samples/s"));
+  EXPECT_THAT(measured_points(document, 200), HasSubstr("batch  dtype  mode   samples/s"));
 }
 
 TEST(Unmeasured, APointHasItsNameAndReason) {
@@ -211,7 +211,7 @@ TEST(Unmeasured, OneLineForAStatusUnlessItIsAnError) {
 TEST(Table, AStepOfNoTimeHasNoRate) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 0)};
-  EXPECT_THAT(measured_points(document), HasSubstr("    1  fp32                  -       0 ns"));
+  EXPECT_THAT(measured_points(document, 200), HasSubstr("    1  fp32                  -       0 ns"));
 }
 
 TEST(Planned, PointsWithTheirMemory) {
@@ -220,7 +220,7 @@ TEST(Planned, PointsWithTheirMemory) {
                 {{"batch:1", 1 << 20, ""},
                  {"batch:1024", 1 << 30, "oom: more than the memory cap"},
                  {"fp16", 0, "unsupported: no"}},
-                4 << 20, true);
+                4 << 20, true, 100);
   EXPECT_EQ(out.str(),
             "point       memory plan  of the cap\n"
             "batch:1        1.00 MiB        25 %\n"

@@ -28,8 +28,25 @@ TEST(Text, Wrap) {
 }
 
 TEST(Text, InColumns) {
-  EXPECT_EQ(in_columns({{"batch", "rate"}, {"1", "9 ± 1"}, {"128", "100"}}, {true, false}),
+  EXPECT_EQ(in_columns({{"batch", "rate"}, {"1", "9 ± 1"}, {"128", "100"}}, {true, false}, 80),
             "batch  rate\n    1  9 ± 1\n  128  100\n");
+}
+
+TEST(Text, InColumnsBreaksTextWhereTheWidestCellsDoNotFit) {
+  EXPECT_EQ(in_columns({{"name", "what it is"}, {"a", "one two three"}, {"bb", "four"}}, {false, false}, 12),
+            "name  what\n      it is\na     one\n      two\n      three\nbb    four\n");
+  EXPECT_EQ(in_columns({{"point", "n"}, {"transfer/h2d/pinned", "7"}}, {false, true}, 14),
+            "point        n\ntransfer/    7\nh2d/pinned\n");
+}
+
+// With the columns that tell the rows apart.
+TEST(Text, InColumnsPutsFurtherFiguresInATableBelow) {
+  EXPECT_EQ(in_columns({{"batch", "dtype", "rate", "memory"},
+                        {"1", "fp32", "100 ± 1", "10 MiB"},
+                        {"1", "fp16", "200 ± 2", "5.0 MiB"}},
+                       {true, false, true, true}, 28),
+            "batch  dtype     rate\n    1  fp32   100 ± 1\n    1  fp16   200 ± 2\n\n"
+            "batch  dtype   memory\n    1  fp32    10 MiB\n    1  fp16   5.0 MiB\n");
 }
 
 TEST(Text, AnOptionsValueIsOneOfItsWordsOrLikeItsDefault) {

@@ -49,6 +49,19 @@ TEST(ResultFile, MakesItsFolderAndWritesWhatIsReadBack) {
   EXPECT_EQ(testing::schema_errors(read_file(file.path())), "");
 }
 
+TEST(ResultFile, SaysWhereTheOlderResultWent) {
+  const TemporaryFolder folder;
+  {
+    ResultFile first = file_in(folder.path());
+    first.write(dated("2026-01-02"));
+    EXPECT_EQ(first.earlier(), "");
+  }
+  ResultFile second = file_in(folder.path());
+  second.write(dated("2026-01-03"));
+  EXPECT_EQ(second.earlier(), folder.path() / "batch-resnet18-cuda-0.2026-01-02.json");
+  EXPECT_TRUE(fs::exists(second.earlier()));
+}
+
 TEST(ResultFile, LeavesNothingElseBehind) {
   const TemporaryFolder folder;
   {

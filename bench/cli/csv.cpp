@@ -1,0 +1,135 @@
+#include "bench/cli/csv.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/measure/estimate.h"
+
+namespace bench {
+namespace {
+
+using Fields = std::vector<std::string>;
+
+// What measured and predicted points have.
+struct Figures {
+  Estimate step_ns;  // of 0: not known
+  double items_per_step = 0;
+  std::int64_t peak = 0;  // bytes
+  std::string flags{};
+};
+
+// Behind the parameters.
+Fields figure_fields(const Figures& figures) {
+  const Estimate& step = figures.step_ns;
+  if (step.value <= 0) {
+    return {"", "", "", "", "", "", figures.peak > 0 ? std::to_string(figures.peak) : "", figures.flags, ""};
+  }
+  const Estimate rate = inverse(step, figures.items_per_step * 1e9);
+  Fields fields;
+  for (const Estimate& estimate : {rate, step}) {
+    const auto& interval = estimate.ci95;
+    fields.push_back(csv_number(estimate.value));
+    fields.push_back(csv_number(interval ? std::optional(interval->low) : std::nullopt));
+    fields.push_back(csv_number(interval ? std::optional(interval->high) : std::nullopt));
+  }
+  fields.insert(fields.end(), {std::to_string(figures.peak), figures.flags, ""});
+  return fields;
+}
+
+class PointRows {
+ public:
+  explicit PointRows(std::vector<std::string> parameters) : parameters_(std::move(parameters)) {
+    Fields header{"name", "status"};
+    header.insert(header.end(), parameters_.begin(), parameters_.end());
+    header.insert(header.end(), {"items_per_s", "items_per_s_low", "items_per_s_high", "step_ns",
+                                 "step_ns_low", "step_ns_high", "peak_bytes", "flags", "reason"});
+    rows_.push_back(std::move(header));
+  }
+
+  void add(const std::string& name, const std::string& status, const Json& params, Fields others) {
+    Fields row{name, status};
+    for (const std::string& parameter : parameters_) {
+      const auto value = params.find(parameter);
+      row.push_back(value == params.end() ? ""
+                    : value->is_string()  ? value->get<std::string>()
+                                          : value->dump());
+    }
+    std::ranges::move(others, std::back_inserter(row));
+    rows_.push_back(std::move(row));
+  }
+
+  const std::vector<Fields>& rows() const { return rows_; }
+
+ private:
+  std::vector<std::string> parameters_;
+  std::vector<Fields> rows_;
+};
+
+void add_parameters(const auto& points, std::vector<std::string>& names) {
+  for (const auto& point : points) {
+    for (const auto& [name, value] : point.params.items()) {
+      if (std::ranges::find(names, name) == names.end()) {
+        names.push_back(name);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::string csv_field(std::string_view text) {
+  if (text.find_first_of(",\"\n\r") == std::string_view::npos) {
+    return std::string(text);
+  }
+  std::string field = "\"";
+  for (const char c : text) {
+    field += c == '"' ? "\"\"" : std::string(1, c);
+  }
+  return field + "\"";
+}
+
+std::string csv_number(const std::optional<double>& value) {
+  return value ? fmt::format("{:.6g}", *value) : "";
+}
+
+std::string csv_table(const std::vector<std::vector<std::string>>& rows) {
+  std::string text;
+  for (const auto& row : rows) {
+    Fields fields;
+    std::ranges::transform(row, std::back_inserter(fields), csv_field);
+    text += fmt::format("{}\n", fmt::join(fields, ","));
+  }
+  return text;
+}
+
+std::string result_csv(const ResultDocument& document) {
+  std::vector<std::string> parameters;
+  add_parameters(document.benchmarks, parameters);
+  add_parameters(document.predicted, parameters);
+  add_parameters(document.unmeasured, parameters);
+  PointRows rows(std::move(parameters));
+  for (const MeasuredPoint& point : document.benchmarks) {
+    rows.add(point.name, "measured", point.params,
+             figure_fields({.step_ns = {point.stats.median_ns, point.stats.ci95_ns},
+                            .items_per_step = point.items_per_step,
+                            .peak = point.memory.peak_measured,
+                            .flags = fmt::format("{}", fmt::join(point.validity.flags, ";"))}));
+  }
+  for (const PredictedPoint& point : document.predicted) {
+    rows.add(point.name, point.status, point.params,
+             figure_fields({.step_ns = {point.step_ns, point.interval80_ns},
+                            .items_per_step = point.items_per_step,
+                            .peak = point.peak}));
+  }
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    rows.add(point.name, point.status, point.params, {"", "", "", "", "", "", "", "", point.reason});
+  }
+  return csv_table(rows.rows());
+}
+
+}  // namespace bench

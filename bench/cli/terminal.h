@@ -1,0 +1,14 @@
+// What is at the other end of a stream of this process.
+#pragma once
+
+#include <cstddef>
+
+namespace bench {
+
+// Columns of the terminal behind the file descriptor, else of $COLUMNS, else 100; at least 40.
+std::size_t terminal_width(int stream);
+
+// Whether a line there can be drawn again: it is a terminal, and TERM does not call it dumb.
+bool can_redraw(int stream);
+
+}  // namespace bench

@@ -1,0 +1,64 @@
+#include "bench/commands/expected_duration.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "bench/measure/rounds.h"
+
+namespace bench {
+namespace {
+
+constexpr double kStartNs = 5e8;     // the program, its plan, and the picture
+constexpr double kPeakNs = 5e8;      // of one dtype
+constexpr double kSetupNs = 4e6;     // making a point again, and writing the file
+constexpr double kWarmUpNs = 50e6;   // or ten steps, whichever is shorter
+constexpr double kLongestNs = 5e8;   // of a repetition
+constexpr double kUsualRounds = 20;  // precise points stop at 10, noisy ones at 40
+constexpr double kVerifySteps = 10;  // of the reference implementation, one by one
+constexpr double kOwnShare = 0.4;    // of the budget left after the points: the sweep's own measurements
+
+double warm_up_ns(double step_ns) {
+  return std::min(10 * step_ns, std::max(kWarmUpNs, 2 * step_ns));
+}
+
+}  // namespace
+
+double rough_step_ns(const SweepPoint& point, Device& device, std::int64_t planned_bytes) {
+  const bool on_cores = device.info().kind == "cpu";
+  const double cores = std::max(1, device.info().compute_units);
+  const double least_ns = on_cores ? 15e3 : 50e3;
+  const double macs_per_ns = on_cores ? 30 * cores : 3000;
+  const double bytes_per_ns = on_cores ? cores : 100;
+  double ns = static_cast<double>(planned_bytes) / bytes_per_ns;
+  if (const auto made_of = point.workload->composition(device); made_of && made_of->macs > 0) {
+    constexpr double kTraining = 3;
+    ns = made_of->macs * static_cast<double>(point.spec.batch) *
+         (point.spec.mode == "train" ? kTraining : 1) / macs_per_ns;
+  }
+  return std::max(point.workload->least_cost().step_ns, least_ns + ns);
+}
+
+ExpectedDuration expected_duration(const ExpectedRun& run) {
+  const double points = static_cast<double>(run.step_ns.size());
+  const double rounds = run.asked_rounds > 0
+                            ? static_cast<double>(run.asked_rounds)
+                            : std::min(static_cast<double>(run.rounds.at_most), kUsualRounds);
+  const double points_budget_ns = run.share_of_budget * run.budget_ns;
+  const double slice_ns = std::min(kLongestNs, points_budget_ns / std::max(1.0, points * rounds));
+  double ns = kStartNs + kPeakNs * static_cast<double>(run.dtypes);
+  for (const double step_ns : run.step_ns) {
+    const auto samples =
+        static_cast<double>(samples_for_repetition(step_ns, slice_ns, run.rounds.samples, 3));
+    ns += kVerifySteps * step_ns + rounds * (kSetupNs + warm_up_ns(step_ns) + samples * step_ns);
+  }
+  ns *= run.slowdown;
+  const bool by_budget = ns > points_budget_ns;
+  const double own_ns = kOwnShare * (run.budget_ns - points_budget_ns);
+  return {.ns = std::min(ns, points_budget_ns) + own_ns, .by_budget = by_budget && run.share_of_budget == 1};
+}
+
+double slowdown_by_load(double load, int usable_cores) {
+  return std::max(1.0, (load + 1) / std::max(1, usable_cores));
+}
+
+}  // namespace bench
