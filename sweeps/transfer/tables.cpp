@@ -171,6 +171,11 @@ std::vector<TextTable> transfer_tables(const ResultDocument& document, const Tra
     }
   }
   std::erase_if(tables, [](const TextTable& table) { return table.rows.size() < 2; });
+  if (!state.crosses_bus) {  // copies within the host's memory, which say nothing about a card
+    for (TextTable& table : tables) {
+      table.details = true;
+    }
+  }
   return tables;
 }
 
