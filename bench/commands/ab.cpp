@@ -6,6 +6,7 @@
 #include <array>
 #include <charconv>
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <iostream>
 #include <iterator>
@@ -27,10 +28,13 @@
 #include "bench/clock.h"
 #include "bench/commands/compare.h"
 #include "bench/commands/sweep_process.h"
+#include "bench/commands/wait_policy.h"
 #include "bench/compare/duet.h"
 #include "bench/compare/judgement.h"
 #include "bench/compare/matching.h"
 #include "bench/compare/run.h"
+#include "bench/host/cpu_usage.h"
+#include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
@@ -292,6 +296,10 @@ ExitCode run_ab(const Command& command, const std::vector<std::string>& given) {
   install_interrupt_handlers();
   Duet duet(options, steady_clock());
   duet.make_folder();
+  // One policy for both sides: each run would choose by what others do when it starts.
+  if (wait_policy_is_open() && others_want_cores(host_info().usable_cores, steady_clock())) {
+    setenv("OMP_WAIT_POLICY", "passive", 1);
+  }
   duet.run();
   if (duet.judgement()) {
     std::cout << written(*duet.judgement(), words);

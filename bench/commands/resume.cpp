@@ -299,6 +299,12 @@ std::string restart(const std::vector<std::string>& argv, const Continuation& co
   const std::chrono::nanoseconds started = continuation.started.time_since_epoch();
   const std::string state = fmt::format("{} {} {}", getpid(), continuation.errors, started.count());
   setenv(kVariable, state.c_str(), 1);
+  const std::string why_not = start_again(argv);
+  unsetenv(kVariable);
+  return why_not;
+}
+
+std::string start_again(const std::vector<std::string>& argv) {
   std::vector<char*> arguments;
   arguments.reserve(argv.size() + 1);
   for (const std::string& argument : argv) {
@@ -308,9 +314,7 @@ std::string restart(const std::vector<std::string>& argv, const Continuation& co
   std::cout.flush();
   std::fflush(nullptr);
   execv("/proc/self/exe", arguments.data());
-  const int error = errno;
-  unsetenv(kVariable);
-  return std::generic_category().message(error);
+  return std::generic_category().message(errno);
 }
 
 }  // namespace bench

@@ -42,5 +42,7 @@ std::optional<Continuation> take_continuation();
 // Replaces this process by a fresh one of the same program with the same arguments and the same process id.
 // Returns only where that fails, and says why. Call it with files closed: nothing is destroyed.
 std::string restart(const std::vector<std::string>& argv, const Continuation& continuation);
+// The same without a state: the run begins again.
+std::string start_again(const std::vector<std::string>& argv);
 
 }  // namespace bench

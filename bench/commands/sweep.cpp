@@ -26,6 +26,7 @@
 #include "bench/commands/resume.h"
 #include "bench/commands/setup.h"
 #include "bench/commands/summary.h"
+#include "bench/commands/wait_policy.h"
 #include "bench/host/cpu_usage.h"
 #include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
@@ -423,6 +424,7 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
     serve_first_rank(options, *ranks, clock);
     return ExitCode::done;
   }
+  const auto before = cpu_times_now(clock);
   std::optional<SweepRun> run;
   try {
     run.emplace(options, argv, continued, ranks.get(), clock);
@@ -443,6 +445,9 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
   }
   if (options.dry_run) {
     return run->dry_run();
+  }
+  if (run->runs_on_processor() && ranks == nullptr && !continued) {
+    sleep_in_barriers_if_busy(argv, before, clock);
   }
   const ExitCode code = run->measure();
   if (const std::optional<Continuation> successor = run->successor()) {

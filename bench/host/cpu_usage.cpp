@@ -108,4 +108,11 @@ bool others_want_cores(int usable_cores, const Clock& clock) {
   return online_cores() - others < usable_cores - kLeftToOthers;
 }
 
+bool others_want_cores(const CpuTimes& before, const CpuTimes& after, int usable_cores,
+                       double left_to_others) {
+  const double cores = online_cores();
+  const auto usage = usage_between(before, after, cores);
+  return usage && cores - usage->others - cores * usage->stolen < usable_cores - left_to_others;
+}
+
 }  // namespace bench

@@ -65,5 +65,8 @@ double other_cpu_usage(std::chrono::milliseconds slept, const Clock& clock);
 
 // Whether others use more than a quarter of one of the usable cores. Takes a third of a second.
 bool others_want_cores(int usable_cores, const Clock& clock);
+// The same between two moments: more than `left_to_others` cores.
+bool others_want_cores(const CpuTimes& before, const CpuTimes& after, int usable_cores,
+                       double left_to_others);
 
 }  // namespace bench

@@ -1,6 +1,8 @@
 // Who uses the machine's cores besides this process.
 #include "bench/host/cpu_usage.h"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "tests/bench/support/manual_clock.h"
@@ -41,6 +43,16 @@ TEST(LoadAverage, IsTheFirstNumber) {
 
 CpuTimes at(std::chrono::milliseconds time, CoreTicks ticks, double own_s) {
   return {.ticks = ticks, .own_s = own_s, .at = Clock::time_point(time)};
+}
+
+TEST(OthersWantCores, WhereTheyUseMoreThanIsLeftToThem) {
+  const int online = static_cast<int>(::sysconf(_SC_NPROCESSORS_ONLN));
+  const CpuTimes before = at(std::chrono::milliseconds(0), {}, 0);
+  // Half of all cores.
+  const CpuTimes after = at(std::chrono::seconds(1), {.busy = 50, .stolen = 0, .all = 100}, 0);
+  EXPECT_TRUE(others_want_cores(before, after, online, 0.25 * online));
+  EXPECT_FALSE(others_want_cores(before, after, online, 0.75 * online));
+  EXPECT_FALSE(others_want_cores(before, before, online, 0));
 }
 
 // Four cores over half a second: 200 ticks, of which 80 were used by programs and 20 stolen. This program ran

@@ -1,0 +1,43 @@
+#include "bench/commands/wait_policy.h"
+
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <iostream>
+
+#include "bench/cli/terminal.h"
+#include "bench/cli/text.h"
+#include "bench/commands/resume.h"
+#include "bench/host/host_info.h"
+
+namespace bench {
+
+bool wait_policy_is_open() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
+  return std::getenv("OMP_WAIT_POLICY") == nullptr && std::getenv("GOMP_SPINCOUNT") == nullptr;
+}
+
+void sleep_in_barriers_if_busy(const std::vector<std::string>& argv, const std::optional<CpuTimes>& before,
+                               const Clock& clock) {
+  constexpr std::chrono::milliseconds kWindow(100);
+  constexpr double kMuch = 0.5;  // cores
+  if (!before || !wait_policy_is_open()) {
+    return;
+  }
+  clock.sleep_until(before->at + kWindow);
+  const auto after = cpu_times_now(clock);
+  if (!after || !others_want_cores(*before, *after, host_info().usable_cores, kMuch)) {
+    return;
+  }
+  std::cerr << wrap(
+      "Other programs use the cores, so this run's threads sleep while they wait for each other "
+      "(OMP_WAIT_POLICY=passive), which makes steps 11 to 20 % slower on an idle machine; set "
+      "OMP_WAIT_POLICY=active to keep them spinning.",
+      terminal_width(STDERR_FILENO), 2);
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  start_again(argv);
+  unsetenv("OMP_WAIT_POLICY");  // it could not be started: this process goes on as it is
+}
+
+}  // namespace bench
