@@ -18,6 +18,7 @@
 #include "bench/commands/completion.h"
 #include "bench/commands/gpu_list.h"
 #include "bench/commands/list.h"
+#include "bench/commands/man_page.h"
 #include "bench/commands/ranked_sweep.h"
 #include "bench/commands/sweep.h"
 #include "bench/error.h"
@@ -54,6 +55,10 @@ bench::ExitCode run(int argc, char** argv) {
     for (const std::string& word : bench::completions(std::vector<std::string>(argv + 2, argv + argc))) {
       fmt::print("{}\n", word);
     }
+    return bench::ExitCode::done;
+  }
+  if (argc == 2 && std::string_view(argv[1]) == "--man") {
+    fmt::print("{}", bench::man_page());
     return bench::ExitCode::done;
   }
   if (names_command(argc, argv)) {

@@ -1,4 +1,5 @@
-# `cmake --install`: bin/bench, lib with the libraries that it needs but the system's C and C++ ones, share/doc/bench. The tree runs
+# `cmake --install`: bin/bench, lib with the libraries that it needs but the system's C and C++ ones, share/doc/bench, and the
+# manual page, which the program writes. The tree runs
 # from wherever it is moved to. The C++ library stays the system's, as oneDNN and whatever is opened later use it too: Debian 12's
 # needs glibc 2.36, and one of its own in the program would be a second.
 # A run path does not serve the libraries' own libraries: all of them are named by the program.
@@ -40,6 +41,8 @@ install(CODE [[
   file(GET_RUNTIME_DEPENDENCIES EXECUTABLES "${program}" RESOLVED_DEPENDENCIES_VAR libraries
        PRE_EXCLUDE_REGEXES "^(lib(c|m|dl|rt|pthread|stdc\\+\\+|gcc_s)|ld-linux[^/]*)\\.so")
   set(root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
+  file(MAKE_DIRECTORY "${root}/share/man/man1")
+  execute_process(COMMAND "${program}" --man OUTPUT_FILE "${root}/share/man/man1/bench.1" COMMAND_ERROR_IS_FATAL ANY)
   foreach(library IN LISTS libraries)
     get_filename_component(name "${library}" NAME)
     message(STATUS "Installing: ${root}/lib/${name}")

@@ -88,6 +88,12 @@ class Installed(unittest.TestCase):
             with unittest.mock.patch.object(package, "FLOORS", floors), self.assertRaisesRegex(SystemExit, "bench needs GLIBC"):
                 package.refuse_newer_symbols(self.tree)
 
+    def test_the_manual_page_is_installed(self):
+        page = (self.tree / "share" / "man" / "man1" / "bench.1").read_bytes()
+        self.assertEqual(page.decode(), output((self.program, "--man")))
+        with zipfile.ZipFile(self.wheel) as archive:
+            self.assertEqual(archive.read("bench_gpu-1.2.3.data/data/share/man/man1/bench.1"), page)
+
     def test_it_brings_licences(self):
         documents = self.tree / "share" / "doc" / "bench"
         self.assertIn("Apache License", (documents / "LICENSE").read_text(encoding="utf-8"))

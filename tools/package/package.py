@@ -109,6 +109,8 @@ def write_wheel(tree, folder, version, cuda):
         if path.is_file() and path.name != "README.md":
             files[f"{info}/licenses/{path.relative_to(tree / 'share' / 'doc' / 'bench')}"] = (path.read_bytes(), 0o644)
     files[f"bench_gpu-{version}.data/scripts/bench-gate"] = ((tree / "bin" / "bench-gate").read_bytes(), 0o755)
+    page = pathlib.Path("share") / "man" / "man1" / "bench.1"
+    files[f"bench_gpu-{version}.data/data/{page}"] = ((tree / page).read_bytes(), 0o644)
     files[f"{info}/METADATA"] = (metadata(version, cuda).encode(), 0o644)
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: bench\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644)
     files[f"{info}/entry_points.txt"] = (b"[console_scripts]\nbench = bench_gpu:main\n", 0o644)
