@@ -45,7 +45,8 @@ std::optional<CardsStep> step_of(const MeasuredPoint& point, const ResultDocumen
                  .memory = memory,
                  .bucket = params->bucket,
                  .on_cpu = document.context.device.kind == "cpu"};
-  step.memory[MemoryCategory::other] = 0;  // what the system saw beyond the peak
+  // Measured, it has what the system saw beyond the peak too.
+  step.memory[MemoryCategory::other] += step.peak - step.memory.total();
   step.replay.bytes = memory[MemoryCategory::gradients];
   if (const GradientTimeline* const timeline = timeline_for(*params, document)) {
     step.replay.bytes = 0;
