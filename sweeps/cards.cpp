@@ -229,10 +229,11 @@ std::int64_t summed_in(const SweepRequest& request) {
 std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device) {
   const std::vector<WorkloadSpec> specs = specs_in(request);
   const RankTeam::Make make = rank_parts_of(*request.workload, specs, device, threads_of(setup_of(request)));
-  return std::make_shared<RankTeam>(*request.ranks, [make, count = specs.size(), bytes = summed_in(request)](
-                                                        RankGroup& ranks, std::size_t point) {
-    return point == count ? library_part(ranks, bytes) : make(ranks, point);
-  });
+  return std::make_shared<RankTeam>(
+      *request.ranks,
+      [make, &device, count = specs.size(), bytes = summed_in(request)](RankGroup& ranks, std::size_t point) {
+        return point == count ? library_part(ranks, device, bytes) : make(ranks, point);
+      });
 }
 
 // A result of the workers sweep.
@@ -321,8 +322,12 @@ class CardsSweep final : public Sweep {
   void prepare(SweepStudy& study) override {  // no point rests on the device's peaks
     const auto* const watched = dynamic_cast<const WatchedRanks*>(study.request.ranks);
     if (watched != nullptr) {
-      setup_.library = measure_library(*team_, specs_in(study.request).size(), summed_in(study.request),
-                                       watched->joining_bytes());
+      const std::vector<std::int64_t> joining =
+          study.device.host_accessible()
+              ? watched->joining_bytes()
+              : std::vector<std::int64_t>(static_cast<std::size_t>(watched->size()));
+      setup_.library =
+          measure_library(*team_, specs_in(study.request).size(), summed_in(study.request), joining);
     }
   }
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <optional>
 
 #include <fmt/format.h>
 
+#include "bench/error.h"
 #include "bench/host/process_memory.h"
 #include "bench/measure/units.h"
 
@@ -13,19 +16,27 @@ namespace {
 
 class LibraryPart final : public RankPart {
  public:
-  LibraryPart(RankGroup& ranks, std::int64_t bytes) {
-    std::vector<float> values(static_cast<std::size_t>(bytes) / sizeof(float));  // written: it is held
-    const auto before = own_memory_bytes();
+  LibraryPart(RankGroup& ranks, Device& device, std::int64_t bytes) {
+    constexpr std::int64_t kValue = sizeof(float);
+    const Buffer values = device.allocate(bytes / kValue * kValue, MemoryCategory::other);
+    if (bytes > 0) {
+      device.fill(values.data(), std::byte{0}, values.bytes());  // written: it is held
+      device.synchronize();
+    }
+    const auto held = [&] {
+      return device.host_accessible() ? own_memory_bytes() : std::optional(device.driver_used());
+    };
+    const auto before = held();
     const auto group = ranks.first(ranks.size());
     const Collective sum{.kind = CollectiveKind::all_reduce,
                          .from = values.data(),
                          .to = values.data(),
-                         .bytes = static_cast<std::int64_t>(values.size() * sizeof(float))};
+                         .bytes = values.bytes()};
     for (int i = 0; i < 2 && sum.bytes > 0; ++i) {  // some allocate more for the second
       group->run(sum);
     }
     group->barrier();
-    if (const auto after = own_memory_bytes(); before && after) {
+    if (const auto after = held(); before && after) {
       answer_ = {1, static_cast<double>(std::max<std::int64_t>(0, *after - *before))};
     }
     group->barrier();  // shared memory is counted while all hold it
@@ -57,14 +68,19 @@ std::string LibraryMemory::in_words() const {
   return low == high ? high : fmt::format("{} to {}", low, high);
 }
 
-std::unique_ptr<RankPart> library_part(RankGroup& ranks, std::int64_t bytes) {
-  return std::make_unique<LibraryPart>(ranks, bytes);
+std::unique_ptr<RankPart> library_part(RankGroup& ranks, Device& device, std::int64_t bytes) {
+  return std::make_unique<LibraryPart>(ranks, device, bytes);
 }
 
 LibraryMemory measure_library(RankTeam& team, std::size_t point, std::int64_t bytes,
                               const std::vector<std::int64_t>& joining) {
   std::int64_t number = 0;
-  const std::vector<RankAnswer> answers = team.prepare(point, number);
+  std::vector<RankAnswer> answers;
+  try {
+    answers = team.prepare(point, number);
+  } catch (const OutOfMemory&) {
+    return {};
+  }
   team.release(number);
   LibraryMemory memory{.joining = joining, .summing = {}, .summed = bytes};
   for (const RankAnswer& answer : answers) {

@@ -621,7 +621,8 @@ TEST(CardsFindings, TheLibrarysMemoryIsToldApart) {
 
 TEST(CardsSweep, TheLibrarysMemoryIsMeasuredOnEveryRank) {
   bench::testing::run_ranks(2, [](RankGroup& group) {
-    RankTeam team(group, [](RankGroup& ranks, std::size_t) { return library_part(ranks, 1 << 20); });
+    RanksDevice device;
+    RankTeam team(group, [&](RankGroup& ranks, std::size_t) { return library_part(ranks, device, 1 << 20); });
     if (group.rank() > 0) {
       return team.serve();
     }
