@@ -230,7 +230,7 @@ class RanksCard final : public testing::PlainDevice {
 TEST(RankTeam, CardsAreFilledAndComparedByCopies) {
   for (const Operation operation : kOperations) {
     const CollectiveParams params{
-        .operation = operation, .bytes = shared_bytes(operation, 3 << 20, 2), .ranks = 2, .peer = 1};
+        .operation = operation, .bytes = shared_bytes(operation, (5 << 20) / 2, 2), .ranks = 2, .peer = 1};
     bench::testing::run_ranks(2, [&](RankGroup& group) {
       QueuedRanks ranks(group);
       RanksCard card;

@@ -10,7 +10,7 @@
 
 namespace bench::sweeps::testing {
 
-// With memory, and without transfers.
+// Whose memory is the host's, unknown to those that use it.
 class PlainDevice : public bench::testing::FakeDevice {
  public:
   PlainDevice() : FakeDevice({Dtype::fp32}) {}
@@ -19,6 +19,14 @@ class PlainDevice : public bench::testing::FakeDevice {
     ++uploads;
     if (uploaded.empty()) {
       uploaded.assign(static_cast<const std::byte*>(from), static_cast<const std::byte*>(from) + bytes);
+    }
+  }
+  void download(void* to, const void* from, std::int64_t bytes) override {
+    std::memcpy(to, from, static_cast<std::size_t>(bytes));
+  }
+  void fill(void* to, std::byte value, std::int64_t bytes) override {
+    if (bytes > 0) {
+      std::memset(to, std::to_integer<int>(value), static_cast<std::size_t>(bytes));
     }
   }
   std::int64_t time(const std::function<void()>& step) override {
