@@ -1,6 +1,7 @@
 #include "bench/commands/completion.h"
 
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <utility>
 
@@ -137,13 +138,26 @@ Words listed_in(std::string_view help) {
   return words;
 }
 
+// "nhwc|nchw" is two words, and "NAME|TIME|FILE" none: what a user fills in is in capitals.
+Words without_placeholders(const Words& groups) {
+  Words words;
+  for (const std::string& group : groups) {
+    for (const std::string_view word : split(group, '|')) {
+      if (std::ranges::none_of(word, [](unsigned char c) { return std::isupper(c) != 0; })) {
+        words.emplace_back(word);
+      }
+    }
+  }
+  return words;
+}
+
 // Of an option that a workload or a sweep registered with its words.
 template <class Entry>
 Words registered_words(const std::string& option) {
   for (const auto& entry : registry<Entry>().entries()) {
     for (const CommandOption& known : entry->options) {
       if (known.name == option && known.words) {
-        return known.words();
+        return without_placeholders(known.words());
       }
     }
   }

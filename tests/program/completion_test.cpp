@@ -97,6 +97,8 @@ TEST(Completion, OfAnOptionsValueIsWhatItAccepts) {
               ElementsAre("github", "json", "junit", "markdown", "table"));
   EXPECT_THAT(completed({"predict", "--link", "nvl"}), AllOf(Not(IsEmpty()), Each(StartsWith("nvl"))));
   EXPECT_THAT(completed({"--completion", ""}), ElementsAre("bash", "fish", "zsh"));
+  EXPECT_THAT(completed({"--sweep", "workers", "--layout", ""}), ElementsAre("nchw", "nhwc"));
+  EXPECT_THAT(completed({"--sweep", "workers", "--storage", ""}), IsEmpty());  // RATE,TIME
 }
 
 TEST(Completion, OfAListIsOfItsLastPart) {
