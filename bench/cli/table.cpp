@@ -172,6 +172,7 @@ constexpr std::string_view kWhereTheRestIs = " (--verbose)";
 // Names as many points as the width allows, up to three.
 std::string unmeasured_line(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
                             std::size_t width, bool verbose) {
+  width = text_width(width);
   const std::string& status = points.front()->status;
   const std::string& reason = points.front()->reason;
   std::size_t named = std::min<std::size_t>(points.size(), 3);

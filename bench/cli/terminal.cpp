@@ -7,10 +7,11 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "bench/cli/text.h"
+
 namespace bench {
 
 std::size_t terminal_width(int stream) {
-  constexpr std::size_t kUsual = 100;
   constexpr std::size_t kNarrowest = 40;
   winsize size{};
   if (::ioctl(stream, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) {
@@ -19,7 +20,7 @@ std::size_t terminal_width(int stream) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
   const char* const columns = std::getenv("COLUMNS");
   const long given = columns == nullptr ? 0 : std::strtol(columns, nullptr, 10);
-  return given > 0 ? std::max(static_cast<std::size_t>(given), kNarrowest) : kUsual;
+  return given > 0 ? std::max(static_cast<std::size_t>(given), kNarrowest) : kFileWidth;
 }
 
 bool can_redraw(int stream) {

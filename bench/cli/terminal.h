@@ -5,7 +5,8 @@
 
 namespace bench {
 
-// Columns of the terminal behind the file descriptor, else of $COLUMNS, else 100; at least 40.
+// Columns of the terminal behind the file descriptor, else of $COLUMNS, at least 40; else kFileWidth
+// (text.h).
 std::size_t terminal_width(int stream);
 
 // Whether a line there can be drawn again: it is a terminal, and TERM does not call it dumb.

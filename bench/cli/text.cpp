@@ -47,6 +47,7 @@ std::size_t longest_word(std::string_view text) {
 }  // namespace
 
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
+  width = text_width(width);
   std::string lines;
   std::string line;
   bool empty = true;  // no word in the line yet

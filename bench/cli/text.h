@@ -1,6 +1,8 @@
 // Text in columns of a terminal: how wide UTF-8 is, cut, filled and wrapped.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -8,6 +10,17 @@
 #include "bench/workload.h"
 
 namespace bench {
+
+// The width of what is no terminal: text has lines of 100 columns there, and a table's rows are whole, so
+// that each is a line.
+inline constexpr std::size_t kFileWidth = 1'000'000;
+
+// Columns of text in a width; of a file's, 100 less what the caller has taken of it.
+constexpr std::size_t text_width(std::size_t width) {
+  constexpr std::size_t kUsual = 100;
+  return width > kFileWidth / 2 ? kUsual - std::min(kUsual - 1, kFileWidth - std::min(width, kFileWidth))
+                                : width;
+}
 
 // Characters, one column each: right for Latin, Greek and signs such as ±, not for wide scripts.
 std::size_t columns(std::string_view text);

@@ -82,7 +82,7 @@ std::string table_below(std::string_view page, std::string_view heading,
       }
     }
   }
-  return rows.empty() ? "" : in_columns(rows, std::vector<bool>(shown.size(), false), width);
+  return rows.empty() ? "" : in_columns(rows, std::vector<bool>(shown.size(), false), text_width(width));
 }
 
 std::string prediction_method(std::size_t width) {

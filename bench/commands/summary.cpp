@@ -46,6 +46,7 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
   if (!workload.file) {
     return "";
   }
+  width = text_width(width);
   constexpr std::size_t kIndent = 4;
   constexpr std::size_t kLongest = 1000;
   const auto line = [&](const std::string& text) {

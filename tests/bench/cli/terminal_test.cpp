@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/cli/text.h"
+
 namespace bench {
 namespace {
 
@@ -53,14 +55,14 @@ TEST_F(TerminalWidth, IsThatOfTheStream) {
 
 TEST_F(TerminalWidth, IsThatOfColumnsWhereTheStreamHasNone) {
   const Terminal unknown(0);
-  EXPECT_EQ(terminal_width(unknown.stream()), 100U);
-  EXPECT_EQ(terminal_width(-1), 100U);
+  EXPECT_EQ(terminal_width(unknown.stream()), kFileWidth);
+  EXPECT_EQ(terminal_width(-1), kFileWidth);
   ::setenv("COLUMNS", "70", 1);
   EXPECT_EQ(terminal_width(-1), 70U);
   ::setenv("COLUMNS", "8", 1);
   EXPECT_EQ(terminal_width(-1), 40U);
   ::setenv("COLUMNS", "wide", 1);
-  EXPECT_EQ(terminal_width(-1), 100U);
+  EXPECT_EQ(terminal_width(-1), kFileWidth);
 }
 
 TEST_F(TerminalLines, CanBeDrawnAgainUnlessItIsDumb) {

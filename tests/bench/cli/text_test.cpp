@@ -39,6 +39,15 @@ TEST(Text, InColumnsBreaksTextWhereTheWidestCellsDoNotFit) {
             "point        n\ntransfer/    7\nh2d/pinned\n");
 }
 
+TEST(Text, InAFileHas100ColumnsAndWholeRows) {
+  EXPECT_EQ(text_width(kFileWidth), 100U);
+  EXPECT_EQ(text_width(kFileWidth - 4), 96U);
+  EXPECT_EQ(text_width(60), 60U);
+  const std::string word(80, 'x');
+  EXPECT_EQ(wrap(word + " " + word, kFileWidth, 2), word + "\n  " + word + "\n");
+  EXPECT_EQ(in_columns({{word, word}}, {false, false}, kFileWidth), word + "  " + word + "\n");
+}
+
 // With the columns that tell the rows apart.
 TEST(Text, InColumnsPutsFurtherFiguresInATableBelow) {
   EXPECT_EQ(in_columns({{"batch", "dtype", "rate", "memory"},
