@@ -309,8 +309,8 @@ void choose_cards_headlines(std::vector<Finding>& findings) {
   // That the ranks are alike tells the least.
   const auto balance = std::ranges::find(findings, "balance", &Finding::name);
   const bool alike = balance != findings.end() && balance->value.value_or(0) <= kUnbalanced;
-  const auto rest = alike ? std::array{"loader", "memory", "micro-batches", "balance", "ranks"}
-                          : std::array{"balance", "memory", "micro-batches", "loader", "ranks"};
+  const auto rest = alike ? std::array{"loader", "memory", "balance", "ranks"}
+                          : std::array{"balance", "memory", "loader", "ranks"};
   names.insert(names.end(), rest.begin(), rest.end());
   set_headlines(findings, names, true);
 }

@@ -112,8 +112,7 @@ Finding claim_stage_memory(const CardsPoint& point, const CardsPoint& alone) {
           : fmt::format(", {} of it activations", bytes_in_words(point.activation_bytes));
   finding.claim = fmt::format(
       "{}: a rank takes {}{}, {}, one alone {}; rank {} takes the most. What the library of the ranks takes "
-      "is "
-      "not in it.",
+      "is not in it.",
       ranks_in_words(point), bytes_in_words(point.peak_bytes), activations,
       point.peak_bytes == point.plan_bytes ? "as planned on every rank" : "not what was planned",
       format_bytes(one), most - point.peak_bytes.begin());

@@ -59,8 +59,8 @@ class CardsPart final : public RankPart {
     peak_bytes_ = device.memory().peak() - before;
   }
 
-  // The plan's bytes, those allocated, a step's work of one rank, and of stages the most
-  // bytes of activations that are live at a time.
+  // The plan's bytes, those allocated, a step's work of one rank, and of stages the most bytes of activations
+  // that are live at a time.
   RankAnswer prepared() override {
     return {static_cast<double>(plan_bytes_), static_cast<double>(peak_bytes_), work_.samples, work_.flops,
             static_cast<double>(activation_bytes_)};
@@ -140,8 +140,8 @@ class CardsWorkload final : public Workload {
     if (!wrong.empty()) {
       verification.detail += fmt::format("; wrong on rank {}", fmt::join(wrong, ", "));
     } else if (!verification.passed) {
-      const bool of_stages = trains_ && split_ && ranks_ > 1;
-      verification.not_checked = of_stages ? "the gradients: the whole network needs more memory than is free"
+      verification.not_checked = trains_ && split_
+                                     ? "the gradients: the whole network needs more memory than is free"
                                  : trains_ ? "the gradient of one rank alone"
                                            : "the answers";
     }
@@ -162,9 +162,8 @@ class CardsWorkload final : public Workload {
     }
     if (trains_ && split_) {
       return fmt::format(
-          "the gradients of {} ranks' stages against the whole network's with the same micro-batches, and "
-          "the "
-          "same bits once more",
+          "the gradients of {} ranks' stages against the whole network's with the same micro-batches, "
+          "and the same bits once more",
           ranks_);
     }
     return split_ ? fmt::format(
