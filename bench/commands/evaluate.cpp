@@ -245,7 +245,7 @@ Command evaluate_command() {
            "Exit codes: 0 done; 2 wrong usage, or results that cannot be read or are of different "
            "workloads."},
       .examples =
-          {"bench evaluate --gpu t4,rtx3060-12gb --workload resnet50 --price t4=0.35/h,rtx3060-12gb=280",
+          {"bench evaluate --gpu t4,rtx3060-12gb --workload resnet50 --price t4=0.35/h",
            "bench evaluate batch-resnet50-cuda-0.json --gpu rtx3060ti --workload resnet50",
            "bench evaluate batch-resnet50-*.json workers-resnet50-cpu.json"},
       .run = run_evaluate};

@@ -73,17 +73,21 @@ void simulate_ranks(int size, const Link& link,
   const SimulatedClock clock;
   std::exception_ptr thrown;
   SMPI_init();
-  SMPI_app_instance_start(
-      "ranks",
-      [&] {
-        try {
-          const std::unique_ptr<RankGroup> group(bench_join_ranks());
-          body(*group, clock);
-        } catch (...) {
-          thrown = std::current_exception();
-        }
-      },
-      hosts);
+  SMPI_app_instance_register("ranks", nullptr, size);
+  for (int rank = 0; rank < size; ++rank) {
+    const s4u::ActorPtr actor =
+        s4u::Actor::init("rank " + std::to_string(rank), hosts[static_cast<std::size_t>(rank)]);
+    actor->set_property("instance_id", "ranks");
+    actor->set_property("rank", std::to_string(rank));
+    actor->start([&] {
+      try {
+        const std::unique_ptr<RankGroup> group(bench_join_ranks());
+        body(*group, clock);
+      } catch (...) {
+        thrown = std::current_exception();
+      }
+    });
+  }
   engine.run();
   SMPI_finalize();
   if (thrown) {

@@ -75,7 +75,7 @@ TEST(InspectReport, TellsWhereThePeakIsNotAStep) {
   early.steps.front().memory.setup_peak = early.steps.front().memory.peak;
   early.steps.front().memory.peak_at = "packing fc";
   EXPECT_THAT(to_text(early, 100),
-              HasSubstr("4.00 MiB\ninfer at batch 8: the peak comes before the first step, at packing fc\n"));
+              HasSubstr("4.00 MiB\n\ninfer at batch 8: the peak comes before the first step, at packing fc\n"));
 }
 
 TEST(InspectReport, AsJson) {

@@ -28,7 +28,7 @@ TEST(PredictHow, FindsCodeAndTables) {
 
 TEST(PredictHow, WrapsTheFirstColumn) {
   EXPECT_EQ(table_below("## A\n\n| one two three four five six | 1 |\n", "A", {0, 1}, 23),
-            "one two three four  1\nfive six\n");
+            "one two three four    1\nfive six\n");
 }
 
 // What `bench predict --how` prints is on the page.
