@@ -1,12 +1,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <exception>
 #include <iostream>
 #include <new>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include <fmt/format.h>
@@ -104,10 +106,11 @@ int main(int argc, char** argv) {
   } catch (const bench::UsageError& error) {
     const auto launch = bench::current_launch();
     const int speaker = dynamic_cast<const bench::FirstRankUnreachable*>(&error) != nullptr ? 1 : 0;
-    if (launch && launch->rank > speaker) {
-      // The first rank says the same. Some launchers end the others at the first exit code that is not 0:
-      // before it spoke, if this one's were.
-      return static_cast<int>(bench::ExitCode::done);
+    if (launch && launch->rank > speaker && !names_command(argc, argv)) {
+      // The first rank says the same. Some launchers end the others at the first exit code that is not 0,
+      // which may not come before it spoke.
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      return static_cast<int>(bench::ExitCode::usage);
     }
     return report(error.what(), bench::ExitCode::usage);
   } catch (const bench::NotComparable& error) {

@@ -421,7 +421,15 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
   }
   const std::unique_ptr<WatchedRanks> ranks = join_ranks(options, argv, clock);
   if (ranks != nullptr && ranks->rank() > 0) {
-    serve_first_rank(options, *ranks, clock);
+    try {
+      serve_first_rank(options, *ranks, clock);
+    } catch (const UsageError&) {
+      throw;
+    } catch (const std::bad_alloc&) {
+      ranks->end_alone("the host's memory is full; give a smaller network or batch");
+    } catch (const std::exception& error) {
+      ranks->end_alone(error.what());
+    }
     return ExitCode::done;
   }
   const auto before = cpu_times_now(clock);

@@ -116,7 +116,8 @@ std::optional<ParallelLoss> measured_loss(const ResultDocument& document, const 
   const double replayed = parallel_step(one, 2, link, catalogue).replay.step_ns;
   constexpr double kNormal80 = 1.2816;
   const double factor = two->stats.median_ns / replayed;
-  const double wide = std::exp(kNormal80 * std::hypot(deviation_of(two->stats), deviation_of(point.stats)));
+  const double wide =
+      std::exp(kNormal80 * combined_deviation({deviation_of(two->stats), deviation_of(point.stats)}));
   return ParallelLoss{.where = place_of_two(document),
                       .numbers = "",
                       .rows = 1,

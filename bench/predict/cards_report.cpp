@@ -68,9 +68,11 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
   constexpr double kHidden = 0.01;  // of the step
   lines.push_back(
       replay.exposed_ns < kHidden * best.step_ns
-          ? fmt::format("Adding up {} of gradients takes {} and hides behind the backward pass; what is lost "
-                        "is lost in the host, the loader and the framework.",
-                        format_bytes(replay.bytes), format_duration(replay.all_reduce_ns))
+          ? fmt::format(
+                "Adding up {} of gradients takes {}{}; what is lost is lost in the host, the loader and "
+                "the framework.",
+                format_bytes(replay.bytes), format_duration(replay.all_reduce_ns),
+                prediction.overlap ? " and hides behind the backward pass" : ", less than 1 % of a step")
           : fmt::format("A step waits {} of {} for gradients{}.", format_duration(replay.exposed_ns),
                         format_duration(best.step_ns),
                         prediction.overlap ? "; a larger batch or accumulation hides more of them"

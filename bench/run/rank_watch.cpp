@@ -71,6 +71,11 @@ WatchedRanks::WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPla
   thread_ = std::thread([this] { watch(); });
 }
 
+void WatchedRanks::end_alone(const std::string& why) const {
+  end_process(fmt::format("rank {}: {}", group_rank_, why));
+  std::abort();
+}
+
 WatchedRanks::~WatchedRanks() {
   if (ending_) {  // and the process goes on: only in tests
     stop();
@@ -269,8 +274,10 @@ std::string WatchedRanks::lost(std::chrono::nanoseconds waited) const {
                               ? "another rank on this host"
                               : fmt::format("one of the ranks {} on other hosts", fmt::join(silent, ", "));
   return fmt::format(
-      "{} did not answer for {} (--rank-timeout); rank {} ends here; what was measured before is saved", who,
-      format_duration(static_cast<double>(waited.count())), group_rank_);
+      "{} did not answer for {} (give a larger --rank-timeout where a step takes that long); rank {} ends "
+      "here; "
+      "what was measured before is saved",
+      who, format_duration(static_cast<double>(waited.count())), group_rank_);
 }
 
 void WatchedRanks::watch() {

@@ -63,6 +63,9 @@ class WatchedRanks final : public RankGroup {
   bool carries_host_memory() const override { return group().carries_host_memory(); }
   void expect_long_wait(bool expected) override { long_wait_ = expected; }
   void expect_ends() override { ends_expected_ = true; }
+  // Where this rank cannot go on: says why and ends the process. The library's clean-up would wait for the
+  // others, which wait for this rank; they see that it is gone.
+  [[noreturn]] void end_alone(const std::string& why) const;
 
  private:
   class Part;

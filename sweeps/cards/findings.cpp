@@ -121,14 +121,16 @@ Finding claim_cards(const std::vector<CardsPoint>& scaling, const CardsPoint& al
   finding.value = best->ranks;
   finding.details = {{"speedup", best_times}, {"effective_batch", best->samples()}};
   const bool all = best->ranks == scaling.back().ranks;
-  finding.claim = best->ranks == 1
-                      ? std::string("A second rank gives less than half of what the first gives: one pays.")
-                      : fmt::format(
-                            "{} ranks pay{}: the effective batch is {:.0f}, {:.3g} times one rank's; scale "
-                            "the learning rate by "
-                            "as much with SGD (linear scaling, with a warm-up), and check the accuracy.",
-                            best->ranks, all ? ", the most that were started" : "", best->samples(),
-                            best->samples() / alone.samples());
+  finding.claim =
+      best->ranks == 1
+          ? fmt::format("{} give less than half of what the first gives, each: one pays.",
+                        scaling[1].ranks == 2 ? "More ranks" : fmt::format("{} ranks", scaling[1].ranks))
+          : fmt::format(
+                "{} ranks pay{}: the effective batch is {:.0f}, {:.3g} times one rank's; scale "
+                "the learning rate by "
+                "as much with SGD (linear scaling, with a warm-up), and check the accuracy.",
+                best->ranks, all ? ", the most that were started" : "", best->samples(),
+                best->samples() / alone.samples());
   return finding;
 }
 

@@ -71,7 +71,7 @@ TEST_F(PredictedSweep, BatchesOfANetwork) {
   EXPECT_EQ(finding(document, "limit_below_ceiling/fp32").details.at("limit"), "launch");
   EXPECT_EQ(finding(document, "limit_at_ceiling/fp32").details.at("limit"), "compute");
   EXPECT_EQ(document.context.datasheet.at("id"), "t4");
-  EXPECT_THAT(ended_.err, HasSubstr("predicted for pytorch; nothing is run"));
+  EXPECT_THAT(ended_.err, HasSubstr("predicted for pytorch; nothing\n  is run"));
 
   const std::string path = (folder_.path() / "batch-resnet18-t4-predicted.json").string();
   expect_refused({"compare", path, "--", path}, "nothing of it was measured", 4);

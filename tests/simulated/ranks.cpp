@@ -52,22 +52,18 @@ std::vector<s4u::Host*> hosts_in_a_star(int size, const Link& link) {
 
 void simulate_ranks(int size, const Link& link,
                     const std::function<void(RankGroup& group, const Clock& clock)>& body) {
-  // SMPI corrects rates and latencies by what TCP over Gigabit Ethernet showed, unless told otherwise.
-  std::array settings{"simulated_ranks",
-                      "--log=root.thresh:error",
-                      "--cfg=smpi/simulate-computation:no",
-                      "--cfg=smpi/bw-factor:1",
-                      "--cfg=smpi/lat-factor:1",
-                      "--cfg=network/TCP-gamma:0",
-                      "--cfg=network/crosstraffic:0",
-                      "--cfg=smpi/privatization:no",
-                      "--cfg=smpi/allreduce:lr",
-                      "--cfg=precision/timing:1e-12"};
+  // The links as they are: other models correct them by what TCP over Gigabit Ethernet showed.
+  std::array settings{
+      "simulated_ranks",           "--log=root.thresh:error",      "--cfg=network/model:CM02",
+      "--cfg=network/TCP-gamma:0", "--cfg=network/crosstraffic:0", "--cfg=network/weight-S:0",
+      "--cfg=smpi/allreduce:lr",   "--cfg=smpi/privatization:no",  "--cfg=smpi/simulate-computation:no",
+      "--cfg=surf/precision:1e-12"};
   std::vector<char*> arguments;
   for (const char* setting : settings) {
     arguments.push_back(const_cast<char*>(setting));
   }
   int count = static_cast<int>(arguments.size());
+  smpi_init_options();  // SMPI has settings from now on
   s4u::Engine engine(&count, arguments.data());
   const std::vector<s4u::Host*> hosts = hosts_in_a_star(size, link);
   const SimulatedClock clock;
