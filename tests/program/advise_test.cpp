@@ -1,4 +1,5 @@
 // `bench advise` as a user runs it, and the answers that its documents print.
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -74,9 +75,11 @@ TEST(Advise, ACasePlansItsStandIn) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   const Json json = Json::parse(ended.out);
   EXPECT_EQ(json["bottleneck"], "swap");
-  const Json& table = json["tables"].back();
-  EXPECT_THAT(table["question"].get<std::string>(), HasSubstr("gpt_small, a stand-in"));
-  EXPECT_EQ(table["rows"].size(), 1U + 2 * 2 * 2) << "two dtypes, batches and sequences";
+  const auto planned = std::ranges::find_if(json["tables"], [](const Json& table) {
+    return table["question"].get<std::string>().find("gpt_small, a stand-in") != std::string::npos;
+  });
+  ASSERT_NE(planned, json["tables"].end());
+  EXPECT_EQ((*planned)["rows"].size(), 1U + 2 * 2 * 2) << "two dtypes, batches and sequences";
 }
 
 TEST(Advise, ReadsStandardInput) {

@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--workload", "resnet5"},
                    {"--workload", "'resnet5'", "resnet18, resnet50", "did you mean resnet50"}),
         with_sweep({"--device", "cuda:7"}, {"--device", "'cuda:7'", "auto", "cpu"}),
-        with_sweep({"--device", "gpu"}, {"--device", "'gpu'", "auto", "cpu"}),
+        with_sweep({"--device", "npu"}, {"--device", "'npu'", "auto", "cpu"}),
         with_sweep({"--mode", "trian"}, {"--mode", "'trian'", "infer, train"}),
         Wrong{{"--sweep", "kernels", "--mode", "foo"},
               {"--mode: 'foo' is no mode", "triad, copy, scale, add, read of stream", "--workload"}},

@@ -94,7 +94,7 @@ TEST(Completion, OfAnOptionsValueIsWhatItAccepts) {
   EXPECT_THAT(completed({"--sweep", "batch", "--workload", "resnet50", "--optimizer", ""}),
               ElementsAre("adam", "momentum", "sgd"));
   EXPECT_THAT(completed({"compare", "--format", ""}),
-              ElementsAre("github", "json", "junit", "markdown", "table"));
+              ElementsAre("csv", "github", "json", "junit", "markdown", "table"));
   EXPECT_THAT(completed({"predict", "--link", "nvl"}), AllOf(Not(IsEmpty()), Each(StartsWith("nvl"))));
   EXPECT_THAT(completed({"--completion", ""}), ElementsAre("bash", "fish", "zsh"));
   EXPECT_THAT(completed({"--sweep", "workers", "--layout", ""}), ElementsAre("nchw", "nhwc"));

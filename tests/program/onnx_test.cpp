@@ -278,7 +278,7 @@ TEST(Inspect, WrongUseIsAnsweredInASentence) {
   EXPECT_THAT(refused({"resnet18", "--batch", "0"}), HasSubstr("--batch"));
   EXPECT_THAT(refused({"resnet18", "--batch", "1:100:+1"}), HasSubstr("at most 16"));
   EXPECT_THAT(refused({"resnet18", "--mode", "learn"}), HasSubstr("infer, train"));
-  EXPECT_THAT(refused({"resnet18", "--format", "xml"}), HasSubstr("table, json"));
+  EXPECT_THAT(refused({"resnet18", "--format", "xml"}), HasSubstr("table, markdown, csv, json"));
   EXPECT_THAT(refused({"resnet18", "--input", "1x3x8x8"}), HasSubstr("belongs to a file"));
   EXPECT_THAT(refused({"resnet18", "--sequence", "8"}), HasSubstr("resnet18 has no such option"));
   EXPECT_THAT(refused({"resnet18", "--mode", "infer", "--optimizer", "adam"}), HasSubstr("--mode train"));
