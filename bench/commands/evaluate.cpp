@@ -244,10 +244,9 @@ Command evaluate_command() {
            "result of bench --sweep workers may be among them: it says how many samples the host can feed.",
            "Exit codes: 0 done; 2 wrong usage, or results that cannot be read or are of different "
            "workloads."},
-      .examples =
-          {"bench evaluate --gpu t4,rtx3060-12gb --workload resnet50 --price t4=0.35/h",
-           "bench evaluate batch-resnet50-cuda-0.json --gpu rtx3060ti --workload resnet50",
-           "bench evaluate batch-resnet50-*.json workers-resnet50-cpu.json"},
+      .examples = {"bench evaluate --gpu t4,rtx3060-12gb --workload resnet50 --price t4=0.35/h",
+                   "bench evaluate batch-resnet50-cuda-0.json --gpu rtx3060ti --workload resnet50",
+                   "bench evaluate batch-resnet50-*.json workers-resnet50-cpu.json"},
       .run = run_evaluate};
   std::vector<CommandArgument> more = predicting_options();
   more.push_back({"cards", "AXIS", "in training, also so many of each device: 2,4,8"});

@@ -17,7 +17,6 @@ namespace {
 constexpr double kMillion = 1e6;
 constexpr double kSecondsAnHour = 3600;
 
-
 EvaluatedRatio from_ends(const EvaluatedPoint& a, const EvaluatedPoint& b) {
   EvaluatedRatio ratio{.value = a.per_s / b.per_s, .is_predicted = a.is_predicted || b.is_predicted};
   if (a.interval && b.interval) {

@@ -35,8 +35,9 @@ constexpr const char* kLinksSchema = "bench-links/1";
 
 void check_order(const Field& field, const Interval& interval, double value) {
   if (!(interval.low > 0 && interval.low <= value && value <= interval.high)) {
-    throw UsageError(fmt::format("{} is {} to {}; accepted: two numbers above 0 with the value between them, {}",
-                                 field.path(), interval.low, interval.high, value));
+    throw UsageError(
+        fmt::format("{} is {} to {}; accepted: two numbers above 0 with the value between them, {}",
+                    field.path(), interval.low, interval.high, value));
   }
 }
 

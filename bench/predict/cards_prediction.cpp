@@ -12,6 +12,7 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
+#include "bench/measure/statistics.h"
 
 namespace bench {
 namespace {
@@ -114,7 +115,6 @@ std::optional<ParallelLoss> measured_loss(const ResultDocument& document, const 
     return std::nullopt;
   }
   const double replayed = parallel_step(one, 2, link, catalogue).replay.step_ns;
-  constexpr double kNormal80 = 1.2816;
   const double factor = two->stats.median_ns / replayed;
   const double wide =
       std::exp(kNormal80 * combined_deviation({deviation_of(two->stats), deviation_of(point.stats)}));

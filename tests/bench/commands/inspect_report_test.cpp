@@ -74,8 +74,9 @@ TEST(InspectReport, TellsWhereThePeakIsNotAStep) {
   EXPECT_THAT(to_text(early, 100), Not(HasSubstr("before the first step")));
   early.steps.front().memory.setup_peak = early.steps.front().memory.peak;
   early.steps.front().memory.peak_at = "packing fc";
-  EXPECT_THAT(to_text(early, 100),
-              HasSubstr("4.00 MiB\n\ninfer at batch 8: the peak comes before the first step, at packing fc\n"));
+  EXPECT_THAT(
+      to_text(early, 100),
+      HasSubstr("4.00 MiB\n\ninfer at batch 8: the peak comes before the first step, at packing fc\n"));
 }
 
 TEST(InspectReport, AsJson) {
