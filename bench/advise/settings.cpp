@@ -69,7 +69,10 @@ TrainingSettings parse_settings(std::string_view option, std::string_view text) 
         throw UsageError(
             fmt::format("{}: dtype is {}; accepted: fp32, tf32, bf16, fp16, half", option, quote(value)));
       }
-      settings.dtype = dtype ? std::string(name_of(*dtype)) : value;
+      settings.dtype = value;
+      if (dtype) {
+        settings.dtype = name_of(*dtype);
+      }
     } else {
       const auto number = std::ranges::find(numbers, key, &std::pair<std::string, std::int64_t*>::first);
       *number->second = whole_setting(option, key, value, key == "workers" ? 0 : 1);

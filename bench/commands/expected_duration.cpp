@@ -39,7 +39,7 @@ double rough_step_ns(const SweepPoint& point, Device& device, std::int64_t plann
 }
 
 ExpectedDuration expected_duration(const ExpectedRun& run) {
-  const double points = static_cast<double>(run.step_ns.size());
+  const auto points = static_cast<double>(run.step_ns.size());
   const double rounds = run.asked_rounds > 0
                             ? static_cast<double>(run.asked_rounds)
                             : std::min(static_cast<double>(run.rounds.at_most), kUsualRounds);

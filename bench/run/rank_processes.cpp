@@ -16,6 +16,7 @@
 #include <map>
 #include <optional>
 #include <random>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -51,7 +52,7 @@ std::vector<std::string> environment_with(const std::map<std::string, std::strin
     }
   }
   for (const auto& [name, value] : given) {
-    all.push_back(name + "=" + value);
+    all.push_back(fmt::format("{}={}", name, value));
   }
   return all;
 }
@@ -92,7 +93,7 @@ class BlockedSignals {
 
 class RankProcesses {
  public:
-  explicit RankProcesses(const RankProcessSettings& settings) : settings_(settings) {}
+  explicit RankProcesses(RankProcessSettings settings) : settings_(std::move(settings)) {}
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
   ~RankProcesses() {

@@ -191,7 +191,7 @@ class StageRecorder {
   bool is_last() const { return place_.stage + 1 == place_.stages; }
   ProgramPlan& plan() { return made_.plan; }
   Program& program() { return made_.plan.program; }
-  Value output() { return made_.plan.graph.output(); }
+  Value output() const { return made_.plan.graph.output(); }
   // Whether a stage before this one has parameters to train.
   bool hands_gradient_on() const {
     const auto is_before = [&](const Stage& stage) {
