@@ -202,7 +202,7 @@ Connections come_to_first(const Rendezvous& rendezvous, const SocketAddress& add
   const Time end = std::chrono::steady_clock::now() + rendezvous.timeout;
   for (auto left = rendezvous.timeout; left > 0ms; left = end - std::chrono::steady_clock::now()) {
     Socket socket = address.connect(std::min<std::chrono::nanoseconds>(left, kHelloLimit));
-    Answer said{};
+    Answer said = Answer::other_run;
     if (socket) {
       socket.limit_receiving(2 * kHelloLimit);
       if (socket.send(&hello, sizeof(hello)) && socket.receive(&said, sizeof(said))) {

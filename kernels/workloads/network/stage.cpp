@@ -22,9 +22,9 @@ namespace {
 constexpr std::int64_t kMostPipelined = 65'536;
 constexpr std::int64_t kMostTrained = 64;  // the plan has all tensors of each
 
-const NetworkPoint& accepted(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
+std::int64_t accepted_micro_batches(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
   require_own_stage(point, ranks, device);
-  return point;
+  return point.stage->micro_batches;
 }
 
 }  // namespace
@@ -105,7 +105,7 @@ StageWorkload::StageWorkload(const NetworkPoint& point, std::shared_ptr<Referenc
     : ranks_(ranks),
       device_(device),
       expected_(std::move(expected)),
-      micro_batches_(accepted(point, ranks, device).stage->micro_batches),
+      micro_batches_(accepted_micro_batches(point, ranks, device)),
       runner_(plan_stage(point, device), device, point.seed) {
   for (std::uint64_t index = 0; index < distinct_samples(point.graph); ++index) {
     samples_.push_back(seeded_sample(point.graph, point.seed, index));
