@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/cli/columns.h"
 #include "bench/cli/csv.h"
 #include "bench/cli/markdown.h"
 #include "bench/cli/text.h"

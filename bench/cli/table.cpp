@@ -8,6 +8,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/columns.h"
 #include "bench/cli/csv.h"
 #include "bench/cli/text.h"
 #include "bench/measure/estimate.h"
@@ -410,7 +411,7 @@ void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, s
   fmt::print(out, "\n{} point{}, memory cap {}; nothing was run.\n", points.size(),
              points.size() == 1 ? "" : "s", format_bytes(memory_cap));
   if (open_ended) {
-    out << wrap("The batch grows until the cap or the time budget ends it, whichever is first.", width, 2);
+    out << wrap("The batch grows up to the memory cap, or until the time budget ends.", width, 2);
   }
 }
 

@@ -25,6 +25,9 @@ constexpr std::size_t text_width(std::size_t width) {
 // Characters, one column each: right for Latin, Greek and signs such as ±, not for wide scripts.
 std::size_t columns(std::string_view text);
 
+// Columns of the longest of its words.
+std::size_t longest_word(std::string_view text);
+
 // At most `width` columns; "…" at the end where something was cut.
 std::string cut(std::string_view text, std::size_t width);
 
@@ -35,13 +38,6 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 // `left`, then `text` wrapped to the right of `column`, or further left where a word would not fit. `text`
 // starts on the next line if `left` is too long.
 std::string hanging(std::string_view left, std::string_view text, std::size_t column, std::size_t width);
-
-// Rows of cells below a header, in lines of at most `width` columns. `right`: columns of figures, which are
-// set to the right and not broken, by index. Where the widest cells do not fit, text is broken into lines;
-// where that does not help, further columns follow in a table below, behind the columns that tell the rows
-// apart. Spaces at the end of a line are left out.
-std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
-                       std::size_t width);
 
 // Placeholder of an option's value in a listing: the accepted words, "stream|graph"; else by its default:
 // N for a number, SIZE for 1MiB, LIST for values separated by commas, VALUE for another word.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/cli/columns.h"
 #include "bench/cli/csv.h"
 #include "bench/cli/markdown.h"
 #include "bench/cli/text.h"

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/cli/columns.h"
 #include "bench/cli/text.h"
 #include "bench/measure/axis.h"
 #include "bench/run/embedded_files.h"

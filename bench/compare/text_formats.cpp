@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/columns.h"
 #include "bench/cli/text.h"
 #include "bench/compare/escape.h"
 #include "bench/compare/formats.h"

@@ -227,7 +227,7 @@ TEST(Planned, PointsWithTheirMemory) {
             "batch:1024     1.00 GiB     25600 %  oom: more than the memory cap\n"
             "fp16                  -           -  unsupported: no\n"
             "\n3 points, memory cap 4.00 MiB; nothing was run.\n"
-            "The batch grows until the cap or the time budget ends it, whichever is first.\n");
+            "The batch grows up to the memory cap, or until the time budget ends.\n");
 }
 
 }  // namespace

@@ -27,35 +27,12 @@ TEST(Text, Wrap) {
   EXPECT_EQ(wrap("% of 5 %; 6 %", 6, 1), "% of\n 5 %;\n 6 %\n");
 }
 
-TEST(Text, InColumns) {
-  EXPECT_EQ(in_columns({{"batch", "rate"}, {"1", "9 ± 1"}, {"128", "100"}}, {true, false}, 80),
-            "batch  rate\n    1  9 ± 1\n  128  100\n");
-}
-
-TEST(Text, InColumnsBreaksTextWhereTheWidestCellsDoNotFit) {
-  EXPECT_EQ(in_columns({{"name", "what it is"}, {"a", "one two three"}, {"bb", "four"}}, {false, false}, 12),
-            "name  what\n      it is\na     one\n      two\n      three\nbb    four\n");
-  EXPECT_EQ(in_columns({{"point", "n"}, {"transfer/h2d/pinned", "7"}}, {false, true}, 14),
-            "point        n\ntransfer/    7\nh2d/pinned\n");
-}
-
-TEST(Text, InAFileHas100ColumnsAndWholeRows) {
+TEST(Text, InAFileHas100Columns) {
   EXPECT_EQ(text_width(kFileWidth), 100U);
   EXPECT_EQ(text_width(kFileWidth - 4), 96U);
   EXPECT_EQ(text_width(60), 60U);
   const std::string word(80, 'x');
   EXPECT_EQ(wrap(word + " " + word, kFileWidth, 2), word + "\n  " + word + "\n");
-  EXPECT_EQ(in_columns({{word, word}}, {false, false}, kFileWidth), word + "  " + word + "\n");
-}
-
-// With the columns that tell the rows apart.
-TEST(Text, InColumnsPutsFurtherFiguresInATableBelow) {
-  EXPECT_EQ(in_columns({{"batch", "dtype", "rate", "memory"},
-                        {"1", "fp32", "100 ± 1", "10 MiB"},
-                        {"1", "fp16", "200 ± 2", "5.0 MiB"}},
-                       {true, false, true, true}, 28),
-            "batch  dtype     rate\n    1  fp32   100 ± 1\n    1  fp16   200 ± 2\n\n"
-            "batch  dtype   memory\n    1  fp32    10 MiB\n    1  fp16   5.0 MiB\n");
 }
 
 TEST(Text, AnOptionsValueIsOneOfItsWordsOrLikeItsDefault) {

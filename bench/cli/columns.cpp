@@ -1,0 +1,170 @@
+#include "bench/cli/columns.h"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/cli/text.h"
+
+namespace bench {
+namespace {
+
+using Rows = std::vector<std::vector<std::string>>;
+
+constexpr std::size_t kGap = 2;  // between columns
+
+struct ColumnWidth {
+  std::size_t now = 0;    // as wide as its widest cell, until it is narrowed
+  std::size_t least = 0;  // words stay whole where they take at most half of the line
+};
+
+// Text is broken between words, and so is a header; figures are not.
+std::vector<ColumnWidth> column_widths(const Rows& rows, const std::vector<bool>& right, std::size_t width) {
+  std::vector<ColumnWidth> widths(right.size());
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    for (std::size_t i = 0; i < rows[row].size(); ++i) {
+      const std::string& cell = rows[row][i];
+      const bool breaks = !right[i] || row == 0;
+      widths[i].now = std::max(widths[i].now, columns(cell));
+      widths[i].least =
+          std::max(widths[i].least, breaks ? std::min(longest_word(cell), width / 2) : columns(cell));
+    }
+  }
+  return widths;
+}
+
+// How many of the first columns tell the rows apart; 1 where all of them do not.
+std::size_t key_columns(const Rows& rows, std::size_t all) {
+  for (std::size_t keys = 1; keys < all; ++keys) {
+    std::set<std::vector<std::string>> seen;
+    const bool distinct = std::all_of(rows.begin() + 1, rows.end(), [&](const std::vector<std::string>& row) {
+      const std::size_t end = std::min(keys, row.size());
+      return seen.emplace(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(end)).second;
+    });
+    if (distinct) {
+      return keys;
+    }
+  }
+  return 1;
+}
+
+// The columns of each table: one, where all columns fit in the width; else several, each of which begins with
+// the columns that tell the rows apart.
+std::vector<std::vector<std::size_t>> tables_within(const Rows& rows, const std::vector<ColumnWidth>& widths,
+                                                    std::size_t width) {
+  const auto least = [&](std::size_t begin, std::size_t end) {
+    std::size_t sum = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      sum += widths[i].least + kGap;
+    }
+    return sum;
+  };
+  std::vector<std::size_t> all(widths.size());
+  std::iota(all.begin(), all.end(), std::size_t{0});
+  if (rows.empty() || least(0, all.size()) <= width + kGap) {
+    return {all};
+  }
+  std::size_t keys = key_columns(rows, all.size());
+  keys = 2 * least(0, keys) > width ? 1 : keys;
+  std::vector<std::vector<std::size_t>> tables;
+  std::size_t left = 0;
+  for (std::size_t i = keys; i < all.size(); ++i) {
+    const std::size_t needed = widths[i].least + kGap;
+    if (tables.empty() || needed > left) {
+      tables.emplace_back(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(keys));
+      left = width + kGap - std::min(width + kGap, least(0, keys));
+    }
+    tables.back().push_back(i);
+    left -= std::min(left, needed);
+  }
+  return tables;
+}
+
+// The widest ones first.
+void narrow(std::vector<ColumnWidth>& widths, const std::vector<std::size_t>& shown, std::size_t width) {
+  std::size_t sum = kGap * (shown.size() - 1);
+  for (const std::size_t i : shown) {
+    sum += widths[i].now;
+  }
+  for (; sum > width; --sum) {
+    ColumnWidth* widest = nullptr;
+    for (const std::size_t i : shown) {
+      ColumnWidth& column = widths[i];
+      if (column.now > column.least && (widest == nullptr || column.now > widest->now)) {
+        widest = &column;
+      }
+    }
+    if (widest == nullptr) {
+      return;
+    }
+    --widest->now;
+  }
+}
+
+// A word that is too long is broken behind a slash, if it has one there.
+std::vector<std::string> cell_lines(const std::string& cell, std::size_t width) {
+  if (columns(cell) <= width) {
+    return {cell};
+  }
+  std::vector<std::string> lines;
+  const std::string wrapped = wrap(cell, width, 0);
+  for (std::size_t begin = 0; begin < wrapped.size();) {
+    const std::size_t end = wrapped.find('\n', begin);
+    std::string line = wrapped.substr(begin, end - begin);
+    begin = end + 1;
+    while (columns(line) > width) {
+      std::string part = fmt::format("{:.{}}", line, width);
+      const std::size_t slash = part.rfind('/');
+      part.resize(slash == std::string::npos ? part.size() : slash + 1);
+      line.erase(0, part.size());
+      lines.push_back(std::move(part));
+    }
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+std::string table_of(const Rows& rows, const std::vector<std::size_t>& shown, const std::vector<bool>& right,
+                     const std::vector<ColumnWidth>& widths) {
+  std::string text;
+  for (const auto& row : rows) {
+    Rows cells;
+    std::size_t lines = 1;
+    for (const std::size_t i : shown) {
+      cells.push_back(cell_lines(i < row.size() ? row[i] : "", widths[i].now));
+      lines = std::max(lines, cells.back().size());
+    }
+    for (std::size_t number = 0; number < lines; ++number) {
+      std::string line;
+      for (std::size_t at = 0; at < shown.size(); ++at) {
+        const std::size_t i = shown[at];
+        const std::string cell = number < cells[at].size() ? cells[at][number] : "";
+        line += at == 0 ? "" : std::string(kGap, ' ');
+        line += right[i] ? fmt::format("{:>{}}", cell, widths[i].now)
+                         : fmt::format("{:<{}}", cell, widths[i].now);
+      }
+      line.erase(line.find_last_not_of(' ') + 1);
+      text += line + "\n";
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
+                       std::size_t width) {
+  const std::vector<ColumnWidth> natural = column_widths(rows, right, width);
+  std::string text;
+  for (const std::vector<std::size_t>& shown : tables_within(rows, natural, width)) {
+    std::vector<ColumnWidth> widths = natural;
+    narrow(widths, shown, width);
+    text += (text.empty() ? "" : "\n") + table_of(rows, shown, right, widths);
+  }
+  return text;
+}
+
+}  // namespace bench
