@@ -6,21 +6,18 @@
 #include <iostream>
 #include <memory>
 #include <optional>
-#include <set>
 #include <stdexcept>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/csv.h"
-#include "bench/cli/markdown.h"
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/text.h"
 #include "bench/commands/benchmark_out.h"
-#include "bench/commands/expected_duration.h"
+#include "bench/commands/dry_run.h"
 #include "bench/commands/planned_sweep.h"
 #include "bench/commands/ranked_sweep.h"
 #include "bench/commands/resume.h"
@@ -28,7 +25,6 @@
 #include "bench/commands/summary.h"
 #include "bench/commands/wait_policy.h"
 #include "bench/host/cpu_usage.h"
-#include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
 #include "bench/host/user_folders.h"
 #include "bench/measure/sessions.h"
@@ -48,29 +44,6 @@ namespace {
 
 // Share of the time budget for opening the device, and plans that no point waits for.
 constexpr double kPlanningShare = 0.2;
-
-Json plan_json(const std::string& sweep, const SweepRequest& request, const Device& device,
-               const std::vector<PlannedPoint>& rows, const ExpectedDuration& duration) {
-  Json json{{"sweep", sweep},
-            {"workload", request.label},
-            {"device", device.info().id},
-            {"memory_cap_bytes", request.largest_cap()},
-            {"expected_duration_ns",
-             device.model() != nullptr ? Json() : Json(static_cast<std::int64_t>(duration.ns))},
-            {"points", Json::array()}};
-  for (const PlannedPoint& row : rows) {
-    json["points"].push_back({{"name", row.name},
-                              {"memory_bytes", row.predicted_bytes},
-                              {"problem", row.problem.empty() ? Json() : Json(row.problem)}});
-  }
-  return json;
-}
-
-std::string duration_in_words(const ExpectedDuration& duration, const std::string& budget) {
-  return duration.by_budget
-             ? fmt::format("A run takes about {}: {} ends it.", format_duration(duration.ns), budget)
-             : fmt::format("A run takes about {}, and at most {}.", format_duration(duration.ns), budget);
-}
 
 ExitCode interrupted_while_planning() {
   fmt::print(std::cerr, "interrupted while planning; nothing was measured\n");
@@ -138,35 +111,15 @@ class SweepRun {
     if (interrupted()) {
       return interrupted_while_planning();
     }
-    const ExpectedDuration duration = expected(rows);
-    if (options_.format == "json") {
-      std::cout << plan_json(type_.name, request_, *device_, rows, duration)
-                       .dump(1, ' ', false, Json::error_handler_t::replace)
-                << "\n";
-      return ExitCode::done;
-    }
-    if (options_.format == "csv") {
-      std::cout << planned_csv(rows);
-      return ExitCode::done;
-    }
-    print_workload_file(request_);
-    const std::size_t width = terminal_width(STDOUT_FILENO);
-    const bool as_markdown = options_.format == "markdown";
-    for (const TextTable& table : sweep_->tables(document_)) {  // the answer before the points
-      if (table.rows.size() > 1) {                              // more than its header
-        fmt::print(std::cout, "{}\n",
-                   as_markdown ? markdown_table(table.rows, table.right) : text_table(table, width));
-      }
-    }
-    if (as_markdown) {
-      const TextTable table = planned_table(rows, request_.largest_cap());
-      std::cout << markdown_table(table.rows, table.right);
-      return ExitCode::done;
-    }
-    print_planned(std::cout, rows, request_.largest_cap(), plan().open_ended, width);
-    if (!is_modelled()) {
-      std::cout << wrap(duration_in_words(duration, budget_.name()), width, 2);
-    }
+    print_dry_run(std::cout,
+                  {.sweep = type_.name,
+                   .request = request_,
+                   .device = *device_,
+                   .plan = plan(),
+                   .points = std::move(rows),
+                   .tables = sweep_->tables(document_),
+                   .budget = budget_},
+                  options_);
     return ExitCode::done;
   }
 
@@ -207,27 +160,6 @@ class SweepRun {
  private:
   const SweepPlan& plan() const { return planned_.plan(); }
   bool is_modelled() const { return device_->model() != nullptr; }
-
-  ExpectedDuration expected(const std::vector<PlannedPoint>& rows) {
-    ExpectedRun run{.step_ns = {},
-                    .dtypes = 0,
-                    .rounds = plan().rounds,
-                    .asked_rounds = options_.benchmark.repetitions,
-                    .budget_ns = budget_.total_ns(),
-                    .share_of_budget = plan().share_of_budget};
-    std::set<Dtype> dtypes;
-    for (std::size_t i = 0; i < rows.size() && !is_modelled(); ++i) {
-      if (rows[i].problem.empty()) {
-        run.step_ns.push_back(rough_step_ns(plan().points[i], *device_, rows[i].predicted_bytes));
-        dtypes.insert(plan().points[i].spec.dtype);
-      }
-    }
-    run.dtypes = dtypes.size();
-    if (runs_on_processor()) {
-      run.slowdown = slowdown_by_load(load_average().value_or(0), host_info().usable_cores);
-    }
-    return expected_duration(run);
-  }
 
   void say_where_things_are_kept() const {
     if (!folder_.note.empty()) {

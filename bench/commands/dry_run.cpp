@@ -1,0 +1,101 @@
+#include "bench/commands/dry_run.h"
+
+#include <unistd.h>
+
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ostream.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/cli/markdown.h"
+#include "bench/cli/terminal.h"
+#include "bench/cli/text.h"
+#include "bench/commands/expected_duration.h"
+#include "bench/commands/summary.h"
+#include "bench/host/cpu_usage.h"
+#include "bench/host/host_info.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+ExpectedDuration expected(const DryRun& run, const Options& options) {
+  ExpectedRun expected{.step_ns = {},
+                       .dtypes = 0,
+                       .rounds = run.plan.rounds,
+                       .asked_rounds = options.benchmark.repetitions,
+                       .budget_ns = run.budget.total_ns(),
+                       .share_of_budget = run.plan.share_of_budget};
+  std::set<Dtype> dtypes;
+  for (std::size_t i = 0; i < run.points.size(); ++i) {
+    if (run.points[i].problem.empty()) {
+      const SweepPoint& point = run.plan.points[i];
+      expected.step_ns.push_back(rough_step_ns(point, run.device, run.points[i].predicted_bytes));
+      dtypes.insert(point.spec.dtype);
+    }
+  }
+  expected.dtypes = dtypes.size();
+  if (run.device.info().kind == "cpu") {
+    expected.slowdown = slowdown_by_load(load_average().value_or(0), host_info().usable_cores);
+  }
+  return expected_duration(expected);
+}
+
+Json to_json(const DryRun& run, const Options& options) {
+  const bool is_run = run.device.model() == nullptr;
+  Json json{
+      {"sweep", run.sweep},
+      {"workload", run.request.label},
+      {"device", run.device.info().id},
+      {"memory_cap_bytes", run.request.largest_cap()},
+      {"expected_duration_ns", is_run ? Json(static_cast<std::int64_t>(expected(run, options).ns)) : Json()},
+      {"points", Json::array()}};
+  for (const PlannedPoint& point : run.points) {
+    json["points"].push_back({{"name", point.name},
+                              {"memory_bytes", point.predicted_bytes},
+                              {"problem", point.problem.empty() ? Json() : Json(point.problem)}});
+  }
+  return json;
+}
+
+std::string in_words(const ExpectedDuration& duration, const std::string& budget) {
+  return duration.by_budget
+             ? fmt::format("A run takes about {}: {} ends it.", format_duration(duration.ns), budget)
+             : fmt::format("A run takes about {}, and at most {}.", format_duration(duration.ns), budget);
+}
+
+void print_text(std::ostream& out, const DryRun& run, const Options& options) {
+  const std::size_t width = terminal_width(STDOUT_FILENO);
+  const bool as_markdown = options.format == "markdown";
+  for (const TextTable& table : run.tables) {  // the answer before the points
+    if (table.rows.size() > 1) {               // more than its header
+      fmt::print(out, "{}\n",
+                 as_markdown ? markdown_table(table.rows, table.right) : text_table(table, width));
+    }
+  }
+  if (as_markdown) {
+    const TextTable table = planned_table(run.points, run.request.largest_cap());
+    out << markdown_table(table.rows, table.right);
+    return;
+  }
+  print_planned(out, run.points, run.request.largest_cap(), run.plan.open_ended, width);
+  if (run.device.model() == nullptr) {
+    out << wrap(in_words(expected(run, options), run.budget.name()), width, 2);
+  }
+}
+
+}  // namespace
+
+void print_dry_run(std::ostream& out, const DryRun& run, const Options& options) {
+  if (options.format == "json") {
+    out << to_json(run, options).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+  } else if (options.format == "csv") {
+    out << planned_csv(run.points);
+  } else {
+    print_workload_file(run.request);
+    print_text(out, run, options);
+  }
+}
+
+}  // namespace bench
