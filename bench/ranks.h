@@ -46,7 +46,8 @@ class PendingCollective {
   virtual ~PendingCollective() = default;
   // Gives the library a moment to go on with all that is under way: some do nothing otherwise.
   virtual void poll() = 0;
-  // Once. What the device is given from now on runs after the collective: on a card the host does not wait.
+  // Once. Work that is queued on the device afterwards runs after the collective; on a card the host does not
+  // wait for it.
   virtual void wait() = 0;
 };
 
@@ -76,11 +77,10 @@ class RankGroup {
   // calls it.
   virtual std::unique_ptr<RankGroup> first(int ranks) = 0;
   virtual void run(const Collective& collective) = 0;  // returns when its own part is done
-  // After all that the device was given before, and before what it is given from now on; on a card it returns
-  // before that is done.
+  // In order with the device's other work; on a card it returns before the collective is done.
   virtual void queue(const Collective& collective) { run(collective); }
-  virtual void finish() {}  // returns when the device has done all that it was given
-  // While the device goes on with what it is given from now on.
+  virtual void finish() {}  // returns when the device has done all its work
+  // Beside the work that is queued on the device afterwards.
   virtual std::unique_ptr<PendingCollective> start(const Collective& collective) = 0;
   // Between the last two calls of finish(): nanoseconds in which the device waited for collectives that were
   // started; nullopt where the host's clock tells that.

@@ -43,7 +43,8 @@ struct SweepRequest {
   std::string label;  // of the result file: the workload's name, "all", or what the sweep calls it
   // Of a sweep over ranks; nullptr where no launcher started several, which only a dry run allows.
   RankGroup* ranks = nullptr;
-  std::vector<RankPlace> places;  // of each rank
+  std::vector<RankPlace> places;            // of each rank
+  std::vector<std::int64_t> joining_bytes;  // by which each grew as it joined; empty: not known
 
   std::int64_t largest_cap() const { return memory_caps.back(); }
 };

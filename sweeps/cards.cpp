@@ -13,7 +13,6 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
-#include "bench/run/rank_watch.h"
 #include "bench/run/result_file.h"
 #include "bench/sweep.h"
 #include "sweeps/cards/findings.h"
@@ -320,12 +319,10 @@ class CardsSweep final : public Sweep {
 
   const SweepPlan& plan() const override { return plan_; }
   void prepare(SweepStudy& study) override {  // no point rests on the device's peaks
-    const auto* const watched = dynamic_cast<const WatchedRanks*>(study.request.ranks);
-    if (watched != nullptr) {
-      const std::vector<std::int64_t> joining =
-          study.device.host_accessible()
-              ? watched->joining_bytes()
-              : std::vector<std::int64_t>(static_cast<std::size_t>(watched->size()));
+    if (study.request.ranks != nullptr) {
+      const std::vector<std::int64_t> joining = study.device.host_accessible()
+                                                    ? study.request.joining_bytes
+                                                    : std::vector<std::int64_t>(study.request.places.size());
       setup_.library =
           measure_library(*team_, specs_in(study.request).size(), summed_in(study.request), joining);
     }

@@ -164,6 +164,7 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
   if (ranks != nullptr) {
     request.ranks = ranks;
     request.places = ranks->places();
+    request.joining_bytes = ranks->joining_bytes();
   }
   const bool of_file = options.file_workload != nullptr;
   request.workload = of_file ? options.file_workload.get()
