@@ -7,8 +7,8 @@
 
 namespace bench {
 
-// What it holds of its own, and its part of what it shares with other processes, so that a sum over processes
-// counts shared memory once. Pages of files, such as code, are left out. nullopt where the system does not
+// Bytes of its own, and its part of those that it shares with others: summed over processes, shared memory
+// counts once. Pages of files, such as code, are left out. nullopt where the system does not
 // tell.
 std::optional<std::int64_t> own_memory_bytes();
 // The same from the text of /proc/PID/smaps_rollup.

@@ -30,7 +30,7 @@ class NcclRanks final : public RankGroup {
   void queue(const Collective& collective) override;
   // Asks the card and NCCL in turn, so that a failure elsewhere is seen.
   void finish() override;
-  // On a stream of its own, after all that the card's stream was given before.
+  // On a stream of its own, behind what is on the card's stream already.
   std::unique_ptr<PendingCollective> start(const Collective& collective) override;
   std::optional<double> waited_on_device_ns() const override { return waited_ns_; }
 

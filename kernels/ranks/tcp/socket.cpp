@@ -23,6 +23,22 @@
 namespace bench::kernels {
 namespace {
 
+// By calls that may each move a part. False where the other end is gone or the limit of time is over.
+bool move_all(auto* at, std::size_t bytes, const auto& call) {
+  while (bytes > 0) {
+    const ssize_t moved = call(at, bytes);
+    if (moved < 0 && errno == EINTR) {
+      continue;
+    }
+    if (moved <= 0) {
+      return false;
+    }
+    at += moved;
+    bytes -= static_cast<std::size_t>(moved);
+  }
+  return true;
+}
+
 int milliseconds(std::chrono::nanoseconds time) {
   constexpr std::int64_t kMost = 3'600'000;
   const auto whole = std::chrono::duration_cast<std::chrono::milliseconds>(time).count();
@@ -77,35 +93,14 @@ Socket::~Socket() {
 }
 
 bool Socket::send(const void* data, std::size_t bytes) const {
-  const auto* at = static_cast<const std::byte*>(data);
-  while (bytes > 0) {
-    const ssize_t sent = ::send(descriptor_, at, bytes, MSG_NOSIGNAL);
-    if (sent < 0 && errno == EINTR) {
-      continue;
-    }
-    if (sent <= 0) {
-      return false;
-    }
-    at += sent;
-    bytes -= static_cast<std::size_t>(sent);
-  }
-  return true;
+  return move_all(static_cast<const std::byte*>(data), bytes, [&](const std::byte* from, std::size_t left) {
+    return ::send(descriptor_, from, left, MSG_NOSIGNAL);
+  });
 }
 
 bool Socket::receive(void* data, std::size_t bytes) const {
-  auto* at = static_cast<std::byte*>(data);
-  while (bytes > 0) {
-    const ssize_t received = ::recv(descriptor_, at, bytes, 0);
-    if (received < 0 && errno == EINTR) {
-      continue;
-    }
-    if (received <= 0) {
-      return false;
-    }
-    at += received;
-    bytes -= static_cast<std::size_t>(received);
-  }
-  return true;
+  return move_all(static_cast<std::byte*>(data), bytes,
+                  [&](std::byte* to, std::size_t left) { return ::recv(descriptor_, to, left, 0); });
 }
 
 void Socket::limit_receiving(std::optional<std::chrono::nanoseconds> limit) const {
