@@ -40,7 +40,7 @@ void advise_sharing(const Observed& observed, const StandInPlan& plan, Advice& a
     const auto shares = static_cast<double>(plan.memory.at_peak[MemoryCategory::optimizer] +
                                             plan.memory.at_peak[MemoryCategory::gradients]);
     table.notes.push_back(fmt::format(
-        "In host memory: {} for the shares of all cards, {} where each keeps a copy of its own; {} is free.",
+        "In host memory the shares of all cards take {}, a whole copy for each card {}; {} is free.",
         gib_in_words(shares), gib_in_words(shares * static_cast<double>(step.cards)),
         gib_in_words(*observed.host_memory - *observed.host_memory_used)));
   }
@@ -64,9 +64,9 @@ void advise_exchange(const Observed& observed, const StandIn& stand_in, const St
       .question = fmt::format("Do {} cards wait for each other's gradients? Replayed", cards),
       .table = {},
       .notes = {fmt::format(
-          "{} of gradients, as the stand-in has in {}, spread evenly over the last two thirds of the step's "
-          "computing, are added up in buckets meanwhile; links as in results/links.json. What is lost beside "
-          "is lost in the host, the loader and the framework.",
+          "{} of gradients, as the stand-in has in {}. They are ready evenly over the last two thirds of the "
+          "step's computing, and are added up in buckets while it goes on. Links as in results/links.json. "
+          "What the host, the loader and the framework cost more is not in it.",
           format_bytes(bytes), plan.dtype)}};
   table.table.rows = {{"link", "all-reduce", "a step waits"}};
   table.table.right = {false, true, true};

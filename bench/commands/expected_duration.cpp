@@ -11,7 +11,7 @@ namespace {
 constexpr double kStartNs = 5e8;     // the program, its plan, and the picture
 constexpr double kPeakNs = 5e8;      // of one dtype
 constexpr double kSetupNs = 4e6;     // making a point again, and writing the file
-constexpr double kWarmUpNs = 50e6;   // or ten steps, whichever is shorter
+constexpr double kWarmUpNs = 50e6;   // at most: ten steps may take less
 constexpr double kLongestNs = 5e8;   // of a repetition
 constexpr double kUsualRounds = 20;  // precise points stop at 10, noisy ones at 40
 constexpr double kVerifySteps = 10;  // of the reference implementation, one by one

@@ -166,8 +166,8 @@ TEST(CaseC, TheStandInShowsWhatShardsAndTheHostFree) {
                                  "1.33 GiB", "683 MiB"))));
   EXPECT_THAT(
       table.notes,
-      Contains(HasSubstr("4.00 GiB for the shares of all cards, 12.00 GiB where each keeps a copy of its "
-                         "own; 1.20 GiB is free")));
+      Contains(HasSubstr("the shares of all cards take 4.00 GiB, a whole copy for each card 12.00 GiB; 1.20 "
+                         "GiB is free")));
 }
 
 TEST(CaseD, TheReadingsAreNotOnOneLine) {
