@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -45,7 +46,7 @@ class LimitProver {
       return {.not_tried = fmt::format("this machine has {} free", format_bytes(available))};
     }
     if (limit.input_bytes > 0 && study_.left_ns() > series.cost.make_ns) {
-      measure_filling();
+      measure_filling(limit.input_bytes);
     }
     const CapForNow smaller(study_.device, limit.cap_bytes);
     try {
@@ -130,20 +131,26 @@ class LimitProver {
   }
 
   // Writing to memory for the first time takes long where the system hands it out page by page: 3 s a GB on a
-  // virtual machine.
-  void measure_filling() {
-    constexpr std::int64_t kBytes = std::int64_t{64} << 20;
+  // virtual machine, of pages that its host has not given it yet. Those come after the ones that earlier
+  // programs used, so blocks are kept until they are as many as the trial writes, or a tenth of the time is
+  // over; the slowest tells.
+  void measure_filling(std::int64_t most_bytes) {
+    constexpr std::int64_t kBlock = std::int64_t{64} << 20;
     if (fill_ns_per_byte_) {
       return;
     }
     fill_ns_per_byte_ = 0;
     try {
       const Clock& clock = study_.request.clock;
-      const Clock::time_point start = clock.now();
-      const Buffer fresh = study_.device.allocate(kBytes, MemoryCategory::other);
-      study_.device.fill(fresh.data(), std::byte{0}, kBytes);
-      study_.device.synchronize();
-      fill_ns_per_byte_ = clock.since_ns(start) / static_cast<double>(kBytes);
+      const double end_ns = 0.9 * study_.left_ns();
+      std::vector<Buffer> blocks;
+      do {
+        const Clock::time_point start = clock.now();
+        blocks.push_back(study_.device.allocate(kBlock, MemoryCategory::other));
+        study_.device.fill(blocks.back().data(), std::byte{0}, kBlock);
+        study_.device.synchronize();
+        fill_ns_per_byte_ = std::max(*fill_ns_per_byte_, clock.since_ns(start) / static_cast<double>(kBlock));
+      } while (static_cast<std::int64_t>(blocks.size()) * kBlock < most_bytes && study_.left_ns() > end_ns);
     } catch (const OutOfMemory&) {  // below so small a cap nothing takes long
     }
   }

@@ -1,5 +1,7 @@
 #include "kernels/devices/cpu/condition.h"
 
+#include <unistd.h>
+
 #include <charconv>
 
 #include "bench/host/host_info.h"
@@ -8,7 +10,8 @@
 namespace bench::kernels {
 namespace {
 
-constexpr double kContention = 0.05;  // of the time that passed
+constexpr double kWaited = 0.05;       // of the time that passed
+constexpr double kUsedByOthers = 0.1;  // cores; a window of 200 ms has ticks of 0.05
 
 template <class Number>
 std::optional<Number> number_after(std::string_view text, std::string_view key, std::string_view skipped) {
@@ -82,6 +85,10 @@ std::optional<std::int64_t> waited_ns(std::string_view schedstat) {
   return error == std::errc{} ? std::optional(value) : std::nullopt;
 }
 
+bool waited_for_others(double share, const std::optional<CpuUsage>& usage, double cores) {
+  return share > kWaited && (!usage || usage->others + cores * usage->stolen > kUsedByOthers);
+}
+
 CpuCondition::CpuCondition() : CpuCondition(find_cpu_stat()) {}
 
 CpuCondition::CpuCondition(std::filesystem::path cpu_stat, const Clock& clock)
@@ -89,7 +96,9 @@ CpuCondition::CpuCondition(std::filesystem::path cpu_stat, const Clock& clock)
       cpu_stat_(std::move(cpu_stat)),
       throttled_(throttled_now()),
       waited_ns_(waited_by_all_threads()),
-      read_at_(clock.now()) {}
+      read_at_(clock.now()),
+      usage_(clock),
+      cores_(static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN))) {}
 
 std::optional<std::int64_t> CpuCondition::throttled_now() const {
   return cpu_stat_.empty() ? std::nullopt : throttled_periods(head_of(cpu_stat_));
@@ -107,7 +116,8 @@ DeviceState CpuCondition::read() {
   const std::int64_t waited = waited_by_all_threads();
   const auto read_at = clock_.now();
   const std::chrono::duration<double, std::nano> passed = read_at - read_at_;
-  if (static_cast<double>(waited - waited_ns_) > kContention * passed.count()) {
+  const double share = static_cast<double>(waited - waited_ns_) / passed.count();
+  if (waited_for_others(share, usage_.read(), cores_)) {
     state.throttle_reasons.emplace_back("cpu_contention");
   }
   waited_ns_ = waited;

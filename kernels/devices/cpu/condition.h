@@ -10,6 +10,7 @@
 
 #include "bench/clock.h"
 #include "bench/device.h"
+#include "bench/host/cpu_usage.h"
 
 namespace bench::kernels {
 
@@ -21,6 +22,11 @@ std::optional<double> cpuinfo_mhz(std::string_view cpuinfo);
 // The second field of a thread's schedstat: nanoseconds it was ready to run and had to wait for a core.
 std::optional<std::int64_t> waited_ns(std::string_view schedstat);
 
+// Whether threads that waited for a core for this share of the time waited for others: more than 5 %, while
+// others used more than a tenth of a core. Else they waited for each other: the scheduler may put two of them
+// on one core while another is free. Without a usage the wait alone decides.
+bool waited_for_others(double share, const std::optional<CpuUsage>& usage, double cores);
+
 class CpuCondition {
  public:
   CpuCondition();  // finds this process's cgroup
@@ -28,9 +34,8 @@ class CpuCondition {
   explicit CpuCondition(std::filesystem::path cpu_stat, const Clock& clock = steady_clock());
 
   // Says "cpu_quota" where the quota has run out since the last call, and "cpu_contention" where this
-  // process's threads, taken together, waited for a core for more than 5 % of the time since then: other work
-  // was on the machine, and threads that meet at a barrier all wait for the one that was held up. Below a
-  // millisecond.
+  // process's threads, taken together, waited for other processes since then: threads that meet at a barrier
+  // all wait for the one that was held up. Below a millisecond.
   DeviceState read();
 
  private:
@@ -41,6 +46,8 @@ class CpuCondition {
   std::optional<std::int64_t> throttled_;
   std::int64_t waited_ns_ = 0;
   Clock::time_point read_at_;
+  CpuUsageWatch usage_;
+  double cores_;
 };
 
 }  // namespace bench::kernels

@@ -4,10 +4,12 @@
 #include <sys/file.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cmath>
 #include <fstream>
+#include <future>
 #include <numbers>
 #include <optional>
 #include <system_error>
@@ -16,6 +18,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/host_info.h"
 #include "bench/host/user_folders.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/random.h"
@@ -74,25 +77,54 @@ double normal_quantile(double part) {
   return low;
 }
 
+void make_image(const fs::path& folder, int image, int images, SyntheticSizes sizes) {
+  const double area = sizes == SyntheticSizes::heavy ? heavy_area(image, images) : 1;
+  const auto encoded =
+      encoded_jpeg(synthetic_image(stream_seed(kSeed, static_cast<std::uint64_t>(image)), area), kQuality);
+  const fs::path path = folder / fmt::format("{:04}.jpg", image);
+  std::ofstream file(path, std::ios::binary);
+  file.write(reinterpret_cast<const char*>(encoded.data()), static_cast<std::streamsize>(encoded.size()));
+  file.close();
+  if (!file) {
+    refuse(path, "the disk may be full");
+  }
+}
+
+// A thread a core; the calling one tells the progress, and where that throws the others stop as well.
 void make(const fs::path& folder, int images, const ProgressCallback& progress, SyntheticSizes sizes) {
-  for (int i = 0; i < images; ++i) {
+  std::atomic<int> next = 0;
+  const auto make_next = [&] {
+    const int image = next++;
+    if (image < images) {
+      make_image(folder, image, images, sizes);
+    }
+    return image < images;
+  };
+  std::vector<std::future<void>> helpers;
+  for (int i = 1; i < std::min(images, host_info().usable_cores); ++i) {
+    helpers.push_back(std::async(std::launch::async, [&] {
+      while (make_next()) {
+      }
+    }));
+  }
+  const auto tell = [&](int made) {
     if (progress) {
-      progress("making synthetic images", static_cast<double>(i) / images);
+      progress("making synthetic images", static_cast<double>(made) / images);
     }
-    const double area = sizes == SyntheticSizes::heavy ? heavy_area(i, images) : 1;
-    const auto encoded =
-        encoded_jpeg(synthetic_image(stream_seed(kSeed, static_cast<std::uint64_t>(i)), area), kQuality);
-    const fs::path path = folder / fmt::format("{:04}.jpg", i);
-    std::ofstream file(path, std::ios::binary);
-    file.write(reinterpret_cast<const char*>(encoded.data()), static_cast<std::streamsize>(encoded.size()));
-    file.close();
-    if (!file) {
-      refuse(path, "the disk may be full");
+  };
+  try {
+    for (int at = next; at < images; at = next) {
+      tell(at);
+      make_next();
     }
+  } catch (...) {
+    next = images;
+    throw;
   }
-  if (progress) {
-    progress("making synthetic images", 1);
+  for (std::future<void>& helper : helpers) {
+    helper.get();
   }
+  tell(images);
 }
 
 }  // namespace

@@ -199,6 +199,15 @@ TEST(CpuCondition, ReadsHowLongAThreadWaitedForACore) {
   EXPECT_EQ(cpuinfo_mhz("processor : 0\n"), std::nullopt);
 }
 
+TEST(CpuCondition, ThreadsThatWaitForEachOtherDoNotWaitForOthers) {
+  const CpuUsage idle{.stolen = 0.01, .others = 0.03};
+  EXPECT_FALSE(waited_for_others(0.2, idle, 2));
+  EXPECT_TRUE(waited_for_others(0.2, CpuUsage{.stolen = 0, .others = 0.9}, 2));
+  EXPECT_TRUE(waited_for_others(0.2, CpuUsage{.stolen = 0.06, .others = 0}, 2));
+  EXPECT_FALSE(waited_for_others(0.04, CpuUsage{.stolen = 0, .others = 0.9}, 2));
+  EXPECT_TRUE(waited_for_others(0.2, std::nullopt, 2));
+}
+
 TEST(CpuCondition, SaysWhenTheQuotaRanOut) {
   const auto path = std::filesystem::path(::testing::TempDir()) / "bench_cpu_stat";
   const auto write = [&](int periods) {
