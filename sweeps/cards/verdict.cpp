@@ -91,7 +91,7 @@ Finding claim_batch(const CardsPoint& most, bool strong) {
   Finding finding = finding_of("cards", "ranks", {most.name});
   finding.details = {{"effective_batch", most.samples()}};
   finding.claim = fmt::format(
-      "One rank alone was not measured, so that there is no speedup [--cards 1,{0}]. Of {0} ranks {1}.",
+      "One rank alone was not measured, so that there is no speedup [--cards 1,{0}]. With {0} ranks {1}.",
       most.ranks, batch_in_words(most, strong));
   return finding;
 }
