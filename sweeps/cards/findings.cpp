@@ -291,8 +291,11 @@ std::vector<Finding> cards_findings(const ResultDocument& document, const CardsS
 void choose_cards_headlines(std::vector<Finding>& findings) {
   std::vector<std::string> names{"cards"};
   const auto named = [&](const char* name) { return std::ranges::find(findings, name, &Finding::name); };
-  if (const auto ranks = named("ranks"); ranks != findings.end() && ranks->details.contains("takes_turns")) {
-    names.emplace_back("ranks");  // a warning
+  for (const char* const name : {"limit", "ranks"}) {  // one warning of the two
+    const auto warning = named(name);
+    if (names.size() == 1 && warning != findings.end() && warning->details.contains("takes_turns")) {
+      names.emplace_back(name);
+    }
   }
   for (const Finding& finding : findings | std::views::reverse) {  // of the most ranks
     if (finding.name.starts_with("efficiency/") || finding.name.starts_with("waits/")) {
@@ -300,7 +303,9 @@ void choose_cards_headlines(std::vector<Finding>& findings) {
       break;
     }
   }
-  names.emplace_back("limit");
+  if (std::ranges::find(names, "limit") == names.end()) {
+    names.emplace_back("limit");
+  }
   // That the ranks are alike tells the least.
   const auto balance = named("balance");
   const bool alike = balance != findings.end() && !balance->claim.starts_with("Rank ");

@@ -101,11 +101,13 @@ Finding claim_limit(const CardsPoint& point, const CardsPoint& alone, const Card
   Finding finding = finding_of("limit", "share", {alone.name, point.name});
   const RankSetup& ranks = setup.ranks;
   if (ranks.takes_turns(setup.threads)) {
+    finding.details = {{"takes_turns", true}};
     finding.claim = fmt::format(
-        "Shared cores limit {} ranks: they take turns on {}, so that waiting and computing are not told "
-        "apart "
-        "[start {} ranks a host].",
-        point.ranks, ranks.cores == 1 ? "one core" : fmt::format("{} cores", ranks.cores), ranks.cores);
+        "Warning: shared cores limit {} ranks: {} of {} thread{} take turns on {}, so that waiting and "
+        "computing "
+        "are not told apart [start {} ranks a host].",
+        point.ranks, ranks.near, setup.threads, setup.threads == 1 ? "" : "s",
+        ranks.cores == 1 ? "one core" : fmt::format("{} cores", ranks.cores), ranks.cores);
     return finding;
   }
   const double lost = point.ns.value - alone.ns.value;

@@ -88,18 +88,19 @@ TEST_P(CardsSweepProgram, OneFileHasEveryRanksTimesAndThePlannedMemory) {
   EXPECT_THAT(predicted.out, HasSubstr("4 cards of batch 4"));
 }
 
-// Each of two ranks has half of the cap: 250 MiB, of which batch 4 takes 150 and batch 64 more than there is.
+// Each of two ranks has half of the cap: 120 MiB, of which batch 4 takes 100, and batch 64 more than there
+// is.
 TEST_P(CardsSweepProgram, ACapIsSharedByTheRanksOfAHostAndAPointBeyondItIsRefused) {
-  Arguments arguments = cards_run(folder_.path()) + Arguments{"--memory-cap", "500MiB", "--cards", "2"};
+  Arguments arguments = cards_run(folder_.path()) + Arguments{"--memory-cap", "240MiB", "--cards", "2"};
   *std::ranges::find(arguments, "4") = "4,64";
   const Ended ended = run_script(launch_of(GetParam(), 2) + "\"$@\"", arguments);
   ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
-  EXPECT_THAT(ended.err, HasSubstr("memory cap 250 MiB a rank"));
+  EXPECT_THAT(ended.err, HasSubstr("memory cap 120 MiB a"));
   const ResultDocument document = read_result(folder_.path() / "cards-resnet18-2-ranks-cpu.json");
   ASSERT_EQ(document.benchmarks.size(), 1U);
   ASSERT_EQ(document.unmeasured.size(), 1U);
   EXPECT_EQ(document.unmeasured.front().status, "oom");
-  EXPECT_THAT(document.unmeasured.front().reason, HasSubstr("the memory cap is 250 MiB"));
+  EXPECT_THAT(document.unmeasured.front().reason, HasSubstr("the memory cap is 120 MiB"));
   EXPECT_THAT(ended.out, HasSubstr("One rank alone was not measured"));
 }
 

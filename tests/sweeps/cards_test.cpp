@@ -510,10 +510,16 @@ TEST(CardsFindings, RanksThatTakeTurnsAreAWarningAndTheLimit) {
   const Finding& ranks = named(findings, "ranks");
   EXPECT_THAT(ranks.claim, AllOf(StartsWith("Warning: 4 ranks of 1 thread take turns on the 2 cores"),
                                  HasSubstr("[start 2 ranks a host]")));
-  EXPECT_EQ(ranks.headline, 2) << "it is printed";
   const Finding& limit = named(findings, "limit");
-  EXPECT_THAT(limit.claim, HasSubstr("Shared cores limit 4 ranks"));
+  EXPECT_THAT(limit.claim,
+              AllOf(StartsWith("Warning: shared cores limit 4 ranks: 4 of 1 thread take turns on 2 cores"),
+                    HasSubstr("[start 2 ranks a host]")));
   EXPECT_FALSE(limit.value);
+  EXPECT_EQ(limit.headline, 2) << "one warning is printed";
+  EXPECT_EQ(ranks.headline, 0);
+  ResultDocument without = made_up_steps({100, 110, 190}, 5);
+  without.benchmarks.erase(without.benchmarks.begin());
+  EXPECT_EQ(named(cards_findings(without, one_host(4, 2)), "ranks").headline, 2);
   EXPECT_THAT(named(cards_findings(made_up_steps({100, 110}, 5), one_host(2, 2)), "ranks").claim,
               Not(HasSubstr("Warning")));
 }
