@@ -223,6 +223,7 @@ TEST(CardsSweepAlone, PrintsTheCommandToTypeAndPlansADryRun) {
   EXPECT_EQ(planned.code, 0) << planned.err;
   EXPECT_THAT(planned.out,
               AllOf(HasSubstr("cards/resnet50/train/fp32/ranks:2/batch:8"), HasSubstr("nothing was run")));
+  EXPECT_THAT(run_bench({"--sweep", "cards", "--help"}).out, HasSubstr("each of n has an n-th"));
   const Ended operation = run_bench({"--sweep", "cards", "--workload", "conv2d", "--dry-run"});
   EXPECT_EQ(operation.code, 2);
   EXPECT_THAT(operation.err, HasSubstr("needs a network"));
