@@ -1,13 +1,11 @@
 #include "bench/run/rank_pulse.h"
 
 #include <arpa/inet.h>
-#include <fcntl.h>
 #include <ifaddrs.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -15,6 +13,7 @@
 #include <random>
 #include <sstream>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -53,18 +52,17 @@ std::vector<std::string> own_addresses() {
   return all;
 }
 
-// -1: none. `port`: that it has.
-int listening_socket(int& port) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+// nullopt: none. `port`: that it has.
+std::optional<FileDescriptor> listening_socket(int& port) {
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_ANY);
   socklen_t size = sizeof(address);
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (socket >= 0 && (::bind(socket, any, size) != 0 || ::listen(socket, SOMAXCONN) != 0 ||
-                      ::getsockname(socket, any, &size) != 0)) {
-    ::close(socket);
-    return -1;
+  if (::bind(socket.get(), any, size) != 0 || ::listen(socket.get(), SOMAXCONN) != 0 ||
+      ::getsockname(socket.get(), any, &size) != 0) {
+    return std::nullopt;
   }
   port = ntohs(address.sin_port);
   return socket;
@@ -94,34 +92,25 @@ std::string received_line(int socket, std::chrono::milliseconds limit) {
   return "";
 }
 
-int connected_socket(const std::string& address, int port) {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+std::optional<FileDescriptor> connected_socket(const std::string& address, int port) {
+  FileDescriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<std::uint16_t>(port));
-  if (socket < 0 || ::inet_pton(AF_INET, address.c_str(), &to.sin_addr) != 1) {
-    return socket < 0 ? -1 : (::close(socket), -1);
+  if (socket.get() < 0 || ::inet_pton(AF_INET, address.c_str(), &to.sin_addr) != 1) {
+    return std::nullopt;
   }
-  int error = 0;
+  if (::connect(socket.get(), reinterpret_cast<const sockaddr*>(&to), sizeof(to)) == 0) {
+    return socket;
+  }
+  int error = errno;
   socklen_t size = sizeof(error);
-  if (::connect(socket, reinterpret_cast<const sockaddr*>(&to), sizeof(to)) != 0 &&
-      (errno != EINPROGRESS || !is_ready(socket, POLLOUT, kToReach) ||
-       ::getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size) != 0 || error != 0)) {
-    ::close(socket);
-    return -1;
-  }
-  return socket;
+  const bool connected = error == EINPROGRESS && is_ready(socket.get(), POLLOUT, kToReach) &&
+                         ::getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &size) == 0 && error == 0;
+  return connected ? std::optional(std::move(socket)) : std::nullopt;
 }
 
 }  // namespace
-
-RankPulse::~RankPulse() {
-  for (const Peer& peer : peers_) {
-    if (peer.socket >= 0) {
-      ::close(peer.socket);
-    }
-  }
-}
 
 std::unique_ptr<RankPulse> RankPulse::connect(RankGroup& group, const std::vector<RankPlace>& places) {
   if (hosts_of(places).size() < 2) {
@@ -129,53 +118,47 @@ std::unique_ptr<RankPulse> RankPulse::connect(RankGroup& group, const std::vecto
   }
   std::unique_ptr<RankPulse> pulse(new RankPulse(group.size()));
   int port = 0;
-  const int listening = group.rank() == 0 ? listening_socket(port) : -1;
+  const auto listening = group.rank() == 0 ? listening_socket(port) : std::nullopt;
   std::random_device random;
   const std::string key = fmt::format("{:08x}{:08x}", random(), random());
   const std::string invitation =
-      texts_of(group, listening < 0 ? std::string()
-                                    : fmt::format("{} {} {}", key, port, fmt::join(own_addresses(), " ")))
+      texts_of(group, !listening ? std::string()
+                                 : fmt::format("{} {} {}", key, port, fmt::join(own_addresses(), " ")))
           .front();
-  if (listening >= 0) {
-    pulse->listen_for_all(listening, key);
-    ::close(listening);
+  if (listening) {
+    pulse->listen_for_all(*listening, key);
   } else if (group.rank() > 0 && !invitation.empty()) {
     pulse->reach_first(invitation, group.rank());
   }
   std::size_t connected = 0;
   for (const Peer& peer : pulse->peers_) {
-    connected += peer.socket >= 0 ? 1 : 0;
+    connected += peer.socket ? 1 : 0;
   }
   const std::size_t wanted = group.rank() == 0 ? pulse->peers_.size() - 1 : 1;
   const std::vector<std::string> all = texts_of(group, connected == wanted ? "connected" : "");
   return std::ranges::count(all, "") == 0 ? std::move(pulse) : nullptr;
 }
 
-void RankPulse::listen_for_all(int listening, const std::string& key) {
+void RankPulse::listen_for_all(const FileDescriptor& listening, const std::string& key) {
   const Time end = std::chrono::steady_clock::now() + kToCome;
   for (std::size_t missing = peers_.size() - 1; missing > 0;) {
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now());
-    if (left <= 0ms || !is_ready(listening, POLLIN, left)) {
+    if (left <= 0ms || !is_ready(listening.get(), POLLIN, left)) {
       return;
     }
-    const int socket = ::accept4(listening, nullptr, nullptr, SOCK_CLOEXEC);
-    std::istringstream hello(socket < 0 ? "" : received_line(socket, kToReach));
+    FileDescriptor socket(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+    std::istringstream hello(socket.get() < 0 ? "" : received_line(socket.get(), kToReach));
     std::string given;
     std::size_t rank = 0;
     if (!(hello >> given >> rank) || given != key || rank < 1 || rank >= peers_.size()) {
-      ::close(socket);
       continue;
     }
     Peer& peer = peers_[rank];
-    if (peer.socket < 0) {
-      --missing;
-    } else {
-      ::close(peer.socket);  // it gave up that one
-    }
-    peer.socket = socket;
+    missing -= peer.socket ? 0 : 1;  // a rank that comes again gave up its first connection
+    peer.socket.emplace(std::move(socket));
     peer.heard = std::chrono::steady_clock::now();
-    send_text(socket, std::string_view(&kWelcome, 1));
+    send_text(peer.socket->get(), std::string_view(&kWelcome, 1));
   }
 }
 
@@ -185,18 +168,18 @@ void RankPulse::reach_first(const std::string& invitation, int rank) {
   int port = 0;
   words >> key >> port;
   for (std::string address; words >> address;) {
-    const int socket = connected_socket(address, port);
-    if (socket < 0) {
+    auto socket = connected_socket(address, port);
+    if (!socket) {
       continue;
     }
-    send_text(socket, fmt::format("{} {}\n", key, rank));
+    send_text(socket->get(), fmt::format("{} {}\n", key, rank));
     char answer = 0;
-    if (is_ready(socket, POLLIN, kToReach) && ::recv(socket, &answer, 1, MSG_DONTWAIT) == 1 &&
+    if (is_ready(socket->get(), POLLIN, kToReach) && ::recv(socket->get(), &answer, 1, MSG_DONTWAIT) == 1 &&
         answer == kWelcome) {
-      peers_.front() = {.socket = socket, .heard = std::chrono::steady_clock::now()};
+      peers_.front().socket.emplace(*std::move(socket));
+      peers_.front().heard = std::chrono::steady_clock::now();
       return;
     }
-    ::close(socket);
   }
 }
 
@@ -205,11 +188,11 @@ void RankPulse::beat() {
   const Time now = std::chrono::steady_clock::now();
   const bool due = now - sent_ >= kEvery;
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
-    if (peers_[rank].socket < 0 || peers_[rank].gone) {
+    if (!peers_[rank].socket || peers_[rank].gone) {
       continue;
     }
     if (due) {
-      send_text(peers_[rank].socket, std::string_view(&kSign, 1));
+      send_text(peers_[rank].socket->get(), std::string_view(&kSign, 1));
     }
     hear(rank, now);
   }
@@ -220,7 +203,7 @@ void RankPulse::hear(std::size_t rank, Time now) {
   Peer& peer = peers_[rank];
   std::array<char, 1024> bytes{};
   for (;;) {
-    const ssize_t count = ::recv(peer.socket, bytes.data(), bytes.size(), MSG_DONTWAIT);
+    const ssize_t count = ::recv(peer.socket->get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
       return;
     }
@@ -245,8 +228,8 @@ void RankPulse::hear(std::size_t rank, Time now) {
 
 void RankPulse::pass_on(const std::string& text, std::size_t except) {
   for (std::size_t rank = 0; rank < peers_.size(); ++rank) {
-    if (rank != except && peers_[rank].socket >= 0 && !peers_[rank].gone) {
-      send_text(peers_[rank].socket, text + "\n");
+    if (rank != except && peers_[rank].socket && !peers_[rank].gone) {
+      send_text(peers_[rank].socket->get(), text + "\n");
     }
   }
 }
@@ -254,7 +237,7 @@ void RankPulse::pass_on(const std::string& text, std::size_t except) {
 std::optional<std::chrono::nanoseconds> RankPulse::silent_for(int rank) const {
   const std::scoped_lock lock(mutex_);
   const Peer& peer = peers_.at(static_cast<std::size_t>(rank));
-  return peer.socket < 0
+  return !peer.socket
              ? std::nullopt
              : std::optional<std::chrono::nanoseconds>(std::chrono::steady_clock::now() - peer.heard);
 }

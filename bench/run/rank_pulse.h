@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/ranks.h"
+#include "bench/run/whole_file.h"
 
 namespace bench {
 
@@ -19,7 +20,6 @@ class RankPulse {
   // of, or where one of them cannot reach the first within a few seconds.
   static std::unique_ptr<RankPulse> connect(RankGroup& group, const std::vector<RankPlace>& places);
 
-  ~RankPulse();
   RankPulse(const RankPulse&) = delete;
   RankPulse& operator=(const RankPulse&) = delete;
 
@@ -37,14 +37,14 @@ class RankPulse {
  private:
   using Time = std::chrono::steady_clock::time_point;
   struct Peer {
-    int socket = -1;
+    std::optional<FileDescriptor> socket{};
     bool gone = false;
     Time heard{};
     std::string text{};  // that has not ended
   };
 
   explicit RankPulse(int ranks) : peers_(static_cast<std::size_t>(ranks)) {}
-  void listen_for_all(int listening, const std::string& key);
+  void listen_for_all(const FileDescriptor& listening, const std::string& key);
   void reach_first(const std::string& invitation, int rank);
   void hear(std::size_t rank, Time now);
   void pass_on(const std::string& text, std::size_t except);
