@@ -166,7 +166,9 @@ TEST_P(CardsSweepProgram, LayersOverRanksHoldLessAndAnswerRightly) {
   EXPECT_EQ(std::ranges::count(document.findings, "efficiency/split:layers/ranks:2/micro-batches:4/batch:4",
                                &Finding::name),
             1);
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("slowest stage"), HasSubstr("idle a rank")));
+  EXPECT_THAT(ended.out,
+              AllOf(::testing::ContainsRegex("has the slowest stage|No stage is significantly slower"),
+                    HasSubstr("idle a rank")));
 }
 
 TEST_P(CardsSweepProgram, StagesTrainWithTheNetworksGradients) {
