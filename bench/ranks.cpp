@@ -17,6 +17,7 @@
 
 #include "bench/device.h"
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "bench/registry.h"
 
 namespace bench {
@@ -133,6 +134,11 @@ int local_rank(const std::vector<RankPlace>& places, int rank) {
       std::count_if(places.begin(), own, [&](const RankPlace& place) { return place.host == own->host; }));
 }
 
+int ranks_on_host(const std::vector<RankPlace>& places, int rank) {
+  const std::string& host = places.at(static_cast<std::size_t>(rank)).host;
+  return static_cast<int>(std::ranges::count(places, host, &RankPlace::host));
+}
+
 std::vector<std::string> hosts_of(const std::vector<RankPlace>& places) {
   std::vector<std::string> hosts;
   for (const RankPlace& place : places) {
@@ -165,6 +171,31 @@ std::optional<RankLaunch> launch_of(const LaunchVariables& environment) {
 
 std::optional<RankLaunch> current_launch() {
   return launch_of([](const char* name) { return std::getenv(name); });
+}
+
+void require_whole_launch(const LaunchVariables& environment) {
+  if (const auto launch = launch_of(environment); launch && launch->size > 1) {
+    return;
+  }
+  for (const auto& engine : registry<RankEngine>().entries()) {
+    const std::string& rank = engine->rank_variable;
+    const std::string& size = engine->size_variable;
+    const char* const given_rank = environment(rank.c_str());
+    const char* const given_size = environment(size.c_str());
+    if ((given_rank == nullptr && given_size == nullptr) || launch_by(environment, rank, size, {})) {
+      continue;
+    }
+    const std::string given =
+        given_rank == nullptr ? fmt::format("{}: {} was given without {}", size, quote(given_size), rank)
+        : given_size == nullptr
+            ? fmt::format("{}: {} was given without {}", rank, quote(given_rank), size)
+            : fmt::format("{}: {} was given with {} {}", rank, quote(given_rank), size, quote(given_size));
+    throw UsageError(
+        fmt::format("{}; accepted: both, the rank from 0 to one less than the size, as {} sets them; start "
+                    "the ranks with it, or "
+                    "unset both variables",
+                    given, engine->launcher));
+  }
 }
 
 std::unique_ptr<RankGroup> device_group(RankGroup& control, Device& device) {

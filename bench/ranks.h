@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -100,6 +101,11 @@ class RankGroup {
   virtual void expect_long_wait(bool /*expected*/) {}
   // From now on ranks may end: called before they are told to.
   virtual void expect_ends() {}
+  // Where this rank cannot go on while the others wait for it within a step. A group that is watched ends the
+  // process, so that the others see that it is gone.
+  virtual void end_alone(const std::string& why) { throw RanksLost(why); }
+  // Versions of the libraries by which it exchanges data: {"mpi", "Open MPI v4.1.4"}.
+  virtual std::map<std::string, std::string> software() const { return {}; }
 };
 
 // Every rank calls it before it ends.
@@ -118,6 +124,8 @@ struct RankPlace {
 std::vector<RankPlace> places_of(RankGroup& group);
 // How many ranks before this one are on its host.
 int local_rank(const std::vector<RankPlace>& places, int rank);
+// How many ranks are on its host, itself among them.
+int ranks_on_host(const std::vector<RankPlace>& places, int rank);
 // Hosts, each once, in the order of their first rank.
 std::vector<std::string> hosts_of(const std::vector<RankPlace>& places);
 
@@ -163,6 +171,9 @@ using LaunchVariables = std::function<const char*(const char* name)>;
 std::optional<RankLaunch> launch_of(const LaunchVariables& environment);
 // Of this process.
 std::optional<RankLaunch> current_launch();
+// Throws UsageError naming variables that a launcher sets where they are incomplete or wrong, as those are
+// that another run left behind, and no other launcher started several ranks.
+void require_whole_launch(const LaunchVariables& environment);
 
 // Throws UsageError where no engine fits the launcher, and where the engine sees another number of ranks.
 std::unique_ptr<RankGroup> join_launched(const RankLaunch& launch, std::chrono::nanoseconds timeout);

@@ -38,12 +38,12 @@ struct SweepRequest {
   std::set<std::string> given_options;               // of the workload, by name: on the command line
   std::map<std::string, std::string> sweep_options;  // every option of the sweep
   std::set<std::string> given_sweep_options;         // by name: on the command line
-  std::vector<std::int64_t> memory_caps;             // bytes, growing; at least one
+  std::vector<std::int64_t> memory_caps;  // bytes, growing; at least one; of a sweep over ranks this rank's
   std::uint64_t seed = 1;
   std::string label;  // of the result file: the workload's name, "all", or what the sweep calls it
-  // Of a sweep over ranks; nullptr where no launcher started several, which only a dry run allows.
+  // Of a sweep over ranks that is measured; nullptr where it is only planned.
   RankGroup* ranks = nullptr;
-  std::vector<RankPlace> places;            // of each rank
+  std::vector<RankPlace> places;            // of each rank; of a dry run without a launcher two on one host
   std::vector<std::int64_t> joining_bytes;  // by which each grew as it joined; empty: not known
 
   std::int64_t largest_cap() const { return memory_caps.back(); }

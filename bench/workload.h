@@ -108,6 +108,8 @@ class Workload {
   virtual Work work() const = 0;
   // Chosen by a library or by autotuning: final once a step has run.
   virtual Algorithms algorithms() const { return {}; }
+  // Of a step that ranks do together: what each has allocated at its peak, by rank.
+  virtual std::vector<MemoryByCategory> memory_of_ranks() const { return {}; }
   // Of a training step of one card, for a prediction of several; takes a few steps.
   virtual std::optional<GradientTimeline> gradient_timeline() { return std::nullopt; }
 };

@@ -6,17 +6,15 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/result_file.h"
 #include "bench/sweep.h"
 #include "sweeps/cards/findings.h"
 #include "sweeps/cards/library_memory.h"
+#include "sweeps/cards/options.h"
 #include "sweeps/cards/planned.h"
 #include "sweeps/cards/workload.h"
 #include "sweeps/ranks/setup.h"
@@ -25,183 +23,6 @@
 
 namespace bench::sweeps {
 namespace {
-
-constexpr std::int64_t kDefaultBatch = 8;
-
-bool is_strong(const SweepRequest& request) {
-  return parse_words("--scaling", request.sweep_options.at("scaling"), {"weak", "strong"}) ==
-         std::vector<std::string>{"strong"};
-}
-
-bool is_split(const SweepRequest& request) {
-  return parse_words("--split", request.sweep_options.at("split"), {"none", "layers"}) ==
-         std::vector<std::string>{"layers"};
-}
-
-bool shards_optimizer(const SweepRequest& request) {
-  return parse_words("--shard", request.sweep_options.at("shard"), {"none", "optimizer"}) ==
-         std::vector<std::string>{"optimizer"};
-}
-
-std::string balance_in(const SweepRequest& request) {
-  return parse_words("--balance", request.sweep_options.at("balance"), {"compute", "memory"}).front();
-}
-
-// Powers of two up to the ranks that were started, and that number.
-std::vector<std::int64_t> counts_in(const SweepRequest& request) {
-  const auto started = static_cast<std::int64_t>(places_in(request).size());
-  const std::string& given = request.sweep_options.at("cards");
-  std::vector<std::int64_t> counts;
-  if (given != "auto") {
-    counts = parse_axis("--cards", given);
-    if (counts.back() > started) {
-      throw UsageError(fmt::format("--cards: {} was given; accepted: up to {}, the ranks that were started",
-                                   quote(given), started));
-    }
-    return counts;
-  }
-  for (std::int64_t count = 1; count < started; count *= 2) {
-    counts.push_back(count);
-  }
-  counts.push_back(started);
-  return counts;
-}
-
-std::int64_t bucket_in(const SweepRequest& request) {
-  constexpr std::int64_t kMost = std::int64_t{8} << 30;  // that an MPI sends at a time
-  const std::int64_t bytes = parse_bytes("--bucket", request.sweep_options.at("bucket"));
-  if (bytes < 1 || bytes > kMost) {
-    throw UsageError(fmt::format("--bucket: {} was given; accepted: 1B to {}",
-                                 quote(request.sweep_options.at("bucket")), format_bytes(kMost)));
-  }
-  return bytes;
-}
-
-std::string modes_in_words(const SweepRequest& request) {
-  return quote(fmt::format("{}", fmt::join(request.modes, ",")));
-}
-
-void require_trainable(const SweepRequest& request) {
-  const WorkloadType& type = *request.workload;
-  if (std::ranges::find(type.modes, "train") == type.modes.end() || type.kind != "network") {
-    const auto lacks = type.missing_modes.find("train");
-    throw UsageError(fmt::format("--workload: {} cannot be trained{}; --sweep cards needs a network that can",
-                                 quote(type.name),
-                                 lacks == type.missing_modes.end() ? "" : ": " + lacks->second));
-  }
-}
-
-void require_training(const SweepRequest& request) {
-  require_trainable(request);
-  if (request.modes != std::vector<std::string>{"train"}) {
-    throw UsageError(
-        fmt::format("--mode: {} was given; accepted by --sweep cards: train, and infer with --split layers",
-                    modes_in_words(request)));
-  }
-  if (const auto launch = request.workload_options.find("launch");
-      launch != request.workload_options.end() && launch->second != std::vector<std::string>{"stream"}) {
-    throw UsageError(fmt::format("--launch: {} was given; accepted by --sweep cards: stream",
-                                 quote(fmt::format("{}", fmt::join(launch->second, ",")))));
-  }
-  for (const char* option : {"micro-batches", "balance"}) {
-    if (request.given_sweep_options.contains(option)) {
-      throw UsageError(fmt::format("--{}: {} was given, but belongs to --split layers", option,
-                                   quote(request.sweep_options.at(option))));
-    }
-  }
-}
-
-// A batch through stages is one of all ranks.
-void require_stages(const SweepRequest& request) {
-  if (request.workload->kind != "network") {
-    throw UsageError(fmt::format("--workload: {} has no layers; --split layers needs a network",
-                                 quote(request.workload->name)));
-  }
-  if (shards_optimizer(request)) {
-    throw UsageError("--shard: 'optimizer' was given with --split layers; give one of the two");
-  }
-  if (request.modes == std::vector<std::string>{"train"}) {
-    require_trainable(request);
-  } else if (request.modes != std::vector<std::string>{"infer"}) {
-    throw UsageError(fmt::format("--mode: {} was given; accepted with --split layers: train or infer",
-                                 modes_in_words(request)));
-  } else if (balance_in(request) != "compute") {
-    throw UsageError("--balance: 'memory' was given, but belongs to --mode train");
-  }
-  if (request.given_sweep_options.contains("scaling") && !is_strong(request)) {
-    throw UsageError(
-        "--scaling: 'weak' was given; accepted with --split layers: strong, --batch is of all ranks");
-  }
-}
-
-// The points' specs but for ranks and batch. Throws UsageError.
-WorkloadSpec spec_in(const SweepRequest& request) {
-  WorkloadSpec spec;
-  spec.mode = request.modes.front();
-  spec.seed = request.seed;
-  for (const auto& [name, values] : option_values(request, spec.mode)) {
-    spec.options[name] = values.front();
-  }
-  if (!request.dtypes.empty() && request.dtypes != std::vector{Dtype::fp32}) {
-    throw UsageError("--dtype: accepted by --sweep cards: fp32, in which ranks add up gradients");
-  }
-  return spec;
-}
-
-std::vector<std::int64_t> batches_in(const SweepRequest& request) {
-  return request.batches.empty() ? std::vector{kDefaultBatch} : request.batches;
-}
-
-std::vector<WorkloadSpec> stage_specs(const SweepRequest& request) {
-  require_stages(request);
-  WorkloadSpec spec = spec_in(request);
-  const auto micro_batches = parse_axis("--micro-batches", request.sweep_options.at("micro-batches"));
-  std::vector<WorkloadSpec> specs;
-  for (const std::int64_t count : counts_in(request)) {
-    for (const std::int64_t batch : batches_in(request)) {
-      spec.ranks = static_cast<int>(count);
-      spec.batch = batch;
-      if (count == 1) {
-        specs.push_back(spec);
-        continue;
-      }
-      for (const std::int64_t parts : micro_batches) {
-        specs.push_back(spec);
-        split_layers(specs.back(), parts, balance_in(request));
-      }
-    }
-  }
-  return specs;
-}
-
-// With strong scaling each with its share of the batch.
-std::vector<WorkloadSpec> training_specs(const SweepRequest& request) {
-  require_training(request);
-  WorkloadSpec spec = spec_in(request);
-  spec.bucket = bucket_in(request);
-  const bool strong = is_strong(request);
-  const bool shard = shards_optimizer(request);
-  std::vector<WorkloadSpec> specs;
-  for (const std::int64_t count : counts_in(request)) {
-    for (const std::int64_t batch : batches_in(request)) {
-      if (strong && batch % count != 0) {
-        throw UsageError(
-            fmt::format("--batch: {} was given, which {} ranks cannot share; accepted with --scaling strong: "
-                        "multiples of every number of ranks",
-                        batch, count));
-      }
-      spec.ranks = static_cast<int>(count);
-      spec.shard_optimizer = shard && count > 1;
-      spec.batch = strong ? batch / count : batch;
-      specs.push_back(spec);
-    }
-  }
-  return specs;
-}
-
-std::vector<WorkloadSpec> specs_in(const SweepRequest& request) {
-  return is_split(request) ? stage_specs(request) : training_specs(request);
-}
 
 // "cards/resnet50/train/fp32/ranks:2".
 std::string series_of(const std::string& workload, const WorkloadSpec& spec, const CardsParams& params) {
@@ -218,21 +39,45 @@ int threads_of(const RankSetup& setup) {
   return std::max(1, setup.cores / std::max(1, setup.near));
 }
 
-// What the library of the ranks is asked to sum, to see what it allocates; stages sum nothing.
-std::int64_t summed_in(const SweepRequest& request) {
+// What the library of the ranks is asked to sum, to see what it allocates: a bucket, all gradients where they
+// are less, and 64 MiB at most. Stages sum nothing. The same on every rank.
+std::int64_t summed_in(const SweepRequest& request, Device& device) {
+  const std::vector<WorkloadSpec> specs = specs_in(request);
+  const auto several = std::ranges::find_if(specs, [](const WorkloadSpec& spec) { return spec.ranks > 1; });
+  if (is_split(request) || several == specs.end()) {
+    return 0;
+  }
   constexpr std::int64_t kMost = std::int64_t{64} << 20;
-  return is_split(request) ? 0 : std::min(bucket_in(request), kMost);
+  const std::int64_t bytes = std::min(bucket_in(request), kMost);
+  try {
+    const MemoryPlan plan = request.workload->configure(*several)->plan(device);
+    const std::int64_t gradients = plan.at_peak[MemoryCategory::gradients];
+    return gradients > 0 ? std::min(bytes, gradients) : bytes;
+  } catch (const OutOfMemory&) {
+    return bytes;
+  } catch (const Unsupported&) {
+    return bytes;
+  }
 }
 
 // The point behind the plan's last is library_part().
-std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device) {
+std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device, std::int64_t summed) {
   const std::vector<WorkloadSpec> specs = specs_in(request);
-  const RankTeam::Make make = rank_parts_of(*request.workload, specs, device, threads_of(setup_of(request)));
+  const RankTeam::Parts points =
+      rank_parts_of(*request.workload, specs, device, threads_of(setup_of(request)));
   return std::make_shared<RankTeam>(
       *request.ranks,
-      [make, &device, count = specs.size(), bytes = summed_in(request)](RankGroup& ranks, std::size_t point) {
-        return point == count ? library_part(ranks, device, bytes) : make(ranks, point);
-      });
+      RankTeam::Parts{.plan =
+                          [plan = points.plan, &device, count = specs.size(), summed](RankGroup& ranks,
+                                                                                      std::size_t point) {
+                            return point == count ? RankNeed{.planned = summed, .cap = device.memory().cap()}
+                                                  : plan(ranks, point);
+                          },
+                      .make =
+                          [make = points.make, &device, count = specs.size(), summed](RankGroup& ranks,
+                                                                                      std::size_t point) {
+                            return point == count ? library_part(ranks, device, summed) : make(ranks, point);
+                          }});
 }
 
 // A result of the workers sweep.
@@ -285,7 +130,7 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
     point.series = series_of(type.name, spec, parsed);
     point.name = fmt::format("{}/batch:{}", point.series, spec.batch);
     point.workload = std::make_shared<ConfiguredCards>(type, spec, index, team);
-    point.oversubscribes_cores = setup.ranks.near * setup.threads > setup.ranks.cores;
+    point.oversubscribes_cores = setup.ranks.takes_turns(setup.threads);
     plan.points.push_back(std::move(point));
   }
   plan.axes = {
@@ -312,7 +157,8 @@ class CardsSweep final : public Sweep {
     setup_.strong = setup_.split_layers || is_strong(request);
     setup_.loader = loader_in(request);
     if (request.ranks != nullptr) {
-      team_ = team_of(request, device);
+      summed_ = summed_in(request, device);
+      team_ = team_of(request, device, summed_);
     }
     plan_ = plan_of(request, setup_, team_);
   }
@@ -323,8 +169,8 @@ class CardsSweep final : public Sweep {
       const std::vector<std::int64_t> joining = study.device.host_accessible()
                                                     ? study.request.joining_bytes
                                                     : std::vector<std::int64_t>(study.request.places.size());
-      setup_.library =
-          measure_library(*team_, specs_in(study.request).size(), summed_in(study.request), joining);
+      study.report("measuring the memory of the ranks' library");
+      setup_.library = measure_library(*team_, specs_in(study.request).size(), summed_, joining);
     }
   }
 
@@ -357,12 +203,13 @@ class CardsSweep final : public Sweep {
 
  private:
   CardsSetup setup_;
+  std::int64_t summed_ = 0;  // bytes, by which the library's memory is measured
   std::shared_ptr<RankTeam> team_;
   SweepPlan plan_;
 };
 
 void serve(const SweepRequest& request, Device& device) {
-  team_of(request, device)->serve();
+  team_of(request, device, summed_in(request, device))->serve();
 }
 
 std::vector<std::string> one(const char* word) {
@@ -401,12 +248,13 @@ const Registration<SweepType> registered{SweepType{
                  }},
                 {"loader", "none", "a result of bench --sweep workers: whether loading feeds all ranks", "",
                  [] { return one("FILE"); }},
-                {"rank-timeout", "60s", "end where a rank does not answer for so long", "",
+                {"rank-timeout", "60s",
+                 "end where a rank does not answer for so long, or three times the longest step", "",
                  [] { return one("TIME"); }}},
     .serve = serve,
     .complete =
         [](SweepRequest& request) {
-          request.label = fmt::format("{}-{}-ranks", request.label, places_in(request).size());
+          request.label = fmt::format("{}-{}-ranks", request.label, request.places.size());
         },
     .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
       return std::make_unique<CardsSweep>(request, device);

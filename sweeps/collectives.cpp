@@ -39,7 +39,7 @@ std::vector<std::int64_t> sizes_in(const SweepRequest& request) {
 
 // Send-receive: rank 0 with the next rank on its host, and with the first one on another.
 std::vector<CollectiveParams> kinds_in(const SweepRequest& request) {
-  const std::vector<RankPlace> places = places_in(request);
+  const std::vector<RankPlace>& places = request.places;
   const int ranks = static_cast<int>(places.size());
   std::vector<std::string> accepted;
   for (const Operation operation : kOperations) {
@@ -91,7 +91,7 @@ SweepPlan plan_of(const SweepRequest& request, const RankSetup& setup) {
       point.spec.mode = name_of(params.operation);
       point.spec.batch = params.bytes;
       point.spec.seed = request.seed;
-      point.oversubscribes_cores = setup.near > setup.cores;
+      point.oversubscribes_cores = setup.takes_turns(1);
       plan.points.push_back(std::move(point));
     }
   }
@@ -108,11 +108,16 @@ std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device, c
   for (const SweepPoint& point : plan.points) {
     all.push_back(*params_as<CollectiveParams>(point));
   }
-  return std::make_shared<RankTeam>(
-      *request.ranks,
-      [all, seed = request.seed, &device, &clock = request.clock](RankGroup& ranks, std::size_t point) {
-        return std::make_unique<Exchange>(all.at(point), seed, ranks, device, clock);
-      });
+  const auto need = [all, &device](RankGroup&, std::size_t point) -> RankNeed {
+    const CollectiveParams& params = all.at(point);
+    return {.planned = buffer_bytes(params.operation, params.bytes, params.ranks),
+            .cap = device.memory().cap()};
+  };
+  const auto make = [all, seed = request.seed, &device, &clock = request.clock](RankGroup& ranks,
+                                                                                std::size_t point) {
+    return std::make_unique<Exchange>(all.at(point), seed, ranks, device, clock);
+  };
+  return std::make_shared<RankTeam>(*request.ranks, RankTeam::Parts{.plan = need, .make = make});
 }
 
 class CollectivesSweep final : public Sweep {
@@ -167,7 +172,7 @@ const Registration<SweepType> registered{
               .complete =
                   [](SweepRequest& request) {
                     request.workload_options.clear();
-                    request.label = fmt::format("{}-ranks", places_in(request).size());
+                    request.label = fmt::format("{}-ranks", request.places.size());
                   },
               .make = [](const SweepRequest& request, Device& device) -> std::unique_ptr<Sweep> {
                 return std::make_unique<CollectivesSweep>(request, device);

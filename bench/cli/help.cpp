@@ -161,6 +161,10 @@ std::string help_of(const SweepType& sweep, bool verbose) {
     text += wrap("--mode, --memory-cap and a workload's options take several values, separated by commas.",
                  width(), 0);
   }
+  if (sweep.serve) {
+    text += wrap("--memory-cap is of a host's ranks together on the CPU: each of n has an n-th of it.",
+                 width(), 0);
+  }
   if (!sweep.options.empty()) {
     text += fmt::format("\nOptions of {}\n", sweep.name);
   }

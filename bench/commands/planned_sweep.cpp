@@ -94,10 +94,11 @@ void PlannedSweep::refuse_cap_below_fixed_part() {
   }
   if (least != nullptr) {
     throw UsageError(
-        fmt::format("--memory-cap: {} ({} B) was given, but the fixed part of {}, its {}, alone takes {} ({} "
-                    "B); give more",
-                    format_bytes(request_.largest_cap()), request_.largest_cap(), request_.label,
-                    fixed_part_in_words(*least), format_bytes(least->fixed_part()), least->fixed_part()));
+        fmt::format("--memory-cap: {} ({} B){} was given, but the fixed part of {}, its {}, alone takes {} "
+                    "({} B); give more",
+                    format_bytes(request_.largest_cap()), request_.largest_cap(),
+                    request_.places.empty() ? "" : " a rank", request_.label, fixed_part_in_words(*least),
+                    format_bytes(least->fixed_part()), least->fixed_part()));
   }
 }
 

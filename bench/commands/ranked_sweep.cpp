@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <string>
@@ -86,8 +87,9 @@ std::unique_ptr<WatchedRanks> watched(std::unique_ptr<RankGroup> joined, RankWat
                                       const std::optional<std::int64_t>& held = std::nullopt) {
   std::vector<RankPlace> places = places_of(*joined);
   std::vector<std::int64_t> grown = growth_of(*joined, held);
+  std::unique_ptr<RankPulse> pulse = RankPulse::connect(*joined, places);
   return std::make_unique<WatchedRanks>(std::move(joined), std::move(places), std::move(settings),
-                                        std::move(grown));
+                                        std::move(grown), std::move(pulse));
 }
 
 void require_alike(RankGroup& ranks, const std::vector<std::string>& arguments) {
@@ -159,6 +161,9 @@ Options parse_rank_options(int argc, const char* const* argv) {
           fmt::format("--sweep {}: {} started {} processes, which would write one file; start one",
                       sweep->name, launch->launcher, launch->size));
     }
+    if (sweep != nullptr && sweep->serve && options.text.empty()) {
+      require_whole_launch([](const char* name) { return std::getenv(name); });
+    }
     watch_settings(options);
     return options;
   } catch (const UsageError&) {
@@ -171,7 +176,7 @@ Options parse_rank_options(int argc, const char* const* argv) {
 
 std::optional<ExitCode> run_on_own_ranks(const Options& options, const std::vector<std::string>& argv) {
   const SweepType& sweep = *registry<SweepType>().find(options.sweep);
-  if (!sweep.serve || launch_of_several() || options.dry_run || options.benchmark.list_tests) {
+  if (!sweep.serve || launch_of_several() || only_plans(options)) {
     return std::nullopt;
   }
   const std::size_t devices = devices_to_share(options.device).size();
@@ -183,7 +188,9 @@ std::unique_ptr<Device> open_rank_device(const Options& options, WatchedRanks* r
     return open_asked_device(options);
   }
   std::unique_ptr<Device> device = open_asked_device(options_of_rank(options, *ranks));
-  ranks->use_device(*device);
+  if (!only_plans(options)) {
+    ranks->use_device(*device);
+  }
   return device;
 }
 
@@ -195,7 +202,7 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
   }
   const std::optional<RankLaunch> launch = launch_of_several();
   if (!launch) {
-    if (options.dry_run || options.benchmark.list_tests) {
+    if (only_plans(options)) {
       return nullptr;
     }
     if (devices_to_share(options.device).empty()) {
@@ -216,13 +223,20 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
     request.ranks = nullptr;  // it is only planned
     sweep.make(request, *device);
   });
+  if (only_plans(options)) {
+    end_together(*ranks);
+  }
   return ranks;
 }
 
 void serve_first_rank(const Options& options, WatchedRanks& ranks, const Clock& clock) {
+  if (only_plans(options)) {
+    return;
+  }
   const SweepType& sweep = *registry<SweepType>().find(options.sweep);
   const std::unique_ptr<Device> device = open_rank_device(options, &ranks);
   const SweepRequest request = make_request(options, sweep, *device, clock, &ranks);
+  device->memory().set_cap(request.largest_cap());
   sweep.serve(request, *device);
 }
 

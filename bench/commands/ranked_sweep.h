@@ -32,7 +32,7 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
 // the last of them. Throws UsageError, and with ranks the same on each.
 std::unique_ptr<Device> open_rank_device(const Options& options, WatchedRanks* ranks);
 
-// Returns when the first rank's sweep has ended.
+// Returns when the first rank's sweep has ended; at once where it is only planned.
 void serve_first_rank(const Options& options, WatchedRanks& ranks, const Clock& clock);
 
 }  // namespace bench

@@ -102,6 +102,10 @@ void refuse_options_of_measuring(const Options& options) {
 
 }  // namespace
 
+bool only_plans(const Options& options) {
+  return options.dry_run || options.benchmark.list_tests;
+}
+
 std::optional<std::filesystem::path> choices_file() {
   const std::optional<std::filesystem::path> folder = cache_folder();
   return folder ? std::optional(*folder / "autotune.json") : std::nullopt;
@@ -162,9 +166,11 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
                           const Clock& clock, WatchedRanks* ranks) {
   SweepRequest request(clock);
   if (ranks != nullptr) {
-    request.ranks = ranks;
+    request.ranks = only_plans(options) ? nullptr : ranks;
     request.places = ranks->places();
     request.joining_bytes = ranks->joining_bytes();
+  } else if (sweep.serve) {
+    request.places.resize(2);  // two ranks on this host are planned
   }
   const bool of_file = options.file_workload != nullptr;
   request.workload = of_file ? options.file_workload.get()
@@ -193,6 +199,11 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
     throw UsageError(fmt::format("--memory-cap: {} was given, but {} holds {}; give less",
                                  format_bytes(request.largest_cap()), device.info().id,
                                  format_bytes(device.info().available_bytes)));
+  }
+  if (sweep.serve && device.host_accessible()) {  // the ranks of a host share its memory
+    for (std::int64_t& cap : request.memory_caps) {
+      cap /= ranks_on_host(request.places, ranks == nullptr ? 0 : ranks->rank());
+    }
   }
   request.label = request.workloads.size() == 1 ? request.workload->name : "all";
   if (sweep.complete) {
@@ -225,6 +236,9 @@ ResultDocument start_document(const SweepType& sweep, const SweepRequest& reques
   const bool one_workload = request.workloads.size() == 1;
   ResultDocument document;
   document.context = make_context(device.info(), host_info(), argv, options.seed);
+  if (request.ranks != nullptr) {
+    document.context.software.merge(request.ranks->software());
+  }
   begin_session(document, system_state());
   document.context.workload_file = request.workload->file;
   document.sweep.name = sweep.name;

@@ -17,6 +17,9 @@
 
 namespace bench {
 
+// A dry run, or a list of the points: nothing is measured.
+bool only_plans(const Options& options);
+
 // Where a device keeps autotuning's choices: a file in the user's cache folder; nullopt where there is none.
 std::optional<std::filesystem::path> choices_file();
 
@@ -33,7 +36,8 @@ std::unique_ptr<Device> open_device(const std::string& id,
 std::unique_ptr<Device> open_asked_device(const Options& options);
 
 // Defaults filled in: the sweep's where it has one, else the workload's; the memory cap is 80 % of what is
-// free on the device, all of it where the device is not here. Throws UsageError for an option of a mode that
+// free on the device, all of it where the device is not here. Ranks that share a host's memory share the cap.
+// Throws UsageError for an option of a mode that
 // is not asked for.
 SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
                           const Clock& clock, WatchedRanks* ranks = nullptr);

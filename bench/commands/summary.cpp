@@ -32,8 +32,9 @@ void print_start(const Options& options, const SweepRequest& request, const Devi
           : fmt::format("predicted for {}{}; nothing is run", name_of(device.model()->framework()),
                         device.info().details.contains(kCastDetail) ? cast_in_words("whole") : "");
   std::cerr << wrap(
-      fmt::format("bench --sweep {}: {} on {} ({}), memory cap {}, {}", options.sweep, request.label,
-                  device.info().id, device.info().name, format_bytes(request.largest_cap()), last),
+      fmt::format("bench --sweep {}: {} on {} ({}), memory cap {}{}, {}", options.sweep, request.label,
+                  device.info().id, device.info().name, format_bytes(request.largest_cap()),
+                  request.places.empty() ? "" : " a rank", last),
       terminal_width(STDERR_FILENO), 2);
   print_workload_file(request);
 }

@@ -53,18 +53,22 @@ ExitCode interrupted_while_planning() {
 // Keeps the file and the progress line up to date while points run.
 class LiveOutput : public RunObserver {
  public:
-  LiveOutput(ResultFile& file, Progress& bar) : file_(file), bar_(bar) {}
+  LiveOutput(ResultFile& file, Progress& bar, WatchedRanks* ranks) : file_(file), bar_(bar), ranks_(ranks) {}
   void progress(const RunProgress& now) override { bar_.update(now); }
   // Where nothing was measured or refused yet, an earlier result stays in its place.
   void changed(const ResultDocument& document) override {
     if (!document.benchmarks.empty() || !document.unmeasured.empty()) {
       file_.write(document);
+      if (ranks_ != nullptr) {
+        ranks_->note_saved(file_.path().string());
+      }
     }
   }
 
  private:
   ResultFile& file_;
   Progress& bar_;
+  WatchedRanks* ranks_;  // nullptr: one process alone
 };
 
 class SweepRun {
@@ -76,6 +80,7 @@ class SweepRun {
         continued_(continued),
         budget_(clock, continued ? continued->started : clock.now(), options.time_budget),
         type_(*registry<SweepType>().find(options.sweep)),
+        ranks_(ranks),
         device_(open_rank_device(options, ranks)),
         request_(make_request(options, type_, *device_, clock, ranks)),
         sweep_(type_.make(request_, *device_)),
@@ -258,7 +263,7 @@ class SweepRun {
 
   void measure_points() {
     Progress bar(std::cerr, can_redraw(STDERR_FILENO), terminal_width(STDERR_FILENO));
-    LiveOutput live(file_, bar);
+    LiveOutput live(file_, bar, ranks_);
     const auto save = [&] {
       conclude(*sweep_, document_);
       live.changed(document_);
@@ -331,6 +336,7 @@ class SweepRun {
   std::optional<Continuation> continued_;
   RunBudget budget_;  // from before the device is opened
   const SweepType& type_;
+  WatchedRanks* ranks_;
   std::unique_ptr<Device> device_;
   SweepRequest request_;
   std::unique_ptr<Sweep> sweep_;

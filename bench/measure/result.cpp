@@ -32,6 +32,12 @@ void members(auto& io, Of<SampleStats> auto& stats) {
   io.maybe("effective_rounds", stats.effective_rounds, check::not_negative);
 }
 
+void members(auto& io, Of<MemoryByCategory> auto& bytes) {
+  for (const MemoryCategory category : kMemoryCategories) {
+    io(name_of(category), bytes[category], check::bytes);
+  }
+}
+
 void members(auto& io, Of<PointMemory> auto& memory) {
   for (const MemoryCategory category : kMemoryCategories) {
     io(name_of(category), memory.by_category[category],
@@ -40,6 +46,7 @@ void members(auto& io, Of<PointMemory> auto& memory) {
   io("peak_predicted", memory.peak_predicted, check::bytes);
   io("peak_measured", memory.peak_measured, check::bytes);
   io("driver_used", memory.driver_used, check::signed_bytes);
+  io.unless_empty("by_rank", memory.by_rank);
 }
 
 void members(auto& io, Of<Validity> auto& validity) {

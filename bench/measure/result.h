@@ -68,8 +68,9 @@ struct SampleStats {
 struct PointMemory {
   MemoryByCategory by_category;  // bytes at the tracked peak; `other` is what the driver saw beyond it
   std::int64_t peak_predicted = 0;
-  std::int64_t peak_measured = 0;  // tracked
-  std::int64_t driver_used = 0;    // growth the operating system or driver saw
+  std::int64_t peak_measured = 0;           // tracked
+  std::int64_t driver_used = 0;             // growth the operating system or driver saw
+  std::vector<MemoryByCategory> by_rank{};  // tracked; the fields above are the first rank's
 };
 
 // Figures of a point's memory plan in addition to its peak, in bytes; see MemoryPlan.

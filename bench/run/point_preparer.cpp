@@ -110,7 +110,8 @@ std::optional<Refusal> PointPreparer::ended_before(const SweepPoint& point) cons
 }
 
 std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& point,
-                                                            const std::vector<PointCost>& ready) {
+                                                            const std::vector<PointCost>& ready,
+                                                            const Report& report) {
   Series& series = series_[point.series];
   try {
     if (const auto reason = point.workload->unsupported(device_)) {
@@ -119,11 +120,16 @@ std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& po
       series.end =
           Refusal{"skipped", fmt::format("{} has no room left; give a larger --time-budget", budget_.name())};
     } else {
+      report("planning");
       const MemoryPlan plan = point.workload->plan(device_);
       stop_if_interrupted("it was planned");
       series.end = refuse(point, series, plan, ready);
       if (!series.end) {
-        return make(point, series, plan);
+        auto outcome = make(point, series, plan, report);
+        if (const auto* const refusal = std::get_if<Refusal>(&outcome)) {
+          series.end = *refusal;
+        }
+        return outcome;
       }
     }
   } catch (const OutOfMemory& error) {
@@ -241,10 +247,11 @@ void PointPreparer::settle_libraries(const SweepPoint& point) {
   }
 }
 
-PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const MemoryPlan& plan) {
+std::variant<PreparedPoint, Refusal> PointPreparer::make(const SweepPoint& point, Series& series,
+                                                         const MemoryPlan& plan, const Report& report) {
   const Clock::time_point start = clock_.now();
   try {
-    PreparedPoint prepared = made(point, series, plan);
+    auto prepared = made(point, series, plan, report);
     series.preparation_ns = clock_.since_ns(start);
     remember_preparation(point, series.preparation_ns);
     return prepared;
@@ -254,12 +261,21 @@ PreparedPoint PointPreparer::make(const SweepPoint& point, Series& series, const
   }
 }
 
-PreparedPoint PointPreparer::made(const SweepPoint& point, Series& series, const MemoryPlan& plan) {
+std::variant<PreparedPoint, Refusal> PointPreparer::made(const SweepPoint& point, Series& series,
+                                                         const MemoryPlan& plan, const Report& report) {
+  report("preparing");
+  const bool is_first = preparations_ns_.empty();  // a run without a figure answers nothing
   if (plan.library > 0) {
     settle_libraries(point);
   }
   PreparedPoint prepared{.made = make_warm(point, device_, clock_, MeasureMemory::yes), .entry = {}};
   Workload& workload = *prepared.made.workload;
+  if (budget_.left_ns() <= 0 && !is_first) {  // verifying takes several steps, and timing would not follow
+    return Refusal{"skipped",
+                   fmt::format("{} ended while it was prepared, before timing; give a larger --time-budget",
+                               budget_.name())};
+  }
+  report("verifying");
   // After the memory was measured: the reference implementation allocates too.
   const Verification verification = workload.verify();
   if (verification.failed()) {
@@ -275,6 +291,7 @@ PreparedPoint PointPreparer::made(const SweepPoint& point, Series& series, const
   entry.plan = planned_memory(plan);
   entry.memory = prepared.made.memory;
   entry.memory.peak_predicted = plan.peak;
+  entry.memory.by_rank = workload.memory_of_ranks();
   entry.verification = verification;
   series.first_make_ns = prepared.made.make_ns;
   series.first_setup_ns = prepared.made.cost.setup_ns;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -56,9 +57,14 @@ class PointPreparer {
   // Why the point's series ended before it; nullopt where it goes on.
   std::optional<Refusal> ended_before(const SweepPoint& point) const;
 
-  // Ends the point's series where the point cannot be measured. `ready`: costs of the points prepared before.
-  // Throws Unsupported where a larger point may do, std::runtime_error for a wrong answer, and Interrupted.
-  std::variant<PreparedPoint, Refusal> prepare(const SweepPoint& point, const std::vector<PointCost>& ready);
+  // Told what is done now: "planning", "preparing", "verifying".
+  using Report = std::function<void(const char* action)>;
+
+  // Ends the point's series where the point cannot be measured, or the time budget ended before its answer
+  // was verified and it is not the run's first. `ready`: costs of the points prepared before. Throws
+  // Unsupported where a larger point may do, std::runtime_error for a wrong answer, and Interrupted.
+  std::variant<PreparedPoint, Refusal> prepare(const SweepPoint& point, const std::vector<PointCost>& ready,
+                                               const Report& report);
 
   // By series, of those that have a prepared point.
   std::map<std::string, SeriesCost> costs() const;
@@ -84,8 +90,10 @@ class PointPreparer {
   void remember_preparation(const SweepPoint& point, double preparation_ns);
   void remember_failure(const SweepPoint& point, double preparation_ns);
   // Remembers how long it takes, also where it fails.
-  PreparedPoint make(const SweepPoint& point, Series& series, const MemoryPlan& plan);
-  PreparedPoint made(const SweepPoint& point, Series& series, const MemoryPlan& plan);
+  std::variant<PreparedPoint, Refusal> make(const SweepPoint& point, Series& series, const MemoryPlan& plan,
+                                            const Report& report);
+  std::variant<PreparedPoint, Refusal> made(const SweepPoint& point, Series& series, const MemoryPlan& plan,
+                                            const Report& report);
   std::optional<Refusal> refuse(const SweepPoint& point, const Series& series, const MemoryPlan& plan,
                                 const std::vector<PointCost>& ready) const;
   void settle_libraries(const SweepPoint& point);

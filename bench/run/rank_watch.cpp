@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <fstream>
 #include <utility>
@@ -59,21 +60,33 @@ ProcessState process_state(std::int64_t process) {
 }
 
 WatchedRanks::WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPlace> places,
-                           RankWatchSettings settings, std::vector<std::int64_t> joining_bytes)
+                           RankWatchSettings settings, std::vector<std::int64_t> joining_bytes,
+                           std::unique_ptr<RankPulse> pulse)
     : group_(std::move(group)),
       settings_(std::move(settings)),
       group_rank_(group_->rank()),
       places_(std::move(places)),
-      joining_bytes_(std::move(joining_bytes)) {
+      joining_bytes_(std::move(joining_bytes)),
+      pulse_(std::move(pulse)) {
   if (!settings_.end) {
     settings_.end = end_process;
   }
   thread_ = std::thread([this] { watch(); });
 }
 
-void WatchedRanks::end_alone(const std::string& why) const {
-  end_process(fmt::format("rank {}: {}", group_rank_, why));
+void WatchedRanks::end_alone(const std::string& why) {
+  const std::string sentence = fmt::format("rank {}: {}", group_rank_, why);
+  if (pulse_ != nullptr) {
+    pulse_->tell(sentence);
+  }
+  end_process(sentence);
   std::abort();
+}
+
+std::map<std::string, std::string> WatchedRanks::software() const {
+  std::map<std::string, std::string> all = group_->software();
+  all.merge(group().software());
+  return all;
 }
 
 WatchedRanks::~WatchedRanks() {
@@ -203,17 +216,20 @@ void WatchedRanks::guarded(const std::function<void()>& call) {
     if (ending_.exchange(true)) {
       thread_.join();
     } else {
-      end(fmt::format("{}; rank {} ends here; what was measured before is saved", error.what(), group_rank_));
+      end(error.what());
     }
     throw;
   }
 }
 
-void WatchedRanks::end(const std::string& sentence) {
+void WatchedRanks::end(const std::string& why) {
+  if (pulse_ != nullptr) {
+    pulse_->tell(why);
+  }
   if (!closing_) {
     abandoning_ = std::thread([&abandoned = group()] { abandoned.abandon(); });
   }
-  settings_.end(sentence);
+  settings_.end(last_words(why));
 }
 
 void WatchedRanks::run(const Collective& collective) {
@@ -245,56 +261,83 @@ std::string WatchedRanks::named(std::size_t rank) const {
   return fmt::format("rank {} (process {} on {})", rank, places_[rank].process, places_[rank].host);
 }
 
-std::string WatchedRanks::lost(std::chrono::nanoseconds waited) const {
-  const bool late = waited >= settings_.timeout * (long_wait_ ? settings_.patience : 1);
-  const bool may_be_stopped = waited >= settings_.timeout;
-  std::vector<std::size_t> silent;  // not known to run
+std::string WatchedRanks::last_words(const std::string& why) const {
+  const std::scoped_lock lock(saved_mutex_);
+  return fmt::format("{}; rank {} ends here{}", why, group_rank_,
+                     saved_.empty() ? "" : "; what was measured before is in " + saved_);
+}
+
+void WatchedRanks::note_saved(const std::string& file) {
+  const std::scoped_lock lock(saved_mutex_);
+  saved_ = file;
+}
+
+std::string WatchedRanks::lost(std::chrono::nanoseconds waited, std::chrono::nanoseconds longest) const {
+  const auto in_words = [](std::chrono::nanoseconds time) {
+    return format_duration(static_cast<double>(time.count()));
+  };
+  if (const std::string told = pulse_ == nullptr || ends_expected_ ? "" : pulse_->told(); !told.empty()) {
+    return told;
+  }
+  std::vector<std::size_t> unknown;  // whether they run
   for (std::size_t rank = 0; rank < places_.size(); ++rank) {
-    if (!is_near(places_[rank])) {
-      if (static_cast<int>(rank) != group_rank_) {
-        silent.push_back(rank);
-      }
+    if (static_cast<int>(rank) == group_rank_) {
       continue;
     }
-    const ProcessState state = settings_.state(places_[rank].process);
-    if (state == ProcessState::gone && !ends_expected_) {
-      return fmt::format("{} is gone; rank {} ends here; what was measured before is saved", named(rank),
-                         group_rank_);
+    const bool near = is_near(places_[rank]);
+    if (!near && pulse_ == nullptr) {
+      unknown.push_back(rank);
+      continue;
     }
-    if (may_be_stopped && state == ProcessState::stopped) {
-      return fmt::format(
-          "{} is stopped and did not answer for {}; rank {} ends here; what was measured before is saved",
-          named(rank), format_duration(static_cast<double>(waited.count())), group_rank_);
+    const auto place = static_cast<int>(rank);
+    const ProcessState state = near                     ? settings_.state(places_[rank].process)
+                               : pulse_->is_gone(place) ? ProcessState::gone
+                                                        : ProcessState::running;
+    if (state == ProcessState::gone && !ends_expected_) {
+      return named(rank) + " is gone";
+    }
+    if (state == ProcessState::stopped && waited >= settings_.timeout) {
+      return fmt::format("{} is stopped and did not answer for {}", named(rank), in_words(waited));
+    }
+    if (const auto silent = near ? std::nullopt : pulse_->silent_for(place);
+        silent && *silent >= settings_.timeout) {
+      return fmt::format("{} gave no sign of life for {}", named(rank), in_words(*silent));
     }
   }
-  if (!late) {
+  const auto limit = std::max(settings_.timeout, settings_.growth * longest);
+  if (waited < limit * (long_wait_ || unknown.empty() ? settings_.patience : 1)) {
     return "";
   }
-  const std::string who = silent.empty()
-                              ? "another rank on this host"
-                              : fmt::format("one of the ranks {} on other hosts", fmt::join(silent, ", "));
-  return fmt::format(
-      "{} did not answer for {} (give a larger --rank-timeout where a step takes that long); rank {} ends "
-      "here; "
-      "what was measured before is saved",
-      who, format_duration(static_cast<double>(waited.count())), group_rank_);
+  return fmt::format("{} did not answer for {} (give a larger --rank-timeout where a step takes that long)",
+                     !unknown.empty()
+                         ? fmt::format("one of the ranks {} on other hosts", fmt::join(unknown, ", "))
+                     : pulse_ != nullptr ? "another rank"
+                                         : "another rank on this host",
+                     in_words(waited));
 }
 
 void WatchedRanks::watch() {
   std::uint64_t seen = 0;
   auto since = std::chrono::steady_clock::now();
+  std::chrono::nanoseconds longest{};
   std::unique_lock lock(mutex_);
   while (!stopping_.wait_for(lock, settings_.pace, [this] { return stop_; })) {
     const std::uint64_t calls = calls_;
     const auto now = std::chrono::steady_clock::now();
     if (calls != seen || calls % 2 == 0) {
+      if (seen % 2 == 1) {
+        longest = std::max(longest, std::chrono::nanoseconds(now - since));
+      }
       seen = calls;
       since = now;
     }
-    const std::string sentence = lost(now - since);
-    if (!sentence.empty()) {
+    if (pulse_ != nullptr) {
+      pulse_->beat();
+    }
+    const std::string why = lost(now - since, longest);
+    if (!why.empty()) {
       if (!ending_.exchange(true)) {
-        end(sentence);
+        end(why);
       }
       return;
     }

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "bench/ranks.h"
+#include "bench/run/rank_pulse.h"
 
 namespace bench {
 
@@ -23,8 +25,11 @@ enum class ProcessState { running, stopped, gone };
 ProcessState process_state(std::int64_t process);
 
 struct RankWatchSettings {
-  std::chrono::nanoseconds timeout = std::chrono::seconds(60);  // of one call
-  int patience = 10;  // times the timeout, where a long wait is expected
+  // Of one call; longer where longer ones were answered before, as `growth` times the longest of them.
+  std::chrono::nanoseconds timeout = std::chrono::seconds(60);
+  int growth = 3;
+  int patience =
+      10;  // times that, where a long wait is expected, or all ranks that it may be are known to run
   std::chrono::nanoseconds pace = std::chrono::milliseconds(250);
   std::function<ProcessState(std::int64_t process)> state = process_state;
   // Called once. By default prints the sentence and ends the process with exit code 3, a second later: the
@@ -32,15 +37,16 @@ struct RankWatchSettings {
   std::function<void(const std::string& sentence)> end;
 };
 
-// The same group, watched: a rank on this host that is gone ends this process at once, and a call that takes
-// longer than the timeout, or fails, ends it too. The sentence names the rank where its host is this one.
+// The same group, watched: a rank that is gone ends this process at once, one that is stopped after the
+// timeout; so does a call that fails, or takes too long for ranks that compute. Of ranks on other hosts only
+// the pulse knows.
 // Before that the group is abandoned, on a thread of its own, because that may not return.
 class WatchedRanks final : public RankGroup {
  public:
   // `places`: of each rank, see places_of(). `joining_bytes`: by which each grew as it joined; empty where
-  // that is not known.
+  // that is not known. `pulse`: nullptr where there is none.
   WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPlace> places, RankWatchSettings settings,
-               std::vector<std::int64_t> joining_bytes = {});
+               std::vector<std::int64_t> joining_bytes = {}, std::unique_ptr<RankPulse> pulse = nullptr);
   ~WatchedRanks() override;
 
   int rank() const override { return group_rank_; }
@@ -63,9 +69,12 @@ class WatchedRanks final : public RankGroup {
   bool carries_host_memory() const override { return group().carries_host_memory(); }
   void expect_long_wait(bool expected) override { long_wait_ = expected; }
   void expect_ends() override { ends_expected_ = true; }
-  // Where this rank cannot go on: says why and ends the process. The library's clean-up would wait for the
-  // others, which wait for this rank; they see that it is gone.
-  [[noreturn]] void end_alone(const std::string& why) const;
+  // The file that has what was measured so far, for the last sentence of this rank.
+  void note_saved(const std::string& file);
+  // Says why and ends the process with exit code 3. The library's clean-up would wait for the others, which
+  // wait for this rank.
+  [[noreturn]] void end_alone(const std::string& why) override;
+  std::map<std::string, std::string> software() const override;
 
  private:
   class Part;
@@ -77,9 +86,10 @@ class WatchedRanks final : public RankGroup {
   void watch();
   void stop();
   void guarded(const std::function<void()>& call);
-  void end(const std::string& sentence);
-  // Why this process ends; empty: it goes on.
-  std::string lost(std::chrono::nanoseconds waited) const;
+  void end(const std::string& why);
+  // Why this process ends; empty: it goes on. `longest`: the longest call before that was answered.
+  std::string lost(std::chrono::nanoseconds waited, std::chrono::nanoseconds longest) const;
+  std::string last_words(const std::string& why) const;
   bool is_near(const RankPlace& place) const;
   std::string named(std::size_t rank) const;
 
@@ -89,10 +99,13 @@ class WatchedRanks final : public RankGroup {
   int group_rank_;
   std::vector<RankPlace> places_;
   std::vector<std::int64_t> joining_bytes_;
+  std::unique_ptr<RankPulse> pulse_;
   std::atomic<std::uint64_t> calls_{0};  // odd: one is under way
   std::atomic<bool> ends_expected_{false};
   std::atomic<bool> long_wait_{false};
   std::atomic<bool> ending_{false};  // a sentence is being said
+  mutable std::mutex saved_mutex_;
+  std::string saved_;
   std::mutex mutex_;
   std::condition_variable stopping_;
   bool stop_ = false;

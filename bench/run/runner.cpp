@@ -136,10 +136,12 @@ class Runner {
         (refused != nullptr && refused->status == "error")) {
       return;
     }
-    observer_.progress(
-        budget_.progress(fmt::format("preparing {} ({} of {})", point.name, number, plan_.points.size())));
+    const auto report = [&](const char* action) {
+      observer_.progress(
+          budget_.progress(fmt::format("{} {} ({} of {})", action, point.name, number, plan_.points.size())));
+    };
     guarded(point, [&] {
-      auto outcome = preparer_.prepare(point, ready_costs());
+      auto outcome = preparer_.prepare(point, ready_costs(), report);
       if (const auto* const refusal = std::get_if<Refusal>(&outcome)) {
         recorder_.set_unmeasured(point, refusal->status, refusal->reason);
         return;

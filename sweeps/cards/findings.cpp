@@ -15,47 +15,66 @@
 #include "bench/measure/units.h"
 #include "sweeps/cards/planned.h"
 #include "sweeps/cards/stage_findings.h"
+#include "sweeps/cards/verdict.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
-
-constexpr double kUnbalanced = 0.1;  // beyond the other ranks' median
 
 double median_of(std::vector<double> values) {
   return values.empty() ? 0 : median(values);
 }
 
 void read_notes(const MeasuredPoint& measured, CardsPoint& point) {
+  const auto ranks = static_cast<std::size_t>(point.ranks);
   std::vector<double> exposed;
-  std::vector<std::vector<double>> own;  // by rank
+  std::vector<std::vector<double>> own(ranks);
+  std::vector<const RankSteps*> all;  // by sample
   for (const auto& note : measured.notes) {
     const auto* const steps = dynamic_cast<const RankSteps*>(note.get());
-    if (steps == nullptr || steps->step_ns.size() != static_cast<std::size_t>(point.ranks)) {
+    all.push_back(steps != nullptr && steps->step_ns.size() == ranks ? steps : nullptr);
+    if (all.back() == nullptr) {
       continue;
     }
     exposed.push_back(std::ranges::min(steps->waited_ns));
-    own.resize(steps->step_ns.size());
-    for (std::size_t rank = 0; rank < own.size(); ++rank) {
-      own[rank].push_back(steps->step_ns[rank] - steps->waited_ns[rank]);
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      own[rank].push_back(steps->own_ns(rank));
     }
     point.plan_bytes = steps->plan_bytes;
     point.peak_bytes = steps->peak_bytes;
     point.activation_bytes = steps->activation_bytes;
   }
+  if (exposed.empty()) {
+    return;
+  }
   point.exposed_ns = median_of(exposed);
   for (const std::vector<double>& values : own) {
     point.own_ns.push_back(median_of(values));
   }
+  point.own_by_round.resize(ranks);
+  std::size_t next = 0;
+  for (const MeasuredRound& round : measured.rounds) {
+    const std::size_t end = std::min(next + static_cast<std::size_t>(round.samples), all.size());
+    for (std::size_t rank = 0; rank < ranks; ++rank) {
+      std::vector<double> values;
+      for (std::size_t sample = next; sample < end; ++sample) {
+        if (all[sample] != nullptr) {
+          values.push_back(all[sample]->own_ns(rank));
+        }
+      }
+      point.own_by_round[rank].push_back(median_of(values));
+    }
+    next = end;
+  }
 }
 
 // "a step of 1.93 s waits 12 ms for gradients, and each rank computes 13 % longer than alone".
-std::string losses_in_words(const CardsPoint& point, const CardsPoint& alone, bool strong) {
+std::string losses_in_words(const CardsPoint& point, const CardsPoint* alone, bool strong) {
   const double waited = point.exposed_ns / point.ns.value;
   std::string text = fmt::format("a step of {} waits {} ({}) for gradients", format_duration(point.ns.value),
                                  format_duration(point.exposed_ns), format_percent(waited));
-  if (!strong && !point.own_ns.empty()) {
-    const double slower = median_of(point.own_ns) / alone.ns.value - 1;
+  if (alone != nullptr && !strong && !point.own_ns.empty()) {
+    const double slower = median_of(point.own_ns) / alone->ns.value - 1;
     if (slower > 0.02) {
       text += fmt::format(", and a rank computes {} longer than alone", format_percent(slower));
     }
@@ -76,75 +95,18 @@ Finding claim_efficiency(const CardsPoint& point, const CardsPoint& alone, bool 
                      {"alone_ns", alone.ns.value}};
   finding.claim = fmt::format("{} ranks of batch {}: {}, {} one rank's, an efficiency of {}; {}.",
                               point.ranks, point.batch, per_second(point), times_in_words(times),
-                              format_percent(efficiency.value), losses_in_words(point, alone, strong));
+                              percent_in_words(efficiency), losses_in_words(point, &alone, strong));
   return finding;
 }
 
-// The part of the loss that is the larger one.
-Finding claim_limit(const CardsPoint& point, const CardsPoint& alone, const CardsSetup& setup) {
-  Finding finding = finding_of("limit", "share", {alone.name, point.name});
-  const double computed = median_of(point.own_ns) - alone.ns.value;
-  const double lost = point.ns.value - alone.ns.value;
-  if (lost < 0.02 * point.ns.value) {
-    finding.claim = fmt::format("{} ranks lose nothing to speak of.", point.ranks);
-    return finding;
-  }
-  finding.value = point.exposed_ns / lost;
-  const bool one_host = setup.ranks.near == static_cast<int>(setup.ranks.hosts.size());
-  finding.claim =
-      point.exposed_ns >= computed
-          ? fmt::format(
-                "The collective limits {} ranks: {} of the {} that a step is longer wait for gradients "
-                "[larger batches, accumulation].",
-                point.ranks, format_duration(point.exposed_ns), format_duration(lost))
-          : fmt::format("{} limits {} ranks: {} of the {} that a step is longer are computing{}.",
-                        one_host ? "The host, which the ranks share," : "Computing", point.ranks,
-                        format_duration(computed), format_duration(lost),
-                        one_host ? " (memory bandwidth, caches, clocks)" : "");
-  return finding;
-}
-
-// Ranks pay as long as one more gives at least half of what the first gives.
-Finding claim_cards(const std::vector<CardsPoint>& scaling, const CardsPoint& alone) {
-  constexpr double kWorth = 0.5;
-  Finding finding = finding_of("cards", "ranks", {alone.name});
-  const CardsPoint* best = &alone;
-  double best_times = 1;
-  for (const CardsPoint& point : scaling) {
-    finding.evidence.push_back(point.name);
-    const double times = speedup(point, alone).value;
-    if ((times - best_times) / (point.ranks - best->ranks) >= kWorth) {
-      best = &point;
-      best_times = times;
-    }
-  }
-  finding.value = best->ranks;
-  finding.details = {{"speedup", best_times}, {"effective_batch", best->samples()}};
-  const bool all = best->ranks == scaling.back().ranks;
-  finding.claim =
-      best->ranks == 1
-          ? fmt::format("{} give less than half of what the first gives, each: one pays.",
-                        scaling[1].ranks == 2 ? "More ranks" : fmt::format("{} ranks", scaling[1].ranks))
-          : fmt::format(
-                "{} ranks pay{}: the effective batch is {:.0f}, {:.3g} times one rank's; scale "
-                "the learning rate by "
-                "as much with SGD (linear scaling, with a warm-up), and check the accuracy.",
-                best->ranks, all ? ", the most that were started" : "", best->samples(),
-                best->samples() / alone.samples());
-  return finding;
-}
-
-Finding claim_balance(const CardsPoint& point) {
-  Finding finding = finding_of("balance", "share", {point.name});
-  const auto [rank, own_ns, slower] = slowest_rank(point);
-  finding.value = slower;
-  finding.details = {{"slowest_rank", rank}, {"own_ns", point.own_ns}};
-  finding.claim =
-      slower > kUnbalanced
-          ? fmt::format("Rank {} is the slowest: it computes {} longer than the others, which wait for it.",
-                        rank, format_percent(slower))
-          : fmt::format("The ranks are alike: the slowest, rank {}, computes {} longer than the others.",
-                        rank, format_percent(slower));
+// Where one rank alone was not measured.
+Finding claim_waits(const CardsPoint& point) {
+  Finding finding =
+      finding_of(fmt::format("waits/ranks:{}/batch:{}", point.ranks, point.batch), "share", {point.name});
+  finding.value = point.exposed_ns / point.ns.value;
+  finding.details = {{"step_ns", point.ns.value}, {"exposed_ns", point.exposed_ns}};
+  finding.claim = fmt::format("{} ranks of batch {}: {}; {}.", point.ranks, point.batch, per_second(point),
+                              losses_in_words(point, nullptr, true));
   return finding;
 }
 
@@ -179,18 +141,22 @@ Finding claim_loader(const CardsPoint& point, const CardsSetup& setup) {
   return finding;
 }
 
-Finding claim_memory(const CardsPoint& point, const CardsPoint& alone, const LibraryMemory& library) {
-  Finding finding = finding_of("memory", "bytes", {alone.name, point.name});
+Finding claim_memory(const CardsPoint& point, const CardsPoint* alone, const LibraryMemory& library) {
+  Finding finding = finding_of("memory", "bytes", {point.name});
   const std::int64_t most = std::ranges::max(point.peak_bytes);
-  const std::int64_t one = std::ranges::max(alone.peak_bytes);
   const bool as_planned = point.peak_bytes == point.plan_bytes;
   finding.value = static_cast<double>(most);
-  finding.details = {
-      {"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}, {"alone_bytes", one}};
+  finding.details = {{"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}};
+  std::string than;
+  if (alone != nullptr && !alone->peak_bytes.empty()) {
+    finding.evidence.insert(finding.evidence.begin(), alone->name);
+    finding.details["alone_bytes"] = alone->peak_bytes.front();
+    than = ", one alone " + format_bytes(alone->peak_bytes.front());
+  }
   finding.claim = fmt::format(
-      "A rank of {} takes {}{}, one alone {}{}; the library of the ranks takes {}.", point.ranks,
-      format_bytes(most), as_planned ? ", as planned on every rank" : ", not what was planned",
-      format_bytes(one), point.shard_optimizer ? ": each keeps its share of the optimizer's state" : "",
+      "A rank of {} takes {}{}{}{}; the library of the ranks takes {}.", point.ranks, format_bytes(most),
+      as_planned ? ", as planned on every rank" : ", not what was planned", than,
+      point.shard_optimizer ? ": each keeps its share of the optimizer's state" : "",
       library.joining.empty() ? std::string("more, which could not be measured here")
                               : fmt::format("{} more, measured as the process grew by joining and summing {}",
                                             library.in_words(), format_bytes(library.summed)));
@@ -215,11 +181,27 @@ std::string times_in_words(const Estimate& speedup) {
 
 SlowestRank slowest_rank(const CardsPoint& point) {
   const auto slowest = std::ranges::max_element(point.own_ns);
-  std::vector<double> others = point.own_ns;
-  others.erase(others.begin() + (slowest - point.own_ns.begin()));
-  return {.rank = static_cast<std::size_t>(slowest - point.own_ns.begin()),
-          .own_ns = *slowest,
-          .longer = *slowest / median_of(others) - 1};
+  const auto rank = static_cast<std::size_t>(slowest - point.own_ns.begin());
+  const auto of_others = [rank](std::vector<double> all) {
+    all.erase(all.begin() + static_cast<std::ptrdiff_t>(rank));
+    return median_of(all);
+  };
+  SlowestRank found{.rank = rank, .own_ns = *slowest, .longer = *slowest / of_others(point.own_ns) - 1};
+  if (point.own_by_round.size() == point.own_ns.size()) {
+    const std::vector<double>& own = point.own_by_round[rank];
+    std::vector<double> others;
+    for (std::size_t round = 0; round < own.size(); ++round) {
+      std::vector<double> all;
+      for (const std::vector<double>& values : point.own_by_round) {
+        all.push_back(values[round]);
+      }
+      others.push_back(of_others(std::move(all)));
+    }
+    if (const auto times = paired_ratio(own, others); times && times->ci95) {
+      found.ci95 = Interval{times->low() - 1, times->high() - 1};
+    }
+  }
+  return found;
 }
 
 std::vector<CardsPoint> cards_points(const ResultDocument& document) {
@@ -261,33 +243,40 @@ const CardsPoint* alone_for(const CardsPoint& point, const std::vector<CardsPoin
 std::vector<Finding> cards_findings(const ResultDocument& document, const CardsSetup& setup) {
   const std::vector<CardsPoint> all = cards_points(document);
   std::vector<Finding> findings = setup.split_layers ? stage_findings(all) : std::vector<Finding>();
-  std::vector<CardsPoint> scaling;  // of the largest batch
+  std::vector<CardsPoint> scaling;  // of the largest batch that one rank ran too, else of the largest
   const CardsPoint* alone = nullptr;
+  const auto size_of = [&](const CardsPoint& point) {
+    return setup.strong ? point.samples() : static_cast<double>(point.batch);
+  };
   for (const CardsPoint& point : all) {
-    const CardsPoint* const own = alone_for(point, all, setup.strong);
-    if (point.ranks == 1 || own == nullptr || setup.split_layers) {
+    if (point.ranks == 1 || setup.split_layers) {
       continue;
     }
-    findings.push_back(claim_efficiency(point, *own, setup.strong));
-    if (alone == nullptr || own->samples() > alone->samples()) {
+    const CardsPoint* const own = alone_for(point, all, setup.strong);
+    findings.push_back(own != nullptr ? claim_efficiency(point, *own, setup.strong) : claim_waits(point));
+    const bool is_larger = scaling.empty() ||
+                           (own != nullptr && (alone == nullptr || own->samples() > alone->samples())) ||
+                           (own == nullptr && alone == nullptr && size_of(point) > size_of(scaling.front()));
+    if (is_larger) {
       alone = own;
       scaling.clear();
     }
-    if (own == alone) {
+    if (own == alone && (scaling.empty() || size_of(point) == size_of(scaling.front()))) {
       scaling.push_back(point);
     }
   }
-  if (alone != nullptr) {
+  if (!scaling.empty()) {
     const CardsPoint& most = scaling.back();
-    findings.push_back(claim_cards(scaling, *alone));
-    if (!setup.strong) {
+    findings.push_back(alone != nullptr ? claim_cards(scaling, *alone, setup.strong)
+                                        : claim_batch(most, setup.strong));
+    if (alone != nullptr && !setup.strong) {
       findings.push_back(claim_limit(most, *alone, setup));
     }
     if (most.own_ns.size() > 1) {
       findings.push_back(claim_balance(most));
     }
-    if (!most.peak_bytes.empty() && !alone->peak_bytes.empty()) {
-      findings.push_back(claim_memory(most, *alone, setup.library));
+    if (!most.peak_bytes.empty()) {
+      findings.push_back(claim_memory(most, alone, setup.library));
     }
     findings.push_back(claim_loader(most, setup));
   }
@@ -301,16 +290,25 @@ std::vector<Finding> cards_findings(const ResultDocument& document, const CardsS
 
 void choose_cards_headlines(std::vector<Finding>& findings) {
   std::vector<std::string> names{"cards"};
+  const auto named = [&](const char* name) { return std::ranges::find(findings, name, &Finding::name); };
+  for (const char* const name : {"limit", "ranks"}) {  // one warning of the two
+    const auto warning = named(name);
+    if (names.size() == 1 && warning != findings.end() && warning->details.contains("takes_turns")) {
+      names.emplace_back(name);
+    }
+  }
   for (const Finding& finding : findings | std::views::reverse) {  // of the most ranks
-    if (finding.name.starts_with("efficiency/")) {
+    if (finding.name.starts_with("efficiency/") || finding.name.starts_with("waits/")) {
       names.push_back(finding.name);
       break;
     }
   }
-  names.emplace_back("limit");
+  if (std::ranges::find(names, "limit") == names.end()) {
+    names.emplace_back("limit");
+  }
   // That the ranks are alike tells the least.
-  const auto balance = std::ranges::find(findings, "balance", &Finding::name);
-  const bool alike = balance != findings.end() && balance->value.value_or(0) <= kUnbalanced;
+  const auto balance = named("balance");
+  const bool alike = balance != findings.end() && !balance->claim.starts_with("Rank ");
   const auto rest = alike ? std::array{"loader", "memory", "balance", "ranks"}
                           : std::array{"balance", "memory", "loader", "ranks"};
   names.insert(names.end(), rest.begin(), rest.end());
@@ -329,9 +327,11 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
                   .lists_points = true};
   for (const CardsPoint& point : all) {
     const CardsPoint* const alone = alone_for(point, all, setup.strong);
-    const std::string times = alone == nullptr ? "–" : fmt::format("{:.2f}", speedup(point, *alone).value);
-    const std::string efficiency =
-        alone == nullptr ? "–" : format_percent(speedup(point, *alone).value / point.ranks);
+    const Estimate speed = alone == nullptr ? Estimate{} : speedup(point, *alone);
+    const std::string times = alone == nullptr ? "–" : fmt::format("{:.2f}", speed.value);
+    const std::string efficiency = alone == nullptr   ? "–"
+                                   : point.ranks == 1 ? "100 %"
+                                                      : percent_in_words(scaled(speed, 1.0 / point.ranks));
     table.rows.push_back({fmt::format("{}", point.ranks), fmt::format("{}", point.batch),
                           plus_minus_duration(point.ns.value, point.ns.ci95),
                           format_rate(point.samples() / point.ns.value * 1e9, ""), times, efficiency,

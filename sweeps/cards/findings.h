@@ -24,18 +24,21 @@ struct CardsPoint : CardsParams {
   RoundTimes rounds;
   std::string mark;  // of the table, where it tells less
   // Medians over the samples.
-  double exposed_ns = 0;         // that even the rank that waits least waits for gradients
-  std::vector<double> own_ns{};  // of each rank, without waiting
+  double exposed_ns = 0;                            // that even the rank that waits least waits for gradients
+  std::vector<double> own_ns{};                     // of each rank, without waiting
+  std::vector<std::vector<double>> own_by_round{};  // by rank
   std::vector<std::int64_t> plan_bytes{}, peak_bytes{}, activation_bytes{};  // of each rank
 };
 // By ranks, then by samples and micro-batches.
 std::vector<CardsPoint> cards_points(const ResultDocument& document);
 
-// The rank that computes longest, and by how much longer than the others' median: 0.1 is 10 %.
+// The rank that computes longest, and by how much longer than the others' median: 0.1 is 10 %, with the
+// interval by rounds.
 struct SlowestRank {
   std::size_t rank = 0;
   double own_ns = 0;
   double longer = 0;
+  std::optional<Interval> ci95{};
 };
 SlowestRank slowest_rank(const CardsPoint& point);
 

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/finding.h"
 #include "bench/measure/units.h"
+#include "sweeps/cards/verdict.h"
 
 namespace bench::sweeps {
 namespace {
@@ -57,17 +59,35 @@ Finding claim_stage_efficiency(const CardsPoint& point, const CardsPoint& alone)
 Finding claim_stage_cards(const CardsPoint& best, const CardsPoint& alone) {
   Finding finding = finding_of("cards", "ranks", {alone.name, best.name});
   const Estimate times = speedup(best, alone);
-  const bool pays = times.value > 1;
-  finding.value = pays ? best.ranks : 1;
   finding.details = {{"speedup", times.value}, {"micro_batches", best.micro_batches}};
+  if (!times.ci95 || (times.low() <= 1 && times.high() >= 1)) {
+    finding.claim = fmt::format(
+        "It is not significant whether layers over ranks pay at batch {}: {} give {} one rank's throughput "
+        "[{}].",
+        best.batch, ranks_in_words(best), times_in_words(times), kGiveTime);
+    return finding;
+  }
+  const bool pays = times.low() > 1;
+  finding.value = pays ? best.ranks : 1;
   finding.claim =
-      pays ? fmt::format("{} give the most at batch {}: {} one rank's throughput{}.", ranks_in_words(best),
-                         best.batch, times_in_words(times),
-                         times.ci95 && times.low() > 1 ? "" : ", within noise")
+      pays ? fmt::format("{} give the most at batch {}: {} one rank's throughput.", ranks_in_words(best),
+                         best.batch, times_in_words(times))
            : fmt::format(
                  "One rank gives the most at batch {}: layers over several give {} its throughput at "
                  "best, with {}.",
                  best.batch, times_in_words(times), ranks_in_words(best));
+  return finding;
+}
+
+Finding claim_stages_without_one_rank(const CardsPoint& best) {
+  Finding finding = finding_of("cards", "ranks", {best.name});
+  finding.details = {{"micro_batches", best.micro_batches}};
+  finding.claim = fmt::format(
+      "One rank alone was not measured, so that there is no speedup [--cards 1,{}]. {} take {} a step of "
+      "batch "
+      "{}: {}.",
+      best.ranks, ranks_in_words(best), plus_minus_duration(best.ns.value, best.ns.ci95), best.batch,
+      per_second(best));
   return finding;
 }
 
@@ -87,22 +107,30 @@ Finding claim_pipeline(const CardsPoint& point) {
 
 Finding claim_slowest_stage(const CardsPoint& point) {
   Finding finding = finding_of("balance", "share", {point.name});
-  const auto [rank, own_ns, longer] = slowest_rank(point);
-  finding.value = longer;
-  finding.details = {{"slowest_rank", rank}, {"own_ns", point.own_ns}};
-  finding.claim = fmt::format(
-      "Rank {} has the slowest stage: it computes for {} of a step of {}, {} longer than the others.", rank,
-      format_duration(own_ns), format_duration(point.ns.value), format_percent(longer));
+  const SlowestRank slowest = slowest_rank(point);
+  finding.set({.value = slowest.longer, .ci95 = slowest.ci95});
+  finding.details = {{"slowest_rank", slowest.rank}, {"own_ns", point.own_ns}};
+  const bool sure = slowest.ci95 && slowest.ci95->low > 0;
+  finding.claim =
+      fmt::format("{} for {} of a step of {}, {} longer than the others.",
+                  sure ? fmt::format("Rank {} has the slowest stage: it computes", slowest.rank)
+                       : fmt::format("No stage is significantly slower: rank {} computes", slowest.rank),
+                  format_duration(slowest.own_ns), format_duration(point.ns.value),
+                  percent_in_words({.value = slowest.longer, .ci95 = slowest.ci95}));
   return finding;
 }
 
-Finding claim_stage_memory(const CardsPoint& point, const CardsPoint& alone) {
-  Finding finding = finding_of("memory", "bytes", {alone.name, point.name});
+Finding claim_stage_memory(const CardsPoint& point, const CardsPoint* alone) {
+  Finding finding = finding_of("memory", "bytes", {point.name});
   const auto most = std::ranges::max_element(point.peak_bytes);
-  const std::int64_t one = std::ranges::max(alone.peak_bytes);
   finding.value = static_cast<double>(*most);
-  finding.details = {
-      {"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}, {"alone_bytes", one}};
+  finding.details = {{"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}};
+  std::string than;
+  if (alone != nullptr && !alone->peak_bytes.empty()) {
+    finding.evidence.insert(finding.evidence.begin(), alone->name);
+    finding.details["alone_bytes"] = alone->peak_bytes.front();
+    than = ", one alone " + format_bytes(alone->peak_bytes.front());
+  }
   if (!point.activation_bytes.empty()) {
     finding.details["activation_bytes"] = point.activation_bytes;
   }
@@ -111,11 +139,11 @@ Finding claim_stage_memory(const CardsPoint& point, const CardsPoint& alone) {
           ? ""
           : fmt::format(", {} of it activations", bytes_in_words(point.activation_bytes));
   finding.claim = fmt::format(
-      "{}: a rank takes {}{}, {}, one alone {}; rank {} takes the most. What the library of the ranks takes "
-      "is not in it.",
+      "{}: a rank takes {}{}, {}{}; rank {} takes the most. What the library of the ranks takes is not in "
+      "it.",
       ranks_in_words(point), bytes_in_words(point.peak_bytes), activations,
-      point.peak_bytes == point.plan_bytes ? "as planned on every rank" : "not what was planned",
-      format_bytes(one), most - point.peak_bytes.begin());
+      point.peak_bytes == point.plan_bytes ? "as planned on every rank" : "not what was planned", than,
+      most - point.peak_bytes.begin());
   return finding;
 }
 
@@ -162,19 +190,23 @@ std::vector<double> idle_shares(const CardsPoint& point) {
   return shares;
 }
 
-// Of the largest batch that one rank ran too.
+// Of the largest batch that one rank ran too, else of the largest.
 std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all) {
   std::vector<Finding> findings;
   const CardsPoint* alone = nullptr;
   const CardsPoint* best = nullptr;
   for (const CardsPoint& point : all) {
-    const CardsPoint* const own = alone_for(point, all, true);
-    if (!point.split_layers || own == nullptr) {
+    if (!point.split_layers) {
       continue;
     }
-    findings.push_back(claim_stage_efficiency(point, *own));
-    const bool larger = alone == nullptr || own->samples() > alone->samples();
-    if (larger || (own == alone && point.ns.value < best->ns.value)) {
+    const CardsPoint* const own = alone_for(point, all, true);
+    if (own != nullptr) {
+      findings.push_back(claim_stage_efficiency(point, *own));
+    }
+    const bool known = best != nullptr && (own != nullptr) == (alone != nullptr);
+    const bool larger =
+        best == nullptr || (own != nullptr && alone == nullptr) || (known && point.batch > best->batch);
+    if (larger || (known && point.batch == best->batch && point.ns.value < best->ns.value)) {
       alone = own;
       best = &point;
     }
@@ -182,13 +214,14 @@ std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all) {
   if (best == nullptr) {
     return findings;
   }
-  findings.push_back(claim_stage_cards(*best, *alone));
+  findings.push_back(alone != nullptr ? claim_stage_cards(*best, *alone)
+                                      : claim_stages_without_one_rank(*best));
   if (best->own_ns.size() > 1) {
     findings.push_back(claim_pipeline(*best));
     findings.push_back(claim_slowest_stage(*best));
   }
-  if (!best->peak_bytes.empty() && !alone->peak_bytes.empty()) {
-    findings.push_back(claim_stage_memory(*best, *alone));
+  if (!best->peak_bytes.empty()) {
+    findings.push_back(claim_stage_memory(*best, alone));
   }
   if (auto finding = claim_micro_batches(*best, all)) {
     findings.push_back(*std::move(finding));

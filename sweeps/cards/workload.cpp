@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -30,6 +31,25 @@ std::vector<std::int64_t> wholes(const std::vector<double>& values) {
   return all;
 }
 
+// While it lives: for what an answer is compared with, which is no part of the point's memory.
+class WithoutCap {
+ public:
+  explicit WithoutCap(MemoryTracker& memory) : memory_(memory), cap_(memory.cap()) {
+    memory_.set_cap(std::nullopt);
+  }
+  WithoutCap(const WithoutCap&) = delete;
+  WithoutCap& operator=(const WithoutCap&) = delete;
+  ~WithoutCap() { memory_.set_cap(cap_); }
+
+ private:
+  MemoryTracker& memory_;
+  std::optional<std::int64_t> cap_;
+};
+
+// Where prepared() begins with bytes by category.
+constexpr std::size_t kFirstCategory = 5;
+static_assert(std::tuple_size_v<RankAnswer> >= kFirstCategory + kMemoryCategories.size());
+
 // What a rank does of a point. One rank alone takes the step that it would take on one card.
 class CardsPart final : public RankPart {
  public:
@@ -46,7 +66,7 @@ class CardsPart final : public RankPart {
         activation_bytes_ = std::max(activation_bytes_, moment.bytes[MemoryCategory::activations]);
       }
     }
-    const std::int64_t before = device.memory().live().total();
+    const MemoryByCategory before = device.memory().live();
     device.memory().reset_peak();
     if (spec.ranks > 1) {
       auto part = configured->make_part(device, *group_);
@@ -56,14 +76,22 @@ class CardsPart final : public RankPart {
       workload_ = configured->make(device);
     }
     work_ = workload_->work();
-    peak_bytes_ = device.memory().peak() - before;
+    peak_bytes_ = device.memory().peak() - before.total();
+    at_peak_ = device.memory().at_peak();
+    for (const MemoryCategory category : kMemoryCategories) {
+      at_peak_[category] -= before[category];
+    }
   }
 
-  // The plan's bytes, those allocated, a step's work of one rank, and of stages the most bytes of activations
-  // that are live at a time.
+  // The plan's bytes, those allocated, a step's work of one rank, of stages the most bytes of activations
+  // that are live at a time, and what was allocated by category.
   RankAnswer prepared() override {
-    return {static_cast<double>(plan_bytes_), static_cast<double>(peak_bytes_), work_.samples, work_.flops,
-            static_cast<double>(activation_bytes_)};
+    RankAnswer answer{static_cast<double>(plan_bytes_), static_cast<double>(peak_bytes_), work_.samples,
+                      work_.flops, static_cast<double>(activation_bytes_)};
+    for (std::size_t i = 0; i < kMemoryCategories.size(); ++i) {
+      answer[kFirstCategory + i] = static_cast<double>(at_peak_[kMemoryCategories[i]]);
+    }
+    return answer;
   }
 
   // Nanoseconds of the slowest of the calls, and how long it waited.
@@ -79,6 +107,8 @@ class CardsPart final : public RankPart {
     return worst;
   }
 
+  bool meets_others() const override { return part_ != nullptr; }
+
   std::optional<GradientTimeline> gradient_timeline() { return workload_->gradient_timeline(); }
 
   // 1 where it is right or was not checked, 0 where it is wrong; the error, and what is accepted.
@@ -86,6 +116,7 @@ class CardsPart final : public RankPart {
     if (workload_ == nullptr) {
       return {1};
     }
+    const WithoutCap expected(device_.memory());
     const Verification own = workload_->verify();
     return {own.failed() ? 0.0 : 1.0, own.error, own.tolerance, own.passed ? 1.0 : 0.0};
   }
@@ -99,6 +130,7 @@ class CardsPart final : public RankPart {
   std::int64_t plan_bytes_ = 0;
   std::int64_t peak_bytes_ = 0;
   std::int64_t activation_bytes_ = 0;
+  MemoryByCategory at_peak_;
 };
 
 class CardsWorkload final : public Workload {
@@ -116,6 +148,15 @@ class CardsWorkload final : public Workload {
     return std::max<std::int64_t>(1, std::llround(timed()));
   }
   std::shared_ptr<const SampleNote> note() const override { return note_; }
+  std::vector<MemoryByCategory> memory_of_ranks() const override {
+    std::vector<MemoryByCategory> all(ranks_);
+    for (std::size_t rank = 0; rank < ranks_; ++rank) {
+      for (std::size_t i = 0; i < kMemoryCategories.size(); ++i) {
+        all[rank][kMemoryCategories[i]] = std::llround(prepared_[rank][kFirstCategory + i]);
+      }
+    }
+    return all;
+  }
   std::optional<GradientTimeline> gradient_timeline() override {
     return ranks_ == 1 && trains_ ? dynamic_cast<CardsPart&>(team_->own(number_)).gradient_timeline()
                                   : std::nullopt;
@@ -274,16 +315,39 @@ std::shared_ptr<const RankSteps> read_rank_steps(const Json& note) {
   return whole ? steps : nullptr;
 }
 
-RankTeam::Make rank_parts_of(const WorkloadType& type, std::vector<WorkloadSpec> points, Device& device,
-                             int threads) {
-  return [&type, points = std::move(points), &device, threads](RankGroup& ranks, std::size_t point) {
+RankTeam::Parts rank_parts_of(const WorkloadType& type, std::vector<WorkloadSpec> points, Device& device,
+                              int threads) {
+  const auto plan = [&type, points, &device](RankGroup& ranks, std::size_t point) -> RankNeed {
+    const WorkloadSpec& spec = points.at(point);
+    if (ranks.rank() >= spec.ranks) {
+      return {};
+    }
+    return {.planned = type.configure(spec_of_rank(spec, ranks.rank()))->plan(device).peak,
+            .cap = device.memory().cap()};
+  };
+  const auto make = [&type, points = std::move(points), &device, threads](RankGroup& ranks,
+                                                                          std::size_t point) {
     return std::make_unique<CardsPart>(type, points.at(point), ranks, device, threads);
   };
+  return {.plan = plan, .make = make};
 }
 
 ConfiguredCards::ConfiguredCards(const WorkloadType& type, const WorkloadSpec& spec, std::size_t point,
                                  std::shared_ptr<RankTeam> team)
-    : alone_(type.configure(spec_of_rank(spec, 0))), spec_(spec), point_(point), team_(std::move(team)) {}
+    : type_(type),
+      alone_(type.configure(spec_of_rank(spec, 0))),
+      spec_(spec),
+      point_(point),
+      team_(std::move(team)) {}
+
+MemoryPlan ConfiguredCards::plan(Device& device) const {
+  MemoryPlan most = alone_->plan(device);
+  for (int rank = 1; team_ == nullptr && splits_layers(spec_) && rank < spec_.ranks; ++rank) {
+    MemoryPlan plan = type_.configure(spec_of_rank(spec_, rank))->plan(device);
+    most = plan.peak > most.peak ? std::move(plan) : std::move(most);
+  }
+  return most;
+}
 
 std::unique_ptr<Workload> ConfiguredCards::make(Device& /*device*/) const {
   return std::make_unique<CardsWorkload>(point_, spec_, team_);

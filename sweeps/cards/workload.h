@@ -44,13 +44,15 @@ struct RankSteps final : SampleNote {
   std::vector<std::int64_t> peak_bytes;          // allocated, tracked
   std::vector<std::int64_t> activation_bytes{};  // most that are live at a time, of stages; else empty
   Json to_json() const override;
+
+  double own_ns(std::size_t rank) const { return step_ns[rank] - waited_ns[rank]; }
 };
 // nullptr where it is none.
 std::shared_ptr<const RankSteps> read_rank_steps(const Json& note);
 
-// Makes each rank's part of a point: those beyond the point's ranks wait.
-RankTeam::Make rank_parts_of(const WorkloadType& type, std::vector<WorkloadSpec> points, Device& device,
-                             int threads);
+// Each rank's part of a point: those beyond the point's ranks wait.
+RankTeam::Parts rank_parts_of(const WorkloadType& type, std::vector<WorkloadSpec> points, Device& device,
+                              int threads);
 
 class ConfiguredCards final : public ConfiguredWorkload {
  public:
@@ -61,11 +63,13 @@ class ConfiguredCards final : public ConfiguredWorkload {
   std::optional<std::string> unsupported(Device& device) const override {
     return alone_->unsupported(device);
   }
-  MemoryPlan plan(Device& device) const override { return alone_->plan(device); }  // of a rank
+  // Of the first rank; without a team of the rank that needs most.
+  MemoryPlan plan(Device& device) const override;
   std::unique_ptr<Workload> make(Device& device) const override;
 
  private:
-  std::shared_ptr<const ConfiguredWorkload> alone_;
+  const WorkloadType& type_;
+  std::shared_ptr<const ConfiguredWorkload> alone_;  // the first rank's
   WorkloadSpec spec_;
   std::size_t point_;
   std::shared_ptr<RankTeam> team_;

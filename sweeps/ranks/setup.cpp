@@ -12,14 +12,10 @@
 
 namespace bench::sweeps {
 
-std::vector<RankPlace> places_in(const SweepRequest& request) {
-  return request.places.empty() ? std::vector<RankPlace>(2) : request.places;
-}
-
 RankSetup setup_of(const SweepRequest& request) {
   RankSetup setup{.hosts = {}, .near = 0, .cores = 0};
   std::set<int> cores;
-  const std::vector<RankPlace> places = places_in(request);
+  const std::vector<RankPlace>& places = request.places;
   for (const RankPlace& place : places) {
     setup.hosts.push_back(place.host);
     if (place.host == places.front().host) {
@@ -50,14 +46,19 @@ Finding claim_ranks(const RankSetup& setup, int threads) {
                      {"ranks_on_first_host", setup.near},
                      {"cores", setup.cores},
                      {"threads", threads}};
+  if (setup.takes_turns(threads)) {
+    finding.details["takes_turns"] = true;
+    finding.claim = fmt::format(
+        "Warning: {} ranks of {} {} take turns on the {} of {}, which their times contain [start {} ranks a "
+        "host].",
+        setup.near, threads, threads == 1 ? "thread" : "threads",
+        setup.cores == 1 ? "one core" : fmt::format("{} cores", setup.cores),
+        hosts.size() == 1 ? "one host" : setup.hosts.front(), std::max(1, setup.cores / threads));
+    return finding;
+  }
   finding.claim = hosts.size() == 1
-                      ? "All ranks are on one host: no network was crossed"
-                      : fmt::format("{} ranks are on {} hosts", setup.hosts.size(), hosts.size());
-  finding.claim +=
-      setup.near * threads > setup.cores
-          ? fmt::format("; {} ranks take turns on {} {}, which their times contain [start {} ranks a host].",
-                        setup.near, setup.cores, setup.cores == 1 ? "core" : "cores", setup.cores)
-          : ".";
+                      ? "All ranks are on one host: no network was crossed."
+                      : fmt::format("{} ranks are on {} hosts.", setup.hosts.size(), hosts.size());
   return finding;
 }
 

@@ -14,16 +14,18 @@ struct RankSetup {
   std::vector<std::string> hosts;  // of each rank
   int near = 0;                    // ranks on the first one's host
   int cores = 0;                   // of that host, which these may use together
+
+  // Whether there are more threads than cores.
+  bool takes_turns(int threads_each) const { return near * threads_each > cores; }
 };
 
-// Of a dry run without a launcher: two ranks on this host.
-std::vector<RankPlace> places_in(const SweepRequest& request);
 RankSetup setup_of(const SweepRequest& request);
 
 // Throws UsageError where the device is not here: ranks are measured, not predicted.
 void require_real_device(const std::string& sweep, const Device& device);
 
-// How many hosts there are; `threads` of each rank that share a host's cores.
+// How many hosts there are; `threads` of each rank that share a host's cores. A warning where they take
+// turns.
 Finding claim_ranks(const RankSetup& setup, int threads);
 
 }  // namespace bench::sweeps

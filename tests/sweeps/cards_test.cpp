@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -25,6 +27,7 @@ using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 class RanksDevice final : public testing::PlainDevice {
  public:
@@ -144,6 +147,11 @@ TEST(CardsPlan, RefusesInOneSentence) {
   EXPECT_THAT(refusal(cards_request({{"cards", "1,4"}})), AllOf(HasSubstr("--cards"), HasSubstr("up to 2")));
   EXPECT_THAT(refusal(cards_request({{"bucket", "0B"}})), HasSubstr("--bucket"));
   EXPECT_THAT(refusal(cards_request({{"scaling", "both"}})), HasSubstr("--scaling"));
+  for (const auto& [option, value] : {std::pair("scaling", "weak,strong"), std::pair("split", "none,layers"),
+                                      std::pair("shard", "none,optimizer")}) {
+    EXPECT_THAT(refusal(cards_request({{option, value}})),
+                AllOf(HasSubstr(fmt::format("--{}: '{}' was given", option, value)), HasSubstr(" or ")));
+  }
   EXPECT_THAT(refusal(cards_request({{"loader", "no/such.json"}})),
               AllOf(HasSubstr("--loader"), HasSubstr("no/such.json")));
   SweepRequest odd = cards_request({{"scaling", "strong"}});
@@ -229,6 +237,10 @@ TEST(CardsPlan, RefusesLayersInOneSentence) {
   EXPECT_THAT(refusal(stages_request({{"shard", "optimizer"}})),
               AllOf(HasSubstr("--shard"), HasSubstr("--split layers")));
   EXPECT_THAT(refusal(stages_request({{"scaling", "weak"}})), HasSubstr("--scaling"));
+  for (const auto& [option, value] : {std::pair("bucket", "1MiB"), std::pair("loader", "w.json")}) {
+    EXPECT_THAT(refusal(stages_request({{option, value}})),
+                AllOf(HasSubstr(option), HasSubstr("says nothing of --split layers")));
+  }
   EXPECT_THAT(refusal(stages_request({{"split", "samples"}})), HasSubstr("--split"));
   EXPECT_THAT(refusal(stages_request({{"micro-batches", "0"}})), HasSubstr("--micro-batches"));
   for (const auto& [option, value] : {std::pair("micro-batches", "4"), std::pair("balance", "memory")}) {
@@ -281,6 +293,10 @@ TEST(CardsSweep, EveryRanksTimesAndMemoryAreInTheNote) {
       EXPECT_EQ(note->waited_ns.back(), 1000.0 * (point.spec.ranks - 1));
       EXPECT_EQ(note->peak_bytes, note->plan_bytes);
       EXPECT_EQ(note->peak_bytes.front(), 800);
+      const std::vector<MemoryByCategory> memory = workload->memory_of_ranks();
+      ASSERT_EQ(memory.size(), static_cast<std::size_t>(point.spec.ranks));
+      EXPECT_EQ(memory.back()[MemoryCategory::weights], 800);
+      EXPECT_EQ(memory.back().total(), 800);
     }
   });
 }
@@ -340,37 +356,68 @@ TEST(CardsSweep, AWrongAnswerNamesItsRank) {
   MadeUpPart::wrong_rank = -1;
 }
 
-TEST(CardsSweep, ARankWithoutMemoryIsNamed) {
-  bench::testing::run_ranks(2, [](RankGroup& group) {
-    RanksDevice device;
-    if (group.rank() == 1) {
-      device.memory().set_cap(100);
-    }
-    SweepRequest request = cards_request({{"cards", "2"}});
-    request.ranks = &group;
-    if (group.rank() > 0) {
-      return cards_type().serve(request, device);
-    }
-    const auto sweep = cards_type().make(request, device);
-    try {
-      sweep->plan().points.front().workload->make(device);
-      ADD_FAILURE();
-    } catch (const OutOfMemory& error) {
-      EXPECT_THAT(error.what(), HasSubstr("rank 1 has no memory"));
-    }
-  });
+TEST(CardsSweep, ARankWithoutMemoryIsNamedAndNoneMakesItsPart) {
+  for (const bool split : {false, true}) {
+    bench::testing::run_ranks(2, [split](RankGroup& group) {
+      RanksDevice device;
+      if (group.rank() == 1) {
+        device.memory().set_cap(100);
+      }
+      SweepRequest request = split ? stages_request({{"cards", "2"}}) : cards_request({{"cards", "2"}});
+      request.ranks = &group;
+      if (group.rank() > 0) {
+        cards_type().serve(request, device);
+        EXPECT_EQ(device.memory().peak(), 0);
+        return;
+      }
+      const auto sweep = cards_type().make(request, device);
+      try {
+        sweep->plan().points.front().workload->make(device);
+        ADD_FAILURE();
+      } catch (const OutOfMemory& error) {
+        EXPECT_STREQ(error.what(), "rank 1 needs 800 B (predicted), its memory cap is 100 B");
+      }
+      EXPECT_EQ(device.memory().peak(), 0);
+    });
+  }
+}
+
+// Without a team, as in a dry run: of the stage that needs most.
+TEST(CardsSweep, AStagesPlanIsThatOfTheRankThatNeedsMost) {
+  WorkloadType type = network();
+  type.configure = [](const WorkloadSpec& spec) -> std::shared_ptr<const ConfiguredWorkload> {
+    WorkloadSpec grown = spec;
+    grown.batch *= spec.options.contains("stage") ? 1 + std::stoll(spec.options.at("stage")) : 1;
+    return std::make_shared<MadeUpNetwork>(grown);
+  };
+  SweepRequest request = stages_request({{"cards", "2"}});
+  request.workload = &type;
+  RanksDevice device;
+  const auto sweep = cards_type().make(request, device);
+  EXPECT_EQ(sweep->plan().points.front().workload->plan(device).peak, 1600);
+}
+
+// Three rounds of steps of so many milliseconds, each this much longer or shorter by round.
+void add_rounds(MeasuredPoint& point, double step_ms, const std::shared_ptr<const RankSteps>& note,
+                const std::vector<double>& by_round = {1, 1, 1}) {
+  for (std::size_t round = 0; round < by_round.size(); ++round) {
+    point.samples_ns.push_back(std::llround(1e6 * step_ms * by_round[round]));
+    point.rounds.push_back({.samples = 1, .round = static_cast<std::int64_t>(round)});
+    point.notes.push_back(note);
+  }
+  point.stats.median_ns = 1e6 * step_ms;
+  point.stats.ci95_ns = Interval{0.99e6 * step_ms, 1.01e6 * step_ms};
 }
 
 // Steps of 100 ms alone; of several ranks longer, of which a part is waited, and one rank slower.
-ResultDocument made_up_steps(const std::vector<double>& step_ms, double waited_ms, double slower = 1) {
+ResultDocument made_up_steps(const std::vector<double>& step_ms, double waited_ms, double slower = 1,
+                             const std::vector<double>& by_round = {1, 1, 1}) {
   ResultDocument document;
   for (std::size_t i = 0; i < step_ms.size(); ++i) {
     const int ranks = 1 << i;
     MeasuredPoint point;
     point.name = fmt::format("p{}", ranks);
     point.parsed = CardsParams{.ranks = ranks, .batch = 8};
-    point.stats.median_ns = 1e6 * step_ms[i];
-    point.stats.ci95_ns = Interval{0.99e6 * step_ms[i], 1.01e6 * step_ms[i]};
     auto note = std::make_shared<RankSteps>();
     for (int rank = 0; rank < ranks; ++rank) {
       const double own = 1e6 * (step_ms[i] - (ranks > 1 ? waited_ms : 0));
@@ -380,7 +427,7 @@ ResultDocument made_up_steps(const std::vector<double>& step_ms, double waited_m
       note->plan_bytes.push_back(1 << 20);
       note->peak_bytes.push_back(1 << 20);
     }
-    point.notes = {note};
+    add_rounds(point, step_ms[i], note, ranks == 1 ? std::vector<double>{1, 1, 1} : by_round);
     document.benchmarks.push_back(point);
   }
   return document;
@@ -399,11 +446,16 @@ CardsSetup one_host(int ranks, int cores) {
 }
 
 TEST(CardsFindings, EfficiencyAndWhatItIsLostTo) {
-  const auto findings = cards_findings(made_up_steps({100, 125}, 20), one_host(2, 2));
+  const auto findings = cards_findings(made_up_steps({100, 125}, 20, 1, {0.99, 1, 1.01}), one_host(2, 2));
   const Finding& efficiency = named(findings, "efficiency/ranks:2/batch:8");
   EXPECT_NEAR(efficiency.value.value(), 0.8, 1e-9);
-  EXPECT_THAT(efficiency.claim, AllOf(HasSubstr("1.60 times"), HasSubstr("80 %"), HasSubstr("waits 20")));
-  EXPECT_THAT(named(findings, "limit").claim, HasSubstr("The collective limits 2 ranks"));
+  EXPECT_TRUE(efficiency.ci95);
+  EXPECT_THAT(efficiency.claim,
+              AllOf(HasSubstr("1.60 times"), HasSubstr("efficiency of 80"), HasSubstr("waits 20")));
+  EXPECT_THAT(efficiency.claim,
+              ::testing::ContainsRegex("efficiency of 80(\\.[0-9])? (± [0-9.]+|\\([0-9.]+ to [0-9.]+\\)) %"));
+  EXPECT_THAT(named(findings, "limit").claim,
+              AllOf(HasSubstr("The collective limits 2 ranks"), HasSubstr("20.0 ms of the 25.0 ms")));
   EXPECT_EQ(named(findings, "cards").value, 2);
   EXPECT_THAT(named(findings, "cards").claim,
               AllOf(HasSubstr("effective batch is 16"), HasSubstr("learning rate")));
@@ -414,30 +466,80 @@ TEST(CardsFindings, EfficiencyAndWhatItIsLostTo) {
               HasSubstr("lose nothing"));
 }
 
+// A rank may wait longer than a step is longer: it computes less than alone.
+TEST(CardsFindings, ThePartThatLimitsIsNoMoreThanTheWhole) {
+  const Finding limit = named(cards_findings(made_up_steps({100, 125}, 40), one_host(2, 2)), "limit");
+  EXPECT_EQ(limit.value, 1);
+  EXPECT_THAT(limit.claim, HasSubstr("all of the 25.0 ms that a step is longer is waiting"));
+}
+
+TEST(CardsFindings, WhatTheIntervalsDoNotDecideIsNotSignificant) {
+  // Two ranks give 1.1 to 2.3 times as much, by round; 1.5 times would pay.
+  const auto findings = cards_findings(made_up_steps({100, 125}, 20, 1, {0.7, 1, 1.45}), one_host(2, 2));
+  const Finding& cards = named(findings, "cards");
+  EXPECT_FALSE(cards.value);
+  EXPECT_THAT(cards.claim,
+              AllOf(HasSubstr("It is not significant whether 2 ranks pay"), HasSubstr("1.60 times ("),
+                    HasSubstr("1.50 times would pay [give a larger --time-budget]")));
+  ResultDocument noisy = made_up_steps({100, 125}, 15);
+  noisy.benchmarks.back().stats.ci95_ns = Interval{105e6, 150e6};
+  EXPECT_THAT(named(cards_findings(noisy, one_host(2, 2)), "limit").claim,
+              HasSubstr("Not significant what limits 2 ranks"));
+  EXPECT_THAT(named(cards_findings(made_up_steps({100, 110, 125}, 5, 1), one_host(4, 4)), "cards").claim,
+              HasSubstr("4 ranks pay, the most that were started"));
+  ResultDocument one_round = made_up_steps({100, 125}, 20);
+  for (MeasuredPoint& point : one_round.benchmarks) {
+    point.samples_ns.resize(1);
+    point.rounds.resize(1);
+    point.notes.resize(1);
+    point.stats.ci95_ns.reset();
+  }
+  EXPECT_THAT(named(cards_findings(one_round, one_host(2, 2)), "cards").claim, HasSubstr("not significant"));
+  EXPECT_THAT(named(cards_findings(one_round, one_host(2, 2)), "balance").claim,
+              HasSubstr("No rank is significantly slower"));
+}
+
 TEST(CardsFindings, ARankThatDoesNotPayIsNotAdvised) {
-  const auto findings = cards_findings(made_up_steps({100, 110, 190}, 5), one_host(4, 2));
+  const auto findings = cards_findings(made_up_steps({100, 110, 190}, 5), one_host(4, 4));
   EXPECT_EQ(named(findings, "cards").value, 2);  // four give 2.1 times, two 1.8
-  EXPECT_EQ(named(cards_findings(made_up_steps({100, 190}, 5), one_host(2, 1)), "cards").value, 1);
-  EXPECT_THAT(named(findings, "ranks").claim, HasSubstr("take turns on 2 cores"));
+  EXPECT_EQ(named(cards_findings(made_up_steps({100, 190}, 5), one_host(2, 2)), "cards").value, 1);
+}
+
+TEST(CardsFindings, RanksThatTakeTurnsAreAWarningAndTheLimit) {
+  const auto findings = cards_findings(made_up_steps({100, 110, 190}, 5), one_host(4, 2));
+  const Finding& ranks = named(findings, "ranks");
+  EXPECT_THAT(ranks.claim, AllOf(StartsWith("Warning: 4 ranks of 1 thread take turns on the 2 cores"),
+                                 HasSubstr("[start 2 ranks a host]")));
+  const Finding& limit = named(findings, "limit");
+  EXPECT_THAT(limit.claim,
+              AllOf(StartsWith("Warning: shared cores limit 4 ranks: 4 of 1 thread take turns on 2 cores"),
+                    HasSubstr("[start 2 ranks a host]")));
+  EXPECT_FALSE(limit.value);
+  EXPECT_EQ(limit.headline, 2) << "one warning is printed";
+  EXPECT_EQ(ranks.headline, 0);
+  ResultDocument without = made_up_steps({100, 110, 190}, 5);
+  without.benchmarks.erase(without.benchmarks.begin());
+  EXPECT_EQ(named(cards_findings(without, one_host(4, 2)), "ranks").headline, 2);
+  EXPECT_THAT(named(cards_findings(made_up_steps({100, 110}, 5), one_host(2, 2)), "ranks").claim,
+              Not(HasSubstr("Warning")));
 }
 
 TEST(CardsFindings, ASlowRankIsNamed) {
   EXPECT_THAT(named(cards_findings(made_up_steps({100, 150, 150}, 1, 1.5), one_host(4, 4)), "balance").claim,
-              AllOf(HasSubstr("Rank 3 is the slowest"), HasSubstr("50 %")));
+              AllOf(HasSubstr("Rank 3 is the slowest"), HasSubstr("50")));
   EXPECT_THAT(named(cards_findings(made_up_steps({100, 110}, 1), one_host(2, 2)), "balance").claim,
               Not(HasSubstr("is the slowest: it")));
 }
 
 // One rank in 100 ms; two and four with stages, one micro-batch and four, and rank 1 with half as much again
 // to do as the others.
-ResultDocument made_up_stages(const std::vector<std::pair<int, double>>& parts_and_ms, int ranks) {
+ResultDocument made_up_stages(const std::vector<std::pair<int, double>>& parts_and_ms, int ranks,
+                              const std::vector<double>& by_round = {1, 1, 1}) {
   ResultDocument document = made_up_steps({100}, 0);
   for (const auto& [parts, ms] : parts_and_ms) {
     MeasuredPoint point;
     point.name = fmt::format("p{}x{}", ranks, parts);
     point.parsed = CardsParams{.ranks = ranks, .batch = 8, .split_layers = true, .micro_batches = parts};
-    point.stats.median_ns = 1e6 * ms;
-    point.stats.ci95_ns = Interval{0.99e6 * ms, 1.01e6 * ms};
     auto note = std::make_shared<RankSteps>();
     for (int rank = 0; rank < ranks; ++rank) {
       const double own = 1e6 * (rank == 1 ? 60 : 40);
@@ -447,7 +549,7 @@ ResultDocument made_up_stages(const std::vector<std::pair<int, double>>& parts_a
       note->peak_bytes.push_back((rank + 1) << 20);
       note->activation_bytes.push_back((rank + 1) << 18);
     }
-    point.notes = {note};
+    add_rounds(point, ms, note, by_round);
     document.benchmarks.push_back(point);
   }
   return document;
@@ -471,7 +573,7 @@ TEST(StageFindings, ThroughputIdleTimeAndTheSlowestStage) {
   EXPECT_NEAR(named(findings, "limit").value.value(), 0.2, 1e-9);
   EXPECT_THAT(named(findings, "limit").claim, HasSubstr("more micro-batches"));
   EXPECT_THAT(named(findings, "balance").claim,
-              AllOf(HasSubstr("Rank 1 has the slowest"), HasSubstr("50 %")));
+              AllOf(HasSubstr("Rank 1 has the slowest"), HasSubstr("50.0 % longer")));
   EXPECT_THAT(named(findings, "memory").claim,
               AllOf(HasSubstr("1.00 to 2.00 MiB"), HasSubstr("as planned"), HasSubstr("rank 1 takes")));
   const TextTable table = cards_tables(document, staged(2)).front();
@@ -490,7 +592,7 @@ TEST(StageFindings, MicroBatchesAreComparedByMemory) {
   smaller->waited_ns = note->waited_ns;
   smaller->peak_bytes = smaller->plan_bytes = {1 << 19, 1 << 20};
   smaller->activation_bytes = note->activation_bytes;
-  document.benchmarks.back().notes = {smaller};
+  document.benchmarks.back().notes = {smaller, smaller, smaller};
   const auto findings = cards_findings(document, staged(2));
   const Finding& finding = named(findings, "micro-batches");
   EXPECT_EQ(finding.value, 0.5);
@@ -503,9 +605,10 @@ TEST(StageFindings, MicroBatchesAreComparedByMemory) {
 
 TEST(StageFindings, AGainWithinNoiseIsToldSo) {
   EXPECT_THAT(named(cards_findings(made_up_stages({{4, 75}}, 2), staged(2)), "cards").claim,
-              Not(HasSubstr("within noise")));
-  EXPECT_THAT(named(cards_findings(made_up_stages({{4, 99.5}}, 2), staged(2)), "cards").claim,
-              HasSubstr("within noise"));
+              Not(HasSubstr("not significant")));
+  const Finding within = named(cards_findings(made_up_stages({{4, 75}}, 2, {0.7, 1, 2}), staged(2)), "cards");
+  EXPECT_THAT(within.claim, AllOf(HasSubstr("not significant"), HasSubstr("1.33 times (")));
+  EXPECT_FALSE(within.value);
 }
 
 TEST(StageFindings, OneRankIsAdvisedWhereStagesAreSlower) {
@@ -514,10 +617,17 @@ TEST(StageFindings, OneRankIsAdvisedWhereStagesAreSlower) {
   EXPECT_THAT(named(findings, "cards").claim,
               AllOf(HasSubstr("One rank gives the most"), HasSubstr("0.80 times")));
   EXPECT_EQ(cards_findings(made_up_stages({}, 2), staged(2)).size(), 1U);
-  ResultDocument without = made_up_stages({{1, 125}}, 2);
+  ResultDocument without = made_up_stages({{1, 125}, {4, 75}}, 2);
   without.benchmarks.erase(without.benchmarks.begin());
-  EXPECT_EQ(cards_findings(without, staged(2)).size(), 1U);
-  EXPECT_EQ(cards_tables(without, staged(2)).front().rows.size(), 2U);
+  const auto known = cards_findings(without, staged(2));
+  EXPECT_THAT(named(known, "cards").claim,
+              AllOf(HasSubstr("One rank alone was not measured"), HasSubstr("[--cards 1,2]"),
+                    HasSubstr("with 4 micro-batches take 75.0")));
+  EXPECT_THAT(named(known, "memory").claim, Not(HasSubstr("one alone")));
+  for (const char* const name : {"limit", "balance", "micro-batches"}) {
+    named(known, name);
+  }
+  EXPECT_EQ(cards_tables(without, staged(2)).front().rows.size(), 3U);
 }
 
 TEST(StageFindings, AnotherMemoryThanPlannedIsTold) {
@@ -530,8 +640,7 @@ TEST(StageFindings, AnotherMemoryThanPlannedIsTold) {
   MeasuredPoint point;
   point.name = "p";
   point.parsed = CardsParams{.ranks = 2, .batch = 8, .split_layers = true};
-  point.stats.median_ns = 8e7;
-  point.notes = {note};
+  add_rounds(point, 80, note);
   document.benchmarks.push_back(point);
   EXPECT_THAT(named(cards_findings(document, staged(2)), "memory").claim, HasSubstr("not what was planned"));
 }
@@ -586,10 +695,15 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
   EXPECT_EQ(planned_sharing(document).size(), 2U * 2) << "the host's memory is the device's";
   const auto tables = cards_tables(document, one_host(4, 4));
   ASSERT_EQ(tables.size(), 2U);
-  EXPECT_THAT(tables.back().title, AllOf(HasSubstr("never run"), HasSubstr("4 ranks of batch 8")));
+  EXPECT_THAT(tables.back().title, AllOf(Not(HasSubstr("never run")), HasSubstr("4 ranks of batch 8")));
+  std::map<std::string, std::string> known;
   for (const auto& row : tables.back().rows) {
     EXPECT_EQ(row.size(), tables.back().right.size());
+    known[row.front()] = row.back();
   }
+  EXPECT_EQ(known.at("nothing"), "measured");
+  EXPECT_EQ(known.at("optimizer (ZeRO-1)"), "planned");
+  EXPECT_EQ(known.at("parameters too (ZeRO-3)"), "planned, never run");
 }
 
 TEST(CardsFindings, ALoaderIsComparedWithWhatAllRanksOfAHostNeed) {
@@ -620,7 +734,9 @@ TEST(CardsFindings, TheLibrarysMemoryIsToldApart) {
 TEST(CardsSweep, TheLibrarysMemoryIsMeasuredOnEveryRank) {
   bench::testing::run_ranks(2, [](RankGroup& group) {
     RanksDevice device;
-    RankTeam team(group, [&](RankGroup& ranks, std::size_t) { return library_part(ranks, device, 1 << 20); });
+    RankTeam team(
+        group, {.plan = [](RankGroup&, std::size_t) { return RankNeed{}; },
+                .make = [&](RankGroup& ranks, std::size_t) { return library_part(ranks, device, 1 << 20); }});
     if (group.rank() > 0) {
       return team.serve();
     }
@@ -636,7 +752,16 @@ TEST(CardsFindings, CopeWithNoPointsAndWithoutOneRank) {
   EXPECT_TRUE(cards_tables({}, one_host(2, 2)).empty());
   ResultDocument document = made_up_steps({100, 125}, 20);
   document.benchmarks.erase(document.benchmarks.begin());
-  EXPECT_EQ(cards_findings(document, one_host(2, 2)).size(), 1U);
+  const auto findings = cards_findings(document, one_host(2, 2));
+  EXPECT_THAT(named(findings, "cards").claim,
+              AllOf(HasSubstr("One rank alone was not measured"), HasSubstr("[--cards 1,2]"),
+                    HasSubstr("effective batch is 16, 2 times")));
+  EXPECT_THAT(named(findings, "waits/ranks:2/batch:8").claim,
+              HasSubstr("waits 20.0 ms (16 %) for gradients"));
+  EXPECT_THAT(named(findings, "memory").claim, Not(HasSubstr("one alone")));
+  for (const char* const name : {"balance", "loader"}) {
+    EXPECT_GT(named(findings, name).headline, 0) << name;
+  }
   EXPECT_EQ(cards_tables(document, one_host(2, 2)).front().rows.size(), 2U);
 }
 

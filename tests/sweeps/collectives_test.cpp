@@ -28,6 +28,7 @@ using ::testing::Contains;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 // As a CPU: ranks read the device's memory.
 class RanksDevice final : public testing::PlainDevice {
@@ -102,9 +103,12 @@ TEST(RankTeam, EveryOperationGivesRightAnswersOverThreads) {
     }
     bench::testing::run_ranks(size, [&](RankGroup& group) {
       RanksDevice device;
-      RankTeam team(group, [&](RankGroup& ranks, std::size_t point) {
-        return std::make_unique<Exchange>(all[point], 9, ranks, device, steady_clock());
-      });
+      RankTeam team(group, {.plan = [](RankGroup&, std::size_t) { return RankNeed{}; },
+                            .make =
+                                [&](RankGroup& ranks, std::size_t point) {
+                                  return std::make_unique<Exchange>(all[point], 9, ranks, device,
+                                                                    steady_clock());
+                                }});
       if (group.rank() > 0) {
         team.serve();
         EXPECT_EQ(device.memory().live().total(), 0);
@@ -258,9 +262,10 @@ TEST(CollectivesPlan, AGpuThatIsNotHereIsRefused) {
 
 TEST(RankTeam, APointThatRanksCannotRunIsUnsupported) {
   bench::testing::run_ranks(2, [](RankGroup& group) {
-    RankTeam team(group, [](RankGroup&, std::size_t) -> std::unique_ptr<RankPart> {
-      throw Unsupported("not on this card");
-    });
+    RankTeam team(group, {.plan = [](RankGroup&, std::size_t) { return RankNeed{}; },
+                          .make = [](RankGroup&, std::size_t) -> std::unique_ptr<RankPart> {
+                            throw Unsupported("not on this card");
+                          }});
     if (group.rank() > 0) {
       return team.serve();
     }
@@ -271,6 +276,112 @@ TEST(RankTeam, APointThatRanksCannotRunIsUnsupported) {
     } catch (const Unsupported& error) {
       EXPECT_STREQ(error.what(), "not on this card");
     }
+  });
+}
+
+// Alone, or with others that wait for it: in the second case they would wait forever.
+class FailingPart final : public RankPart {
+ public:
+  FailingPart(RankGroup& ranks, bool meets_others) : ranks_(ranks), meets_others_(meets_others) {}
+  RankAnswer prepared() override { return {}; }
+  RankAnswer run(std::int64_t /*calls*/) override { return {}; }
+  RankAnswer verify() override {
+    if (ranks_.rank() == 1) {
+      throw OutOfMemory("3 B asked for", 3);
+    }
+    return {};
+  }
+  bool meets_others() const override { return meets_others_; }
+
+ private:
+  RankGroup& ranks_;
+  bool meets_others_;
+};
+
+// Notes why a rank ends alone, and ends its thread.
+class EndedAlone final : public bench::testing::PassingRanks {
+ public:
+  using PassingRanks::PassingRanks;
+  void end_alone(const std::string& why) override {
+    reason = why;
+    RankGroup::end_alone(why);
+  }
+  std::string reason;
+};
+
+RankTeam::Parts failing_parts(bool meets_others) {
+  return {.plan = [](RankGroup&, std::size_t) { return RankNeed{}; },
+          .make = [=](RankGroup& ranks, std::size_t) -> std::unique_ptr<RankPart> {
+            return std::make_unique<FailingPart>(ranks, meets_others);
+          }};
+}
+
+TEST(RankTeam, ARankThatFailsByItselfIsARefusalAndTheTeamGoesOn) {
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RankTeam team(group, failing_parts(false));
+    if (group.rank() > 0) {
+      return team.serve();
+    }
+    std::int64_t number = 0;
+    team.prepare(0, number);
+    EXPECT_THROW(team.verify(number), OutOfMemory);
+    EXPECT_EQ(team.run(number, 1).size(), 2U);
+  });
+}
+
+TEST(RankTeam, ARankThatFailsWithinAStepEndsAlone) {
+  class Gone final : public bench::testing::PassingRanks {
+   public:
+    using PassingRanks::PassingRanks;
+    void gather(const void* own, void* all, std::int64_t bytes) override {
+      if (++gathers >= 6) {  // the answers of the verification: rank 1 gives none
+        throw RanksLost("rank 1 is gone");
+      }
+      PassingRanks::gather(own, all, bytes);
+    }
+    int gathers = 0;
+  };
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    if (group.rank() > 0) {
+      EndedAlone ranks(group);
+      RankTeam team(ranks, failing_parts(true));
+      EXPECT_THROW(team.serve(), RanksLost);
+      EXPECT_EQ(ranks.reason, "3 B asked for");
+      return;
+    }
+    Gone ranks(group);
+    RankTeam team(ranks, failing_parts(true));
+    std::int64_t number = 0;
+    team.prepare(0, number);
+    EXPECT_THROW(team.verify(number), RanksLost);
+    EXPECT_EQ(ranks.gathers, 6);
+  });
+}
+
+TEST(RankTeam, APointThatOneRankHasNoMemoryForIsMadeOnNone) {
+  bench::testing::run_ranks(3, [](RankGroup& group) {
+    RanksDevice device;
+    int made = 0;
+    RankTeam team(group, {.plan =
+                              [&](RankGroup& ranks, std::size_t) {
+                                return RankNeed{.planned = 100, .cap = ranks.rank() == 2 ? 99 : 100};
+                              },
+                          .make = [&](RankGroup&, std::size_t) -> std::unique_ptr<RankPart> {
+                            ++made;
+                            return nullptr;
+                          }});
+    if (group.rank() > 0) {
+      team.serve();
+    } else {
+      std::int64_t number = 0;
+      try {
+        team.prepare(0, number);
+        ADD_FAILURE();
+      } catch (const OutOfMemory& error) {
+        EXPECT_STREQ(error.what(), "rank 2 needs 100 B (predicted), its memory cap is 99 B");
+      }
+    }
+    EXPECT_EQ(made, 0);
   });
 }
 
@@ -301,7 +412,8 @@ TEST(CollectivesFindings, LatencyAndBusBandwidthAreFitted) {
   EXPECT_NEAR(findings[0].details.at("half_bytes").get<double>(), 1e4, 10);
   EXPECT_THAT(findings[0].claim, AllOf(HasSubstr("4 ranks on one host"), HasSubstr("latency 5.0"),
                                        HasSubstr("bus bandwidth 3.0")));
-  EXPECT_THAT(findings[1].claim, AllOf(HasSubstr("no network"), HasSubstr("4 ranks take turns on 2 cores")));
+  EXPECT_THAT(findings[1].claim, AllOf(StartsWith("Warning: 4 ranks of 1 thread take turns on the 2 cores"),
+                                       HasSubstr("one host")));
   EXPECT_THAT(findings, Each(::testing::Field(&Finding::headline, ::testing::Gt(0))));
   EXPECT_THAT(
       collectives_findings(made_up_collectives(2), {.hosts = {"a", "b"}, .near = 1, .cores = 2})[1].claim,

@@ -171,6 +171,12 @@ void NcclRanks::wait_for(cuda::CudaEvent& done) {
   waits_.push_back(std::move(wait));
 }
 
+std::map<std::string, std::string> NcclRanks::software() const {
+  int version = 0;
+  all_->nccl().version(version);
+  return {{"nccl", version_text(version)}};
+}
+
 void NcclRanks::abandon() noexcept {
   try {
     all_->abandon();

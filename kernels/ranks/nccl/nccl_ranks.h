@@ -2,6 +2,7 @@
 // ranks together and has the texts and barriers.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -39,6 +40,7 @@ class NcclRanks final : public RankGroup {
   void expect_long_wait(bool expected) override { control_.expect_long_wait(expected); }
   void expect_ends() override { control_.expect_ends(); }
   bool carries_host_memory() const override { return false; }
+  std::map<std::string, std::string> software() const override;
   void connect() override { communicator(); }
   void abandon() noexcept override;
 

@@ -90,6 +90,83 @@ TEST(OpenDevice, AWrongNameIsAnsweredWithAllThatAreAccepted) {
   }
 }
 
+class HostDevice final : public testing::FakeDevice {
+ public:
+  explicit HostDevice(bool is_host) : is_host_(is_host) {}
+  bool host_accessible() const override { return is_host_; }
+
+ private:
+  bool is_host_;
+};
+
+// The third of three ranks, whose launcher put two on host a.
+class ThirdRank final : public RankGroup {
+ public:
+  explicit ThirdRank(int rank) : rank_(rank) {}
+  int rank() const override { return rank_; }
+  int size() const override { return 3; }
+  std::unique_ptr<RankGroup> first(int /*ranks*/) override { return nullptr; }
+  void run(const Collective& /*collective*/) override {}
+  std::unique_ptr<PendingCollective> start(const Collective& /*collective*/) override { return nullptr; }
+  void barrier() override {}
+  std::map<std::string, std::string> software() const override { return {{"mpi", "An MPI 1.2"}}; }
+
+ private:
+  int rank_;
+};
+
+std::unique_ptr<WatchedRanks> rank_of_three(int rank) {
+  const std::vector<RankPlace> places{{.host = "a"}, {.host = "a"}, {.host = "b"}};
+  return std::make_unique<WatchedRanks>(std::make_unique<ThirdRank>(rank), places, RankWatchSettings{});
+}
+
+SweepRequest request_of(WatchedRanks* ranks, std::vector<std::int64_t> caps, bool is_host = true,
+                        bool dry_run = false) {
+  static const SweepType sweep{.name = "over ranks",
+                               .question = "",
+                               .default_workload = "",
+                               .serve = [](const SweepRequest&, Device&) {},
+                               .make = {}};
+  static const testing::ManualClock clock;
+  const HostDevice device(is_host);
+  Options options;
+  options.file_workload = std::make_shared<WorkloadType>(WorkloadType{
+      .name = "w", .kind = "", .description = "", .modes = {"train"}, .options = {}, .configure = {}});
+  options.memory_caps = std::move(caps);
+  options.dry_run = dry_run;
+  return make_request(options, sweep, device, clock, ranks);
+}
+
+TEST(RankRequests, RanksThatShareAHostsMemoryShareTheCap) {
+  const auto first = rank_of_three(0);
+  const auto third = rank_of_three(2);
+  EXPECT_THAT(request_of(first.get(), {1000}).memory_caps, ::testing::ElementsAre(500));
+  EXPECT_THAT(request_of(third.get(), {1000}).memory_caps, ::testing::ElementsAre(1000)) << "alone on b";
+  EXPECT_THAT(request_of(first.get(), {1000}, false).memory_caps, ::testing::ElementsAre(1000))
+      << "of its card";
+  const std::int64_t whole = request_of(third.get(), {}).largest_cap();
+  EXPECT_EQ(request_of(first.get(), {}).largest_cap(), whole / 2) << "the default is shared too";
+  EXPECT_THAT(request_of(nullptr, {1000}, true, true).memory_caps, ::testing::ElementsAre(500))
+      << "two are planned";
+}
+
+TEST(RankRequests, ADryRunKnowsThePlacesAndAsksNoRank) {
+  const auto ranks = rank_of_three(0);
+  EXPECT_EQ(request_of(ranks.get(), {1000}).ranks, ranks.get());
+  const SweepRequest planned = request_of(ranks.get(), {1000}, true, true);
+  EXPECT_EQ(planned.ranks, nullptr);
+  EXPECT_EQ(planned.places.size(), 3U);
+  EXPECT_EQ(request_of(nullptr, {1000}, true, true).places.size(), 2U);
+}
+
+TEST(RankRequests, TheResultNamesTheLibraryOfTheRanks) {
+  const auto ranks = rank_of_three(0);
+  const SweepRequest request = request_of(ranks.get(), {1000});
+  const SweepType sweep{.name = "over ranks", .question = "", .default_workload = "", .make = {}};
+  const ResultDocument document = start_document(sweep, request, {}, HostDevice(true), {}, {"bench"});
+  EXPECT_EQ(document.context.software.at("mpi"), "An MPI 1.2");
+}
+
 RunSettings settings_with(std::int64_t repetitions) {
   Options options;
   options.benchmark.repetitions = repetitions;

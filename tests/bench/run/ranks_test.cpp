@@ -14,6 +14,7 @@
 #include "bench/error.h"
 #include "bench/ranks.h"
 #include "bench/registry.h"
+#include "bench/run/rank_pulse.h"
 #include "bench/run/rank_watch.h"
 #include "tests/bench/run/fake_device.h"
 #include "tests/bench/support/passing_ranks.h"
@@ -27,6 +28,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""h;
+using std::chrono_literals::operator""s;
 
 class OneRank : public RankGroup {
  public:
@@ -88,6 +90,30 @@ TEST(RankLaunch, IsReadFromTheEnvironment) {
   for (const auto& [rank, size] : {std::pair{"4", "4"}, {"-1", "2"}, {"x", "2"}, {"0", ""}, {"1", "2x"}}) {
     EXPECT_FALSE(launch_in({{"HERE_RANK", rank}, {"HERE_SIZE", size}})) << rank << " " << size;
   }
+}
+
+std::string stale(const std::map<std::string, std::string>& variables) {
+  try {
+    require_whole_launch([&](const char* name) {
+      const auto found = variables.find(name);
+      return found == variables.end() ? nullptr : found->second.c_str();
+    });
+    return "";
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+}
+
+TEST(RankLaunch, VariablesThatAnotherRunLeftAreNamed) {
+  EXPECT_EQ(stale({}), "");
+  EXPECT_EQ(stale({{"HERE_RANK", "0"}, {"HERE_SIZE", "1"}}), "");
+  EXPECT_THAT(stale({{"HERE_RANK", "5"}, {"HERE_SIZE", "2"}}),
+              AllOf(HasSubstr("HERE_RANK: '5' was given with HERE_SIZE '2'"), HasSubstr("run.here")));
+  EXPECT_THAT(stale({{"HERE_RANK", "x"}, {"HERE_SIZE", "2"}}), HasSubstr("HERE_RANK: 'x'"));
+  EXPECT_THAT(stale({{"HERE_SIZE", "2"}}), HasSubstr("HERE_SIZE: '2' was given without HERE_RANK"));
+  EXPECT_THAT(stale({{"HERE_RANK", "1"}}), HasSubstr("HERE_RANK: '1' was given without HERE_SIZE"));
+  EXPECT_EQ(stale({{"HERE_SIZE", "9"}, {"ABSENT_RANK", "0"}, {"ABSENT_SIZE", "2"}}), "")
+      << "a launcher started several";
 }
 
 TEST(RankLaunch, AnotherNumberOfRanksIsNamed) {
@@ -199,6 +225,8 @@ TEST(RankWatch, KnowsWhetherAProcessRuns) {
 // Rank 0 of three: rank 1 on this host, rank 2 on another.
 class StuckGroup final : public OneRank {
  public:
+  explicit StuckGroup(int rank = 0) : rank_(rank) {}
+  int rank() const override { return rank_; }
   int size() const override { return 3; }
   void barrier() override {
     while (!ended) {
@@ -206,6 +234,9 @@ class StuckGroup final : public OneRank {
     }
   }
   std::atomic<bool> ended{false};
+
+ private:
+  int rank_;
 };
 
 // What the watch says while a barrier does not return.
@@ -261,6 +292,162 @@ TEST(RankWatch, ALongWaitThatIsExpectedTakesLonger) {
   watched.barrier();
   EXPECT_GT(std::chrono::steady_clock::now() - start, 450ms);
   EXPECT_THAT(sentence, HasSubstr("did not answer"));
+}
+
+// A rank that computes for longer than the timeout is no rank that is lost.
+TEST(RankWatch, RanksOfThisHostThatRunAreWaitedForLonger) {
+  auto made = std::make_unique<StuckGroup>();
+  StuckGroup& group = *made;
+  std::string sentence;
+  WatchedRanks watched(
+      std::move(made),
+      {{.host = "a", .process = 10}, {.host = "a", .process = 11}, {.host = "a", .process = 12}},
+      {.timeout = 50ms,
+       .pace = 5ms,
+       .state = [](std::int64_t) { return ProcessState::running; },
+       .end =
+           [&](const std::string& said) {
+             sentence = said;
+             group.ended = true;
+           }});
+  const auto start = std::chrono::steady_clock::now();
+  watched.barrier();
+  EXPECT_GT(std::chrono::steady_clock::now() - start, 450ms);
+  EXPECT_THAT(sentence, HasSubstr("another rank on this host did not answer"));
+}
+
+TEST(RankWatch, ALongCallThatWasAnsweredRaisesTheLimit) {
+  auto made = std::make_unique<StuckGroup>();
+  StuckGroup& group = *made;
+  std::string sentence;
+  WatchedRanks watched(
+      std::move(made), {{.host = "a", .process = 10}, {.host = "b"}, {.host = "b"}},
+      {.timeout = 50ms, .pace = 5ms, .state = process_state, .end = [&](const std::string& said) {
+         sentence = said;
+         group.ended = true;
+       }});
+  watched.expect_long_wait(true);
+  std::thread answer([&] {
+    std::this_thread::sleep_for(200ms);
+    group.ended = true;
+  });
+  watched.barrier();
+  answer.join();
+  EXPECT_EQ(sentence, "");
+  watched.expect_long_wait(false);
+  group.ended = false;
+  const auto start = std::chrono::steady_clock::now();
+  watched.barrier();
+  EXPECT_GT(std::chrono::steady_clock::now() - start, 500ms)
+      << "three times 200 ms, less what the watch sees late";
+  EXPECT_THAT(sentence, HasSubstr("did not answer"));
+}
+
+TEST(RankWatch, WhatWasMeasuredIsNamedWhereThereIsAFile) {
+  for (const std::string file : {"", "results/cards.json"}) {
+    auto made = std::make_unique<StuckGroup>();
+    StuckGroup& group = *made;
+    std::string sentence;
+    WatchedRanks watched(
+        std::move(made), {{.host = "a", .process = 10}, {.host = "b"}, {.host = "b"}},
+        {.timeout = 20ms, .pace = 5ms, .state = process_state, .end = [&](const std::string& said) {
+           sentence = said;
+           group.ended = true;
+         }});
+    if (!file.empty()) {
+      watched.note_saved(file);
+    }
+    watched.barrier();
+    EXPECT_EQ(sentence.find("what was measured before is in results/cards.json") != std::string::npos,
+              !file.empty())
+        << sentence;
+  }
+}
+
+// Three ranks on three hosts, as they say.
+void on_three_hosts(const std::function<void(RankGroup& group, RankPulse& pulse)>& body) {
+  testing::run_ranks(3, [&](RankGroup& group) {
+    const std::vector<RankPlace> places{
+        {.host = "a", .process = 1}, {.host = "b", .process = 2}, {.host = "c", .process = 3}};
+    const auto pulse = RankPulse::connect(group, places);
+    ASSERT_NE(pulse, nullptr);
+    body(group, *pulse);
+    group.barrier();
+  });
+}
+
+void beat_until(RankPulse& pulse, const std::function<bool()>& done) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!done() && std::chrono::steady_clock::now() < end) {
+    pulse.beat();
+    std::this_thread::sleep_for(10ms);
+  }
+  EXPECT_TRUE(done());
+}
+
+TEST(RankPulse, OneHostNeedsNone) {
+  testing::run_ranks(2, [](RankGroup& group) {
+    EXPECT_EQ(RankPulse::connect(group, {{.host = "a"}, {.host = "a"}}), nullptr);
+  });
+}
+
+TEST(RankPulse, ARankThatGivesSignsIsHeardAndOneThatIsStoppedIsNot) {
+  std::atomic<bool> over = false;
+  on_three_hosts([&](RankGroup& group, RankPulse& pulse) {
+    if (group.rank() == 0) {
+      // The second gives no signs, and the third does: after 2.5 s their silences differ.
+      const auto until = std::chrono::steady_clock::now() + 2500ms;
+      beat_until(pulse, [&] { return std::chrono::steady_clock::now() > until; });
+      EXPECT_GT(pulse.silent_for(1).value(), 2s);
+      EXPECT_LT(pulse.silent_for(2).value(), 2s);
+      EXPECT_FALSE(pulse.is_gone(1));
+      over = true;
+    } else if (group.rank() == 2) {
+      beat_until(pulse, [&] { return over.load(); });
+      EXPECT_FALSE(pulse.silent_for(1)) << "the first rank hears it";
+      EXPECT_LT(pulse.silent_for(0).value(), 2s);
+    }
+  });
+}
+
+TEST(RankPulse, WhatOneRankTellsAllAreTold) {
+  on_three_hosts([](RankGroup& group, RankPulse& pulse) {
+    if (group.rank() == 1) {
+      pulse.tell("rank 7 (process 9 on b) is gone");
+    }
+    beat_until(pulse, [&] { return pulse.told() == "rank 7 (process 9 on b) is gone"; });
+  });
+}
+
+// As after a kill: its connection ends. The others name it, on whatever host.
+TEST(RankWatch, ARankOnAnotherHostThatDiesIsNamed) {
+  testing::run_ranks(3, [](RankGroup& group) {
+    const std::vector<RankPlace> places{
+        {.host = "a", .process = 1}, {.host = "b", .process = 2}, {.host = "c", .process = 3}};
+    auto pulse = RankPulse::connect(group, places);
+    ASSERT_NE(pulse, nullptr);
+    if (group.rank() == 2) {
+      pulse.reset();
+      return;
+    }
+    auto made = std::make_unique<StuckGroup>(group.rank());
+    StuckGroup& stuck = *made;
+    std::string sentence;
+    const auto start = std::chrono::steady_clock::now();
+    WatchedRanks watched(std::move(made), places,
+                         {.timeout = 1h,
+                          .pace = 20ms,
+                          .state = process_state,
+                          .end =
+                              [&](const std::string& said) {
+                                sentence = said;
+                                stuck.ended = true;
+                              }},
+                         {}, std::move(pulse));
+    watched.barrier();
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
+    EXPECT_THAT(sentence, HasSubstr("rank 2 (process 3 on c) is gone; rank "));
+  });
 }
 
 // Their calls are watched as the whole group's are, and an all_reduce may be in place.

@@ -46,8 +46,26 @@ TEST_F(RunnerTest, ABudgetSpentOnMakingOthersReadyStillMeasuresTheReferencePoint
   run(plan);
   EXPECT_THAT(measured(), ElementsAre("fake/batch:2"));
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
-  EXPECT_EQ(document_.unmeasured[0].reason,
-            "the time budget of 1.00 s ended after preparation, before timing; give a larger --time-budget");
+  EXPECT_EQ(
+      document_.unmeasured[0].reason,
+      "the time budget of 1.00 s ended while it was prepared, before timing; give a larger --time-budget");
+}
+
+TEST_F(RunnerTest, WhereTheBudgetEndedWhileAPointWasMadeItsAnswerIsNotVerified) {
+  settings_.time_budget = std::chrono::seconds(1);
+  SweepPlan plan = testing::fake_plan({1, 2});
+  plan.points[1].series = "another";
+  testing::configured(plan.points[1]).on_make = [&] { clock_.advance(settings_.time_budget); };
+  run(plan);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1"));
+  const auto told = [&](const char* what) {
+    return std::ranges::count_if(recorder_.told,
+                                 [&](const std::string& text) { return text.starts_with(what); });
+  };
+  EXPECT_EQ(told("planning fake/"), 2);
+  EXPECT_EQ(told("preparing fake/"), 2);
+  EXPECT_EQ(told("verifying fake/batch:1 (1 of 2)"), 1);
+  EXPECT_EQ(told("verifying"), 1);
 }
 
 // Making the second of two ready takes the whole budget: the first has been timed by then.

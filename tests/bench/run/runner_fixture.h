@@ -17,7 +17,7 @@ namespace bench::testing {
 // Notes what the runner reports.
 class Recorder : public RunObserver {
  public:
-  void progress(const RunProgress& /*now*/) override {}
+  void progress(const RunProgress& now) override { told.push_back(now.what); }
   void changed(const ResultDocument& document) override {
     sizes.push_back(document.benchmarks.size());
     findings = document.findings;
@@ -25,6 +25,7 @@ class Recorder : public RunObserver {
       on_change();
     }
   }
+  std::vector<std::string> told;
   std::vector<std::size_t> sizes;
   std::vector<Finding> findings;  // of the last change
   std::function<void()> on_change;

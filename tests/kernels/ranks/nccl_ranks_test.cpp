@@ -304,6 +304,14 @@ TEST(NcclRanks, AnotherVersionAndAMissingLibraryAreNamedOnEveryRank) {
   });
 }
 
+TEST(NcclRanks, TheLibrarysVersionIsKnown) {
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RankOnCard rank(group);
+    const auto ranks = rank.connect();
+    EXPECT_EQ(ranks->software().at("nccl"), "2.28.9");
+  });
+}
+
 TEST(NcclVersion, HasTwoForms) {
   EXPECT_EQ(version_text(2708), "2.7.8");
   EXPECT_EQ(version_text(22809), "2.28.9");

@@ -2,9 +2,11 @@
 // libraries cannot be loaded together; see ../engine.cpp, which opens it.
 #include <mpi.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <csignal>
+#include <map>
 #include <memory>
 #include <string>
 
@@ -125,6 +127,17 @@ class MpiRanks final : public RankGroup {
       case CollectiveKind::receive:
         return check(MPI_Recv(c.to, count, type, c.peer, kTag, group_, MPI_STATUS_IGNORE), "MPI_Recv");
     }
+  }
+
+  // Its name and version are the first line, up to a comma.
+  std::map<std::string, std::string> software() const override {
+    std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
+    int length = 0;
+    MPI_Get_library_version(text.data(), &length);
+    std::string name(text.data(), static_cast<std::size_t>(length));
+    name.resize(std::min(name.find_first_of(",\n"), name.size()));
+    std::ranges::replace(name, '\t', ' ');
+    return {{"mpi", name}};
   }
 
   void barrier() override { check(MPI_Barrier(group_), "MPI_Barrier"); }

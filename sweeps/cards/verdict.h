@@ -1,0 +1,28 @@
+// Whether more ranks pay, and what limits them: each says "not significant" where the intervals do not
+// decide.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/measure/finding.h"
+#include "sweeps/cards/findings.h"
+
+namespace bench::sweeps {
+
+// "63 ± 4 %"; without an interval "63 %".
+std::string percent_in_words(const Estimate& share);
+
+// Ranks pay as long as each that is added gives at least half of what the first gives. `scaling`: of one
+// batch, by growing ranks.
+Finding claim_cards(const std::vector<CardsPoint>& scaling, const CardsPoint& alone, bool strong);
+// Where one rank was not measured: what the most ranks' batch asks for.
+Finding claim_batch(const CardsPoint& most, bool strong);
+
+// The larger part of what a step of several ranks takes longer than alone.
+Finding claim_limit(const CardsPoint& point, const CardsPoint& alone, const CardsSetup& setup);
+
+// The rank that computes longer than the others.
+Finding claim_balance(const CardsPoint& point);
+
+}  // namespace bench::sweeps
