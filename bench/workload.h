@@ -62,6 +62,7 @@ struct OperationShare {
 struct Composition {
   std::vector<OperationShare> operations;  // as they run, largest share first
   std::int64_t parameters = 0;             // values that training moves
+  std::int64_t largest_parameter = 0;      // of them, in one tensor
   std::int64_t statistics = 0;             // values that it does not
   double macs = 0;                         // multiply-adds a sample, as published
   double activations = 0;                  // values a sample that convolutions and matrix products give

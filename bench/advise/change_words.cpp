@@ -52,8 +52,10 @@ std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings&
   }
   std::vector<std::string> settings;
   if (now.cards != then.cards) {
-    settings.push_back(
-        fmt::format("torchrun --nproc_per_node={}, DistributedDataParallel(model)", then.cards));
+    const std::int64_t a_host = use.cards_of_a_host > 0 ? use.cards_of_a_host : then.cards;
+    settings.push_back(fmt::format(
+        "torchrun {}--nproc_per_node={}, DistributedDataParallel(model)",
+        a_host < then.cards ? fmt::format("--nnodes={} ", (then.cards + a_host - 1) / a_host) : "", a_host));
   }
   if (!loader.empty()) {
     settings.push_back(fmt::format("DataLoader({})", fmt::join(loader, ", ")));

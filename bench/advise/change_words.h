@@ -18,6 +18,7 @@ struct SettingUse {
   bool on_gpu = false;
   bool training = false;
   bool convolves_channels_last = false;  // as this program does on a GPU; PyTorch has to be told to
+  std::int64_t cards_of_a_host = 0;      // 0: all are in one host
 };
 std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, const SettingUse& use);
 

@@ -68,9 +68,9 @@ class Adviser {
 
   std::string basis() const {
     std::vector<std::string> from;
-    for (const char* const sweep : {"batch", "memory", "transfer", "workers", "kernels"}) {
+    for (const std::string& sweep : advising_sweeps()) {
       if (!model_.file_of(sweep).empty()) {
-        from.emplace_back(sweep);
+        from.push_back(sweep);
       }
     }
     return fmt::format(
@@ -233,7 +233,8 @@ class Adviser {
         now_.settings, then.settings,
         {.on_gpu = model_.crosses_bus(),
          .training = is_training(),
-         .convolves_channels_last = !model_.predicted() && model_.task().options.contains("image-size")});
+         .convolves_channels_last = !model_.predicted() && model_.task().options.contains("image-size"),
+         .cards_of_a_host = model_.cards_of_a_host(then.settings)});
     change.after = then.settings;
     change.step_ns = then.step.parts.step_ns;
     const double factor = std::exp(kZ90 * then.step.deviation());
@@ -253,6 +254,8 @@ class Adviser {
     }
     if (then.settings.cards > 1 && model_.link() != nullptr) {
       change.evidence.push_back("predicted over " + model_.link()->in_words());
+      change.evidence.push_back(then.step.loss == nullptr ? kUnknownLoss
+                                                          : "steps " + then.step.loss->in_words());
     }
     return change;
   }
@@ -331,6 +334,13 @@ class Adviser {
           fmt::format("{} cards count as {} copies of the network, each with its share of the samples, which "
                       "one host feeds.",
                       now_.settings.cards, now_.settings.cards));
+    }
+    if (!model_.crosses_bus() && model_.link() != nullptr && model_.device() != nullptr) {
+      const bool apart = model_.cards_of_a_host({.cards = 2}) == 1;
+      advice.warnings.push_back(
+          apart ? "On a CPU each of several cards is a host like this one, with a loader of its own."
+                : "Ranks of one CPU share its cores: a step measured on all of them is too short for one "
+                  "rank.");
     }
     const bool several = now_.settings.cards > 1 && is_training();
     if (several && model_.link() == nullptr) {

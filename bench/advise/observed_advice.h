@@ -25,7 +25,8 @@ struct StandIn {
   std::string planned_for;  // "eager PyTorch, by the model of a T4"
   std::string optimizer;
   std::vector<StandInPlan> plans;
-  std::vector<Link> links{};  // between cards, to choose from
+  double largest_parameter = 0;  // its share of all parameters; 0: not known
+  std::vector<Link> links{};     // between cards, to choose from
 };
 
 // Without a stand-in the tables that need a plan are left out.

@@ -22,25 +22,36 @@ const StandInPlan* current_plan(const Observed& observed, const StandIn& stand_i
   return found == plans.end() ? nullptr : &*found;
 }
 
-void advise_sharing(const Observed& observed, const StandInPlan& plan, Advice& advice) {
-  CardsStep step{.cards = observed.settings.cards, .peak = plan.memory.peak, .memory = plan.memory.at_peak};
+void advise_sharing(const Observed& observed, const StandIn& stand_in, const StandInPlan& plan,
+                    Advice& advice) {
+  CardsStep step{.cards = observed.settings.cards,
+                 .accumulate = observed.settings.accumulate,
+                 .peak = plan.memory.peak,
+                 .memory = plan.memory.at_peak};
   step.bucket = CardsLink{}.bucket;
+  step.largest_part = static_cast<std::int64_t>(stand_in.largest_parameter *
+                                                static_cast<double>(step.memory[MemoryCategory::weights]));
   step.replay.bytes = plan.memory.at_peak[MemoryCategory::gradients];
   AdviceTable table{
       .question = fmt::format("What could {} cards share out? Planned, never run", step.cards),
       .table = {},
-      .notes = {fmt::format("Of the stand-in in {} at batch {}{}. at start: where the framework makes the "
-                            "whole parameters on each card first. sent: over the link between the cards in "
-                            "an optimizer step; bus: between a card and the host.",
-                            plan.dtype, plan.batch,
-                            plan.sequence ? fmt::format(" and sequence {}", *plan.sequence) : "")}};
+      .notes = {fmt::format(
+          "Of the stand-in in {} at batch {}{}. at start: where the framework makes the "
+          "whole parameters on each card first. sent: over the link between the cards in "
+          "an optimizer step{}; bus: between a card and the host.",
+          plan.dtype, plan.batch, plan.sequence ? fmt::format(" and sequence {}", *plan.sequence) : "",
+          step.accumulate > 1 ? fmt::format(", where ZeRO-2 and ZeRO-3 sum gradients in each of {} "
+                                            "accumulations",
+                                            step.accumulate)
+                              : "")}};
   table.table.rows = sharing_rows(step);
   table.table.right = {false, true, true, true, true, true};
   if (observed.host_memory && observed.host_memory_used) {
     const auto shares = static_cast<double>(plan.memory.at_peak[MemoryCategory::optimizer] +
                                             plan.memory.at_peak[MemoryCategory::gradients]);
     table.notes.push_back(fmt::format(
-        "In host memory the shares of all cards take {}, a whole copy for each card {}; {} is free.",
+        "In host memory, optimizer state and gradients: the shares of all cards take {}, a whole copy for "
+        "each card {}; {} is free.",
         gib_in_words(shares), gib_in_words(shares * static_cast<double>(step.cards)),
         gib_in_words(*observed.host_memory - *observed.host_memory_used)));
   }
@@ -108,7 +119,7 @@ void advise_stand_in(const Observed& observed, const StandIn& stand_in, Advice& 
     return;
   }
   if (observed.settings.cards > 1 && plan->memory.at_peak[MemoryCategory::optimizer] > 0) {
-    advise_sharing(observed, *plan, advice);
+    advise_sharing(observed, stand_in, *plan, advice);
   }
   advise_exchange(observed, stand_in, *plan, advice);
 }

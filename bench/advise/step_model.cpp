@@ -1,7 +1,6 @@
 #include "bench/advise/step_model.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -18,22 +17,18 @@
 namespace bench {
 namespace {
 
-constexpr double kZ95 = 1.96;
 constexpr double kUnknownDeviation = 0.05;  // of a time without an interval
 constexpr double kLeastDeviation = 0.01;    // of any time
 // Of the time that work on the host's cores takes, from run to run: measured over six runs of one loader, on
 // two cores of a shared machine. Cores that nobody shares vary less.
 constexpr double kRunDeviation = 0.06;
 
-const std::array<const char*, 5> kReadSweeps{"batch", "memory", "transfer", "workers", "kernels"};
-
 double log_width(const std::optional<Interval>& interval, double z) {
-  return interval && interval->low > 0 ? std::log(interval->high / interval->low) / (2 * z)
-                                       : kUnknownDeviation;
+  return interval && interval->low > 0 ? log_deviation(*interval, z) : kUnknownDeviation;
 }
 
 double deviation_of(const EvaluatedPoint& point) {
-  return std::max(kLeastDeviation, log_width(point.interval, point.is_predicted ? kNormal80 : kZ95));
+  return std::max(kLeastDeviation, log_width(point.interval, point.is_predicted ? kNormal80 : kNormal95));
 }
 
 const Finding* finding(const ResultDocument& document, const std::string& name) {
@@ -64,11 +59,17 @@ void check_same_machine(const AdviceFile& first, const AdviceFile& other) {
 
 }  // namespace
 
+const std::vector<std::string>& advising_sweeps() {
+  static const std::vector<std::string> names{"batch", "memory", "transfer", "workers", "kernels"};
+  return names;
+}
+
 double ModelledStep::deviation() const {
   return combined_deviation({device_deviation, loading_deviation, run_deviation, exchange_deviation});
 }
 
 void StepModel::join_cards(CardsLink link, LinkCatalogue catalogue) {
+  link.require_kind(crosses_bus_ ? "cuda" : "cpu");
   link_ = std::move(link);
   catalogue_ = std::move(catalogue);
 }
@@ -77,9 +78,9 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
   std::map<std::string, const AdviceFile*> by_sweep;
   for (const AdviceFile& file : files) {
     const std::string& sweep = file.document.sweep.name;
-    if (std::ranges::find(kReadSweeps, sweep) == kReadSweeps.end()) {
+    if (std::ranges::count(advising_sweeps(), sweep) == 0) {
       throw UsageError(fmt::format("{}: a result of the sweep {} advises on nothing; accepted: {}", file.path,
-                                   quote(sweep), fmt::join(kReadSweeps, ", ")));
+                                   quote(sweep), fmt::join(advising_sweeps(), ", ")));
     }
     if (const auto [at, is_new] = by_sweep.emplace(sweep, &file); !is_new) {
       throw UsageError(fmt::format("{}: a second result of the {} sweep, after {}; give one of each",
@@ -311,7 +312,8 @@ StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) c
   const OneCard one{.timeline = *near->timeline,
                     .step_ns = step.ns,
                     .overlap = crosses_bus_,
-                    .narrow = settings.dtype != "fp32" && settings.dtype != "tf32"};
+                    .narrow = settings.dtype != "fp32" && settings.dtype != "tf32",
+                    .accumulate = settings.accumulate};
   const ParallelStep several = parallel_step(one, settings.cards, *link_, catalogue_);
   const double loss = several.loss == nullptr ? 1 : several.loss->likely;
   step.exchanging_ns =
@@ -319,6 +321,7 @@ StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) c
   step.ns += step.exchanging_ns;
   step.gpu_ns += step.exchanging_ns;
   step.exchange_deviation = several.deviation();
+  step.loss = several.loss;
   return step;
 }
 
@@ -340,17 +343,21 @@ void StepModel::check(const TrainingSettings& settings) const {
     throw UsageError(fmt::format("--current accumulate={}: {} is of inference, which accumulates nothing",
                                  settings.accumulate, files_.at("batch")));
   }
-  if (settings.cards > 1 && device_ && !crosses_bus_) {
+  if (settings.cards > 1 && device_ && !crosses_bus_ && !link_) {
     throw UsageError(
-        fmt::format("--current cards={}: {} was measured on the host's processor, which is one device",
+        fmt::format("--current cards={}: {} was measured on the host's processor, which is one device; with "
+                    "--link, as --link eth-10g, each of them is a host of its own",
                     settings.cards, files_.at("batch")));
   }
   constexpr std::int64_t kMostCards = 16;
-  if (settings.cards > kMostCards) {
-    throw UsageError(fmt::format("--current cards={}: accepted: at most {}, the cards of one host",
-                                 settings.cards, kMostCards));
+  const std::int64_t cards = cards_of_a_host(settings);
+  if (cards > kMostCards) {
+    throw UsageError(
+        fmt::format("cards: {} were given for one host; accepted: at most {} of a host, and "
+                    "more on several with two links, as --link nvlink3,ib-4x100g",
+                    cards, kMostCards));
   }
-  if (settings.workers * settings.cards > kMostWorkers || settings.prefetch > kMostWorkers) {
+  if (settings.workers * cards > kMostWorkers || settings.prefetch > kMostWorkers) {
     throw UsageError(
         fmt::format("--current workers={},prefetch={},cards={}: accepted: {} workers in all, and a "
                     "prefetch of {}, at most",
@@ -365,6 +372,8 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
   step.device_bytes = device.bytes;
   step.device_deviation = device.deviation;
   step.exchange_deviation = device.exchange_deviation;
+  step.loss = device.loss;
+  const TrainingSettings hosted = on_a_host(settings);
   const bool computes_on_cores =
       device_ ? !crosses_bus_ : loading_ != nullptr && loading_->measured_on_cores();
   step.run_deviation = computes_on_cores ? kRunDeviation : 0;
@@ -373,8 +382,8 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
     step.parts = {.step_ns = std::max(device.ns, copy), .computing_ns = device.ns};
     step.parts.copying_ns = step.parts.step_ns - device.ns;
   } else {
-    step.parts = loading_->step(settings, device.ns, copy_ns(settings));
-    step.host_bytes = loading_->host_bytes(settings);
+    step.parts = loading_->step(hosted, device.ns, copy_ns(settings));
+    step.host_bytes = loading_->host_bytes(hosted);
     const double others = 1 - step.parts.computing_ns / step.parts.step_ns;
     step.device_deviation *= 1 - std::min(1.0, others);
     // Loading that is hidden hardly matters; the simulation's error counts as far as the device waits. Other
@@ -404,7 +413,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
 }
 
 Bottleneck StepModel::loading_limit(const TrainingSettings& settings) const {
-  return loading_->limit(settings, device_step(settings).ns, copy_ns(settings));
+  return loading_->limit(on_a_host(settings), device_step(settings).ns, copy_ns(settings));
 }
 
 }  // namespace bench

@@ -33,9 +33,13 @@ struct ModelledStep {
   double loading_deviation = 0;
   double run_deviation = 0;
   double exchange_deviation = 0;  // by the link and by what steps of several cards take over their replay
+  const ParallelLoss* loss = nullptr;  // of several cards; the model's
 
   double deviation() const;  // of the step's time in another run
 };
+
+// Whose results a StepModel reads.
+const std::vector<std::string>& advising_sweeps();
 
 struct AdviceFile {
   std::string path;  // what messages call it
@@ -49,7 +53,8 @@ class StepModel {
   // image sizes, a sweep that advises on nothing, no result of the batch and none of the workers sweep.
   explicit StepModel(const std::vector<AdviceFile>& files);
 
-  // How cards that train together are joined; without it what they exchange is not counted.
+  // How cards that train together are joined; without it what they exchange is not counted. Throws UsageError
+  // for a link that was measured on another kind of device.
   void join_cards(CardsLink link, LinkCatalogue catalogue);
 
   // Throws UsageError for settings that no result here answers.
@@ -64,6 +69,9 @@ class StepModel {
   bool predicted() const { return device_ && device_->predicted; }
   bool crosses_bus() const { return crosses_bus_; }
   const CardsLink* link() const { return link_ ? &*link_ : nullptr; }
+  std::int64_t cards_of_a_host(const TrainingSettings& settings) const {
+    return link_ ? link_->cards_of_a_host(settings.cards, !crosses_bus_) : settings.cards;
+  }
   bool knows_copies() const { return pinned_bytes_per_s_ > 0 && pageable_bytes_per_s_ > 0; }
   double copy_rate(bool pinned) const { return pinned ? pinned_bytes_per_s_ : pageable_bytes_per_s_; }
   std::vector<std::string> dtypes() const;
@@ -84,9 +92,15 @@ class StepModel {
     double host_ns = 0;
     double exchanging_ns = 0;  // of ns
     double exchange_deviation = 0;
+    const ParallelLoss* loss = nullptr;
   };
   DeviceStep device_step(const TrainingSettings& settings) const;
   DeviceStep one_card(const TrainingSettings& settings) const;
+  // As one host's loader sees them: its own cards.
+  TrainingSettings on_a_host(TrainingSettings settings) const {
+    settings.cards = cards_of_a_host(settings);
+    return settings;
+  }
   std::optional<double> copy_ns(const TrainingSettings& settings) const;
   void read_fixed_times(const ResultDocument& batches, const ResultDocument* kernels);
 

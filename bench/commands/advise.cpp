@@ -52,11 +52,14 @@ constexpr std::array<const char*, 5> kOfNetworks{"workload", "onnx", "input", "i
 // What a sweep would refuse is refused before one runs.
 void check_sweep(const ShortSweeps& sweeps) {
   if (sweeps.device != "auto" && sweeps.device != "cpu" && !sweeps.device.starts_with("cuda")) {
-    throw UsageError(
-        fmt::format("--device: {} is not measured here; accepted: auto, cpu, cuda:N (of a GPU that is not "
-                    "here: bench --sweep batch "
-                    "--device {}, then bench advise with its result)",
-                    quote(sweeps.device), sweeps.device));
+    const bool is_model = gpu_catalogue().find(sweeps.device) != nullptr;
+    throw UsageError(fmt::format(
+        "--device: {} was given; accepted: auto, cpu, cuda:N{}", quote(sweeps.device),
+        is_model
+            ? fmt::format("; a GPU that is not here is predicted first: bench --sweep batch --mode train "
+                          "--device {}, then bench advise with that result",
+                          sweeps.device)
+            : ""));
   }
   if (const auto named = std::ranges::find(sweeps.workload, "--workload"); named != sweeps.workload.end()) {
     const WorkloadType* const type = registry<WorkloadType>().find(*std::next(named));
@@ -127,7 +130,7 @@ std::optional<SeveralCards> cards_asked_for(const CommandWords& words, const Tra
     return std::nullopt;
   }
   return SeveralCards{.cards = words.has("cards") ? cards_of(words) : std::vector<std::int64_t>(),
-                      .link = link_of(words, "cuda"),
+                      .link = link_of(words),
                       .catalogue = link_catalogue()};
 }
 
@@ -150,7 +153,10 @@ Advice advice_asked_for(const Command& command, const CommandWords& words) {
   const std::optional<SeveralCards> several = cards_asked_for(words, current);
   if (!words.before().empty()) {
     refuse_others(command, words, "results", {"current", "cards", "link", "per-host", "bucket"});
-    return advice_from_results(result_paths(words.before()), current, several);
+    ChosenResults chosen = results_of_sweeps(words.before(), advising_sweeps());
+    Advice advice = advice_from_results(chosen.paths, current, several);
+    std::ranges::move(chosen.left_out, std::back_inserter(advice.warnings));
+    return advice;
   }
   if (!words.has("workload") && !words.has("onnx")) {
     throw UsageError(fmt::format(

@@ -89,10 +89,13 @@ struct EvaluationInput {
   std::vector<EvaluatedFile> devices;
   std::optional<EvaluatedFile> host;
   std::vector<std::string> left_out;  // GPUs without a point, a sentence each
+  std::vector<std::string> notes;     // what else is to be said
 };
 
 void read_files(const CommandWords& words, EvaluationInput& input) {
-  for (const std::string& path : result_paths(words.before())) {
+  ChosenResults chosen = results_of_sweeps(words.before(), {"batch", "workers"});
+  input.notes = std::move(chosen.left_out);
+  for (const std::string& path : chosen.paths) {
     constexpr std::size_t kLongestPath = 4096;
     EvaluatedFile file{.path = printable(path, kLongestPath), .document = read_result(path)};
     if (file.document.sweep.name != "workers") {
@@ -203,15 +206,16 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   EvaluatedDevices devices = evaluated_devices(input.devices);
   refuse_link_without_cards(words);
   if (words.has("cards")) {
-    const std::vector<std::string> assumed =
-        add_cards(devices, cards_of(words), link_of(words, devices.devices.front().is_cpu ? "cpu" : "cuda"),
-                  link_catalogue());
-    input.left_out.insert(input.left_out.end(), assumed.begin(), assumed.end());
+    const CardsLink link = link_of(words);
+    link.require_kind(devices.devices.front().is_cpu ? "cpu" : "cuda");
+    const std::vector<std::string> assumed = add_cards(devices, cards_of(words), link, link_catalogue());
+    input.notes.insert(input.notes.end(), assumed.begin(), assumed.end());
   }
   std::optional<HostLimit> host =
       input.host ? std::optional(host_limit(*input.host, devices.task)) : std::nullopt;
   Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host));
-  evaluation.notes.insert(evaluation.notes.end(), input.left_out.begin(), input.left_out.end());
+  std::ranges::move(input.left_out, std::back_inserter(evaluation.notes));
+  std::ranges::move(input.notes, std::back_inserter(evaluation.notes));
   const std::size_t width = terminal_width(STDOUT_FILENO);
   const bool verbose = words.has("verbose");
   std::cout << (format == "json"       ? dated_document(evaluation)

@@ -1,7 +1,11 @@
 #include "bench/commands/link_words.h"
 
+#include <algorithm>
+#include <filesystem>
 #include <map>
 #include <string_view>
+#include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,6 +16,7 @@
 #include "bench/measure/units.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/result_file.h"
+#include "bench/run/result_folder.h"
 
 namespace bench {
 namespace {
@@ -24,6 +29,11 @@ std::int64_t whole(const Json& params, const char* key) {
   return found != params.end() && is_int64(*found) ? found->get<std::int64_t>() : 0;
 }
 
+bool is_folder(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_directory(path, error);
+}
+
 // The medians of a collectives result.
 MeasuredAllReduce measured_link(const std::string& path, const ResultDocument& document) {
   MeasuredAllReduce measured;
@@ -34,6 +44,7 @@ MeasuredAllReduce measured_link(const std::string& path, const ResultDocument& d
     if (operation != point.params.end() && *operation == "all-reduce" && bytes > 0 &&
         point.stats.median_ns > 0) {
       measured.ranks = whole(point.params, "ranks");
+      measured.hosts = std::max<std::int64_t>(1, whole(point.params, "hosts"));
       by_size[static_cast<double>(bytes)] = point.stats.median_ns;
     }
   }
@@ -51,12 +62,36 @@ MeasuredAllReduce measured_link(const std::string& path, const ResultDocument& d
 
 }  // namespace
 
-ResultDocument read_named_result(const std::string& option, const std::string& path) {
+std::vector<NamedResult> read_named_results(const std::string& option,
+                                            const std::vector<std::string>& given) {
   try {
-    return read_result(path);
+    std::vector<NamedResult> results;
+    for (const std::string& path : result_paths(given)) {
+      results.push_back({.path = path, .document = read_result(path)});
+    }
+    return results;
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {}", option, error.what()));
   }
+}
+
+NamedResult one_of(const std::string& option, std::vector<NamedResult> results, const std::string& what) {
+  std::vector<std::string> paths;
+  for (const NamedResult& result : results) {
+    paths.push_back(quote(result.path));
+  }
+  if (results.empty()) {
+    throw UsageError(fmt::format("{}: no result {} was given; give one", option, what));
+  }
+  if (results.size() > 1) {
+    constexpr std::size_t kMostNamed = 4;
+    const std::size_t named = std::min(kMostNamed, paths.size());
+    throw UsageError(
+        fmt::format("{}: {} results were given, {}{}; accepted: one {}", option, paths.size(),
+                    fmt::join(paths.begin(), paths.begin() + static_cast<std::ptrdiff_t>(named), ", "),
+                    named < paths.size() ? ", …" : "", what));
+  }
+  return std::move(results.front());
 }
 
 std::vector<std::int64_t> cards_of(const CommandWords& words) {
@@ -84,7 +119,7 @@ void refuse_link_without_cards(const CommandWords& words) {
   }
 }
 
-CardsLink link_of(const CommandWords& words, const std::string& device_kind) {
+CardsLink link_of(const CommandWords& words) {
   CardsLink found;
   if (const std::string* const bucket = words.text_of("bucket")) {
     found.bucket = parse_bytes("--bucket", *bucket);
@@ -102,18 +137,19 @@ CardsLink link_of(const CommandWords& words, const std::string& device_kind) {
                     fmt::join(ids, ", ")));
   }
   const std::string* const per_host = words.text_of("per-host");
-  if (text->ends_with(".json")) {
+  if (text->ends_with(".json") || is_folder(*text)) {
     if (per_host != nullptr) {
       throw UsageError("--per-host: a measured link has its own hosts; leave it out");
     }
-    const ResultDocument measured = read_named_result("--link", *text);
-    if (measured.context.device.kind != device_kind) {
-      throw UsageError(fmt::format(
-          "--link: {} was measured on a device of kind {}, the step on one of kind {}; give one of the same",
-          quote(*text), printable(measured.context.device.kind), printable(device_kind)));
+    std::vector<NamedResult> results = read_named_results("--link", {*text});
+    if (is_folder(*text)) {
+      std::erase_if(results,
+                    [](const NamedResult& result) { return result.document.sweep.name != "collectives"; });
     }
-    found.link = measured_link(*text, measured);
-    found.path = *text;
+    const NamedResult measured = one_of("--link", std::move(results), "of bench --sweep collectives");
+    found.link = measured_link(measured.path, measured.document);
+    found.device_kind = measured.document.context.device.kind;
+    found.path = measured.path;
     return found;
   }
   const std::vector<std::string_view> names = split(*text, ',');

@@ -20,11 +20,17 @@ void refuse_link_without_cards(const CommandWords& words);
 // --cards, which is given. Throws UsageError.
 std::vector<std::int64_t> cards_of(const CommandWords& words);
 
-// What the three options say of cards whose step was measured or predicted on a device of this kind. Throws
-// UsageError where --link is missing or not known.
-CardsLink link_of(const CommandWords& words, const std::string& device_kind);
+// What the three options say. Throws UsageError where --link is missing or not known.
+CardsLink link_of(const CommandWords& words);
 
-// Errors name the option. Throws UsageError.
-ResultDocument read_named_result(const std::string& option, const std::string& path);
+struct NamedResult {
+  std::string path;
+  ResultDocument document;
+};
+// Of files and folders. Errors name the option. Throws UsageError.
+std::vector<NamedResult> read_named_results(const std::string& option, const std::vector<std::string>& given);
+// Throws UsageError where there is none or more than one, with the first of their names. `what`: one has to
+// be, "of bench --sweep collectives".
+NamedResult one_of(const std::string& option, std::vector<NamedResult> results, const std::string& what);
 
 }  // namespace bench

@@ -28,7 +28,6 @@
 #include "bench/predict/prediction_report.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
-#include "bench/run/result_file.h"
 
 namespace bench {
 namespace {
@@ -183,15 +182,11 @@ class PredictCommand {
       throw UsageError(
           "--dtype: 'half' is a model that PyTorch casts whole; give fp16 with --framework bench");
     }
+    std::vector<std::string> given = words_.texts_of("from");
+    given.insert(given.end(), words_.before().begin(), words_.before().end());
     std::vector<EngineReference::File> files;
-    for (const auto& paths : {words_.texts_of("from"), words_.before()}) {
-      for (const std::string& path : paths) {
-        try {
-          files.push_back({.path = path, .document = read_result(path)});
-        } catch (const UsageError& error) {
-          throw UsageError(fmt::format("--from: {}", error.what()));
-        }
-      }
+    for (NamedResult& result : read_named_results("--from", given)) {
+      files.push_back({.path = std::move(result.path), .document = std::move(result.document)});
     }
     engine_ = std::make_unique<EngineReference>(files, *request_.workload, request_.spec, gpu_catalogue(),
                                                 request_.gpus);

@@ -4,6 +4,7 @@
 #include <array>
 #include <iostream>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -28,6 +29,18 @@ void refuse_other_options(const CommandWords& words, const std::vector<CommandAr
   }
 }
 
+// Of several results, as of a folder, the one that holds training steps to predict from.
+NamedResult one_card(const CommandWords& words) {
+  std::vector<std::string> given = words.texts_of("from");
+  given.insert(given.end(), words.before().begin(), words.before().end());
+  std::vector<NamedResult> results = read_named_results("--from", given);
+  if (results.size() > 1) {
+    std::erase_if(results, [](const NamedResult& result) { return !holds_timeline(result.document); });
+  }
+  return one_of("--from", std::move(results),
+                "of bench --sweep batch --mode train, or of --sweep cards with one rank among its ranks");
+}
+
 }  // namespace
 
 std::vector<CommandArgument> predict_cards_options() {
@@ -42,14 +55,7 @@ std::vector<CommandArgument> predict_cards_options() {
 ExitCode run_predict_cards(const CommandWords& words, const std::vector<CommandArgument>& options,
                            std::size_t width) {
   refuse_other_options(words, options);
-  std::vector<std::string> paths = words.texts_of("from");
-  paths.insert(paths.end(), words.before().begin(), words.before().end());
-  if (paths.size() != 1) {
-    throw UsageError(fmt::format(
-        "--from: {} results were given; accepted with --cards: one, of bench --sweep batch --mode train",
-        paths.size()));
-  }
-  CardsRequest request{.path = paths.front(), .cards = cards_of(words), .link = {}};
+  CardsRequest request{.path = "", .cards = cards_of(words), .link = link_of(words)};
   if (const std::string* const batches = words.text_of("batch")) {
     request.batches = parse_axis("--batch", *batches);
   }
@@ -60,9 +66,10 @@ ExitCode run_predict_cards(const CommandWords& words, const std::vector<CommandA
   const std::string chosen =
       format == nullptr ? "text"
                         : parse_words("--format", *format, {"text", "markdown", "csv", "json"}).at(0);
-  const ResultDocument document = read_named_result("--from", request.path);
-  request.link = link_of(words, document.context.device.kind);
-  const CardsPrediction prediction = predict_cards(document, request, link_catalogue());
+  const NamedResult from = one_card(words);
+  request.link.require_kind(from.document.context.device.kind);
+  request.path = from.path;
+  const CardsPrediction prediction = predict_cards(from.document, request, link_catalogue());
   std::cout << (chosen == "json"       ? cards_json(prediction)
                 : chosen == "csv"      ? cards_csv(prediction)
                 : chosen == "markdown" ? cards_markdown(prediction)

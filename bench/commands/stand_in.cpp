@@ -103,10 +103,16 @@ std::optional<StandIn> plan_stand_in(const Observed& observed) {
           spec.options["sequence"] = fmt::format("{}", sequence);
         }
         try {
+          const auto workload = type->configure(spec);
+          if (const auto composition =
+                  stand_in.plans.empty() ? workload->composition(*device) : std::nullopt) {
+            stand_in.largest_parameter = static_cast<double>(composition->largest_parameter) /
+                                         static_cast<double>(composition->parameters);
+          }
           stand_in.plans.push_back({.batch = batch,
                                     .sequence = sequence > 0 ? std::optional(sequence) : std::nullopt,
                                     .dtype = std::string(name_of(dtype)),
-                                    .memory = plan_on(*device, *type->configure(spec), spec)});
+                                    .memory = plan_on(*device, *workload, spec)});
         } catch (const OutOfMemory&) {  // a batch too large to be counted: no row
         } catch (const Unsupported&) {
         } catch (const UsageError& error) {

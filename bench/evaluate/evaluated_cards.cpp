@@ -1,8 +1,10 @@
 #include "bench/evaluate/evaluated_cards.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/measure/quote.h"
@@ -17,11 +19,10 @@ EvaluatedPoint of_all(const EvaluatedPoint& one, const ParallelStep& step, std::
   EvaluatedPoint all = one;
   all.is_predicted = true;
   all.per_s = samples / step.step_ns;
-  // Ends of the step's interval at the ends of the one card's.
-  const Interval rate = one.interval.value_or(Interval{one.per_s, one.per_s});
-  const double slower = one.per_s / rate.low;
-  const double faster = one.per_s / rate.high;
-  all.interval = Interval{samples / (step.step80_ns.high * slower), samples / (step.step80_ns.low * faster)};
+  const double own =
+      one.interval ? log_deviation(*one.interval, one.is_predicted ? kNormal80 : kNormal95) : 0;
+  const Interval step80 = widened80(step.step80_ns, step.step_ns, own);
+  all.interval = Interval{samples / step80.high, samples / step80.low};
   if (one.ratio_deviation) {
     all.ratio_deviation = combined_deviation({*one.ratio_deviation, step.deviation()});
   }
@@ -29,8 +30,9 @@ EvaluatedPoint of_all(const EvaluatedPoint& one, const ParallelStep& step, std::
   return all;
 }
 
+// Adds the losses that it uses.
 EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const CardsLink& link,
-                        const LinkCatalogue& catalogue) {
+                        const LinkCatalogue& catalogue, std::set<std::string>& losses) {
   EvaluatedDevice all = one;
   all.label = fmt::format("{}×{}", cards, one.label);
   all.name = fmt::format("{} × {}", cards, one.name);
@@ -47,8 +49,12 @@ EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const Ca
       const OneCard card{.timeline = *point.timeline,
                          .step_ns = static_cast<double>(point.batch) * 1e9 / point.per_s,
                          .overlap = !one.is_cpu,
-                         .narrow = curve.dtype != "fp32" && curve.dtype != "tf32"};
-      point = of_all(point, parallel_step(card, cards, link, catalogue), cards);
+                         .narrow = curve.dtype != "fp32" && curve.dtype != "tf32",
+                         .accumulate = point.accumulate};
+      const ParallelStep step = parallel_step(card, cards, link, catalogue);
+      losses.insert(step.loss == nullptr ? kUnknownLoss
+                                         : fmt::format("Steps are {}.", step.loss->in_words()));
+      point = of_all(point, step, cards);
     }
     complete_curve(curve, one.predicted, one.usable_bytes);
     if (curve.peak_flops_per_s) {
@@ -68,19 +74,21 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
         quote(devices.task.mode)));
   }
   std::vector<EvaluatedDevice> all;
+  std::set<std::string> losses;
   for (const EvaluatedDevice& device : devices.devices) {
     all.push_back(device);
     for (const std::int64_t count : cards) {
       if (count > 1) {
-        all.push_back(several(device, count, link, catalogue));
+        all.push_back(several(device, count, link, catalogue, losses));
       }
     }
   }
   const bool spread = std::ranges::any_of(devices.devices, &EvaluatedDevice::predicted);
   devices.devices = std::move(all);
-  std::vector<std::string> notes{
-      fmt::format("Several cards are predicted; batch and memory are of each. Link: {} [{}].",
-                  link.in_words(), link.source())};
+  std::vector<std::string> notes{fmt::format(
+      "Several cards are predicted; batch and memory are of each. {} Link: {} [{}]. Intervals: the "
+      "link's range times the factor's, and the interval of the one card, which is independent.",
+      fmt::join(losses, " "), link.in_words(), link.source())};
   if (spread) {
     notes.emplace_back(
         "Where a card is predicted, its gradients are spread evenly over the last two thirds of the step.");

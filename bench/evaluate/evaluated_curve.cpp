@@ -21,6 +21,12 @@ std::optional<Interval> rate_interval(const std::optional<Interval>& step_ns, do
   return Interval{.low = items * 1e9 / step_ns->high, .high = items * 1e9 / step_ns->low};
 }
 
+// 0 where there is none.
+std::int64_t whole_member(const Json& params, const char* key) {
+  const auto found = params.find(key);
+  return found != params.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
+}
+
 // What another run on this machine would give, where that is known; else what this one says of itself.
 EvaluatedPoint measured_point(const MeasuredPoint& point, std::int64_t batch) {
   const SampleStats& stats = point.stats;
@@ -33,6 +39,7 @@ EvaluatedPoint measured_point(const MeasuredPoint& point, std::int64_t batch) {
       .flops_per_sample = point.work.flops / items,
       .input_bytes_per_sample = static_cast<double>(point.memory.by_category[MemoryCategory::input]) / items,
       .power_w = point.validity.power_w,
+      .accumulate = std::max<std::int64_t>(1, whole_member(point.params, "accumulate")),
       .timeline = point.timeline};
 }
 
@@ -54,11 +61,6 @@ EvaluatedPoint predicted_point(const PredictedPoint& point, std::int64_t batch) 
           .timeline = gradients > 0
                           ? std::optional(even_timeline(point.step_ns, 1, static_cast<double>(gradients)))
                           : std::nullopt};
-}
-
-std::int64_t batch_of(const Json& params) {
-  const auto batch = params.find("batch");
-  return batch != params.end() && batch->is_number_integer() ? batch->get<std::int64_t>() : 0;
 }
 
 // fp16 of a modelled device is autocast, unless the model is cast whole.
@@ -177,13 +179,13 @@ std::vector<EvaluatedCurve> evaluated_curves(const ResultDocument& document, con
   for (const MeasuredPoint& point : document.benchmarks) {
     if (point.items_per_step > 0) {
       add_point(curves, dtype_of(point.params, document.context),
-                measured_point(point, batch_of(point.params)));
+                measured_point(point, whole_member(point.params, "batch")));
     }
   }
   for (const PredictedPoint& point : document.predicted) {
     if (point.items_per_step > 0) {
       add_point(curves, dtype_of(point.params, document.context),
-                predicted_point(point, batch_of(point.params)));
+                predicted_point(point, whole_member(point.params, "batch")));
     }
   }
   for (EvaluatedCurve& curve : curves) {

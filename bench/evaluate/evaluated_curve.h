@@ -27,8 +27,9 @@ struct EvaluatedPoint {
   std::string framework{};
   std::optional<double> ratio_deviation{};
   double host_deviation = 0;
-  double gpu_ns = 0;   // of a step: the card's work
-  double host_ns = 0;  // launching its operations; 0: not counted
+  double gpu_ns = 0;            // of a step: the card's work
+  double host_ns = 0;           // launching its operations; 0: not counted
+  std::int64_t accumulate = 1;  // micro-batches of a training step
   // Of a training step: when its gradients are ready; spread evenly where it is predicted.
   std::optional<GradientTimeline> timeline{};
 };

@@ -12,7 +12,9 @@
 
 #include "bench/cli/text.h"
 #include "bench/error.h"
+#include "bench/evaluate/evaluated_fleet.h"
 #include "bench/evaluate/evaluation_words.h"
+#include "bench/measure/fleet.h"
 #include "bench/measure/quote.h"
 
 namespace bench {
@@ -21,7 +23,8 @@ namespace {
 constexpr std::size_t kLongestLabel = 40;
 
 bool is_named_alike(const EvaluatedDevice& a, const EvaluatedDevice& b) {
-  return a.label == b.label && a.predicted == b.predicted && a.framework == b.framework;
+  const bool may_be_one = a.machine == b.machine || a.machine.empty() || b.machine.empty();
+  return a.label == b.label && a.predicted == b.predicted && a.framework == b.framework && may_be_one;
 }
 
 bool share_a_point(const EvaluatedDevice& a, const EvaluatedDevice& b) {
@@ -62,6 +65,7 @@ EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& dat
   EvaluatedDevice device;
   device.name = printable(context.device.name);
   device.predicted = !document.predicted.empty();
+  device.machine = device.predicted ? "" : context.machine;
   device.is_cpu = context.device.kind == "cpu";
   device.framework = "bench";
   if (device.predicted) {
@@ -253,6 +257,11 @@ EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files) {
     same->files.push_back(file.path);
     same->caveats.insert(same->caveats.end(), device.caveats.begin(), device.caveats.end());
   }
+  std::vector<const RunContext*> contexts;
+  for (const EvaluatedFile& file : files) {
+    contexts.push_back(&file.document.context);
+  }
+  join_fleets(evaluated.devices, machine_names(contexts));
   for (EvaluatedDevice& device : evaluated.devices) {
     std::ranges::stable_sort(device.curves, {},
                              [](const EvaluatedCurve& curve) { return dtype_rank(curve.dtype); });

@@ -19,6 +19,7 @@ struct EvaluatedDevice {
   std::string name;   // as its maker calls it
   bool predicted = false;
   std::int64_t cards = 1;  // of it that train together: see evaluated_cards.h
+  std::string machine{};   // that measured it; empty: not known, predicted, or several did
   bool is_cpu = false;
   std::string framework;                    // that the time is of: "pytorch"; "bench" where it was measured
   std::vector<std::string> keys;            // other words for it: its id and names
@@ -51,7 +52,8 @@ struct EvaluatedDevices {
   std::vector<EvaluatedDevice> devices;  // in the order of the files
 };
 
-// Files of one device whose points do not meet become one device. Throws UsageError, naming a file, for
+// Files of one machine's device whose points do not meet become one device, and so do those of one model of
+// device on several machines: see evaluated_fleet.h. Throws UsageError, naming a file, for
 // another sweep than batch, another workload, mode or size than the first file's, and for a file without
 // points.
 EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files);

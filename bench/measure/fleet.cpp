@@ -11,6 +11,7 @@
 
 #include "bench/measure/quote.h"
 #include "bench/measure/statistics.h"
+#include "bench/measure/units.h"
 
 namespace bench {
 namespace {
@@ -95,6 +96,23 @@ std::vector<std::size_t> outliers_of(std::span<const double> values, double leas
     }
   }
   return outliers;
+}
+
+std::string longer_in_words(double log_ratio) {
+  return fmt::format("{} {} than", format_percent(std::expm1(std::abs(log_ratio))),
+                     log_ratio < 0 ? "less" : "longer");
+}
+
+std::vector<std::string> outliers_in_words(const std::vector<std::vector<double>>& rows,
+                                           const std::vector<std::string>& names) {
+  constexpr double kLeast = 0.03;  // as a comparison's threshold
+  const std::vector<double> distances = shared_distances(rows);
+  std::vector<std::string> sentences;
+  for (const std::size_t i : outliers_of(distances, std::log1p(kLeast))) {
+    sentences.push_back(fmt::format("Unlike the other machines: {} takes {} the median machine.", names[i],
+                                    longer_in_words(distances[i])));
+  }
+  return sentences;
 }
 
 }  // namespace bench

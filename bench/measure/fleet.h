@@ -25,4 +25,12 @@ std::vector<double> shared_distances(const std::vector<std::vector<double>>& row
 // NaN is no value. None below four values: which of three is unlike the rest is not known.
 std::vector<std::size_t> outliers_of(std::span<const double> values, double least);
 
+// "11 % longer than", of a logarithm of times.
+std::string longer_in_words(double log_ratio);
+
+// "Unlike the other machines: node4 takes 9.9 % longer than the median machine.", of those that are at least
+// 3 % unlike. `rows`: logarithms of times, as above; `names`: of the machines.
+std::vector<std::string> outliers_in_words(const std::vector<std::vector<double>>& rows,
+                                           const std::vector<std::string>& names);
+
 }  // namespace bench

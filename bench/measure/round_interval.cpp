@@ -147,7 +147,6 @@ double RoundModel::half_width(double level) const {
 }
 
 Interval RoundModel::interval(double level) const {
-  constexpr double kNormal95 = 1.96;
   const double half = half_width(level);
   Interval interval{.low = median_ - half, .high = median_ + half};
   const std::size_t n = ascending_.size();

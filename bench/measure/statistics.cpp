@@ -151,6 +151,17 @@ double combined_deviation(std::initializer_list<double> deviations) {
   return std::sqrt(squares);
 }
 
+double log_deviation(const Interval& interval, double half_width) {
+  return std::log(interval.high / interval.low) / (2 * half_width);
+}
+
+Interval widened80(const Interval& interval, double value, double deviation) {
+  const auto factor = [&](double end) {
+    return std::exp(combined_deviation({std::log(end), kNormal80 * deviation}));
+  };
+  return {.low = value / factor(value / interval.low), .high = value * factor(interval.high / value)};
+}
+
 std::optional<Interval> median_interval(std::span<const double> values) {
   constexpr double kEachSide = 0.025;
   std::vector<double> ascending(values.begin(), values.end());

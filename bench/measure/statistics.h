@@ -28,8 +28,15 @@ double robust_deviation(std::span<const double> values, double center);
 // glibc 2.35, newer than all else in the program.
 double combined_deviation(std::initializer_list<double> deviations);
 
-// Half the width of the normal distribution's central 80 %, in deviations.
+// Half the width of the normal distribution's central 80 and 95 %, in deviations.
 inline constexpr double kNormal80 = 1.2816;
+inline constexpr double kNormal95 = 1.96;
+
+// Deviation of a positive value's logarithm, from an interval of so many deviations to each side.
+double log_deviation(const Interval& interval, double half_width);
+// An interval of 80 % of a positive value that has an independent error too, whose logarithm deviates by
+// `deviation`: on a logarithmic scale the squares of both add up, to each side.
+Interval widened80(const Interval& interval, double value, double deviation);
 
 // A 95 % confidence interval of the distribution's median, for any distribution: two of the values, chosen by
 // the binomial distribution of the number below the median (Conover 1999, section 3.2). nullopt for fewer

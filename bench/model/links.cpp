@@ -23,15 +23,16 @@ void members(auto& io, Of<Link> auto& link) {
 void members(auto& io, Of<ParallelLoss> auto& loss) {
   io("where", loss.where);
   io("numbers", loss.numbers);
+  io("micro_batches", loss.micro_batches);
   io("rows", loss.rows, check::at_least_one);
   io("machines", loss.machines, check::at_least_one);
   io("likely", loss.likely);
-  io("interval80", loss.interval80);
+  io("p05_p95", loss.interval80);
 }
 
 namespace {
 
-constexpr const char* kLinksSchema = "bench-links/1";
+constexpr const char* kLinksSchema = "bench-links/2";
 
 void check_order(const Field& field, const Interval& interval, double value) {
   if (!(interval.low > 0 && interval.low <= value && value <= interval.high)) {
@@ -59,7 +60,7 @@ LinkCatalogue links_from_json(const Json& json) {
   for (std::size_t i = 0; i < losses.size(); ++i) {
     const Field field = losses.at(i);
     const ParallelLoss& loss = catalogue.losses.emplace_back(read_struct<ParallelLoss>(field));
-    check_order(field.at("interval80"), loss.interval80, loss.likely);
+    check_order(field.at("p05_p95"), loss.interval80, loss.likely);
   }
   return catalogue;
 }
@@ -76,11 +77,23 @@ const Link& LinkCatalogue::get(const std::string& option, const std::string& id)
   throw UsageError(unknown_value(option, id, ids) + ", or a result of bench --sweep collectives");
 }
 
-const ParallelLoss* LinkCatalogue::loss(const std::string& where, const std::string& numbers) const {
+const ParallelLoss* LinkCatalogue::loss(const std::string& where, const std::string& numbers,
+                                        const std::string& micro_batches) const {
   const auto found = std::ranges::find_if(losses, [&](const ParallelLoss& loss) {
-    return loss.where == where && (loss.numbers.empty() || loss.numbers == numbers);
+    return loss.where == where && (loss.numbers.empty() || loss.numbers == numbers) &&
+           (loss.micro_batches.empty() || loss.micro_batches == micro_batches);
   });
   return found == losses.end() ? nullptr : &*found;
+}
+
+std::string ParallelLoss::in_words() const {
+  return fmt::format(
+      "{:.3g} ({:.3g} to {:.3g}) times their replay, as {} measured steps on {} machine{} ({}{}{}{})", likely,
+      interval80.low, interval80.high, rows, machines, machines == 1 ? "" : "s", where,
+      numbers.empty() ? "" : ", " + numbers, micro_batches.empty() ? "" : ", ",
+      micro_batches == "several" ? "accumulating"
+      : micro_batches == "one"   ? "without accumulation"
+                                 : "");
 }
 
 }  // namespace bench

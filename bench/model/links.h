@@ -1,4 +1,4 @@
-// results/links.json (bench-links/1): how fast links between cards are, and how much longer published steps
+// results/links.json (bench-links/2): how fast links between cards are, and how much longer published steps
 // on several cards took than their replay.
 #pragma once
 
@@ -28,13 +28,24 @@ struct Link {
 // What a step on several cards takes, over its replay: what is lost in the host, the loader and the
 // framework, which no replay shows. From published measurements.
 struct ParallelLoss {
-  std::string where;    // "one host", "several hosts"
-  std::string numbers;  // "16-bit", "32-bit"; empty: any
+  std::string where;            // see place_of_cards()
+  std::string numbers;          // "16-bit", "32-bit"; empty: any
+  std::string micro_batches{};  // of a step: "one", "several"; empty: any number
   std::int64_t rows = 0;
   std::int64_t machines = 0;
   double likely = 1;  // the median
+  // The rows' 5th to 95th percentile, within which 80 to 90 % of the steps lie of machines and networks that
+  // the others had not shown: see docs/predict-cards.md.
   Interval interval80{1, 1};
+
+  bool operator==(const ParallelLoss&) const = default;
+  // "1.06 (1.00 to 1.34) times their replay, as 131 measured steps on 4 machines (one host, 32-bit)"
+  std::string in_words() const;
 };
+
+// Where there is no such measurement.
+inline constexpr const char* kUnknownLoss =
+    "What such steps lose beyond their replay, nobody measured: they take longer than predicted.";
 
 // results/links.json.
 struct LinkCatalogue {
@@ -44,7 +55,8 @@ struct LinkCatalogue {
   // Throws UsageError naming the option, with the closest ids.
   const Link& get(const std::string& option, const std::string& id) const;
   // nullptr where nothing was measured.
-  const ParallelLoss* loss(const std::string& where, const std::string& numbers) const;
+  const ParallelLoss* loss(const std::string& where, const std::string& numbers,
+                           const std::string& micro_batches) const;
 };
 // Throws UsageError that names what is wrong.
 LinkCatalogue links_from_json(const Json& json);

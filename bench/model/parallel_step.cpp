@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/error.h"
+#include "bench/measure/quote.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
@@ -45,12 +47,8 @@ GradientTimeline scaled(const GradientTimeline& timeline, double step_ns) {
 // What steps take over their replay; nullptr: nobody measured it, as on hosts of one CPU each.
 const ParallelLoss* loss_of(const OneCard& one, std::int64_t cards, const CardsLink& link,
                             const LinkCatalogue& catalogue) {
-  if (!one.overlap) {
-    const bool on_one_host = std::holds_alternative<MeasuredAllReduce>(link.link);
-    return on_one_host ? catalogue.loss("ranks of one CPU", "") : nullptr;
-  }
-  return catalogue.loss(link.joins_hosts(cards) ? "several hosts" : "one host",
-                        one.narrow ? "16-bit" : "32-bit");
+  const std::string where = place_of_cards(!one.overlap, link.joins_hosts(cards, !one.overlap));
+  return catalogue.loss(where, one.narrow ? "16-bit" : "32-bit", one.accumulate > 1 ? "several" : "one");
 }
 
 std::string rate_in_words(const Link& link) {
@@ -135,14 +133,34 @@ GradientTimeline even_timeline(double micro_ns, std::int64_t accumulate, double 
   return timeline;
 }
 
-bool CardsLink::joins_hosts(std::int64_t cards) const {
-  const auto* const links = std::get_if<CardLinks>(&link);
-  return links != nullptr && links->between && cards > links->per_host;
+std::string place_of_cards(bool on_cpu, bool apart) {
+  return on_cpu ? (apart ? "hosts of one CPU each" : "ranks of one CPU")
+                : (apart ? "several hosts" : "one host");
+}
+
+bool CardsLink::joins_hosts(std::int64_t cards, bool on_cpu) const {
+  if (const auto* const measured = std::get_if<MeasuredAllReduce>(&link)) {
+    return measured->hosts > 1;
+  }
+  const auto& links = std::get<CardLinks>(link);
+  return on_cpu || (links.between && cards > links.per_host);
+}
+
+std::int64_t CardsLink::cards_of_a_host(std::int64_t cards, bool on_cpu) const {
+  if (!joins_hosts(cards, on_cpu)) {
+    return cards;
+  }
+  const auto* const measured = std::get_if<MeasuredAllReduce>(&link);
+  const std::int64_t most = measured != nullptr ? (measured->ranks + measured->hosts - 1) / measured->hosts
+                            : on_cpu            ? 1
+                                                : std::get<CardLinks>(link).per_host;
+  return std::min(cards, most);
 }
 
 std::string CardsLink::in_words() const {
   if (const auto* const measured = std::get_if<MeasuredAllReduce>(&link)) {
-    return fmt::format("all-reduces of {} ranks as measured", measured->ranks);
+    return fmt::format("all-reduces of {} ranks on {} host{} as measured", measured->ranks, measured->hosts,
+                       measured->hosts == 1 ? "" : "s");
   }
   const auto& links = std::get<CardLinks>(link);
   return links.between ? fmt::format("{}; between hosts of {} cards {}", rate_in_words(links.inside),
@@ -158,8 +176,16 @@ std::string CardsLink::source() const {
   return links->between ? links->inside.source + "; " + links->between->source : links->inside.source;
 }
 
+void CardsLink::require_kind(const std::string& of_step) const {
+  if (!device_kind.empty() && device_kind != of_step) {
+    throw UsageError(fmt::format(
+        "--link: {} was measured on a device of kind {}, the step on one of kind {}; give one of the same",
+        quote(path), printable(device_kind), printable(of_step)));
+  }
+}
+
 double ParallelStep::deviation() const {
-  return std::log(step80_ns.high / step80_ns.low) / (2 * kNormal80);
+  return log_deviation(step80_ns, kNormal80);
 }
 
 ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLink& link,

@@ -38,6 +38,7 @@ struct MeasuredAllReduce {
   };
   std::int64_t ranks = 0;
   std::vector<Point> points;  // growing
+  std::int64_t hosts = 1;     // that the ranks were on
 };
 // Straight lines between the measured sizes, and on beyond them; for another number of ranks the part of a
 // byte grows as that of a ring does, by 2(n−1)/n. The measurement has two sizes at least.
@@ -64,25 +65,34 @@ GradientTimeline even_timeline(double micro_ns, std::int64_t accumulate, double 
 struct CardsLink {
   std::variant<CardLinks, MeasuredAllReduce> link;
   std::string path{};                            // of what was measured
+  std::string device_kind{};                     // that it was measured on; empty: a named link
   std::int64_t bucket = std::int64_t{25} << 20;  // bytes, as PyTorch's
 
-  bool joins_hosts(std::int64_t cards) const;
+  // On CPUs a named link joins hosts of one CPU each: ranks of one CPU have no link.
+  bool joins_hosts(std::int64_t cards, bool on_cpu) const;
+  std::int64_t cards_of_a_host(std::int64_t cards, bool on_cpu) const;
   std::string in_words() const;
   std::string source() const;  // of its rates
+  // Throws UsageError naming --link where it was measured on another kind of device than the step.
+  void require_kind(const std::string& of_step) const;
 };
 
 // One card's step as it was measured or predicted.
 struct OneCard {
   GradientTimeline timeline;
-  double step_ns = 0;   // the timeline is scaled to it
-  bool overlap = true;  // of all-reduces with the backward pass: not on a CPU
-  bool narrow = false;  // computed in 16-bit numbers
+  double step_ns = 0;           // the timeline is scaled to it
+  bool overlap = true;          // of all-reduces with the backward pass: not on a CPU
+  bool narrow = false;          // computed in 16-bit numbers
+  std::int64_t accumulate = 1;  // micro-batches of a step
 };
+
+// Where cards train together, as ParallelLoss::where says it. `apart`: on several hosts.
+std::string place_of_cards(bool on_cpu, bool apart);
 
 struct ParallelStep {
   ReplayedStep replay;
   double step_ns = 0;
-  Interval step80_ns{};                // of the link and the loss, not of the one card's step
+  Interval step80_ns{};                // of the link and the loss; the one card's own error is not in it
   const ParallelLoss* loss = nullptr;  // that was used; nullptr: nobody measured it
 
   double deviation() const;  // of the step's logarithm, from step80_ns

@@ -24,7 +24,7 @@ std::string dtype_of(const MeasuredPoint& point) {
   return parse_dtype(text) ? text : "";
 }
 
-std::vector<const MeasuredPoint*> points_of(const ResultDocument& document, const CardsRequest& request) {
+std::vector<const MeasuredPoint*> points_with_timelines(const ResultDocument& document) {
   std::vector<const MeasuredPoint*> all;
   for (const MeasuredPoint& point : document.benchmarks) {
     constexpr double kMostSamples = 1e12;
@@ -34,6 +34,11 @@ std::vector<const MeasuredPoint*> points_of(const ResultDocument& document, cons
       all.push_back(&point);
     }
   }
+  return all;
+}
+
+std::vector<const MeasuredPoint*> points_of(const ResultDocument& document, const CardsRequest& request) {
+  const std::vector<const MeasuredPoint*> all = points_with_timelines(document);
   if (all.empty()) {
     throw UsageError(
         fmt::format("--from: {} holds no training step with the times of its gradients; give a result of "
@@ -73,14 +78,12 @@ std::string workload_of(const ResultDocument& document, const MeasuredPoint& poi
 
 // Where the first two ranks of a cards sweep ran, as losses are named.
 std::string place_of_two(const ResultDocument& document) {
-  if (document.context.device.kind == "cpu") {
-    return "ranks of one CPU";
-  }
   const Json& state = document.sweep.state;
   const auto cards = state.find("cards");
   const bool told = cards != state.end() && cards->is_object() && cards->contains("hosts");
   const Json hosts = told ? cards->at("hosts") : Json();
-  return hosts.is_array() && hosts.size() > 1 && hosts[0] != hosts[1] ? "several hosts" : "one host";
+  return place_of_cards(document.context.device.kind == "cpu",
+                        hosts.is_array() && hosts.size() > 1 && hosts[0] != hosts[1]);
 }
 
 // A whole number of a point's params; 0 where there is none.
@@ -89,10 +92,10 @@ std::int64_t whole(const MeasuredPoint& point, const char* key) {
   return found != point.params.end() && is_int64(*found) ? found->get<std::int64_t>() : 0;
 }
 
-// Of a step's logarithm, from its 95 % interval.
-double deviation_of(const SampleStats& stats) {
-  constexpr double kNormal95 = 1.96;
-  return std::log(stats.ci95_ns->high / stats.ci95_ns->low) / (2 * kNormal95);
+// Of the step in another run, where that is known, else in this one; nullopt where it has no interval.
+std::optional<double> deviation_of(const SampleStats& stats) {
+  const auto& interval = stats.ci95_between_ns ? stats.ci95_between_ns : stats.ci95_ns;
+  return interval && interval->low > 0 ? std::optional(log_deviation(*interval, kNormal95)) : std::nullopt;
 }
 
 const MeasuredPoint* two_ranks_of(const ResultDocument& document, const MeasuredPoint& one) {
@@ -110,23 +113,26 @@ std::optional<ParallelLoss> measured_loss(const ResultDocument& document, const 
                                           const OneCard& one, const CardsLink& link,
                                           const LinkCatalogue& catalogue) {
   const MeasuredPoint* const two = two_ranks_of(document, point);
-  const auto known = [](const SampleStats& stats) { return stats.ci95_ns && stats.ci95_ns->low > 0; };
-  if (two == nullptr || !known(two->stats) || !known(point.stats)) {
+  const auto of_one = deviation_of(point.stats);
+  const auto of_two = two == nullptr ? std::nullopt : deviation_of(two->stats);
+  if (!of_one || !of_two) {
     return std::nullopt;
   }
-  const double replayed = parallel_step(one, 2, link, catalogue).replay.step_ns;
-  const double factor = two->stats.median_ns / replayed;
-  const double wide =
-      std::exp(kNormal80 * combined_deviation({deviation_of(two->stats), deviation_of(point.stats)}));
-  return ParallelLoss{.where = place_of_two(document),
-                      .numbers = "",
-                      .rows = 1,
-                      .machines = 1,
-                      .likely = factor,
-                      .interval80 = {factor / wide, factor * wide}};
+  const double factor = two->stats.median_ns / parallel_step(one, 2, link, catalogue).replay.step_ns;
+  return ParallelLoss{
+      .where = place_of_two(document),
+      .numbers = "",
+      .rows = 1,
+      .machines = 1,
+      .likely = factor,
+      .interval80 = widened80({factor, factor}, factor, combined_deviation({*of_one, *of_two}))};
 }
 
 }  // namespace
+
+bool holds_timeline(const ResultDocument& document) {
+  return !points_with_timelines(document).empty();
+}
 
 CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest& request,
                               const LinkCatalogue& catalogue) {
@@ -141,13 +147,16 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
     const OneCard one{.timeline = *point->timeline,
                       .step_ns = point->stats.median_ns,
                       .overlap = prediction.overlap,
-                      .narrow = dtype == "fp16" || dtype == "bf16"};
+                      .narrow = dtype == "fp16" || dtype == "bf16",
+                      .accumulate = std::max<std::int64_t>(1, whole(*point, "accumulate"))};
+    const double own_deviation = deviation_of(point->stats).value_or(0);
     CardsStep step{
         .dtype = dtype,
         .batch = static_cast<std::int64_t>(point->items_per_step),
         .step_ns = one.step_ns,
-        .step80_ns = {one.step_ns, one.step_ns},
+        .step80_ns = widened80({one.step_ns, one.step_ns}, one.step_ns, own_deviation),
         .one_ns = one.step_ns,
+        .accumulate = one.accumulate,
         .peak = point->memory.peak_measured,
         .memory = point->memory.by_category,
         .bucket = request.link.bucket,
@@ -167,17 +176,18 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
       step.cards = cards;
       step.replay = several.replay;
       step.step_ns = several.step_ns;
-      step.step80_ns = several.step80_ns;
+      const bool is_own = own && several.loss == known.losses.data();
+      // Two ranks' own factor has the one card's error in it, turned over: it cancels in the step.
+      step.step80_ns = is_own ? several.step80_ns : widened80(several.step80_ns, step.step_ns, own_deviation);
+      step.slowdown80 = {several.step80_ns.low / one.step_ns, several.step80_ns.high / one.step_ns};
       step.loss80 = several.loss == nullptr ? Interval{1, 1} : several.loss->interval80;
       prediction.steps.push_back(step);
       if (several.loss == nullptr) {
         continue;
       }
-      const bool is_own = own && several.loss == known.losses.data();
       const CardsLoss loss{*several.loss, is_own ? fmt::format("batch {} in {}", step.batch, dtype) : ""};
       if (std::ranges::none_of(prediction.losses, [&](const CardsLoss& other) {
-            return other.where == loss.where && other.numbers == loss.numbers &&
-                   other.measured == loss.measured;
+            return other.measured == loss.measured && ParallelLoss(other) == loss;
           })) {
         prediction.losses.push_back(loss);
       }

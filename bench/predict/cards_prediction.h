@@ -26,8 +26,10 @@ struct CardsStep {
   std::string dtype{};
   std::int64_t batch = 1;
   double step_ns = 0;
-  Interval step80_ns{};  // without width for one card
-  double one_ns = 0;     // one card's step
+  Interval step80_ns{};         // the one card's own interval is in it, where that is known
+  Interval slowdown80{1, 1};    // of the step over one card's, in which the one card's error cancels
+  double one_ns = 0;            // one card's step
+  std::int64_t accumulate = 1;  // micro-batches of a step
   ReplayedStep replay{};
   std::int64_t peak = 0;          // bytes of a card, tracked
   MemoryByCategory memory{};      // at the peak
@@ -38,7 +40,7 @@ struct CardsStep {
 
   double speedup() const { return static_cast<double>(cards) * one_ns / step_ns; }
   double efficiency() const { return one_ns / step_ns; }
-  Interval efficiency80() const { return {one_ns / step80_ns.high, one_ns / step80_ns.low}; }
+  Interval efficiency80() const { return {1 / slowdown80.high, 1 / slowdown80.low}; }
   double per_s() const { return static_cast<double>(cards * batch) / step_ns * 1e9; }
   Interval per_s80() const {
     const double samples = static_cast<double>(cards * batch) * 1e9;
@@ -61,10 +63,12 @@ struct CardsPrediction {
   std::vector<CardsStep> steps{};   // by dtype and batch, then cards growing, one first
 };
 
+// Whether it has a training step to predict from.
+bool holds_timeline(const ResultDocument& document);
+
 // Where the result has a step of two ranks too, that over its replay takes the place of what published steps
 // took. Throws UsageError naming --from and the file where the result holds no training step with a timeline,
-// and
-// --dtype or --batch where no such point is left.
+// and --dtype or --batch where no such point is left.
 CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest& request,
                               const LinkCatalogue& catalogue);
 

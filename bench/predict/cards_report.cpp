@@ -25,9 +25,10 @@ bool has_width(const CardsStep& step) {
 
 std::string efficiency80(const CardsStep& step) {
   const Interval interval = step.efficiency80();
-  return has_width(step) ? fmt::format("{:.0f} ({:.0f} to {:.0f}) %", 100 * step.efficiency(),
-                                       100 * interval.low, 100 * interval.high)
-                         : format_percent(step.efficiency());
+  const std::string low = fmt::format("{:.0f}", 100 * interval.low);
+  const std::string high = fmt::format("{:.0f}", 100 * interval.high);
+  return low == high ? format_percent(step.efficiency())
+                     : fmt::format("{:.0f} ({} to {}) %", 100 * step.efficiency(), low, high);
 }
 
 std::string step80(const CardsStep& step) {
@@ -97,18 +98,28 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
                       loss.measured, loss.likely, loss.interval80.low, loss.interval80.high));
       continue;
     }
-    lines.push_back(fmt::format(
-        "Steps are {:.3g} ({:.3g} to {:.3g}) times their replay, as {} measured steps on {} machine{} "
-        "({}{}{}).",
-        loss.likely, loss.interval80.low, loss.interval80.high, loss.rows, loss.machines,
-        loss.machines == 1 ? "" : "s", loss.where, loss.numbers.empty() ? "" : ", ", loss.numbers));
+    lines.push_back(fmt::format("Steps are {}.", loss.in_words()));
   }
-  if (!prediction.overlap && prediction.losses.empty()) {
-    lines.emplace_back(
-        "Ranks on a CPU also share its memory bandwidth, which no table tells: their steps take longer than "
-        "predicted. The brackets hold the link's range alone.");
+  const bool knows_loss = !prediction.losses.empty();
+  if (!knows_loss) {
+    lines.emplace_back(kUnknownLoss);
   }
-  if (best_of(prediction).cards > 1) {
+  lines.push_back(fmt::format(
+      "Brackets: the link's range{}, and the interval of the one card's step, which is independent; in the "
+      "efficiency it cancels.",
+      knows_loss ? " times the factor's" : ""));
+  const CardsStep& best = best_of(prediction);
+  const double waits = best.replay.exposed_ns / best.replay.step_ns;
+  const bool is_published = std::ranges::any_of(
+      prediction.losses, [](const CardsLoss& loss) { return loss.measured.empty() && loss.machines > 1; });
+  constexpr double kMostPublished = 0.03;  // of a step: see docs/predict-cards.md
+  if (best.cards > 1 && is_published && waits > kMostPublished) {
+    lines.push_back(
+        fmt::format("A step waits for gradients for {} of its time, published ones for 3 % at most: the "
+                    "factor is extrapolated.",
+                    format_percent(waits)));
+  }
+  if (best.cards > 1) {
     lines.emplace_back(
         "Sharing out is planned, never run: its steps take the shorter time where transfers hide behind the "
         "computing, the longer where none does.");
@@ -146,13 +157,15 @@ Json pair(const Interval& interval) {
 
 Json step_json(const CardsStep& step) {
   Json json{{"cards", step.cards},     {"dtype", step.dtype},
-            {"batch", step.batch},     {"is_measured", step.cards == 1},
-            {"step_ns", step.step_ns}, {"samples_per_s", step.per_s()},
-            {"peak_bytes", step.peak}};
+            {"batch", step.batch},     {"micro_batches", step.accumulate},
+            {"step_ns", step.step_ns}, {"is_measured", step.cards == 1},
+            {"peak_bytes", step.peak}, {"samples_per_s", step.per_s()}};
+  if (has_width(step)) {
+    json["interval80_ns"] = pair(step.step80_ns);
+  }
   if (step.cards == 1) {
     return json;
   }
-  json["interval80_ns"] = pair(step.step80_ns);
   json["samples_per_s_interval80"] = pair(step.per_s80());
   json["efficiency"] = step.efficiency();
   json["efficiency_interval80"] = pair(step.efficiency80());
@@ -226,6 +239,7 @@ std::string cards_json(const CardsPrediction& prediction) {
   for (const CardsLoss& loss : prediction.losses) {
     losses.push_back({{"where", loss.where},
                       {"numbers", loss.numbers},
+                      {"micro_batches", loss.micro_batches},
                       {"rows", loss.rows},
                       {"measured", loss.measured},
                       {"machines", loss.machines},

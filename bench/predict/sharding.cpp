@@ -44,6 +44,7 @@ std::vector<ShardedPlan> sharded_plans(const CardsStep& step) {
   const std::int64_t gathered = std::min(parameters, step.largest_part);
   // Of the gradients as they are sent, which are as many bytes as the parameters that come back.
   const std::int64_t half = step.replay.bytes * (n - 1) / n;
+  const std::int64_t micro_batches = step.accumulate;
   const auto free_share_of = [&](MemoryCategory category, std::int64_t passing, ShardedPlan& plan) {
     const std::int64_t saved = plan.memory[category] - share_of(plan.memory[category], n);
     const std::int64_t held = std::min(passing, saved);  // never more than the whole
@@ -66,14 +67,16 @@ std::vector<ShardedPlan> sharded_plans(const CardsStep& step) {
   two.id = "gradients";
   two.shared = "gradients too (ZeRO-2)";
   free_share_of(MemoryCategory::gradients, bucket, two);
+  two.sent = (micro_batches + 1) * half;
+  two.step_ns = step_between(step, 0.5 * static_cast<double>(micro_batches + 1));
   std::vector<ShardedPlan> plans{one, two};
   if (gathered > 0) {
     ShardedPlan three = two;
     three.id = "parameters";
     three.shared = "parameters too (ZeRO-3)";
     free_share_of(MemoryCategory::weights, gathered, three);
-    three.sent = 3 * half;
-    three.step_ns = step_between(step, 1.5);
+    three.sent = 3 * micro_batches * half;
+    three.step_ns = step_between(step, 1.5 * static_cast<double>(micro_batches));
     plans.push_back(std::move(three));
   }
   if (!step.on_cpu) {
@@ -85,7 +88,8 @@ std::vector<ShardedPlan> sharded_plans(const CardsStep& step) {
     on_host.memory[MemoryCategory::optimizer] = 0;
     on_host.memory[MemoryCategory::gradients] = 0;
     on_host.at_start = parameters;
-    on_host.over_bus = 2 * share_of(step.replay.bytes, n);
+    // Each micro-batch's share of the gradients there, the updated parameters' back.
+    on_host.over_bus = (micro_batches + 1) * share_of(step.replay.bytes, n);
     on_host.step_ns = std::nullopt;
     plans.push_back(std::move(on_host));
   }

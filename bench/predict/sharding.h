@@ -31,11 +31,13 @@ struct ShardedPlan {
 // ZeRO's stages 1, 2 and 3 (Rajbhandari et al. 2020, arXiv:1910.02054): each card keeps 1/cards of the
 // optimizer's state, of the gradients too, of the parameters too; and ZeRO-Offload (Ren et al. 2021,
 // arXiv:2101.06840): the optimizer's state and the gradients' shares in the host's memory, where the
-// parameters are updated; not where the device is the host. Gradients are summed by a reduce-scatter,
-// parameters come back by an all-gather, each of which sends bytes·(n−1)/n; at stage 3 they are gathered for
-// the forward and for the backward pass. A framework's own buffers, such as flattened
-// copies of what it sends, are not in it. Without the largest part stage 3 is left out, without one card's
-// step the times.
+// parameters are updated; not where the device is the host.
+//
+// Gradients are summed by a reduce-scatter, parameters come back by an all-gather, each of which sends
+// bytes·(n−1)/n. A card that keeps a share of the gradients alone sums them after each micro-batch: from
+// stage 2 on a step of k micro-batches has k reduce-scatters. Stage 3 gathers the parameters for the forward
+// and for the backward pass of each. A framework's own buffers, such as flattened copies of what it sends,
+// are not in it. Without the largest part stage 3 is left out, without one card's step the times.
 std::vector<ShardedPlan> sharded_plans(const CardsStep& step);
 // A header, a row of what nothing shared out takes, and one for each plan; the first column is text. The last
 // column has steps, where they are known.

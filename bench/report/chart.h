@@ -28,6 +28,7 @@ struct Axis {
   std::string label{};  // "batch"; of a quantity without prefix its unit: "samples/s"
   Quantity quantity = Quantity::number;
   AxisScale scale = AxisScale::linear;
+  bool whole = false;  // things that are counted one by one: a linear scale has no ticks between them
 };
 
 // Colours of the style sheet. The first are for series, those from kCategoryColour on for memory categories.

@@ -112,24 +112,17 @@ class Fleet {
   std::vector<std::string> sentences(const std::vector<std::vector<double>>& levels,
                                      const std::vector<Row>& rows,
                                      const std::map<std::string, std::string>& names) const {
-    constexpr double kLeast = 0.03;  // as a comparison's threshold
     std::vector<double> spreads;
     std::ranges::transform(rows, std::back_inserter(spreads), &Row::spread);
     std::vector<std::string> sentences{fmt::format(
         "The slowest machine takes {} the fastest at the median point, {} it at the point that differs most.",
-        in_words(median(spreads)), in_words(std::ranges::max(spreads)))};
-    const std::vector<double> distances = shared_distances(levels);
-    for (const std::size_t i : outliers_of(distances, std::log1p(kLeast))) {
-      sentences.push_back(fmt::format("Unlike the other machines: {} takes {} the median machine.",
-                                      names.at(machines_[i]), in_words(distances[i])));
+        longer_in_words(median(spreads)), longer_in_words(std::ranges::max(spreads)))};
+    std::vector<std::string> named;
+    for (const std::string& machine : machines_) {
+      named.push_back(names.at(machine));
     }
+    std::ranges::copy(outliers_in_words(levels, named), std::back_inserter(sentences));
     return sentences;
-  }
-
-  // "11 % longer than".
-  static std::string in_words(double log_ratio) {
-    return fmt::format("{} {} than", signed_percent(std::exp(std::abs(log_ratio))).substr(1),
-                       log_ratio < 0 ? "less" : "longer");
   }
 
   std::string title_;

@@ -158,7 +158,8 @@ std::vector<Tick> ScaledAxis::ticks(std::size_t most) const {
   };
   const auto count = static_cast<double>(std::max<std::size_t>(most, 2));
   if (axis_.scale == AxisScale::linear) {
-    const double step = nice_step((last_ - first_) / unit_ / count) * unit_;
+    const double nice = nice_step((last_ - first_) / unit_ / count) * unit_;
+    const double step = axis_.whole ? std::max(1.0, nice) : nice;
     const double first = std::ceil(first_ / step - 1e-6);
     for (std::size_t k = 0; k <= most; ++k) {  // counted: a step may be below the last digit of the values
       const double value = (first + static_cast<double>(k)) * step;

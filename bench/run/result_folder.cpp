@@ -7,12 +7,16 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/host/user_folders.h"
+#include "bench/measure/quote.h"
+#include "bench/run/result_file.h"
 #include "bench/run/whole_file.h"
 
 namespace bench {
@@ -99,6 +103,40 @@ std::vector<std::string> result_paths(const std::vector<std::string>& given) {
     }
   }
   return paths;
+}
+
+ChosenResults results_of_sweeps(const std::vector<std::string>& given,
+                                const std::vector<std::string>& sweeps) {
+  ChosenResults chosen;
+  for (const std::string& path : given) {
+    std::error_code error;
+    if (!fs::is_directory(path, error)) {
+      chosen.paths.push_back(path);
+      continue;
+    }
+    std::size_t others = 0;
+    std::set<std::string> names;
+    const std::size_t before = chosen.paths.size();
+    for (const std::string& found : result_paths({path})) {
+      const std::string sweep = read_result(found).sweep.name;
+      if (std::ranges::find(sweeps, sweep) != sweeps.end()) {
+        chosen.paths.push_back(found);
+      } else {
+        ++others;
+        names.insert(printable(sweep));
+      }
+    }
+    if (chosen.paths.size() == before) {
+      throw UsageError(fmt::format("{} holds no result of the sweep {}, but of {}", path_in_words(path),
+                                   fmt::join(sweeps, " or "), fmt::join(names, ", ")));
+    }
+    if (others > 0) {
+      chosen.left_out.push_back(fmt::format("{}: {} result{} of other sweeps {} left out ({}).",
+                                            path_in_words(path), others, others == 1 ? "" : "s",
+                                            others == 1 ? "is" : "are", fmt::join(names, ", ")));
+    }
+  }
+  return chosen;
 }
 
 }  // namespace bench

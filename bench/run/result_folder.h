@@ -21,4 +21,13 @@ ResultFolder default_result_folder();
 // there is a `name.json`). Throws UsageError where a folder has no result, or cannot be read.
 std::vector<std::string> result_paths(const std::vector<std::string>& given);
 
+// The same, but of a folder only results of these sweeps are taken; `left_out` has a sentence for each folder
+// that holds others. Throws UsageError where a folder has none of them.
+struct ChosenResults {
+  std::vector<std::string> paths;
+  std::vector<std::string> left_out;
+};
+ChosenResults results_of_sweeps(const std::vector<std::string>& given,
+                                const std::vector<std::string>& sweeps);
+
 }  // namespace bench

@@ -31,12 +31,14 @@ std::vector<report::Chart> cards_charts(ResultDocument& document) {
       sizes.insert(size_of(point));
     }
   }
-  report::Curves curves{
-      .x = {.label = "ranks", .quantity = report::Quantity::number, .scale = report::AxisScale::linear},
-      .y = {.label = "samples/s",
-            .quantity = report::Quantity::per_second,
-            .scale = report::AxisScale::linear},
-      .series = {}};
+  report::Curves curves{.x = {.label = "ranks",
+                              .quantity = report::Quantity::number,
+                              .scale = report::AxisScale::linear,
+                              .whole = true},
+                        .y = {.label = "samples/s",
+                              .quantity = report::Quantity::per_second,
+                              .scale = report::AxisScale::linear},
+                        .series = {}};
   for (const Size& size : sizes) {
     const std::size_t place = curves.series.size();
     const std::string micro_batches = split ? fmt::format(", micro-batches: {}", size.second) : "";

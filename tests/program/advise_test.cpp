@@ -147,6 +147,12 @@ TEST(Advise, RefusesInOneSentence) {
        "--optimizer: 'foo' was given; accepted"},
       {{"--workload", "resnet18", "--image-size", "0", "--out", out}, "--image-size: "},
       {{"--workload", "resnet18", "--device", "cuda:99", "--out", out}, "--device: there is no device"},
+      {{"--workload", "resnet18", "--device", "t4", "--out", out},
+       "accepted: auto, cpu, cuda:N; a GPU that is not here is predicted first: bench --sweep batch --mode "
+       "train "
+       "--device t4"},
+      {{"--workload", "resnet18", "--device", "t44", "--out", out},
+       "--device: 't44' was given; accepted: auto, cpu, cuda:N\n"},
       {{"--observed", readings, "stray.json"}, "readings are given, and 'stray.json' too"},
   };
   for (const auto& [more, message] : cases) {

@@ -1,4 +1,5 @@
 // bench predict and bench --list --gpus, run as a user would.
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 
@@ -7,6 +8,7 @@
 
 #include "bench/cli/text.h"
 #include "bench/json.h"
+#include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
@@ -126,12 +128,57 @@ TEST(PredictCards, FromOneCardsResult) {
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(columns(line), 100U) << line;
   }
-  const Json json = Json::parse(run_bench(predict + Arguments{"--format", "json"}).out);
+  const std::string text = run_bench(predict + Arguments{"--format", "json"}).out;
+  EXPECT_EQ(schema_errors(text, kPredictCardsSchema), "");
+  const Json json = Json::parse(text);
   ASSERT_EQ(json["steps"].size(), 6U);
   EXPECT_EQ(json["steps"][0]["is_measured"], true);
   // 11.7 M parameters in fp32.
   EXPECT_NEAR(json["steps"][1]["gradient_bytes"].get<double>(), 46.8e6, 0.5e6);
   EXPECT_LT(json["steps"][2]["efficiency"].get<double>(), json["steps"][1]["efficiency"].get<double>());
+}
+
+// The result among others of its folder, and two of them.
+TEST(PredictCards, TakesAFolder) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(training_result(), folder.path());
+  ASSERT_EQ(run_bench(small_run(folder.path())).code, 0);
+  const Arguments predict{"predict", "--from", folder.path().string(), "--cards", "2", "--link", "pcie4"};
+  const Ended one = run_bench(predict);
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_THAT(one.out, HasSubstr("resnet18 on several of "));
+  std::filesystem::copy(training_result(), folder.path() / "other.json");
+  const Ended two = run_bench(predict);
+  EXPECT_EQ(two.code, 2);
+  EXPECT_THAT(two.err,
+              AllOf(HasSubstr("--from: 2 results were given, "), HasSubstr("other.json'; accepted: one of")));
+  const Ended link =
+      run_bench({"predict", "--from", training_result(), "--cards", "2", "--link", folder.path().string()});
+  EXPECT_THAT(link.err, HasSubstr("--link: no result of bench --sweep collectives was given; give one"));
+}
+
+// A CPU's result, from a folder that holds a result of another sweep too.
+TEST(PredictCards, AdviseAndEvaluateTakeTheSameResult) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(training_result(), folder.path());
+  Json json = Json::parse(read_file(training_result()));
+  json["sweep"]["name"] = "cards";
+  write_file(folder.path() / "cards.json", json.dump());
+  const Arguments cards{"--cards", "2", "--link", "eth-10g", "--format", "json"};
+  const Ended advise = run_bench(Arguments{"advise", folder.path().string(), "--current", "batch=8"} + cards);
+  ASSERT_EQ(advise.code, 0) << advise.err;
+  EXPECT_THAT(advise.out,
+              AllOf(HasSubstr("cards 1 → 2"), HasSubstr("torchrun --nnodes=2"), HasSubstr("nobody measured"),
+                    HasSubstr("1 result of other sweeps is left out (cards).")));
+  const Ended evaluate = run_bench(
+      Arguments{"evaluate", folder.path().string(), "--no-plot", "--out", (folder.path() / "out").string()} +
+      cards);
+  ASSERT_EQ(evaluate.code, 0) << evaluate.err;
+  EXPECT_EQ(schema_errors(evaluate.out, kEvaluateSchema), "");
+  EXPECT_THAT(evaluate.out, AllOf(HasSubstr("nobody measured"), HasSubstr("left out (cards)")));
+  const Ended none = run_bench({"advise", training_result(), "--cards", "2"});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("--link: what joins the cards is missing"));
 }
 
 TEST(PredictCards, RefusesInOneSentence) {
@@ -156,7 +203,7 @@ TEST(PredictCards, RefusesInOneSentence) {
        "--gpu: it does not go with --cards"},
       {{"--from", other, "--cards", "2", "--link", "pcie4"}, "holds no training step"},
       {{"--from", "none.json", "--cards", "2", "--link", "pcie4"}, "--from: none.json cannot be read"},
-      {{"--cards", "2", "--link", "pcie4"}, "--from: 0 results were given"},
+      {{"--cards", "2", "--link", "pcie4"}, "--from: no result of bench --sweep batch --mode train"},
       {{"--gpu", "t4", "--link", "pcie4"}, "--link: it goes with --cards"},
   };
   for (const auto& [more, message] : cases) {

@@ -26,7 +26,11 @@ Composition composition_of(const Graph& written) {
     const Layer& layer = *written[value].layer;
     const LayerPlace place = written.place(value);
     for (const LayerParameter& parameter : layer.parameters(place)) {
-      composition.statistics += parameter.trained ? 0 : parameter.count;
+      if (parameter.trained) {
+        composition.largest_parameter = std::max(composition.largest_parameter, parameter.count);
+      } else {
+        composition.statistics += parameter.count;
+      }
     }
     composition.macs += static_cast<double>(layer.macs(place));
     composition.activations += static_cast<double>(layer.product_values(place));

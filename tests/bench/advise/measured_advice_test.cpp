@@ -432,6 +432,44 @@ TEST(MeasuredAdvice, WhatCardsExchangeIsAPartOfTheStepAndOnceForAllAccumulations
             nullptr);
 }
 
+// Of one CPU: 80 ms a step at batch 8, its gradients within it.
+StepModel joined_cpus(CardsLink link) {
+  AdviceFile file = fixed_cost_file();
+  for (MeasuredPoint& point : file.document.benchmarks) {
+    point.timeline = even_timeline(point.stats.median_ns, 1, 1e6);
+  }
+  StepModel model({file});
+  model.join_cards(std::move(link), links_from_json(testing::json_of("links.json")));
+  return model;
+}
+
+TEST(MeasuredAdvice, HostsOfOneCpuEachAreConsideredToo) {
+  const LinkCatalogue links = links_from_json(testing::json_of("links.json"));
+  const StepModel model = joined_cpus({.link = CardLinks{.inside = links.get("--link", "eth-10g")}});
+  const Advice advice = advice_from(model, {.batch = 4}, {2});
+  const Change* const two = change_named(advice, "cards 1 → 2");
+  ASSERT_NE(two, nullptr);
+  EXPECT_GT(two->speedup, 1.5);
+  EXPECT_THAT(two->setting, HasSubstr("torchrun --nnodes=2 --nproc_per_node=1"));
+  EXPECT_THAT(two->evidence, ::testing::Contains(HasSubstr("nobody measured")));
+  EXPECT_THAT(advice.warnings, ::testing::Contains(HasSubstr("a host like this one")));
+  EXPECT_NO_THROW(advice_from(model, {.batch = 4}, {64})) << "hosts of one card each are no limit";
+}
+
+TEST(MeasuredAdvice, AMeasuredLinkIsOfTheStepsKindOfDevice) {
+  const CardsLink gpus{.link = MeasuredAllReduce{.ranks = 2, .points = {{0, 1e3}, {1e9, 1e9}}},
+                       .path = "collectives.json",
+                       .device_kind = "cuda"};
+  EXPECT_THAT([&] { joined_cpus(gpus); },
+              ::testing::ThrowsMessage<UsageError>(
+                  HasSubstr("'collectives.json' was measured on a device of kind cuda, the step on one of "
+                            "kind cpu")));
+  CardsLink cpus = gpus;
+  cpus.device_kind = "cpu";
+  EXPECT_THAT(advice_from(joined_cpus(cpus), {.batch = 4}, {2}).warnings,
+              ::testing::Contains(HasSubstr("share its cores")));
+}
+
 TEST(MeasuredAdvice, ALinkNeedsTheTimesOfGradients) {
   StepModel model({batch_file()});
   model.join_cards({.link = CardLinks{}}, {});

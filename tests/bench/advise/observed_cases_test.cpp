@@ -142,7 +142,8 @@ TEST(CaseA, GradientsOfTheStandInAreReplayedOverLinks) {
 }
 
 TEST(CaseC, TheStandInShowsWhatShardsAndTheHostFree) {
-  StandIn stand_in{.name = "net", .planned_for = "a card", .optimizer = "adam", .plans = {}};
+  StandIn stand_in{
+      .name = "net", .planned_for = "a card", .optimizer = "adam", .plans = {}, .largest_parameter = 0.25};
   StandInPlan plan{.batch = 16, .sequence = 192, .dtype = "fp32", .memory = {}};
   plan.memory.at_peak[MemoryCategory::weights] = 1LL << 30;
   plan.memory.at_peak[MemoryCategory::gradients] = 1LL << 30;
@@ -156,14 +157,17 @@ TEST(CaseC, TheStandInShowsWhatShardsAndTheHostFree) {
   EXPECT_THAT(table_of(advice, "a stand-in for your network").table.rows,
               Contains(ElementsAre("fp32", "16", "192", "8.00 GiB", "5.00 GiB")));
   const AdviceTable table = table_of(advice, "What could 3 cards share out? Planned, never run");
-  // Without two thirds of the state; of the gradients too, but for a bucket; and without all of both.
+  // Without two thirds of the state; of the gradients too, but for a bucket; of the parameters too, but for
+  // the largest; and without all of state and gradients. Shares of gradients are summed in each of 8
+  // accumulations.
   EXPECT_THAT(
       table.table.rows,
       AllOf(Contains(ElementsAre("nothing", "8.00 GiB", "5.00 GiB", "–", "1.33 GiB", "–")),
             Contains(ElementsAre("optimizer (ZeRO-1)", "6.00 GiB", "2.00 GiB", "–", "1.33 GiB", "–")),
-            Contains(ElementsAre("gradients too (ZeRO-2)", "5.36 GiB", "2.00 GiB", "–", "1.33 GiB", "–")),
+            Contains(ElementsAre("gradients too (ZeRO-2)", "5.36 GiB", "2.00 GiB", "–", "6.00 GiB", "–")),
+            Contains(ElementsAre("parameters too (ZeRO-3)", "4.94 GiB", "2.00 GiB", "–", "16.0 GiB", "–")),
             Contains(ElementsAre("ZeRO-2, on the host (Offload)", "4.02 GiB", "1.00 GiB", "1.33 GiB",
-                                 "1.33 GiB", "683 MiB"))));
+                                 "6.00 GiB", "3.00 GiB"))));
   EXPECT_THAT(
       table.notes,
       Contains(HasSubstr("the shares of all cards take 4.00 GiB, a whole copy for each card 12.00 GiB; 1.20 "

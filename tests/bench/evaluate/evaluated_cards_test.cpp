@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
+#include "bench/measure/statistics.h"
 #include "tests/bench/evaluate/documents.h"
 #include "tests/bench/model/program_data.h"
 
@@ -45,9 +46,20 @@ TEST(EvaluatedCards, AreTheSameDeviceSeveralTimes) {
   const EvaluatedPoint& two = devices.devices[1].curves[0].points[0];
   EXPECT_NEAR(two.per_s, 16e9 / step.step_ns, 1e-6);
   EXPECT_LT(two.per_s, 200);
-  EXPECT_NEAR(two.interval->low, 16e9 / (step.step80_ns.high * 1.2), 1e-6) << "of the card and of the link";
+  const Interval both = widened80(step.step80_ns, step.step_ns, log_deviation({0.8, 1.2}, kNormal80));
+  EXPECT_NEAR(two.interval->low, 16e9 / both.high, 1e-6) << "of the card, the link and the factor";
+  EXPECT_LT(two.interval->low, 16e9 / step.step80_ns.high);
+  EXPECT_GT(two.interval->low, 16e9 / (step.step80_ns.high * 1.2)) << "independent";
   EXPECT_EQ(two.bytes, 500) << "of each card";
   EXPECT_EQ(two.batch, 8);
+}
+
+TEST(EvaluatedCards, SayWhichFactorWasUsed) {
+  EvaluatedDevices devices = devices_of(predicted_training());
+  const LinkCatalogue catalogue = links();
+  const std::string used =
+      "Steps are " + catalogue.loss("one host", "32-bit", "one")->in_words() + ". Link: ";
+  EXPECT_THAT(add_cards(devices, {2, 4}, link_of("pcie4"), catalogue), ::testing::Contains(HasSubstr(used)));
 }
 
 TEST(EvaluatedCards, CostPowerAndPeakAreOfAll) {

@@ -132,6 +132,40 @@ TEST(EvaluatedDevices, AreOneWhereFilesOfOneDeviceDoNotMeet) {
   EXPECT_EQ(apart.devices[1].label, "a cpu #2");
 }
 
+// Batch 8, on a machine of a fleet.
+EvaluatedFile on_machine(const std::string& host, double per_s) {
+  ResultDocument document = batch_document("Card");
+  document.context.machine = "id of " + host;
+  document.context.google_benchmark["host_name"] = host;
+  add_measured(document, "fp32", 8, per_s, 0.01, static_cast<std::int64_t>(per_s));
+  return {.path = host + ".json", .document = document};
+}
+
+TEST(EvaluatedDevices, OfSeveralMachinesAreOneWithTheSpreadBetweenThem) {
+  const EvaluatedDevices devices =
+      evaluated_devices({on_machine("node1", 100), on_machine("node2", 101), on_machine("node3", 102),
+                         on_machine("node4", 80), on_machine("node5", 101.5)});
+  ASSERT_EQ(devices.devices.size(), 1U);
+  const EvaluatedDevice& fleet = devices.devices.front();
+  EXPECT_EQ(fleet.label, "Card");
+  EXPECT_EQ(fleet.files.size(), 5U);
+  const EvaluatedPoint& point = fleet.curves.front().points.front();
+  EXPECT_DOUBLE_EQ(point.per_s, 101);
+  EXPECT_NEAR(point.interval->low, 80 / 1.01, 1e-9) << "the slowest machine's low end";
+  EXPECT_NEAR(point.interval->high, 102 / 0.99, 1e-9);
+  EXPECT_EQ(point.bytes, 102);
+  EXPECT_THAT(fleet.caveats,
+              ElementsAre(HasSubstr("5 machines; the figures are the median machine's"),
+                          HasSubstr("Unlike the other machines: node4 takes 26 % longer than the median")));
+}
+
+TEST(EvaluatedDevices, OfOneMachineTwiceAreNoFleet) {
+  EXPECT_EQ(evaluated_devices({on_machine("node1", 100), on_machine("node1", 101)}).devices.size(), 2U);
+  EXPECT_EQ(evaluated_devices({on_machine("node1", 100), on_machine("node1", 101), on_machine("node2", 99)})
+                .devices.size(),
+            1U);
+}
+
 TEST(EvaluatedDevices, TellTheCardFromItsPrediction) {
   ResultDocument predicted = predicted_document("t4");
   add_predicted(predicted, "fp16", 1, 50);

@@ -231,5 +231,20 @@ TEST(Throughput, IntervalsChangeEnds) {
   EXPECT_THROW(throughput_interval({2, 1}, 8), std::invalid_argument);
 }
 
+TEST(Widened80, SquaresOfIndependentErrorsAddUpOnALogarithmicScale) {
+  const double deviation = log_deviation({100 / 1.2, 100 * 1.2}, kNormal80);
+  EXPECT_NEAR(deviation, std::log(1.2) / kNormal80, 1e-12);
+  const Interval alone = widened80({100, 100}, 100, deviation);
+  EXPECT_NEAR(alone.low, 100 / 1.2, 1e-9);
+  EXPECT_NEAR(alone.high, 120, 1e-9);
+  const Interval both = widened80({90, 150}, 100, deviation);
+  EXPECT_NEAR(std::log(both.high / 100), std::sqrt(std::pow(std::log(1.5), 2) + std::pow(std::log(1.2), 2)),
+              1e-9);
+  EXPECT_NEAR(std::log(100 / both.low),
+              std::sqrt(std::pow(std::log(1 / 0.9), 2) + std::pow(std::log(1.2), 2)), 1e-9);
+  EXPECT_EQ(widened80({90, 150}, 100, 0),
+            (Interval{100 / std::exp(std::log(100 / 90.0)), 100 * std::exp(std::log(1.5))}));
+}
+
 }  // namespace
 }  // namespace bench

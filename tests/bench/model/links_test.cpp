@@ -37,11 +37,11 @@ TEST(Links, ADamagedFileIsRefused) {
     broken[Json::json_pointer(pointer)] = value;
     EXPECT_THAT([&] { links_from_json(broken); }, ThrowsMessage<UsageError>(HasSubstr(message))) << pointer;
   };
-  refused("/schema", "bench-links/9", "this program reads bench-links/1");
+  refused("/schema", "bench-links/9", "this program reads bench-links/2");
   refused("/links/0/bytes_per_s", 0, "with the value between them, 0");
   refused("/links/0/bytes_per_s_range", {1, 2}, "with the value between them");
   refused("/links/0/hop_ns", -1, "accepted is 0 or more");
-  refused("/losses/0/interval80", {2, 3}, "with the value between them");
+  refused("/losses/0/p05_p95", {2, 3}, "with the value between them");
 }
 
 }  // namespace

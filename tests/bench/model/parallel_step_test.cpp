@@ -102,5 +102,50 @@ TEST(ReplayedStep, AThousandCardsTakeNoTime) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
 
+// 80 ms and 40 MB of gradients.
+OneCard of_80_ms(bool overlap, std::int64_t accumulate = 1) {
+  return {.timeline = even_timeline(80 * kMs, 1, 40 * kMB),
+          .step_ns = 80 * kMs,
+          .overlap = overlap,
+          .accumulate = accumulate};
+}
+
+TEST(ParallelStep, LossesAreByPlaceNumbersAndMicroBatches) {
+  const LinkCatalogue catalogue{
+      .links = {},
+      .losses = {{.where = "one host", .numbers = "32-bit", .micro_batches = "", .likely = 1.1},
+                 {.where = "several hosts", .numbers = "32-bit", .micro_batches = "one", .likely = 1.2},
+                 {.where = "several hosts", .numbers = "32-bit", .micro_batches = "several", .likely = 1.05},
+                 {.where = "ranks of one CPU", .numbers = "", .micro_batches = "", .likely = 1.3}}};
+  const auto loss = [&](const OneCard& one, const CardsLink& joined, std::int64_t cards) {
+    const ParallelStep step = parallel_step(one, cards, joined, catalogue);
+    return step.loss == nullptr ? 0 : step.loss->likely;
+  };
+  const CardsLink near{.link = CardLinks{.inside = link(10e9)}};
+  const CardsLink hosts{.link = CardLinks{.inside = link(10e9), .between = link(1e9), .per_host = 4}};
+  EXPECT_EQ(loss(of_80_ms(true), near, 8), 1.1);
+  EXPECT_EQ(loss(of_80_ms(true, 8), near, 8), 1.1) << "any number of micro-batches";
+  EXPECT_EQ(loss(of_80_ms(true), hosts, 4), 1.1);
+  EXPECT_EQ(loss(of_80_ms(true), hosts, 8), 1.2);
+  EXPECT_EQ(loss(of_80_ms(true, 8), hosts, 8), 1.05);
+  MeasuredAllReduce measured{.ranks = 2, .points = {{0, 0}, {1e9, 1e9}}};
+  EXPECT_EQ(loss(of_80_ms(true), {.link = measured}, 2), 1.1);
+  EXPECT_EQ(loss(of_80_ms(false), {.link = measured}, 2), 1.3);
+  measured.hosts = 2;
+  EXPECT_EQ(loss(of_80_ms(true), {.link = measured}, 2), 1.2);
+  EXPECT_EQ(loss(of_80_ms(false), {.link = measured}, 2), 0) << "hosts of one CPU each: nobody measured it";
+  EXPECT_EQ(loss(of_80_ms(false), near, 2), 0);
+}
+
+TEST(CardsLink, TellsHowManyCardsAHostHas) {
+  const CardsLink hosts{.link = CardLinks{.inside = link(10e9), .between = link(1e9), .per_host = 4}};
+  EXPECT_EQ(hosts.cards_of_a_host(2, false), 2);
+  EXPECT_EQ(hosts.cards_of_a_host(16, false), 4);
+  EXPECT_EQ(hosts.cards_of_a_host(16, true), 1);
+  EXPECT_EQ(
+      (CardsLink{.link = MeasuredAllReduce{.ranks = 4, .points = {}, .hosts = 2}}.cards_of_a_host(8, true)),
+      2);
+}
+
 }  // namespace
 }  // namespace bench

@@ -1,5 +1,6 @@
 #include "bench/predict/cards_prediction.h"
 
+#include <cmath>
 #include <sstream>
 
 #include <gmock/gmock.h>
@@ -7,6 +8,7 @@
 
 #include "bench/cli/text.h"
 #include "bench/error.h"
+#include "bench/measure/statistics.h"
 #include "bench/predict/cards_report.h"
 #include "tests/bench/model/program_data.h"
 
@@ -60,6 +62,22 @@ CardsRequest on(const char* link, std::vector<std::int64_t> cards) {
           .link = {.link = CardLinks{.inside = catalogue().get("--link", link)}}};
 }
 
+// A cards sweep's result: one rank in 100 ms, two in `two_ms`, each within 5 %.
+ResultDocument of_two_ranks(double two_ms, std::vector<std::string> hosts = {"a", "a"},
+                            const char* kind = "cuda") {
+  MeasuredPoint two = measured(8);
+  two.timeline.reset();
+  two.items_per_step = 16;
+  two.params["ranks"] = 2;
+  two.stats.median_ns = two_ms * kMs;
+  ResultDocument document = result({measured(8), two, measured(16)}, kind);
+  for (MeasuredPoint& point : document.benchmarks) {
+    point.stats.ci95_ns = Interval{point.stats.median_ns / 1.05, point.stats.median_ns * 1.05};
+  }
+  document.sweep.state = {{"cards", {{"hosts", std::move(hosts)}}}};
+  return document;
+}
+
 TEST(CardsPrediction, ReplaysTheStepAtTheSpeedThatWasMeasured) {
   const LinkCatalogue links = catalogue();
   const CardsPrediction prediction = predict_cards(result({measured(8)}), on("pcie4", {2, 4}), links);
@@ -69,11 +87,60 @@ TEST(CardsPrediction, ReplaysTheStepAtTheSpeedThatWasMeasured) {
   const CardsStep& two = prediction.steps[1];
   // The last bucket, 100 MB at 23.6 GB/s and two hops of 11 µs, is ready when the backward pass ends.
   EXPECT_NEAR(two.replay.exposed_ns, 100e6 / 23.6e9 * 1e9 + 22e3, 1);
-  EXPECT_NEAR(two.step_ns, (100 * kMs + two.replay.exposed_ns) * links.loss("one host", "32-bit")->likely, 1);
+  EXPECT_NEAR(two.step_ns,
+              (100 * kMs + two.replay.exposed_ns) * links.loss("one host", "32-bit", "one")->likely, 1);
   EXPECT_LT(two.step80_ns.low, two.step_ns);
   EXPECT_GT(two.step80_ns.high, two.step_ns);
   EXPECT_GT(prediction.steps[2].replay.exposed_ns, two.replay.exposed_ns);
   EXPECT_NEAR(two.efficiency(), 100 * kMs / two.step_ns, 1e-9);
+}
+
+TEST(CardsPrediction, TheOneCardsIntervalIsInTheStepAndCancelsInTheEfficiency) {
+  MeasuredPoint point = measured(8);
+  const CardsStep without = predict_cards(result({point}), on("pcie4", {2}), catalogue()).steps[1];
+  point.stats.ci95_ns = Interval{point.stats.median_ns / 2, point.stats.median_ns * 2};
+  const CardsPrediction prediction = predict_cards(result({point}), on("pcie4", {2}), catalogue());
+  const double own = std::log(2) / kNormal95;
+  const CardsStep& one = prediction.steps[0];
+  EXPECT_NEAR(std::log(one.step80_ns.high / one.step_ns), kNormal80 * own, 1e-9);
+  const CardsStep& two = prediction.steps[1];
+  EXPECT_NEAR(std::log(two.step80_ns.high / two.step_ns),
+              combined_deviation({std::log(without.step80_ns.high / two.step_ns), kNormal80 * own}), 1e-9);
+  EXPECT_NEAR(two.efficiency80().low, without.efficiency80().low, 1e-12);
+  EXPECT_NEAR(without.efficiency80().low, without.one_ns / without.step80_ns.high, 1e-12);
+  EXPECT_THAT(cards_text(prediction, 100), HasSubstr("the interval of the one card's step"));
+}
+
+TEST(CardsPrediction, HostsOfOneCpuEachAreNotRanksOfOne) {
+  CardsRequest request = on("nvlink3", {2});
+  request.link.link = MeasuredAllReduce{.ranks = 2, .points = {{0, 1000}, {1e9, 500 * kMs}}, .hosts = 2};
+  EXPECT_TRUE(predict_cards(result({measured(8)}, "cpu"), request, catalogue()).losses.empty());
+  const CardsPrediction own = predict_cards(of_two_ranks(150, {"a", "b"}, "cpu"), request, catalogue());
+  ASSERT_EQ(own.losses.size(), 1U) << "two ranks on two hosts tell of two hosts";
+  EXPECT_EQ(own.losses[0].where, "hosts of one CPU each");
+}
+
+TEST(CardsPrediction, AccumulatingStepsOnSeveralHostsLoseLess) {
+  CardsRequest request = on("nvlink3", {16});
+  request.link.link = CardLinks{.inside = catalogue().get("--link", "nvlink3"),
+                                .between = catalogue().get("--link", "ib-8x200g"),
+                                .per_host = 8};
+  MeasuredPoint point = measured(8);
+  const CardsPrediction once = predict_cards(result({point}), request, catalogue());
+  point.params["accumulate"] = 8;
+  const CardsPrediction accumulating = predict_cards(result({point}), request, catalogue());
+  EXPECT_EQ(once.losses[0].micro_batches, "one");
+  EXPECT_EQ(accumulating.losses[0].micro_batches, "several");
+  EXPECT_LT(accumulating.steps[1].step_ns, once.steps[1].step_ns);
+  EXPECT_EQ(accumulating.steps[1].accumulate, 8);
+  EXPECT_THAT(cards_text(accumulating, 100), HasSubstr("accumulating"));
+}
+
+TEST(CardsPrediction, SaysWhereTheFactorIsExtrapolated) {
+  EXPECT_THAT(cards_text(predict_cards(result({measured(8)}), on("pcie4", {4}), catalogue()), 100),
+              HasSubstr("published ones for 3 % at most"));
+  EXPECT_THAT(cards_text(predict_cards(result({measured(8)}), on("nvlink4", {2}), catalogue()), 100),
+              ::testing::Not(HasSubstr("extrapolated")));
 }
 
 TEST(CardsPrediction, SixteenBitNumbersAndSeveralHostsHaveLossesOfTheirOwn) {
@@ -100,22 +167,6 @@ TEST(CardsPrediction, OnTheCpuNothingIsHidden) {
                    prediction.steps[1].replay.step_ns * prediction.losses[0].likely);
 }
 
-// A cards sweep's result: one rank in 100 ms, two in `two_ms`, each within 5 %.
-ResultDocument of_two_ranks(double two_ms, std::vector<std::string> hosts = {"a", "a"},
-                            const char* kind = "cuda") {
-  MeasuredPoint two = measured(8);
-  two.timeline.reset();
-  two.items_per_step = 16;
-  two.params["ranks"] = 2;
-  two.stats.median_ns = two_ms * kMs;
-  ResultDocument document = result({measured(8), two, measured(16)}, kind);
-  for (MeasuredPoint& point : document.benchmarks) {
-    point.stats.ci95_ns = Interval{point.stats.median_ns / 1.05, point.stats.median_ns * 1.05};
-  }
-  document.sweep.state = {{"cards", {{"hosts", std::move(hosts)}}}};
-  return document;
-}
-
 TEST(CardsPrediction, TwoRanksOfTheResultTakeThePlaceOfPublishedSteps) {
   const LinkCatalogue links = catalogue();
   const CardsPrediction prediction = predict_cards(of_two_ranks(150), on("pcie4", {2, 4}), links);
@@ -128,8 +179,8 @@ TEST(CardsPrediction, TwoRanksOfTheResultTakeThePlaceOfPublishedSteps) {
   EXPECT_NEAR(four.step_ns / four.replay.step_ns, 150 * kMs / two.replay.step_ns, 1e-9);
   const CardsStep& other_batch = prediction.steps[5];
   EXPECT_EQ(other_batch.batch, 16);
-  EXPECT_NEAR(other_batch.step_ns / other_batch.replay.step_ns, links.loss("one host", "32-bit")->likely,
-              1e-9)
+  EXPECT_NEAR(other_batch.step_ns / other_batch.replay.step_ns,
+              links.loss("one host", "32-bit", "one")->likely, 1e-9)
       << "of which two ranks were not measured";
   ASSERT_EQ(prediction.losses.size(), 2U);
   EXPECT_THAT(cards_text(prediction, 100),
@@ -141,7 +192,7 @@ TEST(CardsPrediction, TwoRanksTellOfLinksLikeTheirsAlone) {
   const LinkCatalogue links = catalogue();
   const CardsPrediction apart = predict_cards(of_two_ranks(150, {"a", "b"}), on("pcie4", {4}), links);
   EXPECT_NEAR(apart.steps[1].step_ns / apart.steps[1].replay.step_ns,
-              links.loss("one host", "32-bit")->likely, 1e-9);
+              links.loss("one host", "32-bit", "one")->likely, 1e-9);
   const CardsPrediction cpu = predict_cards(of_two_ranks(150, {"a", "a"}, "cpu"), on("eth-10g", {4}), links);
   EXPECT_TRUE(cpu.losses.empty()) << "hosts of one CPU each, and two ranks shared one";
   ResultDocument single = of_two_ranks(150);
@@ -158,7 +209,7 @@ TEST(CardsPrediction, WhatHostsOfOneCpuLoseNobodyMeasured) {
       predict_cards(result({measured(8)}, "cpu"), on("eth-10g", {2}), catalogue());
   EXPECT_TRUE(prediction.losses.empty());
   EXPECT_DOUBLE_EQ(prediction.steps[1].step_ns, prediction.steps[1].replay.step_ns);
-  EXPECT_THAT(cards_text(prediction, 100), HasSubstr("their steps take longer than"));
+  EXPECT_THAT(cards_text(prediction, 100), HasSubstr("nobody measured: they take longer than predicted"));
 }
 
 TEST(CardsPrediction, ChoosesTheBatchesAskedFor) {

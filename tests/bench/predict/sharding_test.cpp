@@ -48,6 +48,24 @@ TEST(Sharding, SendsAReduceScatterAndOneGatherOrTwo) {
   EXPECT_EQ(plans[3].over_bus, 200 * kMebi);
 }
 
+TEST(Sharding, SharesOfGradientsAreSummedInEachMicroBatch) {
+  CardsStep step = step_of(4);
+  const std::vector<ShardedPlan> once = sharded_plans(step);
+  step.accumulate = 8;
+  const std::vector<ShardedPlan> plans = sharded_plans(step);
+  EXPECT_EQ(plans[0].sent, 600 * kMebi) << "whole gradients are summed once";
+  EXPECT_EQ(plans[1].sent, 9 * 300 * kMebi) << "8 reduce-scatters and a gather";
+  EXPECT_EQ(plans[2].sent, 24 * 300 * kMebi) << "8 reduce-scatters and 16 gathers";
+  EXPECT_EQ(plans[3].sent, plans[1].sent);
+  EXPECT_EQ(plans[3].over_bus, 9 * 100 * kMebi);
+  EXPECT_DOUBLE_EQ(plans[0].step_ns->high, once[0].step_ns->high);
+  EXPECT_DOUBLE_EQ(plans[1].step_ns->high, (100 + 4.5 * 40) * 1.5 * kMilliseconds);
+  EXPECT_DOUBLE_EQ(plans[2].step_ns->high, (100 + 12 * 40) * 1.5 * kMilliseconds);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    EXPECT_EQ(plans[i].peak, once[i].peak) << "sums are kept in place";
+  }
+}
+
 TEST(Sharding, StepsLieBetweenAllHiddenAndNothing) {
   CardsStep step = step_of(4);
   EXPECT_EQ(sharded_plans(step)[2].step_ns, (Interval{100 * kMilliseconds, 240 * kMilliseconds}))

@@ -53,6 +53,11 @@ TEST(ReportTicks, AreRoundNumbersInOneUnit) {
   EXPECT_EQ(ScaledAxis({.label = "samples/s"}, 0, 25'000).title(), "thousand samples/s");
 }
 
+TEST(ReportTicks, OfWholeThingsAreWhole) {
+  EXPECT_THAT(texts(ScaledAxis({.label = "ranks", .whole = true}, 1, 2), 6), ElementsAre("1", "2"));
+  EXPECT_THAT(texts(ScaledAxis({.label = "ranks"}, 1, 2), 6), ::testing::Contains("1.2"));
+}
+
 TEST(ReportTicks, OfLogarithmicAxesArePowers) {
   const ScaledAxis batches({.label = "batch", .scale = AxisScale::log2}, 1, 64);
   EXPECT_THAT(texts(batches, 40), ElementsAre("1", "2", "4", "8", "16", "32", "64"));

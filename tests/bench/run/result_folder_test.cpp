@@ -1,8 +1,11 @@
 #include "bench/run/result_folder.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
+#include "bench/measure/result_json.h"
+#include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/temporary_folder.h"
 
 namespace bench {
@@ -34,6 +37,24 @@ TEST(ResultPaths, AFolderWithoutResultsIsRefused) {
   EXPECT_THAT(
       [&] { result_paths({folder.path().string()}); },
       ThrowsMessage<UsageError>(HasSubstr("holds no result; give a folder that bench --out wrote to")));
+}
+
+TEST(ResultPaths, OfAFolderOnlyTheSweepsAskedForAreTaken) {
+  const testing::TemporaryFolder folder;
+  const auto write = [&](const char* sweep) {
+    ResultDocument document = testing::sample_document();
+    document.sweep.name = sweep;
+    testing::write_file(folder.path() / fmt::format("{}.json", sweep), to_text(to_json(document)));
+  };
+  write("batch");
+  write("memory");
+  const std::string path = folder.path().string();
+  const ChosenResults chosen = results_of_sweeps({path, "given.json"}, {"batch", "workers"});
+  EXPECT_THAT(chosen.paths, ElementsAre(path + "/batch.json", "given.json")) << "files are not looked into";
+  EXPECT_THAT(chosen.left_out, ElementsAre(HasSubstr("1 result of other sweeps is left out (memory).")));
+  EXPECT_THAT(
+      [&] { results_of_sweeps({path}, {"workers"}); },
+      ThrowsMessage<UsageError>(HasSubstr("holds no result of the sweep workers, but of batch, memory")));
 }
 
 }  // namespace

@@ -8,6 +8,7 @@ namespace bench::testing {
 
 inline constexpr const char* kEarlierSchema = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/schema-1.json";
 inline constexpr const char* kCompareSchema = BENCH_TEST_SOURCE_DIR "/results/compare-schema.json";
+inline constexpr const char* kPredictCardsSchema = BENCH_TEST_SOURCE_DIR "/results/predict-cards-schema.json";
 inline constexpr const char* kEvaluateSchema = BENCH_TEST_SOURCE_DIR "/results/evaluate-schema.json";
 
 // Empty where the text follows the schema; else what does not, with its place.
