@@ -11,6 +11,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -83,8 +84,12 @@ class RankGroup {
   virtual void finish() {}  // returns when the device has done all its work
   // Beside the work that is queued on the device afterwards.
   virtual std::unique_ptr<PendingCollective> start(const Collective& collective) = 0;
+  // Sends and receives that go on together, in order with the device's other work: on a card it returns
+  // before they are done, else after. Two ranks that exchange messages name them in one call, each its own
+  // ends: a send may wait until its receiver has come to it.
+  virtual void exchange(std::span<const Collective> messages);
   // Between the last two calls of finish(): nanoseconds in which the device waited for collectives that were
-  // started; nullopt where the host's clock tells that.
+  // started, and for exchanges; nullopt where the host's clock tells that.
   virtual std::optional<double> waited_on_device_ns() const { return std::nullopt; }
   // What each rank gives, `bytes` of the host's memory, by rank.
   virtual void gather(const void* own, void* all, std::int64_t bytes) {

@@ -145,12 +145,6 @@ class CardsSweep final : public Sweep {
  public:
   CardsSweep(const SweepRequest& request, Device& device) {
     require_real_device("cards", device);
-    if (is_split(request) && !device.host_accessible()) {
-      throw UsageError(
-          fmt::format("--split: layers was given with --device {}; accepted: cpu, because stages do not hand "
-                      "on their results between GPUs yet",
-                      device.info().id));
-    }
     setup_.ranks = setup_of(request);
     setup_.threads = threads_of(setup_.ranks);
     setup_.split_layers = is_split(request);

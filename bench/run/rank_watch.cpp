@@ -173,6 +173,9 @@ class WatchedRanks::Part final : public RankGroup {
   std::unique_ptr<PendingCollective> start(const Collective& collective) override {
     return whole_.started(*part_, collective);
   }
+  void exchange(std::span<const Collective> messages) override {
+    whole_.guarded([&] { part_->exchange(messages); });
+  }
   std::optional<double> waited_on_device_ns() const override { return part_->waited_on_device_ns(); }
   void gather(const void* own, void* all, std::int64_t bytes) override {
     whole_.guarded([&] { part_->gather(own, all, bytes); });
@@ -242,6 +245,10 @@ void WatchedRanks::queue(const Collective& collective) {
 
 void WatchedRanks::finish() {
   guarded([&] { group().finish(); });
+}
+
+void WatchedRanks::exchange(std::span<const Collective> messages) {
+  guarded([&] { group().exchange(messages); });
 }
 
 void WatchedRanks::gather(const void* own, void* all, std::int64_t bytes) {

@@ -63,6 +63,7 @@ class WatchedRanks final : public RankGroup {
   void queue(const Collective& collective) override;
   void finish() override;
   std::unique_ptr<PendingCollective> start(const Collective& collective) override;
+  void exchange(std::span<const Collective> messages) override;
   std::optional<double> waited_on_device_ns() const override { return group().waited_on_device_ns(); }
   void gather(const void* own, void* all, std::int64_t bytes) override;
   void barrier() override;

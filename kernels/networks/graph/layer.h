@@ -99,6 +99,9 @@ class Layer {
                     std::span<float> values) const;
   // Puts the values into the order that the stored input asks for.
   virtual void arrange(Slot /*slot*/, const StoredValue& /*input*/, std::vector<float>& /*plain*/) const {}
+  // And back.
+  virtual void take_apart(Slot /*slot*/, const StoredValue& /*input*/, std::vector<float>& /*stored*/) const {
+  }
 
   // A value that is made of nothing but parameters.
   virtual bool reads_nothing() const { return false; }

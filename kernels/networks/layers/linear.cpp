@@ -47,17 +47,8 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
     if (slot != Slot::weights || input.is_in_shape_order()) {
       return;
     }
-    const TensorDesc& maps = *input.flattened;
-    const std::int64_t wide = maps.bytes() / bytes_of(maps.dtype);
-    std::vector<std::int64_t> column;  // plain column → stored column
-    column.reserve(static_cast<std::size_t>(maps.elements()));
-    for (std::int64_t c = 0; c < maps.c; ++c) {
-      for (std::int64_t y = 0; y < maps.h; ++y) {
-        for (std::int64_t x = 0; x < maps.w; ++x) {
-          column.push_back(stored_index(maps, 0, c, y, x));
-        }
-      }
-    }
+    const std::int64_t wide = stored_width(*input.flattened);
+    const std::vector<std::int64_t> column = stored_columns(*input.flattened);
     // In place, since these can be the network's largest weights: rows move apart from the last on.
     const auto narrow = static_cast<std::int64_t>(column.size());
     plain.resize(static_cast<std::size_t>(options_.features * wide));
@@ -69,6 +60,22 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
         plain[static_cast<std::size_t>(r * wide + column[i])] = row[i];
       }
     }
+  }
+  void take_apart(Slot slot, const StoredValue& input, std::vector<float>& stored) const override {
+    if (slot != Slot::weights || input.is_in_shape_order()) {
+      return;
+    }
+    const std::int64_t wide = stored_width(*input.flattened);
+    const std::vector<std::int64_t> column = stored_columns(*input.flattened);
+    std::vector<float> row(column.size());
+    auto to = stored.begin();
+    for (std::int64_t r = 0; r < options_.features; ++r) {
+      std::ranges::transform(column, row.begin(), [&](std::int64_t at) {
+        return stored[static_cast<std::size_t>(r * wide + at)];
+      });
+      to = std::ranges::copy(row, to).out;
+    }
+    stored.erase(to, stored.end());
   }
 
   void forward(Recorder& recorder) const override {
@@ -128,6 +135,20 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
   }
 
  private:
+  static std::int64_t stored_width(const TensorDesc& maps) { return maps.bytes() / bytes_of(maps.dtype); }
+  // By plain column, where it is stored.
+  static std::vector<std::int64_t> stored_columns(const TensorDesc& maps) {
+    std::vector<std::int64_t> column;
+    column.reserve(static_cast<std::size_t>(maps.elements()));
+    for (std::int64_t c = 0; c < maps.c; ++c) {
+      for (std::int64_t y = 0; y < maps.h; ++y) {
+        for (std::int64_t x = 0; x < maps.w; ++x) {
+          column.push_back(stored_index(maps, 0, c, y, x));
+        }
+      }
+    }
+    return column;
+  }
   Linear spec(const Recorder& recorder, Linear::Direction direction) const {
     const TensorDesc rows = recorder.rows();
     return {.rows = rows.n,

@@ -73,6 +73,12 @@ struct ProgramPlan {
   // Its values, sample after sample, each in the order of the shape's dimensions; from host memory.
   std::vector<float> load_output(const std::byte* bytes) const;
 
+  // How the layer's input is stored, which its weights are arranged for.
+  const StoredValue& input_of(const PlannedParameter& parameter) const {
+    const auto& from = graph[parameter.layer].inputs;
+    return stored[from.empty() ? parameter.layer : from[0]];
+  }
+
   // The bytes that a ProgramRunner allocates, exactly: one allocation for each block, one for the arena and
   // one for scratch. During setup: the blocks that are allocated first and the plain form of the largest
   // parameter, if that is more.

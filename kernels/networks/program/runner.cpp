@@ -58,10 +58,8 @@ void ProgramRunner::init_parameters() {
     for (const PlannedParameter& parameter : *parameters) {
       stop_if_interrupted("parameters were initialised");
       parameter.operation->prepare();
-      const auto& inputs = plan_.graph[parameter.layer].inputs;
-      init_parameter(plan_.graph, parameter.layer, parameter.slot,
-                     plan_.stored[inputs.empty() ? parameter.layer : inputs[0]], plan_.target.dtype, seed_,
-                     *parameter.operation, device_, address(parameter.value));
+      init_parameter(plan_.graph, parameter.layer, parameter.slot, plan_.input_of(parameter),
+                     plan_.target.dtype, seed_, *parameter.operation, device_, address(parameter.value));
     }
   }
 }

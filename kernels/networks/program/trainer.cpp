@@ -144,6 +144,7 @@ std::vector<float> Trainer::unpacked(const PlannedParameter& parameter, TensorId
   device_.download(packed.data(), address(tensor), slot.bytes);
   std::vector<float> plain(static_cast<std::size_t>(slot.plain_count));
   parameter.operation->unpack(parameter.slot, packed.data(), plain);
+  plan_.graph[parameter.layer].layer->take_apart(parameter.slot, plan_.input_of(parameter), plain);
   return plain;
 }
 
@@ -166,8 +167,10 @@ std::vector<float> Trainer::gradient(std::size_t index) {
 
 void Trainer::set_parameter(std::size_t index, std::span<const float> plain) {
   const PlannedParameter& trained = plan_.parameters.at(index);
+  std::vector<float> arranged(plain.begin(), plain.end());
+  plan_.graph[trained.layer].layer->arrange(trained.slot, plan_.input_of(trained), arranged);
   device_.synchronize();
-  write_parameter(*trained.operation, trained.slot, plain, device_, address(trained.value));
+  write_parameter(*trained.operation, trained.slot, arranged, device_, address(trained.value));
 }
 
 std::span<const float> Trainer::stored_values(TensorId tensor) {

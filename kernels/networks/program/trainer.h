@@ -41,8 +41,8 @@ class Trainer : public ProgramRunner {
   // Overwrites the loss with bytes that read as NaN, until the next pass.
   void poison_loss();
 
-  // A parameter, or its gradient (without the loss scale's factor), in the plain form of its operation.
-  // Waits.
+  // A parameter, or its gradient (without the loss scale's factor), in the network's own order, however it is
+  // stored. Waits.
   std::vector<float> parameter(std::size_t index);
   std::vector<float> gradient(std::size_t index);
   void set_parameter(std::size_t index, std::span<const float> plain);

@@ -48,6 +48,10 @@ class Nccl {
   virtual int send(const void* from, std::size_t bytes, int peer, ncclComm* comm, CUstream_st* stream) = 0;
   virtual int receive(void* to, std::size_t bytes, int peer, ncclComm* comm, CUstream_st* stream) = 0;
 
+  // Sends and receives between the two go on together, from the end on.
+  virtual int group_start() = 0;
+  virtual int group_end() = 0;
+
   virtual std::string error_text(int code) = 0;
   virtual std::string last_error(ncclComm* comm) = 0;  // in words; may be empty
 };

@@ -163,10 +163,36 @@ std::unique_ptr<PendingCollective> NcclRanks::start(const Collective& collective
   return std::make_unique<Pending>(*this);
 }
 
-void NcclRanks::wait_for(cuda::CudaEvent& done) {
+void NcclRanks::exchange(std::span<const Collective> messages) {
+  if (messages.empty()) {
+    return;
+  }
+  Communicator& communicator = this->communicator();
+  Nccl& nccl = all_->nccl();
+  const auto goes_on = [](int code) { return code == result::kSuccess || code == result::kInProgress; };
+  const auto queued = [&](const Collective& c, ncclComm* comm) {
+    const auto bytes = static_cast<std::size_t>(c.bytes);
+    return c.kind == CollectiveKind::send ? nccl.send(c.from, bytes, c.peer, comm, card_.stream())
+                                          : nccl.receive(c.to, bytes, c.peer, comm, card_.stream());
+  };
+  card_.use();
+  time_of([&] {
+    communicator.call("a group of ncclSend and ncclRecv", [&](ncclComm* comm) {
+      int code = nccl.group_start();
+      for (std::size_t i = 0; i < messages.size() && goes_on(code); ++i) {
+        code = queued(messages[i], comm);
+      }
+      const int ended = nccl.group_end();
+      return goes_on(code) ? ended : code;
+    });
+  });
+}
+
+// Between two events of the card's stream.
+void NcclRanks::time_of(const std::function<void()>& queue) {
   auto wait = std::make_unique<Wait>(card_.runtime());
   record(wait->before, card_.stream());
-  card_.runtime().check(card_.runtime().stream_wait(card_.stream(), done.get()), "cudaStreamWaitEvent");
+  queue();
   record(wait->after, card_.stream());
   waits_.push_back(std::move(wait));
 }
@@ -175,6 +201,12 @@ std::map<std::string, std::string> NcclRanks::software() const {
   int version = 0;
   all_->nccl().version(version);
   return {{"nccl", version_text(version)}};
+}
+
+void NcclRanks::wait_for(cuda::CudaEvent& done) {
+  time_of([&] {
+    card_.runtime().check(card_.runtime().stream_wait(card_.stream(), done.get()), "cudaStreamWaitEvent");
+  });
 }
 
 void NcclRanks::abandon() noexcept {

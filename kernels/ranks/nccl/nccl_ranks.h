@@ -2,9 +2,11 @@
 // ranks together and has the texts and barriers.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +35,8 @@ class NcclRanks final : public RankGroup {
   void finish() override;
   // On a stream of its own, behind what is on the card's stream already.
   std::unique_ptr<PendingCollective> start(const Collective& collective) override;
+  // On the card's own stream, as one group of NCCL's.
+  void exchange(std::span<const Collective> messages) override;
   std::optional<double> waited_on_device_ns() const override { return waited_ns_; }
 
   void gather(const void* own, void* all, std::int64_t bytes) override { control_.gather(own, all, bytes); }
@@ -57,6 +61,7 @@ class NcclRanks final : public RankGroup {
   Communicator& communicator();
   void enqueue(const Collective& collective, CUstream_st* stream);
   void wait_for(cuda::CudaEvent& done);
+  void time_of(const std::function<void()>& queue);
   void record(cuda::CudaEvent& event, CUstream_st* stream);
 
   std::unique_ptr<RankGroup> own_control_;  // of a part

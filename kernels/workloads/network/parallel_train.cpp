@@ -1,7 +1,6 @@
 #include "kernels/workloads/network/parallel_train.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -43,6 +42,7 @@ std::string bits_of(const std::vector<float>& values) {
 ParallelTrainWorkload::ParallelTrainWorkload(NetworkPoint point, std::int64_t bucket, RankGroup& ranks,
                                              Device& device)
     : ranks_(ranks),
+      waiting_(ranks),
       device_(device),
       shares_optimizer_(point.training.shared_slice > 0),
       trainer_(accepted_plan(of_rank(point, ranks.rank()), device), device, point.seed) {
@@ -52,13 +52,6 @@ ParallelTrainWorkload::ParallelTrainWorkload(NetworkPoint point, std::int64_t bu
   }
 }
 
-// On the host time within the library counts as waiting: while it moves data nothing is computed.
-void ParallelTrainWorkload::within_library(const std::function<void()>& call) {
-  const auto start = std::chrono::steady_clock::now();
-  call();
-  waited_ns_ += std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
-
 // MPI's libraries move data within their calls only.
 void ParallelTrainWorkload::run_part(std::size_t begin, std::size_t end) {
   if (pending_.empty()) {
@@ -66,19 +59,19 @@ void ParallelTrainWorkload::run_part(std::size_t begin, std::size_t end) {
   }
   for (std::size_t index = begin; index < end; ++index) {
     trainer_.run_part(index, index + 1);
-    within_library([&] { pending_.back()->poll(); });
+    waiting_.within_library([&] { pending_.back()->poll(); });
   }
 }
 
 void ParallelTrainWorkload::start(const Collective& collective) {
   if (collective.bytes > 0) {
-    within_library([&] { pending_.push_back(ranks_.start(collective)); });
+    waiting_.within_library([&] { pending_.push_back(ranks_.start(collective)); });
   }
 }
 
 void ParallelTrainWorkload::wait_for_all() {
   for (const auto& pending : pending_) {
-    within_library([&] { pending->wait(); });
+    waiting_.within_library([&] { pending->wait(); });
   }
   pending_.clear();
 }
@@ -96,7 +89,7 @@ void ParallelTrainWorkload::add_up(const GradientBucket& bucket) {
 }
 
 void ParallelTrainWorkload::run_gradients() {
-  waited_ns_ = 0;
+  waiting_.restart();
   std::size_t done = 0;
   for (const GradientBucket& bucket : buckets_) {
     run_part(done, bucket.behind + 1);

@@ -21,6 +21,7 @@
 #include "kernels/networks/program/trainer.h"
 #include "kernels/workloads/network/gradient_buckets.h"
 #include "kernels/workloads/network/network_workload.h"
+#include "kernels/workloads/network/waiting_time.h"
 
 namespace bench::kernels {
 
@@ -33,7 +34,7 @@ class ParallelTrainWorkload final : public RankWorkload {
 
   void step() override;
   // On a card between events on its stream, where that waits for gradients.
-  double waited_ns() const override { return ranks_.waited_on_device_ns().value_or(waited_ns_); }
+  double waited_ns() const override { return waiting_.ns(); }
   // The sums against those of each parameter's gradients alone, which nothing overlaps; and whether every
   // rank has the same bits, of the gradients or, where the optimizer is shared, of the parameters after a
   // step.
@@ -48,7 +49,6 @@ class ParallelTrainWorkload final : public RankWorkload {
   void run_gradients();
 
  private:
-  void within_library(const std::function<void()>& call);
   void run_part(std::size_t begin, std::size_t end);
   void start(const Collective& collective);
   void wait_for_all();
@@ -62,12 +62,12 @@ class ParallelTrainWorkload final : public RankWorkload {
   Verification verify_shares();
 
   RankGroup& ranks_;
+  WaitingTime waiting_;
   Device& device_;
   bool shares_optimizer_;
   Trainer trainer_;
   std::vector<GradientBucket> buckets_;
   std::vector<std::unique_ptr<PendingCollective>> pending_;
-  double waited_ns_ = 0;
 };
 
 }  // namespace bench::kernels

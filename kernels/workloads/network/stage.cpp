@@ -1,7 +1,6 @@
 #include "kernels/workloads/network/stage.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstddef>
 #include <stdexcept>
 #include <utility>
@@ -33,12 +32,21 @@ void require_own_stage(const NetworkPoint& point, const RankGroup& ranks, const 
   if (!point.stage || point.stage->stages != ranks.size() || point.stage->stage != ranks.rank()) {
     throw std::logic_error("a rank was given another one's stage");
   }
-  if (!device.host_accessible()) {
-    throw Unsupported(
-        "stages hand on their results in the host's memory: layers are not split over GPUs yet");
+  if (ranks.carries_host_memory() != device.host_accessible()) {
+    throw std::logic_error("the ranks exchange other memory than the device's");
   }
   if (point.launch != Launch::stream) {
     throw Unsupported("a step that ranks do together is not recorded: give --launch stream");
+  }
+}
+
+// On a card the messages are in the order of its other work.
+void exchange(std::span<const Collective> messages, RankGroup& ranks, Device& device, WaitingTime& waiting) {
+  if (!messages.empty()) {
+    if (ranks.carries_host_memory()) {
+      device.synchronize();
+    }
+    waiting.within_library([&] { ranks.exchange(messages); });
   }
 }
 
@@ -103,6 +111,7 @@ ProgramPlan plan_stage(const NetworkPoint& point, Device& device) {
 StageWorkload::StageWorkload(const NetworkPoint& point, std::shared_ptr<ReferenceAnswers> expected,
                              RankGroup& ranks, Device& device)
     : ranks_(ranks),
+      waiting_(ranks),
       device_(device),
       expected_(std::move(expected)),
       micro_batches_(accepted_micro_batches(point, ranks, device)),
@@ -115,14 +124,7 @@ StageWorkload::StageWorkload(const NetworkPoint& point, std::shared_ptr<Referenc
   }
 }
 
-// Time within the library counts as waiting: meanwhile nothing is computed.
-void StageWorkload::within_library(const std::function<void()>& call) {
-  const auto start = std::chrono::steady_clock::now();
-  call();
-  waited_ns_ += std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
-
-// The next micro-batch is received while the last result may still wait for the next rank to take it.
+// A result is sent while the next micro-batch is received: the neighbours do both too.
 void StageWorkload::run_batch(const OfMicroBatch& before, const OfMicroBatch& after) {
   const ProgramPlan& plan = runner_.plan();
   std::byte* const input = runner_.address(plan.inputs.front());
@@ -133,30 +135,27 @@ void StageWorkload::run_batch(const OfMicroBatch& before, const OfMicroBatch& af
                         .from = output,
                         .bytes = plan.output().bytes(),
                         .peer = ranks_.rank() + 1};
-  std::unique_ptr<PendingCollective> sent;
-  waited_ns_ = 0;
+  std::vector<Collective> messages;
+  waiting_.restart();
   for (std::int64_t part = 0; part < micro_batches_; ++part) {
     if (!is_first()) {
-      within_library([&] { ranks_.run(receive); });
+      messages.push_back(receive);
     }
-    if (sent != nullptr) {
-      within_library([&] { sent->wait(); });
-    }
+    exchange(messages, ranks_, device_, waiting_);
+    messages.clear();
     if (before) {
       before(part);
     }
     runner_.run();
-    device_.synchronize();
-    if (!is_last()) {
-      within_library([&] { sent = ranks_.start(send); });
-    }
     if (after) {
       after(part);
     }
+    if (!is_last()) {
+      messages.push_back(send);
+    }
   }
-  if (sent != nullptr) {
-    within_library([&] { sent->wait(); });
-  }
+  exchange(messages, ranks_, device_, waiting_);
+  ranks_.finish();
 }
 
 // Sample i of the batch is distinct sample i mod their number, as in a step of one rank, so that a

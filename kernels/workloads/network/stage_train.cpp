@@ -1,7 +1,6 @@
 #include "kernels/workloads/network/stage_train.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <map>
@@ -128,6 +127,7 @@ StageTrainWorkload::StageTrainWorkload(const NetworkPoint& point, StageTraining 
                                        Device& device)
     : point_(point),
       ranks_(ranks),
+      waiting_(ranks),
       device_(device),
       passes_(std::move(training.passes)),
       shared_(std::move(training.shared)),
@@ -141,13 +141,6 @@ StageTrainWorkload::StageTrainWorkload(const NetworkPoint& point, StageTraining 
   }
 }
 
-// Time within the library counts as waiting: meanwhile nothing is computed.
-void StageTrainWorkload::within_library(const std::function<void()>& call) {
-  const auto start = std::chrono::steady_clock::now();
-  call();
-  waited_ns_ += std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-}
-
 Collective StageTrainWorkload::message(CollectiveKind kind, TensorId tensor, int peer) const {
   std::byte* const data = trainer_.address(tensor);
   return {.kind = kind,
@@ -157,60 +150,51 @@ Collective StageTrainWorkload::message(CollectiveKind kind, TensorId tensor, int
           .peer = peer};
 }
 
-// What a pass sends may still be on its way while the next pass's data is received: a neighbour sends first
-// too.
+// What a pass sends goes on while the next pass's data is received: the neighbours do both too.
 void StageTrainWorkload::run_gradients() {
-  waited_ns_ = 0;
-  std::unique_ptr<PendingCollective> sent;
-  const auto finish_sending = [&] {
-    if (sent != nullptr) {
-      within_library([&] { sent->wait(); });
-      sent.reset();
-    }
-  };
+  waiting_.restart();
+  std::vector<Collective> messages;
   for (const StagePass& pass : passes_) {
     const int forward = pass.kind == PassKind::forward ? 1 : -1;
     if (pass.received) {
-      within_library(
-          [&] { ranks_.run(message(CollectiveKind::receive, *pass.received, ranks_.rank() - forward)); });
+      messages.push_back(message(CollectiveKind::receive, *pass.received, ranks_.rank() - forward));
     }
-    finish_sending();
+    exchange(messages, ranks_, device_, waiting_);
+    messages.clear();
     trainer_.run_part(pass.begin, pass.end);
-    device_.synchronize();
     if (pass.sent) {
-      within_library(
-          [&] { sent = ranks_.start(message(CollectiveKind::send, *pass.sent, ranks_.rank() + forward)); });
+      messages.push_back(message(CollectiveKind::send, *pass.sent, ranks_.rank() + forward));
     }
   }
-  finish_sending();
+  exchange(messages, ranks_, device_, waiting_);
   for (const SharedGradient& shared : shared_) {
     add_up(shared);
   }
 }
 
 void StageTrainWorkload::add_up(const SharedGradient& shared) {
+  const auto exchange_one = [this](const Collective& message) {
+    exchange(std::span(&message, 1), ranks_, device_, waiting_);
+  };
   const int first = shared.stages.front();
   if (ranks_.rank() != first) {
-    within_library([&] {
-      ranks_.run(message(CollectiveKind::send, shared.gradient, first));
-      ranks_.run(message(CollectiveKind::receive, shared.gradient, first));
-    });
+    exchange_one(message(CollectiveKind::send, shared.gradient, first));
+    exchange_one(message(CollectiveKind::receive, shared.gradient, first));
     return;
   }
   for (std::size_t other = 1; other < shared.stages.size(); ++other) {
-    within_library(
-        [&] { ranks_.run(message(CollectiveKind::receive, shared.received, shared.stages[other])); });
+    exchange_one(message(CollectiveKind::receive, shared.received, shared.stages[other]));
     trainer_.run_part(shared.sums[other - 1], shared.sums[other - 1] + 1);
   }
-  device_.synchronize();
   for (std::size_t other = 1; other < shared.stages.size(); ++other) {
-    within_library([&] { ranks_.run(message(CollectiveKind::send, shared.gradient, shared.stages[other])); });
+    exchange_one(message(CollectiveKind::send, shared.gradient, shared.stages[other]));
   }
 }
 
 void StageTrainWorkload::step() {
   run_gradients();
   trainer_.run_optimizer();
+  ranks_.finish();
 }
 
 std::vector<std::vector<float>> StageTrainWorkload::gradients() {
@@ -219,6 +203,25 @@ std::vector<std::vector<float>> StageTrainWorkload::gradients() {
     all.push_back(trainer_.gradient(index));
   }
   return all;
+}
+
+// By way of a card's memory, where the ranks exchange that.
+void StageTrainWorkload::hand_over(std::vector<float>& values, int to) {
+  const auto bytes = static_cast<std::int64_t>(sizeof(float) * values.size());
+  const auto pass_on = [&](void* data) {
+    ranks_.run({.kind = is_first() ? CollectiveKind::send : CollectiveKind::receive,
+                .from = data,
+                .to = data,
+                .bytes = bytes,
+                .peer = is_first() ? to : 0});
+  };
+  if (ranks_.carries_host_memory()) {
+    return pass_on(values.data());
+  }
+  const Buffer buffer = device_.allocate(bytes, MemoryCategory::other);
+  device_.upload(buffer.data(), values.data(), bytes);
+  pass_on(buffer.data());
+  device_.download(values.data(), buffer.data(), bytes);
 }
 
 StageTrainWorkload::Expected StageTrainWorkload::expected_gradients() {
@@ -233,33 +236,29 @@ StageTrainWorkload::Expected StageTrainWorkload::expected_gradients() {
   if (!expected.not_computed.empty()) {
     return expected;
   }
-  const auto hand_over = [&](void* data, std::size_t bytes, int to) {
-    if (to != 0) {
-      ranks_.run({.kind = is_first() ? CollectiveKind::send : CollectiveKind::receive,
-                  .from = data,
-                  .to = data,
-                  .bytes = static_cast<std::int64_t>(bytes),
-                  .peer = is_first() ? to : 0});
-    }
-  };
+  std::vector<float> norm{whole ? static_cast<float>(whole->norm()) : 0};
   if (!is_first()) {
-    hand_over(&expected.norm, sizeof expected.norm, ranks_.rank());
+    hand_over(norm, ranks_.rank());
+    expected.norm = norm.front();
     expected.gradients = gradients();  // of these sizes
     for (std::vector<float>& gradient : expected.gradients) {
-      hand_over(gradient.data(), sizeof(float) * gradient.size(), ranks_.rank());
+      hand_over(gradient, ranks_.rank());
     }
     return expected;
   }
-  expected.norm = whole->norm();
+  expected.norm = norm.front();
   for (int rank = 0; rank < ranks_.size(); ++rank) {
-    hand_over(&expected.norm, sizeof expected.norm, rank);
+    if (rank > 0) {
+      hand_over(norm, rank);
+    }
     const std::string& text = wanted[static_cast<std::size_t>(rank)];
     std::vector<ParameterOwner> owners(text.size() / sizeof(ParameterOwner));
     std::memcpy(owners.data(), text.data(), text.size());
     for (const ParameterOwner& owner : owners) {
       std::vector<float> gradient = whole->gradient(owner);
-      hand_over(gradient.data(), sizeof(float) * gradient.size(), rank);
-      if (rank == 0) {
+      if (rank > 0) {
+        hand_over(gradient, rank);
+      } else {
         expected.gradients.push_back(std::move(gradient));
       }
     }
@@ -295,9 +294,11 @@ bool StageTrainWorkload::copies_are_alike() {
 Verification StageTrainWorkload::verify() {
   trainer_.restart();
   run_gradients();
+  ranks_.finish();
   const std::vector<std::vector<float>> found = gradients();
   const Expected expected = expected_gradients();
   run_gradients();
+  ranks_.finish();
   const bool repeats = gradients() == found;
   step();
   const bool alike = copies_are_alike();

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,6 +14,7 @@
 #include "kernels/networks/passes/stage_training.h"
 #include "kernels/networks/program/trainer.h"
 #include "kernels/workloads/network/network_workload.h"
+#include "kernels/workloads/network/waiting_time.h"
 
 namespace bench::kernels {
 
@@ -26,12 +26,12 @@ StageTraining plan_stage_training(const NetworkPoint& point, Device& device);
 
 class StageTrainWorkload final : public RankWorkload {
  public:
-  // The point has a stage, and the group as many ranks as there are stages; fp32 in the host's memory. Throws
-  // Unsupported and OutOfMemory.
+  // The point has a stage, and the group as many ranks as there are stages; fp32. Throws Unsupported and
+  // OutOfMemory.
   StageTrainWorkload(const NetworkPoint& point, RankGroup& ranks, Device& device);
 
   void step() override;
-  double waited_ns() const override { return waited_ns_; }
+  double waited_ns() const override { return waiting_.ns(); }
   // Each rank's gradients against those of the whole network, which the first rank computes with the same
   // micro-batches one after the other; the same bits once more; and after a step the same bits on all ranks
   // that share a parameter.
@@ -48,7 +48,6 @@ class StageTrainWorkload final : public RankWorkload {
 
   bool is_first() const { return ranks_.rank() == 0; }
   bool is_last() const { return ranks_.rank() + 1 == ranks_.size(); }
-  void within_library(const std::function<void()>& call);
   Collective message(CollectiveKind kind, TensorId tensor, int peer) const;
   void add_up(const SharedGradient& shared);
   std::vector<std::vector<float>> gradients();
@@ -58,17 +57,19 @@ class StageTrainWorkload final : public RankWorkload {
     double norm = 0;             // of all tensors of the network
     std::vector<std::vector<float>> gradients{};
   };
+  // From the first rank, whose values they are, to another.
+  void hand_over(std::vector<float>& values, int to);
   Expected expected_gradients();
   bool copies_are_alike();
 
   NetworkPoint point_;
   RankGroup& ranks_;
+  WaitingTime waiting_;
   Device& device_;
   std::vector<StagePass> passes_;
   std::vector<SharedGradient> shared_;
   std::vector<ParameterOwner> owners_;  // by parameter of the trainer
   Trainer trainer_;
-  double waited_ns_ = 0;
 };
 
 }  // namespace bench::kernels

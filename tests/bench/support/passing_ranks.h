@@ -17,6 +17,7 @@ class PassingRanks : public RankGroup {
   std::unique_ptr<PendingCollective> start(const Collective& collective) override {
     return group_.start(collective);
   }
+  void exchange(std::span<const Collective> messages) override { group_.exchange(messages); }
   void barrier() override { group_.barrier(); }
 
  private:

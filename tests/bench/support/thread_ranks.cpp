@@ -60,6 +60,26 @@ class ThreadRanks final : public RankGroup {
     return std::make_unique<Done>();
   }
 
+  // A send waits until it is received, as NCCL's may.
+  void exchange(std::span<const Collective> messages) override {
+    for (const Collective& message : messages) {
+      if (message.kind == CollectiveKind::send) {
+        send(message);
+      }
+    }
+    for (const Collective& message : messages) {
+      if (message.kind == CollectiveKind::receive) {
+        receive(message);
+      }
+    }
+    for (const Collective& message : messages) {
+      if (message.kind == CollectiveKind::send) {
+        std::unique_lock lock(shared_->mutex);
+        shared_->sent.wait(lock, [&] { return shared_->messages[{rank_, message.peer}].empty(); });
+      }
+    }
+  }
+
   std::unique_ptr<RankGroup> first(int ranks) override {
     if (rank_ == 0) {
       shared_->part = std::make_shared<Shared>(ranks);
@@ -112,6 +132,7 @@ class ThreadRanks final : public RankGroup {
     shared_->sent.wait(lock, [&] { return !messages.empty(); });
     std::ranges::copy(messages.front(), static_cast<std::byte*>(c.to));
     messages.pop_front();
+    shared_->sent.notify_all();
   }
 
   // Of fp32 values from this byte on.

@@ -75,6 +75,8 @@ class FakeNccl final : public Nccl {
     streams.push_back(stream);
     return answer(fmt::format("receive {} from {}", bytes, peer), "receive");
   }
+  int group_start() override { return answer("group_start"); }
+  int group_end() override { return answer("group_end"); }
   std::string error_text(int result) override { return fmt::format("text of {}", result); }
   std::string last_error(ncclComm* /*comm*/) override { return "said by the double"; }
 

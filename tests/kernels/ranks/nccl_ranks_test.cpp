@@ -131,6 +131,35 @@ TEST(NcclRanks, WhatIsStartedRunsOnAStreamOfItsOwnBetweenEvents) {
   });
 }
 
+TEST(NcclRanks, AnExchangeIsOneGroupOnTheCardsStreamBetweenEvents) {
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RankOnCard rank(group);
+    const auto ranks = rank.connect();
+    ranks->connect();
+    rank.runtime.step_ms = 0.5;
+    rank.runtime.calls.clear();
+    const std::size_t before = rank.nccl.calls().size();
+    std::byte data[8]{};
+    const std::vector<Collective> messages = {
+        {.kind = CollectiveKind::send, .from = data, .bytes = 3, .peer = 1 - group.rank()},
+        {.kind = CollectiveKind::receive, .to = data + 4, .bytes = 4, .peer = 1 - group.rank()}};
+    ranks->exchange(messages);
+    ranks->exchange({});
+    std::vector<std::string> made = rank.nccl.calls();
+    made.erase(made.begin(), made.begin() + static_cast<std::ptrdiff_t>(before));
+    EXPECT_THAT(made, ElementsAre("group_start", fmt::format("send 3 to {}", 1 - group.rank()),
+                                  fmt::format("receive 4 from {}", 1 - group.rank()), "group_end"));
+    EXPECT_THAT(rank.nccl.streams, Each(rank.card_stream()));
+    EXPECT_THAT(rank.runtime.calls, Not(Contains("query"))) << "the host goes on";
+    ranks->finish();
+    EXPECT_EQ(ranks->waited_on_device_ns(), 0.5e6);
+
+    rank.nccl.answer_with("send", testing::kSystemError);
+    EXPECT_THROW(ranks->exchange(messages), RanksLost);
+    EXPECT_EQ(rank.nccl.calls().back(), "group_end");
+  });
+}
+
 TEST(NcclRanks, APartHasACommunicatorOfItsOwn) {
   bench::testing::run_ranks(3, [](RankGroup& group) {
     RankOnCard rank(group);

@@ -73,6 +73,9 @@ class NcclLibrary final : public Nccl {
     return receive_(to, bytes, ncclInt8, peer, comm, stream);
   }
 
+  int group_start() override { return group_start_(); }
+  int group_end() override { return group_end_(); }
+
   std::string error_text(int code) override { return error_string_(static_cast<ncclResult_t>(code)); }
   std::string last_error(ncclComm* comm) override {
     const char* const words = last_error_(comm);
@@ -105,6 +108,8 @@ class NcclLibrary final : public Nccl {
   BENCH_NCCL(all_gather_, ncclAllGather);
   BENCH_NCCL(send_, ncclSend);
   BENCH_NCCL(receive_, ncclRecv);
+  BENCH_NCCL(group_start_, ncclGroupStart);
+  BENCH_NCCL(group_end_, ncclGroupEnd);
   BENCH_NCCL(error_string_, ncclGetErrorString);
   BENCH_NCCL(last_error_, ncclGetLastError);
 #undef BENCH_NCCL

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "../modelled_card.h"
 #include "../networks_fixture.h"
 #include "../onnx/network_files.h"
 #include "../tiny_networks.h"
@@ -164,6 +165,42 @@ TEST(StageTraining, AStageHoldsTheActivationsOfTheMicroBatchesInFlight) {
   }
 }
 
+// A message is as long where it is sent as where it is received: its layout is the card's.
+TEST(StageTraining, StagesOfACardHandOnWhatTheNextOneReads) {
+  constexpr int kStages = 3;
+  for (const char* const name : {"resnet18", "gpt"}) {
+    SCOPED_TRACE(name);
+    ModelledCard card = t4();
+    std::vector<StageTraining> stages;
+    for (int stage = 0; stage < kStages; ++stage) {
+      const NetworkType network =
+          name == std::string("gpt") ? tiny_network("gpt") : *registry<NetworkType>().find(name);
+      NetworkPoint point = read_point(network, stage_spec_of(kStages, stage, 8, 2));
+      point.stage = StagePlace{.stage = stage, .stages = kStages, .micro_batches = 2};
+      point.training = staged(point.training, *point.stage);
+      stages.push_back(plan_stage_training(point, card));
+    }
+    // Of a micro-batch, in the order of the passes.
+    const auto sizes = [](const StageTraining& stage, PassKind kind, bool sent) {
+      std::vector<std::int64_t> bytes;
+      for (const StagePass& pass : stage.passes) {
+        const auto& tensor = sent ? pass.sent : pass.received;
+        if (pass.kind == kind && tensor) {
+          bytes.push_back(stage.plan.program.tensors()[*tensor].bytes);
+        }
+      }
+      return bytes;
+    };
+    for (std::size_t stage = 0; stage + 1 < kStages; ++stage) {
+      EXPECT_EQ(sizes(stages[stage], PassKind::forward, true),
+                sizes(stages[stage + 1], PassKind::forward, false));
+      EXPECT_EQ(sizes(stages[stage + 1], PassKind::backward, true),
+                sizes(stages[stage], PassKind::backward, false));
+      EXPECT_EQ(sizes(stages[stage], PassKind::forward, true).size(), 2U);
+    }
+  }
+}
+
 TEST(StageTraining, BalancedMemoryTakesLessOnTheRankThatTakesMost) {
   const auto device = cpu_of_rank();
   const WorkloadType type = trained_network("resnet18");
@@ -183,11 +220,12 @@ template <int rank_, int from_>
 class WrongTrainingMessage final : public testing::PassingRanks {
  public:
   using PassingRanks::PassingRanks;
-  void run(const Collective& collective) override {
-    PassingRanks::run(collective);
-    if (collective.kind == CollectiveKind::receive && rank() == rank_ && collective.peer == from_ &&
-        collective.bytes > 16) {
-      static_cast<float*>(collective.to)[0] += 1;
+  void exchange(std::span<const Collective> messages) override {
+    PassingRanks::exchange(messages);
+    for (const Collective& message : messages) {
+      if (message.kind == CollectiveKind::receive && rank() == rank_ && message.peer == from_) {
+        static_cast<float*>(message.to)[0] += 1;
+      }
     }
   }
 };
