@@ -50,14 +50,20 @@ std::vector<s4u::Host*> hosts_in_a_star(int size, const Link& link) {
 
 }  // namespace
 
-void simulate_ranks(int size, const Link& link,
+void simulate_ranks(int size, const Link& link, AllReduce all_reduce,
                     const std::function<void(RankGroup& group, const Clock& clock)>& body) {
   // The links as they are: other models correct them by what TCP over Gigabit Ethernet showed.
-  std::array settings{
-      "simulated_ranks",           "--log=root.thresh:error",      "--cfg=network/model:CM02",
-      "--cfg=network/TCP-gamma:0", "--cfg=network/crosstraffic:0", "--cfg=network/weight-S:0",
-      "--cfg=smpi/allreduce:lr",   "--cfg=smpi/privatization:no",  "--cfg=smpi/simulate-computation:no",
-      "--cfg=surf/precision:1e-12"};
+  std::array settings{"simulated_ranks",
+                      "--log=root.thresh:error",
+                      "--cfg=network/model:CM02",
+                      "--cfg=network/TCP-gamma:0",
+                      "--cfg=network/crosstraffic:0",
+                      "--cfg=network/weight-S:0",
+                      "--cfg=smpi/coll-selector:mpich",
+                      "--cfg=smpi/privatization:no",
+                      "--cfg=smpi/simulate-computation:no",
+                      "--cfg=surf/precision:1e-12",
+                      all_reduce == AllReduce::ring ? "--cfg=smpi/allreduce:lr" : "--cfg=smpi/allreduce:rdb"};
   std::vector<char*> arguments;
   for (const char* setting : settings) {
     arguments.push_back(const_cast<char*>(setting));

@@ -11,11 +11,14 @@
 
 namespace bench::testing {
 
+// Round a ring a simulation takes the square of the ranks in messages, by recursive doubling their logarithm
+// for each.
+enum class AllReduce { ring, doubling };
+
 // Runs `body` once for each rank, each on a host of its own. Every host sends and receives at the link's
-// rate, both at a time, through a switch that limits nothing; a message of no bytes takes a hop. All-reduces
-// go round a ring. Rethrows what one of the ranks throws, which must not leave others waiting. One simulation
-// a process.
-void simulate_ranks(int size, const Link& link,
+// rate, both at a time, through a switch that limits nothing; a message of no bytes takes a hop. Rethrows
+// what one of the ranks throws, which must not leave others waiting. One simulation a process.
+void simulate_ranks(int size, const Link& link, AllReduce all_reduce,
                     const std::function<void(RankGroup& group, const Clock& clock)>& body);
 
 }  // namespace bench::testing

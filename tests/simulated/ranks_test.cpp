@@ -53,7 +53,7 @@ std::unique_ptr<Device> cpu() {
 void collectives_are_right(int ranks) {
   using sweeps::Operation;
   int tried = 0;
-  simulate_ranks(ranks, kEthernet, [&](RankGroup& group, const Clock& clock) {
+  simulate_ranks(ranks, kEthernet, AllReduce::doubling, [&](RankGroup& group, const Clock& clock) {
     const auto device = cpu();
     for (const Operation operation : sweeps::kOperations) {
       for (const std::int64_t bytes : {std::int64_t{4} * ranks, std::int64_t{1024} * ranks}) {
@@ -69,7 +69,7 @@ void collectives_are_right(int ranks) {
 }
 
 void a_ring_takes_what_is_predicted(int ranks) {
-  simulate_ranks(ranks, kEthernet, [&](RankGroup& group, const Clock& clock) {
+  simulate_ranks(ranks, kEthernet, AllReduce::ring, [&](RankGroup& group, const Clock& clock) {
     const auto device = cpu();
     for (const std::int64_t bytes : {kMiB / 4, kMiB}) {
       const sweeps::CollectiveParams params{.operation = sweeps::Operation::all_reduce,
@@ -90,7 +90,7 @@ void a_ring_takes_what_is_predicted(int ranks) {
 // The parameters after a step are the same on every rank, and the sums are those of whole gradients.
 void training_is_right(int ranks, bool shares_optimizer) {
   int tried = 0;
-  simulate_ranks(ranks, kEthernet, [&](RankGroup& group, const Clock& /*clock*/) {
+  simulate_ranks(ranks, kEthernet, AllReduce::doubling, [&](RankGroup& group, const Clock& /*clock*/) {
     const auto device = cpu();
     WorkloadSpec spec;
     spec.mode = "train";
