@@ -9,13 +9,14 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
 #include <vector>
 
 namespace bench::kernels::cuda {
 namespace {
 
-// LD_LIBRARY_PATH, the program's run path, the system's folders; not those that only ld.so.cache knows.
+// LD_LIBRARY_PATH, the program's run path, the system's folders; not those that only /etc/ld.so.cache knows.
 std::vector<std::string> search_folders() {
   std::vector<std::string> folders;
   void* const program = dlopen(nullptr, RTLD_LAZY);
@@ -47,6 +48,17 @@ std::filesystem::path first_found(const std::string& name) {
 
 }  // namespace
 
+// Its texts are names and paths, each ended by a zero byte, and a name may be the end of a path.
+std::vector<std::filesystem::path> cached_paths(std::string_view cache, const std::string& name) {
+  std::vector<std::filesystem::path> paths;
+  const std::string ending = "/" + name + '\0';
+  for (std::size_t at = cache.find(ending); at != std::string_view::npos; at = cache.find(ending, at + 1)) {
+    const std::size_t begin = cache.rfind('\0', at) + 1;  // 0 where there is none
+    paths.emplace_back(cache.substr(begin, at + name.size() + 1 - begin));
+  }
+  return paths;
+}
+
 std::string why_cut_short(const std::filesystem::path& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
@@ -67,10 +79,21 @@ std::string why_cut_short(const std::filesystem::path& path) {
   return whole ? "" : path.string() + ": the file is cut short; install it again";
 }
 
-SharedLibrary::SharedLibrary(const std::string& name) {
-  if (const std::filesystem::path path = first_found(name); !path.empty()) {
-    why_missing_ = why_cut_short(path);
+std::string why_damaged(const std::string& name) {
+  std::vector<std::filesystem::path> paths{first_found(name)};
+  if (paths.front().empty()) {
+    std::ifstream file("/etc/ld.so.cache", std::ios::binary);
+    paths = cached_paths(std::string(std::istreambuf_iterator<char>(file), {}), name);
   }
+  for (const std::filesystem::path& path : paths) {
+    if (std::string why = why_cut_short(path); !why.empty()) {
+      return why;
+    }
+  }
+  return "";
+}
+
+SharedLibrary::SharedLibrary(const std::string& name) : why_missing_(why_damaged(name)) {
   if (!why_missing_.empty()) {
     return;
   }
