@@ -11,6 +11,7 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace bench::kernels::cuda {
@@ -59,6 +60,24 @@ std::vector<std::filesystem::path> cached_paths(std::string_view cache, const st
   return paths;
 }
 
+namespace {
+
+// In the loader's search path, else in its cache.
+std::vector<std::filesystem::path> places_of(const std::string& name) {
+  if (std::filesystem::path path = first_found(name); !path.empty()) {
+    return {std::move(path)};
+  }
+  std::ifstream file("/etc/ld.so.cache", std::ios::binary);
+  auto paths = cached_paths(std::string(std::istreambuf_iterator<char>(file), {}), name);
+  std::erase_if(paths, [](const std::filesystem::path& path) {
+    std::error_code error;
+    return !std::filesystem::exists(path, error);
+  });
+  return paths;
+}
+
+}  // namespace
+
 std::string why_cut_short(const std::filesystem::path& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
@@ -80,12 +99,7 @@ std::string why_cut_short(const std::filesystem::path& path) {
 }
 
 std::string why_damaged(const std::string& name) {
-  std::vector<std::filesystem::path> paths{first_found(name)};
-  if (paths.front().empty()) {
-    std::ifstream file("/etc/ld.so.cache", std::ios::binary);
-    paths = cached_paths(std::string(std::istreambuf_iterator<char>(file), {}), name);
-  }
-  for (const std::filesystem::path& path : paths) {
+  for (const std::filesystem::path& path : places_of(name)) {
     if (std::string why = why_cut_short(path); !why.empty()) {
       return why;
     }
@@ -105,8 +119,8 @@ SharedLibrary::SharedLibrary(const std::string& name) : why_missing_(why_damaged
 }
 
 std::string path_of_library(const std::string& name) {
-  const std::filesystem::path path = first_found(name);
-  return path.empty() ? SharedLibrary(name).path() : path.string();
+  const std::vector<std::filesystem::path> places = places_of(name);
+  return places.empty() ? SharedLibrary(name).path() : places.front().string();
 }
 
 std::string SharedLibrary::path() const {

@@ -51,8 +51,8 @@ std::string why_damaged(const std::string& name);
 // The paths that the loader's cache, the bytes of /etc/ld.so.cache, has for a library of this name.
 std::vector<std::filesystem::path> cached_paths(std::string_view cache, const std::string& name);
 
-// Where the loader would find the library; empty where it would not. A library in the loader's search path is
-// not opened: cuBLASLt alone takes 0.2 s.
+// Where the loader would find the library; empty where it would not. A library in the loader's search path or
+// cache is not opened: cuBLASLt alone takes 0.2 s.
 std::string path_of_library(const std::string& name);
 
 }  // namespace bench::kernels::cuda
