@@ -203,10 +203,10 @@ std::string letters(std::string_view text) {
   return letters;
 }
 
-// Without its maker and line: "NVIDIA GeForce RTX 3060" is "rtx3060".
+// Without its maker and line: "NVIDIA GeForce RTX 3060" is "3060".
 std::string bare_name(std::string_view name) {
   std::string bare = letters(name);
-  for (const std::string_view word : {"nvidia", "geforce", "tesla"}) {
+  for (const std::string_view word : {"nvidia", "geforce", "tesla", "rtx", "gtx"}) {
     if (bare.starts_with(word)) {
       bare.erase(0, word.size());
     }
@@ -282,7 +282,7 @@ const Gpu* GpuCatalogue::find_called(std::string_view words) const {
   }
   const std::string wanted = bare_name(words);
   const auto found = std::ranges::find_if(gpus_, [&](const Gpu& gpu) {
-    return letters(gpu.id) == wanted ||
+    return bare_name(gpu.id) == wanted ||
            std::ranges::any_of(gpu.names, [&](const std::string& name) { return bare_name(name) == wanted; });
   });
   return found == gpus_.end() ? nullptr : &*found;
@@ -296,7 +296,7 @@ std::vector<std::string> GpuCatalogue::closest(std::string_view given) const {
   const std::string wanted = bare_name(given.substr(0, kLongest));
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (const Gpu& gpu : gpus_) {
-    const std::string id = letters(gpu.id);
+    const std::string id = bare_name(gpu.id);
     const bool is_part = !wanted.empty() && (contains(id, wanted) || contains(wanted, id));
     const bool begins = is_part && id.starts_with(wanted);
     ranked.emplace_back(edit_distance(wanted, id) + kNext * (begins ? 0 : is_part ? 1 : 2), gpu.id);

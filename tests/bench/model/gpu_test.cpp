@@ -80,12 +80,13 @@ TEST(Gpu, UnknownNamesTheClosest) {
 TEST(Gpu, IsFoundByWhatItIsCalled) {
   const auto id_of = [](const char* words) { return testing::catalogue().get("--gpu", words).id; };
   for (const char* words :
-       {"rtx3060", "RTX 3060", "GeForce RTX 3060", "NVIDIA GeForce RTX 3060", "RTX 3060 12GB"}) {
+       {"rtx3060", "RTX 3060", "GeForce RTX 3060", "NVIDIA GeForce RTX 3060", "3060", "RTX 3060 12GB"}) {
     EXPECT_EQ(id_of(words), "rtx3060-12gb") << words;
   }
   EXPECT_EQ(id_of("tesla t4"), "t4");
   EXPECT_EQ(id_of("NVIDIA T4"), "t4");
   EXPECT_EQ(id_of("RTX 3060 Ti"), "rtx3060ti");
+  EXPECT_EQ(id_of("titanrtx"), "titanrtx");
   EXPECT_EQ(testing::catalogue().find("rtx3060"), nullptr) << "no id: a card of one's own may have it";
   EXPECT_EQ(testing::catalogue().find_called(""), nullptr);
   EXPECT_EQ(testing::catalogue().find_called("NVIDIA"), nullptr);
