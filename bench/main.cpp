@@ -25,7 +25,11 @@
 #include "bench/commands/sweep.h"
 #include "bench/error.h"
 #include "bench/host/search_path.h"
+#include "bench/measure/quote.h"
 #include "bench/ranks.h"
+#include "bench/registry.h"
+#include "bench/sweep.h"
+#include "bench/workload.h"
 
 namespace {
 
@@ -35,13 +39,19 @@ bool names_command(int argc, char** argv) {
 
 // "bench help compare" is "bench compare --help", "bench help batch" is "bench --sweep batch --help".
 std::vector<std::string> asked_for_help(int argc, char** argv) {
-  const std::vector<std::string> words(argv + 2, argv + argc);
-  if (words.empty()) {
+  if (argc < 3) {
     return {"--help"};
   }
-  const bool is_command = std::ranges::count(bench::commands(), words.front(), &bench::Command::name) > 0;
-  return is_command ? std::vector<std::string>{words.front(), "--help"}
-                    : std::vector<std::string>{"--sweep", words.front(), "--help"};
+  const std::string word = argv[2];
+  if (std::ranges::count(bench::commands(), word, &bench::Command::name) > 0) {
+    return {word, "--help"};
+  }
+  const bool is_workload = bench::registry<bench::WorkloadType>().find(word) != nullptr;
+  if (!is_workload && bench::registry<bench::SweepType>().find(word) == nullptr) {
+    throw bench::UsageError(fmt::format(
+        "help: {} is no command, sweep or workload; see bench --help and bench --list", bench::quote(word)));
+  }
+  return {is_workload ? "--workload" : "--sweep", word, "--help"};
 }
 
 bench::ExitCode run(int argc, char** argv) {

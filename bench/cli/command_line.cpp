@@ -1,6 +1,10 @@
 #include "bench/cli/command_line.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -54,6 +58,23 @@ std::vector<ProgramOption> describe_options() {
 // CLI11's value of an option that was given none; no argument of a program holds it.
 const std::string kNoValue(1, '\0');
 
+// Other tools' names of options, and ours.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOtherNames{
+    {{"model", "workload"},
+     {"network", "workload"},
+     {"precision", "dtype"},
+     {"gpu", "device"},
+     {"output", "out"},
+     {"json", "format json"},
+     {"csv", "format csv"},
+     {"markdown", "format markdown"}}};
+
+std::optional<std::string> option_meant(std::string_view given, const std::vector<std::string>& names) {
+  const auto other =
+      std::ranges::find(kOtherNames, given, &std::pair<std::string_view, std::string_view>::first);
+  return other != kOtherNames.end() ? std::optional<std::string>(other->second) : nearest(given, names);
+}
+
 [[noreturn]] void refuse_unknown(const CLI::App& app, const std::string& argument) {
   if (!argument.starts_with('-')) {
     throw UsageError(
@@ -65,7 +86,7 @@ const std::string kNoValue(1, '\0');
     names.push_back(option->get_lnames().front());
   }
   const std::string name = argument.substr(0, argument.find('='));
-  const auto meant = nearest(name.substr(std::min(name.find_first_not_of('-'), name.size())), names);
+  const auto meant = option_meant(name.substr(std::min(name.find_first_not_of('-'), name.size())), names);
   throw UsageError(fmt::format("{}: there is no such option{}; see bench --help", printable(argument),
                                meant ? fmt::format(" (did you mean --{}?)", *meant) : ""));
 }
@@ -120,8 +141,9 @@ CommandLine::CommandLine(const std::vector<std::string>& arguments) {
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   };
-  // `--list --gpus` is a switch, a sweep's --gpus has a value.
-  const bool is_list = std::ranges::find(arguments, "--list") != arguments.end();
+  // `--list --gpus`, or `--gpus` alone, is a switch; a sweep's --gpus has a value.
+  const bool lists_gpus = arguments == std::vector<std::string>{"--gpus"};
+  const bool is_list = lists_gpus || std::ranges::find(arguments, "--list") != arguments.end();
   for (const ProgramOption& option : program_options()) {
     if (option.name != "gpus" || is_list) {
       add(option.name, option.value.empty());
@@ -147,6 +169,9 @@ CommandLine::CommandLine(const std::vector<std::string>& arguments) {
     if (option->count() > 0 && option->results().back() != kNoValue) {
       given_[option->get_lnames().front()] = option->results().back();
     }
+  }
+  if (lists_gpus) {
+    given_["list"] = "yes";
   }
   if (!has("help") && !has("version")) {
     refuse_misuse(app, arguments);

@@ -19,8 +19,32 @@
 #include "bench/measure/suggest.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "bench/workload.h"
+#include "bench/workload_reader.h"
 
 namespace bench {
+namespace {
+
+// The command line that a word alone stands for: a sweep, a workload or its file, an option; empty: none.
+std::string meant_by(const std::string& word) {
+  if (registry<SweepType>().find(word) != nullptr) {
+    return fmt::format("a sweep: type bench --sweep {}", word);
+  }
+  if (registry<WorkloadType>().find(word) != nullptr) {
+    return fmt::format("a workload: type bench --sweep batch --workload {}", word);
+  }
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    if (word.ends_with("." + reader->name)) {
+      return fmt::format("a file: type bench --sweep batch --{} {}", reader->name, printable(word));
+    }
+  }
+  if (word == "list" || word == "version") {
+    return fmt::format("an option: type bench --{}", word);
+  }
+  return word == "gpus" ? "an option: type bench --list --gpus" : "";
+}
+
+}  // namespace
 
 const std::vector<Command>& commands() {
   static const std::vector<Command> all{compare_command(), ab_command(),       advise_command(),
@@ -36,8 +60,8 @@ ExitCode run_command(const std::string& name, const std::vector<std::string>& wo
     for (const Command& one : commands()) {
       names.push_back(one.name);
     }
-    if (registry<SweepType>().find(name) != nullptr) {
-      throw UsageError(fmt::format("{} is a sweep: type bench --sweep {}", quote(name), name));
+    if (const std::string meant = meant_by(name); !meant.empty()) {
+      throw UsageError(fmt::format("{} is {}", quote(name), meant));
     }
     const auto meant = nearest(name, names);
     throw UsageError(fmt::format(

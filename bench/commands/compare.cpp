@@ -72,13 +72,25 @@ void read_thresholds(const std::string& text, std::map<Metric, double>& threshol
   }
 }
 
-void check_files(const Command& command, const CommandWords& words) {
-  for (const auto& [files, side] : {std::pair{&words.before(), "BASE"}, std::pair{&words.after(), "NEW"}}) {
+struct Sides {
+  std::vector<std::string> base;
+  std::vector<std::string> next;
+};
+
+// "BASE… -- NEW…", or two files alone, as diff takes them.
+Sides sides_of(const Command& command, const CommandWords& words) {
+  Sides sides{.base = words.before(), .next = words.after()};
+  if (!words.has_dashes() && sides.base.size() == 2) {
+    sides.next.push_back(std::move(sides.base.back()));
+    sides.base.pop_back();
+  }
+  for (const auto& [files, side] : {std::pair{&sides.base, "BASE"}, std::pair{&sides.next, "NEW"}}) {
     if (files->empty()) {
       throw UsageError(
           fmt::format("{}: a result file is missing; give bench {} {}", side, command.name, command.usage));
     }
   }
+  return sides;
 }
 
 ExitCode run_compare(const Command& command, const std::vector<std::string>& given) {
@@ -86,10 +98,10 @@ ExitCode run_compare(const Command& command, const std::vector<std::string>& giv
   const CompareSettings settings = compare_settings(words);
   const AllowedDifferences allowed = allowed_differences(words);
   check_format(words);
-  check_files(command, words);
-  std::vector<std::string> paths = result_paths(words.before());
+  const Sides sides = sides_of(command, words);
+  std::vector<std::string> paths = result_paths(sides.base);
   const std::size_t before = paths.size();
-  std::ranges::copy(result_paths(words.after()), std::back_inserter(paths));
+  std::ranges::copy(result_paths(sides.next), std::back_inserter(paths));
   std::vector<ComparedRun> base = read_runs(paths);
   std::vector<ComparedRun> next(std::make_move_iterator(base.begin() + static_cast<std::ptrdiff_t>(before)),
                                 std::make_move_iterator(base.end()));
@@ -211,7 +223,8 @@ Command compare_command() {
       .options = std::move(options),
       .notes =
           {"Give three or more runs a side, of the same command; a point's noise is told by how runs differ.",
-           "BASE and NEW may be folders. Where several machines measured both, each is compared with itself.",
+           "BASE and NEW may be folders; one of each needs no --. Where several machines measured both, each "
+           "is compared with itself.",
            "Exit codes, the first that applies: 2 unreadable; 4 other device or params; 1 a point is slower, "
            "hungrier, missing, newly failing or newly out of memory, or all together are slower; 3 "
            "inconclusive; 0."},

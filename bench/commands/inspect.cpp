@@ -49,7 +49,7 @@ class Inspection {
  public:
   Inspection(const Command& command, const CommandWords& words) : words_(words), format_(format_asked_for()) {
     if (words.before().size() != 1 || words.has_dashes()) {
-      throw UsageError(fmt::format("bench inspect: {} networks were given; accepted: bench inspect {}",
+      throw UsageError(fmt::format("inspect: {} networks were given; accepted: bench inspect {}",
                                    words.before().size() + words.after().size(), command.usage));
     }
     target_ = words.before().front();

@@ -203,6 +203,17 @@ std::string letters(std::string_view text) {
   return letters;
 }
 
+// Without its maker and line: "NVIDIA GeForce RTX 3060" is "3060".
+std::string bare_name(std::string_view name) {
+  std::string bare = letters(name);
+  for (const std::string_view word : {"nvidia", "geforce", "tesla", "rtx", "gtx"}) {
+    if (bare.starts_with(word)) {
+      bare.erase(0, word.size());
+    }
+  }
+  return bare;
+}
+
 bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
@@ -265,17 +276,30 @@ const Gpu* GpuCatalogue::find(std::string_view id) const {
   return found == gpus_.end() ? nullptr : &*found;
 }
 
-// Those that hold what was given before those that differ by slips.
+const Gpu* GpuCatalogue::find_called(std::string_view words) const {
+  if (const Gpu* const gpu = find(words)) {
+    return gpu;
+  }
+  const std::string wanted = bare_name(words);
+  const auto found = std::ranges::find_if(gpus_, [&](const Gpu& gpu) {
+    return bare_name(gpu.id) == wanted ||
+           std::ranges::any_of(gpu.names, [&](const std::string& name) { return bare_name(name) == wanted; });
+  });
+  return found == gpus_.end() ? nullptr : &*found;
+}
+
+// Those that begin with what was given, those that hold it, those that differ by slips.
 std::vector<std::string> GpuCatalogue::closest(std::string_view given) const {
   constexpr std::size_t kMost = 5;
   constexpr std::size_t kLongest = 60;
-  constexpr std::size_t kNoPart = 100;  // after every id that holds it
-  const std::string wanted = letters(given.substr(0, kLongest));
+  constexpr std::size_t kNext = 100;  // more than any distance
+  const std::string wanted = bare_name(given.substr(0, kLongest));
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (const Gpu& gpu : gpus_) {
-    const std::string id = letters(gpu.id);
+    const std::string id = bare_name(gpu.id);
     const bool is_part = !wanted.empty() && (contains(id, wanted) || contains(wanted, id));
-    ranked.emplace_back(edit_distance(wanted, id) + (is_part ? 0 : kNoPart), gpu.id);
+    const bool begins = is_part && id.starts_with(wanted);
+    ranked.emplace_back(edit_distance(wanted, id) + kNext * (begins ? 0 : is_part ? 1 : 2), gpu.id);
   }
   std::ranges::stable_sort(ranked, {}, &std::pair<std::size_t, std::string>::first);
   std::vector<std::string> ids;
@@ -286,7 +310,7 @@ std::vector<std::string> GpuCatalogue::closest(std::string_view given) const {
 }
 
 const Gpu& GpuCatalogue::get(std::string_view option, std::string_view id) const {
-  const Gpu* const found = find(id);
+  const Gpu* const found = find_called(id);
   if (found == nullptr) {
     throw UsageError(fmt::format("{}: there is no card {}; the closest are {} (all: bench --list --gpus)",
                                  option, quote(id), fmt::join(closest(id), ", ")));

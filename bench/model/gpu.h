@@ -53,6 +53,8 @@ class GpuCatalogue {
   const std::vector<Gpu>& all() const { return gpus_; }
   // By id or alias, in capitals or not; nullptr where there is none.
   const Gpu* find(std::string_view id) const;
+  // By these, or by a name that its driver reports, in any spelling and without the maker: "RTX 3060".
+  const Gpu* find_called(std::string_view words) const;
   // The same; throws UsageError naming the option, what was given and the closest ids.
   const Gpu& get(std::string_view option, std::string_view id) const;
   // At most five ids, the nearest first.

@@ -49,7 +49,7 @@ bool is_gpu_file(std::string_view text) {
 }
 
 bool names_gpu(const std::string& id_or_file) {
-  return is_gpu_file(id_or_file) || gpu_catalogue().find(id_or_file) != nullptr;
+  return is_gpu_file(id_or_file) || gpu_catalogue().find_called(id_or_file) != nullptr;
 }
 
 Gpu gpu_from_file(std::string_view option, const std::string& path) {

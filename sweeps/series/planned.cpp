@@ -24,6 +24,8 @@ const PlannedSeries::Planned& PlannedSeries::at(std::int64_t units) {
       planned.plan = plan_on(device_, *type_.configure(spec_), spec_);
     } catch (const Unsupported& refusal) {
       planned.unsupported = refusal.what();
+    } catch (const UsageError& refusal) {  // of a batch that nobody gave: more elements than a tensor takes
+      planned.unsupported = refusal.what();
     } catch (const OutOfMemory&) {
     }
     known = plans_.emplace(units, std::move(planned)).first;

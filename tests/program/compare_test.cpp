@@ -228,6 +228,16 @@ TEST(CompareProgram, FilesThatAreWrongAreOneSentence) {
   EXPECT_THAT(unreadable.err, HasSubstr("/proc/self/mem cannot be read (Input/output error)"));
 }
 
+TEST(CompareProgram, TwoFilesNeedNoDashes) {
+  const TemporaryFolder folder;
+  const Arguments base = made_runs(folder, "a", 1);
+  const Arguments next = made_runs(folder, "b", 1, 1.1);
+  const Ended alone = run_bench(Arguments{"compare"} + base + next);
+  EXPECT_EQ(alone.code, 3) << alone.err;
+  EXPECT_EQ(alone.out, compared(base, next).out);
+  EXPECT_EQ(run_bench(Arguments{"compare"} + base + next + made_runs(folder, "c", 1)).code, 2);
+}
+
 TEST(CompareProgram, WrongUsageIsOneSentence) {
   const std::vector<std::pair<Arguments, std::string>> all{
       {{"compare"}, "BASE: a result file is missing"},

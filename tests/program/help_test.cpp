@@ -35,9 +35,24 @@ TEST(Help, IsAWordToo) {
   EXPECT_EQ(run_bench({"help"}).out, run_bench({"--help"}).out);
   EXPECT_EQ(run_bench({"help", "compare"}).out, run_bench({"compare", "--help"}).out);
   EXPECT_EQ(run_bench({"help", "batch"}).out, run_bench({"--sweep", "batch", "--help"}).out);
-  const Ended sweep = run_bench({"batch"});
-  EXPECT_EQ(sweep.code, 2);
-  EXPECT_EQ(sweep.err, "bench: 'batch' is a sweep: type bench --sweep batch\n");
+  EXPECT_EQ(run_bench({"help", "resnet18"}).out, run_bench({"--workload", "resnet18", "--help"}).out);
+  const Ended unknown = run_bench({"help", "nothing"});
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, ::testing::StartsWith("bench: help: 'nothing' is no command, sweep or workload"));
+}
+
+TEST(Help, AWordThatIsNoCommandIsAnsweredWithWhatToType) {
+  for (const auto& [word, said] :
+       {std::pair{"batch", "a sweep: type bench --sweep batch"},
+        std::pair{"resnet18", "a workload: type bench --sweep batch --workload resnet18"},
+        std::pair{"my/net.onnx", "a file: type bench --sweep batch --onnx my/net.onnx"},
+        std::pair{"list", "an option: type bench --list"},
+        std::pair{"gpus", "an option: type bench --list --gpus"}}) {
+    const Ended ended = run_bench({word});
+    EXPECT_EQ(ended.code, 2) << word;
+    EXPECT_EQ(ended.err, "bench: '" + std::string(word) + "' is " + said + "\n");
+  }
+  EXPECT_EQ(run_bench({"--gpus"}).out, run_bench({"--list", "--gpus"}).out);
 }
 
 TEST(Help, FitsOneScreen) {

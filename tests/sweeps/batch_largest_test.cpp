@@ -78,6 +78,13 @@ TEST_F(BatchLargest, SaysWhereAnOperationEndsBeforeTheMemory) {
   EXPECT_THAT(found.claim, HasSubstr(" is 30, planned; a larger one is unsupported: the kernels count to "));
 }
 
+TEST_F(BatchLargest, SaysWhereATensorEndsBeforeTheMemory) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;
+  const Finding found = largest({.a_sample = 0, .most_taken = kMost});
+  EXPECT_EQ(found.value, kMost);
+  EXPECT_THAT(found.claim, HasSubstr("a larger one is unsupported: --batch makes too many elements"));
+}
+
 TEST_F(BatchLargest, ThereIsNoneWhereMemoryDoesNotGrow) {
   const Finding found = largest({.a_sample = 0});
   EXPECT_FALSE(found.value);

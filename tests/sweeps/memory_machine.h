@@ -67,6 +67,7 @@ struct MachineNumbers {
   std::int64_t unplanned = 0;        // bytes the workload takes and its plan does not know of
   std::int64_t smallest = 1;         // smaller batches are unsupported
   std::int64_t largest = 0;          // and larger ones; 0: none is
+  std::int64_t most_taken = 0;       // larger batches are wrong usage, as of a tensor's size; 0: none is
   std::int64_t loses_device_at = 0;  // making this batch or a larger one loses the device; 0: none does
   std::function<std::int64_t(std::int64_t batch)> more{};  // bytes beyond the line; grow with the batch
   std::function<void()> on_plan{};
@@ -157,6 +158,9 @@ inline WorkloadType machine_workload(const MachineNumbers& numbers) {
                   {"accumulate", "1", "", "train"},
                   {"recompute", "no", "", "train"}};
   type.configure = [numbers](const WorkloadSpec& spec) {
+    if (numbers.most_taken > 0 && spec.batch > numbers.most_taken) {
+      throw UsageError("--batch makes too many elements");
+    }
     return std::make_shared<ConfiguredMachine>(spec, numbers);
   };
   return type;

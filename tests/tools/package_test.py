@@ -3,6 +3,7 @@ another folder."""
 
 import base64
 import hashlib
+import json
 import os
 import pathlib
 import re
@@ -202,6 +203,17 @@ class Installed(unittest.TestCase):
         self.assertIn("invalid ELF header", said())
         self.library(place, "int unrelated;")
         self.assertEqual(said(), f"{place} is no cuDNN")
+
+    # Opened, it would end the process by a signal.
+    def test_a_driver_that_is_cut_short_is_named(self):
+        if not self.versions.get("CUDA", "")[:1].isdigit():
+            self.skipTest("built without the CUDA device")
+        driver = self.folder / "driver" / "libcuda.so.1"
+        self.library(driver, "int unrelated;")
+        driver.write_bytes(driver.read_bytes()[:5000])
+        listed = json.loads(output((self.program, "--list", "--format", "json"), LD_LIBRARY_PATH=str(driver.parent)))
+        missing = {device["id"]: device.get("missing") for device in listed["devices"]}
+        self.assertEqual(missing["cuda"], f"{driver}: the file is cut short; install it again")
 
     # Found, not opened: these are empty files.
     def test_cudas_libraries_are_those_of_the_path_then_of_the_environment(self):

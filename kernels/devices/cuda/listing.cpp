@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,6 +11,7 @@
 #include "bench/measure/quote.h"
 #include "kernels/devices/cuda/describe.h"
 #include "kernels/devices/cuda/errors.h"
+#include "kernels/devices/cuda/shared_library.h"
 
 namespace bench::kernels::cuda {
 namespace {
@@ -77,6 +79,10 @@ DeviceKind::Listing card_listing(Runtime& runtime, const std::vector<Architectur
 
 std::vector<DeviceKind::Listing> list_cards(const Backend& backend) {
   Runtime& runtime = backend.runtime;
+  // The runtime's first call opens the driver's library.
+  if (std::string why = why_damaged("libcuda.so.1"); !why.empty()) {
+    return {{.id = "cuda", .description = "", .missing = std::move(why)}};
+  }
   int count = 0;  // left as it is by a call that fails
   const int error = runtime.device_count(count);
   if (error != status::kSuccess || count <= 0) {

@@ -9,13 +9,15 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 namespace bench::kernels::cuda {
 namespace {
 
-// LD_LIBRARY_PATH, the program's run path, the system's folders; not those that only ld.so.cache knows.
+// LD_LIBRARY_PATH, the program's run path, the system's folders; not those that only /etc/ld.so.cache knows.
 std::vector<std::string> search_folders() {
   std::vector<std::string> folders;
   void* const program = dlopen(nullptr, RTLD_LAZY);
@@ -47,6 +49,35 @@ std::filesystem::path first_found(const std::string& name) {
 
 }  // namespace
 
+// Its texts are names and paths, each ended by a zero byte, and a name may be the end of a path.
+std::vector<std::filesystem::path> cached_paths(std::string_view cache, const std::string& name) {
+  std::vector<std::filesystem::path> paths;
+  const std::string ending = "/" + name + '\0';
+  for (std::size_t at = cache.find(ending); at != std::string_view::npos; at = cache.find(ending, at + 1)) {
+    const std::size_t begin = cache.rfind('\0', at) + 1;  // 0 where there is none
+    paths.emplace_back(cache.substr(begin, at + name.size() + 1 - begin));
+  }
+  return paths;
+}
+
+namespace {
+
+// In the loader's search path, else in its cache.
+std::vector<std::filesystem::path> places_of(const std::string& name) {
+  if (std::filesystem::path path = first_found(name); !path.empty()) {
+    return {std::move(path)};
+  }
+  std::ifstream file("/etc/ld.so.cache", std::ios::binary);
+  auto paths = cached_paths(std::string(std::istreambuf_iterator<char>(file), {}), name);
+  std::erase_if(paths, [](const std::filesystem::path& path) {
+    std::error_code error;
+    return !std::filesystem::exists(path, error);
+  });
+  return paths;
+}
+
+}  // namespace
+
 std::string why_cut_short(const std::filesystem::path& path) {
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
@@ -67,10 +98,16 @@ std::string why_cut_short(const std::filesystem::path& path) {
   return whole ? "" : path.string() + ": the file is cut short; install it again";
 }
 
-SharedLibrary::SharedLibrary(const std::string& name) {
-  if (const std::filesystem::path path = first_found(name); !path.empty()) {
-    why_missing_ = why_cut_short(path);
+std::string why_damaged(const std::string& name) {
+  for (const std::filesystem::path& path : places_of(name)) {
+    if (std::string why = why_cut_short(path); !why.empty()) {
+      return why;
+    }
   }
+  return "";
+}
+
+SharedLibrary::SharedLibrary(const std::string& name) : why_missing_(why_damaged(name)) {
   if (!why_missing_.empty()) {
     return;
   }
@@ -82,8 +119,8 @@ SharedLibrary::SharedLibrary(const std::string& name) {
 }
 
 std::string path_of_library(const std::string& name) {
-  const std::filesystem::path path = first_found(name);
-  return path.empty() ? SharedLibrary(name).path() : path.string();
+  const std::vector<std::filesystem::path> places = places_of(name);
+  return places.empty() ? SharedLibrary(name).path() : places.front().string();
 }
 
 std::string SharedLibrary::path() const {

@@ -5,7 +5,9 @@
 
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace bench::kernels::cuda {
 
@@ -43,8 +45,14 @@ class SharedLibrary {
 // the process would end by SIGBUS. Empty where it is whole, or no library at all.
 std::string why_cut_short(const std::filesystem::path& path);
 
-// Where the loader would find the library; empty where it would not. A library in the loader's search path is
-// not opened: cuBLASLt alone takes 0.2 s.
+// The same of the library that the loader would open by this name.
+std::string why_damaged(const std::string& name);
+
+// The paths that the loader's cache, the bytes of /etc/ld.so.cache, has for a library of this name.
+std::vector<std::filesystem::path> cached_paths(std::string_view cache, const std::string& name);
+
+// Where the loader would find the library; empty where it would not. A library in the loader's search path or
+// cache is not opened: cuBLASLt alone takes 0.2 s.
 std::string path_of_library(const std::string& name);
 
 }  // namespace bench::kernels::cuda
