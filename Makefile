@@ -169,7 +169,7 @@ gpu-bundle: setup configured
 # For every card, in a folder of its own: build/release stays as it is, for the card at hand.
 package: ARCH := $(or $(ARCH),all)
 package: setup
-	cmake --preset release -B build/package -DBENCH_TESTS=OFF $(FLAGS)
+	cmake --preset release -B build/package -DBENCH_TESTS=OFF -DBENCH_FMT=fmt::fmt-header-only $(FLAGS)
 	cmake --build build/package --target bench
 	python3 tools/package/package.py build/package build/packages
 

@@ -25,6 +25,7 @@ endfunction()
 
 bench_require(nlohmann_json nlohmann-json3-dev)
 bench_require(fmt libfmt-dev)
+set(BENCH_FMT fmt::fmt CACHE STRING "Or fmt::fmt-header-only: takes longer to compile, and nothing of it is installed")
 bench_require(CLI11 libcli11-dev)
 bench_require(benchmark libbenchmark-dev)
 bench_require(dnnl libdnnl-dev)
