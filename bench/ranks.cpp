@@ -21,17 +21,6 @@
 #include "bench/registry.h"
 
 namespace bench {
-
-void RankGroup::exchange(std::span<const Collective> messages) {
-  std::vector<std::unique_ptr<PendingCollective>> pending;
-  for (const Collective& message : messages) {
-    pending.push_back(start(message));
-  }
-  for (const auto& one : pending) {
-    one->wait();
-  }
-}
-
 namespace {
 
 std::optional<int> number_in(const LaunchVariables& environment, const std::string& variable) {

@@ -87,7 +87,15 @@ class RankGroup {
   // Sends and receives that go on together, in order with the device's other work: on a card it returns
   // before they are done, else after. Two ranks that exchange messages name them in one call, each its own
   // ends: a send may wait until its receiver has come to it.
-  virtual void exchange(std::span<const Collective> messages);
+  virtual void exchange(std::span<const Collective> messages) {
+    std::vector<std::unique_ptr<PendingCollective>> pending;
+    for (const Collective& message : messages) {
+      pending.push_back(start(message));
+    }
+    for (const auto& one : pending) {
+      one->wait();
+    }
+  }
   // Between the last two calls of finish(): nanoseconds in which the device waited for collectives that were
   // started, and for exchanges; nullopt where the host's clock tells that.
   virtual std::optional<double> waited_on_device_ns() const { return std::nullopt; }

@@ -337,7 +337,7 @@ class Adviser {
     }
     if (!model_.crosses_bus() && model_.link() != nullptr && model_.device() != nullptr) {
       const bool apart = model_.cards_of_a_host({.cards = 2}) == 1;
-      advice.warnings.push_back(
+      advice.warnings.emplace_back(
           apart ? "On a CPU each of several cards is a host like this one, with a loader of its own."
                 : "Ranks of one CPU share its cores: a step measured on all of them is too short for one "
                   "rank.");

@@ -162,8 +162,7 @@ std::string help_of(const SweepType& sweep, bool verbose) {
                  width(), 0);
   }
   if (sweep.serve) {
-    text += wrap("--memory-cap is of a host's ranks together on the CPU: each of n has an n-th of it.",
-                 width(), 0);
+    text += wrap("On the CPU a host's ranks share --memory-cap: each of n has an n-th of it.", width(), 0);
   }
   if (!sweep.options.empty()) {
     text += fmt::format("\nOptions of {}\n", sweep.name);

@@ -44,7 +44,7 @@ EvaluatedPoint joined(const PointsOfMachines& machines) {
 
 class Fleet {
  public:
-  explicit Fleet(const EvaluatedDevice& first) : joined_(first) {
+  explicit Fleet(EvaluatedDevice first) : joined_(std::move(first)) {
     joined_.files.clear();
     joined_.caveats.clear();
   }

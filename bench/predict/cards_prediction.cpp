@@ -187,7 +187,8 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
       }
       const CardsLoss loss{*several.loss, is_own ? fmt::format("batch {} in {}", step.batch, dtype) : ""};
       if (std::ranges::none_of(prediction.losses, [&](const CardsLoss& other) {
-            return other.measured == loss.measured && ParallelLoss(other) == loss;
+            const ParallelLoss& earlier = other;
+            return other.measured == loss.measured && earlier == loss;
           })) {
         prediction.losses.push_back(loss);
       }

@@ -60,7 +60,7 @@ std::optional<FileDescriptor> listening_socket(int& port) {
   address.sin_addr.s_addr = htonl(INADDR_ANY);
   socklen_t size = sizeof(address);
   auto* const any = reinterpret_cast<sockaddr*>(&address);
-  if (::bind(socket.get(), any, size) != 0 || ::listen(socket.get(), SOMAXCONN) != 0 ||
+  if (socket.get() < 0 || ::bind(socket.get(), any, size) != 0 || ::listen(socket.get(), SOMAXCONN) != 0 ||
       ::getsockname(socket.get(), any, &size) != 0) {
     return std::nullopt;
   }
@@ -203,6 +203,7 @@ void RankPulse::hear(std::size_t rank, Time now) {
   Peer& peer = peers_[rank];
   std::array<char, 1024> bytes{};
   for (;;) {
+    // NOLINTNEXTLINE(clang-analyzer-unix.BlockInCriticalSection): it does not wait
     const ssize_t count = ::recv(peer.socket->get(), bytes.data(), bytes.size(), MSG_DONTWAIT);
     if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
       return;

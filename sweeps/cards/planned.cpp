@@ -105,10 +105,10 @@ std::vector<TextTable> sharing_tables(const ResultDocument& document) {
   std::vector<std::vector<std::string>> rows = sharing_rows(*most);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const std::string& shared = rows[row].front();
-    rows[row].push_back(row == 0                       ? ""
-                        : shared == "nothing"          ? "measured"
-                        : shared.ends_with("(ZeRO-1)") ? "planned"
-                                                       : "planned, never run");
+    rows[row].emplace_back(row == 0                       ? ""
+                           : shared == "nothing"          ? "measured"
+                           : shared.ends_with("(ZeRO-1)") ? "planned"
+                                                          : "planned, never run");
   }
   return {{.title =
                fmt::format("Memory where {} ranks of batch {} share out more (--shard optimizer runs ZeRO-1)",

@@ -344,7 +344,9 @@ MemoryPlan ConfiguredCards::plan(Device& device) const {
   MemoryPlan most = alone_->plan(device);
   for (int rank = 1; team_ == nullptr && splits_layers(spec_) && rank < spec_.ranks; ++rank) {
     MemoryPlan plan = type_.configure(spec_of_rank(spec_, rank))->plan(device);
-    most = plan.peak > most.peak ? std::move(plan) : std::move(most);
+    if (plan.peak > most.peak) {
+      most = std::move(plan);
+    }
   }
   return most;
 }
