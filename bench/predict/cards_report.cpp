@@ -121,8 +121,9 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
   }
   if (best.cards > 1) {
     lines.emplace_back(
-        "Sharing out is planned, never run: its steps take the shorter time where transfers hide behind the "
-        "computing, the longer where none does.");
+        "Sharing out is planned, never run; bench --sweep cards runs ZeRO-1 (--shard optimizer). Its steps "
+        "take "
+        "the shorter time where transfers hide behind the computing, the longer where none does.");
   }
   lines.emplace_back("Not in it: what the library of the links allocates, and whether the loader feeds all.");
   return lines;

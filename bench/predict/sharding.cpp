@@ -59,7 +59,6 @@ std::vector<ShardedPlan> sharded_plans(const CardsStep& step) {
                   .shared = "optimizer (ZeRO-1)",
                   .memory = step.memory,
                   .peak = step.peak,
-                  .at_start = parameters + own_optimizer,
                   .sent = 2 * half,
                   .step_ns = step_between(step, 1)};
   free_share_of(MemoryCategory::optimizer, 0, one);
@@ -87,11 +86,14 @@ std::vector<ShardedPlan> sharded_plans(const CardsStep& step) {
     on_host.peak -= on_host.host;
     on_host.memory[MemoryCategory::optimizer] = 0;
     on_host.memory[MemoryCategory::gradients] = 0;
-    on_host.at_start = parameters;
     // Each micro-batch's share of the gradients there, the updated parameters' back.
     on_host.over_bus = (micro_batches + 1) * share_of(step.replay.bytes, n);
     on_host.step_ns = std::nullopt;
     plans.push_back(std::move(on_host));
+  }
+  for (ShardedPlan& plan : plans) {
+    plan.at_start =
+        parameters + plan.memory[MemoryCategory::gradients] + plan.memory[MemoryCategory::optimizer];
   }
   return plans;
 }

@@ -156,7 +156,7 @@ Finding claim_memory(const CardsPoint& point, const CardsPoint* alone, const Lib
   finding.claim = fmt::format(
       "A rank of {} takes {}{}{}{}; the library of the ranks takes {}.", point.ranks, format_bytes(most),
       as_planned ? ", as planned on every rank" : ", not what was planned", than,
-      point.shard_optimizer ? ": each keeps its share of the optimizer's state" : "",
+      point.shard_optimizer ? ", each with its share of the optimizer's state, if that has any" : "",
       library.joining.empty() ? std::string("more, which could not be measured here")
                               : fmt::format("{} more, measured as the process grew by joining and summing {}",
                                             library.in_words(), format_bytes(library.summed)));

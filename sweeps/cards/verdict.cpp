@@ -79,8 +79,8 @@ Finding claim_cards(const std::vector<CardsPoint>& scaling, const CardsPoint& al
   finding.claim =
       best->ranks == 1
           ? fmt::format(
-                "{} give less than half of what the first gives, each: one pays.",
-                scaling.front().ranks == 2 ? "More ranks" : fmt::format("{} ranks", scaling.front().ranks))
+                "One rank pays: with {} each further one gives less than half of what the first gives.",
+                scaling.front().ranks == 2 ? "more" : std::to_string(scaling.front().ranks))
           : fmt::format("{} ranks pay{}: {}.", best->ranks,
                         best->ranks == scaling.back().ranks ? ", the most that were started" : "",
                         batch_in_words(*best, strong));

@@ -163,9 +163,9 @@ TEST(CaseC, TheStandInShowsWhatShardsAndTheHostFree) {
   EXPECT_THAT(
       table.table.rows,
       AllOf(Contains(ElementsAre("nothing", "8.00 GiB", "5.00 GiB", "–", "1.33 GiB", "–")),
-            Contains(ElementsAre("optimizer (ZeRO-1)", "6.00 GiB", "2.00 GiB", "–", "1.33 GiB", "–")),
-            Contains(ElementsAre("gradients too (ZeRO-2)", "5.36 GiB", "2.00 GiB", "–", "6.00 GiB", "–")),
-            Contains(ElementsAre("parameters too (ZeRO-3)", "4.94 GiB", "2.00 GiB", "–", "16.0 GiB", "–")),
+            Contains(ElementsAre("optimizer (ZeRO-1)", "6.00 GiB", "3.00 GiB", "–", "1.33 GiB", "–")),
+            Contains(ElementsAre("gradients too (ZeRO-2)", "5.36 GiB", "2.33 GiB", "–", "6.00 GiB", "–")),
+            Contains(ElementsAre("parameters too (ZeRO-3)", "4.94 GiB", "2.33 GiB", "–", "16.0 GiB", "–")),
             Contains(ElementsAre("ZeRO-2, on the host (Offload)", "4.02 GiB", "1.00 GiB", "1.33 GiB",
                                  "6.00 GiB", "3.00 GiB"))));
   EXPECT_THAT(

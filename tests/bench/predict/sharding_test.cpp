@@ -36,7 +36,8 @@ TEST(Sharding, FreesAShareOfEachCategory) {
 
 TEST(Sharding, ParametersAreWholeBeforeTheyAreSharedOut) {
   const std::vector<ShardedPlan> plans = sharded_plans(step_of(4));
-  EXPECT_EQ(plans[2].at_start, 600 * kMebi);
+  EXPECT_EQ(plans[0].at_start, 1000 * kMebi) << "all gradients, and a quarter of the state";
+  EXPECT_EQ(plans[2].at_start, 700 * kMebi);
   EXPECT_EQ(plans[3].at_start, 400 * kMebi);
 }
 
