@@ -204,11 +204,11 @@ Command advise_command() {
                   {"observed", "FILE", "readings as JSON in place of results; - reads standard input"},
                   {"format", "NAME", "text, markdown, csv or json (default: text)"}},
       .notes = {"Results: one of each sweep (batch, workers, memory, transfer), of one machine and network. "
-                "Readings: results/observed-schema.json describes them, results/observed/ has examples.",
+                "Readings: the sources have a description, results/observed-schema.json, and examples.",
                 "Exit codes: 0 done; 2 wrong usage, or results or readings that cannot be."},
       .examples = {"bench advise --workload resnet50 --current batch=16,workers=0",
                    "bench advise batch-resnet50-cuda-0.json workers-resnet50-cuda-0.json",
-                   "bench advise --observed results/observed/case-a.json"},
+                   "bench advise --observed readings.json"},
       .run = run_advise};
   const std::vector<CommandArgument> link = link_options();
   command.options.insert(command.options.begin() + 2, link.begin(), link.end());

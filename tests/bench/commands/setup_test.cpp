@@ -128,10 +128,11 @@ SweepRequest request_of(WatchedRanks* ranks, std::vector<std::int64_t> caps, boo
                                .serve = [](const SweepRequest&, Device&) {},
                                .make = {}};
   static const testing::ManualClock clock;
+  static const auto workload = std::make_shared<WorkloadType>(WorkloadType{
+      .name = "w", .kind = "", .description = "", .modes = {"train"}, .options = {}, .configure = {}});
   const HostDevice device(is_host);
   Options options;
-  options.file_workload = std::make_shared<WorkloadType>(WorkloadType{
-      .name = "w", .kind = "", .description = "", .modes = {"train"}, .options = {}, .configure = {}});
+  options.file_workload = workload;
   options.memory_caps = std::move(caps);
   options.dry_run = dry_run;
   return make_request(options, sweep, device, clock, ranks);
