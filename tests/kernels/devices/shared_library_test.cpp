@@ -24,10 +24,10 @@ std::string bytes_of(const fs::path& path) {
 }
 
 TEST(CachedPaths, AreThoseWhoseLastPartIsTheWholeName) {
-  const std::string cache(
+  constexpr char kBytes[] =
       "header\0libcudnn.so.9\0/opt/a/libcudnn.so.9\0/opt/b/libcudnn.so.90\0"
-      "/opt/c/my-libcudnn.so.9\0/opt/d/libcudnn.so.9\0",
-      114);
+      "/opt/c/my-libcudnn.so.9\0/opt/d/libcudnn.so.9\0";
+  const std::string cache(kBytes, sizeof(kBytes) - 1);
   EXPECT_THAT(cached_paths(cache, "libcudnn.so.9"),
               ElementsAre("/opt/a/libcudnn.so.9", "/opt/d/libcudnn.so.9"));
   EXPECT_THAT(cached_paths(cache, "libnccl.so.2"), IsEmpty());
