@@ -338,7 +338,7 @@ class Adviser {
     if (!model_.crosses_bus() && model_.link() != nullptr && model_.device() != nullptr) {
       const bool apart = model_.cards_of_a_host({.cards = 2}) == 1;
       advice.warnings.emplace_back(
-          apart ? "On a CPU each of several cards is a host like this one, with a loader of its own."
+          apart ? "On a CPU each further card counts as another host like this one, which has its own loader."
                 : "Ranks of one CPU share its cores: a step measured on all of them is too short for one "
                   "rank.");
     }

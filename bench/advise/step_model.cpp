@@ -345,8 +345,8 @@ void StepModel::check(const TrainingSettings& settings) const {
   }
   if (settings.cards > 1 && device_ && !crosses_bus_ && !link_) {
     throw UsageError(
-        fmt::format("--current cards={}: {} was measured on the host's processor, which is one device; with "
-                    "--link, as --link eth-10g, each of them is a host of its own",
+        fmt::format("--current cards={}: {} was measured on the host's processor, which is one device; give "
+                    "--link, for instance --link eth-10g, to count each card as a separate host",
                     settings.cards, files_.at("batch")));
   }
   constexpr std::int64_t kMostCards = 16;

@@ -25,7 +25,8 @@
 namespace bench {
 namespace {
 
-// The command line that a word alone stands for: a sweep, a workload or its file, an option; empty: none.
+// What to type in place of a single word that names a sweep, a workload, its file or an option; empty where
+// it names none.
 std::string meant_by(const std::string& word) {
   if (registry<SweepType>().find(word) != nullptr) {
     return fmt::format("a sweep: type bench --sweep {}", word);

@@ -7,9 +7,8 @@
 
 namespace bench {
 
-// Bytes of its own, and its part of those that it shares with others: summed over processes, shared memory
-// counts once. Pages of files, such as code, are left out. nullopt where the system does not
-// tell.
+// The process's private bytes and its proportional share of shared ones, so that a sum over processes counts
+// shared memory once. Pages of files, such as code, do not count. nullopt where the system does not tell.
 std::optional<std::int64_t> own_memory_bytes();
 // The same from the text of /proc/PID/smaps_rollup.
 std::optional<std::int64_t> own_memory_in(std::string_view rollup);

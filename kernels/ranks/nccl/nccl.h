@@ -48,7 +48,7 @@ class Nccl {
   virtual int send(const void* from, std::size_t bytes, int peer, ncclComm* comm, CUstream_st* stream) = 0;
   virtual int receive(void* to, std::size_t bytes, int peer, ncclComm* comm, CUstream_st* stream) = 0;
 
-  // Sends and receives between the two go on together, from the end on.
+  // Sends and receives between these two calls start together, at group_end().
   virtual int group_start() = 0;
   virtual int group_end() = 0;
 

@@ -33,7 +33,7 @@ class NcclRanks final : public RankGroup {
   void queue(const Collective& collective) override;
   // Asks the card and NCCL in turn, so that a failure elsewhere is seen.
   void finish() override;
-  // On a stream of its own, behind what is on the card's stream already.
+  // On a separate stream, which first waits for the work queued on the card's stream so far.
   std::unique_ptr<PendingCollective> start(const Collective& collective) override;
   // On the card's own stream, as one group of NCCL's.
   void exchange(std::span<const Collective> messages) override;
