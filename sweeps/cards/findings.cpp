@@ -141,18 +141,26 @@ Finding claim_loader(const CardsPoint& point, const CardsSetup& setup) {
   return finding;
 }
 
+}  // namespace
+
+std::string memory_alone(Finding& finding, const CardsPoint* alone) {
+  if (alone == nullptr || alone->peak_bytes.empty()) {
+    return "";
+  }
+  finding.evidence.insert(finding.evidence.begin(), alone->name);
+  finding.details["alone_bytes"] = alone->peak_bytes.front();
+  return ", one alone " + format_bytes(alone->peak_bytes.front());
+}
+
+namespace {
+
 Finding claim_memory(const CardsPoint& point, const CardsPoint* alone, const LibraryMemory& library) {
   Finding finding = finding_of("memory", "bytes", {point.name});
   const std::int64_t most = std::ranges::max(point.peak_bytes);
   const bool as_planned = point.peak_bytes == point.plan_bytes;
   finding.value = static_cast<double>(most);
   finding.details = {{"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}};
-  std::string than;
-  if (alone != nullptr && !alone->peak_bytes.empty()) {
-    finding.evidence.insert(finding.evidence.begin(), alone->name);
-    finding.details["alone_bytes"] = alone->peak_bytes.front();
-    than = ", one alone " + format_bytes(alone->peak_bytes.front());
-  }
+  const std::string than = memory_alone(finding, alone);
   finding.claim = fmt::format(
       "A rank of {} takes {}{}{}{}; the library of the ranks takes {}.", point.ranks, format_bytes(most),
       as_planned ? ", as planned on every rank" : ", not what was planned", than,

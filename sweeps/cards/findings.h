@@ -52,6 +52,10 @@ const CardsPoint* alone_for(const CardsPoint& point, const std::vector<CardsPoin
 std::string per_second(const CardsPoint& point);
 std::string times_in_words(const Estimate& speedup);
 
+// Adds the memory of one rank alone to a finding on that of several: ", one alone 99.9 MiB", for its claim;
+// empty where it was not measured.
+std::string memory_alone(Finding& finding, const CardsPoint* alone);
+
 struct CardsSetup {
   RankSetup ranks;
   int threads = 1;  // of each rank

@@ -125,12 +125,7 @@ Finding claim_stage_memory(const CardsPoint& point, const CardsPoint* alone) {
   const auto most = std::ranges::max_element(point.peak_bytes);
   finding.value = static_cast<double>(*most);
   finding.details = {{"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}};
-  std::string than;
-  if (alone != nullptr && !alone->peak_bytes.empty()) {
-    finding.evidence.insert(finding.evidence.begin(), alone->name);
-    finding.details["alone_bytes"] = alone->peak_bytes.front();
-    than = ", one alone " + format_bytes(alone->peak_bytes.front());
-  }
+  const std::string than = memory_alone(finding, alone);
   if (!point.activation_bytes.empty()) {
     finding.details["activation_bytes"] = point.activation_bytes;
   }

@@ -239,31 +239,44 @@ class StuckGroup final : public OneRank {
   int rank_;
 };
 
+// A watched group whose barrier returns when the watch ends the process.
+struct StuckRanks {
+  explicit StuckRanks(std::vector<RankPlace> places, RankWatchSettings settings,
+                      std::unique_ptr<RankPulse> pulse = nullptr, int rank = 0) {
+    auto made = std::make_unique<StuckGroup>(rank);
+    group = made.get();
+    settings.end = [this](const std::string& said) {
+      sentence = said;
+      group->ended = true;
+    };
+    watched = std::make_unique<WatchedRanks>(std::move(made), std::move(places), std::move(settings),
+                                             std::vector<std::int64_t>{}, std::move(pulse));
+  }
+
+  StuckGroup* group = nullptr;
+  std::string sentence;
+  std::unique_ptr<WatchedRanks> watched;
+};
+
+const std::vector<RankPlace> kTwoHosts{{.host = "a", .process = 10}, {.host = "b"}, {.host = "b"}};
+const RankWatchSettings kShort{.timeout = 50ms, .pace = 5ms, .end = {}};
+
 // What the watch says while a barrier does not return.
 std::string sentence_of(ProcessState state, std::chrono::nanoseconds timeout, bool ends_expected = false) {
-  auto made = std::make_unique<StuckGroup>();
-  StuckGroup& group = *made;
-  std::string sentence;
-  const std::vector<RankPlace> places{
-      {.host = "a", .process = 10}, {.host = "a", .process = 11}, {.host = "b", .process = 12}};
-  WatchedRanks watched(std::move(made), places,
-                       {.timeout = timeout,
-                        .pace = 20ms,
-                        .state =
-                            [&](std::int64_t process) {
-                              EXPECT_EQ(process, 11);
-                              return state;
-                            },
-                        .end =
-                            [&](const std::string& said) {
-                              sentence = said;
-                              group.ended = true;
-                            }});
+  StuckRanks stuck({{.host = "a", .process = 10}, {.host = "a", .process = 11}, {.host = "b", .process = 12}},
+                   {.timeout = timeout,
+                    .pace = 20ms,
+                    .state =
+                        [&](std::int64_t process) {
+                          EXPECT_EQ(process, 11);
+                          return state;
+                        },
+                    .end = {}});
   if (ends_expected) {
-    watched.expect_ends();
+    stuck.watched->expect_ends();
   }
-  watched.barrier();
-  return sentence;
+  stuck.watched->barrier();
+  return stuck.sentence;
 }
 
 TEST(RankWatch, ARankThatIsGoneIsNamedAtOnce) {
@@ -278,89 +291,55 @@ TEST(RankWatch, ARankThatIsStoppedIsNamedAfterTheTimeout) {
 
 // Where the first rank may be long at work, others wait ten times as long; not for one that is stopped.
 TEST(RankWatch, ALongWaitThatIsExpectedTakesLonger) {
-  auto made = std::make_unique<StuckGroup>();
-  StuckGroup& group = *made;
-  std::string sentence;
-  WatchedRanks watched(
-      std::move(made), {{.host = "a", .process = 10}, {.host = "b"}, {.host = "b"}},
-      {.timeout = 50ms, .pace = 5ms, .state = process_state, .end = [&](const std::string& said) {
-         sentence = said;
-         group.ended = true;
-       }});
-  watched.expect_long_wait(true);
+  StuckRanks stuck(kTwoHosts, kShort);
+  stuck.watched->expect_long_wait(true);
   const auto start = std::chrono::steady_clock::now();
-  watched.barrier();
+  stuck.watched->barrier();
   EXPECT_GT(std::chrono::steady_clock::now() - start, 450ms);
-  EXPECT_THAT(sentence, HasSubstr("did not answer"));
+  EXPECT_THAT(stuck.sentence, HasSubstr("did not answer"));
 }
 
 // A rank that computes for longer than the timeout is no rank that is lost.
 TEST(RankWatch, RanksOfThisHostThatRunAreWaitedForLonger) {
-  auto made = std::make_unique<StuckGroup>();
-  StuckGroup& group = *made;
-  std::string sentence;
-  WatchedRanks watched(
-      std::move(made),
-      {{.host = "a", .process = 10}, {.host = "a", .process = 11}, {.host = "a", .process = 12}},
-      {.timeout = 50ms,
-       .pace = 5ms,
-       .state = [](std::int64_t) { return ProcessState::running; },
-       .end =
-           [&](const std::string& said) {
-             sentence = said;
-             group.ended = true;
-           }});
+  RankWatchSettings settings = kShort;
+  settings.state = [](std::int64_t) { return ProcessState::running; };
+  StuckRanks stuck({{.host = "a", .process = 10}, {.host = "a", .process = 11}, {.host = "a", .process = 12}},
+                   settings);
   const auto start = std::chrono::steady_clock::now();
-  watched.barrier();
+  stuck.watched->barrier();
   EXPECT_GT(std::chrono::steady_clock::now() - start, 450ms);
-  EXPECT_THAT(sentence, HasSubstr("another rank on this host did not answer"));
+  EXPECT_THAT(stuck.sentence, HasSubstr("another rank on this host did not answer"));
 }
 
 TEST(RankWatch, ALongCallThatWasAnsweredRaisesTheLimit) {
-  auto made = std::make_unique<StuckGroup>();
-  StuckGroup& group = *made;
-  std::string sentence;
-  WatchedRanks watched(
-      std::move(made), {{.host = "a", .process = 10}, {.host = "b"}, {.host = "b"}},
-      {.timeout = 50ms, .pace = 5ms, .state = process_state, .end = [&](const std::string& said) {
-         sentence = said;
-         group.ended = true;
-       }});
-  watched.expect_long_wait(true);
+  StuckRanks stuck(kTwoHosts, kShort);
+  stuck.watched->expect_long_wait(true);
   std::thread answer([&] {
     std::this_thread::sleep_for(200ms);
-    group.ended = true;
+    stuck.group->ended = true;
   });
-  watched.barrier();
+  stuck.watched->barrier();
   answer.join();
-  EXPECT_EQ(sentence, "");
-  watched.expect_long_wait(false);
-  group.ended = false;
+  EXPECT_EQ(stuck.sentence, "");
+  stuck.watched->expect_long_wait(false);
+  stuck.group->ended = false;
   const auto start = std::chrono::steady_clock::now();
-  watched.barrier();
+  stuck.watched->barrier();
   EXPECT_GT(std::chrono::steady_clock::now() - start, 500ms)
       << "three times 200 ms, less what the watch sees late";
-  EXPECT_THAT(sentence, HasSubstr("did not answer"));
+  EXPECT_THAT(stuck.sentence, HasSubstr("did not answer"));
 }
 
 TEST(RankWatch, WhatWasMeasuredIsNamedWhereThereIsAFile) {
   for (const std::string file : {"", "results/cards.json"}) {
-    auto made = std::make_unique<StuckGroup>();
-    StuckGroup& group = *made;
-    std::string sentence;
-    WatchedRanks watched(
-        std::move(made), {{.host = "a", .process = 10}, {.host = "b"}, {.host = "b"}},
-        {.timeout = 20ms, .pace = 5ms, .state = process_state, .end = [&](const std::string& said) {
-           sentence = said;
-           group.ended = true;
-         }});
+    StuckRanks stuck(kTwoHosts, {.timeout = 20ms, .pace = 5ms, .end = {}});
     if (!file.empty()) {
-      watched.note_saved(file);
+      stuck.watched->note_saved(file);
     }
-    watched.barrier();
-    EXPECT_EQ(sentence.find("what was measured before is in results/cards.json") != std::string::npos,
+    stuck.watched->barrier();
+    EXPECT_EQ(stuck.sentence.find("what was measured before is in results/cards.json") != std::string::npos,
               !file.empty())
-        << sentence;
+        << stuck.sentence;
   }
 }
 
@@ -430,23 +409,11 @@ TEST(RankWatch, ARankOnAnotherHostThatDiesIsNamed) {
       pulse.reset();
       return;
     }
-    auto made = std::make_unique<StuckGroup>(group.rank());
-    StuckGroup& stuck = *made;
-    std::string sentence;
     const auto start = std::chrono::steady_clock::now();
-    WatchedRanks watched(std::move(made), places,
-                         {.timeout = 1h,
-                          .pace = 20ms,
-                          .state = process_state,
-                          .end =
-                              [&](const std::string& said) {
-                                sentence = said;
-                                stuck.ended = true;
-                              }},
-                         {}, std::move(pulse));
-    watched.barrier();
+    StuckRanks stuck(places, {.timeout = 1h, .pace = 20ms, .end = {}}, std::move(pulse), group.rank());
+    stuck.watched->barrier();
     EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
-    EXPECT_THAT(sentence, HasSubstr("rank 2 (process 3 on c) is gone; rank "));
+    EXPECT_THAT(stuck.sentence, HasSubstr("rank 2 (process 3 on c) is gone; rank "));
   });
 }
 

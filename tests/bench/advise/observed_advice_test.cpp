@@ -1,0 +1,233 @@
+// What follows from readings, one rule at a time.
+#include "bench/advise/observed_advice.h"
+
+#include <string>
+
+#include <gmock/gmock.h>
+
+#include "bench/cli/text.h"
+#include "tests/bench/advise/table_of.h"
+
+namespace bench {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+Advice advice_of(const std::string& readings) {
+  return advice_from_readings(parse_observed(readings, "r.json"), std::nullopt);
+}
+
+TEST(Observed, NothingReadAsksForEverything) {
+  const Advice advice = advice_from_readings(parse_observed("{}", "r.json"), std::nullopt);
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.missing, ElementsAre(HasSubstr("step_ms"), HasSubstr("data_ms")));
+}
+
+TEST(Observed, AStepThatAccumulatesIsAskedWhichItIs) {
+  const Advice advice = advice_from_readings(
+      parse_observed(R"({"batch": 1, "accumulate": 8, "step_s": 1})", "r.json"), std::nullopt);
+  EXPECT_EQ(advice.step_ns, 0);
+  EXPECT_THAT(advice.missing, Contains(HasSubstr("step_is")));
+}
+
+TEST(Observed, AnOptimizerStepOfUnknownAccumulationsIsAskedForTheirNumber) {
+  const Advice advice =
+      advice_of(R"({"step_s": 2.6, "data_s": 0.44, "workers": 0, "step_is": "optimizer_step"})");
+  EXPECT_THAT(advice.missing, Contains(HasSubstr("accumulate: how many")));
+  EXPECT_THAT(advice.missing, ::testing::Not(Contains(HasSubstr("data_ms with workers 0"))));
+}
+
+TEST(Observed, AWaitAsLongAsTheStepLeavesNothingToHideBehind) {
+  const Advice advice = advice_of(R"({"step_ms": 5, "data_ms": 5, "workers": 0, "batch": 1})");
+  EXPECT_TRUE(advice.changes.empty());
+  EXPECT_THAT(advice.missing, Contains(HasSubstr("step_ms of a whole step")));
+}
+
+TEST(Observed, MemoryOfAWorkerThatWasReadIsCounted) {
+  const Advice advice = advice_of(
+      R"({"step_s": 2, "data_s": 1, "workers": 0, "batch": 1, "cards": 2, "worker_memory_mib": 512,
+          "host_memory_gib": 16, "host_memory_used_gib": 4})");
+  ASSERT_FALSE(advice.changes.empty());
+  EXPECT_THAT(advice.changes.front().costs, Contains(HasSubstr("1.00 GiB of 12.00 GiB free")));
+}
+
+TEST(Observed, ReadingsThatCannotBothHoldAreNamed) {
+  const Advice advice = advice_of(
+      R"({"batch": 8, "memory_gib": 12, "memory_cap_gib": 16, "free_gib": 8, "allocation_gib": 1,
+          "memory_at_batch": [{"batch": 8, "gib": 10}],
+          "utilisation_percent": 40, "utilisation_range_percent": [90, 100]})");
+  EXPECT_THAT(
+      advice.contradictions,
+      ::testing::UnorderedElementsAre(
+          HasSubstr("memory_at_batch of batch 8, the current one, is 10.00 GiB, but the cards use 12.00"),
+          HasSubstr("8.00 GiB is given as free, but the emptiest card has 4.00 GiB left of 16.00 GiB"),
+          HasSubstr("Utilisation of card 0 is 40 %, outside utilisation_range_percent, 90 to 100 %")));
+  EXPECT_THAT(advice_of(R"({"batch": 8, "memory_gib": 12, "memory_cap_gib": 16, "free_gib": 4,
+                            "memory_at_batch": [{"batch": 8, "gib": 12}], "utilisation_percent": 95,
+                            "utilisation_range_percent": [90, 100]})")
+                  .contradictions,
+              ::testing::IsEmpty());
+}
+
+TEST(Observed, SwapWithoutNeedIsNoBottleneck) {
+  const std::string rest = R"("swap_used_gib": 0.05, "step_s": 1, "data_s": 0.7, "workers": 0, "batch": 1,
+                              "accumulate": 1, "host_memory_gib": 128, "host_memory_used_gib": )";
+  const Advice roomy = advice_of("{" + rest + "10}");
+  EXPECT_EQ(roomy.bottleneck, Bottleneck::loader_cpu);
+  EXPECT_THAT(roomy.warnings, Contains(HasSubstr("118.00 GiB of host memory free: harmless")));
+  EXPECT_EQ(advice_of("{" + rest + "110}").bottleneck, Bottleneck::swap);
+}
+
+TEST(Observed, WorkersThatTheHostCannotHoldAreNotAdvised) {
+  const Advice advice = advice_of(
+      R"({"step_s": 1, "data_s": 0.5, "workers": 0, "batch": 1, "worker_memory_mib": 4000,
+          "host_memory_gib": 32, "host_memory_used_gib": 31.9})");
+  EXPECT_THAT(advice.changes, ::testing::IsEmpty());
+  EXPECT_THAT(advice.warnings,
+              Contains(HasSubstr("would take 3.91 GiB of host memory, and 0.10 GiB is free")));
+}
+
+TEST(Observed, ManyWorkersNeedAsManyCores) {
+  const std::string readings = R"({"step_s": 1, "data_s": 0.9, "workers": 0, "cards": 2, "batch": 4)";
+  const Advice unknown = advice_of(readings + "}");
+  EXPECT_THAT(unknown.changes, ::testing::IsEmpty());
+  EXPECT_THAT(unknown.missing, Contains(HasSubstr("host_cores: hiding the wait takes 18 loading processes")));
+  // Three workers a card load a batch in 0.3 s, where 0.1 s are computed.
+  const Advice few = advice_of(readings + R"(, "host_cores": 6})");
+  ASSERT_EQ(few.changes.size(), 1U);
+  EXPECT_EQ(few.changes.front().after.workers, 3);
+  EXPECT_NEAR(few.changes.front().speedup, 1 / 0.3, 1e-9);
+  EXPECT_EQ(advice_of(readings + R"(, "host_cores": 64})").changes.front().after.workers, 9);
+}
+
+TEST(Observed, AProposedStepIsOfTheSameKind) {
+  const Advice advice = advice_of(
+      R"({"step_ms": 1020, "accumulate": 8, "batch": 16, "cards": 3, "step_is": "accumulation",
+          "proposed": {"batch": 32, "accumulate": 2, "step_ms": 600}})");
+  // 1.02 s for 48 samples, 0.6 s for 96.
+  const AdviceTable& table = table_of(advice, "What does the proposal bring");
+  EXPECT_THAT(table.table.rows.at(2), ElementsAre("as hoped for", "192", "1.2 s", "6.25 ms"));
+  EXPECT_THAT(table.notes, Contains(HasSubstr("so an epoch takes 70.6 % less")));
+}
+
+TEST(Observed, ManyCardsWidenThePublishedInterval) {
+  const Advice advice = advice_of(R"({"step_s": 1, "batch": 4, "cards": 1, "proposed": {"cards": 64}})");
+  ASSERT_EQ(advice.changes.size(), 1U);
+  const Change& change = advice.changes.front();
+  EXPECT_NEAR(change.speedup90->low, 64 * std::pow(0.83, 6), 64 * 0.01);
+  EXPECT_THAT(change.evidence, Contains(HasSubstr("once for each doubling")));
+}
+
+TEST(Observed, SmallDifferencesAreNotHours) {
+  const Advice advice =
+      advice_of(R"({"step_s": 1, "batch": 4, "cards": 2, "iterations": 100, "proposed": {"cards": 4}})");
+  EXPECT_THAT(table_of(advice, "4 cards").table.rows, Contains(ElementsAre("100 %", "50 s", "-50 s")));
+}
+
+TEST(Observed, CopiesAreAdvisedForInferenceAlone) {
+  const std::string readings = R"({"split": "layers", "memory_gib": [1, 2], "cards": 2, "memory_cap_gib": 16,
+                                   "step_s": 1, "iterations": 100, "mode": ")";
+  const Advice train = advice_of(readings + "train\"}");
+  EXPECT_THAT(train.changes, ::testing::IsEmpty());
+  EXPECT_THAT(table_of(train, "or a copy on each").table.rows.at(2),
+              ElementsAre("a copy on each", "–", "3.00 GiB", "0 %"));
+  const Advice infer = advice_of(readings + "infer\"}");
+  EXPECT_EQ(infer.changes.size(), 2U);
+  EXPECT_EQ(infer.subject, "an inference run");
+}
+
+TEST(Observed, CopiesThatDoNotFitTakeNoTime) {
+  const Advice advice = advice_of(
+      R"({"split": "layers", "memory_gib": [7, 7], "cards": 2, "memory_cap_gib": 8, "step_s": 1,
+          "iterations": 100, "mode": "infer"})");
+  EXPECT_THAT(table_of(advice, "or a copy on each").table.rows.at(3),
+              ElementsAre("a copy on each (does not fit)", "–", "14.00 GiB", "0 %"));
+}
+
+TEST(Observed, ABatchBeyondTheMemoryIsNotSensible) {
+  const Advice advice = advice_of(
+      R"({"memory_at_batch": [{"batch": 8, "gib": 8}, {"batch": 16, "gib": 12}], "memory_cap_gib": 16,
+          "no_faster_above_batch": 64})");
+  const AdviceTable& table = table_of(advice, "Which batch fits");
+  EXPECT_THAT(table.table.rows.at(1), ElementsAre("16.00 GiB", "24", "20"));
+  EXPECT_THAT(table.notes,
+              Contains(HasSubstr("Throughput grows up to batch 64, which by this line takes 36.00")));
+}
+
+TEST(Observed, ADeathWithoutItsIterationIsNotExplained) {
+  EXPECT_THAT(advice_of(R"({"died_at": {"batch": 4}})").warnings,
+              Contains("A card ran out of memory at batch 4: take a smaller batch there."));
+}
+
+TEST(Observed, CardsThatMakeItSlowerAreNotAdvised) {
+  const Advice advice = advice_of(R"({"step_s": 2, "batch": 8, "cards": 4, "proposed": {"cards": 2}})");
+  EXPECT_TRUE(advice.changes.empty());
+  EXPECT_THAT(advice.warnings, Contains(AllOf(HasSubstr("With 2 cards a sample takes 2.04 times as long"),
+                                              HasSubstr("not these counts"))));
+}
+
+TEST(Observed, AnEarlierRunOnLargerImagesHadMorePixels) {
+  const Advice advice = advice_of(
+      R"({"step_s": 2, "batch": 8, "image_size": 400, "earlier_run": {"image_size": 600, "step_s": 3}})");
+  EXPECT_THAT(advice.warnings,
+              Contains(HasSubstr("The earlier run is no reference: its images of 600×600 have "
+                                 "2.25 times more pixels")));
+}
+
+TEST(Observed, AHiddenLoaderLeavesCompute) {
+  const Advice advice = advice_from_readings(
+      parse_observed(R"({"step_ms": 100, "data_ms": 1, "workers": 4, "batch": 8, "accumulate": 1})",
+                     "r.json"),
+      std::nullopt);
+  EXPECT_EQ(advice.bottleneck, Bottleneck::compute);
+  EXPECT_TRUE(advice.changes.empty());
+}
+
+TEST(Observed, AShortWaitIsCompute) {
+  const Advice advice =
+      advice_of(R"({"step_ms": 100, "data_ms": 6, "workers": 0, "batch": 8, "accumulate": 1})");
+  EXPECT_EQ(advice.bottleneck, Bottleneck::compute);
+  ASSERT_EQ(advice.changes.size(), 1U);
+  EXPECT_EQ(advice.changes.front().after.workers, 1);
+}
+
+TEST(Observed, ACardThatIdlesWithoutWaitingIsUndecided) {
+  for (const char* const data : {"0", "0.06"}) {
+    const Advice advice = advice_of(R"({"step_s": 1, "workers": 4, "utilisation_percent": 20, "data_s": )" +
+                                    std::string(data) + "}");
+    EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+    EXPECT_THAT(advice.reason, HasSubstr("the card idles 80 % of the time"));
+    EXPECT_THAT(advice.missing, Contains(HasSubstr("a profile of one step")));
+  }
+  EXPECT_EQ(advice_of(R"({"step_s": 1, "data_s": 0.7, "workers": 4, "utilisation_percent": 20})").bottleneck,
+            Bottleneck::loader_cpu);
+}
+
+TEST(Observed, CountsOfWorkersAreComparedBothWays) {
+  const Advice both = advice_of(R"({"workers_tried": [{"workers": 4, "slower_than_workers": 8},
+                                                      {"workers": 8, "slower_than_workers": 4}]})");
+  EXPECT_THAT(both.contradictions,
+              ElementsAre("8 workers are read as slower than 4, and 4 as slower than 8."));
+  EXPECT_THAT(table_of(both, "workers").table.rows, Contains(ElementsAre("8", "slower than 4", "–")));
+  const Advice few = advice_of(R"({"workers_tried": [{"workers": 8, "slower_than_workers": 16}]})");
+  EXPECT_THAT(table_of(few, "workers").table.rows,
+              Contains(ElementsAre("8", "slower than 16", "too few: more load faster")));
+}
+
+TEST(Observed, WhatAnAllocationLeavesIsSaid) {
+  EXPECT_THAT(table_of(advice_of(R"({"allocation_gib": 1, "free_gib": 2})"), "allocation").notes,
+              Contains(HasSubstr("it fits, and leaves 1.00 GiB (1073741824 bytes)")));
+}
+
+TEST(Observed, AMemoryLineBelowZeroIsNamed) {
+  const Advice advice =
+      advice_of(R"({"memory_at_batch": [{"batch": 8, "gb": 2}, {"batch": 16, "mib": 4000}]})");
+  EXPECT_THAT(advice.contradictions,
+              ElementsAre(HasSubstr("memory_at_batch of batches 8 and 16 leave -0.18 GiB for the weights")));
+}
+
+}  // namespace
+}  // namespace bench
