@@ -16,11 +16,11 @@ namespace {
 
 constexpr std::chrono::milliseconds kWindow{200};
 
+}  // namespace
+
 double online_cores() {
   return static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
 }
-
-}  // namespace
 
 std::optional<CoreTicks> core_ticks(std::string_view stat) {
   std::istringstream words{std::string(stat.substr(0, stat.find('\n')))};

@@ -24,6 +24,9 @@ struct CpuUsage {
   double others = 0;  // cores that other programs kept busy
 };
 
+// Of the machine, whether this process may use them or not.
+double online_cores();
+
 // One moment.
 struct CpuTimes {
   CoreTicks ticks;

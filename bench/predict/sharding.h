@@ -19,8 +19,9 @@ struct ShardedPlan {
   MemoryByCategory memory{};  // at the peak in a step; what passes is in `workspace`
   std::int64_t peak = 0;      // in a step
   std::int64_t passing = 0;   // of it: the bucket being summed, the parameters gathered for computing
-  std::int64_t at_start =
-      0;  // the whole parameters, which the framework makes on each card first, and its gradients and state
+  // Before the first step: the whole parameters, which the framework makes on each card first, and the card's
+  // gradients and optimizer state.
+  std::int64_t at_start = 0;
   std::int64_t host = 0;      // in the host's memory
   std::int64_t sent = 0;      // over the link, in a step
   std::int64_t over_bus = 0;  // between card and host, both ways, in a step

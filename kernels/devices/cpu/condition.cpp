@@ -1,7 +1,5 @@
 #include "kernels/devices/cpu/condition.h"
 
-#include <unistd.h>
-
 #include <charconv>
 
 #include "bench/host/host_info.h"
@@ -98,7 +96,7 @@ CpuCondition::CpuCondition(std::filesystem::path cpu_stat, const Clock& clock)
       waited_ns_(waited_by_all_threads()),
       read_at_(clock.now()),
       usage_(clock),
-      cores_(static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN))) {}
+      cores_(online_cores()) {}
 
 std::optional<std::int64_t> CpuCondition::throttled_now() const {
   return cpu_stat_.empty() ? std::nullopt : throttled_periods(head_of(cpu_stat_));
