@@ -161,10 +161,12 @@ Finding claim_memory(const CardsPoint& point, const CardsPoint* alone, const Lib
   finding.value = static_cast<double>(most);
   finding.details = {{"peak_bytes", point.peak_bytes}, {"plan_bytes", point.plan_bytes}};
   const std::string than = memory_alone(finding, alone);
+  // SGD has no state to share.
+  const bool holds_less = point.shard_optimizer && !than.empty() && most < alone->peak_bytes.front();
   finding.claim = fmt::format(
       "A rank of {} takes {}{}{}{}; the library of the ranks takes {}.", point.ranks, format_bytes(most),
       as_planned ? ", as planned on every rank" : ", not what was planned", than,
-      point.shard_optimizer ? ", each with its share of the optimizer's state, if that has any" : "",
+      holds_less ? ": each keeps its share of the optimizer's state" : "",
       library.joining.empty() ? std::string("more, which could not be measured here")
                               : fmt::format("{} more, measured as the process grew by joining and summing {}",
                                             library.in_words(), format_bytes(library.summed)));
