@@ -83,6 +83,7 @@ std::vector<std::string> caveats_of(const ResultDocument& document) {
 std::string share(std::size_t count, std::size_t all) {
   return count < all ? fmt::format("{} of {} points", count, all)
          : all == 1  ? std::string("the only point")
+         : all == 2  ? std::string("both points")
                      : fmt::format("all {} points", all);
 }
 

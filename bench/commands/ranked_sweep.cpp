@@ -14,6 +14,7 @@
 
 #include "bench/commands/setup.h"
 #include "bench/error.h"
+#include "bench/host/cpu_usage.h"
 #include "bench/host/process_memory.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
@@ -82,10 +83,23 @@ std::vector<std::int64_t> growth_of(RankGroup& joined, const std::optional<std::
   return grown;
 }
 
+// Of the other ranks whose processes this one can see.
+std::vector<std::int64_t> processes_beside(const std::vector<RankPlace>& places, int rank) {
+  const RankPlace& own = places[static_cast<std::size_t>(rank)];
+  std::vector<std::int64_t> processes;
+  for (const RankPlace& place : places) {
+    if (place.host == own.host && place.namespace_id == own.namespace_id && place.process != own.process) {
+      processes.push_back(place.process);
+    }
+  }
+  return processes;
+}
+
 // `held`: own_memory_bytes() before it joined.
 std::unique_ptr<WatchedRanks> watched(std::unique_ptr<RankGroup> joined, RankWatchSettings settings,
                                       const std::optional<std::int64_t>& held = std::nullopt) {
   std::vector<RankPlace> places = places_of(*joined);
+  count_as_own(processes_beside(places, joined->rank()));
   std::vector<std::int64_t> grown = growth_of(*joined, held);
   std::unique_ptr<RankPulse> pulse = RankPulse::connect(*joined, places);
   return std::make_unique<WatchedRanks>(std::move(joined), std::move(places), std::move(settings),

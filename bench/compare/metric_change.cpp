@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/flags.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/sessions.h"
 #include "bench/measure/statistics.h"
 
 namespace bench {

@@ -8,6 +8,7 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bench/host/text_file.h"
 
@@ -16,7 +17,35 @@ namespace {
 
 constexpr std::chrono::milliseconds kWindow{200};
 
+std::vector<std::int64_t>& other_own_processes() {
+  static std::vector<std::int64_t> processes;
+  return processes;
+}
+
 }  // namespace
+
+void count_as_own(std::vector<std::int64_t> processes) {
+  other_own_processes() = std::move(processes);
+}
+
+// "4711 (name) S" and 10 numbers, then the ticks of its own code and of the system's. The name may hold
+// spaces and brackets.
+double process_seconds(std::string_view stat) {
+  const std::size_t name_end = stat.rfind(')');
+  if (name_end == std::string_view::npos) {
+    return 0;
+  }
+  std::istringstream words{std::string(stat.substr(name_end + 1))};
+  std::string skipped;
+  for (int i = 0; i < 11; ++i) {
+    words >> skipped;
+  }
+  std::int64_t user = 0;
+  std::int64_t system = 0;
+  return words >> user >> system
+             ? static_cast<double>(user + system) / static_cast<double>(sysconf(_SC_CLK_TCK))
+             : 0;
+}
 
 double online_cores() {
   return static_cast<double>(sysconf(_SC_NPROCESSORS_ONLN));
@@ -45,8 +74,12 @@ std::optional<CpuTimes> cpu_times_now(const Clock& clock) {
   if (!ticks) {
     return std::nullopt;
   }
-  return CpuTimes{
+  CpuTimes times{
       .ticks = *ticks, .own_s = static_cast<double>(std::clock()) / CLOCKS_PER_SEC, .at = clock.now()};
+  for (const std::int64_t process : other_own_processes()) {
+    times.own_s += process_seconds(head_of("/proc/" + std::to_string(process) + "/stat", 512));
+  }
+  return times;
 }
 
 std::optional<CpuUsage> usage_between(const CpuTimes& before, const CpuTimes& after, double cores) {

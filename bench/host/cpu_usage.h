@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "bench/clock.h"
 
@@ -30,9 +31,13 @@ double online_cores();
 // One moment.
 struct CpuTimes {
   CoreTicks ticks;
-  double own_s = 0;  // processor time of this process
+  double own_s = 0;  // processor time of this process, and of those that count as own
   Clock::time_point at{};
 };
+// The numbers of other processes whose time is no other program's: the ranks on this machine.
+void count_as_own(std::vector<std::int64_t> processes);
+// Seconds of processor time, from /proc/PID/stat; 0 for another format.
+double process_seconds(std::string_view stat);
 // nullopt where the system does not tell.
 std::optional<CpuTimes> cpu_times_now(const Clock& clock);
 // nullopt where no tick passed.

@@ -12,8 +12,6 @@
 
 namespace bench {
 
-inline constexpr std::string_view kContention = "throttled:cpu_contention";
-
 // Flags of one class give one reason: "noisy" and "few_rounds" both say "imprecise", "disturbed" says what
 // kContention does; any other flag is its own.
 std::string_view class_of_flag(std::string_view flag);

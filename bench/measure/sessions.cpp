@@ -137,9 +137,17 @@ std::vector<std::string> flags_of_rounds(const MeasuredPoint& point, const std::
   const auto is_disturbed = [](const MeasuredRound& round) {  // throttling has its own flag
     return std::ranges::any_of(round.disturbed, [](const std::string& why) { return why != "throttled"; });
   };
-  const auto disturbed = std::ranges::count_if(point.rounds, is_disturbed);
-  if (2 * disturbed > static_cast<std::ptrdiff_t>(point.rounds.size())) {
+  const auto contended = [](const MeasuredRound& round) {
+    return std::ranges::find(round.throttled, kContentionReason) != round.throttled.end();
+  };
+  const auto most_rounds = [&](const auto& are) {
+    return 2 * std::ranges::count_if(point.rounds, are) > static_cast<std::ptrdiff_t>(point.rounds.size());
+  };
+  if (most_rounds(is_disturbed)) {
     flags.emplace_back(kDisturbed);
+  }
+  if (most_rounds(contended)) {
+    flags.emplace_back(kContention);
   }
   const auto session_of = [&](const MeasuredRound& round) -> const Session* {
     const auto index = static_cast<std::size_t>(round.session);

@@ -28,6 +28,8 @@ void mark_disturbances(ResultDocument& document, std::size_t session);
 std::map<std::string, SessionCalibration> session_calibration(const ResultDocument& document,
                                                               std::size_t session);
 
+inline constexpr std::string_view kContentionReason = "cpu_contention";      // of a round
+inline constexpr std::string_view kContention = "throttled:cpu_contention";  // in most rounds
 inline constexpr std::string_view kDisturbed = "disturbed";  // most rounds were, by more than throttling
 inline constexpr std::string_view kMixedSessions = "mixed_sessions";  // that differ
 // Those of the two that the point's rounds call for.

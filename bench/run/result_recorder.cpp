@@ -78,8 +78,8 @@ void ResultRecorder::lose(const SweepPoint& point, const std::string& reason) {
   set_unmeasured(point, "error", reason);
 }
 
-// From the point's statistics and the device's state since the samples before; a reason for throttling, once
-// given, stays.
+// From the point's statistics and the device's state since the samples before. A reason for throttling, once
+// given, stays; other programs come and go, and count by rounds.
 void ResultRecorder::set_validity(MeasuredPoint& point, Dtype dtype, const DeviceState& state) {
   std::set<std::string> flags;
   std::ranges::copy_if(point.validity.flags, std::inserter(flags, flags.end()),
@@ -87,6 +87,7 @@ void ResultRecorder::set_validity(MeasuredPoint& point, Dtype dtype, const Devic
   for (const std::string& reason : state.throttle_reasons) {
     flags.insert("throttled:" + reason);
   }
+  flags.erase(std::string(kContention));
   std::ranges::copy(rule_.flags(point.stats), std::inserter(flags, flags.end()));
   std::ranges::copy(flags_of_rounds(point, document_.sessions), std::inserter(flags, flags.end()));
   if (above_peak(point, dtype)) {

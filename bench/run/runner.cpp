@@ -15,6 +15,7 @@
 #include "bench/measure/budget.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/rounds.h"
+#include "bench/measure/sessions.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/machine_watch.h"
 #include "bench/run/point_preparer.h"
@@ -179,7 +180,7 @@ class Runner {
     }
     DeviceState state = device_.state();
     if (point.oversubscribes_cores) {
-      std::erase(state.throttle_reasons, "cpu_contention");
+      std::erase(state.throttle_reasons, kContentionReason);
     }
     if (settings_.session.watch != nullptr) {
       settings_.session.watch->describe(place);

@@ -78,18 +78,35 @@ std::string range_in_words(const BatchSeries& series) {
                                      saturation.low, format_percent(off));
 }
 
-// The most that larger batches may gain: the highest upper end of theirs over this one's lower end. For a
-// saturation batch below the largest, which has a lower end.
+// The most that larger batches may gain: the highest upper end of theirs over this one's lower end; of those
+// whose interval is narrower than ±10 %, where there are any. For a saturation batch below the largest, which
+// has a lower end.
 std::string larger_in_words(const BatchSeries& series, const BatchPoint& point) {
   constexpr double kNothing = 0.005;  // format_percent would show it as 0 % or 1 %
+  constexpr double kWide = 0.1;
   double most = 0;
+  std::vector<std::int64_t> wide;
   for (const BatchPoint& other : series.timed) {
-    most = other.batch > point.batch ? std::max(most, other.throughput.high()) : most;
+    if (other.batch > point.batch) {
+      const ThroughputPoint& rate = other.throughput;
+      if (std::isfinite(rate.high()) && rate.high() - rate.low() > 2 * kWide * rate.per_s) {
+        wide.push_back(other.batch);
+      } else {
+        most = std::max(most, rate.high());
+      }
+    }
+  }
+  const std::string but =
+      wide.empty()
+          ? ""
+          : fmt::format(", as far as known: the interval of batch {} is too wide", fmt::join(wide, ", "));
+  if (most == 0) {
+    return "; noise hides what larger batches gain";
   }
   const double gain = most / point.throughput.low() - 1;
   return !std::isfinite(gain) ? "; the gain of larger batches is not known, one has no interval"
-         : gain < kNothing    ? "; larger batches gain nothing"
-                              : fmt::format("; larger batches gain at most {}", format_percent(gain));
+         : gain < kNothing    ? fmt::format("; larger batches gain nothing{}", but)
+                              : fmt::format("; larger batches gain at most {}{}", format_percent(gain), but);
 }
 
 std::string end_in_words(const BatchSeries& series, std::int64_t batch) {

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "bench/measure/flags.h"
+#include "bench/measure/sessions.h"
 #include "bench/measure/statistics.h"
 #include "sweeps/series/points.h"
 

@@ -176,7 +176,14 @@ TEST(BatchSpeedClaims, TheGainOfLargerBatchesIsFromTheEndsOfTheIntervals) {
   set(3, 100, 105, 112);
   set(4, 90, 91, 92);
   EXPECT_THAT(find(document, "recommendation").claim,
-              AllOf(HasSubstr("Use batch 4 "), HasSubstr("larger batches gain at most 12 %")));
+              AllOf(HasSubstr("Use batch 4 "), HasSubstr("larger batches gain at most 12 %.")));
+  set(4, 40, 91, 180);
+  EXPECT_THAT(
+      find(document, "recommendation").claim,
+      HasSubstr("larger batches gain at most 12 %, as far as known: the interval of batch 16 is too wide."));
+  set(3, 80, 105, 130);
+  EXPECT_THAT(find(document, "recommendation").claim, HasSubstr("; noise hides what larger batches gain."));
+  set(3, 100, 105, 112);
   document.benchmarks[4].stats.ci95_ns.reset();
   EXPECT_THAT(find(document, "recommendation").claim,
               HasSubstr("the gain of larger batches is not known, one has no interval"));

@@ -97,7 +97,7 @@ TEST(Report, WarnsOnceAndSaysWhatToDo) {
   EXPECT_EQ(warning_of(document), "");
   document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"noisy", "throttled:cpu_contention"})};
   EXPECT_EQ(warning_of(document),
-            "Warning: 95 % intervals wider than ±10 % at all 2 points; other processes used the CPU during "
+            "Warning: 95 % intervals wider than ±10 % at both points; other processes used the CPU during "
             "1 of 2 points (○) [give a larger --time-budget; run on an idle machine].");
   document.benchmarks = {flagged("a", {"few_rounds", "noisy"})};
   document.unmeasured = {
@@ -118,7 +118,7 @@ TEST(Report, FewRoundsAndWideIntervalsAreOneReason) {
             "larger --time-budget].");
   document.benchmarks.pop_back();
   EXPECT_EQ(warning_of(document),
-            "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at all 2 points [give a larger "
+            "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at both points [give a larger "
             "--time-budget].");
   EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
 }
@@ -214,7 +214,7 @@ TEST(Report, PointsAboveThePeakAreLeftOut) {
   document.benchmarks = {flagged("a", {"above_peak"})};
   EXPECT_THAT(warning_of(document), HasSubstr("the only point ran above the device's peak and is left out"));
   document.benchmarks.push_back(flagged("b", {"above_peak"}));
-  EXPECT_THAT(warning_of(document), HasSubstr("all 2 points ran above the device's peak and are left out"));
+  EXPECT_THAT(warning_of(document), HasSubstr("both points ran above the device's peak and are left out"));
 }
 
 TEST(Headlines, AreAtMostFiveAndHaveAValue) {

@@ -1,7 +1,13 @@
 // Who uses the machine's cores besides this process.
 #include "bench/host/cpu_usage.h"
 
+#include <sys/wait.h>
 #include <unistd.h>
+
+#include <csignal>
+#include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -43,6 +49,41 @@ TEST(LoadAverage, IsTheFirstNumber) {
 
 CpuTimes at(std::chrono::milliseconds time, CoreTicks ticks, double own_s) {
   return {.ticks = ticks, .own_s = own_s, .at = Clock::time_point(time)};
+}
+
+// Ticks of a hundredth of a second on every Linux of today.
+TEST(ProcessSeconds, AreThoseOfItsOwnCodeAndOfTheSystems) {
+  const auto tick = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  EXPECT_EQ(process_seconds("12 (bench) R 1 12 12 0 -1 4194304 100 0 0 0 250 50 9 9 20 0"), 300 / tick);
+  EXPECT_EQ(process_seconds("12 (a b) c) R 1 12 12 0 -1 4194304 100 0 0 0 250 50 9 9"), 300 / tick);
+  for (const char* const text :
+       {"", "12", "12 (bench) R 1 12", "12 (bench) R 1 12 12 0 -1 4 100 0 0 0 x 50"}) {
+    EXPECT_EQ(process_seconds(text), 0) << text;
+  }
+}
+
+// A process that keeps a core busy is another program until it counts as own.
+TEST(CpuUsage, ProcessesThatCountAsOwnAreNoOtherPrograms) {
+  const pid_t busy = ::fork();
+  ASSERT_GE(busy, 0);
+  if (busy == 0) {
+    for (volatile bool on = true; on;) {
+    }
+  }
+  const auto others = [](std::vector<std::int64_t> own) {
+    count_as_own(std::move(own));
+    return other_cpu_usage(std::chrono::milliseconds(300), steady_clock());
+  };
+  double as_other = 0;
+  double as_own = 0;
+  for (int i = 0; i < 5 && as_own >= as_other - 0.1; ++i) {  // more than once where other work changes
+    as_other = others({});
+    as_own = others({busy});
+  }
+  count_as_own({});
+  ::kill(busy, SIGKILL);
+  ::waitpid(busy, nullptr, 0);
+  EXPECT_LT(as_own, as_other - 0.1);
 }
 
 TEST(OthersWantCores, WhereTheyUseMoreThanIsLeftToThem) {

@@ -79,6 +79,14 @@ TEST(MarkDisturbances, JudgesBySessionAndFlagsAPointMostOfWhoseRoundsWere) {
   EXPECT_THAT(document.benchmarks[1].validity.flags, IsEmpty());
 }
 
+TEST(FlagsOfRounds, OtherProcessesAreSaidWhereTheyTouchedMostRounds) {
+  MeasuredPoint point;
+  point.rounds = {{.throttled = {"cpu_contention"}}, {.throttled = {"cpu_quota"}}};
+  EXPECT_THAT(flags_of_rounds(point, {session()}), IsEmpty());
+  point.rounds.push_back({.throttled = {"cpu_quota", "cpu_contention"}});
+  EXPECT_THAT(flags_of_rounds(point, {session()}), ElementsAre("throttled:cpu_contention"));
+}
+
 TEST(FlagsOfRounds, NameSessionsThatDiffer) {
   MeasuredPoint point;
   point.rounds = {{.samples = 1, .session = 0}, {.samples = 1, .session = 1}};
