@@ -169,7 +169,7 @@ TEST(Ab, WrongUsageIsOneSentence) {
 TEST(Ab, CtrlCKeepsWhatWasRun) {
   const TemporaryFolder folder;
   made_pairs(folder.path() / "files", 20, 1);
-  const std::string waits = std::string(kScript) + "[ $(basename \"$2\") != new-02 ] || sleep 1000\n";
+  const std::string waits = std::string(kScript) + "[ $(basename \"$2\") != new-02 ] || exec sleep 1000\n";
   const std::string program = made_script(folder, "program", waits);
   const std::string files = "FILES=" + (folder.path() / "files").string();
   Process process({"ab", "--base-env", files, "--new-env", files, "--out", folder.path() / "runs", program,
