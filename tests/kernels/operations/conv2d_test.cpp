@@ -14,7 +14,6 @@ namespace {
 using testing::conv2d_shapes;
 using testing::Conv2dShape;
 using testing::Sum;
-using Direction = Conv2d::Direction;
 
 using LayoutPair = std::pair<Layout, Layout>;
 
@@ -32,7 +31,7 @@ std::string trace(const Conv2d& spec) {
 
 class Conv2dShapes : public ::testing::TestWithParam<std::tuple<Conv2dShape, Dtype>> {
  protected:
-  void check(Direction direction, bool bias, bool training = false) {
+  void check(Conv2d::Direction direction, bool bias, bool training = false) {
     const Dtype dtype = std::get<1>(GetParam());
     BENCH_SKIP_UNSUPPORTED(dtype);
     Conv2d spec = std::get<0>(GetParam()).spec;
@@ -50,27 +49,27 @@ class Conv2dShapes : public ::testing::TestWithParam<std::tuple<Conv2dShape, Dty
 };
 
 TEST_P(Conv2dShapes, Forward) {
-  check(Direction::forward, true);
+  check(Conv2d::Direction::forward, true);
 }
 TEST_P(Conv2dShapes, ForwardWithoutBias) {
-  check(Direction::forward, false);
+  check(Conv2d::Direction::forward, false);
 }
 TEST_P(Conv2dShapes, BackwardData) {
-  check(Direction::backward_data, false);
+  check(Conv2d::Direction::backward_data, false);
 }
 TEST_P(Conv2dShapes, BackwardWeights) {
-  check(Direction::backward_weights, false);
+  check(Conv2d::Direction::backward_weights, false);
 }
 TEST_P(Conv2dShapes, BackwardWeightsAndBias) {
-  check(Direction::backward_weights, true);
+  check(Conv2d::Direction::backward_weights, true);
 }
 
 // An optimizer goes through weights and gradients side by side: byte for byte they mean the same.
 TEST_P(Conv2dShapes, TrainingPacksWeightsAlikeInAllDirections) {
   BENCH_SKIP_UNSUPPORTED(std::get<1>(GetParam()));
-  check(Direction::forward, true, true);
-  check(Direction::backward_data, false, true);
-  check(Direction::backward_weights, true, true);
+  check(Conv2d::Direction::forward, true, true);
+  check(Conv2d::Direction::backward_data, false, true);
+  check(Conv2d::Direction::backward_weights, true, true);
 
   Conv2d spec = std::get<0>(GetParam()).spec;
   spec.dtype = std::get<1>(GetParam());
@@ -81,9 +80,9 @@ TEST_P(Conv2dShapes, TrainingPacksWeightsAlikeInAllDirections) {
     std::vector<float> plain(static_cast<std::size_t>(spec.weight_count()));
     fill_random(plain, 1, 2);
     std::vector<std::byte> first;
-    for (const auto& [direction, slot] : {std::pair{Direction::forward, Slot::weights},
-                                          {Direction::backward_data, Slot::weights},
-                                          {Direction::backward_weights, Slot::diff_weights}}) {
+    for (const auto& [direction, slot] : {std::pair{Conv2d::Direction::forward, Slot::weights},
+                                          {Conv2d::Direction::backward_data, Slot::weights},
+                                          {Conv2d::Direction::backward_weights, Slot::diff_weights}}) {
       spec.direction = direction;
       const auto operation = make_operation(spec, testing::cpu());
       operation->prepare();

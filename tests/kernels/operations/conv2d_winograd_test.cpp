@@ -112,8 +112,8 @@ TEST(Conv2dWinograd, CountsItsOwnMultiplications) {
   }
 }
 
-constexpr std::array kDirections{Conv2d::Direction::forward, Conv2d::Direction::backward_data,
-                                 Conv2d::Direction::backward_weights};
+constexpr std::array kWinogradDirections{Conv2d::Direction::forward, Conv2d::Direction::backward_data,
+                                         Conv2d::Direction::backward_weights};
 
 // Four maps of 12×12 are work enough to pay for the transform of the kernels.
 Conv2d training_spec(Conv2d::Direction direction) {
@@ -129,7 +129,7 @@ Conv2d training_spec(Conv2d::Direction direction) {
 
 TEST(Conv2dWinograd, TrainsLikeTheReference) {
   int taken = 0;
-  for (const Conv2d::Direction direction : kDirections) {
+  for (const Conv2d::Direction direction : kWinogradDirections) {
     for (const bool bias : {false, true}) {
       Conv2d spec = training_spec(direction);
       spec.bias = bias && direction != Conv2d::Direction::backward_data;
@@ -146,7 +146,7 @@ TEST(Conv2dWinograd, TrainsLikeTheReference) {
 
 // The transform of 512·512 kernels costs more than it saves on 7×7 maps of few images.
 TEST(Conv2dWinograd, TrainsDirectlyWithoutScratchOrWork) {
-  for (const Conv2d::Direction direction : kDirections) {
+  for (const Conv2d::Direction direction : kWinogradDirections) {
     SCOPED_TRACE(fmt::format("direction {}", static_cast<int>(direction)));
     Conv2d spec = training_spec(direction);
     spec.extra = {};

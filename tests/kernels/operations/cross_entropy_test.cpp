@@ -16,10 +16,10 @@ using ::testing::Each;
 using ::testing::FloatNear;
 using testing::Values;
 
-enum class Gradient { apart, in_place };  // in_place: diff_src is the same memory as src
+enum class GradientPlace { apart, in_place };  // in_place: diff_src is the same memory as src
 
 Values run(const CrossEntropy& spec, std::string_view implementation, const std::vector<float>& logits,
-           const std::vector<std::int32_t>& labels, Gradient gradient = Gradient::apart) {
+           const std::vector<std::int32_t>& labels, GradientPlace gradient = GradientPlace::apart) {
   const auto operation = make_operation(spec, testing::cpu(), implementation);
   operation->prepare();
   std::map<Slot, Buffer> buffers;
@@ -29,7 +29,7 @@ Values run(const CrossEntropy& spec, std::string_view implementation, const std:
     pointers[slot.slot] = buffers[slot.slot].data();
     testing::cpu().fill(pointers[slot.slot], std::byte{0xff}, slot.bytes);
   }
-  if (gradient == Gradient::in_place) {
+  if (gradient == GradientPlace::in_place) {
     pointers[Slot::diff_src] = pointers[Slot::src];
   }
   EXPECT_EQ(operation->find(Slot::labels)->bytes, 4 * spec.rows);
@@ -62,7 +62,7 @@ std::vector<std::int32_t> spread_labels(const CrossEntropy& spec) {
 void expect_like_reference(const CrossEntropy& spec, const std::vector<float>& logits,
                            const std::vector<std::int32_t>& labels) {
   const Values expected = run(spec, "reference", logits, labels);
-  for (const Gradient gradient : {Gradient::apart, Gradient::in_place}) {
+  for (const GradientPlace gradient : {GradientPlace::apart, GradientPlace::in_place}) {
     const Values answer = run(spec, "openmp", logits, labels, gradient);
     EXPECT_LE(relative_error(answer.at(Slot::loss), expected.at(Slot::loss)), 1e-6);
     for (std::int64_t row = 0; row < spec.rows; ++row) {

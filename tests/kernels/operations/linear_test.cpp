@@ -14,9 +14,9 @@ namespace {
 
 using ::testing::ElementsAre;
 using testing::Values;
-using Direction = Linear::Direction;
 
-constexpr std::array kDirections{Direction::forward, Direction::backward_data, Direction::backward_weights};
+constexpr std::array kLinearDirections{Linear::Direction::forward, Linear::Direction::backward_data,
+                                       Linear::Direction::backward_weights};
 
 Values reference(const Linear& spec, const Values& inputs) {
   return testing::run_operation(*make_operation(spec, testing::cpu(), "reference"), inputs);
@@ -30,7 +30,7 @@ INSTANTIATE_TEST_SUITE_P(All, LinearLayer, ::testing::Values(Dtype::fp32, Dtype:
 TEST_P(LinearLayer, IsLikeItsReferenceInEveryDirection) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const auto& [rows, inner, columns] : testing::kProductShapes) {
-    for (const Direction direction : kDirections) {
+    for (const Linear::Direction direction : kLinearDirections) {
       for (const bool bias : {false, true}) {
         SCOPED_TRACE(fmt::format("{}x{} to {} direction {} bias {}", rows, inner, columns,
                                  static_cast<int>(direction), bias));
@@ -48,14 +48,14 @@ TEST_P(LinearLayer, IsLikeItsReferenceInEveryDirection) {
 
 TEST_P(LinearLayer, StoresWeightsPlainInTheDtypeInEveryDirection) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const Direction direction : kDirections) {
+  for (const Linear::Direction direction : kLinearDirections) {
     const Linear spec{.rows = 4, .inner = 37, .columns = 19, .direction = direction, .dtype = GetParam()};
     const auto operation = make_operation(spec, testing::cpu(), "onednn");
     operation->prepare();
-    const Slot slot = direction == Direction::backward_weights ? Slot::diff_weights : Slot::weights;
+    const Slot slot = direction == Linear::Direction::backward_weights ? Slot::diff_weights : Slot::weights;
     const SlotInfo* const info = operation->find(slot);
     ASSERT_NE(info, nullptr);
-    EXPECT_EQ(info->role, direction == Direction::backward_weights ? Role::output : Role::parameter);
+    EXPECT_EQ(info->role, direction == Linear::Direction::backward_weights ? Role::output : Role::parameter);
     EXPECT_EQ(info->plain_count, 37 * 19);
     ASSERT_EQ(info->bytes, 37 * 19 * bytes_of(GetParam()));
 
@@ -79,7 +79,7 @@ TEST_P(LinearLayer, TakesWeightGradientsWithoutACopyOfTheWeights) {
   const Linear spec{.rows = 4,
                     .inner = 2048,
                     .columns = 1000,
-                    .direction = Direction::backward_weights,
+                    .direction = Linear::Direction::backward_weights,
                     .dtype = GetParam()};
   const auto operation = make_operation(spec, testing::cpu(), "onednn");
   const SlotInfo* const workspace = operation->find(Slot::workspace);
@@ -93,9 +93,9 @@ TEST(LinearReference, ByHand) {
                       {Slot::bias, {10, 20}},
                       {Slot::diff_dst, {1, 2, -1, 3}}};
   EXPECT_THAT(reference(spec, inputs).at(Slot::dst), ElementsAre(8, 25.5, 8, 36));
-  spec.direction = Direction::backward_data;
+  spec.direction = Linear::Direction::backward_data;
   EXPECT_THAT(reference(spec, inputs).at(Slot::diff_src), ElementsAre(5, 2, 0, 5, 3, 2.5));
-  spec.direction = Direction::backward_weights;
+  spec.direction = Linear::Direction::backward_weights;
   const Values gradients = reference(spec, inputs);
   EXPECT_THAT(gradients.at(Slot::diff_weights), ElementsAre(-3, -3, -3, 14, 19, 24));
   EXPECT_THAT(gradients.at(Slot::diff_bias), ElementsAre(0, 5));
@@ -106,11 +106,11 @@ TEST(LinearReference, ByHand) {
 class LinearGradient : public ::testing::Test {
  protected:
   LinearGradient() {
-    for (const Direction direction : kDirections) {
+    for (const Linear::Direction direction : kLinearDirections) {
       spec_.direction = direction;
       inputs_.merge(testing::inputs_for(*make_operation(spec_, testing::cpu(), "reference"), Dtype::fp32));
     }
-    spec_.direction = Direction::forward;
+    spec_.direction = Linear::Direction::forward;
   }
 
   double objective(const Values& inputs) const {
@@ -134,7 +134,7 @@ class LinearGradient : public ::testing::Test {
     return result;
   }
 
-  Values backward(Direction direction) const {
+  Values backward(Linear::Direction direction) const {
     Linear spec = spec_;
     spec.direction = direction;
     return reference(spec, inputs_);
@@ -145,12 +145,12 @@ class LinearGradient : public ::testing::Test {
 };
 
 TEST_F(LinearGradient, OfSrc) {
-  const Values out = backward(Direction::backward_data);
+  const Values out = backward(Linear::Direction::backward_data);
   EXPECT_LT(relative_error(out.at(Slot::diff_src), differences(Slot::src)), 1e-5);
 }
 
 TEST_F(LinearGradient, OfWeightsAndBias) {
-  const Values out = backward(Direction::backward_weights);
+  const Values out = backward(Linear::Direction::backward_weights);
   EXPECT_LT(relative_error(out.at(Slot::diff_weights), differences(Slot::weights)), 1e-5);
   EXPECT_LT(relative_error(out.at(Slot::diff_bias), differences(Slot::bias)), 1e-5);
 }

@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::Each;
 
-constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kOverflow = std::numeric_limits<float>::infinity();
 constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
 // An operation with memory for its slots, the loss scale's among them.
@@ -60,10 +60,10 @@ TEST(FindOverflowReference, NotesWhatIsNotFiniteAndForgetsNothing) {
       return find.scale().overflow;
     };
     EXPECT_EQ(found({0, -65504, 65504}), 0) << name_of(dtype);
-    EXPECT_EQ(found({0, kInfinity, 1}), 1);
+    EXPECT_EQ(found({0, kOverflow, 1}), 1);
     EXPECT_EQ(found({0, 0, 0}), 1);  // another group's gradients may be finite
     find.scale().overflow = 0;
-    EXPECT_EQ(found({0, 0, -kInfinity}), 1);
+    EXPECT_EQ(found({0, 0, -kOverflow}), 1);
     find.scale().overflow = 0;
     EXPECT_EQ(found({kNaN, 0, 0}), 1);
   }

@@ -13,9 +13,8 @@ namespace bench::kernels {
 namespace {
 
 using testing::Values;
-using Kind = Optimizer::Kind;
 
-constexpr std::array kKinds{Kind::sgd, Kind::momentum, Kind::adam};
+constexpr std::array kOptimizers{Optimizer::Kind::sgd, Optimizer::Kind::momentum, Optimizer::Kind::adam};
 constexpr std::array kImplementations{"reference", "openmp"};
 
 // The operation with its memory, which the steps change in place.
@@ -88,7 +87,7 @@ INSTANTIATE_TEST_SUITE_P(All, OptimizerStep, ::testing::Values(Dtype::fp32, Dtyp
 // 40001: several threads' worth, and not a multiple of any vector.
 TEST_P(OptimizerStep, IsLikeItsReference) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const Kind kind : kKinds) {
+  for (const Optimizer::Kind kind : kOptimizers) {
     for (const std::int64_t count : {1, 3, 64, 1001, 40001}) {
       SCOPED_TRACE(fmt::format("kind {} count {}", static_cast<int>(kind), count));
       const Optimizer spec{.kind = kind, .count = count, .dtype = GetParam()};
@@ -111,7 +110,7 @@ TEST_P(OptimizerStep, IsLikeItsReference) {
           EXPECT_LE(relative_error(answer[slot], values), rounded ? 1e-3 : 1e-6);
         }
       }
-      if (kind == Kind::adam) {
+      if (kind == Optimizer::Kind::adam) {
         EXPECT_EQ(reference.steps(), 5);
         EXPECT_EQ(openmp.steps(), 5);
       }
@@ -122,7 +121,7 @@ TEST_P(OptimizerStep, IsLikeItsReference) {
 TEST_P(OptimizerStep, HasTheSlotsItsHeaderNames) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const std::string_view implementation : kImplementations) {
-    for (const Kind kind : kKinds) {
+    for (const Optimizer::Kind kind : kOptimizers) {
       const Optimizer spec{.kind = kind, .count = 7, .dtype = GetParam()};
       const auto operation = make_operation(spec, testing::cpu(), implementation);
       const auto expect = [&](Slot slot, bool present, Role role, std::int64_t bytes, std::int64_t plain) {
@@ -138,9 +137,9 @@ TEST_P(OptimizerStep, HasTheSlotsItsHeaderNames) {
       expect(Slot::diff_weights, true, Role::input, 7 * bytes_of(GetParam()), 7);
       expect(Slot::weights, true, Role::state, 7 * bytes_of(GetParam()), 7);
       expect(Slot::master, spec.has_master(), Role::state, 28, 7);
-      expect(Slot::state1, kind != Kind::sgd, Role::state, 28, 7);
-      expect(Slot::state2, kind == Kind::adam, Role::state, 28, 7);
-      expect(Slot::steps, kind == Kind::adam, Role::state, 8, 0);
+      expect(Slot::state1, kind != Optimizer::Kind::sgd, Role::state, 28, 7);
+      expect(Slot::state2, kind == Optimizer::Kind::adam, Role::state, 28, 7);
+      expect(Slot::steps, kind == Optimizer::Kind::adam, Role::state, 8, 0);
     }
   }
 }
@@ -148,7 +147,7 @@ TEST_P(OptimizerStep, HasTheSlotsItsHeaderNames) {
 TEST_P(OptimizerStep, LeavesWeightsWithoutGradientAlone) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const std::string_view implementation : kImplementations) {
-    for (const Kind kind : kKinds) {
+    for (const Optimizer::Kind kind : kOptimizers) {
       const std::vector<float> weights(9, 0.5F);
       Stepper stepper({.kind = kind, .count = 9, .dtype = GetParam()}, implementation, weights);
       stepper.step(std::vector<float>(9, 0.0F));
@@ -184,8 +183,8 @@ TEST(Sgd, ByHand) {
 TEST(Momentum, ByHandForThreeSteps) {
   for (const std::string_view implementation : kImplementations) {
     SCOPED_TRACE(implementation);
-    Stepper stepper({.kind = Kind::momentum, .count = 1, .rate = 0.125F, .momentum = 0.5F}, implementation,
-                    {1});
+    Stepper stepper({.kind = Optimizer::Kind::momentum, .count = 1, .rate = 0.125F, .momentum = 0.5F},
+                    implementation, {1});
     // velocity: 2, 0.5·2 + 4 = 5, 0.5·5 − 1 = 1.5; all exact in fp32.
     const std::array gradients{2.0F, 4.0F, -1.0F};
     const std::array velocities{2.0F, 5.0F, 1.5F};
@@ -201,8 +200,12 @@ TEST(Momentum, ByHandForThreeSteps) {
 TEST(Adam, ByHandForThreeSteps) {
   for (const std::string_view implementation : kImplementations) {
     SCOPED_TRACE(implementation);
-    const Optimizer spec{
-        .kind = Kind::adam, .count = 1, .rate = 0.5F, .beta1 = 0.5F, .beta2 = 0.75F, .epsilon = 0.0F};
+    const Optimizer spec{.kind = Optimizer::Kind::adam,
+                         .count = 1,
+                         .rate = 0.5F,
+                         .beta1 = 0.5F,
+                         .beta2 = 0.75F,
+                         .epsilon = 0.0F};
     Stepper stepper(spec, implementation, {1});
     // g = 2:  m = 1, v = 1; corrected 1 / 0.5 = 2 and 1 / 0.25 = 4: the step is 0.5 · 2 / 2 = 0.5
     stepper.step({2});
@@ -229,7 +232,7 @@ TEST(Adam, ByHandForThreeSteps) {
 TEST(Adam, CountsAStepOnceForAllSlices) {
   for (const std::string_view implementation : kImplementations) {
     SCOPED_TRACE(implementation);
-    const Optimizer spec{.kind = Kind::adam, .count = 1, .rate = 0.5F, .counts = false};
+    const Optimizer spec{.kind = Optimizer::Kind::adam, .count = 1, .rate = 0.5F, .counts = false};
     Stepper later(spec, implementation, {1});
     const std::int64_t steps = 3;
     testing::cpu().upload(later.address(Slot::steps), &steps, sizeof steps);
@@ -244,7 +247,8 @@ TEST(Adam, CountsAStepOnceForAllSlices) {
 // The corrected first step is g / (|g| + epsilon).
 TEST(Adam, AddsEpsilonOutsideTheRoot) {
   for (const std::string_view implementation : kImplementations) {
-    Stepper stepper({.kind = Kind::adam, .count = 1, .rate = 1.0F, .epsilon = 1.0F}, implementation, {0});
+    Stepper stepper({.kind = Optimizer::Kind::adam, .count = 1, .rate = 1.0F, .epsilon = 1.0F},
+                    implementation, {0});
     stepper.step({1.0F});
     EXPECT_FLOAT_EQ(stepper.values(Slot::weights)[0], -0.5F);
   }

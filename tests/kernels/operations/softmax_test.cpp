@@ -13,7 +13,7 @@ namespace {
 using testing::tolerance_of;
 using testing::Values;
 
-std::vector<TensorDesc> tensors(Dtype dtype) {
+std::vector<TensorDesc> softmax_tensors(Dtype dtype) {
   std::vector<TensorDesc> all = testing::tensors_of_every_layout(dtype);
   for (const Layout layout : {Layout::nchw, Layout::nhwc, Layout::nchw16c}) {
     for (const std::int64_t channels : {1, 10, 1000}) {
@@ -38,7 +38,7 @@ INSTANTIATE_TEST_SUITE_P(All, Softmaxes, ::testing::Values(Dtype::fp32, Dtype::b
 
 TEST_P(Softmaxes, BothPassesAreLikeTheReference) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const TensorDesc& tensor : tensors(GetParam())) {
+  for (const TensorDesc& tensor : softmax_tensors(GetParam())) {
     for (const bool log : {false, true}) {
       SCOPED_TRACE(testing::trace(tensor));
       SCOPED_TRACE(log ? "log" : "");

@@ -8,8 +8,6 @@
 namespace bench::kernels {
 namespace {
 
-using Kind = Stream::Kind;
-
 template <class Spec>
 void expect_cpu_like_reference(const Spec& spec, double tolerance) {
   const auto reference = make_operation(spec, testing::cpu(), "reference");
@@ -21,7 +19,7 @@ void expect_cpu_like_reference(const Spec& spec, double tolerance) {
   EXPECT_EQ(cpu->flops(), reference->flops());
 }
 
-class StreamKinds : public ::testing::TestWithParam<Kind> {};
+class StreamKinds : public ::testing::TestWithParam<Stream::Kind> {};
 
 TEST_P(StreamKinds, AreLikeTheReferenceAtOddSizes) {
   for (const std::int64_t rows : {1, 3}) {
@@ -33,11 +31,12 @@ TEST_P(StreamKinds, AreLikeTheReferenceAtOddSizes) {
 }
 
 INSTANTIATE_TEST_SUITE_P(All, StreamKinds,
-                         ::testing::Values(Kind::copy, Kind::scale, Kind::add, Kind::triad, Kind::read));
+                         ::testing::Values(Stream::Kind::copy, Stream::Kind::scale, Stream::Kind::add,
+                                           Stream::Kind::triad, Stream::Kind::read));
 
 // By hand: 2 and 3 in, kScalar = 3/4.
 TEST(Stream, DoesWhatItsNameSays) {
-  const auto result = [](Kind kind) {
+  const auto result = [](Stream::Kind kind) {
     const Stream spec{.kind = kind, .rows = 1, .count = 1};
     const auto operation = make_operation(spec, testing::cpu());
     testing::Values inputs{{Slot::src, {2}}};
@@ -46,16 +45,16 @@ TEST(Stream, DoesWhatItsNameSays) {
     }
     return testing::run_operation(*operation, inputs).at(Slot::dst).front();
   };
-  EXPECT_EQ(result(Kind::copy), 2);
-  EXPECT_EQ(result(Kind::scale), 1.5F);
-  EXPECT_EQ(result(Kind::add), 5);
-  EXPECT_EQ(result(Kind::triad), 4.25F);
-  EXPECT_EQ(result(Kind::read), 4);
+  EXPECT_EQ(result(Stream::Kind::copy), 2);
+  EXPECT_EQ(result(Stream::Kind::scale), 1.5F);
+  EXPECT_EQ(result(Stream::Kind::add), 5);
+  EXPECT_EQ(result(Stream::Kind::triad), 4.25F);
+  EXPECT_EQ(result(Stream::Kind::read), 4);
 }
 
 // STREAM's own counts: bytes moved are those of the slots, two or three arrays.
 TEST(Stream, CountsBytesAndOperations) {
-  const auto bytes = [](Kind kind) {
+  const auto bytes = [](Stream::Kind kind) {
     const auto operation = make_operation(Stream{.kind = kind, .rows = 2, .count = 100}, testing::cpu());
     std::int64_t sum = 0;
     for (const SlotInfo& slot : operation->slots()) {
@@ -63,12 +62,12 @@ TEST(Stream, CountsBytesAndOperations) {
     }
     return sum;
   };
-  EXPECT_EQ(bytes(Kind::copy), 2 * 2 * 400);
-  EXPECT_EQ(bytes(Kind::triad), 3 * 2 * 400);
-  EXPECT_EQ(bytes(Kind::read), 2 * 400 + 2 * 4);
-  EXPECT_EQ((Stream{.kind = Kind::copy, .rows = 2, .count = 100}).flops(), 0);
-  EXPECT_EQ((Stream{.kind = Kind::scale, .rows = 2, .count = 100}).flops(), 200);
-  EXPECT_EQ((Stream{.kind = Kind::triad, .rows = 2, .count = 100}).flops(), 400);
+  EXPECT_EQ(bytes(Stream::Kind::copy), 2 * 2 * 400);
+  EXPECT_EQ(bytes(Stream::Kind::triad), 3 * 2 * 400);
+  EXPECT_EQ(bytes(Stream::Kind::read), 2 * 400 + 2 * 4);
+  EXPECT_EQ((Stream{.kind = Stream::Kind::copy, .rows = 2, .count = 100}).flops(), 0);
+  EXPECT_EQ((Stream{.kind = Stream::Kind::scale, .rows = 2, .count = 100}).flops(), 200);
+  EXPECT_EQ((Stream{.kind = Stream::Kind::triad, .rows = 2, .count = 100}).flops(), 400);
 }
 
 TEST(Fma, IsLikeTheReferenceAtOddSizes) {

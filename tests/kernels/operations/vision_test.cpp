@@ -22,7 +22,7 @@ using testing::tolerance_of;
 using testing::trace;
 using testing::Values;
 
-constexpr std::array kLayouts{Layout::nchw, Layout::nhwc, Layout::nchw16c};
+constexpr std::array kVisionLayouts{Layout::nchw, Layout::nhwc, Layout::nchw16c};
 
 Values inputs_of(const Operation& operation, Dtype dtype) {
   return testing::inputs_for(operation, dtype);
@@ -103,7 +103,7 @@ std::vector<Concat> concats(Layout layout, Dtype dtype) {
 
 TEST_P(VisionOperations, ConcatLikeTheReference) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const Layout layout : kLayouts) {
+  for (const Layout layout : kVisionLayouts) {
     for (const Concat& spec : concats(layout, GetParam())) {
       SCOPED_TRACE(fmt::format("{} inputs, {}", spec.inputs.size(), trace(spec.dst())));
       expect_like_reference(spec, GetParam(), 0.0);
@@ -159,7 +159,7 @@ std::vector<Rows> rows(Layout layout, Dtype dtype) {
 
 TEST_P(VisionOperations, RowsLikeTheReference) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const Layout layout : kLayouts) {
+  for (const Layout layout : kVisionLayouts) {
     for (const Rows& spec : rows(layout, GetParam())) {
       SCOPED_TRACE(fmt::format("{} maps, {}", spec.maps.size(), trace(spec.maps[0])));
       expect_like_reference(spec, GetParam(), 0.0);
@@ -234,14 +234,15 @@ TEST(Upsample, RefusalsSayWhy) {
 
 // ---- transposed convolution
 
-using Direction = ConvTranspose::Direction;
-constexpr std::array kDirections{Direction::forward, Direction::backward_data, Direction::backward_weights};
+constexpr std::array kTransposeDirections{ConvTranspose::Direction::forward,
+                                          ConvTranspose::Direction::backward_data,
+                                          ConvTranspose::Direction::backward_weights};
 
 TEST_P(VisionOperations, ConvTransposeLikeTheReference) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const Layout layout : kLayouts) {
+  for (const Layout layout : kVisionLayouts) {
     for (const testing::ConvTransposeShape& s : testing::kConvTransposeShapes) {
-      for (const Direction direction : kDirections) {
+      for (const ConvTranspose::Direction direction : kTransposeDirections) {
         for (const bool bias : {true, false}) {
           const ConvTranspose spec = testing::conv_transpose_of(s, layout, GetParam(), direction, bias);
           SCOPED_TRACE(testing::described(spec));
@@ -300,10 +301,10 @@ TEST(ConvTranspose, ReferenceGradientsAreTheDerivatives) {
                        .groups = 2,
                        .bias = true};
     ConvTranspose backward = spec;
-    backward.direction = Direction::backward_weights;
+    backward.direction = ConvTranspose::Direction::backward_weights;
     expect_derivative(spec, backward, Slot::weights, Slot::diff_weights);
     expect_derivative(spec, backward, Slot::bias, Slot::diff_bias);
-    backward.direction = Direction::backward_data;
+    backward.direction = ConvTranspose::Direction::backward_data;
     spec.bias = backward.bias = false;
     expect_derivative(spec, backward, Slot::src, Slot::diff_src);
   }
@@ -316,9 +317,9 @@ TEST(ConvTranspose, WeightsArePackedAlikeInAllDirections) {
     }
     ConvTranspose spec{.src = map_of(32, 6, 6, Layout::nchw16c, dtype), .out_channels = 20};
     const auto forward = make_operation(spec, testing::cpu());
-    spec.direction = Direction::backward_data;
+    spec.direction = ConvTranspose::Direction::backward_data;
     const auto data = make_operation(spec, testing::cpu());
-    spec.direction = Direction::backward_weights;
+    spec.direction = ConvTranspose::Direction::backward_weights;
     const auto weights = make_operation(spec, testing::cpu());
     std::vector<float> plain(static_cast<std::size_t>(spec.weight_count()));
     fill_random(plain, 1, 0);
@@ -343,7 +344,8 @@ TEST(ConvTranspose, RefusalsSayWhy) {
               HasSubstr("groups 2 does not divide 3 to 2 channels"));
   EXPECT_THAT(refusal(ConvTranspose{.src = map_of(1, 2, 2), .pad = 2}), HasSubstr("leaves nothing"));
   EXPECT_THAT(
-      refusal(ConvTranspose{.src = map_of(1, 2, 2), .direction = Direction::backward_data, .bias = true}),
+      refusal(ConvTranspose{
+          .src = map_of(1, 2, 2), .direction = ConvTranspose::Direction::backward_data, .bias = true}),
       HasSubstr("does not depend on a bias"));
 }
 

@@ -22,7 +22,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
-constexpr std::int64_t kMiB = std::int64_t{1} << 20;
+constexpr std::int64_t kMebi = std::int64_t{1} << 20;
 
 // The CPU's copies, of which one byte may go wrong, by a device with no other abilities.
 class HostDevice final : public Device, public CpuTransfers {
@@ -124,7 +124,7 @@ TEST(CopyWorkload, EveryKindArrives) {
               EXPECT_THROW(CopyWorkload(copy_spec(spec), device), Unsupported) << label;
               continue;
             }
-            if (refused_by(lock_limit(), 3 * kMiB * 2)) {
+            if (refused_by(lock_limit(), 3 * kMebi * 2)) {
               GTEST_SKIP() << "this process may not lock enough memory";
             }
             CopyWorkload workload(copy_spec(spec), device);
@@ -177,7 +177,7 @@ TEST(CopyWorkload, PlanAndTrackerAgree) {
 
 TEST(CopyWorkload, SizesBeyondMemoryAndCountingAreRefused) {
   HostDevice device;
-  device.memory().set_cap(kMiB);
+  device.memory().set_cap(kMebi);
   EXPECT_THROW(CopyWorkload(copy_spec(spec_of("h2d", {{"bytes", "1GiB"}})), device), OutOfMemory);
   EXPECT_EQ(device.memory().live().total(), 0);
   EXPECT_THROW(copy_plan(copy_spec(spec_of("h2d", {{"bytes", "1024GiB"}}, std::int64_t{1} << 40)), device),

@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr std::int64_t kColumns = 1000;
+constexpr std::int64_t kChannels = 1000;
 
 // dst = -src.
 struct Negated {
@@ -24,7 +24,7 @@ struct Negated {
   std::int64_t rows = 1;
   Dtype dtype = Dtype::fp32;
 
-  TensorDesc tensor() const { return {.n = rows, .c = kColumns, .dtype = dtype}; }
+  TensorDesc tensor() const { return {.n = rows, .c = kChannels, .dtype = dtype}; }
 };
 
 // What the card gets wrong, by the number of a value.
@@ -114,13 +114,13 @@ TEST_F(OperationWorkloadOnACard, CopiesOnlyTheRowsThatItCompares) {
     EXPECT_THAT(verification.detail, HasSubstr("3 of 101 rows of 1000 values"));
     // Three rows; what was found of the others goes there and back.
     EXPECT_EQ(runtime_.copied_bytes,
-              3 * kColumns * bytes_of(dtype) + 2 * static_cast<std::int64_t>(sizeof(LossScale)));
+              3 * kChannels * bytes_of(dtype) + 2 * static_cast<std::int64_t>(sizeof(LossScale)));
   }
 }
 
 TEST_F(OperationWorkloadOnACard, FindsAWrongRowByItsNumber) {
   for (const std::size_t row : {0U, 50U, 100U}) {
-    wrong_values = {{row * kColumns + 7, 3.0F}};
+    wrong_values = {{row * kChannels + 7, 3.0F}};
     const Verification verification = verify();
     EXPECT_FALSE(verification.passed);
     EXPECT_THAT(verification.detail, HasSubstr("row " + std::to_string(row) + " is off by"));
@@ -131,7 +131,7 @@ TEST_F(OperationWorkloadOnACard, FindsAWrongRowByItsNumber) {
 TEST_F(OperationWorkloadOnACard, FindsWhatIsNotFiniteInAnyRow) {
   for (const float value :
        {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
-    wrong_values = {{77 * kColumns + 5, value}};
+    wrong_values = {{77 * kChannels + 5, value}};
     const Verification verification = verify();
     EXPECT_FALSE(verification.passed);
     EXPECT_THAT(verification.detail, HasSubstr("row 77, value 5 is "));
@@ -147,10 +147,10 @@ TEST_F(OperationWorkloadOnACard, RefusesRowsOfAnotherLength) {
 
 // The answer is right: what was to look at it found no room.
 TEST_F(OperationWorkloadOnACard, CopiesTheWholeAnswerWhereTheCardIsFull) {
-  device_.memory().set_cap(2 * kRows * kColumns * bytes_of(Dtype::fp32));
+  device_.memory().set_cap(2 * kRows * kChannels * bytes_of(Dtype::fp32));
   const Verification verification = verify();
   EXPECT_TRUE(verification.passed) << verification.detail;
-  EXPECT_EQ(runtime_.copied_bytes, (3 + kRows) * kColumns * bytes_of(Dtype::fp32));
+  EXPECT_EQ(runtime_.copied_bytes, (3 + kRows) * kChannels * bytes_of(Dtype::fp32));
 }
 
 TEST_F(OperationWorkloadOnACard, GivesBackItsMemory) {

@@ -12,7 +12,7 @@ using ::testing::ElementsAre;
 
 enum class Colour { red, green, blue };
 
-const WholeOption kRows{"rows", 8, 1, std::int64_t{1} << 20, "rows of the table"};
+const WholeOption kRowsOption{"rows", 8, 1, std::int64_t{1} << 20, "rows of the table"};
 const BytesOption kSize{"size", "1MiB", std::int64_t{1} << 30, "of one copy"};
 const WordOption<Colour> kColour{
     .name = "colour",
@@ -38,7 +38,7 @@ std::string refusal(const Option& option, const std::string& value) {
 
 TEST(Options, DeclareTheirDefaultRangeAndWords) {
   const std::vector<CommandOption> all =
-      declare(kRows, kSize, kColour, yes_or_no("fast", "no", "in a hurry", "train"));
+      declare(kRowsOption, kSize, kColour, yes_or_no("fast", "no", "in a hurry", "train"));
   ASSERT_EQ(all.size(), 4U);
   EXPECT_EQ(all[0].default_value, "8");
   EXPECT_EQ(all[0].help, "rows of the table, 1 to 2^20");
@@ -52,14 +52,14 @@ TEST(Options, DeclareTheirDefaultRangeAndWords) {
 }
 
 TEST(Options, HaveTheirDefaultWhereNothingIsGiven) {
-  EXPECT_EQ(kRows.read({}), 8);
+  EXPECT_EQ(kRowsOption.read({}), 8);
   EXPECT_EQ(kSize.read({}), 1 << 20);
   EXPECT_EQ(kColour.read({}), Colour::green);
   EXPECT_FALSE(yes_or_no("fast", "no", "").read({}));
 }
 
 TEST(Options, ReadWhatIsGiven) {
-  EXPECT_EQ(kRows.read(with("rows", "1048576")), 1 << 20);
+  EXPECT_EQ(kRowsOption.read(with("rows", "1048576")), 1 << 20);
   EXPECT_EQ(kSize.read(with("size", "2KiB")), 2048);
   EXPECT_EQ(kColour.read(with("colour", "blue")), Colour::blue);
   EXPECT_TRUE(yes_or_no("fast", "no", "").read(with("fast", "yes")));
@@ -67,7 +67,7 @@ TEST(Options, ReadWhatIsGiven) {
 
 TEST(Options, RefuseByNameAndSayWhatIsAccepted) {
   for (const char* wrong : {"0", "1048577", "ten", "", "1.5", " 1", "99999999999999999999"}) {
-    EXPECT_EQ(refusal(kRows, wrong),
+    EXPECT_EQ(refusal(kRowsOption, wrong),
               std::string("--rows: '") + wrong + "' was given; accepted: whole numbers from 1 to 1048576");
   }
   EXPECT_EQ(refusal(kSize, "2GiB"), "--size: '2GiB' was given; accepted: up to 1.00 GiB");

@@ -10,8 +10,6 @@
 namespace bench::kernels::cublaslt {
 namespace {
 
-using Direction = Linear::Direction;
-
 // Element (row, column) of op(matrix), as cuBLASLt reads it.
 double element(const ColumnMajor::Matrix& matrix, const std::vector<double>& memory, std::int64_t row,
                std::int64_t column, std::int64_t batch) {
@@ -64,12 +62,12 @@ const std::vector<double> src = numbers(kRows * kInner, 1);          // [rows][i
 const std::vector<double> weights = numbers(kColumns * kInner, -2);  // [columns][inner]
 const std::vector<double> diff_dst = numbers(kRows * kColumns, 3);   // [rows][columns]
 
-Linear linear(Direction direction) {
+Linear linear(Linear::Direction direction) {
   return {.rows = kRows, .inner = kInner, .columns = kColumns, .direction = direction};
 }
 
 TEST(CublasltProduct, ForwardMultipliesByTransposedWeights) {
-  const auto d = compute(product_of(linear(Direction::forward)), src, weights, kRows * kColumns);
+  const auto d = compute(product_of(linear(Linear::Direction::forward)), src, weights, kRows * kColumns);
   for (std::int64_t m = 0; m < kRows; ++m) {
     for (std::int64_t n = 0; n < kColumns; ++n) {
       double sum = 0;
@@ -82,7 +80,8 @@ TEST(CublasltProduct, ForwardMultipliesByTransposedWeights) {
 }
 
 TEST(CublasltProduct, BackwardDataMultipliesByWeights) {
-  const auto d = compute(product_of(linear(Direction::backward_data)), diff_dst, weights, kRows * kInner);
+  const auto d =
+      compute(product_of(linear(Linear::Direction::backward_data)), diff_dst, weights, kRows * kInner);
   for (std::int64_t m = 0; m < kRows; ++m) {
     for (std::int64_t k = 0; k < kInner; ++k) {
       double sum = 0;
@@ -95,7 +94,8 @@ TEST(CublasltProduct, BackwardDataMultipliesByWeights) {
 }
 
 TEST(CublasltProduct, BackwardWeightsSumsOverRows) {
-  const auto d = compute(product_of(linear(Direction::backward_weights)), diff_dst, src, kColumns * kInner);
+  const auto d =
+      compute(product_of(linear(Linear::Direction::backward_weights)), diff_dst, src, kColumns * kInner);
   for (std::int64_t n = 0; n < kColumns; ++n) {
     for (std::int64_t k = 0; k < kInner; ++k) {
       double sum = 0;
@@ -136,11 +136,11 @@ TEST(CublasltProduct, StepsFromOneProductToTheNext) {
 
 // cuBLASLt adds a bias to each row of its result: these are our columns.
 TEST(CublasltProduct, HasAResultRowForEachBias) {
-  Linear spec = linear(Direction::forward);
+  Linear spec = linear(Linear::Direction::forward);
   spec.bias = true;
   EXPECT_TRUE(product_of(spec).bias);
   EXPECT_EQ(column_major(product_of(spec)).result.rows, kColumns);
-  spec.direction = Direction::backward_weights;  // a gradient, which is no part of the product
+  spec.direction = Linear::Direction::backward_weights;  // a gradient, which is no part of the product
   EXPECT_FALSE(product_of(spec).bias);
 }
 
