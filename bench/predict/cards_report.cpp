@@ -95,8 +95,8 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
                 "the framework.",
                 format_bytes(replay.bytes), format_duration(replay.all_reduce_ns),
                 prediction.overlap ? " and hides behind the backward pass" : ", less than 1 % of a step")
-          : fmt::format("A step waits {} of {} for gradients{}.", format_duration(replay.exposed_ns),
-                        format_duration(best.step_ns),
+          : fmt::format("A step waits {}{} for gradients{}.", format_duration(replay.exposed_ns),
+                        best.at_least ? "" : " of " + format_duration(best.step_ns),
                         prediction.overlap ? "; a larger batch or accumulation hides more of them"
                                            : ": on the CPU nothing of it hides behind the backward pass"));
   lines.push_back(fmt::format(
