@@ -26,6 +26,10 @@ std::string name_of(Bottleneck bottleneck) {
       return "host memory";
     case Bottleneck::swap:
       return "swap";
+    case Bottleneck::host:
+      return "host";
+    case Bottleneck::stages:
+      return "stages";
   }
   return "undecided";
 }

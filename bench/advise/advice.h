@@ -1,5 +1,5 @@
 // What a training step's time goes to, what limits it, and which changes of the settings pay: the answer of
-// `bench advise`, from results (measured_advice.h) or from readings (observed_advice.h).
+// `bench advise`, from results (measured_advice.h, cards_advice.h) or from readings (observed_advice.h).
 #pragma once
 
 #include <cstdint>
@@ -39,6 +39,8 @@ enum class Bottleneck {
   storage,     // reading samples
   host_memory,
   swap,
+  host,    // cores or memory bandwidth that ranks share
+  stages,  // layers over ranks, which wait for each other's
 };
 std::string name_of(Bottleneck bottleneck);
 
@@ -57,6 +59,9 @@ struct Change {
   std::optional<Interval> step90_ns{};
   double speedup = 1;  // time a sample now over time a sample then
   std::optional<Interval> speedup90{};
+  // Nobody measured all that the change costs: step_ns is the least that a step takes, speedup the most that
+  // the change brings, and neither has an interval.
+  bool at_most = false;
   std::vector<std::string> costs;     // a sentence each: memory, accuracy, effective batch
   std::vector<std::string> evidence;  // names of points, files, or readings
 };
@@ -70,7 +75,7 @@ struct AdviceTable {
 
 struct Advice {
   std::string subject;  // "resnet50, training in fp32 at batch 16 on AMD EPYC"
-  std::string basis;    // one line: "measured here", "by arithmetic on the readings of case-a.json"
+  std::string basis;    // one line: "measured here", "arithmetic on the readings of case-a.json"
   TrainingSettings current;
   Bottleneck bottleneck = Bottleneck::undecided;
   std::string reason;  // one sentence, with its numbers

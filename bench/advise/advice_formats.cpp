@@ -20,7 +20,7 @@ std::string times(double value) {
 }
 
 std::string gain_of(const Change& change) {
-  std::string text = times(change.speedup);
+  std::string text = (change.at_most ? "at most " : "") + times(change.speedup);
   if (change.speedup90) {
     text += fmt::format(" ({:.2f}–{:.2f}×)", change.speedup90->low, change.speedup90->high);
   }
@@ -31,7 +31,7 @@ std::string step_of(const Change& change) {
   if (change.step_ns <= 0) {
     return "step not known";
   }
-  std::string text = "step " + format_duration(change.step_ns);
+  std::string text = (change.at_most ? "step at least " : "step ") + format_duration(change.step_ns);
   if (change.step90_ns) {
     text += fmt::format(" ({}–{})", format_duration(change.step90_ns->low),
                         format_duration(change.step90_ns->high));
@@ -184,6 +184,9 @@ Json advice_json(const Advice& advice) {
                            {"speedup90", interval_json(change.speedup90)},
                            {"costs", change.costs},
                            {"evidence", change.evidence}});
+      if (change.at_most) {
+        json[key].back()["at_most"] = true;
+      }
     }
   };
   add("changes", advice.changes);

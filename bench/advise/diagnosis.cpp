@@ -177,7 +177,7 @@ class Diagnosis {
   std::optional<std::string> left_open_by_noise() const {
     for (const StepOption& one : tried_) {
       const Estimate gain = speedup(now_, one);
-      if (gain.value >= 1 + 2 * kCounts) {
+      if (gain.value >= 1 + 2 * kCounts && !one.step.is_bound) {
         return fmt::format("{} seems to be {:.2f} times as fast, but noise leaves it open ({:.2f} to {:.2f})",
                            changed_words(now_.settings, one.settings), gain.value, gain.low(), gain.high());
       }

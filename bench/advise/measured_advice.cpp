@@ -17,14 +17,11 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/saturation.h"
 #include "bench/measure/units.h"
-#include "bench/run/result_file.h"
 
 namespace bench {
 namespace {
 
-constexpr double kWorthIt = 1.03;   // times as fast: what a change has to bring
 constexpr double kNearBest = 0.98;  // of the best throughput: where fewer workers, or a smaller batch, do
-constexpr double kSurely = 1.005;   // at the interval's lower end, which is printed as 1.01 then
 constexpr double kKnee = 0.95;  // and fewer workers as measured where noise hides the rest: the sweep's knee
 
 class Adviser {
@@ -223,7 +220,12 @@ class Adviser {
 
   bool pays(const StepOption& then) const {
     const Estimate gain = speedup(now_, then);
-    return gain.value >= kWorthIt && gain.low() >= kSurely;
+    return !is_at_most(then) && is_worth(gain.value, gain.low());
+  }
+
+  // Nobody measured what so many more cards lose.
+  bool is_at_most(const StepOption& then) const {
+    return then.step.is_bound && then.settings.cards > now_.settings.cards;
   }
 
   Change change_to(const StepOption& then) const {
@@ -242,6 +244,13 @@ class Adviser {
     const Estimate gain = speedup(now_, then);
     change.speedup = gain.value;
     change.speedup90 = gain.ci95;
+    if (is_at_most(then)) {
+      change.at_most = true;
+      change.step_ns = change.step90_ns->low;
+      change.speedup = gain.high();
+      change.step90_ns.reset();
+      change.speedup90.reset();
+    }
     change.costs = costs_of(now_.settings, then.settings, bytes_of(now_), bytes_of(then), is_training());
     for (const char* const sweep : {"batch", "workers", "transfer"}) {
       const std::string& file = model_.file_of(sweep);
@@ -276,12 +285,13 @@ class Adviser {
       const Estimate gain = speedup(now_, one);
       table.table.rows.push_back(
           {what, format_duration(one.step.parts.step_ns), format_duration(one.sample_ns()),
-           one.settings == now_.settings
-               ? ""
-               : fmt::format("{:.2f} ({:.2f}–{:.2f})", gain.value, gain.low(), gain.high()),
            one.settings == now_.settings ? ""
-           : pays(one)                   ? "yes"
-                                         : "no"});
+           : is_at_most(one)             ? fmt::format("at most {:.2f}", gain.high())
+                             : fmt::format("{:.2f} ({:.2f}–{:.2f})", gain.value, gain.low(), gain.high()),
+           one.settings == now_.settings                           ? ""
+           : pays(one)                                             ? "yes"
+           : is_at_most(one) && is_worth(gain.high(), gain.high()) ? "not known"
+                                                                   : "no"});
     };
     row("as it is", now_);
     for (const StepOption& one : singles_) {
@@ -305,6 +315,15 @@ class Adviser {
           "A step of {} may take {} to {} (90 %): measure it again with a larger --time-budget.",
           format_duration(now_.step.parts.step_ns), format_duration(now_.step.parts.step_ns / factor),
           format_duration(now_.step.parts.step_ns * factor)));
+    }
+    const auto bound = std::ranges::find_if(singles_.rbegin(), singles_.rend(),
+                                            [&](const StepOption& one) { return is_at_most(one); });
+    if (bound != singles_.rend()) {
+      advice.missing.push_back(fmt::format(
+          "what {} cards lose in the hosts, the loaders and the framework, so that they are at most {:.2f} "
+          "times as fast: bench --sweep cards over two such hosts, then its file in place of the batch "
+          "result",
+          bound->settings.cards, speedup(now_, *bound).high()));
     }
     if (model_.device() == nullptr) {
       advice.missing.emplace_back("other batches and dtypes: bench --sweep batch --mode train");
@@ -378,64 +397,6 @@ Advice advice_from(const StepModel& model, TrainingSettings current, const std::
   Advice advice = Adviser(model, current, cards).advice();
   if (assumed) {
     advice.warnings.push_back(*assumed);
-  }
-  return advice;
-}
-
-namespace {
-
-// The first step that the batch and the memory sweep timed differently; empty where there is none.
-std::string times_that_differ(const std::vector<AdviceFile>& files) {
-  const auto file_of = [&](const char* sweep) {
-    return std::ranges::find_if(files,
-                                [&](const AdviceFile& file) { return file.document.sweep.name == sweep; });
-  };
-  const auto batches = file_of("batch");
-  const auto memory = file_of("memory");
-  if (batches == files.end() || memory == files.end()) {
-    return "";
-  }
-  constexpr double kDiffer = 1.5;  // times, beyond what two runs on one machine do
-  for (const MeasuredPoint& one : batches->document.benchmarks) {
-    for (const MeasuredPoint& other : memory->document.benchmarks) {
-      const auto [less, more] = std::minmax(one.stats.median_ns, other.stats.median_ns);
-      if (one.params == other.params && less > 0 && more > kDiffer * less) {
-        return fmt::format("{} takes {} by {} and {} by {}.", printable(one.name),
-                           format_duration(one.stats.median_ns), batches->path,
-                           format_duration(other.stats.median_ns), memory->path);
-      }
-    }
-  }
-  return "";
-}
-
-}  // namespace
-
-Advice advice_from_results(const std::vector<std::string>& paths, const TrainingSettings& current,
-                           const std::optional<SeveralCards>& several) {
-  std::vector<AdviceFile> files;
-  for (const std::string& path : paths) {
-    constexpr std::size_t kLongestPath = 4096;
-    files.push_back(
-        {.path = printable(path, kLongestPath), .json = read_json(path), .document = read_result(path)});
-  }
-  StepModel model(files);
-  if (several) {
-    model.join_cards(several->link, several->catalogue);
-  }
-  Advice advice = advice_from(model, current, several ? several->cards : std::vector<std::int64_t>());
-  if (const std::string differ = times_that_differ(files); !differ.empty()) {
-    advice.contradictions.push_back(differ);
-  }
-  for (const AdviceFile& file : files) {
-    const auto has_few = [](const MeasuredPoint& point) {
-      return std::ranges::count(point.validity.flags, "few_rounds") > 0;
-    };
-    if (const auto few = std::ranges::count_if(file.document.benchmarks, has_few); few > 0) {
-      advice.warnings.push_back(
-          fmt::format("{}: fewer than 3 rounds at {} of {} points; give a larger --time-budget.", file.path,
-                      few, file.document.benchmarks.size()));
-    }
   }
   return advice;
 }

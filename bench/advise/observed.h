@@ -76,6 +76,8 @@ struct Observed {
   std::vector<WorkersTried> workers_tried;
   std::optional<OtherRun> earlier_run, proposed;
   std::string stand_in;  // a network of this program in place of the user's
+  std::string
+      stand_in_run;  // a result of the cards sweep, of a network in its place; from the readings' folder
 
   // In all; absent where it is not given and does not follow.
   std::optional<std::int64_t> all_iterations() const {

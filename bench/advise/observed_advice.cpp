@@ -100,13 +100,36 @@ void fill_budget(const Observed& observed, Advice& advice) {
 
 }  // namespace
 
-Advice advice_from_readings(const Observed& observed, const std::optional<StandIn>& stand_in) {
+namespace {
+
+// What each part of the answer rests on.
+std::string basis_of(const Observed& observed, const std::optional<StandIn>& stand_in, bool replayed,
+                     const std::optional<StandInRun>& run) {
+  return fmt::format(
+      "arithmetic on the readings of {}{}{}", observed.source,
+      !stand_in || stand_in->plans.empty()
+          ? ""
+          : fmt::format("; memory{} of a stand-in, {}",
+                        replayed ? " by the plan and waiting for gradients by the replay" : " by the plan",
+                        stand_in->name),
+      run ? fmt::format("; layers over cards measured on a stand-in ({})", run->path)
+          : "; nothing was measured here");
+}
+
+void add_run(const StandInRun& run, Advice& advice) {
+  AdviceTable table{.question = "What did a stand-in show? Measured", .table = {}, .notes = run.findings};
+  table.notes.push_back(fmt::format("By {}: another network, on another machine.", run.path));
+  advice.tables.push_back(std::move(table));
+}
+
+}  // namespace
+
+Advice advice_from_readings(const Observed& observed, const std::optional<StandIn>& stand_in,
+                            const std::optional<StandInRun>& run) {
   Advice advice;
   advice.subject = !observed.subject.empty()  ? observed.subject
                    : observed.mode == "infer" ? "an inference run"
                                               : "a training run";
-  advice.basis =
-      fmt::format("by arithmetic on the readings of {}; nothing was measured here", observed.source);
   advice.current = observed.settings;
   fill_budget(observed, advice);
   check_elapsed(observed, advice);
@@ -125,9 +148,11 @@ Advice advice_from_readings(const Observed& observed, const std::optional<StandI
   advise_cards(observed, advice);
   advise_proposal(observed, advice);
   advise_split(observed, advice);
-  if (stand_in) {
-    advise_stand_in(observed, *stand_in, advice);
+  if (run) {
+    add_run(*run, advice);
   }
+  const bool replayed = stand_in && advise_stand_in(observed, *stand_in, advice);
+  advice.basis = basis_of(observed, stand_in, replayed, run);
   ask_for_times(observed, advice);
   std::ranges::stable_sort(advice.changes, std::ranges::greater{}, &Change::speedup);
   return advice;

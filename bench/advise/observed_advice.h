@@ -1,4 +1,5 @@
-// Advice by arithmetic on a person's readings: nothing is measured here, and what is missing is asked for.
+// Advice from a person's readings, by arithmetic, plans and replays: nothing is measured here, and what is
+// missing is asked for.
 #pragma once
 
 #include <cstdint>
@@ -29,7 +30,14 @@ struct StandIn {
   std::vector<Link> links{};     // between cards, to choose from
 };
 
+// What a result of the cards sweep says of a network that was run in place of the user's own.
+struct StandInRun {
+  std::string path;
+  std::vector<std::string> findings{};  // sentences
+};
+
 // Without a stand-in the tables that need a plan are left out.
-Advice advice_from_readings(const Observed& observed, const std::optional<StandIn>& stand_in);
+Advice advice_from_readings(const Observed& observed, const std::optional<StandIn>& stand_in,
+                            const std::optional<StandInRun>& run = std::nullopt);
 
 }  // namespace bench

@@ -32,6 +32,7 @@ void advise_training_time(const Observed& observed, Advice& advice);
 void advise_cards(const Observed& observed, Advice& advice);
 void advise_proposal(const Observed& observed, Advice& advice);
 void advise_split(const Observed& observed, Advice& advice);
-void advise_stand_in(const Observed& observed, const StandIn& stand_in, Advice& advice);
+// Whether gradients were replayed: several cards train, and their step is known.
+bool advise_stand_in(const Observed& observed, const StandIn& stand_in, Advice& advice);
 
 }  // namespace bench

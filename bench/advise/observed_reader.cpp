@@ -243,6 +243,7 @@ Observed parse_observed(std::string_view text, const std::string& source) {
     observed.mode = mode;
   }
   observed.stand_in = object.word("stand_in");
+  observed.stand_in_run = object.file("stand_in_run");
   read_settings(object, observed);
   read_times(object, observed);
   read_memory(object, observed);

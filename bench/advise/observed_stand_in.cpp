@@ -59,14 +59,14 @@ void advise_sharing(const Observed& observed, const StandIn& stand_in, const Sta
 }
 
 // The readings have no timeline: gradients are spread evenly over the last two thirds of the step.
-void advise_exchange(const Observed& observed, const StandIn& stand_in, const StandInPlan& plan,
+bool advise_exchange(const Observed& observed, const StandIn& stand_in, const StandInPlan& plan,
                      Advice& advice) {
   const auto accumulation = accumulation_s(observed);
   const bool more = observed.proposed && observed.proposed->cards;
   const std::int64_t cards = more ? *observed.proposed->cards : observed.settings.cards;
   const std::int64_t bytes = plan.memory.at_peak[MemoryCategory::gradients];
   if (!accumulation || cards < 2 || bytes == 0) {
-    return;
+    return false;
   }
   const double waiting = observed.data_s ? *observed.data_s / *observed.step_s : 0;
   const GradientTimeline timeline = even_timeline(1e9 * *accumulation * (1 - waiting),
@@ -90,13 +90,14 @@ void advise_exchange(const Observed& observed, const StandIn& stand_in, const St
                                             format_percent(step.exposed_ns / step.step_ns))});
   }
   advice.tables.push_back(std::move(table));
+  return true;
 }
 
 }  // namespace
 
-void advise_stand_in(const Observed& observed, const StandIn& stand_in, Advice& advice) {
+bool advise_stand_in(const Observed& observed, const StandIn& stand_in, Advice& advice) {
   if (stand_in.plans.empty()) {
-    return;
+    return false;
   }
   AdviceTable table{.question = fmt::format("Memory of {}, a stand-in for your network", stand_in.name),
                     .table = {},
@@ -116,12 +117,12 @@ void advise_stand_in(const Observed& observed, const StandIn& stand_in, Advice& 
   advice.tables.push_back(std::move(table));
   const StandInPlan* const plan = current_plan(observed, stand_in);
   if (plan == nullptr || observed.mode != "train") {
-    return;
+    return false;
   }
   if (observed.settings.cards > 1 && plan->memory.at_peak[MemoryCategory::optimizer] > 0) {
     advise_sharing(observed, stand_in, *plan, advice);
   }
-  advise_exchange(observed, stand_in, *plan, advice);
+  return advise_exchange(observed, stand_in, *plan, advice);
 }
 
 }  // namespace bench

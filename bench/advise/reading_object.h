@@ -173,6 +173,14 @@ class ReadingObject {
     }
     return found ? std::optional(found->json->get<bool>()) : std::nullopt;
   }
+  // As it is, to be opened.
+  std::string file(const std::string& key) {
+    const auto found = find(key);
+    if (found && !found->json->is_string()) {
+      refuse(found->path, *found->json, "the name of a file");
+    }
+    return found ? found->json->get<std::string>() : "";
+  }
   std::string word(const std::string& key, const std::vector<std::string>& accepted = {}) {
     const auto found = find(key);
     if (!found) {

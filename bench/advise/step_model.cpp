@@ -79,8 +79,9 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
   for (const AdviceFile& file : files) {
     const std::string& sweep = file.document.sweep.name;
     if (std::ranges::count(advising_sweeps(), sweep) == 0) {
-      throw UsageError(fmt::format("{}: a result of the sweep {} advises on nothing; accepted: {}", file.path,
-                                   quote(sweep), fmt::join(advising_sweeps(), ", ")));
+      throw UsageError(
+          fmt::format("{}: a result of the sweep {} advises on nothing; accepted: {}, or one of cards alone",
+                      file.path, quote(sweep), fmt::join(advising_sweeps(), ", ")));
     }
     if (const auto [at, is_new] = by_sweep.emplace(sweep, &file); !is_new) {
       throw UsageError(fmt::format("{}: a second result of the {} sweep, after {}; give one of each",
@@ -322,6 +323,7 @@ StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) c
   step.gpu_ns += step.exchanging_ns;
   step.exchange_deviation = several.deviation();
   step.loss = several.loss;
+  step.is_bound = several.loss == nullptr;
   return step;
 }
 
@@ -373,6 +375,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
   step.device_deviation = device.deviation;
   step.exchange_deviation = device.exchange_deviation;
   step.loss = device.loss;
+  step.is_bound = device.is_bound;
   const TrainingSettings hosted = on_a_host(settings);
   const bool computes_on_cores =
       device_ ? !crosses_bus_ : loading_ != nullptr && loading_->measured_on_cores();

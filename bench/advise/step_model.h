@@ -34,6 +34,7 @@ struct ModelledStep {
   double run_deviation = 0;
   double exchange_deviation = 0;  // by the link and by what steps of several cards take over their replay
   const ParallelLoss* loss = nullptr;  // of several cards; the model's
+  bool is_bound = false;               // of several cards whose loss nobody measured: a step takes longer
 
   double deviation() const;  // of the step's time in another run
 };
@@ -93,6 +94,7 @@ class StepModel {
     double exchanging_ns = 0;  // of ns
     double exchange_deviation = 0;
     const ParallelLoss* loss = nullptr;
+    bool is_bound = false;
   };
   DeviceStep device_step(const TrainingSettings& settings) const;
   DeviceStep one_card(const TrainingSettings& settings) const;

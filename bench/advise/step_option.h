@@ -9,6 +9,13 @@ namespace bench {
 
 inline constexpr double kZ90 = 1.645;  // half-width of the normal distribution's 90 % interval, in deviations
 
+// A gain that pays: so many times as fast, and surely more than 1, which is printed as 1.01 then.
+inline constexpr double kWorthIt = 1.03;
+inline constexpr double kSurely = 1.005;
+constexpr bool is_worth(double speedup, double low) {
+  return speedup >= kWorthIt && low >= kSurely;
+}
+
 struct StepOption {
   TrainingSettings settings;
   ModelledStep step;

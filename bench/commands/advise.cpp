@@ -6,6 +6,7 @@
 #include <array>
 #include <chrono>
 #include <cstddef>
+#include <filesystem>
 #include <iostream>
 #include <iterator>
 #include <optional>
@@ -17,9 +18,9 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/advise/advice_formats.h"
-#include "bench/advise/measured_advice.h"
 #include "bench/advise/observed.h"
 #include "bench/advise/observed_advice.h"
+#include "bench/advise/results_advice.h"
 #include "bench/advise/settings.h"
 #include "bench/cli/options.h"
 #include "bench/cli/terminal.h"
@@ -145,7 +146,8 @@ Advice advice_asked_for(const Command& command, const CommandWords& words) {
                                    quote(words.before().front())));
     }
     const Observed observed = read_observed(*path, std::cin);
-    return advice_from_readings(observed, plan_stand_in(observed));
+    const std::filesystem::path folder = std::filesystem::path(*path == "-" ? "" : *path).parent_path();
+    return advice_from_readings(observed, plan_stand_in(observed), read_stand_in_run(observed, folder));
   }
   const std::string* const settings = words.text_of("current");
   const TrainingSettings current =
@@ -153,7 +155,9 @@ Advice advice_asked_for(const Command& command, const CommandWords& words) {
   const std::optional<SeveralCards> several = cards_asked_for(words, current);
   if (!words.before().empty()) {
     refuse_others(command, words, "results", {"current", "cards", "link", "per-host", "bucket"});
-    ChosenResults chosen = results_of_sweeps(words.before(), advising_sweeps());
+    std::vector<std::string> sweeps = advising_sweeps();
+    sweeps.emplace_back("cards");
+    ChosenResults chosen = results_of_sweeps(words.before(), sweeps);
     Advice advice = advice_from_results(chosen.paths, current, several);
     std::ranges::move(chosen.left_out, std::back_inserter(advice.warnings));
     return advice;
@@ -203,9 +207,11 @@ Command advise_command() {
                   {"out", "DIR", "of their results (default: results/local/advise-DATE)"},
                   {"observed", "FILE", "readings as JSON in place of results; - reads standard input"},
                   {"format", "NAME", "text, markdown, csv or json (default: text)"}},
-      .notes = {"Results: one of each sweep (batch, workers, memory, transfer), of one machine and network. "
-                "Readings: the sources have a description, results/observed-schema.json, and examples.",
-                "Exit codes: 0 done; 2 wrong usage, or results or readings that cannot be."},
+      .notes =
+          {"Results: one of each sweep (batch, workers, memory, transfer), of one machine and network; or "
+           "one of the cards sweep. "
+           "Readings: the sources have a description, results/observed-schema.json, and examples.",
+           "Exit codes: 0 done; 2 wrong usage, or results or readings that cannot be."},
       .examples = {"bench advise --workload resnet50 --current batch=16,workers=0",
                    "bench advise batch-resnet50-cuda-0.json workers-resnet50-cuda-0.json",
                    "bench advise --observed readings.json"},

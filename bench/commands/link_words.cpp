@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
+#include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/result_file.h"
@@ -58,6 +60,87 @@ MeasuredAllReduce measured_link(const std::string& path, const ResultDocument& d
         quote(path)));
   }
   return measured;
+}
+
+// "rack.json:eth" is the link `eth` of rack.json; the name may be left out where the file has one link.
+struct LinkFile {
+  std::string path;
+  std::string id;
+};
+std::optional<LinkFile> link_file(std::string_view text) {
+  constexpr std::string_view kEnd = ".json";
+  if (text.ends_with(kEnd)) {
+    return LinkFile{.path = std::string(text), .id = ""};
+  }
+  const std::size_t at = text.rfind(".json:");
+  if (at == std::string_view::npos) {
+    return std::nullopt;
+  }
+  return LinkFile{.path = std::string(text.substr(0, at + kEnd.size())),
+                  .id = std::string(text.substr(at + kEnd.size() + 1))};
+}
+
+Json link_json(const std::string& path) {
+  try {
+    return read_json(path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--link: {}", error.what()));
+  }
+}
+
+bool has_links(const Json& json) {
+  return json.is_object() && json.contains("links");
+}
+
+// Of a file in the form of results/links.json.
+Link own_link(const LinkFile& file) {
+  const Json json = link_json(file.path);
+  if (!has_links(json)) {
+    throw UsageError(
+        fmt::format("--link: {} has no member links; give a file in the form of "
+                    "results/links.json",
+                    quote(file.path)));
+  }
+  std::vector<Link> links;
+  try {
+    links = own_links_from_json(json);
+  } catch (const UsageError& error) {
+    throw UsageError(
+        fmt::format("--link: {}: {}; results/links.json shows the form", quote(file.path), error.what()));
+  }
+  std::vector<std::string> ids;
+  for (const Link& link : links) {
+    ids.push_back(link.id);
+  }
+  if (file.id.empty() && links.size() > 1) {
+    throw UsageError(fmt::format(
+        "--link: {} has {} links; name one: {}", quote(file.path), links.size(),
+        printable(fmt::format("{}:{}", file.path, fmt::join(ids, fmt::format(", {}:", file.path))))));
+  }
+  const auto found = file.id.empty() ? links.begin() : std::ranges::find(links, file.id, &Link::id);
+  if (found == links.end()) {
+    throw UsageError(fmt::format("{} of {}", unknown_value("--link", file.id, ids), quote(file.path)));
+  }
+  Link link = *found;
+  link.name = printable(link.name);
+  link.source = fmt::format("{}: {}", printable(file.path), printable(link.source));
+  return link;
+}
+
+Link named_link(std::string_view name) {
+  const auto file = link_file(name);
+  return file ? own_link(*file) : link_catalogue().get("--link", std::string(name));
+}
+
+// A result of the collectives sweep, or a folder that holds one: neither a name nor a file of links.
+bool is_measured(const std::string& text) {
+  if (is_folder(text)) {
+    return true;
+  }
+  const auto file = link_file(text);
+  const bool is_one =
+      file && file->id.empty() && (text.find(',') == std::string::npos || std::filesystem::exists(text));
+  return is_one && !has_links(link_json(text));
 }
 
 }  // namespace
@@ -106,7 +189,7 @@ std::vector<std::int64_t> cards_of(const CommandWords& words) {
 std::vector<CommandArgument> link_options() {
   return {{"link", "NAME|FILE",
            "with --cards: nvlink3, pcie4, …; between hosts nvlink3,ib-4x100g; or a result of bench --sweep "
-           "collectives"},
+           "collectives, or FILE[:ID] like results/links.json"},
           {"per-host", "N", "with two links: cards of a host (default: 8)"},
           {"bucket", "SIZE", "gradients added up at a time (default: 25MiB)"}};
 }
@@ -130,14 +213,15 @@ CardsLink link_of(const CommandWords& words) {
     for (const Link& link : link_catalogue().links) {
       ids.push_back(link.id);
     }
-    throw UsageError(
-        fmt::format("--link: what joins the cards is missing; accepted: {}, two of them for cards of a host "
-                    "and for hosts "
-                    "(nvlink3,ib-4x100g), or a result of bench --sweep collectives",
-                    fmt::join(ids, ", ")));
+    throw UsageError(fmt::format(
+        "--link: what joins the cards is missing; accepted: {}, two of them for cards of a host "
+        "and for hosts "
+        "(nvlink3,ib-4x100g), FILE.json with links of yours in the form of results/links.json, or a "
+        "result of bench --sweep collectives",
+        fmt::join(ids, ", ")));
   }
   const std::string* const per_host = words.text_of("per-host");
-  if (text->ends_with(".json") || is_folder(*text)) {
+  if (is_measured(*text)) {
     if (per_host != nullptr) {
       throw UsageError("--per-host: a measured link has its own hosts; leave it out");
     }
@@ -157,9 +241,9 @@ CardsLink link_of(const CommandWords& words) {
     throw UsageError(fmt::format(
         "--link: {} was given; accepted: one link, or two, within a host and between hosts", quote(*text)));
   }
-  CardLinks links{.inside = link_catalogue().get("--link", std::string(names.front()))};
+  CardLinks links{.inside = named_link(names.front())};
   if (names.size() == 2) {
-    links.between = link_catalogue().get("--link", std::string(names.back()));
+    links.between = named_link(names.back());
     links.per_host = per_host == nullptr ? 8 : parse_count("--per-host", *per_host, 1, kMostCards);
   } else if (per_host != nullptr) {
     throw UsageError(

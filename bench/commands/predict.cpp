@@ -241,7 +241,7 @@ Command predict_command() {
            {"framework", "NAME",
             "pytorch (eager), pytorch-compiled, or bench, this program's engine (default: pytorch; "
             "bench with --from)"},
-           {"from", "FILE", "results of bench --sweep batch on GPUs; with --cards one, of any device", true},
+           {"from", "FILE", "results of bench --sweep batch on GPUs; with --cards of any device", true},
            {"host-launch", "TIME", "host's time of a PyTorch operation, 0.03ms (default: not known)"},
            {"format", "NAME", "text, markdown, csv or json (default: text)"},
            {"verbose", "", "a row for each batch, as with --batch"},

@@ -11,6 +11,7 @@
 
 #include "bench/commands/link_words.h"
 #include "bench/measure/axis.h"
+#include "bench/predict/cards_fleet.h"
 #include "bench/predict/cards_prediction.h"
 #include "bench/predict/cards_report.h"
 #include "bench/run/gpu_files.h"
@@ -29,16 +30,28 @@ void refuse_other_options(const CommandWords& words, const std::vector<CommandAr
   }
 }
 
-// Of several results, as of a folder, the one that holds training steps to predict from.
-NamedResult one_card(const CommandWords& words) {
+std::vector<const ResultDocument*> documents_of(const std::vector<NamedResult>& results) {
+  std::vector<const ResultDocument*> documents;
+  for (const NamedResult& result : results) {
+    documents.push_back(&result.document);
+  }
+  return documents;
+}
+
+// Of several results, as of a folder, the one that holds training steps to predict from, or those of a fleet.
+std::vector<NamedResult> one_card(const CommandWords& words) {
   std::vector<std::string> given = words.texts_of("from");
   given.insert(given.end(), words.before().begin(), words.before().end());
   std::vector<NamedResult> results = read_named_results("--from", given);
   if (results.size() > 1) {
     std::erase_if(results, [](const NamedResult& result) { return !holds_timeline(result.document); });
   }
-  return one_of("--from", std::move(results),
-                "of bench --sweep batch --mode train, or of --sweep cards with one rank among its ranks");
+  if (results.size() > 1 && is_fleet(documents_of(results))) {
+    return results;
+  }
+  return {one_of("--from", std::move(results),
+                 "of bench --sweep batch --mode train, or of --sweep cards with one rank among its ranks; or "
+                 "one of each machine, with one workload on one model of device")};
 }
 
 }  // namespace
@@ -66,10 +79,15 @@ ExitCode run_predict_cards(const CommandWords& words, const std::vector<CommandA
   const std::string chosen =
       format == nullptr ? "text"
                         : parse_words("--format", *format, {"text", "markdown", "csv", "json"}).at(0);
-  const NamedResult from = one_card(words);
-  request.link.require_kind(from.document.context.device.kind);
-  request.path = from.path;
-  const CardsPrediction prediction = predict_cards(from.document, request, link_catalogue());
+  const std::vector<NamedResult> from = one_card(words);
+  request.link.require_kind(from.front().document.context.device.kind);
+  std::vector<CardsPrediction> of_each;
+  for (const NamedResult& result : from) {
+    request.path = result.path;
+    of_each.push_back(predict_cards(result.document, request, link_catalogue()));
+  }
+  const CardsPrediction prediction =
+      of_each.size() == 1 ? of_each.front() : join_machines(documents_of(from), of_each);
   std::cout << (chosen == "json"       ? cards_json(prediction)
                 : chosen == "csv"      ? cards_csv(prediction)
                 : chosen == "markdown" ? cards_markdown(prediction)

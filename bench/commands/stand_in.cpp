@@ -11,14 +11,19 @@
 #include "bench/commands/network_words.h"
 #include "bench/dtype.h"
 #include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/result.h"
 #include "bench/measure/suggest.h"
 #include "bench/modelled.h"
 #include "bench/predicted_step.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
+#include "bench/run/result_file.h"
 
 namespace bench {
 namespace {
+
+constexpr std::size_t kLongestText = 4096;
 
 // A sequence of 0 selects the network's default.
 std::set<std::int64_t> asked(std::int64_t now, const std::optional<std::int64_t>& proposed) {
@@ -124,6 +129,32 @@ std::optional<StandIn> plan_stand_in(const Observed& observed) {
     }
   }
   return stand_in;
+}
+
+std::optional<StandInRun> read_stand_in_run(const Observed& observed, const std::filesystem::path& folder) {
+  if (observed.stand_in_run.empty()) {
+    return std::nullopt;
+  }
+  const std::string path = (folder / observed.stand_in_run).lexically_normal().string();
+  const std::string option = fmt::format("--observed: {}: stand_in_run", observed.source);
+  try {
+    const ResultDocument document = read_result(path);
+    if (document.sweep.name != "cards") {
+      throw UsageError(fmt::format("{} is of the {} sweep; accepted: a result of bench --sweep cards",
+                                   quote(path), printable(document.sweep.name)));
+    }
+    StandInRun run{.path = printable(path, kLongestText)};
+    for (const Finding& finding : document.findings) {
+      const bool is_of_ranks = finding.name.starts_with("efficiency/") || finding.name == "limit" ||
+                               finding.name == "memory" || finding.name == "ranks";
+      if (is_of_ranks) {
+        run.findings.push_back(printable(finding.claim, kLongestText));
+      }
+    }
+    return run;
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", option, error.what()));
+  }
 }
 
 }  // namespace bench

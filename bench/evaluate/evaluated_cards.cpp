@@ -52,8 +52,10 @@ EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const Ca
                          .narrow = curve.dtype != "fp32" && curve.dtype != "tf32",
                          .accumulate = point.accumulate};
       const ParallelStep step = parallel_step(card, cards, link, catalogue);
-      losses.insert(step.loss == nullptr ? kUnknownLoss
-                                         : fmt::format("Steps are {}.", step.loss->in_words()));
+      losses.insert(
+          step.loss == nullptr
+              ? fmt::format("{} Samples/s and ratios of several cards are at most these.", kUnknownLoss)
+              : fmt::format("Steps are {}.", step.loss->in_words()));
       point = of_all(point, step, cards);
     }
     complete_curve(curve, one.predicted, one.usable_bytes);

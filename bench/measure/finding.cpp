@@ -106,12 +106,29 @@ std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci
   return rounds < 2 || !ci95 ? format_number(value) + " ± ?" : plus_minus(value, ci95);
 }
 
-std::string with_interval80(double value, const Interval& interval80) {
+namespace {
+
+bool is_known80(const Interval& interval80) {
+  return interval80.low > 0 && std::isfinite(interval80.high);
+}
+
+// The place of the last digit.
+int last_digit80(double value, const Interval& interval80) {
   constexpr double kNarrow = 1.1;
-  if (!(interval80.low > 0) || !std::isfinite(interval80.high)) {
+  return exponent_of(interval80.low) - (value < kNarrow * interval80.low ? 2 : 1);
+}
+
+}  // namespace
+
+std::string digits80(double value, const Interval& interval80) {
+  return is_known80(interval80) ? rounded(value, last_digit80(value, interval80)) : format_number(value);
+}
+
+std::string with_interval80(double value, const Interval& interval80) {
+  if (!is_known80(interval80)) {
     return format_number(value);
   }
-  const int last = exponent_of(interval80.low) - (value < kNarrow * interval80.low ? 2 : 1);
+  const int last = last_digit80(value, interval80);
   return fmt::format("{} ({} to {})", rounded(value, last), rounded(interval80.low, last),
                      rounded(interval80.high, last));
 }

@@ -25,6 +25,8 @@ std::string plus_minus(double value, const std::optional<Interval>& ci95);
 std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci95, std::int64_t rounds);
 // "980 (840 to 1150)": of a prediction, with two digits of the low end; three where it is within 10 %.
 std::string with_interval80(double value, const Interval& interval80);
+// "980": the same without the interval.
+std::string digits80(double value, const Interval& interval80);
 // "8.0 ± 0.4 ms".
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95);
 // "12.3 ± 0.4 GB/s".

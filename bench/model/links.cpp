@@ -42,20 +42,38 @@ void check_order(const Field& field, const Interval& interval, double value) {
   }
 }
 
-}  // namespace
-
-LinkCatalogue links_from_json(const Json& json) {
-  const Field document(json);
+std::vector<Link> links_in(const Field& document) {
   if (const std::string schema = document.at("schema").string(); schema != kLinksSchema) {
     throw UsageError(fmt::format("schema is {}; this program reads {}", quote(schema), kLinksSchema));
   }
-  LinkCatalogue catalogue;
+  std::vector<Link> all;
   const Field links = document.at("links");
   for (std::size_t i = 0; i < links.size(); ++i) {
     const Field field = links.at(i);
-    const Link& link = catalogue.links.emplace_back(read_struct<Link>(field));
+    const Link& link = all.emplace_back(read_struct<Link>(field));
     check_order(field.at("bytes_per_s_range"), link.bytes_per_s_range, link.bytes_per_s);
   }
+  return all;
+}
+
+}  // namespace
+
+std::vector<Link> own_links_from_json(const Json& json) {
+  std::vector<Link> links = links_in(Field(json));
+  if (links.empty()) {
+    throw UsageError("links is empty; accepted: one link or more");
+  }
+  for (auto link = links.begin(); link != links.end(); ++link) {
+    if (std::ranges::count(links, link->id, &Link::id) > 1) {
+      throw UsageError(fmt::format("links: two have the id {}", quote(link->id)));
+    }
+  }
+  return links;
+}
+
+LinkCatalogue links_from_json(const Json& json) {
+  const Field document(json);
+  LinkCatalogue catalogue{.links = links_in(document), .losses = {}};
   const Field losses = document.at("losses");
   for (std::size_t i = 0; i < losses.size(); ++i) {
     const Field field = losses.at(i);
@@ -74,7 +92,8 @@ const Link& LinkCatalogue::get(const std::string& option, const std::string& id)
   for (const Link& link : links) {
     ids.push_back(link.id);
   }
-  throw UsageError(unknown_value(option, id, ids) + ", or a result of bench --sweep collectives");
+  throw UsageError(unknown_value(option, id, ids) +
+                   ", a file of links, or a result of bench --sweep collectives");
 }
 
 const ParallelLoss* LinkCatalogue::loss(const std::string& where, const std::string& numbers,

@@ -45,7 +45,7 @@ struct ParallelLoss {
 
 // Where there is no such measurement.
 inline constexpr const char* kUnknownLoss =
-    "What such steps lose beyond their replay, nobody measured: they take longer than predicted.";
+    "Nobody measured what such steps lose beyond their replay: they take at least that long.";
 
 // results/links.json.
 struct LinkCatalogue {
@@ -60,5 +60,8 @@ struct LinkCatalogue {
 };
 // Throws UsageError that names what is wrong.
 LinkCatalogue links_from_json(const Json& json);
+// Of a file that has links and perhaps no losses, as one that a user wrote. Throws UsageError likewise, and
+// where there is no link or two have one id.
+std::vector<Link> own_links_from_json(const Json& json);
 
 }  // namespace bench

@@ -181,8 +181,9 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
       step.step80_ns = is_own ? several.step80_ns : widened80(several.step80_ns, step.step_ns, own_deviation);
       step.slowdown80 = {several.step80_ns.low / one.step_ns, several.step80_ns.high / one.step_ns};
       step.loss80 = several.loss == nullptr ? Interval{1, 1} : several.loss->interval80;
+      step.at_least = several.loss == nullptr;
       prediction.steps.push_back(step);
-      if (several.loss == nullptr) {
+      if (step.at_least) {
         continue;
       }
       const CardsLoss loss{*several.loss, is_own ? fmt::format("batch {} in {}", step.batch, dtype) : ""};

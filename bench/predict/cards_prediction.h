@@ -37,6 +37,9 @@ struct CardsStep {
   std::int64_t largest_part = 0;  // bytes of the timeline's
   bool on_cpu = false;            // where all-reduces do not overlap with the backward pass
   Interval loss80{1, 1};          // of a step over its replay
+  // Nobody measured what such a step loses beyond its replay: it takes the low end of step80_ns at least, and
+  // the other end is none.
+  bool at_least = false;
 
   double speedup() const { return static_cast<double>(cards) * one_ns / step_ns; }
   double efficiency() const { return one_ns / step_ns; }
@@ -57,10 +60,11 @@ struct CardsPrediction {
   std::string workload;
   std::string device;  // that one card was measured on
   bool overlap = true;
-  std::string link{};               // in words
-  std::string link_source{};        // where its rates come from
-  std::vector<CardsLoss> losses{};  // that were used
-  std::vector<CardsStep> steps{};   // by dtype and batch, then cards growing, one first
+  std::string link{};                   // in words
+  std::string link_source{};            // where its rates come from
+  std::vector<CardsLoss> losses{};      // that were used
+  std::vector<CardsStep> steps{};       // by dtype and batch, then cards growing, one first
+  std::vector<std::string> machines{};  // sentences, where several were measured
 };
 
 // Whether it has a training step to predict from.

@@ -24,6 +24,9 @@ bool has_width(const CardsStep& step) {
 }
 
 std::string efficiency80(const CardsStep& step) {
+  if (step.at_least) {
+    return fmt::format("≤ {:.0f} %", 100 * step.efficiency80().high);
+  }
   const Interval interval = step.efficiency80();
   const std::string low = fmt::format("{:.0f}", 100 * interval.low);
   const std::string high = fmt::format("{:.0f}", 100 * interval.high);
@@ -32,6 +35,9 @@ std::string efficiency80(const CardsStep& step) {
 }
 
 std::string step80(const CardsStep& step) {
+  if (step.at_least) {
+    return "≥ " + format_duration(step.step80_ns.low);
+  }
   const Scale scale = duration_scale(step.step_ns);
   return has_width(step)
              ? fmt::format("{} {}",
@@ -42,7 +48,20 @@ std::string step80(const CardsStep& step) {
 }
 
 std::string rate80(const CardsStep& step) {
-  return has_width(step) ? with_interval80(step.per_s(), step.per_s80()) : format_number(step.per_s());
+  return step.at_least     ? "at most " + digits80(step.per_s80().high, step.per_s80())
+         : has_width(step) ? with_interval80(step.per_s(), step.per_s80())
+                           : digits80(step.per_s(), step.per_s80());
+}
+
+std::string rate(const CardsStep& step) {
+  return step.at_least ? "≤ " + digits80(step.per_s80().high, step.per_s80())
+                       : digits80(step.per_s(), step.per_s80());
+}
+
+std::string speedup80(const CardsStep& step) {
+  const auto cards = static_cast<double>(step.cards);
+  const Interval times{cards * step.efficiency80().low, cards * step.efficiency80().high};
+  return digits80(step.at_least ? times.high : step.speedup(), times);
 }
 
 std::string subject(const CardsPrediction& prediction) {
@@ -61,11 +80,12 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
   if (best.cards == 1) {
     const CardsStep& most = *std::ranges::max_element(prediction.steps, {}, &CardsStep::cards);
     return {fmt::format("More cards do not pay: {} of batch {} would give {} samples/s, one gives {}.",
-                        most.cards, most.batch, rate80(most), format_number(best.per_s()))};
+                        most.cards, most.batch, rate80(most), rate(best))};
   }
   lines.push_back(fmt::format(
-      "{} cards of batch {} in {} give {} samples/s, {:.3g} times one card's, an efficiency of {}.",
-      best.cards, best.batch, best.dtype, rate80(best), best.speedup(), efficiency80(best)));
+      "{} cards of batch {} in {} give {} samples/s, {} times one card's, an efficiency of {}.", best.cards,
+      best.batch, best.dtype, rate80(best), speedup80(best),
+      best.at_least ? fmt::format("{:.0f} % at most", 100 * best.efficiency80().high) : efficiency80(best)));
   const ReplayedStep& replay = best.replay;
   constexpr double kHidden = 0.01;  // of the step
   lines.push_back(
@@ -75,8 +95,8 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
                 "the framework.",
                 format_bytes(replay.bytes), format_duration(replay.all_reduce_ns),
                 prediction.overlap ? " and hides behind the backward pass" : ", less than 1 % of a step")
-          : fmt::format("A step waits {} of {} for gradients{}.", format_duration(replay.exposed_ns),
-                        format_duration(best.step_ns),
+          : fmt::format("A step waits {}{} for gradients{}.", format_duration(replay.exposed_ns),
+                        best.at_least ? "" : " of " + format_duration(best.step_ns),
                         prediction.overlap ? "; a larger batch or accumulation hides more of them"
                                            : ": on the CPU nothing of it hides behind the backward pass"));
   lines.push_back(fmt::format(
@@ -89,7 +109,8 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
 }
 
 std::vector<std::string> notes(const CardsPrediction& prediction) {
-  std::vector<std::string> lines{fmt::format("Link: {} [{}].", prediction.link, prediction.link_source)};
+  std::vector<std::string> lines = prediction.machines;
+  lines.push_back(fmt::format("Link: {} [{}].", prediction.link, prediction.link_source));
   for (const CardsLoss& loss : prediction.losses) {
     if (!loss.measured.empty()) {
       lines.push_back(
@@ -100,14 +121,17 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
     }
     lines.push_back(fmt::format("Steps are {}.", loss.in_words()));
   }
-  const bool knows_loss = !prediction.losses.empty();
-  if (!knows_loss) {
-    lines.emplace_back(kUnknownLoss);
+  if (std::ranges::any_of(prediction.steps, &CardsStep::at_least)) {
+    lines.push_back(
+        fmt::format("{} ≥ and ≤ are bounds: the fastest such link, and the fastest step in the one "
+                    "card's interval.",
+                    kUnknownLoss));
   }
-  lines.push_back(fmt::format(
-      "Brackets: the link's range{}, and the interval of the one card's step, which is independent; in the "
-      "efficiency it cancels.",
-      knows_loss ? " times the factor's" : ""));
+  if (!prediction.losses.empty()) {
+    lines.emplace_back(
+        "Brackets: the link's range times the factor's, and the interval of the one card's step, which is "
+        "independent; in the efficiency it cancels.");
+  }
   const CardsStep& best = best_of(prediction);
   const double waits = best.replay.exposed_ns / best.replay.step_ns;
   const bool is_published = std::ranges::any_of(
@@ -120,10 +144,11 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
                     format_percent(waits)));
   }
   if (best.cards > 1) {
-    lines.emplace_back(
-        "Sharing out is planned, never run; bench --sweep cards runs ZeRO-1 (--shard optimizer). Its steps "
-        "take "
-        "the shorter time where transfers hide behind the computing, the longer where none does.");
+    lines.push_back(fmt::format(
+        "Sharing out is planned, never run; bench --sweep cards runs ZeRO-1 (--shard optimizer).{}",
+        best.at_least ? ""
+                      : " Its steps take the shorter time where transfers hide behind the computing, the "
+                        "longer where none does."));
   }
   lines.emplace_back("Not in it: what the library of the links allocates, and whether the loader feeds all.");
   return lines;
@@ -135,7 +160,7 @@ std::vector<Row> table(const CardsPrediction& prediction) {
   for (const CardsStep& step : prediction.steps) {
     const bool one = step.cards == 1;
     rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch), step80(step),
-                    format_number(step.per_s()), one ? "measured" : efficiency80(step),
+                    rate(step), one ? "measured" : efficiency80(step),
                     one ? "–" : format_duration(step.replay.all_reduce_ns),
                     one ? "–" : format_duration(step.replay.exposed_ns)});
   }
@@ -157,19 +182,28 @@ Json pair(const Interval& interval) {
 }
 
 Json step_json(const CardsStep& step) {
-  Json json{{"cards", step.cards},     {"dtype", step.dtype},
-            {"batch", step.batch},     {"micro_batches", step.accumulate},
-            {"step_ns", step.step_ns}, {"is_measured", step.cards == 1},
-            {"peak_bytes", step.peak}, {"samples_per_s", step.per_s()}};
-  if (has_width(step)) {
+  const bool bound = step.at_least;
+  Json json{{"cards", step.cards},
+            {"dtype", step.dtype},
+            {"batch", step.batch},
+            {"micro_batches", step.accumulate},
+            {"step_ns", bound ? step.step80_ns.low : step.step_ns},
+            {"is_measured", step.cards == 1},
+            {"peak_bytes", step.peak},
+            {"samples_per_s", bound ? step.per_s80().high : step.per_s()}};
+  if (bound) {
+    json["is_bound"] = true;
+  } else if (has_width(step)) {
     json["interval80_ns"] = pair(step.step80_ns);
   }
   if (step.cards == 1) {
     return json;
   }
-  json["samples_per_s_interval80"] = pair(step.per_s80());
-  json["efficiency"] = step.efficiency();
-  json["efficiency_interval80"] = pair(step.efficiency80());
+  json["efficiency"] = bound ? step.efficiency80().high : step.efficiency();
+  if (!bound) {
+    json["samples_per_s_interval80"] = pair(step.per_s80());
+    json["efficiency_interval80"] = pair(step.efficiency80());
+  }
   json["all_reduce_ns"] = step.replay.all_reduce_ns;
   json["exposed_ns"] = step.replay.exposed_ns;
   json["buckets"] = step.replay.buckets;
@@ -219,14 +253,18 @@ std::string cards_csv(const CardsPrediction& prediction) {
   constexpr double kMilli = 1e-6;
   std::string text =
       "cards,dtype,batch,step_ms,step_ms_low,step_ms_high,samples_per_s,efficiency,efficiency_low,"
-      "efficiency_high,all_reduce_ms,exposed_ms,peak_bytes,is_measured\n";
+      "efficiency_high,all_reduce_ms,exposed_ms,peak_bytes,is_measured,is_bound\n";
+  const auto unless = [](bool bound, const std::string& number) { return bound ? std::string() : number; };
   for (const CardsStep& step : prediction.steps) {
-    text +=
-        fmt::format("{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.4g},{:.4g},{:.4g},{:.6g},{:.6g},{},{}\n",
-                    step.cards, step.dtype, step.batch, step.step_ns * kMilli, step.step80_ns.low * kMilli,
-                    step.step80_ns.high * kMilli, step.per_s(), step.efficiency(), step.efficiency80().low,
-                    step.efficiency80().high, step.replay.all_reduce_ns * kMilli,
-                    step.replay.exposed_ns * kMilli, step.peak, step.cards == 1 ? "yes" : "no");
+    const bool bound = step.at_least;
+    text += fmt::format(
+        "{},{},{},{:.6g},{:.6g},{},{:.6g},{:.4g},{},{:.4g},{:.6g},{:.6g},{},{},{}\n", step.cards, step.dtype,
+        step.batch, (bound ? step.step80_ns.low : step.step_ns) * kMilli, step.step80_ns.low * kMilli,
+        unless(bound, fmt::format("{:.6g}", step.step80_ns.high * kMilli)),
+        bound ? step.per_s80().high : step.per_s(), bound ? step.efficiency80().high : step.efficiency(),
+        unless(bound, fmt::format("{:.4g}", step.efficiency80().low)), step.efficiency80().high,
+        step.replay.all_reduce_ns * kMilli, step.replay.exposed_ns * kMilli, step.peak,
+        step.cards == 1 ? "yes" : "no", bound ? "yes" : "no");
   }
   return text;
 }
@@ -250,7 +288,8 @@ std::string cards_json(const CardsPrediction& prediction) {
   const Json json{{"schema", "bench-predict-cards/1"}, {"workload", prediction.workload},
                   {"device", prediction.device},       {"overlap", prediction.overlap},
                   {"link", prediction.link},           {"link_source", prediction.link_source},
-                  {"losses", std::move(losses)},       {"steps", std::move(steps)}};
+                  {"losses", std::move(losses)},       {"machines", prediction.machines},
+                  {"steps", std::move(steps)}};
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/finding.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -18,10 +19,25 @@ std::optional<Interval> step_between(const CardsStep& step, double all_reduces) 
   if (step.one_ns <= 0) {
     return std::nullopt;
   }
+  if (step.at_least) {
+    return std::nullopt;
+  }
   const double moving = all_reduces * step.replay.all_reduce_ns;
   const double in_turn = step.one_ns + moving;
   const double least = step.on_cpu ? in_turn : std::max(step.one_ns, moving);
   return Interval{least * step.loss80.low, in_turn * step.loss80.high};
+}
+
+// With as many digits as its interval allows.
+std::string step_in_words(const CardsStep& step) {
+  if (step.at_least) {
+    return "≥ " + format_duration(step.step80_ns.low);
+  }
+  const Scale scale = duration_scale(step.step_ns);
+  return fmt::format(
+      "{} {}",
+      digits80(step.step_ns / scale.by, {step.step80_ns.low / scale.by, step.step80_ns.high / scale.by}),
+      scale.prefix);
 }
 
 std::string range_of(const std::optional<Interval>& ns) {
@@ -103,7 +119,7 @@ std::vector<std::vector<std::string>> sharing_rows(const CardsStep& step) {
   std::vector<std::vector<std::string>> rows{
       {fmt::format("shared out over {}", step.cards), "a card", "at start", "host", "sent", "bus", "step"},
       {"nothing", bytes(step.peak), bytes(step.memory.fixed_part()), "–",
-       bytes(2 * step.replay.bytes * (step.cards - 1) / step.cards), "–", format_duration(step.step_ns)}};
+       bytes(2 * step.replay.bytes * (step.cards - 1) / step.cards), "–", step_in_words(step)}};
   for (const ShardedPlan& plan : sharded_plans(step)) {
     rows.push_back({plan.shared, bytes(plan.peak), bytes(plan.at_start), bytes(plan.host), bytes(plan.sent),
                     bytes(plan.over_bus), range_of(plan.step_ns)});

@@ -26,7 +26,7 @@ struct ShardedPlan {
   std::int64_t sent = 0;      // over the link, in a step
   std::int64_t over_bus = 0;  // between card and host, both ways, in a step
   // From all transfers hidden behind the computing, or it behind them, to none; nullopt: not known, as the
-  // host's update never is.
+  // host's update never is, nor the step of cards whose loss nobody measured.
   std::optional<Interval> step_ns{};
 };
 

@@ -3,12 +3,14 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/cli/text.h"
 #include "bench/json.h"
+#include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
@@ -17,6 +19,7 @@ namespace bench::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 
 const std::string kRoot = BENCH_TEST_SOURCE_DIR "/";
@@ -67,6 +70,45 @@ void expect_as_printed(const std::string& document, std::size_t outputs) {
 TEST(Advise, TheDocumentsShowWhatItPrints) {
   expect_as_printed("docs/cases.md", 5);
   expect_as_printed("docs/advise.md", 2);
+}
+
+const std::string kCards = kRoot + "results/reference/amd-epyc-2-cores/cards-case-e-stages-4-ranks-cpu.json";
+
+TEST(Advise, AResultOfTheCardsSweepIsAnsweredByWhatItMeasured) {
+  const Ended ended = run_bench({"advise", kCards, "--format", "json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(schema_errors(ended.out, (kRoot + "results/advice-schema.json").c_str()), "");
+  const Json advice = Json::parse(ended.out);
+  EXPECT_EQ(advice["bottleneck"], "stages");
+  EXPECT_THAT(advice["tables"][0]["notes"][0].get<std::string>(), HasSubstr("One rank gives the most"));
+  EXPECT_EQ(advice["changes"].size() + advice["tried"].size(), 2U);
+  for (const auto& [more, message] :
+       {std::pair{Arguments{"--current", "batch=4"}, "--current: "},
+        std::pair{Arguments{kCards}, "a second result of the cards sweep"},
+        std::pair{Arguments{"--cards", "8", "--link", "eth-10g"}, "--cards: "}}) {
+    const Ended refused = run_bench(Arguments{"advise", kCards} + more);
+    EXPECT_EQ(refused.code, 2) << message;
+    EXPECT_THAT(refused.err, HasSubstr(message));
+    EXPECT_EQ(std::ranges::count(refused.err, '\n'), 1) << refused.err;
+  }
+}
+
+TEST(Advise, ReadingsMayNameTheRunOfAStandIn) {
+  const TemporaryFolder folder;
+  const auto readings = folder.path() / "readings.json";
+  const auto advise = [&](const std::string& run) {
+    const Json json{{"mode", "infer"}, {"step_s", 1}, {"stand_in_run", run}};
+    write_file(readings, json.dump());
+    return run_bench({"advise", "--observed", readings.string()});
+  };
+  std::filesystem::copy(kCards, folder.path() / "run.json");
+  EXPECT_THAT(advise("run.json").out, HasSubstr("What did a stand-in show? Measured"));
+  const std::string workers = kRoot + "results/reference/intel-xeon-2-cores/workers-20ms-cpu.json";
+  EXPECT_THAT(advise(workers).err,
+              HasSubstr("is of the workers sweep; accepted: a result of bench --sweep cards"));
+  const Ended none = advise("none.json");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, AllOf(HasSubstr("stand_in_run: "), HasSubstr("none.json cannot be read")));
 }
 
 TEST(Advise, ACasePlansItsStandIn) {

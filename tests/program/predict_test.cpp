@@ -168,17 +168,60 @@ TEST(PredictCards, AdviseAndEvaluateTakeTheSameResult) {
   const Ended advise = run_bench(Arguments{"advise", folder.path().string(), "--current", "batch=8"} + cards);
   ASSERT_EQ(advise.code, 0) << advise.err;
   EXPECT_THAT(advise.out,
-              AllOf(HasSubstr("cards 1 → 2"), HasSubstr("torchrun --nnodes=2"), HasSubstr("nobody measured"),
-                    HasSubstr("1 result of other sweeps is left out (cards).")));
+              AllOf(HasSubstr("cards 1 → 2"), HasSubstr("torchrun --nnodes=2"), HasSubstr("Nobody measured"),
+                    HasSubstr("cards.json is left out; give it alone")));
   const Ended evaluate = run_bench(
       Arguments{"evaluate", folder.path().string(), "--no-plot", "--out", (folder.path() / "out").string()} +
       cards);
   ASSERT_EQ(evaluate.code, 0) << evaluate.err;
   EXPECT_EQ(schema_errors(evaluate.out, kEvaluateSchema), "");
-  EXPECT_THAT(evaluate.out, AllOf(HasSubstr("nobody measured"), HasSubstr("left out (cards)")));
+  EXPECT_THAT(evaluate.out, AllOf(HasSubstr("Nobody measured"), HasSubstr("left out (cards)")));
   const Ended none = run_bench({"advise", training_result(), "--cards", "2"});
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, HasSubstr("--link: what joins the cards is missing"));
+}
+
+TEST(PredictCards, TakesLinksOfTheUsersOwn) {
+  const TemporaryFolder folder;
+  const auto path = folder.path() / "rack.json";
+  const Json link{
+      {"id", "rack"},        {"name", "the rack's switch"},         {"hop_ns", 1000},
+      {"bytes_per_s", 1e10}, {"bytes_per_s_range", {0.9e10, 1e10}}, {"source", "measured by hand"}};
+  Json json{{"schema", "bench-links/2"}, {"links", {link}}};
+  write_file(path, json.dump());
+  const auto predict = [&](const std::string& links) {
+    return run_bench({"predict", "--from", training_result(), "--cards", "2", "--link", links});
+  };
+  EXPECT_THAT(predict(path.string()).out,
+              AllOf(HasSubstr("Link: the rack's switch: 10.0 GB/s"), HasSubstr("measured by hand")));
+  json["links"].push_back(link);
+  json["links"][1]["id"] = "slow";
+  write_file(path, json.dump());
+  EXPECT_THAT(predict(path.string()).err, HasSubstr("has 2 links; name one: "));
+  EXPECT_EQ(predict(path.string() + ":slow").code, 0);
+  EXPECT_THAT(predict(path.string() + ":slaw").err, HasSubstr("did you mean slow?"));
+  EXPECT_EQ(predict("pcie4," + path.string() + ":slow").code, 0) << "within and between hosts";
+  json["links"][1].erase("bytes_per_s");
+  write_file(path, json.dump());
+  const Ended damaged = predict(path.string() + ":slow");
+  EXPECT_EQ(damaged.code, 2);
+  EXPECT_THAT(damaged.err, AllOf(HasSubstr("rack.json"), HasSubstr("links[1].bytes_per_s")));
+  EXPECT_EQ(std::ranges::count(damaged.err, '\n'), 1) << damaged.err;
+}
+
+// One result a machine, of one device, is a fleet.
+TEST(PredictCards, SeveralMachinesAreOneRow) {
+  const TemporaryFolder folder;
+  std::filesystem::copy(training_result(), folder.path() / "a.json");
+  Json json = Json::parse(read_file(training_result()));
+  json["context"]["machine"] = "another";
+  json["context"]["host_name"] = "another";
+  write_file(folder.path() / "b.json", json.dump());
+  const Ended run = run_bench(
+      {"predict", "--from", folder.path().string(), "--cards", "2", "--link", "pcie4", "--format", "json"});
+  ASSERT_EQ(run.code, 0) << run.err;
+  EXPECT_EQ(schema_errors(run.out, kPredictCardsSchema), "");
+  EXPECT_THAT(run.out, HasSubstr("2 machines: the figures are the median machine's"));
 }
 
 TEST(PredictCards, RefusesInOneSentence) {

@@ -104,6 +104,7 @@ class Goals(unittest.TestCase):
         self.assertEqual(errors, [0.0, 0.182, -0.091, 0.091, 0.0 - 0.043])
         self.assertEqual([one["covered"] for one in judged["rows"]], [True, False, False, True, True])
         self.assertAlmostEqual(judged["over_replay"]["likely"], 1.1)
+        self.assertEqual([round(end, 9) for end in judged["over_replay"]["p05_p95"]], [1.02, 1.28])
         self.assertTrue(judged["met"])
         self.assertFalse(ranked.judged([row("a", 1.0), row("b", 1.5)])["met"])
 

@@ -38,7 +38,7 @@ def judged(rows):
     return {"rows": rows, "median_error": quantile(errors, 0.5), "p90_error": quantile(errors, 0.9),
             "covered": sum(row["covered"] for row in rows) / len(rows), "goal": GOAL,
             "met": quantile(errors, 0.5) <= GOAL,
-            "over_replay": {"likely": quantile(over, 0.5), "interval80": [quantile(over, 0.05), quantile(over, 0.95)]}}
+            "over_replay": {"likely": quantile(over, 0.5), "p05_p95": [quantile(over, 0.05), quantile(over, 0.95)]}}
 
 
 def compare(program, link, network, options, batches):

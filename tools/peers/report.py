@@ -243,7 +243,7 @@ the replay times the median of the other networks' ratios. Within: in the interv
 
 Error: median {100 * document["median_error"]:.0f} %, 90th percentile {100 * document["p90_error"]:.0f} %; goal: at most
 {100 * document["goal"]:.0f} % in the median: {yes(document["met"])}. Within: {100 * document["covered"]:.0f} %.
-Of all rows two ranks take {over["likely"]:.3f} ({over["interval80"][0]:.3f} to {over["interval80"][1]:.3f}) times their replay.
+Of all rows two ranks take {over["likely"]:.3f} ({over["p05_p95"][0]:.3f} to {over["p05_p95"][1]:.3f}, 5th to 95th percentile) times their replay.
 """
 
 

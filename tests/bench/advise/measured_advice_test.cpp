@@ -447,11 +447,19 @@ TEST(MeasuredAdvice, HostsOfOneCpuEachAreConsideredToo) {
   const LinkCatalogue links = links_from_json(testing::json_of("links.json"));
   const StepModel model = joined_cpus({.link = CardLinks{.inside = links.get("--link", "eth-10g")}});
   const Advice advice = advice_from(model, {.batch = 4}, {2});
-  const Change* const two = change_named(advice, "cards 1 → 2");
-  ASSERT_NE(two, nullptr);
+  EXPECT_EQ(change_named(advice, "cards 1 → 2"), nullptr) << "nobody measured that it pays";
+  const auto two = std::ranges::find(advice.tried, "cards 1 → 2", &Change::what);
+  ASSERT_NE(two, advice.tried.end());
+  EXPECT_TRUE(two->at_most);
   EXPECT_GT(two->speedup, 1.5);
+  EXPECT_FALSE(two->speedup90);
+  EXPECT_FALSE(two->step90_ns);
+  EXPECT_THAT(advice.tables.front().table.rows.back(),
+              ::testing::AllOf(::testing::Contains(::testing::StartsWith("at most ")),
+                               ::testing::Contains("not known")));
+  EXPECT_THAT(advice.missing, ::testing::Contains(HasSubstr("what 2 cards lose")));
   EXPECT_THAT(two->setting, HasSubstr("torchrun --nnodes=2 --nproc_per_node=1"));
-  EXPECT_THAT(two->evidence, ::testing::Contains(HasSubstr("nobody measured")));
+  EXPECT_THAT(two->evidence, ::testing::Contains(HasSubstr("Nobody measured")));
   EXPECT_THAT(advice.warnings, ::testing::Contains(HasSubstr("another host like this one")));
   EXPECT_NO_THROW(advice_from(model, {.batch = 4}, {64})) << "hosts of one card each are no limit";
 }

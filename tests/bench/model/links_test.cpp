@@ -30,6 +30,29 @@ TEST(Links, AnUnknownOneIsAnsweredWithTheClosest) {
               ThrowsMessage<UsageError>(HasSubstr("did you mean nvlink3?")));
 }
 
+TEST(Links, AUsersFileNeedsNoLossesButAllOfItsLinks) {
+  Json own = testing::json_of("links.json");
+  own.erase("losses");
+  own["links"] = Json::array({own["links"][0], own["links"][1]});
+  EXPECT_EQ(own_links_from_json(own).size(), 2U);
+  const auto refused = [](const Json& json, const char* message) {
+    EXPECT_THAT([&] { own_links_from_json(json); }, ThrowsMessage<UsageError>(HasSubstr(message)));
+  };
+  Json broken = own;
+  broken["links"][1].erase("hop_ns");
+  refused(broken, "links[1].hop_ns");
+  broken = own;
+  broken["links"][1]["bytes_per_s"] = "fast";
+  refused(broken, "links[1].bytes_per_s");
+  broken = own;
+  broken["links"][1]["id"] = own["links"][0]["id"];
+  refused(broken, "two have the id 'nvlink3'");
+  broken["links"] = Json::array();
+  refused(broken, "links is empty");
+  broken.erase("schema");
+  refused(broken, "schema");
+}
+
 TEST(Links, ADamagedFileIsRefused) {
   const Json whole = testing::json_of("links.json");
   const auto refused = [&](const char* pointer, const Json& value, const char* message) {

@@ -9,6 +9,7 @@
 #include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/measure/statistics.h"
+#include "bench/predict/cards_fleet.h"
 #include "bench/predict/cards_report.h"
 #include "tests/bench/model/program_data.h"
 
@@ -209,7 +210,72 @@ TEST(CardsPrediction, WhatHostsOfOneCpuLoseNobodyMeasured) {
       predict_cards(result({measured(8)}, "cpu"), on("eth-10g", {2}), catalogue());
   EXPECT_TRUE(prediction.losses.empty());
   EXPECT_DOUBLE_EQ(prediction.steps[1].step_ns, prediction.steps[1].replay.step_ns);
-  EXPECT_THAT(cards_text(prediction, 100), HasSubstr("nobody measured: they take longer than predicted"));
+  const CardsStep& two = prediction.steps[1];
+  EXPECT_TRUE(two.at_least);
+  const std::string text = cards_text(prediction, 100);
+  EXPECT_THAT(text, AllOf(HasSubstr("Nobody measured what such steps lose"), HasSubstr("≥ "),
+                          HasSubstr("at most"), ::testing::Not(HasSubstr("Brackets"))));
+  EXPECT_THAT(cards_csv(prediction), ::testing::EndsWith(",no,yes\n"));
+  const Json step = Json::parse(cards_json(prediction))["steps"][1];
+  EXPECT_EQ(step["is_bound"], true);
+  EXPECT_DOUBLE_EQ(step["step_ns"], two.step80_ns.low);
+  EXPECT_DOUBLE_EQ(step["samples_per_s"], two.per_s80().high);
+  EXPECT_FALSE(step.contains("interval80_ns"));
+  EXPECT_FALSE(step.contains("efficiency_interval80"));
+  EXPECT_FALSE(step["planned_sharded"][0].contains("step_ns_range"));
+}
+
+// The same card in machines where a step takes so many ms.
+CardsPrediction of_machines(const std::vector<double>& step_ms) {
+  std::vector<ResultDocument> results;
+  std::vector<CardsPrediction> predictions;
+  for (const double ms : step_ms) {
+    MeasuredPoint point = measured(8);
+    point.stats.median_ns = ms * kMs;
+    ResultDocument& document = results.emplace_back(result({point}));
+    document.context.machine = "m" + std::to_string(results.size());
+    document.context.google_benchmark["host_name"] = "node" + std::to_string(results.size());
+    predictions.push_back(predict_cards(document, on("pcie4", {2}), catalogue()));
+  }
+  std::vector<const ResultDocument*> documents;
+  for (const ResultDocument& document : results) {
+    documents.push_back(&document);
+  }
+  EXPECT_TRUE(is_fleet(documents));
+  return join_machines(documents, predictions);
+}
+
+TEST(CardsFleet, IsTheMedianMachinesRowFromTheSlowestToTheFastest) {
+  const CardsPrediction fleet = of_machines({100, 101, 99, 102, 130});
+  ASSERT_EQ(fleet.steps.size(), 2U);
+  EXPECT_DOUBLE_EQ(fleet.steps[0].step_ns, 101 * kMs);
+  EXPECT_DOUBLE_EQ(fleet.steps[0].step80_ns.low, 99 * kMs);
+  EXPECT_DOUBLE_EQ(fleet.steps[0].step80_ns.high, 130 * kMs);
+  EXPECT_GT(fleet.steps[1].step80_ns.high, 130 * kMs);
+  EXPECT_THAT(cards_text(fleet, 100), AllOf(HasSubstr("5 machines: the figures are the median machine's"),
+                                            HasSubstr("node5 takes 29 % longer")));
+  EXPECT_EQ(Json::parse(cards_json(fleet))["machines"].size(), 2U);
+}
+
+TEST(CardsFleet, IsOfOneWorkloadAndDeviceAndOneResultAMachine) {
+  ResultDocument a = result({measured(8)});
+  ResultDocument b = a;
+  EXPECT_FALSE(is_fleet({&a, &b})) << "machines that do not say which they are";
+  a.context.machine = "a";
+  b.context.machine = "a";
+  EXPECT_FALSE(is_fleet({&a, &b}));
+  b.context.machine = "b";
+  EXPECT_TRUE(is_fleet({&a, &b}));
+  b.sweep.workload = "other";
+  EXPECT_FALSE(is_fleet({&a, &b}));
+}
+
+// 145456 samples/s known to a tenth are 150000.
+TEST(CardsReport, PrintsAsManyDigitsAsTheIntervalAllows) {
+  MeasuredPoint point = measured(14'545);
+  point.stats.ci95_ns = Interval{point.stats.median_ns * 0.8, point.stats.median_ns * 1.25};
+  const std::string text = cards_text(predict_cards(result({point}), on("pcie4", {2}), catalogue()), 100);
+  EXPECT_THAT(text, AllOf(HasSubstr(" 150000 "), ::testing::Not(HasSubstr("145450"))));
 }
 
 TEST(CardsPrediction, ChoosesTheBatchesAskedFor) {
@@ -251,7 +317,7 @@ TEST(CardsReport, SaysWhatIsPredictedAndWhatItRestsOn) {
                           HasSubstr("planned, never run"), HasSubstr("microsoft/vidur"),
                           HasSubstr("131 measured steps on 4 machines"), HasSubstr("measured")));
   EXPECT_THAT(cards_markdown(prediction), HasSubstr("| cards | dtype |"));
-  EXPECT_THAT(cards_csv(prediction), HasSubstr("\n1,fp32,8,100,100,100,80,1,1,1,0,0,2726297600,yes\n"));
+  EXPECT_THAT(cards_csv(prediction), HasSubstr("\n1,fp32,8,100,100,100,80,1,1,1,0,0,2726297600,yes,no\n"));
   const Json json = Json::parse(cards_json(prediction));
   EXPECT_EQ(json["steps"].size(), 3U);
   EXPECT_EQ(json["steps"][2]["planned_sharded"].size(), 4U);

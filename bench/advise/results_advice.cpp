@@ -1,0 +1,108 @@
+#include "bench/advise/results_advice.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "bench/advise/measured_advice.h"
+#include "bench/error.h"
+#include "bench/measure/quote.h"
+#include "bench/measure/units.h"
+#include "bench/run/result_file.h"
+
+namespace bench {
+namespace {
+
+// The first step that the batch and the memory sweep timed differently; empty where there is none.
+std::string times_that_differ(const std::vector<AdviceFile>& files) {
+  const auto file_of = [&](const char* sweep) {
+    return std::ranges::find_if(files,
+                                [&](const AdviceFile& file) { return file.document.sweep.name == sweep; });
+  };
+  const auto batches = file_of("batch");
+  const auto memory = file_of("memory");
+  if (batches == files.end() || memory == files.end()) {
+    return "";
+  }
+  constexpr double kDiffer = 1.5;  // times, beyond what two runs on one machine do
+  for (const MeasuredPoint& one : batches->document.benchmarks) {
+    for (const MeasuredPoint& other : memory->document.benchmarks) {
+      const auto [less, more] = std::minmax(one.stats.median_ns, other.stats.median_ns);
+      if (one.params == other.params && less > 0 && more > kDiffer * less) {
+        return fmt::format("{} takes {} by {} and {} by {}.", printable(one.name),
+                           format_duration(one.stats.median_ns), batches->path,
+                           format_duration(other.stats.median_ns), memory->path);
+      }
+    }
+  }
+  return "";
+}
+
+bool is_of_cards(const AdviceFile& file) {
+  return file.document.sweep.name == "cards";
+}
+
+// Results of the cards sweep alone are advised on by themselves; among others they are left out.
+std::optional<Advice> advice_from_only_cards(const std::vector<AdviceFile>& files,
+                                             const TrainingSettings& current,
+                                             const std::optional<SeveralCards>& several) {
+  if (files.empty() || !std::ranges::all_of(files, is_of_cards)) {
+    return std::nullopt;
+  }
+  if (files.size() > 1) {
+    throw UsageError(fmt::format("{}: a second result of the cards sweep, after {}; give one", files[1].path,
+                                 files[0].path));
+  }
+  if (current != TrainingSettings{}) {
+    throw UsageError(fmt::format(
+        "--current: {} is of the cards sweep, which has its own settings; leave it out", files[0].path));
+  }
+  return advice_from_cards(files[0], several);
+}
+
+}  // namespace
+
+Advice advice_from_results(const std::vector<std::string>& paths, const TrainingSettings& current,
+                           const std::optional<SeveralCards>& several) {
+  std::vector<AdviceFile> files;
+  for (const std::string& path : paths) {
+    constexpr std::size_t kLongestPath = 4096;
+    files.push_back(
+        {.path = printable(path, kLongestPath), .json = read_json(path), .document = read_result(path)});
+  }
+  if (auto of_cards = advice_from_only_cards(files, current, several)) {
+    return *std::move(of_cards);
+  }
+  std::vector<std::string> left_out;
+  std::erase_if(files, [&](const AdviceFile& file) {
+    if (is_of_cards(file)) {
+      left_out.push_back(fmt::format("{} is left out; give it alone, for what its ranks bring.", file.path));
+    }
+    return is_of_cards(file);
+  });
+  StepModel model(files);
+  if (several) {
+    model.join_cards(several->link, several->catalogue);
+  }
+  Advice advice = advice_from(model, current, several ? several->cards : std::vector<std::int64_t>());
+  std::ranges::move(left_out, std::back_inserter(advice.warnings));
+  if (const std::string differ = times_that_differ(files); !differ.empty()) {
+    advice.contradictions.push_back(differ);
+  }
+  for (const AdviceFile& file : files) {
+    const auto has_few = [](const MeasuredPoint& point) {
+      return std::ranges::count(point.validity.flags, "few_rounds") > 0;
+    };
+    if (const auto few = std::ranges::count_if(file.document.benchmarks, has_few); few > 0) {
+      advice.warnings.push_back(
+          fmt::format("{}: fewer than 3 rounds at {} of {} points; give a larger --time-budget.", file.path,
+                      few, file.document.benchmarks.size()));
+    }
+  }
+  return advice;
+}
+
+}  // namespace bench

@@ -1,0 +1,20 @@
+// The prediction for several cards from results of several machines with one model of device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bench/measure/result.h"
+#include "bench/predict/cards_prediction.h"
+
+namespace bench {
+
+// Whether they are such a fleet: one workload and device, each on a machine of its own.
+bool is_fleet(const std::vector<const ResultDocument*>& documents);
+
+// The median machine's figures; intervals reach from the slowest machine to the fastest. `predictions`: of
+// the documents, two or more. Notes name a machine that is unlike the rest.
+CardsPrediction join_machines(const std::vector<const ResultDocument*>& documents,
+                              const std::vector<CardsPrediction>& predictions);
+
+}  // namespace bench
