@@ -29,6 +29,13 @@ std::vector<const EvaluatedRow*> rows_in(const Evaluation& evaluation, const std
   return rows;
 }
 
+// Those whose throughput is known: who may do at most so much wins nothing by it.
+std::vector<const EvaluatedRow*> known_rows_in(const Evaluation& evaluation, const std::string& dtype) {
+  std::vector<const EvaluatedRow*> rows = rows_in(evaluation, dtype);
+  std::erase_if(rows, [](const EvaluatedRow* row) { return row->point.is_bound; });
+  return rows;
+}
+
 const std::string& label_of(const Evaluation& evaluation, const EvaluatedRow& row) {
   return evaluation.device_of(row).label;
 }
@@ -46,7 +53,7 @@ Contest contest_of(const Evaluation& evaluation, const std::vector<const Evaluat
 
 Answer speed_answer(const Evaluation& evaluation, const std::string& dtype) {
   const Contest contest =
-      contest_of(evaluation, rows_in(evaluation, dtype), [](const EvaluatedRow&) { return 1.0; });
+      contest_of(evaluation, known_rows_in(evaluation, dtype), [](const EvaluatedRow&) { return 1.0; });
   Answer answer{.question = "speed", .dtype = dtype, .claim = ""};
   if (contest.size() > 1) {
     answer.ratio = contest.lead_over(1);
@@ -63,7 +70,7 @@ Answer best_dtype_answer(const Evaluation& evaluation, const std::string& dtype)
   for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
     const EvaluatedRow* best = nullptr;
     for (const EvaluatedRow& row : evaluation.rows) {
-      if (row.device != i) {
+      if (row.device != i || row.point.is_bound) {
         continue;
       }
       // bf16 is predicted as fp16 is: of equals the one that the other answers are of.
@@ -162,7 +169,7 @@ EvaluatedPoint fed_point(const EvaluatedRow& row, const HostLimit& host) {
 
 Answer cost_answer(const Evaluation& evaluation, const std::string& dtype) {
   std::vector<Contestant> contestants;
-  for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
+  for (const EvaluatedRow* const row : known_rows_in(evaluation, dtype)) {
     if (row->cost_per_hour) {
       contestants.push_back({.label = label_of(evaluation, *row),
                              .point = evaluation.host ? fed_point(*row, *evaluation.host) : row->point,
@@ -184,7 +191,7 @@ Answer cost_answer(const Evaluation& evaluation, const std::string& dtype) {
 }
 
 Answer energy_answer(const Evaluation& evaluation, const std::string& dtype) {
-  const std::vector<const EvaluatedRow*> rows = rows_in(evaluation, dtype);
+  const std::vector<const EvaluatedRow*> rows = known_rows_in(evaluation, dtype);
   const Contest contest = contest_of(evaluation, rows, [](const EvaluatedRow& row) { return row.power_w; });
   Answer answer{.question = "energy", .dtype = dtype, .claim = ""};
   if (contest.size() == 0) {
@@ -214,8 +221,9 @@ Answer host_answer(const Evaluation& evaluation, const std::string& dtype) {
         fed.push_back(label);
         break;
       case FeedLimit::loader:
-        limited.push_back(fmt::format("{} could use {} ({:.0f} such cores)", label,
-                                      format_number(row->point.per_s), *row->cores_to_feed));
+        limited.push_back(fmt::format("{} could use {}{} ({:.0f} such cores)", label,
+                                      row->point.is_bound ? "at most " : "", format_number(row->point.per_s),
+                                      *row->cores_to_feed));
         break;
       case FeedLimit::bus:
         limited.push_back(fmt::format("its bus limits {} to {}", label, format_number(row->feed->per_s)));
@@ -262,7 +270,7 @@ Answer gain_answer(const Evaluation& evaluation, const std::string& dtype) {
 Answer peak_answer(const Evaluation& evaluation, const std::string& dtype) {
   Answer answer{.question = "peak", .dtype = dtype, .claim = ""};
   std::vector<std::string> parts;
-  for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
+  for (const EvaluatedRow* const row : known_rows_in(evaluation, dtype)) {
     if (row->peak_share) {
       const EvaluatedCurve& curve = evaluation.curve_of(*row);
       parts.push_back(fmt::format("{} {} of its {} {} peak", label_of(evaluation, *row),

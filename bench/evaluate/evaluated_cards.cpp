@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -30,6 +31,14 @@ EvaluatedPoint of_all(const EvaluatedPoint& one, const ParallelStep& step, std::
   return all;
 }
 
+EvaluatedPoint at_most(EvaluatedPoint point) {
+  point.per_s = point.interval->high;
+  point.interval.reset();
+  point.ratio_deviation.reset();
+  point.is_bound = true;
+  return point;
+}
+
 // Adds the losses that it uses.
 EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const CardsLink& link,
                         const LinkCatalogue& catalogue, std::set<std::string>& losses) {
@@ -39,6 +48,7 @@ EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const Ca
   all.cards = cards;
   all.predicted = true;
   for (EvaluatedCurve& curve : all.curves) {
+    std::vector<EvaluatedPoint*> bounds;
     for (EvaluatedPoint& point : curve.points) {
       if (!point.timeline) {
         throw UsageError(
@@ -52,13 +62,18 @@ EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const Ca
                          .narrow = curve.dtype != "fp32" && curve.dtype != "tf32",
                          .accumulate = point.accumulate};
       const ParallelStep step = parallel_step(card, cards, link, catalogue);
-      losses.insert(
-          step.loss == nullptr
-              ? fmt::format("{} Samples/s and ratios of several cards are at most these.", kUnknownLoss)
-              : fmt::format("Steps are {}.", step.loss->in_words()));
+      losses.insert(step.loss == nullptr
+                        ? fmt::format("{} Their figures are bounds, and win no comparison.", kUnknownLoss)
+                        : fmt::format("Steps are {}.", step.loss->in_words()));
       point = of_all(point, step, cards);
+      if (step.loss == nullptr) {
+        bounds.push_back(&point);
+      }
     }
     complete_curve(curve, one.predicted, one.usable_bytes);
+    for (EvaluatedPoint* const point : bounds) {
+      *point = at_most(std::move(*point));
+    }
     if (curve.peak_flops_per_s) {
       *curve.peak_flops_per_s *= static_cast<double>(cards);
     }

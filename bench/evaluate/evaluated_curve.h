@@ -17,6 +17,7 @@ struct EvaluatedPoint {
   std::int64_t batch = 0;
   double per_s = 0;                    // samples a second
   std::optional<Interval> interval{};  // of per_s: 95 % where it was measured, 80 % where it is predicted
+  bool is_bound = false;               // per_s is the most that it can be, and has no interval
   std::int64_t bytes = 0;              // at the peak, or as the driver saw where that is more; 0: not known
   double flops_per_sample = 0;         // 0: not known
   double input_bytes_per_sample = 0;   // 0: not known

@@ -91,7 +91,9 @@ void set_costs(EvaluatedRow& row, const EvaluatedDevice& device, const PriceList
   row.power_w = row.power_measured ? row.point.power_w : device.tdp_w;
   if (row.power_w) {
     *row.power_w *= static_cast<double>(device.cards);
-    row.joules_per_sample = *row.power_w / row.point.per_s;
+    if (!row.point.is_bound) {
+      row.joules_per_sample = *row.power_w / row.point.per_s;
+    }
   }
   if (const Price* const price = price_of(device, prices)) {
     const double per_s = row.feed ? row.feed->per_s : row.point.per_s;
@@ -110,7 +112,7 @@ EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Evalu
     row.to_first = throughput_ratio_of(row.point, first->at_saturation());
   }
   const EvaluatedCurve* const fp32 = device.in("fp32");
-  if (fp32 != nullptr && fp32 != &curve) {
+  if (fp32 != nullptr && fp32 != &curve && !row.point.is_bound) {
     row.over_fp32 = gain_of(row.point, fp32->at_saturation());
   }
   if (curve.peak_flops_per_s && row.point.flops_per_sample > 0) {
@@ -127,6 +129,10 @@ EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Evalu
 }  // namespace
 
 EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {
+  if (a.is_bound) {
+    return {
+        .value = a.per_s / (b.interval ? b.interval->low : b.per_s), .is_predicted = true, .is_bound = true};
+  }
   if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
     return from_ends(a, b);
   }

@@ -16,6 +16,7 @@ struct EvaluatedRatio {
   double value = 1;
   std::optional<Interval> interval{};
   bool is_predicted = false;  // the interval is of 80 %; else of 95 %
+  bool is_bound = false;      // the value is the most that it can be, and has no interval
 
   // Evidence that it is not 1.
   bool is_significant() const { return interval && (interval->low > 1 || interval->high < 1); }

@@ -23,6 +23,7 @@ Json ratio_json(const std::optional<EvaluatedRatio>& ratio) {
   return {{"value", ratio->value},
           {"interval", interval_json(ratio->interval)},
           {"level", ratio->is_predicted ? 0.8 : 0.95},
+          {"is_bound", ratio->is_bound},
           {"significant", ratio->is_significant()}};
 }
 
@@ -36,6 +37,7 @@ Json curve_json(const Evaluation& evaluation, const EvaluatedRow& row) {
     points.push_back({{"batch", point.batch},
                       {"per_s", point.per_s},
                       {"interval", interval_json(point.interval)},
+                      {"is_bound", point.is_bound},
                       {"bytes", point.bytes},
                       {"ratio", other == nullptr ? Json() : ratio_json(throughput_ratio_of(point, *other))}});
   }
@@ -45,6 +47,7 @@ Json curve_json(const Evaluation& evaluation, const EvaluatedRow& row) {
            {{"batch", row.point.batch},
             {"per_s", row.point.per_s},
             {"interval", interval_json(row.point.interval)},
+            {"is_bound", row.point.is_bound},
             {"bytes", row.point.bytes},
             {"ratio", ratio_json(row.to_first)},
             {"over_fp32", ratio_json(row.over_fp32)},
@@ -123,7 +126,7 @@ Json evaluation_json(const Evaluation& evaluation) {
 std::string evaluation_csv(const Evaluation& evaluation) {
   std::string text =
       "device,predicted,framework,dtype,batch,samples_per_s,low,high,level,bytes,saturation_batch,largest_"
-      "batch\n";
+      "batch,is_bound\n";
   for (const EvaluatedRow& row : evaluation.rows) {
     const EvaluatedDevice& device = evaluation.device_of(row);
     const EvaluatedCurve& curve = evaluation.curve_of(row);
@@ -137,7 +140,8 @@ std::string evaluation_csv(const Evaluation& evaluation) {
           std::to_string(point.batch),       csv_number(point.per_s),
           csv_number(end(&Interval::low)),   csv_number(end(&Interval::high)),
           device.predicted ? "0.8" : "0.95", std::to_string(point.bytes),
-          std::to_string(row.point.batch),   curve.largest ? std::to_string(*curve.largest) : ""};
+          std::to_string(row.point.batch),   curve.largest ? std::to_string(*curve.largest) : "",
+          point.is_bound ? "yes" : "no"};
       text += fmt::format("{}\n", fmt::join(fields, ","));
     }
   }

@@ -62,6 +62,10 @@ std::string memory_cell(const EvaluatedRow& row) {
                      state == "safe" ? "" : fmt::format(", {}", state));
 }
 
+std::string samples_cell(const EvaluatedPoint& point) {
+  return (point.is_bound ? "≤ " : "") + plus_minus(point.per_s, point.interval);
+}
+
 EvaluationTable saturation_table(const Evaluation& evaluation) {
   const std::string& currency = evaluation.prices.currency;
   EvaluationTable table{
@@ -72,17 +76,20 @@ EvaluationTable saturation_table(const Evaluation& evaluation) {
       .right = {false, false, true, true, true, true, true, true, true, true, true, true},
       .rows = {}};
   for (const EvaluatedRow& row : evaluation.rows) {
+    const bool bound = row.point.is_bound;
+    const std::string most = bound ? "≤ " : "";
     table.rows.push_back(
-        {evaluation.device_of(row).label, row.dtype, std::to_string(row.point.batch),
-         plus_minus(row.point.per_s, row.point.interval), row.to_first ? ratio_in_words(*row.to_first) : "",
-         row.peak_share ? format_percent(*row.peak_share) : "", memory_cell(row),
+        {evaluation.device_of(row).label, row.dtype, std::to_string(row.point.batch), samples_cell(row.point),
+         row.to_first ? ratio_in_words(*row.to_first) : "",
+         row.peak_share ? most + format_percent(*row.peak_share) : "", memory_cell(row),
          largest_batch_cell(evaluation.curve_of(row)),
          row.joules_per_sample
              ? fmt::format("{}{}", row.power_measured ? "" : "≤ ", format_number(*row.joules_per_sample))
              : "",
-         row.cost_per_million ? format_number(*row.cost_per_million) : "",
-         row.feed ? fmt::format("{} ({})", format_number(row.feed->per_s), name_of(row.feed->limit)) : "",
-         row.cores_to_feed ? fmt::format("{:.0f}", *row.cores_to_feed) : ""});
+         row.cost_per_million ? (bound ? "≥ " : "") + format_number(*row.cost_per_million) : "",
+         row.feed ? fmt::format("{}{} ({})", most, format_number(row.feed->per_s), name_of(row.feed->limit))
+                  : "",
+         row.cores_to_feed ? fmt::format("{}{:.0f}", most, *row.cores_to_feed) : ""});
   }
   return without_empty_columns(table);
 }
@@ -111,7 +118,7 @@ EvaluationTable batch_table(const Evaluation& evaluation, const std::string& dty
     TextRow row{std::to_string(batch)};
     for (const EvaluatedCurve* const curve : curves) {
       const EvaluatedPoint* const point = curve->at(batch);
-      row.push_back(point == nullptr ? "–" : plus_minus(point->per_s, point->interval));
+      row.push_back(point == nullptr ? "–" : samples_cell(*point));
     }
     if (is_pair) {
       const EvaluatedPoint* const first = curves[0]->at(batch);

@@ -14,7 +14,7 @@ namespace bench {
 
 std::string ratio_in_words(const EvaluatedRatio& ratio) {
   if (!ratio.interval) {
-    return format_number(ratio.value) + "×";
+    return fmt::format("{}{}×", ratio.is_bound ? "≤ " : "", format_number(ratio.value));
   }
   const auto [low, high] = *ratio.interval;
   const double half = std::max(high - ratio.value, ratio.value - low);

@@ -91,7 +91,8 @@ std::vector<std::string> notes_of(const Evaluation& evaluation) {
           evaluation,
           [&](const EvaluatedRow& row) { return row.peak_share && evaluation.curve_of(row).peak_measured; }),
       "no data sheet; the peak was measured");
-  say(labels_of_rows(evaluation, [](const EvaluatedRow& row) { return !row.point.interval; }),
+  say(labels_of_rows(evaluation,
+                     [](const EvaluatedRow& row) { return !row.point.interval && !row.point.is_bound; }),
       "intervals are not known of some points; give a larger --time-budget");
   note_prices(evaluation, notes);
   for (const EvaluatedDevice& device : evaluation.devices) {

@@ -1,5 +1,8 @@
 #include "bench/evaluate/evaluated_cards.h"
 
+#include <algorithm>
+#include <string>
+
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
@@ -85,6 +88,30 @@ TEST(EvaluatedCards, OfAMeasuredCardNeedItsTimeline) {
   EvaluatedDevices with = devices_of(document);
   add_cards(with, {2}, link_of("pcie4"), links());
   EXPECT_TRUE(with.devices[1].predicted);
+}
+
+// Two hosts of one CPU each: what their steps lose beyond the replay, nobody measured.
+TEST(EvaluatedCards, WhoseLossNobodyMeasuredHaveBoundsAndWinNothing) {
+  ResultDocument document = batch_document("Processor");
+  document.sweep.mode = "train";
+  document.context.device.kind = "cpu";
+  add_measured(document, "fp32", 8, 100);
+  document.benchmarks[0].timeline = even_timeline(80e6, 1, 1e6);
+  EvaluatedDevices devices = devices_of(document);
+  ASSERT_TRUE(devices.devices[0].is_cpu);
+  add_cards(devices, {2}, link_of("eth-10g"), links());
+  const EvaluatedPoint& two = devices.devices[1].curves[0].points[0];
+  EXPECT_TRUE(two.is_bound);
+  EXPECT_FALSE(two.interval);
+  EXPECT_GT(two.per_s, 100);
+  const Evaluation evaluation = evaluate(std::move(devices), parse_prices("processor=0.5/h"), std::nullopt);
+  EXPECT_TRUE(evaluation.rows[1].to_first->is_bound);
+  EXPECT_FALSE(evaluation.rows[1].to_first->is_significant());
+  const auto speed = std::ranges::find(evaluation.answers, "speed", &Answer::question);
+  EXPECT_EQ(speed, evaluation.answers.end());
+  const std::string text = evaluation_text(evaluation, 120, false);
+  EXPECT_THAT(text, HasSubstr("≤ 1"));
+  EXPECT_THAT(text, HasSubstr("Their figures are bounds, and win no comparison."));
 }
 
 TEST(EvaluatedCards, TrainTogether) {
