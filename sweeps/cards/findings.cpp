@@ -352,7 +352,7 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
   if (all.empty()) {
     return {};
   }
-  std::vector<TextTable> tables = sharing_tables(document);
+  std::vector<TextTable> tables = sharing_tables(document, setup.whole_optimizer);
   tables.insert(tables.begin(), std::move(table));
   return tables;
 }

@@ -673,7 +673,7 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
   constexpr std::int64_t kMiB = 1 << 20;
   ResultDocument document = steps_with_memory();
   document.context.device.kind = "cuda";
-  const std::vector<PredictedPoint> planned = planned_sharing(document);
+  const std::vector<PredictedPoint> planned = planned_sharing(document, std::nullopt);
   ASSERT_EQ(planned.size(), 2U * 3);
   const PredictedPoint& three = planned[4];
   EXPECT_EQ(three.name, "p4/shard:parameters");
@@ -687,7 +687,7 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
   EXPECT_EQ(planned[5].params.at("shard"), "optimizer-on-host");
   EXPECT_EQ(planned[5].model.at("bus_bytes"), 50 * kMiB);
   document.context.device.kind = "cpu";
-  EXPECT_EQ(planned_sharing(document).size(), 2U * 2) << "the host's memory is the device's";
+  EXPECT_EQ(planned_sharing(document, std::nullopt).size(), 2U * 2) << "the host's memory is the device's";
   const auto tables = cards_tables(document, one_host(4, 4));
   ASSERT_EQ(tables.size(), 2U);
   EXPECT_THAT(tables.back().title, AllOf(Not(HasSubstr("never run")), HasSubstr("4 ranks of batch 8")));
@@ -699,6 +699,60 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
   EXPECT_EQ(known.at("nothing"), "measured");
   EXPECT_EQ(known.at("optimizer (ZeRO-1)"), "planned");
   EXPECT_EQ(known.at("parameters too (ZeRO-3)"), "planned, never run");
+}
+
+TEST(CardsPlans, WhatIsNotRunIsPlannedFromStepsThatShareTheOptimizer) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  ResultDocument document = steps_with_memory();
+  document.benchmarks.erase(document.benchmarks.begin() + 1);  // 1 and 4 ranks
+  document.context.device.kind = "cpu";
+  ResultDocument shared = document;
+  for (MeasuredPoint* const point : {&document.benchmarks.back(), &shared.benchmarks.back()}) {
+    const std::int64_t state =
+        (point == &document.benchmarks.back() ? 200 : 51) * kMiB;  // a MiB does not divide
+    point->memory.by_category[MemoryCategory::optimizer] = state;
+    point->memory.peak_measured += state;
+  }
+  MeasuredPoint& four = shared.benchmarks.back();
+  auto params = std::any_cast<CardsParams>(four.parsed);
+  params.shard_optimizer = true;
+  four.parsed = params;
+  four.name = "cards/net/shard:optimizer/p4";
+  EXPECT_TRUE(planned_sharing(shared, std::nullopt).empty()) << "without the plan of the whole state";
+  const auto planned = planned_sharing(shared, 200 * kMiB);
+  const auto expected = planned_sharing(document, std::nullopt);
+  ASSERT_EQ(planned.size(), 2U);
+  EXPECT_EQ(planned.front().name, "cards/net/p4/shard:gradients");
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    EXPECT_EQ(planned[i].model, expected[i].model) << "as from steps that share nothing";
+    EXPECT_EQ(planned[i].peak, expected[i].peak);
+    EXPECT_EQ(planned[i].memory, expected[i].memory);
+  }
+  CardsSetup setup = one_host(4, 4);
+  setup.whole_optimizer = 200 * kMiB;
+  std::map<std::string, std::vector<std::string>> rows;
+  const TextTable table = cards_tables(shared, setup).back();
+  for (const auto& row : table.rows) {
+    rows[row.front()] = row;
+  }
+  EXPECT_EQ(rows.at("nothing")[1], "700 MiB");
+  EXPECT_EQ(rows.at("nothing").back(), "planned");
+  EXPECT_EQ(rows.at("optimizer (ZeRO-1)")[1], "551 MiB") << "as measured";
+  EXPECT_EQ(rows.at("optimizer (ZeRO-1)").back(), "measured");
+  EXPECT_EQ(rows.at("gradients too (ZeRO-2)").back(), "planned, never run");
+}
+
+TEST(CardsPlans, GradientsThatAreSharedOutAreSentOnceAMicroBatch) {
+  ResultDocument document = steps_with_memory();
+  const auto sent_at = [&](std::int64_t accumulate) {
+    for (MeasuredPoint& point : document.benchmarks) {
+      auto params = std::any_cast<CardsParams>(point.parsed);
+      params.accumulate = accumulate;
+      point.parsed = params;
+    }
+    return planned_sharing(document, std::nullopt).front().model.at("sent_bytes").get<std::int64_t>();
+  };
+  EXPECT_EQ(sent_at(4) * 2, sent_at(1) * 5) << "four reduce-scatters and a gather in place of one of each";
 }
 
 TEST(CardsFindings, ALoaderIsComparedWithWhatAllRanksOfAHostNeed) {
