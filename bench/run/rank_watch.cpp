@@ -311,6 +311,11 @@ std::string WatchedRanks::lost(std::chrono::nanoseconds waited, std::chrono::nan
       return fmt::format("{} gave no sign of life for {}", named(rank), in_words(*silent));
     }
   }
+  if (closing_) {  // nothing is computed any more: some libraries do not return from their own end
+    return waited < settings_.timeout
+               ? ""
+               : fmt::format("the library of the ranks did not end for {}", in_words(waited));
+  }
   const auto limit = std::max(settings_.timeout, settings_.growth * longest);
   if (waited < limit * (long_wait_ || unknown.empty() ? settings_.patience : 1)) {
     return "";

@@ -311,6 +311,37 @@ TEST(RankWatch, RanksOfThisHostThatRunAreWaitedForLonger) {
   EXPECT_THAT(stuck.sentence, HasSubstr("another rank on this host did not answer"));
 }
 
+// As MPICH over some links: its end does not return, though all ranks run.
+TEST(RankWatch, ALibraryThatDoesNotEndIsNotWaitedForLonger) {
+  struct Endless final : OneRank {
+    explicit Endless(std::atomic<bool>& ended) : ended_(ended) {}
+    ~Endless() override {
+      while (!ended_) {
+        std::this_thread::sleep_for(1ms);
+      }
+    }
+    std::atomic<bool>& ended_;
+  };
+  std::atomic<bool> ended{false};
+  std::string sentence;
+  const auto start = std::chrono::steady_clock::now();
+  {
+    RankWatchSettings settings = kShort;
+    settings.patience = 1000;
+    settings.state = [](std::int64_t) { return ProcessState::running; };
+    settings.end = [&](const std::string& said) {
+      sentence = said;
+      ended = true;
+    };
+    WatchedRanks watched(std::make_unique<Endless>(ended),
+                         {{.host = "a", .process = 10}, {.host = "a", .process = 11}}, settings);
+    watched.note_saved("results/cards.json");
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+  EXPECT_THAT(sentence, AllOf(HasSubstr("the library of the ranks did not end for"),
+                              HasSubstr("what was measured before is in results/cards.json")));
+}
+
 TEST(RankWatch, ALongCallThatWasAnsweredRaisesTheLimit) {
   StuckRanks stuck(kTwoHosts, kShort);
   stuck.watched->expect_long_wait(true);
