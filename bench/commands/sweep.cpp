@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -365,6 +366,11 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
       throw;
     } catch (const std::bad_alloc&) {
       ranks->end_alone("the host's memory is full; give a smaller network or batch");
+    } catch (const std::system_error& error) {
+      ranks->end_alone(
+          error.code() == std::errc::resource_unavailable_try_again
+              ? "no thread can be started: the host's memory is full, or its limit of threads is reached"
+              : error.what());
     } catch (const std::exception& error) {
       ranks->end_alone(error.what());
     }

@@ -374,6 +374,37 @@ TEST(RankWatch, WhatWasMeasuredIsNamedWhereThereIsAFile) {
   }
 }
 
+// As MPICH may where the ranks that it reaches over a network are gone.
+TEST(RankWatch, ALibraryThatCrashesOnALostRankDoesNotChangeTheExitCode) {
+  class Crashing final : public OneRank {
+   public:
+    int size() const override { return 2; }
+    void barrier() override {
+      while (!abandoned_) {
+        std::this_thread::sleep_for(1ms);
+      }
+      std::this_thread::sleep_for(200ms);
+      ::raise(SIGSEGV);
+    }
+    void abandon() noexcept override { abandoned_ = true; }
+
+   private:
+    std::atomic<bool> abandoned_{false};
+  };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    WatchedRanks watched(std::make_unique<Crashing>(),
+                         {{.host = "a", .process = 10}, {.host = "a", .process = 11}},
+                         {.pace = 5ms, .state = [](std::int64_t) { return ProcessState::gone; }, .end = {}});
+    watched.barrier();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(ExitCode::inconclusive));
+}
+
 // Three ranks on three hosts, as they say.
 void on_three_hosts(const std::function<void(RankGroup& group, RankPulse& pulse)>& body) {
   testing::run_ranks(3, [&](RankGroup& group) {
