@@ -149,6 +149,7 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
     point.series = series_of(type.name, spec, parsed);
     point.name = fmt::format("{}/batch:{}", point.series, spec.batch);
     point.workload = std::make_shared<ConfiguredCards>(type, spec, index, team);
+    point.is_reference = spec.ranks == 1 && spec.batch == batches.front();  // a speedup is over it
     point.oversubscribes_cores = setup.ranks.takes_turns(setup.threads);
     plan.points.push_back(std::move(point));
   }

@@ -316,19 +316,23 @@ class SweepRun {
       return;
     }
     fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with {}\n", device_->info().id,
-               error.what(), command_to_resume(argv_));
+               error.what(), how_to_resume());
+  }
+
+  // The launcher's part of a command is not known.
+  std::string how_to_resume() const {
+    return ranks_ == nullptr ? command_to_resume(argv_) : "the launcher's command and --resume";
   }
 
   void say_how_to_go_on() const {
     if (interrupted() && !document_.benchmarks.empty()) {
-      fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n",
-                 command_to_resume(argv_));
+      fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n", how_to_resume());
     }
     if (!interrupted() && only_references_measured(plan(), document_)) {
       fmt::print(std::cerr,
                  "the time budget ended after the reference points; give a larger --time-budget, or go on "
                  "with {}\n",
-                 command_to_resume(argv_));
+                 how_to_resume());
     }
   }
 

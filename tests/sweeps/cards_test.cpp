@@ -141,6 +141,12 @@ TEST(CardsPlan, GoesByPowersOfTwoToAllThatWereStarted) {
   SweepRequest strong = cards_request({{"scaling", "strong"}}, 4);
   strong.batches = {16};
   EXPECT_THAT(names_of(strong), ElementsAre(start + "1/batch:16", start + "2/batch:8", start + "4/batch:4"));
+  strong.batches = {16, 32};
+  RanksDevice device;
+  const auto sweep = cards_type().make(strong, device);
+  for (const SweepPoint& point : sweep->plan().points) {
+    EXPECT_EQ(point.is_reference, point.name == start + "1/batch:16") << point.name;
+  }
 }
 
 TEST(CardsPlan, RefusesInOneSentence) {
@@ -450,7 +456,8 @@ TEST(CardsFindings, EfficiencyAndWhatItIsLostTo) {
   EXPECT_THAT(efficiency.claim,
               ::testing::ContainsRegex("efficiency of 80(\\.[0-9])? (± [0-9.]+|\\([0-9.]+ to [0-9.]+\\)) %"));
   EXPECT_THAT(named(findings, "limit").claim,
-              AllOf(HasSubstr("The collective limits 2 ranks"), HasSubstr("20.0 ms of the 25.0 ms")));
+              AllOf(HasSubstr("The collective limits 2 ranks"),
+                    HasSubstr("takes 25.0 ms longer than alone, 20.0 ms of it waiting")));
   EXPECT_EQ(named(findings, "cards").value, 2);
   EXPECT_THAT(named(findings, "cards").claim,
               AllOf(HasSubstr("effective batch is 16"), HasSubstr("learning rate")));
@@ -465,7 +472,7 @@ TEST(CardsFindings, EfficiencyAndWhatItIsLostTo) {
 TEST(CardsFindings, ThePartThatLimitsIsNoMoreThanTheWhole) {
   const Finding limit = named(cards_findings(made_up_steps({100, 125}, 40), one_host(2, 2)), "limit");
   EXPECT_EQ(limit.value, 1);
-  EXPECT_THAT(limit.claim, HasSubstr("all of the 25.0 ms that a step is longer is waiting"));
+  EXPECT_THAT(limit.claim, HasSubstr("a step takes 25.0 ms longer than alone, all of it waiting"));
 }
 
 TEST(CardsFindings, WhatTheIntervalsDoNotDecideIsNotSignificant) {
@@ -590,12 +597,20 @@ TEST(StageFindings, MicroBatchesAreComparedByMemory) {
   document.benchmarks.back().notes = {smaller, smaller, smaller};
   const auto findings = cards_findings(document, staged(2));
   const Finding& finding = named(findings, "micro-batches");
+  EXPECT_THAT(named(findings, "limit").claim, HasSubstr("busiest rank is idle for"));
   EXPECT_EQ(finding.value, 0.5);
   EXPECT_THAT(finding.claim, AllOf(HasSubstr("4 micro-batches in place of 1"), HasSubstr("1.00 MiB"),
                                    HasSubstr("not 2.00 MiB"), HasSubstr("75.0 ms")));
   EXPECT_THAT(named(findings, "memory").claim, HasSubstr("256 to 512 KiB of it activations"));
   const auto one = cards_findings(made_up_stages({{4, 75}}, 2), staged(2));
   EXPECT_EQ(std::ranges::count(one, "micro-batches", &Finding::name), 0);
+}
+
+TEST(StageFindings, MoreMicroBatchesAreNotAdvisedWhereTheyWereSlower) {
+  EXPECT_THAT(named(cards_findings(made_up_stages({{1, 100}, {4, 75}}, 2), staged(2)), "limit").claim,
+              HasSubstr("[more micro-batches]"));
+  EXPECT_THAT(named(cards_findings(made_up_stages({{1, 75}, {4, 100}}, 2), staged(2)), "limit").claim,
+              Not(HasSubstr("[more micro-batches]")));
 }
 
 TEST(StageFindings, AGainWithinNoiseIsToldSo) {
@@ -805,6 +820,10 @@ TEST(CardsFindings, CopeWithNoPointsAndWithoutOneRank) {
   EXPECT_THAT(named(findings, "cards").claim,
               AllOf(HasSubstr("One rank alone was not measured"), HasSubstr("[--cards 1,2]"),
                     HasSubstr("effective batch is 16, 2 times")));
+  document.sweep.axes = {{"ranks", {1, 2}}};
+  EXPECT_THAT(named(cards_findings(document, one_host(2, 2)), "cards").claim,
+              HasSubstr("[give a larger --time-budget]"))
+      << "it was asked for";
   EXPECT_THAT(named(findings, "waits/ranks:2/batch:8").claim,
               HasSubstr("waits 20.0 ms (16 %) for gradients"));
   EXPECT_THAT(named(findings, "memory").claim, Not(HasSubstr("one alone")));

@@ -50,6 +50,7 @@ RankEngine fake_engine(const std::string& name, const std::string& variables, bo
       .packages = "lib" + name,
       .rank_variable = variables + "_RANK",
       .size_variable = variables + "_SIZE",
+      .manager_variable = variables + "_MANAGED",
       .missing = [is_missing] { return is_missing || here_is_missing ? std::string("it is missing") : ""; },
       .join = [](std::chrono::nanoseconds) { return std::make_unique<OneRank>(); }};
 }
@@ -86,6 +87,10 @@ TEST(RankLaunch, IsReadFromTheEnvironment) {
           ->engine,
       "here");
   EXPECT_EQ(launch_in({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}})->launcher, "srun");
+  EXPECT_EQ(launch_in({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}})->engine, "") << "any";
+  EXPECT_EQ(launch_in({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"HERE_MANAGED", "0"}})->engine,
+            "here")
+      << "srun --mpi=pmix sets a variable for Open MPI";
   EXPECT_EQ(launch_in({{"RANK", "1"}, {"WORLD_SIZE", "2"}})->launcher, "torchrun");
   for (const auto& [rank, size] : {std::pair{"4", "4"}, {"-1", "2"}, {"x", "2"}, {"0", ""}, {"1", "2x"}}) {
     EXPECT_FALSE(launch_in({{"HERE_RANK", rank}, {"HERE_SIZE", size}})) << rank << " " << size;
