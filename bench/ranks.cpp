@@ -161,7 +161,12 @@ std::optional<RankLaunch> launch_of(const LaunchVariables& environment) {
         {.launcher = "the mpirun of " + engine->title, .engine = engine->name});
   }
   add("RANK", "WORLD_SIZE", {.launcher = "torchrun", .engine = "tcp"});
-  add("SLURM_PROCID", "SLURM_STEP_NUM_TASKS", {.launcher = "srun", .engine = ""});
+  const auto managed = std::ranges::find_if(registry<RankEngine>().entries(), [&](const auto& engine) {
+    return !engine->manager_variable.empty() && environment(engine->manager_variable.c_str()) != nullptr;
+  });
+  add("SLURM_PROCID", "SLURM_STEP_NUM_TASKS",
+      {.launcher = "srun",
+       .engine = managed == registry<RankEngine>().entries().end() ? "" : (*managed)->name});
   const auto several =
       std::ranges::find_if(launches, [](const RankLaunch& launch) { return launch.size > 1; });
   return several != launches.end() ? std::optional(*several)

@@ -158,6 +158,7 @@ struct RankEngine {
   std::string packages;       // of Debian, which it needs
   std::string rank_variable;  // of the environment that its launcher gives each rank
   std::string size_variable;
+  std::string manager_variable{};        // of the environment that a process manager such as srun sets for it
   std::function<std::string()> missing;  // why it cannot be used here; empty: it can
   // The group of all ranks that were launched. Waits so long for ranks that do not come, where the library
   // allows a limit. Throws UsageError and RanksLost.

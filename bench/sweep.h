@@ -59,8 +59,8 @@ struct SweepPoint {
   std::string series;
   std::shared_ptr<const ConfiguredWorkload> workload;
   bool cold = false;  // the device's caches are emptied before every timed step
-  // Reference point: prepared and timed first, so that even a short run has it. It is alone in its
-  // series: the points of a series run by growing size.
+  // Reference point: prepared and timed first, so that even a short run has it. It is the first
+  // of its series: the points of a series run by growing size.
   bool is_reference = false;
   // It runs more threads than cores: on an idle machine too, some of them wait for a core.
   bool oversubscribes_cores = false;

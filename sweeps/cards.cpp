@@ -60,6 +60,25 @@ std::int64_t summed_in(const SweepRequest& request, Device& device) {
   }
 }
 
+// Bytes of the optimizer's state of one rank that keeps all of it; nullopt where no rank shares it, or it
+// cannot be planned.
+std::optional<std::int64_t> whole_optimizer(const SweepRequest& request, Device& device) {
+  const std::vector<WorkloadSpec> specs = specs_in(request);
+  const auto shared = std::ranges::find(specs, true, &WorkloadSpec::shard_optimizer);
+  if (shared == specs.end()) {
+    return std::nullopt;
+  }
+  WorkloadSpec whole = *shared;
+  whole.shard_optimizer = false;
+  try {
+    return request.workload->configure(whole)->plan(device).at_peak[MemoryCategory::optimizer];
+  } catch (const OutOfMemory&) {
+    return std::nullopt;
+  } catch (const Unsupported&) {
+    return std::nullopt;
+  }
+}
+
 // The point behind the plan's last is library_part().
 std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device, std::int64_t summed) {
   const std::vector<WorkloadSpec> specs = specs_in(request);
@@ -130,6 +149,7 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
     point.series = series_of(type.name, spec, parsed);
     point.name = fmt::format("{}/batch:{}", point.series, spec.batch);
     point.workload = std::make_shared<ConfiguredCards>(type, spec, index, team);
+    point.is_reference = spec.ranks == 1 && spec.batch == batches.front();  // a speedup is over it
     point.oversubscribes_cores = setup.ranks.takes_turns(setup.threads);
     plan.points.push_back(std::move(point));
   }
@@ -152,6 +172,7 @@ class CardsSweep final : public Sweep {
     setup_.loader = loader_in(request);
     if (request.ranks != nullptr) {
       summed_ = summed_in(request, device);
+      setup_.whole_optimizer = whole_optimizer(request, device);
       team_ = team_of(request, device, summed_);
     }
     plan_ = plan_of(request, setup_, team_);
@@ -169,7 +190,9 @@ class CardsSweep final : public Sweep {
   }
 
   // Nothing more is measured: what was can be planned on.
-  void study(SweepStudy& study) override { study.document.predicted = planned_sharing(study.document); }
+  void study(SweepStudy& study) override {
+    study.document.predicted = planned_sharing(study.document, setup_.whole_optimizer);
+  }
 
   std::vector<Finding> findings(const ResultDocument& document) const override {
     return cards_findings(document, setup_);

@@ -152,14 +152,17 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
       ask("see verification.not_checked in the result file");
     }
   }
-  std::map<std::string, std::size_t> unmeasured;  // by what to do
+  std::map<std::string, std::vector<const UnmeasuredPoint*>> unmeasured;  // by what to do
   for (const UnmeasuredPoint& point : document.unmeasured) {
     if (const std::string_view action = action_in(point.reason); !action.empty()) {
-      ++unmeasured[std::string(action.substr(2))];
+      unmeasured[std::string(action.substr(2))].push_back(&point);
     }
   }
-  for (const auto& [action, count] : unmeasured) {
-    problems.push_back(count == 1 ? "1 point was left out" : fmt::format("{} points were left out", count));
+  for (const auto& [action, points] : unmeasured) {
+    constexpr std::size_t kMostNamed = 2;
+    problems.push_back(fmt::format(
+        "{} {} left out", points_in_words(document, points, points.size() > kMostNamed ? 0 : points.size()),
+        points.size() == 1 ? "was" : "were"));
     ask(action);
   }
   if (const auto speed = document.sessions.empty() ? std::nullopt : unusual_speed(document.sessions.back())) {

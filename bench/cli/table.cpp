@@ -152,9 +152,10 @@ std::string_view short_name(const ResultDocument& document, std::string_view nam
   return name;
 }
 
-// "infer/fp16/batch:1", or "90 points (a, b, c and 87 more)" with the first `named` of them.
-std::string subject(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
-                    std::size_t named) {
+}  // namespace
+
+std::string points_in_words(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
+                            std::size_t named) {
   if (points.size() == 1) {
     return std::string(short_name(document, points.front()->name));
   }
@@ -168,6 +169,8 @@ std::string subject(const ResultDocument& document, const std::vector<const Unme
                      named == 0 ? "" : fmt::format(" ({}{})", fmt::join(names, ", "), more));
 }
 
+namespace {
+
 constexpr std::string_view kWhereTheRestIs = " (--verbose)";
 
 // Names as many points as the width allows, up to three.
@@ -178,13 +181,14 @@ std::string unmeasured_line(const ResultDocument& document, const std::vector<co
   const std::string& reason = points.front()->reason;
   std::size_t named = std::min<std::size_t>(points.size(), 3);
   if (verbose) {
-    return wrap(fmt::format("✕ {} {}: {}", subject(document, points, named), status, reason), width, 2);
+    return wrap(fmt::format("✕ {} {}: {}", points_in_words(document, points, named), status, reason), width,
+                2);
   }
   const std::string fate =
       fmt::format("{}: {}", status, reason.substr(0, reason.size() - action_in(reason).size()));
-  std::string line = fmt::format("✕ {} {}", subject(document, points, named), fate);
+  std::string line = fmt::format("✕ {} {}", points_in_words(document, points, named), fate);
   while (columns(line) > width && named > 0) {
-    line = fmt::format("✕ {} {}", subject(document, points, --named), fate);
+    line = fmt::format("✕ {} {}", points_in_words(document, points, --named), fate);
   }
   return columns(line) <= width
              ? line + "\n"
@@ -326,7 +330,7 @@ TextTable unmeasured_table(const ResultDocument& document) {
   }
   TextTable table{.title = "", .rows = {{"points", "status", "reason"}}, .right = {false, false, false}};
   for (const UnmeasuredGroup& group : alike(all)) {
-    table.rows.push_back({subject(document, group, std::min<std::size_t>(group.size(), 3)),
+    table.rows.push_back({points_in_words(document, group, std::min<std::size_t>(group.size(), 3)),
                           group.front()->status, group.front()->reason});
   }
   return table;

@@ -29,6 +29,10 @@ TextTable unmeasured_table(const ResultDocument& document);
 // have none: the warning counts them. `verbose`: all points, a line for each reason, wrapped.
 std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose);
 
+// "infer/fp16/batch:1", or "90 points (a, b, c and 87 more)" with the first `named` of them.
+std::string points_in_words(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
+                            std::size_t named);
+
 // "; give a larger --time-budget" at the end of an unmeasured point's reason; empty: there is none.
 std::string_view action_in(std::string_view reason);
 

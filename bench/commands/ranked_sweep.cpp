@@ -18,25 +18,12 @@
 #include "bench/host/process_memory.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
-#include "bench/run/context.h"
+#include "bench/run/alike_ranks.h"
 #include "bench/run/rank_processes.h"
 #include "bench/sweep.h"
 
 namespace bench {
 namespace {
-
-// Throws UsageError on every rank if one of them gives another text than the first. After it, ranks may end.
-void require_same(RankGroup& ranks, const std::string& what, const std::string& own) {
-  const std::vector<std::string> all = texts_of(ranks, own);
-  for (std::size_t rank = 1; rank < all.size(); ++rank) {
-    if (all[rank] != all.front()) {
-      end_together(ranks);
-      throw UsageError(
-          fmt::format("rank {} has another {} than rank 0: '{}', not '{}'; start all ranks alike", rank, what,
-                      all[rank], all.front()));
-    }
-  }
-}
 
 // Throws the UsageError of the first rank that has one, on every rank.
 void require_on_all(RankGroup& ranks, const std::function<void()>& body) {
@@ -95,20 +82,22 @@ std::vector<std::int64_t> processes_beside(const std::vector<RankPlace>& places,
   return processes;
 }
 
-// `held`: own_memory_bytes() before it joined.
+// The ranks that joined, which have the same build, command line and library. Every rank makes the same calls
+// here, whether its command line was accepted or not. `held`: own_memory_bytes() before it joined.
 std::unique_ptr<WatchedRanks> watched(std::unique_ptr<RankGroup> joined, RankWatchSettings settings,
-                                      const std::optional<std::int64_t>& held = std::nullopt) {
+                                      const std::vector<std::string>& arguments,
+                                      const std::optional<std::int64_t>& held) {
+  require_alike(*joined, {build_fact()});
   std::vector<RankPlace> places = places_of(*joined);
   count_as_own(processes_beside(places, joined->rank()));
   std::vector<std::int64_t> grown = growth_of(*joined, held);
   std::unique_ptr<RankPulse> pulse = RankPulse::connect(*joined, places);
-  return std::make_unique<WatchedRanks>(std::move(joined), std::move(places), std::move(settings),
-                                        std::move(grown), std::move(pulse));
-}
-
-void require_alike(RankGroup& ranks, const std::vector<std::string>& arguments) {
-  require_same(ranks, "build", build_name());
-  require_same(ranks, "command line", fmt::format("{}", fmt::join(arguments, " ")));
+  auto ranks = std::make_unique<WatchedRanks>(std::move(joined), std::move(places), std::move(settings),
+                                              std::move(grown), std::move(pulse));
+  std::vector<RankFact> facts = library_facts(*ranks);
+  facts.insert(facts.begin(), command_line_fact(arguments));
+  require_alike(*ranks, facts);
+  return ranks;
 }
 
 // Where no group can be joined, ranks cannot be compared.
@@ -119,9 +108,7 @@ void require_alike_without_sweep(const RankLaunch& launch, const std::vector<std
   } catch (const UsageError&) {
     return;
   }
-  const auto ranks = watched(std::move(joined), {});
-  require_alike(*ranks, arguments);
-  end_together(*ranks);
+  end_together(*watched(std::move(joined), {}, arguments, std::nullopt));
 }
 
 // The devices that `--device ID` may mean where each rank takes one: of the kind that is asked for, or of the
@@ -229,14 +216,17 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
   }
   const RankWatchSettings settings = watch_settings(options);
   const auto held = own_memory_bytes();
-  auto ranks = watched(join_launched(*launch, settings.timeout), settings, held);
-  require_alike(*ranks, {argv.begin() + 1, argv.end()});
+  auto ranks =
+      watched(join_launched(*launch, settings.timeout), settings, {argv.begin() + 1, argv.end()}, held);
+  std::vector<RankFact> facts;
   require_on_all(*ranks, [&] {  // opened again where it is used
     const std::unique_ptr<Device> device = open_asked_device(options_of_rank(options, *ranks));
+    facts = device_facts(device->info());
     SweepRequest request = make_request(options, sweep, *device, clock, ranks.get());
     request.ranks = nullptr;  // it is only planned
     sweep.make(request, *device);
   });
+  require_alike(*ranks, facts);
   if (only_plans(options)) {
     end_together(*ranks);
   }

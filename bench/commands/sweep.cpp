@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -315,19 +316,23 @@ class SweepRun {
       return;
     }
     fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with {}\n", device_->info().id,
-               error.what(), command_to_resume(argv_));
+               error.what(), how_to_resume());
+  }
+
+  // The launcher's part of a command is not known.
+  std::string how_to_resume() const {
+    return ranks_ == nullptr ? command_to_resume(argv_) : "the launcher's command and --resume";
   }
 
   void say_how_to_go_on() const {
     if (interrupted() && !document_.benchmarks.empty()) {
-      fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n",
-                 command_to_resume(argv_));
+      fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n", how_to_resume());
     }
     if (!interrupted() && only_references_measured(plan(), document_)) {
       fmt::print(std::cerr,
                  "the time budget ended after the reference points; give a larger --time-budget, or go on "
                  "with {}\n",
-                 command_to_resume(argv_));
+                 how_to_resume());
     }
   }
 
@@ -365,6 +370,11 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
       throw;
     } catch (const std::bad_alloc&) {
       ranks->end_alone("the host's memory is full; give a smaller network or batch");
+    } catch (const std::system_error& error) {
+      ranks->end_alone(
+          error.code() == std::errc::resource_unavailable_try_again
+              ? "no thread can be started: the host's memory is full, or its limit of threads is reached"
+              : error.what());
     } catch (const std::exception& error) {
       ranks->end_alone(error.what());
     }

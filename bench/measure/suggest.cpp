@@ -38,18 +38,28 @@ std::string lower(std::string_view text) {
   return small;
 }
 
-}  // namespace
-
-std::optional<std::string> nearest(std::string_view given, const std::vector<std::string>& accepted) {
+// As nearest(): all that are equally near.
+std::vector<std::string> all_nearest(std::string_view given, const std::vector<std::string>& accepted) {
   // No name is that long, and the distance takes time and memory that grow with the text.
   if (given.size() > 100) {
-    return std::nullopt;
+    return {};
   }
   const std::string small = lower(given);
-  const auto distance = [&](const std::string& name) { return edit_distance(small, lower(name)); };
-  const auto best = std::ranges::min_element(accepted, {}, distance);
-  if (best != accepted.end() && 3 * distance(*best) <= std::max<std::size_t>(best->size(), 3)) {
-    return *best;
+  std::vector<std::string> meant;
+  std::size_t least = std::string_view::npos;
+  for (const std::string& name : accepted) {
+    const std::size_t distance = edit_distance(small, lower(name));
+    if (3 * distance > std::max<std::size_t>(name.size(), 3) || distance > least) {
+      continue;
+    }
+    if (distance < least) {
+      meant.clear();
+      least = distance;
+    }
+    meant.push_back(name);
+  }
+  if (!meant.empty()) {
+    return meant;
   }
   // "num_workers" for workers, "batch_size" for batch.
   const auto within = std::ranges::find_if(accepted, [&](const std::string& name) {
@@ -57,14 +67,23 @@ std::optional<std::string> nearest(std::string_view given, const std::vector<std
     return part.size() >= 3 && (small.starts_with(part + "_") || small.ends_with("_" + part) ||
                                 small.starts_with(part + "-") || small.ends_with("-" + part));
   });
-  return within == accepted.end() ? std::nullopt : std::optional(*within);
+  return within == accepted.end() ? std::vector<std::string>() : std::vector{*within};
+}
+
+}  // namespace
+
+std::optional<std::string> nearest(std::string_view given, const std::vector<std::string>& accepted) {
+  const std::vector<std::string> meant = all_nearest(given, accepted);
+  return meant.empty() ? std::nullopt : std::optional(meant.front());
 }
 
 std::string unknown_value(std::string_view option, std::string_view given,
                           const std::vector<std::string>& accepted) {
-  const std::optional<std::string> meant = nearest(given, accepted);
+  constexpr std::size_t kMost = 3;
+  std::vector<std::string> meant = all_nearest(given, accepted);
+  meant.resize(std::min(meant.size(), kMost));
   return fmt::format("{}: {} is not known; accepted: {}{}", option, quote(given), fmt::join(accepted, ", "),
-                     meant ? fmt::format(" (did you mean {}?)", *meant) : "");
+                     meant.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(meant, " or ")));
 }
 
 }  // namespace bench

@@ -92,7 +92,8 @@ std::int64_t parse_quantity(std::string_view option, std::string_view text, cons
     refuse(option, text, fmt::format("is not a {}", quantity.noun), quantity);
   }
   if (unit.empty()) {
-    refuse(option, text, "has no unit", quantity);
+    const bool zero = number.find_first_not_of("0.") == std::string_view::npos;
+    refuse(option, text, zero ? "is zero" : "has no unit", quantity);
   }
   const auto known = std::ranges::find(quantity.units, unit, &Unit::name);
   if (known == quantity.units.end()) {

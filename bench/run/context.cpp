@@ -61,6 +61,16 @@ std::map<std::string, std::string> own_software() {
 
 }  // namespace
 
+std::map<std::string, std::string> software_of(const DeviceInfo& device) {
+  std::map<std::string, std::string> software;
+  for (const auto& [name, value] : device.details) {
+    if (is_software(name)) {
+      software[name] = value;
+    }
+  }
+  return software;
+}
+
 Json datasheet_of(std::string_view name) {
   for (const Json& gpu : gpu_data_sheets().at("gpus")) {
     const Json names = gpu.value("names", Json::array());
@@ -90,11 +100,9 @@ RunContext make_context(const DeviceInfo& device, const HostInfo& host, const st
   }
   context.device = device;
   context.software = own_software();
-  for (const auto& [name, value] : device.details) {
-    if (is_software(name)) {
-      context.software[name] = value;
-      context.device.details.erase(name);
-    }
+  for (const auto& [name, version] : software_of(device)) {
+    context.software[name] = version;
+    context.device.details.erase(name);
   }
   if (Json datasheet = datasheet_of(device.kind == "modelled" ? device.id : device.name);
       datasheet.is_object()) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,9 @@ namespace bench {
 // it; absent where it was not built in a repository.
 RunContext make_context(const DeviceInfo& device, const HostInfo& host, const std::vector<std::string>& argv,
                         std::uint64_t seed);
+
+// Versions of a device's libraries and driver, among its details.
+std::map<std::string, std::string> software_of(const DeviceInfo& device);
 
 // The entry of the catalogue of devices (results/gpus.json) that has `name` as its id or among a device's
 // names; null where none does.

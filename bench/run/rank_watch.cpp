@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <fstream>
 #include <utility>
@@ -17,8 +18,15 @@ namespace bench {
 namespace {
 
 // Without the library's own clean-up, which would wait for the ranks that are lost. Within that second the
-// group is abandoned.
+// group is abandoned. A library that crashes where a rank is gone is held there: the exit code is not its.
 void end_process(const std::string& sentence) {
+  for (const int crash : {SIGSEGV, SIGBUS, SIGABRT}) {
+    std::signal(crash, [](int) {
+      for (;;) {
+        ::pause();
+      }
+    });
+  }
   const std::string line = "bench: " + sentence + "\n";
   [[maybe_unused]] const ssize_t written = ::write(STDERR_FILENO, line.data(), line.size());
   std::this_thread::sleep_for(std::chrono::seconds(1));
@@ -310,6 +318,11 @@ std::string WatchedRanks::lost(std::chrono::nanoseconds waited, std::chrono::nan
         silent && *silent >= settings_.timeout) {
       return fmt::format("{} gave no sign of life for {}", named(rank), in_words(*silent));
     }
+  }
+  if (closing_) {  // nothing is computed any more: some libraries do not return from their own end
+    return waited < settings_.timeout
+               ? ""
+               : fmt::format("the library of the ranks did not end for {}", in_words(waited));
   }
   const auto limit = std::max(settings_.timeout, settings_.growth * longest);
   if (waited < limit * (long_wait_ || unknown.empty() ? settings_.patience : 1)) {

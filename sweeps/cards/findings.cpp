@@ -252,7 +252,7 @@ const CardsPoint* alone_for(const CardsPoint& point, const std::vector<CardsPoin
 
 std::vector<Finding> cards_findings(const ResultDocument& document, const CardsSetup& setup) {
   const std::vector<CardsPoint> all = cards_points(document);
-  std::vector<Finding> findings = setup.split_layers ? stage_findings(all) : std::vector<Finding>();
+  std::vector<Finding> findings = setup.split_layers ? stage_findings(all, document) : std::vector<Finding>();
   std::vector<CardsPoint> scaling;  // of the largest batch that one rank ran too, else of the largest
   const CardsPoint* alone = nullptr;
   const auto size_of = [&](const CardsPoint& point) {
@@ -278,7 +278,7 @@ std::vector<Finding> cards_findings(const ResultDocument& document, const CardsS
   if (!scaling.empty()) {
     const CardsPoint& most = scaling.back();
     findings.push_back(alone != nullptr ? claim_cards(scaling, *alone, setup.strong)
-                                        : claim_batch(most, setup.strong));
+                                        : claim_batch(most, setup.strong, document));
     if (alone != nullptr && !setup.strong) {
       findings.push_back(claim_limit(most, *alone, setup));
     }
@@ -352,7 +352,7 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
   if (all.empty()) {
     return {};
   }
-  std::vector<TextTable> tables = sharing_tables(document);
+  std::vector<TextTable> tables = sharing_tables(document, setup.whole_optimizer);
   tables.insert(tables.begin(), std::move(table));
   return tables;
 }

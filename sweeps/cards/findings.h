@@ -63,6 +63,7 @@ struct CardsSetup {
   bool split_layers = false;          // the batch is of all ranks then
   std::optional<HostLimit> loader{};  // of the first host, measured by the workers sweep
   LibraryMemory library{};
+  std::optional<std::int64_t> whole_optimizer{};  // see planned.h
 };
 
 std::vector<Finding> cards_findings(const ResultDocument& document, const CardsSetup& setup);

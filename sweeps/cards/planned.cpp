@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <optional>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/measure/units.h"
 #include "bench/predict/sharding.h"
 #include "sweeps/cards/workload.h"
 #include "sweeps/series/points.h"
@@ -31,22 +33,35 @@ const GradientTimeline* timeline_for(const CardsParams& params, const ResultDocu
   return any;
 }
 
-std::optional<CardsStep> step_of(const MeasuredPoint& point, const ResultDocument& document) {
+// A step of ranks that share out nothing.
+struct WholeStep : CardsStep {
+  std::optional<std::int64_t> shared_peak{};  // measured, of a rank that shares the optimizer
+};
+
+std::optional<WholeStep> step_of(const MeasuredPoint& point, const ResultDocument& document,
+                                 std::optional<std::int64_t> whole_optimizer) {
   const auto* const params = params_as<CardsParams>(point);
   const MemoryByCategory& memory = point.memory.by_category;
-  if (params == nullptr || params->ranks < 2 || params->shard_optimizer || params->split_layers ||
-      memory[MemoryCategory::gradients] <= 0) {
+  if (params == nullptr || params->ranks < 2 || params->split_layers ||
+      memory[MemoryCategory::gradients] <= 0 || (params->shard_optimizer && !whole_optimizer)) {
     return std::nullopt;
   }
-  CardsStep step{.cards = params->ranks,
-                 .dtype = params->dtype,
-                 .batch = params->batch,
-                 .peak = point.memory.peak_measured,
-                 .memory = memory,
-                 .bucket = params->bucket,
-                 .on_cpu = document.context.device.kind == "cpu"};
+  WholeStep step;
+  step.cards = params->ranks;
+  step.dtype = params->dtype;
+  step.batch = params->batch;
+  step.accumulate = params->accumulate;
+  step.peak = point.memory.peak_measured;
+  step.memory = memory;
+  step.bucket = params->bucket;
+  step.on_cpu = document.context.device.kind == "cpu";
   // Measured, it has what the system saw beyond the peak too.
   step.memory[MemoryCategory::other] += step.peak - step.memory.total();
+  if (params->shard_optimizer) {  // all moments of a step hold the state
+    step.shared_peak = step.peak;
+    step.peak += *whole_optimizer - memory[MemoryCategory::optimizer];
+    step.memory[MemoryCategory::optimizer] = *whole_optimizer;
+  }
   step.replay.bytes = memory[MemoryCategory::gradients];
   if (const GradientTimeline* const timeline = timeline_for(*params, document)) {
     step.replay.bytes = 0;
@@ -60,10 +75,11 @@ std::optional<CardsStep> step_of(const MeasuredPoint& point, const ResultDocumen
 
 }  // namespace
 
-std::vector<PredictedPoint> planned_sharing(const ResultDocument& document) {
+std::vector<PredictedPoint> planned_sharing(const ResultDocument& document,
+                                            std::optional<std::int64_t> whole_optimizer) {
   std::vector<PredictedPoint> planned;
   for (const MeasuredPoint& point : document.benchmarks) {
-    const auto step = step_of(point, document);
+    const auto step = step_of(point, document, whole_optimizer);
     if (!step) {
       continue;
     }
@@ -73,7 +89,11 @@ std::vector<PredictedPoint> planned_sharing(const ResultDocument& document) {
       }
       Json params = point.params;
       params["shard"] = plan.id;
-      planned.push_back({.name = fmt::format("{}/shard:{}", point.name, plan.id),
+      std::string name = point.name;
+      if (const std::size_t shared = name.find("shard:optimizer/"); shared != std::string::npos) {
+        name.erase(shared, std::string_view("shard:optimizer/").size());
+      }
+      planned.push_back({.name = fmt::format("{}/shard:{}", name, plan.id),
                          .params = std::move(params),
                          .items_per_step = point.items_per_step,
                          .memory = plan.memory,
@@ -91,10 +111,11 @@ std::vector<PredictedPoint> planned_sharing(const ResultDocument& document) {
   return planned;
 }
 
-std::vector<TextTable> sharing_tables(const ResultDocument& document) {
-  std::optional<CardsStep> most;
+std::vector<TextTable> sharing_tables(const ResultDocument& document,
+                                      std::optional<std::int64_t> whole_optimizer) {
+  std::optional<WholeStep> most;
   for (const MeasuredPoint& point : document.benchmarks) {
-    const auto step = step_of(point, document);
+    const auto step = step_of(point, document, whole_optimizer);
     if (step && (!most || std::tuple(step->cards, step->batch) > std::tuple(most->cards, most->batch))) {
       most = step;
     }
@@ -104,15 +125,21 @@ std::vector<TextTable> sharing_tables(const ResultDocument& document) {
   }
   std::vector<std::vector<std::string>> rows = sharing_rows(*most);
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const std::string& shared = rows[row].front();
-    rows[row].emplace_back(row == 0                       ? ""
-                           : shared == "nothing"          ? "measured"
-                           : shared.ends_with("(ZeRO-1)") ? "planned"
-                                                          : "planned, never run");
+    const bool nothing = rows[row].front() == "nothing";
+    const bool optimizer = rows[row].front().ends_with("(ZeRO-1)");
+    if (optimizer && most->shared_peak) {
+      rows[row][1] = format_bytes(*most->shared_peak);
+    }
+    rows[row].emplace_back(row == 0            ? ""
+                           : most->shared_peak ? (optimizer ? "measured"
+                                                  : nothing ? "planned"
+                                                            : "planned, never run")
+                           : nothing           ? "measured"
+                           : optimizer         ? "planned"
+                                               : "planned, never run");
   }
-  return {{.title =
-               fmt::format("Memory where {} ranks of batch {} share out more (--shard optimizer runs ZeRO-1)",
-                           most->cards, most->batch),
+  return {{.title = fmt::format("Memory where {} ranks of batch {} share out more{}", most->cards,
+                                most->batch, most->shared_peak ? "" : " (--shard optimizer runs ZeRO-1)"),
            .rows = std::move(rows),
            .right = {false, true, true, true, true, true, false}}};
 }

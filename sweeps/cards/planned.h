@@ -1,6 +1,8 @@
 // What ranks could share out beyond what was run.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "bench/measure/result.h"
@@ -8,10 +10,15 @@
 
 namespace bench::sweeps {
 
-// Of each measured training step of several ranks that share out nothing: its memory with gradients,
-// parameters and the optimizer on the host shared out. Planned, never run.
-std::vector<PredictedPoint> planned_sharing(const ResultDocument& document);
+// `whole_optimizer`: bytes of the optimizer's state of one rank that shares out nothing, from the plan; steps
+// that share it out are left out without it.
+
+// Of each measured training step of several ranks: its memory with gradients, parameters and the optimizer on
+// the host shared out. Planned, never run.
+std::vector<PredictedPoint> planned_sharing(const ResultDocument& document,
+                                            std::optional<std::int64_t> whole_optimizer);
 // Of the most ranks with the largest batch; none where nothing is planned.
-std::vector<TextTable> sharing_tables(const ResultDocument& document);
+std::vector<TextTable> sharing_tables(const ResultDocument& document,
+                                      std::optional<std::int64_t> whole_optimizer);
 
 }  // namespace bench::sweeps

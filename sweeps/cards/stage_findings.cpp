@@ -79,29 +79,30 @@ Finding claim_stage_cards(const CardsPoint& best, const CardsPoint& alone) {
   return finding;
 }
 
-Finding claim_stages_without_one_rank(const CardsPoint& best) {
+Finding claim_stages_without_one_rank(const CardsPoint& best, const ResultDocument& document) {
   Finding finding = finding_of("cards", "ranks", {best.name});
   finding.details = {{"micro_batches", best.micro_batches}};
-  finding.claim = fmt::format(
-      "One rank alone was not measured, so that there is no speedup [--cards 1,{}]. {} take {} a step of "
-      "batch "
-      "{}: {}.",
-      best.ranks, ranks_in_words(best), plus_minus_duration(best.ns.value, best.ns.ci95), best.batch,
-      per_second(best));
+  finding.claim = fmt::format("{} {} take {} a step of batch {}: {}.",
+                              alone_was_not_measured(document, best.ranks), ranks_in_words(best),
+                              plus_minus_duration(best.ns.value, best.ns.ci95), best.batch, per_second(best));
   return finding;
 }
 
-Finding claim_pipeline(const CardsPoint& point) {
+Finding claim_pipeline(const CardsPoint& point, const std::vector<CardsPoint>& all) {
   Finding finding = finding_of("limit", "share", {point.name});
   const double planned = pipeline_idle(point.ranks, point.micro_batches);
   const double least = std::ranges::min(idle_shares(point));
   finding.value = planned;
   finding.details = {{"least_idle", least}};
+  const bool more_were_slower = std::ranges::any_of(all, [&](const CardsPoint& other) {
+    return other.split_layers && other.ranks == point.ranks && other.batch == point.batch &&
+           other.micro_batches > point.micro_batches;
+  });
   finding.claim = fmt::format(
-      "{}: filling and emptying the pipeline leaves a rank idle for {} of a step where stages are alike; the "
-      "busiest is for {}{}.",
+      "{}: filling and emptying the pipeline leaves each of equal stages idle for {} of a step; the busiest "
+      "rank is idle for {}{}.",
       ranks_in_words(point), format_percent(planned), format_percent(least),
-      planned > least / 2 ? " [more micro-batches]" : "");
+      planned > least / 2 && !more_were_slower ? " [more micro-batches]" : "");
   return finding;
 }
 
@@ -186,7 +187,7 @@ std::vector<double> idle_shares(const CardsPoint& point) {
 }
 
 // Of the largest batch that one rank ran too, else of the largest.
-std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all) {
+std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all, const ResultDocument& document) {
   std::vector<Finding> findings;
   const CardsPoint* alone = nullptr;
   const CardsPoint* best = nullptr;
@@ -210,9 +211,9 @@ std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all) {
     return findings;
   }
   findings.push_back(alone != nullptr ? claim_stage_cards(*best, *alone)
-                                      : claim_stages_without_one_rank(*best));
+                                      : claim_stages_without_one_rank(*best, document));
   if (best->own_ns.size() > 1) {
-    findings.push_back(claim_pipeline(*best));
+    findings.push_back(claim_pipeline(*best, all));
     findings.push_back(claim_slowest_stage(*best));
   }
   if (!best->peak_bytes.empty()) {

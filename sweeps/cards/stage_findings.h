@@ -15,7 +15,7 @@ double pipeline_idle(int stages, std::int64_t micro_batches);
 // By rank: the share of a step in which it computes nothing.
 std::vector<double> idle_shares(const CardsPoint& point);
 
-std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all);
+std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all, const ResultDocument& document);
 std::vector<TextTable> stage_tables(const std::vector<CardsPoint>& all);
 
 }  // namespace bench::sweeps

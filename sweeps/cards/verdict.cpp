@@ -28,13 +28,13 @@ Estimate gain_of_each(const Estimate& times, int ranks, const Estimate& base, in
 }
 
 std::string batch_in_words(const CardsPoint& point, bool strong) {
-  return strong ? fmt::format("the batch is {:.0f} whatever the ranks, and so is the learning rate",
-                              point.samples())
-                : fmt::format(
-                      "the effective batch is {:.0f}, {} times one rank's; scale the learning rate by as "
-                      "much with "
-                      "SGD (linear scaling, with a warm-up), and check the accuracy",
-                      point.samples(), point.ranks);
+  return strong
+             ? fmt::format("the batch of all stays {:.0f}, and the learning rate as it is", point.samples())
+             : fmt::format(
+                   "the effective batch is {:.0f}, {} times one rank's; scale the learning rate by as "
+                   "much with "
+                   "SGD (linear scaling, with a warm-up), and check the accuracy",
+                   point.samples(), point.ranks);
 }
 
 }  // namespace
@@ -87,12 +87,19 @@ Finding claim_cards(const std::vector<CardsPoint>& scaling, const CardsPoint& al
   return finding;
 }
 
-Finding claim_batch(const CardsPoint& most, bool strong) {
+std::string alone_was_not_measured(const ResultDocument& document, int ranks) {
+  const Json& axes = document.sweep.axes;
+  const Json asked = axes.is_object() ? axes.value("ranks", Json()) : Json();
+  const bool was_asked = asked.is_array() && std::ranges::find(asked, Json(1)) != asked.end();
+  return fmt::format("One rank alone was not measured, so that there is no speedup [{}].",
+                     was_asked ? std::string(kGiveTime) : fmt::format("--cards 1,{}", ranks));
+}
+
+Finding claim_batch(const CardsPoint& most, bool strong, const ResultDocument& document) {
   Finding finding = finding_of("cards", "ranks", {most.name});
   finding.details = {{"effective_batch", most.samples()}};
-  finding.claim = fmt::format(
-      "One rank alone was not measured, so that there is no speedup [--cards 1,{0}]. With {0} ranks {1}.",
-      most.ranks, batch_in_words(most, strong));
+  finding.claim = fmt::format("{} With {} ranks {}.", alone_was_not_measured(document, most.ranks),
+                              most.ranks, batch_in_words(most, strong));
   return finding;
 }
 
@@ -133,19 +140,17 @@ Finding claim_limit(const CardsPoint& point, const CardsPoint& alone, const Card
   finding.set({.value = waits / lost, .ci95 = Interval{low, high}});
   const bool by_waiting = low >= 0.5;
   const double part = by_waiting ? waits : lost - waits;
-  const std::string share = part < lost
-                                ? fmt::format("{} of the {}", format_duration(part), format_duration(lost))
-                                : fmt::format("all of the {}", format_duration(lost));
+  const std::string share = fmt::format("a step takes {} longer than alone, {} of it", format_duration(lost),
+                                        part < lost ? format_duration(part) : std::string("all"));
   const bool one_host = ranks.near == static_cast<int>(ranks.hosts.size());
   finding.claim =
       by_waiting
           ? fmt::format(
-                "The collective limits {} ranks: {} that a step is longer {} for gradients [larger "
-                "batches, accumulation].",
-                point.ranks, share, part < lost ? "wait" : "is waiting")
-          : fmt::format("{} limits {} ranks: {} that a step is longer {} computing{}.",
+                "The collective limits {} ranks: {} waiting for gradients [larger batches, accumulation].",
+                point.ranks, share)
+          : fmt::format("{} limits {} ranks: {} computing{}.",
                         one_host ? "The host, which the ranks share," : "Computing", point.ranks, share,
-                        part < lost ? "are" : "is", one_host ? " (memory bandwidth, caches, clocks)" : "");
+                        one_host ? " (memory bandwidth, caches, clocks)" : "");
   return finding;
 }
 

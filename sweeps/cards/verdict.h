@@ -16,8 +16,10 @@ std::string percent_in_words(const Estimate& share);
 // Ranks pay as long as each that is added gives at least half of what the first gives. `scaling`: of one
 // batch, by growing ranks.
 Finding claim_cards(const std::vector<CardsPoint>& scaling, const CardsPoint& alone, bool strong);
+// "One rank alone was not measured, …", and what to do. `ranks`: of the point that it is missed for.
+std::string alone_was_not_measured(const ResultDocument& document, int ranks);
 // Where one rank was not measured: what the most ranks' batch asks for.
-Finding claim_batch(const CardsPoint& most, bool strong);
+Finding claim_batch(const CardsPoint& most, bool strong, const ResultDocument& document);
 
 // The larger part of what a step of several ranks takes longer than alone.
 Finding claim_limit(const CardsPoint& point, const CardsPoint& alone, const CardsSetup& setup);

@@ -261,6 +261,7 @@ std::optional<CardsParams> read_cards_params(const Json& params) {
   return CardsParams{.ranks = std::max(1, params.at("ranks").get<int>()),
                      .batch = params.value("batch", defaults.batch),
                      .dtype = params.value("dtype", defaults.dtype),
+                     .accumulate = params.value("accumulate", defaults.accumulate),
                      .shard_optimizer = params.value("shard", "none") == "optimizer",
                      .split_layers = params.value("split", "none") == "layers",
                      .micro_batches = params.value("micro-batches", defaults.micro_batches),

@@ -19,6 +19,7 @@ struct CardsParams {
   int ranks = 1;           // that take part
   std::int64_t batch = 1;  // of each; where they share out layers, of all
   std::string dtype = "fp32";
+  std::int64_t accumulate = 1;  // micro-batches of each, one after the other
   bool shard_optimizer = false;
   bool split_layers = false;  // each rank has a stage of the network
   std::int64_t micro_batches = 1;

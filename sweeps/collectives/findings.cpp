@@ -82,13 +82,14 @@ bool is_telling(const SizePoint& point, const CollectiveSeries& series) {
 }
 
 TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
-  TextTable table{.title =
-                      "Median time of the slowest rank; bandwidth by bytes over time, and of the bus, ± half "
-                      "of the 95 % interval",
-                  .rows = {{"operation", "ranks", "bytes", "time", "bandwidth", "bus bandwidth", ""}},
-                  .right = {false, true, true, true, true, true, false},
-                  .lists_points = true,
-                  .details = every_size};
+  TextTable table{
+      .title =
+          "Median time of the slowest rank; bandwidth (bytes over time) and bus bandwidth, ± half "
+          "of the 95 % interval",
+      .rows = {{"operation", "ranks", "bytes", "time", "bandwidth", "bus bandwidth", ""}},
+      .right = {false, true, true, true, true, true, false},
+      .lists_points = true,
+      .details = every_size};
   table.title += every_size ? ", all sizes" : " (all sizes: --verbose)";
   for (const CollectiveSeries& series : all) {
     for (const SizePoint& point : series.points) {

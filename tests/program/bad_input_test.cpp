@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--benchmark_filter=("}, {"--benchmark_filter", "'('"}),
         with_sweep({"--benchmark_filter=nowhere"}, {"--benchmark_filter", "'nowhere'"}),
         Wrong{{"--sweep", "transfer", "--sizes", "0"},
-              {"--sizes: '0' has no unit; accepted: auto, sizes such as 4KiB,1MiB and ranges"}},
+              {"--sizes: '0' is zero; accepted: auto, sizes such as 4KiB,1MiB and ranges"}},
         with_sweep({"--frobnicate"}, {"--frobnicate"}),
         with_sweep({"--dry-run=1", "junk"}, {"--dry-run", "'1'", "no value"}),
         with_sweep({"--resume=x.json"}, {"--resume", "'x.json'", "no value"}),

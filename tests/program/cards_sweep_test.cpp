@@ -135,7 +135,13 @@ TEST_P(CardsSweepProgram, RanksThatShareTheOptimizerHoldLess) {
   }
   // Two thirds of Adam's two states of 11.7 M parameters.
   EXPECT_NEAR(static_cast<double>(peaks[1] - peaks[3]), 2.0 / 3 * 2 * 4 * 11.69e6, 1e6);
-  EXPECT_THAT(ended.out, HasSubstr("each keeps its share of"));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("each keeps its share of"), HasSubstr("planned, never run")));
+  ASSERT_EQ(document.predicted.size(), 2U) << "gradients and parameters shared out too";
+  for (const PredictedPoint& point : document.predicted) {
+    EXPECT_EQ(point.status, "planned");
+    EXPECT_EQ(point.model.at("basis"), "planned, never run");
+    EXPECT_LT(point.peak, peaks[3]) << point.name;
+  }
 }
 
 Arguments stages_run(const std::filesystem::path& out) {

@@ -1,6 +1,7 @@
 // bench --sweep collectives under the launchers of both MPIs, on few small points. Skipped for an MPI that is
 // not installed.
 #include <algorithm>
+#include <filesystem>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -81,11 +82,48 @@ TEST_P(CollectivesSweepProgram, ARankWithOtherOptionsIsNamed) {
                        "; fi; exec \"$@\" --seed 1' sh \"$@\"",
                    collectives_run(folder_.path()));
     EXPECT_EQ(ended.code, 2) << ended.err;
-    const std::string sentence = "bench: rank 1 has another command line than rank 0: '";
-    EXPECT_THAT(ended.err, AllOf(HasSubstr(sentence), HasSubstr(other)));
+    const std::string sentence = "bench: ranks differ in their command line: ranks 0, 2 have '";
+    EXPECT_THAT(ended.err, AllOf(HasSubstr(sentence), HasSubstr("rank 1 has '"), HasSubstr(other)));
     EXPECT_EQ(ended.err.find(sentence), ended.err.rfind(sentence)) << ended.err;
   }
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
+}
+
+// Rank 1 of two runs another copy of the program, whose build id has one bit flipped.
+TEST_P(CollectivesSweepProgram, ARankOfAnotherBuildIsNamed) {
+  const auto other = folder_.path() / "other" / "bench";
+  std::filesystem::create_directory(other.parent_path());
+  std::string program = read_file(BENCH_PROGRAM);
+  using namespace std::string_literals;
+  const std::string note = "\x04\0\0\0\x14\0\0\0\x03\0\0\0GNU\0"s;  // 20 bytes of the linker's digest
+  const std::size_t at = program.find(note);
+  ASSERT_NE(at, std::string::npos);
+  program[at + note.size()] ^= 1;
+  write_file(other, program);
+  std::filesystem::permissions(other, std::filesystem::perms::owner_all);
+  const std::string module = "bench_ranks_" + GetParam().name + ".so";
+  std::filesystem::create_symlink(build_folder() / module, other.parent_path() / module);
+  const Ended ended =
+      run_script(launch(2) + "sh -c 'if [ $" + GetParam().rank_variable + " = 1 ]; then shift; exec " +
+                     other.string() + " \"$@\"; fi; exec \"$@\"' sh \"$@\"",
+                 collectives_run(folder_.path() / "out"));
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_THAT(ended.err, ::testing::ContainsRegex(
+                             "bench: ranks differ in their build: rank 0 has '.*build id [0-9a-f]+', "
+                             "rank 1 has '.*build id [0-9a-f]+'; start the same program"));
+  EXPECT_FALSE(std::filesystem::exists(folder_.path() / "out"));
+}
+
+// As it would on an older processor.
+TEST_P(CollectivesSweepProgram, ARankThatComputesWithOtherInstructionsIsNamed) {
+  const Ended ended =
+      run_script(launch(2) + "sh -c 'if [ $" + GetParam().rank_variable +
+                     " = 1 ]; then export ONEDNN_MAX_CPU_ISA=SSE41; fi; exec \"$@\"' sh \"$@\"",
+                 collectives_run(folder_.path()));
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  const std::string sentence = "bench: ranks differ in their instruction set: rank 0 has '";
+  EXPECT_THAT(ended.err, AllOf(HasSubstr(sentence), HasSubstr("', rank 1 has 'sse4.1'")));
+  EXPECT_EQ(ended.err.find(sentence), ended.err.rfind(sentence)) << ended.err;
 }
 
 TEST_P(CollectivesSweepProgram, SeveralProcessesDoNotWriteOneFile) {
@@ -115,11 +153,13 @@ TEST_P(CollectivesSweepProgram, ALauncherOfAnotherMpiIsNamed) {
 TEST_P(CollectivesSweepProgram, ARankThatDiesIsNamedByEveryOtherAndWhatWasMeasuredIsKept) {
   const Mpi& mpi = GetParam();
   const std::filesystem::path file = folder_.path() / "collectives-3-ranks-cpu.json";
-  const std::string script =
-      mpi.launcher + " " + mpi.together + " " + mpi.survivors + " -n 3 sh -c 'trap \"\" USR1; if [ $" +
-      mpi.rank_variable + " = 2 ]; then \"$@\" & rank=$!; until [ -s " + file.string() +
-      " ]; do sleep 1; done; kill -9 $rank; wait $rank; else \"$@\"; echo ended with exit code $? >&2; fi; "
-      "exit 0' sh \"$@\"";
+  const std::string script = mpi.launcher + " " + mpi.together + " " + mpi.survivors +
+                             " -n 3 sh -c 'trap \"\" USR1; if [ $" + mpi.rank_variable +
+                             " = 2 ]; then \"$@\" & rank=$!; until [ -s " + file.string() +
+                             " ]; do sleep 1; done; kill -9 $rank; wait $rank; else \"$@\"; fi; "
+                             "code=$?; [ $code -ge 128 ] || echo ended with exit code $code >&2; exit "
+                             "$((code < 128 ? code : 3))' sh "
+                             "\"$@\"";
   const Ended ended = run_script(script, collectives_run(folder_.path(), kEndless));
   for (const char* const survivor : {"0", "1"}) {
     EXPECT_THAT(ended.err,
@@ -130,6 +170,9 @@ TEST_P(CollectivesSweepProgram, ARankThatDiesIsNamedByEveryOtherAndWhatWasMeasur
   const std::string code = "ended with exit code 3";
   EXPECT_NE(ended.err.find(code), ended.err.rfind(code)) << "of both\n" << ended.err;
   EXPECT_FALSE(read_result(file).benchmarks.empty());
+  if (mpi.name == kMpich.name) {  // Open MPI's launcher ends with 0 where it lets ranks live
+    EXPECT_EQ(ended.code, 3);
+  }
 }
 
 TEST_P(CollectivesSweepProgram, ARankThatStopsIsNamedAfterTheTimeout) {

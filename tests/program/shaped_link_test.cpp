@@ -84,7 +84,7 @@ TEST_F(ShapedLink, IsFittedWithin15Percent) {
 }
 
 TEST_F(ShapedLink, IsWhatTrainingWaitsFor) {
-  const auto findings = findings_of(rounds(3) + Arguments{"--sweep", "cards", "--workload", "mobilenet_v2",
+  const auto findings = findings_of(rounds(5) + Arguments{"--sweep", "cards", "--workload", "mobilenet_v2",
                                                           "--image-size", "32", "--batch", "4"},
                                     "cards-mobilenet_v2-2-ranks-cpu.json");
   if (findings.empty()) {

@@ -141,6 +141,12 @@ TEST(CardsPlan, GoesByPowersOfTwoToAllThatWereStarted) {
   SweepRequest strong = cards_request({{"scaling", "strong"}}, 4);
   strong.batches = {16};
   EXPECT_THAT(names_of(strong), ElementsAre(start + "1/batch:16", start + "2/batch:8", start + "4/batch:4"));
+  strong.batches = {16, 32};
+  RanksDevice device;
+  const auto sweep = cards_type().make(strong, device);
+  for (const SweepPoint& point : sweep->plan().points) {
+    EXPECT_EQ(point.is_reference, point.name == start + "1/batch:16") << point.name;
+  }
 }
 
 TEST(CardsPlan, RefusesInOneSentence) {
@@ -450,7 +456,8 @@ TEST(CardsFindings, EfficiencyAndWhatItIsLostTo) {
   EXPECT_THAT(efficiency.claim,
               ::testing::ContainsRegex("efficiency of 80(\\.[0-9])? (± [0-9.]+|\\([0-9.]+ to [0-9.]+\\)) %"));
   EXPECT_THAT(named(findings, "limit").claim,
-              AllOf(HasSubstr("The collective limits 2 ranks"), HasSubstr("20.0 ms of the 25.0 ms")));
+              AllOf(HasSubstr("The collective limits 2 ranks"),
+                    HasSubstr("takes 25.0 ms longer than alone, 20.0 ms of it waiting")));
   EXPECT_EQ(named(findings, "cards").value, 2);
   EXPECT_THAT(named(findings, "cards").claim,
               AllOf(HasSubstr("effective batch is 16"), HasSubstr("learning rate")));
@@ -465,7 +472,7 @@ TEST(CardsFindings, EfficiencyAndWhatItIsLostTo) {
 TEST(CardsFindings, ThePartThatLimitsIsNoMoreThanTheWhole) {
   const Finding limit = named(cards_findings(made_up_steps({100, 125}, 40), one_host(2, 2)), "limit");
   EXPECT_EQ(limit.value, 1);
-  EXPECT_THAT(limit.claim, HasSubstr("all of the 25.0 ms that a step is longer is waiting"));
+  EXPECT_THAT(limit.claim, HasSubstr("a step takes 25.0 ms longer than alone, all of it waiting"));
 }
 
 TEST(CardsFindings, WhatTheIntervalsDoNotDecideIsNotSignificant) {
@@ -590,12 +597,20 @@ TEST(StageFindings, MicroBatchesAreComparedByMemory) {
   document.benchmarks.back().notes = {smaller, smaller, smaller};
   const auto findings = cards_findings(document, staged(2));
   const Finding& finding = named(findings, "micro-batches");
+  EXPECT_THAT(named(findings, "limit").claim, HasSubstr("busiest rank is idle for"));
   EXPECT_EQ(finding.value, 0.5);
   EXPECT_THAT(finding.claim, AllOf(HasSubstr("4 micro-batches in place of 1"), HasSubstr("1.00 MiB"),
                                    HasSubstr("not 2.00 MiB"), HasSubstr("75.0 ms")));
   EXPECT_THAT(named(findings, "memory").claim, HasSubstr("256 to 512 KiB of it activations"));
   const auto one = cards_findings(made_up_stages({{4, 75}}, 2), staged(2));
   EXPECT_EQ(std::ranges::count(one, "micro-batches", &Finding::name), 0);
+}
+
+TEST(StageFindings, MoreMicroBatchesAreNotAdvisedWhereTheyWereSlower) {
+  EXPECT_THAT(named(cards_findings(made_up_stages({{1, 100}, {4, 75}}, 2), staged(2)), "limit").claim,
+              HasSubstr("[more micro-batches]"));
+  EXPECT_THAT(named(cards_findings(made_up_stages({{1, 75}, {4, 100}}, 2), staged(2)), "limit").claim,
+              Not(HasSubstr("[more micro-batches]")));
 }
 
 TEST(StageFindings, AGainWithinNoiseIsToldSo) {
@@ -673,7 +688,7 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
   constexpr std::int64_t kMiB = 1 << 20;
   ResultDocument document = steps_with_memory();
   document.context.device.kind = "cuda";
-  const std::vector<PredictedPoint> planned = planned_sharing(document);
+  const std::vector<PredictedPoint> planned = planned_sharing(document, std::nullopt);
   ASSERT_EQ(planned.size(), 2U * 3);
   const PredictedPoint& three = planned[4];
   EXPECT_EQ(three.name, "p4/shard:parameters");
@@ -687,7 +702,7 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
   EXPECT_EQ(planned[5].params.at("shard"), "optimizer-on-host");
   EXPECT_EQ(planned[5].model.at("bus_bytes"), 50 * kMiB);
   document.context.device.kind = "cpu";
-  EXPECT_EQ(planned_sharing(document).size(), 2U * 2) << "the host's memory is the device's";
+  EXPECT_EQ(planned_sharing(document, std::nullopt).size(), 2U * 2) << "the host's memory is the device's";
   const auto tables = cards_tables(document, one_host(4, 4));
   ASSERT_EQ(tables.size(), 2U);
   EXPECT_THAT(tables.back().title, AllOf(Not(HasSubstr("never run")), HasSubstr("4 ranks of batch 8")));
@@ -699,6 +714,60 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
   EXPECT_EQ(known.at("nothing"), "measured");
   EXPECT_EQ(known.at("optimizer (ZeRO-1)"), "planned");
   EXPECT_EQ(known.at("parameters too (ZeRO-3)"), "planned, never run");
+}
+
+TEST(CardsPlans, WhatIsNotRunIsPlannedFromStepsThatShareTheOptimizer) {
+  constexpr std::int64_t kMiB = 1 << 20;
+  ResultDocument document = steps_with_memory();
+  document.benchmarks.erase(document.benchmarks.begin() + 1);  // 1 and 4 ranks
+  document.context.device.kind = "cpu";
+  ResultDocument shared = document;
+  for (MeasuredPoint* const point : {&document.benchmarks.back(), &shared.benchmarks.back()}) {
+    const std::int64_t state =
+        (point == &document.benchmarks.back() ? 200 : 51) * kMiB;  // a MiB does not divide
+    point->memory.by_category[MemoryCategory::optimizer] = state;
+    point->memory.peak_measured += state;
+  }
+  MeasuredPoint& four = shared.benchmarks.back();
+  auto params = std::any_cast<CardsParams>(four.parsed);
+  params.shard_optimizer = true;
+  four.parsed = params;
+  four.name = "cards/net/shard:optimizer/p4";
+  EXPECT_TRUE(planned_sharing(shared, std::nullopt).empty()) << "without the plan of the whole state";
+  const auto planned = planned_sharing(shared, 200 * kMiB);
+  const auto expected = planned_sharing(document, std::nullopt);
+  ASSERT_EQ(planned.size(), 2U);
+  EXPECT_EQ(planned.front().name, "cards/net/p4/shard:gradients");
+  for (std::size_t i = 0; i < planned.size(); ++i) {
+    EXPECT_EQ(planned[i].model, expected[i].model) << "as from steps that share nothing";
+    EXPECT_EQ(planned[i].peak, expected[i].peak);
+    EXPECT_EQ(planned[i].memory, expected[i].memory);
+  }
+  CardsSetup setup = one_host(4, 4);
+  setup.whole_optimizer = 200 * kMiB;
+  std::map<std::string, std::vector<std::string>> rows;
+  const TextTable table = cards_tables(shared, setup).back();
+  for (const auto& row : table.rows) {
+    rows[row.front()] = row;
+  }
+  EXPECT_EQ(rows.at("nothing")[1], "700 MiB");
+  EXPECT_EQ(rows.at("nothing").back(), "planned");
+  EXPECT_EQ(rows.at("optimizer (ZeRO-1)")[1], "551 MiB") << "as measured";
+  EXPECT_EQ(rows.at("optimizer (ZeRO-1)").back(), "measured");
+  EXPECT_EQ(rows.at("gradients too (ZeRO-2)").back(), "planned, never run");
+}
+
+TEST(CardsPlans, GradientsThatAreSharedOutAreSentOnceAMicroBatch) {
+  ResultDocument document = steps_with_memory();
+  const auto sent_at = [&](std::int64_t accumulate) {
+    for (MeasuredPoint& point : document.benchmarks) {
+      auto params = std::any_cast<CardsParams>(point.parsed);
+      params.accumulate = accumulate;
+      point.parsed = params;
+    }
+    return planned_sharing(document, std::nullopt).front().model.at("sent_bytes").get<std::int64_t>();
+  };
+  EXPECT_EQ(sent_at(4) * 2, sent_at(1) * 5) << "four reduce-scatters and a gather in place of one of each";
 }
 
 TEST(CardsFindings, ALoaderIsComparedWithWhatAllRanksOfAHostNeed) {
@@ -751,6 +820,10 @@ TEST(CardsFindings, CopeWithNoPointsAndWithoutOneRank) {
   EXPECT_THAT(named(findings, "cards").claim,
               AllOf(HasSubstr("One rank alone was not measured"), HasSubstr("[--cards 1,2]"),
                     HasSubstr("effective batch is 16, 2 times")));
+  document.sweep.axes = {{"ranks", {1, 2}}};
+  EXPECT_THAT(named(cards_findings(document, one_host(2, 2)), "cards").claim,
+              HasSubstr("[give a larger --time-budget]"))
+      << "it was asked for";
   EXPECT_THAT(named(findings, "waits/ranks:2/batch:8").claim,
               HasSubstr("waits 20.0 ms (16 %) for gradients"));
   EXPECT_THAT(named(findings, "memory").claim, Not(HasSubstr("one alone")));

@@ -51,6 +51,7 @@ const Registration<RankEngine> openmpi{mpi_engine({.name = "openmpi",
                                                    .packages = "libopenmpi-dev openmpi-bin",
                                                    .rank_variable = "OMPI_COMM_WORLD_RANK",
                                                    .size_variable = "OMPI_COMM_WORLD_SIZE",
+                                                   .manager_variable = "PMIX_RANK",
                                                    .missing = {},
                                                    .join = {}})};
 const Registration<RankEngine> mpich{mpi_engine({.name = "mpich",

@@ -226,13 +226,13 @@ bool shares_cards(const LaunchVariables& environment) {
   return given != nullptr && std::string_view(given) == "1";
 }
 
-// Throws UsageError where a rank has something else than the first.
-void require_same(RankGroup& control, const std::string& own, const std::string& advice) {
-  const std::vector<std::string> all = texts_of(control, own);
+// Throws UsageError where a rank has another version than the first.
+void require_same(RankGroup& control, const std::string& version) {
+  const std::vector<std::string> all = texts_of(control, version);
   const auto other = std::ranges::find_if(all, [&](const std::string& text) { return text != all.front(); });
   if (other != all.end()) {
-    throw UsageError(
-        fmt::format("rank {} has {}, rank 0 has {}: {}", other - all.begin(), *other, all.front(), advice));
+    throw UsageError(fmt::format("rank {} has NCCL {}, rank 0 has NCCL {}: install one version on all hosts",
+                                 other - all.begin(), *other, all.front()));
   }
 }
 
@@ -273,8 +273,7 @@ std::unique_ptr<RankGroup> connect_cards(RankGroup& control, Nccl* nccl, const s
   }
   int version = 0;
   nccl->version(version);
-  require_same(control, "NCCL " + version_text(version), "install one version on all hosts");
-  require_same(control, device.info().name, "start ranks on GPUs of one type");
+  require_same(control, version_text(version));
   const auto& details = device.info().details;
   const auto uuid = details.find("uuid");
   require_own_cards(texts_of(control, uuid == details.end() ? device.info().id : uuid->second),

@@ -106,7 +106,9 @@ TEST(Report, WarnsOnceAndSaysWhatToDo) {
       {.name = "d", .params = {}, .status = "unsupported", .reason = "no such thing; it has others"}};
   EXPECT_EQ(warning_of(document),
             "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at the only point; "
-            "2 points were left out [give a larger --time-budget].");
+            "2 points (b, c) were left out [give a larger --time-budget].");
+  document.unmeasured.push_back(document.unmeasured.front());
+  EXPECT_THAT(warning_of(document), HasSubstr("; 3 points were left out"));
 }
 
 // Both say that a figure is imprecise: one reason, one mark.
@@ -197,8 +199,8 @@ TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
   document.unmeasured = {
       {.name = "b", .params = {}, .status = "skipped", .reason = "no time; give a larger --time-budget"}};
   constexpr std::string_view kWarning =
-      "Warning: fewer than 3 rounds at the only point; other processes used the CPU during the only point; 1 "
-      "point was left out [go on with --resume; run on an idle machine].";
+      "Warning: fewer than 3 rounds at the only point; other processes used the CPU during the only point; b "
+      "was left out [go on with --resume; run on an idle machine].";
   EXPECT_EQ(warning_of(document, true), kWarning);
   std::ostringstream out;
   print_report(out, document, {}, 1000, false, true);

@@ -27,6 +27,10 @@ TEST(Suggest, Message) {
             "--sweep: 'bath' is not known; accepted: batch, kernels (did you mean batch?)");
   EXPECT_EQ(unknown_value("--sweep", "zzz", {"batch", "kernels"}),
             "--sweep: 'zzz' is not known; accepted: batch, kernels");
+  EXPECT_EQ(
+      unknown_value("--link", "nvlink5", {"nvlink3", "nvlink2", "pcie5", "nvlink4"}),
+      "--link: 'nvlink5' is not known; accepted: nvlink3, nvlink2, pcie5, nvlink4 (did you mean nvlink3 or "
+      "nvlink2 or nvlink4?)");
 }
 
 }  // namespace

@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(
     Units, BadBytes,
     ::testing::Values(BadInput{"12", "has no unit"}, BadInput{"1.5", "has no unit"},
                       BadInput{"12 ", "has no unit"}, BadInput{"-1GiB", "is negative"},
-                      BadInput{"0GiB", "is zero"}, BadInput{"0.4B", "is zero"},
+                      BadInput{"0GiB", "is zero"}, BadInput{"0", "is zero"}, BadInput{"0.4B", "is zero"},
                       BadInput{"12XB", "unknown unit 'XB'"}, BadInput{"12G", "did you mean 12GiB or 12GB?"},
                       BadInput{"12gib", "unknown unit 'gib'"}, BadInput{"12GiBs", "unknown unit 'GiBs'"},
                       BadInput{"12GiB ", "unknown unit"}, BadInput{"1e3GiB", "unknown unit 'e3GiB'"},
@@ -87,7 +87,7 @@ TEST_P(BadDuration, NamesOptionValueAndWhatIsAccepted) {
 
 INSTANTIATE_TEST_SUITE_P(Units, BadDuration,
                          ::testing::Values(BadInput{"60", "has no unit"}, BadInput{"0s", "is zero"},
-                                           BadInput{"-5s", "is negative"},
+                                           BadInput{"0.0", "is zero"}, BadInput{"-5s", "is negative"},
                                            BadInput{"1m", "did you mean 1ms or 1min?"},
                                            BadInput{"2h", "unknown unit 'h'"},
                                            BadInput{"soon", "is not a time"},

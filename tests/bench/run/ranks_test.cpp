@@ -50,6 +50,7 @@ RankEngine fake_engine(const std::string& name, const std::string& variables, bo
       .packages = "lib" + name,
       .rank_variable = variables + "_RANK",
       .size_variable = variables + "_SIZE",
+      .manager_variable = variables + "_MANAGED",
       .missing = [is_missing] { return is_missing || here_is_missing ? std::string("it is missing") : ""; },
       .join = [](std::chrono::nanoseconds) { return std::make_unique<OneRank>(); }};
 }
@@ -86,6 +87,10 @@ TEST(RankLaunch, IsReadFromTheEnvironment) {
           ->engine,
       "here");
   EXPECT_EQ(launch_in({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}})->launcher, "srun");
+  EXPECT_EQ(launch_in({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}})->engine, "") << "any";
+  EXPECT_EQ(launch_in({{"SLURM_PROCID", "0"}, {"SLURM_STEP_NUM_TASKS", "8"}, {"HERE_MANAGED", "0"}})->engine,
+            "here")
+      << "srun --mpi=pmix sets a variable for Open MPI";
   EXPECT_EQ(launch_in({{"RANK", "1"}, {"WORLD_SIZE", "2"}})->launcher, "torchrun");
   for (const auto& [rank, size] : {std::pair{"4", "4"}, {"-1", "2"}, {"x", "2"}, {"0", ""}, {"1", "2x"}}) {
     EXPECT_FALSE(launch_in({{"HERE_RANK", rank}, {"HERE_SIZE", size}})) << rank << " " << size;
@@ -311,6 +316,37 @@ TEST(RankWatch, RanksOfThisHostThatRunAreWaitedForLonger) {
   EXPECT_THAT(stuck.sentence, HasSubstr("another rank on this host did not answer"));
 }
 
+// As MPICH over some links: its end does not return, though all ranks run.
+TEST(RankWatch, ALibraryThatDoesNotEndIsNotWaitedForLonger) {
+  struct Endless final : OneRank {
+    explicit Endless(std::atomic<bool>& ended) : ended_(ended) {}
+    ~Endless() override {
+      while (!ended_) {
+        std::this_thread::sleep_for(1ms);
+      }
+    }
+    std::atomic<bool>& ended_;
+  };
+  std::atomic<bool> ended{false};
+  std::string sentence;
+  const auto start = std::chrono::steady_clock::now();
+  {
+    RankWatchSettings settings = kShort;
+    settings.patience = 1000;
+    settings.state = [](std::int64_t) { return ProcessState::running; };
+    settings.end = [&](const std::string& said) {
+      sentence = said;
+      ended = true;
+    };
+    WatchedRanks watched(std::make_unique<Endless>(ended),
+                         {{.host = "a", .process = 10}, {.host = "a", .process = 11}}, settings);
+    watched.note_saved("results/cards.json");
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
+  EXPECT_THAT(sentence, AllOf(HasSubstr("the library of the ranks did not end for"),
+                              HasSubstr("what was measured before is in results/cards.json")));
+}
+
 TEST(RankWatch, ALongCallThatWasAnsweredRaisesTheLimit) {
   StuckRanks stuck(kTwoHosts, kShort);
   stuck.watched->expect_long_wait(true);
@@ -341,6 +377,37 @@ TEST(RankWatch, WhatWasMeasuredIsNamedWhereThereIsAFile) {
               !file.empty())
         << stuck.sentence;
   }
+}
+
+// As MPICH may where the ranks that it reaches over a network are gone.
+TEST(RankWatch, ALibraryThatCrashesOnALostRankDoesNotChangeTheExitCode) {
+  class Crashing final : public OneRank {
+   public:
+    int size() const override { return 2; }
+    void barrier() override {
+      while (!abandoned_) {
+        std::this_thread::sleep_for(1ms);
+      }
+      std::this_thread::sleep_for(200ms);
+      ::raise(SIGSEGV);
+    }
+    void abandon() noexcept override { abandoned_ = true; }
+
+   private:
+    std::atomic<bool> abandoned_{false};
+  };
+  const pid_t child = ::fork();
+  if (child == 0) {
+    WatchedRanks watched(std::make_unique<Crashing>(),
+                         {{.host = "a", .process = 10}, {.host = "a", .process = 11}},
+                         {.pace = 5ms, .state = [](std::int64_t) { return ProcessState::gone; }, .end = {}});
+    watched.barrier();
+    ::_exit(0);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  ASSERT_TRUE(WIFEXITED(status)) << "signal " << WTERMSIG(status);
+  EXPECT_EQ(WEXITSTATUS(status), static_cast<int>(ExitCode::inconclusive));
 }
 
 // Three ranks on three hosts, as they say.

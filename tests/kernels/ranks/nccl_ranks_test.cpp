@@ -33,9 +33,7 @@ using std::chrono_literals::operator""ms;
 
 // A rank's card and its libraries.
 struct RankOnCard {
-  explicit RankOnCard(RankGroup& group, const std::string& uuid = "", const std::string& name = "Test Card")
-      : control(group) {
-    runtime.cards.front().name = name;
+  explicit RankOnCard(RankGroup& group, const std::string& uuid = "") : control(group) {
     runtime.cards.front().uuid = uuid.empty() ? "GPU-" + std::to_string(group.rank()) : uuid;
     device = std::make_unique<cuda::CudaDevice>(cuda::testing::fake_backend(runtime), 0);
   }
@@ -308,13 +306,6 @@ TEST(NcclRanks, TwoRanksOnOneGpuAreRefusedUnlessAskedFor) {
                 HasSubstr("2.30 or later takes several ranks on one GPU, and this is 2.28.9"));
     rank.nccl.version_now = 23000;
     EXPECT_EQ(refusal_of(rank, asked), "");
-  });
-}
-
-TEST(NcclRanks, AnotherCardIsNamedOnEveryRank) {
-  bench::testing::run_ranks(2, [](RankGroup& group) {
-    RankOnCard rank(group, "", group.rank() == 1 ? "Other Card" : "Test Card");
-    EXPECT_THAT(refusal_of(rank), HasSubstr("rank 1 has Other Card, rank 0 has Test Card"));
   });
 }
 
