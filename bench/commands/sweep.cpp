@@ -59,7 +59,7 @@ class LiveOutput : public RunObserver {
   void changed(const ResultDocument& document) override {
     if (!document.benchmarks.empty() || !document.unmeasured.empty()) {
       file_.write(document);
-      if (ranks_ != nullptr) {
+      if (ranks_ != nullptr && !file_.path().empty()) {
         ranks_->note_saved(file_.path().string());
       }
     }
@@ -201,6 +201,9 @@ class SweepRun {
   }
 
   void resume() {
+    if (file_.path().empty()) {
+      throw UsageError("--resume: " + folder_.note);
+    }
     const ResumeReason reason = continued_ ? ResumeReason::device_lost : ResumeReason::requested;
     if (!take_over(file_.path(), plan(), reason, document_)) {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting a new run\n", file_.path().string());
@@ -307,27 +310,31 @@ class SweepRun {
   void hand_over(const DeviceLost& error) {
     device_lost_ = true;
     const std::size_t errors = errors_in(document_);
-    const bool known = errors > (continued_ ? continued_->errors : 0);
+    const bool known = !file_.path().empty() && errors > (continued_ ? continued_->errors : 0);
     if (known && !interrupted() && request_.ranks == nullptr) {  // the others do not meet it again
       fmt::print(std::cerr, "{} was lost ({}); going on in a fresh process\n", device_->info().id,
                  error.what());
       successor_ = Continuation{errors, budget_.started()};
       return;
     }
-    fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with {}\n", device_->info().id,
-               error.what(), command_to_resume(argv_));
+    fmt::print(std::cerr, "{} was lost and the run ends here: {}{}\n", device_->info().id, error.what(),
+               to_go_on());
+  }
+
+  // Behind a sentence; only from a file can a run go on.
+  std::string to_go_on() const {
+    return file_.path().empty() ? "" : "; go on with " + command_to_resume(argv_);
   }
 
   void say_how_to_go_on() const {
     if (interrupted() && !document_.benchmarks.empty()) {
-      fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n",
-                 command_to_resume(argv_));
+      fmt::print(std::cerr, "interrupted{}{}\n", file_.path().empty() ? "" : "; what was measured is saved",
+                 to_go_on());
     }
     if (!interrupted() && only_references_measured(plan(), document_)) {
       fmt::print(std::cerr,
-                 "the time budget ended after the reference points; give a larger --time-budget, or go on "
-                 "with {}\n",
-                 command_to_resume(argv_));
+                 "the time budget ended after the reference points; give a larger --time-budget{}\n",
+                 file_.path().empty() ? "" : ", or go on with " + command_to_resume(argv_));
     }
   }
 
