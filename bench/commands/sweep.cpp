@@ -128,7 +128,7 @@ class SweepRun {
     return ExitCode::done;
   }
 
-  ExitCode measure() {
+  ExitCode measure(bool cores_are_busy) {
     start();
     if (interrupted()) {
       return interrupted_while_planning();
@@ -140,6 +140,9 @@ class SweepRun {
     }
     if (!continued_) {
       print_start(options_, request_, *device_);
+      if (cores_are_busy) {
+        say_cores_are_busy();
+      }
       say_where_things_are_kept();
     }
     if (is_modelled() || plan().points.empty()) {
@@ -360,6 +363,7 @@ class SweepRun {
 ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv, const Clock& clock) {
   install_interrupt_handlers();  // before anything is planned
   const std::optional<Continuation> continued = take_continuation();
+  const bool cores_are_busy = take_busy_cores();
   initialize_google_benchmark(options.benchmark.other_flags);
   if (const std::optional<ExitCode> ended = run_on_own_ranks(options, argv)) {
     return *ended;
@@ -402,7 +406,7 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
   if (run->runs_on_processor() && ranks == nullptr && !continued) {
     sleep_in_barriers_if_busy(argv, before, clock);
   }
-  const ExitCode code = run->measure();
+  const ExitCode code = run->measure(cores_are_busy);
   if (const std::optional<Continuation> successor = run->successor()) {
     run.reset();  // closes the device and the file
     fmt::print(std::cerr, "no fresh process could be started ({}); go on with {}\n",
