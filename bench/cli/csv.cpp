@@ -43,16 +43,20 @@ Fields figure_fields(const Figures& figures) {
 
 class PointRows {
  public:
-  explicit PointRows(std::vector<std::string> parameters) : parameters_(std::move(parameters)) {
-    Fields header{"name", "status"};
+  // `before`: of columns before the names of the points.
+  PointRows(const Fields& before, std::vector<std::string> parameters) : parameters_(std::move(parameters)) {
+    Fields header = before;
+    header.insert(header.end(), {"name", "status"});
     header.insert(header.end(), parameters_.begin(), parameters_.end());
     header.insert(header.end(), {"items_per_s", "items_per_s_low", "items_per_s_high", "step_ns",
                                  "step_ns_low", "step_ns_high", "peak_bytes", "flags", "reason"});
     rows_.push_back(std::move(header));
   }
 
-  void add(const std::string& name, const std::string& status, const Json& params, Fields others) {
-    Fields row{name, status};
+  void add(const Fields& before, const std::string& name, const std::string& status, const Json& params,
+           Fields others) {
+    Fields row = before;
+    row.insert(row.end(), {name, status});
     for (const std::string& parameter : parameters_) {
       const auto value = params.find(parameter);
       row.push_back(value == params.end() ? ""
@@ -77,6 +81,35 @@ void add_parameters(const auto& points, std::vector<std::string>& names) {
         names.push_back(name);
       }
     }
+  }
+}
+
+std::vector<std::string> parameters_of(const std::vector<const ResultDocument*>& documents) {
+  std::vector<std::string> parameters;
+  for (const ResultDocument* const document : documents) {
+    add_parameters(document->benchmarks, parameters);
+    add_parameters(document->predicted, parameters);
+    add_parameters(document->unmeasured, parameters);
+  }
+  return parameters;
+}
+
+void add_points(PointRows& rows, const Fields& before, const ResultDocument& document) {
+  for (const MeasuredPoint& point : document.benchmarks) {
+    rows.add(before, point.name, "measured", point.params,
+             figure_fields({.step_ns = {point.stats.median_ns, point.stats.ci95_ns},
+                            .items_per_step = point.items_per_step,
+                            .peak = point.memory.peak_measured,
+                            .flags = fmt::format("{}", fmt::join(point.validity.flags, ";"))}));
+  }
+  for (const PredictedPoint& point : document.predicted) {
+    rows.add(before, point.name, point.status, point.params,
+             figure_fields({.step_ns = {point.step_ns, point.interval80_ns},
+                            .items_per_step = point.items_per_step,
+                            .peak = point.peak}));
+  }
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    rows.add(before, point.name, point.status, point.params, {"", "", "", "", "", "", "", "", point.reason});
   }
 }
 
@@ -108,26 +141,17 @@ std::string csv_table(const std::vector<std::vector<std::string>>& rows) {
 }
 
 std::string result_csv(const ResultDocument& document) {
-  std::vector<std::string> parameters;
-  add_parameters(document.benchmarks, parameters);
-  add_parameters(document.predicted, parameters);
-  add_parameters(document.unmeasured, parameters);
-  PointRows rows(std::move(parameters));
-  for (const MeasuredPoint& point : document.benchmarks) {
-    rows.add(point.name, "measured", point.params,
-             figure_fields({.step_ns = {point.stats.median_ns, point.stats.ci95_ns},
-                            .items_per_step = point.items_per_step,
-                            .peak = point.memory.peak_measured,
-                            .flags = fmt::format("{}", fmt::join(point.validity.flags, ";"))}));
-  }
-  for (const PredictedPoint& point : document.predicted) {
-    rows.add(point.name, point.status, point.params,
-             figure_fields({.step_ns = {point.step_ns, point.interval80_ns},
-                            .items_per_step = point.items_per_step,
-                            .peak = point.peak}));
-  }
-  for (const UnmeasuredPoint& point : document.unmeasured) {
-    rows.add(point.name, point.status, point.params, {"", "", "", "", "", "", "", "", point.reason});
+  PointRows rows({}, parameters_of({&document}));
+  add_points(rows, {}, document);
+  return csv_table(rows.rows());
+}
+
+std::string results_csv(const std::vector<ResultOfFile>& results) {
+  std::vector<const ResultDocument*> documents;
+  std::ranges::transform(results, std::back_inserter(documents), &ResultOfFile::document);
+  PointRows rows({"file"}, parameters_of(documents));
+  for (const ResultOfFile& result : results) {
+    add_points(rows, {result.file}, *result.document);
   }
   return csv_table(rows.rows());
 }

@@ -21,4 +21,11 @@ std::string csv_table(const std::vector<std::vector<std::string>>& rows);
 // their intervals (95 %, of a prediction 80 %), memory, flags, and why it was not measured.
 std::string result_csv(const ResultDocument& document);
 
+// The same of several results, with their files in the first column.
+struct ResultOfFile {
+  std::string file;
+  const ResultDocument* document;
+};
+std::string results_csv(const std::vector<ResultOfFile>& results);
+
 }  // namespace bench

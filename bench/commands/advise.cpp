@@ -83,7 +83,10 @@ void check_sweep(const ShortSweeps& sweeps) {
 
 // Where no results are given: short sweeps, run here.
 std::vector<std::string> measured_here(const CommandWords& words, const TrainingSettings& current) {
-  ShortSweeps sweeps{.workload = {}, .current = current, .out = dated_folder("advise")};
+  const std::string* const out = words.text_of("out");
+  ShortSweeps sweeps{.workload = {},
+                     .current = current,
+                     .out = out != nullptr ? std::filesystem::path(*out) : dated_folder("advise")};
   for (const char* const option : kOfNetworks) {
     if (const std::string* const value = words.text_of(option)) {
       sweeps.workload.insert(sweeps.workload.end(), {std::string("--") + option, *value});
@@ -99,9 +102,6 @@ std::vector<std::string> measured_here(const CommandWords& words, const Training
       throw UsageError(
           fmt::format("--time-budget: {} was given; two sweeps need 30s at least", quote(*budget)));
     }
-  }
-  if (const std::string* const out = words.text_of("out")) {
-    sweeps.out = *out;
   }
   check_sweep(sweeps);
   install_interrupt_handlers();

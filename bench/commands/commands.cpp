@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/command.h"
+#include "bench/cli/command_line.h"
 #include "bench/cli/terminal.h"
 #include "bench/commands/ab.h"
 #include "bench/commands/advise.h"
@@ -39,10 +40,15 @@ std::string meant_by(const std::string& word) {
       return fmt::format("a file: type bench --sweep batch --{} {}", reader->name, printable(word));
     }
   }
-  if (word == "list" || word == "version") {
-    return fmt::format("an option: type bench --{}", word);
+  if (word == "gpus") {
+    return "an option: type bench --list --gpus";
   }
-  return word == "gpus" ? "an option: type bench --list --gpus" : "";
+  const auto option = std::ranges::find(program_options(), word, &ProgramOption::name);
+  if (option != program_options().end()) {
+    return fmt::format("an option: type bench --{}{}{}", word, option->value.empty() ? "" : " ",
+                       option->value);
+  }
+  return "";
 }
 
 }  // namespace

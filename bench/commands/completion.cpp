@@ -225,9 +225,12 @@ Words matching(Words candidates, const std::string& before, std::string_view sta
   return candidates;
 }
 
-// Of a list, the part behind its last comma.
+// Of a list, the part behind its last comma: what the list has not yet.
 Words matching_in_list(Words candidates, const std::string& before, const std::string& list) {
   const std::size_t last = list.rfind(',') + 1;  // 0 where there is none
+  for (const std::string_view given : split(std::string_view(list).substr(0, last), ',')) {
+    std::erase(candidates, given);
+  }
   return matching(std::move(candidates), before + list.substr(0, last), list.substr(last));
 }
 

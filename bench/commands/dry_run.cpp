@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <set>
 
 #include <fmt/format.h>
@@ -42,15 +43,21 @@ ExpectedDuration expected(const DryRun& run, const Options& options) {
   return expected_duration(expected);
 }
 
+// Whether anything would be measured.
+bool has_duration(const DryRun& run) {
+  return run.device.model() == nullptr &&
+         std::ranges::any_of(run.points, [](const PlannedPoint& point) { return point.problem.empty(); });
+}
+
 Json to_json(const DryRun& run, const Options& options) {
-  const bool is_run = run.device.model() == nullptr;
-  Json json{
-      {"sweep", run.sweep},
-      {"workload", run.request.label},
-      {"device", run.device.info().id},
-      {"memory_cap_bytes", run.request.largest_cap()},
-      {"expected_duration_ns", is_run ? Json(static_cast<std::int64_t>(expected(run, options).ns)) : Json()},
-      {"points", Json::array()}};
+  const Json duration =
+      has_duration(run) ? Json(static_cast<std::int64_t>(expected(run, options).ns)) : Json();
+  Json json{{"sweep", run.sweep},
+            {"workload", run.request.label},
+            {"device", run.device.info().id},
+            {"memory_cap_bytes", run.request.largest_cap()},
+            {"expected_duration_ns", duration},
+            {"points", Json::array()}};
   for (const PlannedPoint& point : run.points) {
     json["points"].push_back({{"name", point.name},
                               {"memory_bytes", point.predicted_bytes},
@@ -80,7 +87,7 @@ void print_text(std::ostream& out, const DryRun& run, const Options& options) {
     return;
   }
   print_planned(out, run.points, run.request.largest_cap(), run.plan.open_ended, width);
-  if (run.device.model() == nullptr) {
+  if (has_duration(run)) {
     out << wrap(in_words(expected(run, options), run.budget.name()), width, 2);
   }
 }

@@ -164,6 +164,9 @@ void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std:
   if (!folder.note.empty()) {
     fmt::print(std::cerr, "{}\n", folder.note);
   }
+  if (folder.path.empty()) {
+    return;
+  }
   ResultFile file(folder.path, "evaluate",
                   fmt::format("{}-{}", evaluation.task.workload, evaluation.task.mode),
                   devices_in_name(evaluation));

@@ -1,4 +1,4 @@
-// `bench --list --gpus`: the cards of results/gpus.json, a line each.
+// `bench --list --gpus`: the cards of the catalogue, a line each.
 #pragma once
 
 #include <cstddef>

@@ -86,6 +86,17 @@ std::vector<Listed> all_listed() {
   return all;
 }
 
+// A path is not broken: where the line is too short, it has the next one.
+void print_place(std::ostream& out, std::string_view what, const std::optional<std::filesystem::path>& file,
+                 std::size_t width) {
+  if (!file) {
+    out << wrap(fmt::format("{} not kept; neither XDG_CACHE_HOME nor HOME names a folder", what), width, 2);
+    return;
+  }
+  const bool fits = columns(what) + 1 + columns(file->string()) <= width;
+  fmt::print(out, "{}{}{}\n", what, fits ? " " : "\n  ", file->string());
+}
+
 void print_text(std::ostream& out, const std::optional<std::filesystem::path>& choices, std::size_t width) {
   std::string_view section;
   const auto begin = [&](std::string_view title, std::string_view how) {
@@ -108,10 +119,9 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
     }
     out << hanging(fmt::format("  {}", one.name), one.text, column, width);
   }
-  constexpr const char* kNowhere = "not kept; neither XDG_CACHE_HOME nor HOME names a folder";
-  const auto history = history_file();
-  fmt::print(out, "\nAutotuned choices (--no-cache): {}\n", choices ? choices->string() : kNowhere);
-  fmt::print(out, "History of runs (--no-cache): {}\n", history ? history->string() : kNowhere);
+  out << "\n";
+  print_place(out, "Autotuned choices (--no-cache):", choices, width);
+  print_place(out, "History of runs (--no-cache):", history_file(), width);
 }
 
 std::vector<std::vector<std::string>> list_rows() {

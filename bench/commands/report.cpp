@@ -11,9 +11,11 @@
 #include <fmt/format.h>
 
 #include "bench/advise/settings.h"
+#include "bench/cli/csv.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/report/html.h"
+#include "bench/report/json.h"
 #include "bench/report/markdown.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
@@ -27,7 +29,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kStandardOutput = "-";
 
 const std::vector<std::string>& page_formats() {
-  static const std::vector<std::string> names{"html", "markdown"};
+  static const std::vector<std::string> names{"html", "markdown", "json", "csv"};
   return names;
 }
 
@@ -48,7 +50,8 @@ bool is_same_file(const std::string& one, const std::string& other) {
   return fs::equivalent(one, other, error) && !error;
 }
 
-void check_files(const std::vector<std::string>& paths, const std::string& target) {
+void check_files(const std::vector<std::string>& paths, const std::string& target,
+                 const std::string& format) {
   for (std::size_t i = 0; i < paths.size(); ++i) {
     if (is_same_file(paths[i], target)) {
       throw UsageError(fmt::format("-o: {} is one of the results; give another file", path_in_words(target)));
@@ -59,11 +62,32 @@ void check_files(const std::vector<std::string>& paths, const std::string& targe
       throw UsageError(fmt::format("{} is given twice; give each result once", path_in_words(paths[i])));
     }
   }
-  constexpr std::array<const char*, 5> kOthers{".json", ".pdf", ".png", ".svg", ".docx"};
-  if (target.empty() || std::ranges::count(kOthers, fs::path(target).extension()) > 0) {
+  constexpr std::array<const char*, 6> kOthers{".json", ".csv", ".pdf", ".png", ".svg", ".docx"};
+  const std::string ending = fs::path(target).extension();
+  if (target.empty() || (ending != "." + format && std::ranges::count(kOthers, ending) > 0)) {
     throw UsageError(fmt::format("-o: {} names no page; give a name that ends in .html or .md",
                                  target.empty() ? "''" : path_in_words(target)));
   }
+}
+
+std::string in_format(const std::string& format, const report::Report& page,
+                      const std::vector<report::ReportedResult>& results,
+                      const std::vector<std::string>& paths) {
+  if (format == "html") {
+    return report::report_html(page, results);
+  }
+  if (format == "json") {
+    return report::report_json(page).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  if (format == "csv") {
+    constexpr std::size_t kLongest = 4096;
+    std::vector<ResultOfFile> files;
+    for (std::size_t i = 0; i < paths.size(); ++i) {
+      files.push_back({printable(paths[i], kLongest), &results[i].document});
+    }
+    return results_csv(files);
+  }
+  return report::report_markdown(page);
 }
 
 ExitCode run_report(const Command& command, const std::vector<std::string>& given) {
@@ -81,7 +105,7 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
         "-o: no file is given, and a terminal shows no HTML; give -o report.html or --format markdown");
   }
   const std::vector<std::string> paths = result_paths(words.before());
-  check_files(paths, target);
+  check_files(paths, target, format);
   std::optional<TrainingSettings> current;
   if (const std::string* const settings = words.text_of("current")) {
     current = parse_settings("--current", *settings);
@@ -93,8 +117,7 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
     results.push_back({.json = std::move(json), .document = std::move(document)});
   }
   const report::Report page = report::report_of(results, current);
-  const std::string text =
-      format == "html" ? report::report_html(page, results) : report::report_markdown(page);
+  const std::string text = in_format(format, page, results, paths);
   if (target == kStandardOutput) {
     std::cout << text;
     return ExitCode::done;
@@ -123,7 +146,7 @@ Command report_command() {
                    .help = "how you train, for the advice: batch=16,workers=0,… as in bench advise"},
                   {.name = "format",
                    .value = "NAME",
-                   .help = "html or markdown (default: html; markdown where FILE ends in .md)"}},
+                   .help = "html, markdown, json or csv (default: html; markdown where FILE ends in .md)"}},
       .notes =
           {"RESULT.json is a result of any sweep, measured or predicted. The HTML file loads nothing, runs "
            "no script, and holds the results to download: at most 300 kB for five of them.",

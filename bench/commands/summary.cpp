@@ -93,6 +93,9 @@ void print_summary(const Options& options, const std::string& sweep, const Resul
   const bool as_text = options.format.empty() && options.benchmark.format.empty();
   std::ostream& notes = as_text ? std::cout : std::cerr;
   print_result(options, document, tables);
+  if (result.path().empty()) {
+    return;
+  }
   fmt::print(notes, "\nresult   {}\n", result.path().string());
   if (!result.earlier().empty()) {
     fmt::print(notes, "earlier  {} (the result that was there before)\n", result.earlier().string());

@@ -60,7 +60,7 @@ class LiveOutput : public RunObserver {
   void changed(const ResultDocument& document) override {
     if (!document.benchmarks.empty() || !document.unmeasured.empty()) {
       file_.write(document);
-      if (ranks_ != nullptr) {
+      if (ranks_ != nullptr && !file_.path().empty()) {
         ranks_->note_saved(file_.path().string());
       }
     }
@@ -129,7 +129,7 @@ class SweepRun {
     return ExitCode::done;
   }
 
-  ExitCode measure() {
+  ExitCode measure(bool cores_are_busy) {
     start();
     if (interrupted()) {
       return interrupted_while_planning();
@@ -141,6 +141,9 @@ class SweepRun {
     }
     if (!continued_) {
       print_start(options_, request_, *device_);
+      if (cores_are_busy) {
+        say_cores_are_busy();
+      }
       say_where_things_are_kept();
     }
     if (is_modelled() || plan().points.empty()) {
@@ -202,6 +205,9 @@ class SweepRun {
   }
 
   void resume() {
+    if (file_.path().empty()) {
+      throw UsageError("--resume: " + folder_.note);
+    }
     const ResumeReason reason = continued_ ? ResumeReason::device_lost : ResumeReason::requested;
     if (!take_over(file_.path(), plan(), reason, document_)) {
       fmt::print(std::cerr, "--resume: {} does not exist yet; starting a new run\n", file_.path().string());
@@ -308,31 +314,33 @@ class SweepRun {
   void hand_over(const DeviceLost& error) {
     device_lost_ = true;
     const std::size_t errors = errors_in(document_);
-    const bool known = errors > (continued_ ? continued_->errors : 0);
+    const bool known = !file_.path().empty() && errors > (continued_ ? continued_->errors : 0);
     if (known && !interrupted() && request_.ranks == nullptr) {  // the others do not meet it again
       fmt::print(std::cerr, "{} was lost ({}); going on in a fresh process\n", device_->info().id,
                  error.what());
       successor_ = Continuation{errors, budget_.started()};
       return;
     }
-    fmt::print(std::cerr, "{} was lost and the run ends here: {}; go on with {}\n", device_->info().id,
-               error.what(), how_to_resume());
+    fmt::print(std::cerr, "{} was lost and the run ends here: {}{}\n", device_->info().id, error.what(),
+               to_go_on("; go on with "));
   }
 
-  // The launcher's part of a command is not known.
-  std::string how_to_resume() const {
-    return ranks_ == nullptr ? command_to_resume(argv_) : "the launcher's command and --resume";
+  // Behind a sentence: only from a file can a run go on. The launcher's part of a command is not known.
+  std::string to_go_on(const std::string& words) const {
+    return file_.path().empty() ? ""
+           : ranks_ == nullptr  ? words + command_to_resume(argv_)
+                                : words + "the launcher's command and --resume";
   }
 
   void say_how_to_go_on() const {
     if (interrupted() && !document_.benchmarks.empty()) {
-      fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n", how_to_resume());
+      fmt::print(std::cerr, "interrupted{}{}\n", file_.path().empty() ? "" : "; what was measured is saved",
+                 to_go_on("; go on with "));
     }
     if (!interrupted() && only_references_measured(plan(), document_)) {
       fmt::print(std::cerr,
-                 "the time budget ended after the reference points; give a larger --time-budget, or go on "
-                 "with {}\n",
-                 how_to_resume());
+                 "the time budget ended after the reference points; give a larger --time-budget{}\n",
+                 to_go_on(", or go on with "));
     }
   }
 
@@ -358,6 +366,7 @@ class SweepRun {
 ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv, const Clock& clock) {
   install_interrupt_handlers();  // before anything is planned
   const std::optional<Continuation> continued = take_continuation();
+  const bool cores_are_busy = take_busy_cores();
   initialize_google_benchmark(options.benchmark.other_flags);
   if (const std::optional<ExitCode> ended = run_on_own_ranks(options, argv)) {
     return *ended;
@@ -405,7 +414,7 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
   if (run->runs_on_processor() && ranks == nullptr && !continued) {
     sleep_in_barriers_if_busy(argv, before, clock);
   }
-  const ExitCode code = run->measure();
+  const ExitCode code = run->measure(cores_are_busy);
   if (const std::optional<Continuation> successor = run->successor()) {
     run.reset();  // closes the device and the file
     fmt::print(std::cerr, "no fresh process could be started ({}); go on with {}\n",

@@ -104,8 +104,12 @@ std::optional<std::string> run_sweep_process(const SweepProcess& process, const 
 }
 
 fs::path dated_folder(const std::string& command) {
-  const std::string name = fmt::format("{}/{}-{:%Y-%m-%dT%H-%M-%S}", default_result_folder().path.string(),
-                                       command, fmt::localtime(std::time(nullptr)));
+  const ResultFolder parent = default_result_folder();
+  if (parent.path.empty()) {
+    throw UsageError(fmt::format("{}: {}", command, parent.note));
+  }
+  const std::string name = fmt::format("{}/{}-{:%Y-%m-%dT%H-%M-%S}", parent.path.string(), command,
+                                       fmt::localtime(std::time(nullptr)));
   fs::path folder = name;
   std::error_code error;
   for (int other = 2; fs::exists(folder, error); ++other) {

@@ -26,7 +26,8 @@ struct SweepProcess {
 std::optional<std::string> run_sweep_process(const SweepProcess& process, const Clock& clock,
                                              const std::function<void()>& tick);
 
-// "results/local/ab-2026-11-25T10-00-00"; new, even for the second of a script's calls in one second.
+// "results/local/ab-2026-11-25T10-00-00"; new, even for the second of a script's calls in one second. Throws
+// UsageError where nothing can be written.
 std::filesystem::path dated_folder(const std::string& command);
 
 }  // namespace bench

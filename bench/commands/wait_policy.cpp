@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
+#include <string>
 
 #include "bench/cli/terminal.h"
 #include "bench/cli/text.h"
@@ -12,6 +13,12 @@
 #include "bench/host/host_info.h"
 
 namespace bench {
+namespace {
+
+// The process id, which tells the program that was started again from others that inherit the environment.
+constexpr const char* kBusyVariable = "BENCH_CORES_ARE_BUSY";
+
+}  // namespace
 
 bool wait_policy_is_open() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
@@ -30,14 +37,27 @@ void sleep_in_barriers_if_busy(const std::vector<std::string>& argv, const std::
   if (!after || !others_want_cores(*before, *after, host_info().usable_cores, kMuch)) {
     return;
   }
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  setenv(kBusyVariable, std::to_string(::getpid()).c_str(), 1);
+  start_again(argv);
+  unsetenv("OMP_WAIT_POLICY");  // it could not be started: this process goes on as it is
+  unsetenv(kBusyVariable);
+}
+
+bool take_busy_cores() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
+  const char* const process = std::getenv(kBusyVariable);
+  const bool busy = process != nullptr && process == std::to_string(::getpid());
+  unsetenv(kBusyVariable);
+  return busy;
+}
+
+void say_cores_are_busy() {
   std::cerr << wrap(
       "Other programs use the cores, so this run's threads sleep while they wait for each other "
       "(OMP_WAIT_POLICY=passive), which makes steps 11 to 20 % slower on an idle machine; set "
       "OMP_WAIT_POLICY=active to keep them spinning.",
       terminal_width(STDERR_FILENO), 2);
-  setenv("OMP_WAIT_POLICY", "passive", 1);
-  start_again(argv);
-  unsetenv("OMP_WAIT_POLICY");  // it could not be started: this process goes on as it is
 }
 
 }  // namespace bench

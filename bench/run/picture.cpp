@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -70,24 +71,20 @@ Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::pat
   return output;
 }
 
-// A script loads common.gp and its .jq file, which includes others: all of them go next to it.
+// A script loads common.gp and its .jq file, which includes others: all of them go next to it. Throws
+// std::system_error where they cannot be written.
 Output run_script(const std::string& sweep, const fs::path& result, const fs::path& picture) {
-  try {
-    const PrivateFolder folder;
-    for (const EmbeddedFile& file : embedded_files()) {
-      if (const fs::path path(file.path); path.parent_path() == "plots") {
-        std::ofstream written(folder.path() / path.filename(), std::ios::binary);
-        written << file.text << std::flush;
-        if (!written) {
-          return {.status = -1,
-                  .text = fmt::format("its script could not be written to {}", folder.path().string())};
-        }
+  const PrivateFolder folder;
+  for (const EmbeddedFile& file : embedded_files()) {
+    if (const fs::path path(file.path); path.parent_path() == "plots") {
+      std::ofstream written(folder.path() / path.filename(), std::ios::binary);
+      written << file.text << std::flush;
+      if (!written) {
+        throw std::system_error(errno, std::generic_category(), folder.path().string());
       }
     }
-    return run_gnuplot(folder.path() / (sweep + ".gp"), result, picture);
-  } catch (const std::system_error& error) {  // of the folder
-    return {.status = -1, .text = error.what()};
   }
+  return run_gnuplot(folder.path() / (sweep + ".gp"), result, picture);
 }
 
 }  // namespace
@@ -102,7 +99,14 @@ Picture draw(const std::string& sweep, const fs::path& result) {
   // Drawn under another name and renamed when whole, so that an older picture is replaced whole or not at
   // all.
   const fs::path drawn = fs::absolute(result).parent_path() / fmt::format(".{}.new", result.stem().string());
-  const Output output = run_script(sweep, fs::absolute(result), drawn);
+  Output output;
+  try {
+    output = run_script(sweep, fs::absolute(result), drawn);
+  } catch (const std::system_error& error) {  // of the folder
+    picture.problem = fmt::format(
+        "its script needs a temporary folder ({}); set TMPDIR to one that can be written", error.what());
+    return picture;
+  }
   bool broken = false;
   for (const Format& format : kFormats) {
     const fs::path made = drawn.string() + format.extension;

@@ -12,7 +12,8 @@ namespace bench {
 class ResultFile {
  public:
   // `<folder>/<sweep>-<workload>-<device>.json`; characters other than letters, digits, '_', '.' and '-'
-  // become '-' ("cuda:0" is "cuda-0"). Touches nothing yet.
+  // become '-' ("cuda:0" is "cuda-0"). Touches nothing yet. An empty folder: path() is empty, and nothing is
+  // ever written.
   ResultFile(const std::filesystem::path& folder, const std::string& sweep, const std::string& workload,
              const std::string& device);
   ResultFile(const ResultFile&) = delete;
@@ -34,7 +35,7 @@ class ResultFile {
   // the new file, whole.
   void write(const ResultDocument& document);
   void write(const std::string& text);  // another document
-  // Whether this object has replaced the file.
+  // Whether this object has replaced the file, or has been given a document that no file takes.
   bool written() const { return written_; }
   // Where the older result went that the first write() found; empty: there was none.
   const std::filesystem::path& earlier() const { return earlier_; }

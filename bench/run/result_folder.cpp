@@ -83,13 +83,19 @@ ResultFolder default_result_folder() {
   const fs::path usual = "results/local";
   std::error_code error;
   const bool in_root = fs::current_path(error) == fs::path("/");
-  const auto data = data_folder();
-  if (!data || (!in_root && can_write(usual))) {
+  if (!in_root && can_write(usual)) {
     return {.path = usual, .note = ""};
   }
-  return {.path = *data / "results",
-          .note = fmt::format("results go to {}: the current folder {}", path_in_words(*data / "results"),
-                              in_root ? "is /" : "cannot be written")};
+  const char* const here = in_root ? "the current folder is /" : "the current folder cannot be written";
+  const auto data = data_folder();
+  if (data && can_write(*data / "results")) {
+    return {.path = *data / "results",
+            .note = fmt::format("results go to {}: {}", path_in_words(*data / "results"), here)};
+  }
+  return {.path = {},
+          .note = fmt::format("no result is written: {}, and {}; give one with --out", here,
+                              data ? fmt::format("{} cannot be written", path_in_words(*data / "results"))
+                                   : "neither XDG_DATA_HOME nor HOME names a folder")};
 }
 
 std::vector<std::string> result_paths(const std::vector<std::string>& given) {

@@ -8,12 +8,12 @@
 namespace bench {
 
 struct ResultFolder {
-  std::filesystem::path path;
-  std::string note;  // a line for the user, where it is not the usual one
+  std::filesystem::path path;  // empty: no file is written
+  std::string note;            // a line for the user, where it is not the usual one
 };
 
 // Where results go without --out: to results/local in the current folder or, where the current folder is the
-// root or cannot be written, to the user's data folder, if there is one.
+// root or cannot be written, to the user's data folder; nowhere, where that cannot be written either.
 ResultFolder default_result_folder();
 
 // Replaces each folder among the paths by the results in it and in the folders below, sorted by path. Left

@@ -1,5 +1,6 @@
 // Findings from the studies: a workload's steps, the cost of pinning, and blocking calls.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -96,6 +97,10 @@ std::string verdict_in_words(const TransferFacts& facts, const StepStudy& study,
     text =
         fmt::format("Don't pin: {} memory {} {} of a {}, {}", verdict.chosen_kind,
                     saved.value > 0 ? "saves" : "costs", format_duration(std::abs(saved.value)), step, share);
+  }
+  if (!facts.state.crosses_bus) {
+    text.front() = static_cast<char>(std::tolower(static_cast<unsigned char>(text.front())));
+    text.insert(0, "Within the host's memory, ");
   }
   return fmt::format("{} {}.", text, advice);
 }

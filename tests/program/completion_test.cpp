@@ -104,6 +104,7 @@ TEST(Completion, OfAnOptionsValueIsWhatItAccepts) {
 TEST(Completion, OfAListIsOfItsLastPart) {
   EXPECT_THAT(completed({"predict", "--gpu", "t4,rtx3060-1"}), ElementsAre("t4,rtx3060-12gb"));
   EXPECT_THAT(completed({"--dtype", "fp32,b"}), ElementsAre("fp32,bf16"));
+  EXPECT_THAT(completed({"--dtype", "fp32,f"}), ElementsAre("fp32,fp16"));
 }
 
 // bash takes the word apart at the sign.

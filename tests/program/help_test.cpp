@@ -47,6 +47,7 @@ TEST(Help, AWordThatIsNoCommandIsAnsweredWithWhatToType) {
         std::pair{"resnet18", "a workload: type bench --sweep batch --workload resnet18"},
         std::pair{"my/net.onnx", "a file: type bench --sweep batch --onnx my/net.onnx"},
         std::pair{"list", "an option: type bench --list"},
+        std::pair{"sweep", "an option: type bench --sweep NAME"},
         std::pair{"gpus", "an option: type bench --list --gpus"}}) {
     const Ended ended = run_bench({word});
     EXPECT_EQ(ended.code, 2) << word;

@@ -55,6 +55,27 @@ TEST(Installed, ACopyAnswersTheSameFromTheRootAndThroughALink) {
   }
 }
 
+// The loader would end the process by a signal.
+TEST(Installed, AModuleOfMpiThatWasCutShortIsNotOpened) {
+  const TemporaryFolder folder;
+  const fs::path program = folder.path() / "bin" / "bench";
+  const fs::path built = fs::path(BENCH_PROGRAM).parent_path() / "bench_ranks_openmpi.so";
+  if (!fs::exists(built)) {
+    GTEST_SKIP() << "this program was built without Open MPI";
+  }
+  fs::create_directories(program.parent_path());
+  fs::create_directories(folder.path() / "lib");
+  fs::copy_file(BENCH_PROGRAM, program);
+  fs::copy_file(built, folder.path() / "lib" / built.filename());
+  fs::resize_file(folder.path() / "lib" / built.filename(), 5000);
+  const Ended ended =
+      run_by_env({"OMPI_COMM_WORLD_RANK=0", "OMPI_COMM_WORLD_SIZE=2"}, program.string(),
+                 {"--sweep", "collectives", "--device", "cpu", "--out", folder.path().string()});
+  EXPECT_EQ(ended.code, 2) << ended.err;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("the MPI module cannot be opened: "),
+                               HasSubstr("bench_ranks_openmpi.so: the file is cut short; install it again")));
+}
+
 // Cut out of the file as `strings` does: whatever holds them, a debugger's table or a message.
 TEST(Installed, NamesNoFolderOfItsBuild) {
 #ifndef NDEBUG
@@ -125,6 +146,25 @@ TEST(Installed, InAReadOnlyFolderAnotherUserGetsResultsInTheDataFolder) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.err, HasSubstr("the current folder cannot be written"));
   EXPECT_TRUE(fs::exists(home / ".local/share/bench/results" / kSmallFile));
+}
+
+// Measured and printed all the same.
+TEST(Installed, WithoutAHomeNothingIsWrittenInTheRoot) {
+  const Arguments homeless{"-C", "/", "-u", "HOME", "-u", "XDG_DATA_HOME"};
+  const Ended ended = run_by_env(homeless, BENCH_PROGRAM, without_out("unused"));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("no result is written: the current folder is /, and neither "
+                                   "XDG_DATA_HOME nor HOME names a folder; give one with --out\n"));
+  EXPECT_THAT(ended.out, AllOf(HasSubstr("batch"), Not(HasSubstr("result   ")), Not(HasSubstr("picture"))));
+  EXPECT_FALSE(fs::exists("/results"));
+  const Ended resumed = run_by_env(homeless, BENCH_PROGRAM, without_out("unused") + Arguments{"--resume"});
+  EXPECT_EQ(resumed.code, 2) << resumed.err;
+  EXPECT_THAT(resumed.err, HasSubstr("--resume: no result is written: "));
+  const Ended evaluated =
+      run_by_env(homeless, BENCH_PROGRAM, {"evaluate", "--gpu", "t4,rtx3060-12gb", "--workload", "resnet18"});
+  EXPECT_EQ(evaluated.code, 0) << evaluated.err;
+  EXPECT_THAT(evaluated.err, HasSubstr("no result is written: "));
+  EXPECT_FALSE(fs::exists("/results"));
 }
 
 TEST(Installed, WithoutAHomeNothingIsKeptWhichIsSaidOnce) {

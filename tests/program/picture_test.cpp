@@ -66,7 +66,8 @@ TEST(Picture, WithoutAFolderForTheScriptsTheResultIsSafe) {
       Process(nowhere + drawn_run(folder.path() / "out"), std::nullopt, "/usr/bin/env").wait();
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_TRUE(fs::exists(folder.path() / "out" / kSmallFile));
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("no picture: "), HasSubstr("TMPDIR names no folder")));
+  EXPECT_THAT(ended.err,
+              HasSubstr("no picture: its script needs a temporary folder (TMPDIR names no folder: "));
 }
 
 // The script is the program's own, and PATH names the current folder: by "." and by an empty entry.

@@ -77,6 +77,31 @@ TEST_F(ReportProgram, WritesMarkdown) {
   EXPECT_EQ(read_file(path("r.md")), ended.out);
 }
 
+TEST_F(ReportProgram, WritesForPrograms) {
+  const Arguments two{reference("batch-resnet50"), reference("workers-20ms")};
+  const Ended ended = report(two + Arguments{"--format", "json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json json = Json::parse(ended.out);
+  EXPECT_THAT(json.at("answer").at(0).at("claim").get<std::string>(), StartsWith("Use batch 8 in fp32"));
+  EXPECT_EQ(json.at("answer").at(0).at("result"), json.at("results").at(0).at("title"));
+  EXPECT_EQ(json.at("advice").at("bottleneck"), "compute");
+  ASSERT_EQ(json.at("results").size(), 2U);
+  for (const Json& result : json.at("results")) {
+    EXPECT_FALSE(result.at("findings").empty());
+    ASSERT_FALSE(result.at("points").empty());
+    EXPECT_EQ(result.at("points").at(0).size(), result.at("points").back().size());
+    EXPECT_FALSE(result.at("method").empty());
+  }
+  EXPECT_FALSE(json.at("environments").at(0).at("facts").empty());
+
+  const Ended csv = report(two + Arguments{"--format", "csv", "-o", path("points.csv")});
+  ASSERT_EQ(csv.code, 0) << csv.err;
+  const std::string text = read_file(path("points.csv"));
+  EXPECT_THAT(text, AllOf(StartsWith("file,name,status,"), HasSubstr("\n" + two[0] + ",batch/resnet50/"),
+                          HasSubstr("\n" + two[1] + ",workers/")));
+  EXPECT_EQ(report(two + Arguments{"--format", "csv"}).out, text);
+}
+
 TEST_F(ReportProgram, AdvisesOnResultsOfOneNetwork) {
   const Arguments two{reference("batch-resnet50"), reference("workers-20ms")};
   const Ended html = report(two + Arguments{"--format", "html", "--current", "batch=32", "-o", "-"});

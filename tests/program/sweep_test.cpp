@@ -1,7 +1,14 @@
 // bench --sweep: what it writes and prints.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <cstdlib>
 #include <set>
 #include <sstream>
+#include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -181,6 +188,52 @@ TEST(SweepProgram, TheDeviceKeepsChoicesUnlessToldNotTo) {
   EXPECT_THAT(keeps.err, HasSubstr("keeps choices in /cache/bench/autotune.json\n"));
   EXPECT_EQ(does_not.code, 0) << does_not.err;
   EXPECT_THAT(does_not.err, Not(HasSubstr("choices")));
+}
+
+// Spins on every core.
+class BusyCores {
+ public:
+  BusyCores() {
+    for (unsigned i = 0; i < std::thread::hardware_concurrency(); ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        while (::getppid() != 0) {
+        }
+      }
+      children_.push_back(child);
+    }
+  }
+  BusyCores(const BusyCores&) = delete;
+  BusyCores& operator=(const BusyCores&) = delete;
+  ~BusyCores() {
+    for (const pid_t child : children_) {
+      ::kill(child, SIGKILL);
+      ::waitpid(child, nullptr, 0);
+    }
+  }
+
+ private:
+  std::vector<pid_t> children_;
+};
+
+TEST(SweepProgram, OnBusyCoresItsThreadsSleepWhichIsSaidOnceAndNotBeforeAnError) {
+  const TemporaryFolder folder;
+  const BusyCores busy;
+  const auto run = [&](const std::string& out) {
+    return Process(Arguments{"-u", "OMP_WAIT_POLICY", "-u", "GOMP_SPINCOUNT", BENCH_PROGRAM} + small_run(out),
+                   std::nullopt, "/usr/bin/env")
+        .wait();
+  };
+  const Ended measured = run(folder.path() / "out");
+  EXPECT_EQ(measured.code, 0) << measured.err;
+  const std::string note = "Other programs use the cores";
+  const std::size_t said = measured.err.find(note);
+  ASSERT_NE(said, std::string::npos) << measured.err;
+  EXPECT_EQ(measured.err.find(note, said + 1), std::string::npos);
+  const Ended refused = run("/proc/out");
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, ::testing::StartsWith("bench: --out: "));
 }
 
 TEST(SweepProgram, HelpOfAWorkload) {

@@ -15,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 // The steps of a small network, within a cap that leaves out the studies' large copies: emptying the caches
 // of those takes seconds.
@@ -121,6 +122,11 @@ TEST(TransferSweepProgram, OneNodeHasNoFarMemory) {
   EXPECT_TRUE(document.benchmarks.empty());
   ASSERT_FALSE(document.unmeasured.empty());
   EXPECT_THAT(document.unmeasured[0].reason, HasSubstr("second NUMA node"));
+  const Arguments planned =
+      transfer_run(folder.path()) + Arguments{"--numa-node", "far", "--directions", "h2d", "--dry-run"};
+  EXPECT_THAT(run_bench(planned).out, AllOf(HasSubstr("second NUMA node"), Not(HasSubstr("A run takes"))));
+  const Json json = Json::parse(run_bench(planned + Arguments{"--format", "json"}).out);
+  EXPECT_TRUE(json.at("expected_duration_ns").is_null());
 }
 
 TEST(TransferSweepProgram, ANodeThatIsNotThereIsWrongUsage) {

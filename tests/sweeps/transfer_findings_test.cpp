@@ -14,6 +14,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 TEST(TransferFindings, ModelsAreComparedWithTheBus) {
   const Finding model = transfer_finding(transfer_card(), "model/h2d/pinned");
@@ -45,6 +46,7 @@ TEST(TransferFindings, WithoutABusThatIsSaidOnce) {
   EXPECT_EQ(transfer_finding(host, "pin/batch:32").headline, 1);
   host.state.crosses_bus = false;
   EXPECT_EQ(transfer_finding(host, "pin/batch:32").headline, 1);
+  EXPECT_THAT(transfer_finding(host, "pin/batch:32").claim, StartsWith("Within the host's memory, "));
   EXPECT_EQ(transfer_finding(host, "bus").headline, 2);
   for (const Finding& finding : transfer_findings(host.document, host.state)) {
     EXPECT_EQ(finding.claim.find("bus") != std::string::npos, finding.name == "bus") << finding.claim;

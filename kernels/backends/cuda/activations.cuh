@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "kernels/backends/cuda/rectifier.cuh"
 
@@ -149,6 +150,10 @@ struct AnyActivation {
     }
   }
 };
+
+// Whether the body has many functions: unrolled, it would be longer than the cache of instructions.
+template <class Activate>
+inline constexpr bool kIsLong = std::is_same_v<Activate, AnyActivation>;
 
 // Calls visit with the function as kernels have it.
 template <class Visit>

@@ -74,8 +74,11 @@ struct ElementwiseKernel {
   }
 };
 
+// Of a thread to each input, where the tensor is large.
+inline constexpr int kAccessesAThread = 4;
+
 // out[e] = function({in[0][e], …}) for `count` elements.
-template <class Element, class Queue, std::size_t kInputs, class Function>
+template <class Element, int kUnrolled = kAccessesAThread, class Queue, std::size_t kInputs, class Function>
 void launch_elementwise(const Queue& queue, const std::array<const typename Element::Stored*, kInputs>& in,
                         typename Element::Stored* out, std::int64_t count, const Function& function) {
   std::int64_t vectors = whole_accesses<Element>(count, out);
@@ -89,8 +92,7 @@ void launch_elementwise(const Queue& queue, const std::array<const typename Elem
     std::ranges::copy(in, kernel.in);
     queue.launch(kernel, Kernel::blocks(accesses));
   };
-  // From where all threads that the device holds have four accesses each.
-  constexpr int kUnrolled = 4;
+  // From where all threads that the device holds have as many.
   if (accesses >= queue.threads() * kUnrolled) {
     run.template operator()<kUnrolled>();
   } else {

@@ -4,7 +4,6 @@
 // same bits on all.
 #include <algorithm>
 #include <stdexcept>
-#include <type_traits>
 
 #include "kernels/backends/cuda/activations.cuh"
 #include "kernels/backends/cuda/column_sums.cuh"
@@ -108,9 +107,7 @@ void launch_finish(const Queue& queue, const Finish& what, void* dst, const void
     };
     const auto activated = [&]<int kCount, bool kWideBias>() {
       with_activation(what.activation, [&]<class Activate>(const Activate& activate) {
-        // A body of many functions is too long to be unrolled for several channels.
-        constexpr bool kLong = std::is_same_v<Activate, AnyActivation>;
-        launch.template operator()<kLong ? 1 : kCount, kWideBias>(activate);
+        launch.template operator()<kIsLong<Activate> ? 1 : kCount, kWideBias>(activate);
       });
     };
     with_access<Element>(

@@ -64,8 +64,8 @@ class ElementwiseOperation final : public KernelOperation<Machine, Elementwise> 
       return stored<Element>(pointers, slot);
     };
     const auto each = [&](const auto& in, Slot out, const auto& function) {
-      launch_elementwise<Element>(this->queue(), in, stored<Element>(pointers, out),
-                                  stored_elements(spec_.tensor), function);
+      launch_elementwise<Element, kIsLong<Activate> ? 1 : kAccessesAThread>(
+          this->queue(), in, stored<Element>(pointers, out), stored_elements(spec_.tensor), function);
     };
     if (spec_.forward() && spec_.summands == 1) {
       each(std::array{at(Slot::src)}, Slot::dst, Activated<Activate, 1>{activate});

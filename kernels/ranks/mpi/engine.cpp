@@ -11,6 +11,7 @@
 #include "bench/error.h"
 #include "bench/ranks.h"
 #include "bench/registry.h"
+#include "kernels/devices/cuda/shared_library.h"
 
 namespace bench::kernels {
 namespace {
@@ -26,6 +27,9 @@ std::filesystem::path module_of(const std::string& name) {
 // Never closed: MPI's own threads and exit handlers live in it.
 std::unique_ptr<RankGroup> join(const std::string& name) {
   const std::string module = module_of(name).string();
+  if (const std::string why = cuda::why_cut_short(module); !why.empty()) {
+    throw UsageError("the MPI module cannot be opened: " + why);
+  }
   // Open MPI opens modules of its own, which look for its symbols in the program.
   void* const library = dlopen(module.c_str(), RTLD_NOW | RTLD_GLOBAL);
   if (library == nullptr) {
