@@ -37,6 +37,22 @@ std::string batch_in_words(const CardsPoint& point, bool strong) {
                    point.samples(), point.ranks);
 }
 
+// The rounds' range of the time that the rank computes which computes longest; nullopt where it is not known
+// by rounds.
+std::optional<Interval> computing(const CardsPoint& point) {
+  std::optional<Interval> range;
+  for (std::size_t round = 0; !point.own_by_round.empty() && round < point.own_by_round.front().size();
+       ++round) {
+    double longest = 0;
+    for (const std::vector<double>& of_rank : point.own_by_round) {
+      longest = std::max(longest, of_rank.at(round));
+    }
+    range = range ? Interval{std::min(range->low, longest), std::max(range->high, longest)}
+                  : Interval{longest, longest};
+  }
+  return range;
+}
+
 }  // namespace
 
 std::string percent_in_words(const Estimate& share) {
@@ -125,10 +141,17 @@ Finding claim_limit(const CardsPoint& point, const CardsPoint& alone, const Card
   }
   // A rank may wait longer than a step is longer, where it computes less than alone.
   const double waits = std::clamp(point.exposed_ns, 0.0, std::max(0.0, lost));
-  const double most_lost = point.ns.high() - alone.ns.low();
-  const double least_lost = point.ns.low() - alone.ns.high();
-  const double low = most_lost > 0 ? std::min(1.0, point.exposed_ns / most_lost) : 0;
-  const double high = least_lost > 0 ? std::min(1.0, point.exposed_ns / least_lost) : 1;
+  // A step that is longer because it waits longer is no doubt about what it waits for: the computing alone
+  // tells how much of a step is not waiting.
+  const Interval own{std::max(0.0, point.ns.low() - point.exposed_ns),
+                     std::max(0.0, point.ns.high() - point.exposed_ns)};
+  const Interval computes = computing(point).value_or(own);
+  const auto share_where = [&](double longer) {
+    const double all = point.exposed_ns + std::max(0.0, longer);
+    return all > 0 ? std::min(1.0, point.exposed_ns / all) : 0;
+  };
+  const double low = share_where(computes.high - alone.ns.low());
+  const double high = share_where(computes.low - alone.ns.high());
   const bool known = point.ns.ci95 && alone.ns.ci95;
   if (lost <= 0 || !known || (low < 0.5 && high >= 0.5)) {
     finding.claim = fmt::format(

@@ -434,6 +434,23 @@ ResultDocument made_up_steps(const std::vector<double>& step_ms, double waited_m
   return document;
 }
 
+// What each rank computes and waits, by round.
+void compute_by_round(MeasuredPoint& point, const std::vector<double>& own_ms,
+                      const std::vector<double>& waited_ms) {
+  std::size_t sample = 0;
+  for (std::size_t round = 0; round < point.rounds.size(); ++round) {
+    for (std::int64_t i = 0; i < point.rounds[round].samples; ++i, ++sample) {
+      const auto& before = dynamic_cast<const RankSteps&>(*point.notes[sample]);
+      auto note = std::make_shared<RankSteps>();
+      note->step_ns.assign(before.step_ns.size(), 1e6 * (own_ms[round] + waited_ms[round]));
+      note->waited_ns.assign(before.step_ns.size(), 1e6 * waited_ms[round]);
+      note->plan_bytes = before.plan_bytes;
+      note->peak_bytes = before.peak_bytes;
+      point.notes[sample] = note;
+    }
+  }
+}
+
 const Finding& named(const std::vector<Finding>& findings, const std::string& name) {
   const auto at = std::ranges::find(findings, name, &Finding::name);
   EXPECT_NE(at, findings.end()) << name;
@@ -485,8 +502,15 @@ TEST(CardsFindings, WhatTheIntervalsDoNotDecideIsNotSignificant) {
                     HasSubstr("1.50 times would pay [give a larger --time-budget]")));
   ResultDocument noisy = made_up_steps({100, 125}, 15);
   noisy.benchmarks.back().stats.ci95_ns = Interval{105e6, 150e6};
+  compute_by_round(noisy.benchmarks.back(), {90, 110, 135}, {15, 15, 15});
   EXPECT_THAT(named(cards_findings(noisy, one_host(2, 2)), "limit").claim,
               HasSubstr("Not significant what limits 2 ranks"));
+  // A step that varies because it waits now shorter, now longer.
+  ResultDocument waits = made_up_steps({100, 125}, 25);
+  waits.benchmarks.back().stats.ci95_ns = Interval{105e6, 150e6};
+  compute_by_round(waits.benchmarks.back(), {99, 100, 101}, {5, 25, 50});
+  EXPECT_THAT(named(cards_findings(waits, one_host(2, 2)), "limit").claim,
+              HasSubstr("The collective limits 2 ranks"));
   EXPECT_THAT(named(cards_findings(made_up_steps({100, 110, 125}, 5, 1), one_host(4, 4)), "cards").claim,
               HasSubstr("4 ranks pay, the most that were started"));
   ResultDocument one_round = made_up_steps({100, 125}, 20);

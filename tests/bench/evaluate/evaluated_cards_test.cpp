@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
+#include "bench/evaluate/evaluation_formats.h"
 #include "bench/measure/statistics.h"
 #include "tests/bench/evaluate/documents.h"
 #include "tests/bench/model/program_data.h"
