@@ -31,9 +31,12 @@ void read_notes(const MeasuredPoint& measured, CardsPoint& point) {
   std::vector<std::vector<double>> own(ranks);
   std::vector<const RankSteps*> all;  // by sample
   for (const auto& note : measured.notes) {
-    const auto* const steps = dynamic_cast<const RankSteps*>(note.get());
-    all.push_back(steps != nullptr && steps->step_ns.size() == ranks ? steps : nullptr);
-    if (all.back() == nullptr) {
+    const auto* steps = dynamic_cast<const RankSteps*>(note.get());
+    if (steps != nullptr && steps->step_ns.size() != ranks) {
+      steps = nullptr;
+    }
+    all.push_back(steps);
+    if (steps == nullptr) {
       continue;
     }
     exposed.push_back(std::ranges::min(steps->waited_ns));
