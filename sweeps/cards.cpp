@@ -266,7 +266,7 @@ const Registration<SweepType> registered{SweepType{
                 {"loader", "none", "a result of bench --sweep workers: whether loading feeds all ranks", "",
                  [] { return one("FILE"); }},
                 {"rank-timeout", "60s",
-                 "end where a rank does not answer for so long, or three times the longest step", "",
+                 "end where a rank does not answer for so long, longer where steps take long", "",
                  [] { return one("TIME"); }}},
     .serve = serve,
     .complete =

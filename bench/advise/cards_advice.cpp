@@ -347,7 +347,7 @@ class CardsAdviser {
       change.at_most = step.at_least;
       if (change.at_most) {
         change.step_ns = step.step80_ns.low / static_cast<double>(step.accumulate);
-        change.speedup = step.per_s80().high / (1e9 * rate(*now_)) * std::exp(kZ90 * now_deviation);
+        change.speedup = step.per_s80().high / (1e9 * rate(*now_));
       } else {
         change.step90_ns = with_half_width(change.step_ns, step.step80_ns, kNormal80, kZ90);
         change.speedup90 = Interval{change.speedup / factor, change.speedup * factor};

@@ -31,8 +31,9 @@ EvaluatedPoint of_all(const EvaluatedPoint& one, const ParallelStep& step, std::
   return all;
 }
 
-EvaluatedPoint at_most(EvaluatedPoint point) {
-  point.per_s = point.interval->high;
+// By the one card's median: its own error is that of what it is compared with.
+EvaluatedPoint at_most(EvaluatedPoint point, double per_s) {
+  point.per_s = per_s;
   point.interval.reset();
   point.ratio_deviation.reset();
   point.is_bound = true;
@@ -48,7 +49,7 @@ EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const Ca
   all.cards = cards;
   all.predicted = true;
   for (EvaluatedCurve& curve : all.curves) {
-    std::vector<EvaluatedPoint*> bounds;
+    std::vector<std::pair<EvaluatedPoint*, double>> bounds;
     for (EvaluatedPoint& point : curve.points) {
       if (!point.timeline) {
         throw UsageError(
@@ -67,12 +68,12 @@ EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const Ca
                         : fmt::format("Steps are {}.", step.loss->in_words()));
       point = of_all(point, step, cards);
       if (step.loss == nullptr) {
-        bounds.push_back(&point);
+        bounds.emplace_back(&point, static_cast<double>(cards * point.batch) * 1e9 / step.step80_ns.low);
       }
     }
     complete_curve(curve, one.predicted, one.usable_bytes);
-    for (EvaluatedPoint* const point : bounds) {
-      *point = at_most(std::move(*point));
+    for (const auto& [point, per_s] : bounds) {
+      *point = at_most(*point, per_s);
     }
     if (curve.peak_flops_per_s) {
       *curve.peak_flops_per_s *= static_cast<double>(cards);

@@ -130,8 +130,7 @@ EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Evalu
 
 EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {
   if (a.is_bound) {
-    return {
-        .value = a.per_s / (b.interval ? b.interval->low : b.per_s), .is_predicted = true, .is_bound = true};
+    return {.value = a.per_s / b.per_s, .is_predicted = true, .is_bound = true};
   }
   if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
     return from_ends(a, b);

@@ -112,12 +112,14 @@ Finding claim_slowest_stage(const CardsPoint& point) {
   finding.set({.value = slowest.longer, .ci95 = slowest.ci95});
   finding.details = {{"slowest_rank", slowest.rank}, {"own_ns", point.own_ns}};
   const bool sure = slowest.ci95 && slowest.ci95->low > 0;
-  finding.claim =
-      fmt::format("{} for {} of a step of {}, {} longer than the others.",
-                  sure ? fmt::format("Rank {} has the slowest stage: it computes", slowest.rank)
-                       : fmt::format("No stage is significantly slower: rank {} computes", slowest.rank),
-                  format_duration(slowest.own_ns), format_duration(point.ns.value),
-                  percent_in_words({.value = slowest.longer, .ci95 = slowest.ci95}));
+  finding.claim = fmt::format(
+      "{} for {} of a step of {}, {}.",
+      sure ? fmt::format("Rank {} has the slowest stage: it computes", slowest.rank)
+           : fmt::format("No stage is significantly slower: rank {} computes", slowest.rank),
+      format_duration(slowest.own_ns), format_duration(point.ns.value),
+      slowest.longer > 2
+          ? fmt::format("{:.0f} times as long as the others", 1 + slowest.longer)
+          : percent_in_words({.value = slowest.longer, .ci95 = slowest.ci95}) + " longer than the others");
   return finding;
 }
 

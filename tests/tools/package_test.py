@@ -224,8 +224,12 @@ class Installed(unittest.TestCase):
         for folder in (own, theirs):
             folder.mkdir(parents=True)
             (folder / name).touch()
+        nccl = self.site / "nvidia" / "nccl" / "lib"
+        nccl.mkdir(parents=True)
+        (nccl / "libnccl.so.2").touch()
         self.addCleanup(shutil.rmtree, self.site / "nvidia")
         self.assertIn(f"cuBLASLt  {own}/{name}\n", self.command("--version"))
+        self.assertIn(f"NCCL      {nccl}/libnccl.so.2\n", self.command("--version"))
         self.assertIn(f"cuBLASLt  {theirs}/{name}\n", self.command("--version", LD_LIBRARY_PATH=str(theirs)))
 
 

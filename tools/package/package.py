@@ -47,7 +47,7 @@ FOLDER = pathlib.Path(__file__).resolve().parent
 def main():
     folders = [folder for folder in os.environ.pop("LD_LIBRARY_PATH", "").split(":") if folder.startswith("/")]
     parts = FOLDER.parent / "nvidia"
-    folders += [str(path) for path in (parts / "cudnn/lib", *sorted(parts.glob("cu1[23]/lib")), parts / "cublas/lib",
+    folders += [str(path) for path in (parts / "cudnn/lib", *sorted(parts.glob("cu1[23]/lib")), parts / "cublas/lib", parts / "nccl/lib",
                                        parts / "cuda_nvrtc/lib") if path.is_dir()]
     if folders:
         os.environ["LD_LIBRARY_PATH"] = ":".join(folders)
@@ -91,7 +91,8 @@ def install(build, tree):
 def metadata(version, cuda):
     lines = ["Metadata-Version: 2.1", "Name: bench-gpu", f"Version: {version}",
              "Summary: Which batch size, which card, which loader: measured on the machine at hand",
-             "License: Apache-2.0", "License-File: LICENSE", "License-File: NOTICE", "Requires-Python: >=3.8"]
+             "License: Apache-2.0", "License-File: LICENSE", "License-File: NOTICE", "Requires-Python: >=3.8",
+             "Description-Content-Type: text/markdown"]
     if cuda in CUDA_WHEELS:
         lines.append(f"Provides-Extra: cuda{cuda}")
         lines += [f'Requires-Dist: {wheel}; extra == "cuda{cuda}"' for wheel in CUDA_WHEELS[cuda]]

@@ -42,8 +42,9 @@ std::unique_ptr<RankGroup> join(const std::string& name) {
 RankEngine mpi_engine(RankEngine engine) {
   engine.missing = [name = engine.name, title = engine.title, packages = engine.packages] {
     std::error_code error;
-    return std::filesystem::exists(module_of(name), error) ? std::string()
-                                                           : "this program was built without " + title;
+    return std::filesystem::exists(module_of(name), error)
+               ? std::string()
+               : title + "'s module is not beside this program (built without " + title + ", or removed)";
   };
   engine.join = [name = engine.name](std::chrono::nanoseconds /*timeout*/) { return join(name); };
   return engine;

@@ -250,7 +250,7 @@ TEST(Evaluation, IsDataToo) {
   EXPECT_EQ(json["devices"][1]["curves"][1]["points"].size(), 3U);
   const std::string csv = evaluation_csv(evaluation);
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 2 * 2 * 3);
-  EXPECT_THAT(csv, HasSubstr("other,yes,pytorch,fp16,2,150,125,187.5,0.8,120,2,80\n"));
+  EXPECT_THAT(csv, HasSubstr("other,yes,pytorch,fp16,2,150,125,187.5,0.8,120,2,80,no\n"));
 }
 
 TEST(Evaluation, KeepsForeignTextOutOfMarkdown) {
