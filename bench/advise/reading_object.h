@@ -228,8 +228,8 @@ class ReadingObject {
       if (!meant && same != accepted_.end()) {
         meant = *same;
       }
-      fail(fmt::format("{}{} is not known{}; results/observed-schema.json lists what is accepted", prefix_,
-                       quote(key), meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
+      fail(fmt::format("{}{} is not known{}; accepted: {}", prefix_, quote(key),
+                       meant ? fmt::format(" (did you mean {}?)", *meant) : "", fmt::join(accepted_, ", ")));
     }
   }
 

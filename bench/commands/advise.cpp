@@ -210,7 +210,8 @@ Command advise_command() {
       .notes =
           {"Results: one of each sweep (batch, workers, memory, transfer), of one machine and network; or "
            "one of the cards sweep. "
-           "Readings: the sources have a description, results/observed-schema.json, and examples.",
+           "Readings: an unknown key is answered with those that are accepted; the sources have a schema and "
+           "examples.",
            "Exit codes: 0 done; 2 wrong usage, or results or readings that cannot be."},
       .examples = {"bench advise --workload resnet50 --current batch=16,workers=0",
                    "bench advise batch-resnet50-cuda-0.json workers-resnet50-cuda-0.json",
