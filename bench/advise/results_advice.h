@@ -1,4 +1,4 @@
-// Advice from files of results: which of them are advised on together, and what they leave open.
+// Advice from result files. A result of the cards sweep is answered alone; other sweeps' results together.
 #pragma once
 
 #include <optional>

@@ -1,8 +1,6 @@
 #include "bench/cli/options.h"
 
 #include <algorithm>
-#include <charconv>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -11,10 +9,10 @@
 #include "bench/cli/benchmark_flags.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/help.h"
+#include "bench/cli/option_values.h"
 #include "bench/component.h"
 #include "bench/error.h"
 #include "bench/measure/axis.h"
-#include "bench/measure/dtype_words.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
@@ -393,7 +391,7 @@ class OptionsReader {
       options.time_budget = kQuick;
     }
     if (const std::string* text = line_.text_of("seed")) {
-      options.seed = parse_seed(*text);
+      options.seed = seed_of(*text);
     }
     if (const std::string* text = line_.text_of("out")) {
       if (text->empty()) {
@@ -401,59 +399,6 @@ class OptionsReader {
       }
       options.out = *text;
     }
-  }
-
-  // "half" is fp16 of another kind, so that a run has one of the two.
-  static void read_dtypes(const std::string& text, Options& options) {
-    constexpr std::string_view kHalf = "half";
-    std::vector<std::string> accepted;
-    for (const Dtype dtype : kAllDtypes) {
-      accepted.emplace_back(name_of(dtype));
-    }
-    const std::vector<std::string_view> names = split(text, ',');
-    for (const std::string_view name : names) {
-      const std::optional<Dtype> dtype = name == kHalf ? Dtype::fp16 : dtype_of_word(name);
-      if (!dtype) {
-        throw UsageError(unknown_value("--dtype", name, accepted));
-      }
-      if (!contains(options.dtypes, *dtype)) {
-        options.dtypes.push_back(*dtype);
-      }
-    }
-    options.cast_whole = contains(names, kHalf);
-    if (options.cast_whole && contains(names, name_of(Dtype::fp16))) {
-      throw UsageError(
-          fmt::format("--dtype: {} was given; accepted with --sweep: fp16 (autocast) or half "
-                      "(the model cast whole), one of them; bench predict takes both",
-                      quote(text)));
-    }
-  }
-
-  // Of the program's own engine only memory is known without a measurement.
-  static Framework framework_of(const std::string& text, const std::string& sweep) {
-    const std::optional<Framework> framework = parse_framework(text);
-    if (!framework) {
-      throw UsageError(unknown_value(
-          "--framework", text,
-          {std::string(name_of(Framework::pytorch)), std::string(name_of(Framework::pytorch_compiled)),
-           std::string(name_of(Framework::bench))}));
-    }
-    if (*framework == Framework::bench && sweep != "memory") {
-      throw UsageError(
-          "--framework: 'bench' was given, whose times take a measured result of this program; give bench "
-          "predict --framework bench --from RESULT.json, or --sweep memory, which needs no times");
-    }
-    return *framework;
-  }
-
-  static std::uint64_t parse_seed(const std::string& text) {
-    std::int64_t seed = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-    if (error != std::errc{} || end != text.data() + text.size() || seed < 0) {
-      throw UsageError(fmt::format("--seed: {} is not a whole number from 0 to {}", quote(text),
-                                   std::numeric_limits<std::int64_t>::max()));
-    }
-    return static_cast<std::uint64_t>(seed);
   }
 
   bool nothing_given_;

@@ -325,7 +325,8 @@ class SweepRun {
                to_go_on("; go on with "));
   }
 
-  // Behind a sentence: only from a file can a run go on. The launcher's part of a command is not known.
+  // `words` and the command with which this run goes on; empty without a file, from which alone it can. How
+  // the launcher was called is not known.
   std::string to_go_on(const std::string& words) const {
     return file_.path().empty() ? ""
            : ranks_ == nullptr  ? words + command_to_resume(argv_)

@@ -28,8 +28,8 @@ void count_as_own(std::vector<std::int64_t> processes) {
   other_own_processes() = std::move(processes);
 }
 
-// "4711 (name) S" and 10 numbers, then the ticks of its own code and of the system's. The name may hold
-// spaces and brackets.
+// The two numbers are fields 14 and 15, utime and stime, in clock ticks (proc_pid_stat(5)). They are counted
+// from the last bracket: field 2 is the program's name in brackets, which may hold spaces and brackets.
 double process_seconds(std::string_view stat) {
   const std::size_t name_end = stat.rfind(')');
   if (name_end == std::string_view::npos) {

@@ -9,7 +9,7 @@
 
 namespace bench {
 
-// Whether they are such a fleet: one workload and device, each on a machine of its own.
+// Whether all are of one workload, with one model of device, and no two of one machine.
 bool is_fleet(const std::vector<const ResultDocument*>& documents);
 
 // The median machine's figures; intervals reach from the slowest machine to the fastest. `predictions`: of

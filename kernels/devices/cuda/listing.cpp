@@ -8,10 +8,10 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
+#include "bench/host/shared_library.h"
 #include "bench/measure/quote.h"
 #include "kernels/devices/cuda/describe.h"
 #include "kernels/devices/cuda/errors.h"
-#include "kernels/devices/cuda/shared_library.h"
 
 namespace bench::kernels::cuda {
 namespace {

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "kernels/devices/cuda/shared_library.h"
+#include "bench/host/shared_library.h"
 
 namespace bench::kernels::cuda {
 namespace {

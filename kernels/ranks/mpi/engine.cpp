@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "bench/error.h"
+#include "bench/host/shared_library.h"
 #include "bench/ranks.h"
 #include "bench/registry.h"
-#include "kernels/devices/cuda/shared_library.h"
 
 namespace bench::kernels {
 namespace {
@@ -27,7 +27,7 @@ std::filesystem::path module_of(const std::string& name) {
 // Never closed: MPI's own threads and exit handlers live in it.
 std::unique_ptr<RankGroup> join(const std::string& name) {
   const std::string module = module_of(name).string();
-  if (const std::string why = cuda::why_cut_short(module); !why.empty()) {
+  if (const std::string why = why_cut_short(module); !why.empty()) {
     throw UsageError("the MPI module cannot be opened: " + why);
   }
   // Open MPI opens modules of its own, which look for its symbols in the program.
@@ -40,11 +40,12 @@ std::unique_ptr<RankGroup> join(const std::string& name) {
 }
 
 RankEngine mpi_engine(RankEngine engine) {
-  engine.missing = [name = engine.name, title = engine.title, packages = engine.packages] {
+  engine.missing = [name = engine.name, title = engine.title] {
     std::error_code error;
     return std::filesystem::exists(module_of(name), error)
                ? std::string()
-               : title + "'s module is not beside this program (built without " + title + ", or removed)";
+               : module_of(name).filename().string() +
+                     " is missing: install this program again, or build it where " + title + " is installed";
   };
   engine.join = [name = engine.name](std::chrono::nanoseconds /*timeout*/) { return join(name); };
   return engine;

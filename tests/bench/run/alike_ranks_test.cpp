@@ -87,7 +87,7 @@ TEST(AlikeRanks, LibrariesAndDevicesAreFacts) {
   const auto has = [](const std::string& what, const std::string& value) {
     return Contains(AllOf(Field(&RankFact::what, what), Field(&RankFact::value, value)));
   };
-  EXPECT_EQ(facts.size(), 4U) << "each card has a uuid of its own";
+  EXPECT_EQ(facts.size(), 4U) << "the uuid, which differs between cards, is none";
   EXPECT_THAT(facts, AllOf(has("device", "a card"), has("instruction set", "avx2"),
                            has("version of onednn", "3.1"), has("version of cudnn", "9.1")));
 }

@@ -4,9 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
+#include "bench/host/shared_library.h"
 #include "kernels/devices/cuda/card.h"
 #include "kernels/devices/cuda/errors.h"
-#include "kernels/devices/cuda/shared_library.h"
 #include "tests/kernels/devices/fake_runtime.h"
 
 namespace bench::kernels::cuda {

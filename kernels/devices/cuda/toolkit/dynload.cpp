@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "kernels/devices/cuda/shared_library.h"
+#include "bench/host/shared_library.h"
 
 namespace bench::kernels::cuda::dynload {
 namespace {

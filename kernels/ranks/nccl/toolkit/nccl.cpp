@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 
 #include "bench/component.h"
+#include "bench/host/shared_library.h"
 #include "bench/ranks.h"
 #include "bench/registry.h"
-#include "kernels/devices/cuda/shared_library.h"
 #include "kernels/ranks/nccl/nccl.h"
 #include "kernels/ranks/nccl/nccl_ranks.h"
 
@@ -28,7 +28,7 @@ constexpr const char* kLibrary = "libnccl.so.2";
 class NcclLibrary final : public Nccl {
  public:
   // Throws runtime_error naming the function where the library is too old.
-  explicit NcclLibrary(const cuda::SharedLibrary& library) : library_(library) {}
+  explicit NcclLibrary(const SharedLibrary& library) : library_(library) {}
 
   int version(int& version) override { return get_version_(&version); }
   int unique_id(UniqueId& id) override {
@@ -92,7 +92,7 @@ class NcclLibrary final : public Nccl {
     return found;
   }
 
-  const cuda::SharedLibrary& library_;
+  const SharedLibrary& library_;
 // NOLINTBEGIN(bugprone-macro-parentheses): a member's name takes no parentheses
 #define BENCH_NCCL(member, name) decltype(&::name) member = function<decltype(::name)>(#name)
   // NOLINTEND(bugprone-macro-parentheses)
@@ -127,7 +127,7 @@ struct Opened {
       why_missing = error.what();
     }
   }
-  cuda::SharedLibrary library;
+  SharedLibrary library;
   std::unique_ptr<NcclLibrary> nccl;
   std::string why_missing;
 };
@@ -143,7 +143,7 @@ const Registration<DeviceCollectives> registered{{.name = "cuda", .connect = con
 
 const Registration<Component> component{
     {.name = "NCCL", .describe = [] {
-       const std::string path = cuda::path_of_library(kLibrary);
+       const std::string path = path_of_library(kLibrary);
        return path.empty() ? "not found, neither in LD_LIBRARY_PATH nor next to the program nor in the "
                              "system's folders"
                            : path;

@@ -1,4 +1,4 @@
-#include "kernels/devices/cuda/shared_library.h"
+#include "bench/host/shared_library.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -11,7 +11,7 @@
 
 #include "tests/bench/support/temporary_folder.h"
 
-namespace bench::kernels::cuda {
+namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,4 +56,4 @@ TEST(SharedLibrary, ThatIsCutShortIsNotOpened) {
 }
 
 }  // namespace
-}  // namespace bench::kernels::cuda
+}  // namespace bench

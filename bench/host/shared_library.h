@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace bench::kernels::cuda {
+namespace bench {
 
 class SharedLibrary {
  public:
@@ -55,4 +55,4 @@ std::vector<std::filesystem::path> cached_paths(std::string_view cache, const st
 // cache is not opened: cuBLASLt alone takes 0.2 s.
 std::string path_of_library(const std::string& name);
 
-}  // namespace bench::kernels::cuda
+}  // namespace bench

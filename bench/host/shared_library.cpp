@@ -1,4 +1,4 @@
-#include "kernels/devices/cuda/shared_library.h"
+#include "bench/host/shared_library.h"
 
 #include <elf.h>
 #include <link.h>
@@ -14,7 +14,7 @@
 #include <utility>
 #include <vector>
 
-namespace bench::kernels::cuda {
+namespace bench {
 namespace {
 
 // LD_LIBRARY_PATH, the program's run path, the system's folders; not those that only /etc/ld.so.cache knows.
@@ -128,4 +128,4 @@ std::string SharedLibrary::path() const {
   return handle_ != nullptr && dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 ? map->l_name : "";
 }
 
-}  // namespace bench::kernels::cuda
+}  // namespace bench

@@ -1,0 +1,64 @@
+// A result of `bench --sweep cards` as advice reads it: the step that is advised on, and what limits it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/advise/advice.h"
+#include "bench/advise/step_model.h"
+#include "bench/measure/result.h"
+
+namespace bench {
+
+inline constexpr double kWaitCounts = 0.05;  // of a step: shorter waits are not worth a change
+
+double step_ns(const MeasuredPoint& point);  // the median
+// From a point's params.
+std::int64_t count_of(const MeasuredPoint& point, const char* key, std::int64_t otherwise);
+std::int64_t ranks_of(const MeasuredPoint& point);
+bool splits_layers(const MeasuredPoint& point);
+// Ranks that share out the layers hold one copy of the model, and count as one card of its batch.
+TrainingSettings settings_of(const MeasuredPoint& point);
+// "layers over 2 ranks, 4 micro-batches", or "2 ranks".
+std::string stages_in_words(const MeasuredPoint& point);
+
+class MeasuredCards {
+ public:
+  // Of a file that lives longer. Throws UsageError naming it where it has no finding on several ranks.
+  explicit MeasuredCards(const AdviceFile& file);
+
+  const ResultDocument& document() const { return document_; }
+  // The most ranks that the finding `cards` is on.
+  const MeasuredPoint& now() const { return *now_; }
+  // One rank with as much work; nullptr where it was not measured.
+  const MeasuredPoint* alone() const { return alone_; }
+  const Finding* finding(const std::string& name) const;
+  bool is_training() const { return document_.sweep.mode != "infer"; }
+  bool is_on_cpu() const { return document_.context.device.kind == "cpu"; }
+
+  double exposed_ns() const;  // that a step waits for gradients
+  bool takes_turns() const;   // on the host's cores, by the finding on what limits
+  std::int64_t memory_of_a_rank() const;
+  bool memory_is_full() const;
+
+  // Of a step; empty where they are not told apart.
+  std::vector<BudgetPart> budget() const;
+  // With the reason, a sentence.
+  std::pair<Bottleneck, std::string> limit() const;
+
+ private:
+  const MeasuredPoint* point(const std::string& name) const;
+  double memory_share() const;
+  std::optional<std::string> launch_limit() const;
+  std::pair<Bottleneck, std::string> limit_by_findings() const;
+
+  const ResultDocument& document_;
+  const MeasuredPoint* now_ = nullptr;
+  const MeasuredPoint* alone_ = nullptr;
+  const Finding* steps_ = nullptr;  // on the step of `now_`: efficiency, or waits without one rank alone
+};
+
+}  // namespace bench
