@@ -1,0 +1,173 @@
+// What limits a step.
+#include "bench/advise/diagnosis.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+#include "bench/advise/measured_advice.h"
+#include "tests/bench/advise/advice_files.h"
+#include "tests/bench/evaluate/documents.h"
+
+namespace bench {
+namespace {
+
+using testing::add_measured;
+using testing::batch_document;
+using testing::batch_file;
+using testing::change_named;
+using ::testing::Contains;
+using testing::fixed_cost_file;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::part_named;
+using testing::workers_file;
+
+TEST(Diagnosis, NamesTheStorageWhereTheLoaderSaysSo) {
+  const Advice advice = advice_from(StepModel({batch_file(), workers_file(5, true)}), {.batch = 8});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::storage);
+}
+
+TEST(Diagnosis, NothingPaysWhereTheDeviceNeverWaits) {
+  const Advice advice = advice_from(StepModel({batch_file(), workers_file(5)}), {.batch = 16, .workers = 2});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::none);
+  EXPECT_THAT(advice.changes, IsEmpty());
+  EXPECT_THAT(advice.reason, HasSubstr("Computing takes 100 % of a step"));
+}
+
+TEST(Diagnosis, OneSettingAloneDecidesNothing) {
+  AdviceFile file = batch_file();
+  file.document.benchmarks.resize(1);
+  const Advice advice = advice_from(StepModel({file}), {.batch = 1});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.reason, HasSubstr("no other batch and no other dtype was measured"));
+}
+
+TEST(Diagnosis, ALoaderBesideASingleBatchDecidesNothingEither) {
+  AdviceFile file = batch_file(0.6);
+  file.document.benchmarks.resize(1);
+  const Advice advice = advice_from(StepModel({file, workers_file(0.1)}), {.batch = 1, .workers = 1});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.missing, Contains(HasSubstr("bench --sweep batch --batch")));
+  EXPECT_THAT(advice.warnings, Contains(HasSubstr("A step of 20.0 ms may take")));
+}
+
+TEST(Diagnosis, AShortWaitIsNotWhatLimitsAStep) {
+  const Advice advice = advice_from(StepModel({batch_file(), workers_file(0.8)}), {.batch = 8});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::compute) << "6.4 of 86.4 ms wait";
+  EXPECT_NE(change_named(advice, "workers 0 → 1"), nullptr);
+}
+
+TEST(Diagnosis, AGainWithinTheNoiseIsNone) {
+  AdviceFile noisy = batch_file(0.6);
+  const Advice advice = advice_from(StepModel({noisy}), {.batch = 1});
+  EXPECT_THAT(advice.changes, IsEmpty());
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.reason,
+              HasSubstr("batch 1 → 8 seems to be 2.00 times as fast, but noise leaves it open"));
+}
+
+TEST(Diagnosis, AMemoryNearItsCapComesBeforeComputing) {
+  AdviceFile file = batch_file();
+  file.document.benchmarks.back().memory.peak_measured = 960;  // of 1000
+  const Advice advice = advice_from(StepModel({file}), {.batch = 16});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::vram);
+  EXPECT_THAT(advice.reason, HasSubstr("960 B of 1000 B"));
+}
+
+TEST(Diagnosis, HostMemoryThatTheWorkersNeedIsNamedFirst) {
+  AdviceFile workers = workers_file(5);
+  workers.document.context.host.memory_bytes = 100;
+  const Advice advice = advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 2});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::host_memory);
+}
+
+TEST(Diagnosis, HostMemoryThatEndedAPointIsNamedFirst) {
+  AdviceFile workers = workers_file(5);
+  workers.json["oom"] = true;
+  const StepModel model({batch_file(), workers});
+  EXPECT_EQ(advice_from(model, {.batch = 8, .workers = 2}).bottleneck, Bottleneck::host_memory);
+  EXPECT_EQ(advice_from(model, {.batch = 8, .workers = 1}).bottleneck, Bottleneck::none);
+}
+
+TEST(Diagnosis, WorkersThatTakeTheCoresOfComputingAreTheLoaders) {
+  AdviceFile workers = workers_file(5);
+  workers.json["slowdown"] = 0.2;
+  const StepModel model({batch_file(), workers});
+  const Advice advice = advice_from(model, {.batch = 8, .workers = 4});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::loader_cpu);
+  EXPECT_THAT(advice.reason,
+              HasSubstr("computing takes 144 ms of a step of 144 ms, and 80.0 ms without them"));
+  EXPECT_EQ(advice.changes.front().what, "workers 4 → 1");
+}
+
+// 80 ms of computing, 100 of loading with one worker.
+TEST(Diagnosis, AWaitThatOtherProgramsMayHaveMadeIsUndecided) {
+  AdviceFile workers = workers_file(12.5);
+  workers.json["other_cores"] = 1;  // the second one
+  EXPECT_EQ(advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 1}).bottleneck,
+            Bottleneck::loader_cpu);
+  workers.json["other_cores"] = 1.5;
+  const Advice advice = advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 1});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_THAT(advice.reason, HasSubstr("other programs kept 1.5 of 2 cores busy"));
+  EXPECT_THAT(advice.missing, Contains(HasSubstr("idle machine")));
+}
+
+TEST(Diagnosis, AHostThatStartsOperationsSlowerThanAPredictedCardEndsThemIsNamed) {
+  AdviceFile file{.path = "batch.json", .json = {}, .document = testing::predicted_document("t4")};
+  for (const std::int64_t batch : {1, 3}) {
+    testing::add_predicted(file.document, "fp32", batch, batch == 1 ? 25 : 30, 0.1, 100 * batch);
+    Json& model = file.document.predicted.back().model;
+    model["host_ns"] = 36e6;
+    model["gpu_ns"] = batch == 1 ? 20e6 : 95e6;  // of 40 and 100 ms
+  }
+  const StepModel model({file});
+  const Advice small = advice_from(model, {.batch = 1});
+  EXPECT_EQ(small.bottleneck, Bottleneck::launch);
+  EXPECT_THAT(small.reason, HasSubstr("takes the host 36.0 ms, the card's work 20.0 ms"));
+  EXPECT_NEAR(part_named(small, "launching"), 20e6, 1);
+  EXPECT_NEAR(part_named(small, "computing"), 20e6, 1);
+  EXPECT_NE(advice_from(model, {.batch = 3}).bottleneck, Bottleneck::launch);
+}
+
+TEST(Diagnosis, AMemoryThatStopsTheBatchIsNamedWhereALargerOneWouldPay) {
+  AdviceFile file = fixed_cost_file();
+  file.document.context.peaks[Dtype::fp32].bytes_per_s = 0.25e9;
+  AdviceFile memory{.path = "memory.json", .json = {}, .document = batch_document("gpu")};
+  memory.document.sweep.name = "memory";
+  memory.document.sweep.memory_cap_bytes = 600;
+  memory.document.sweep.state["limits"] = {
+      {{"params", {{"dtype", "fp32"}, {"mode", "train"}}}, {"largest_batch", 5}, {"safe_batch", 4}}};
+  const StepModel model({file, memory});
+  const Advice advice = advice_from(model, {.batch = 4});
+  EXPECT_EQ(advice.bottleneck, Bottleneck::vram);
+  EXPECT_THAT(advice.reason,
+              HasSubstr("Batch 8 would take 25 % less time a sample, and 4 fit safely into 600 B"));
+  EXPECT_EQ(advice_from(model, {.batch = 1}).bottleneck, Bottleneck::compute);
+}
+
+TEST(Diagnosis, AGainThatNoiseLeavesOpenIsCalledSoAndMustBeLarger) {
+  const auto advice_at = [](double rate_of_8) {
+    AdviceFile file{.path = "batch.json", .json = {}, .document = batch_document("gpu")};
+    file.document.sweep.mode = "train";
+    file.document.context.device.kind = "cpu";
+    add_measured(file.document, "fp32", 4, 40, 0.4, 500);
+    add_measured(file.document, "fp32", 8, rate_of_8, 0.4, 560);
+    AdviceFile memory{.path = "memory.json", .json = {}, .document = batch_document("gpu")};
+    memory.document.sweep.name = "memory";
+    memory.document.sweep.memory_cap_bytes = 600;
+    memory.document.sweep.state["limits"] = {
+        {{"params", {{"dtype", "fp32"}, {"mode", "train"}}}, {"largest_batch", 9}, {"safe_batch", 5}}};
+    return advice_from(StepModel({file, memory}), {.batch = 4});
+  };
+  const Advice much = advice_at(50);
+  EXPECT_EQ(much.bottleneck, Bottleneck::vram);
+  EXPECT_THAT(much.reason,
+              HasSubstr("Batch 8 seems to take 20 % less time a sample (noise leaves it open), and 5 fit"));
+  EXPECT_EQ(advice_at(43).bottleneck, Bottleneck::none);
+}
+
+}  // namespace
+}  // namespace bench

@@ -1,0 +1,130 @@
+// Steps of several cards that a link joins.
+#include "bench/advise/step_model.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bench/advise/measured_advice.h"
+#include "bench/error.h"
+#include "tests/bench/advise/advice_files.h"
+#include "tests/bench/model/program_data.h"
+
+namespace bench {
+namespace {
+
+using testing::batch_file;
+using testing::change_named;
+using ::testing::Contains;
+using testing::fixed_cost_file;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::part_named;
+
+TEST(JoinedCards, WhatSeveralCardsExchangeIsSaidNotToBeCounted) {
+  AdviceFile file = fixed_cost_file();
+  file.document.context.device.kind = "cuda";
+  EXPECT_THAT(advice_from(StepModel({file}), {.batch = 4, .cards = 4}).warnings,
+              Contains(HasSubstr("What 4 cards exchange")));
+  EXPECT_THAT(advice_from(StepModel({file}), {.batch = 4}).warnings, Not(Contains(HasSubstr("exchange"))));
+}
+
+StepModel joined(const char* link) {
+  AdviceFile file = batch_file();
+  for (MeasuredPoint& point : file.document.benchmarks) {
+    point.timeline = even_timeline(point.stats.median_ns, 1, 200e6);
+  }
+  StepModel model({file});
+  const LinkCatalogue links = links_from_json(testing::json_of("links.json"));
+  model.join_cards({.link = CardLinks{.inside = links.get("--link", link)}}, links);
+  return model;
+}
+
+TEST(JoinedCards, MoreCardsPayByTheirLink) {
+  const Advice advice = advice_from(joined("nvlink3"), {.batch = 8}, {2, 4});
+  const Change* const four = change_named(advice, "cards 1 → 4");
+  ASSERT_NE(four, nullptr);
+  EXPECT_GT(four->speedup, 3);
+  EXPECT_LT(four->speedup, 4);
+  EXPECT_LT(four->speedup90->low, four->speedup);
+  EXPECT_THAT(four->setting, HasSubstr("torchrun --nproc_per_node=4"));
+  EXPECT_THAT(four->costs, Contains(HasSubstr("effective batch 8 → 32")));
+  EXPECT_THAT(four->evidence, Contains(HasSubstr("predicted over ")));
+  // 80 ms a step of 200 MB: 320 ms over the wire for both directions.
+  const Advice slow = advice_from(joined("eth-10g"), {.batch = 8}, {2});
+  EXPECT_EQ(change_named(slow, "cards 1 → 2"), nullptr);
+}
+
+TEST(JoinedCards, WhatCardsExchangeIsAPartOfTheStepAndOnceForAllAccumulations) {
+  const StepModel model = joined("eth-10g");
+  const double one = model.at({.batch = 8}).parts.step_ns;
+  const ModelledStep two = model.at({.batch = 8, .cards = 2});
+  EXPECT_NEAR(two.parts.step_ns, one + two.exchanging_ns, 1);
+  EXPECT_GT(two.exchanging_ns, 80e6);
+  EXPECT_LT(model.at({.batch = 8, .accumulate = 8, .cards = 2}).exchanging_ns, 0.3 * two.exchanging_ns);
+  const Advice advice = advice_from(model, {.batch = 8, .cards = 2});
+  EXPECT_GT(part_named(advice, "exchanging gradients"), 80e6);
+  EXPECT_EQ(name_of(advice.bottleneck), "link");
+  EXPECT_THAT(advice.reason, HasSubstr("between 2 cards takes"));
+  EXPECT_THAT(advice.warnings, Not(Contains(HasSubstr("is not counted"))));
+  // Fewer accumulations keep the effective batch.
+  EXPECT_NE(change_named(advice_from(joined("nvlink3"), {.batch = 8, .accumulate = 4}, {2}),
+                         "cards 1 → 2, accumulate 4 → 2"),
+            nullptr);
+}
+
+// Of one CPU: 80 ms a step at batch 8, its gradients within it.
+StepModel joined_cpus(CardsLink link) {
+  AdviceFile file = fixed_cost_file();
+  for (MeasuredPoint& point : file.document.benchmarks) {
+    point.timeline = even_timeline(point.stats.median_ns, 1, 1e6);
+  }
+  StepModel model({file});
+  model.join_cards(std::move(link), links_from_json(testing::json_of("links.json")));
+  return model;
+}
+
+TEST(JoinedCards, HostsOfOneCpuEachAreConsideredToo) {
+  const LinkCatalogue links = links_from_json(testing::json_of("links.json"));
+  const StepModel model = joined_cpus({.link = CardLinks{.inside = links.get("--link", "eth-10g")}});
+  const Advice advice = advice_from(model, {.batch = 4}, {2});
+  EXPECT_EQ(change_named(advice, "cards 1 → 2"), nullptr) << "nobody measured that it pays";
+  const auto two = std::ranges::find(advice.tried, "cards 1 → 2", &Change::what);
+  ASSERT_NE(two, advice.tried.end());
+  EXPECT_TRUE(two->at_most);
+  EXPECT_GT(two->speedup, 1.5);
+  EXPECT_FALSE(two->speedup90);
+  EXPECT_FALSE(two->step90_ns);
+  EXPECT_THAT(advice.tables.front().table.rows.back(),
+              ::testing::AllOf(Contains(::testing::StartsWith("at most ")), Contains("not known")));
+  EXPECT_THAT(advice.missing, Contains(HasSubstr("what 2 cards lose")));
+  EXPECT_THAT(two->setting, HasSubstr("torchrun --nnodes=2 --nproc_per_node=1"));
+  EXPECT_THAT(two->evidence, Contains(HasSubstr("Nobody measured")));
+  EXPECT_THAT(advice.warnings, Contains(HasSubstr("another host like this one")));
+  EXPECT_NO_THROW(advice_from(model, {.batch = 4}, {64})) << "hosts of one card each are no limit";
+}
+
+TEST(JoinedCards, AMeasuredLinkIsOfTheStepsKindOfDevice) {
+  const CardsLink gpus{.link = MeasuredAllReduce{.ranks = 2, .points = {{0, 1e3}, {1e9, 1e9}}},
+                       .path = "collectives.json",
+                       .device_kind = "cuda"};
+  EXPECT_THAT([&] { joined_cpus(gpus); },
+              ::testing::ThrowsMessage<UsageError>(
+                  HasSubstr("'collectives.json' was measured on a device of kind cuda, the step on one of "
+                            "kind cpu")));
+  CardsLink cpus = gpus;
+  cpus.device_kind = "cpu";
+  EXPECT_THAT(advice_from(joined_cpus(cpus), {.batch = 4}, {2}).warnings,
+              Contains(HasSubstr("share its cores")));
+}
+
+TEST(JoinedCards, ALinkNeedsTheTimesOfGradients) {
+  StepModel model({batch_file()});
+  model.join_cards({.link = CardLinks{}}, {});
+  EXPECT_THROW(advice_from(model, {.batch = 8}, {2}), UsageError);
+}
+
+}  // namespace
+}  // namespace bench
