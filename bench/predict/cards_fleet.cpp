@@ -72,10 +72,7 @@ CardsPrediction join_machines(const std::vector<const ResultDocument*>& document
       }
     }
     for (const CardsLoss& loss : predictions[machine].losses) {
-      const bool is_known = std::ranges::any_of(all.losses, [&](const CardsLoss& other) {
-        return other.measured == loss.measured && static_cast<const ParallelLoss&>(other) == loss;
-      });
-      if (!is_known) {
+      if (std::ranges::count(all.losses, loss) == 0) {
         all.losses.push_back(loss);
       }
     }

@@ -187,10 +187,7 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
         continue;
       }
       const CardsLoss loss{*several.loss, is_own ? fmt::format("batch {} in {}", step.batch, dtype) : ""};
-      if (std::ranges::none_of(prediction.losses, [&](const CardsLoss& other) {
-            const ParallelLoss& earlier = other;
-            return other.measured == loss.measured && earlier == loss;
-          })) {
+      if (std::ranges::count(prediction.losses, loss) == 0) {
         prediction.losses.push_back(loss);
       }
     }

@@ -54,6 +54,8 @@ struct CardsStep {
 // What a step took over its replay.
 struct CardsLoss : ParallelLoss {
   std::string measured{};  // "batch 16 in fp32": by two ranks of the result; empty: by published steps
+
+  bool operator==(const CardsLoss&) const = default;
 };
 
 struct CardsPrediction {
