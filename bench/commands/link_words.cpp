@@ -108,10 +108,7 @@ Link own_link(const LinkFile& file) {
     throw UsageError(
         fmt::format("--link: {}: {}; results/links.json shows the form", quote(file.path), error.what()));
   }
-  std::vector<std::string> ids;
-  for (const Link& link : links) {
-    ids.push_back(link.id);
-  }
+  const std::vector<std::string> ids = ids_of(links);
   if (file.id.empty() && links.size() > 1) {
     throw UsageError(fmt::format(
         "--link: {} has {} links; name one: {}", quote(file.path), links.size(),
@@ -209,16 +206,12 @@ CardsLink link_of(const CommandWords& words) {
   }
   const std::string* const text = words.text_of("link");
   if (text == nullptr) {
-    std::vector<std::string> ids;
-    for (const Link& link : link_catalogue().links) {
-      ids.push_back(link.id);
-    }
     throw UsageError(fmt::format(
         "--link: what joins the cards is missing; accepted: {}, two of them for cards of a host "
         "and for hosts "
         "(nvlink3,ib-4x100g), FILE.json with links of yours in the form of results/links.json, or a "
         "result of bench --sweep collectives",
-        fmt::join(ids, ", ")));
+        fmt::join(ids_of(link_catalogue().links), ", ")));
   }
   const std::string* const per_host = words.text_of("per-host");
   if (is_measured(*text)) {
