@@ -74,6 +74,11 @@ bool is_int64(const Json& json) {
   return json.is_number_integer() && !(json.is_number_unsigned() && json.get<std::uint64_t>() > kLargest);
 }
 
+std::int64_t whole_member(const Json& params, std::string_view key) {
+  const auto found = params.find(key);
+  return found != params.end() && is_int64(*found) ? found->get<std::int64_t>() : 0;
+}
+
 std::string Field::path() const {
   if (outer_ == nullptr) {
     return root_;
