@@ -28,6 +28,7 @@
 #include "bench/run/picture.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
+#include "bench/run/whole_file.h"
 
 namespace bench {
 namespace {
@@ -96,8 +97,7 @@ void read_files(const CommandWords& words, EvaluationInput& input) {
   ChosenResults chosen = results_of_sweeps(words.before(), {"batch", "workers"});
   input.notes = std::move(chosen.left_out);
   for (const std::string& path : chosen.paths) {
-    constexpr std::size_t kLongestPath = 4096;
-    EvaluatedFile file{.path = printable(path, kLongestPath), .document = read_result(path)};
+    EvaluatedFile file{.path = path_in_words(path), .document = read_result(path)};
     if (file.document.sweep.name != "workers") {
       input.devices.push_back(std::move(file));
       continue;

@@ -12,7 +12,6 @@
 
 #include "bench/advise/settings.h"
 #include "bench/cli/csv.h"
-#include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
 #include "bench/report/html.h"
 #include "bench/report/json.h"
@@ -80,10 +79,9 @@ std::string in_format(const std::string& format, const report::Report& page,
     return report::report_json(page).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   if (format == "csv") {
-    constexpr std::size_t kLongest = 4096;
     std::vector<ResultOfFile> files;
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      files.push_back({printable(paths[i], kLongest), &results[i].document});
+      files.push_back({path_in_words(paths[i]), &results[i].document});
     }
     return results_csv(files);
   }
