@@ -23,6 +23,7 @@
 #include "bench/evaluate/evaluation.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/suggest.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/picture.h"
@@ -154,7 +155,7 @@ std::string devices_in_name(const Evaluation& evaluation) {
 std::string dated_document(const Evaluation& evaluation) {
   Json json = evaluation_json(evaluation);
   json["context"] = {{"date", fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)))}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_indented_text(json);
 }
 
 void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std::ostream& notes) {

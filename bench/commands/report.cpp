@@ -12,6 +12,7 @@
 
 #include "bench/advise/settings.h"
 #include "bench/cli/csv.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/suggest.h"
 #include "bench/report/html.h"
 #include "bench/report/json.h"
@@ -76,7 +77,7 @@ std::string in_format(const std::string& format, const report::Report& page,
     return report::report_html(page, results);
   }
   if (format == "json") {
-    return report::report_json(page).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return to_indented_text(report::report_json(page));
   }
   if (format == "csv") {
     std::vector<ResultOfFile> files;

@@ -46,6 +46,10 @@ std::string to_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string to_indented_text(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string to_text(const Json& document) {
   const auto points = document.find("benchmarks");
   return to_text(document, points == document.end() ? std::vector<std::string>{} : lines_of(*points));

@@ -40,6 +40,9 @@ class ResultText {
 std::string to_line(const Json& json);
 std::string to_text(const Json& document, const std::vector<std::string>& point_lines);
 
+// Any value for standard output, as to_text() but with a line for each member and element.
+std::string to_indented_text(const Json& json);
+
 // Whether the number is whole, written as such (not 1.0), and fits std::int64_t.
 bool is_int64(const Json& json);
 // Such a member of a point's params; 0 where there is none.

@@ -11,6 +11,7 @@
 #include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/measure/finding.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
 #include "bench/predict/sharding.h"
 
@@ -283,7 +284,7 @@ std::string cards_json(const CardsPrediction& prediction) {
                   {"link", prediction.link},           {"link_source", prediction.link_source},
                   {"losses", std::move(losses)},       {"machines", prediction.machines},
                   {"steps", std::move(steps)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_indented_text(json);
 }
 
 }  // namespace bench
