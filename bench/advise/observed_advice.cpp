@@ -98,10 +98,6 @@ void fill_budget(const Observed& observed, Advice& advice) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 // What each part of the answer rests on.
 std::string basis_of(const Observed& observed, const std::optional<StandIn>& stand_in, bool replayed,
                      const std::optional<StandInRun>& run) {

@@ -1,7 +1,6 @@
 #include "bench/advise/results_advice.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <iterator>
 #include <utility>
 
@@ -12,6 +11,7 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
 #include "bench/run/result_file.h"
+#include "bench/run/whole_file.h"
 
 namespace bench {
 namespace {
@@ -69,9 +69,7 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
                            const std::optional<SeveralCards>& several) {
   std::vector<AdviceFile> files;
   for (const std::string& path : paths) {
-    constexpr std::size_t kLongestPath = 4096;
-    files.push_back(
-        {.path = printable(path, kLongestPath), .json = read_json(path), .document = read_result(path)});
+    files.push_back({.path = path_in_words(path), .json = read_json(path), .document = read_result(path)});
   }
   if (auto of_cards = advice_from_only_cards(files, current, several)) {
     return *std::move(of_cards);

@@ -32,6 +32,7 @@
 #include "bench/commands/sweep_process.h"
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
@@ -178,7 +179,7 @@ ExitCode run_advise(const Command& command, const std::vector<std::string>& give
   const Advice advice = advice_asked_for(command, words);
   const std::size_t width = terminal_width(STDOUT_FILENO);
   if (format != nullptr && *format == "json") {
-    std::cout << advice_json(advice).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+    std::cout << to_indented_text(advice_json(advice));
   } else {
     std::cout << (format == nullptr || *format == "text" ? advice_text(advice, width)
                   : *format == "csv"                     ? advice_csv(advice)

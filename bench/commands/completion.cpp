@@ -202,9 +202,7 @@ Words values_of(const Choice& option, const Words& words, bool of_command) {
   } else if (option.name == "mode") {
     values = modes(words);
   } else if (option.name == "link") {
-    for (const Link& link : link_catalogue().links) {
-      values.push_back(link.id);
-    }
+    values = ids_of(link_catalogue().links);
   } else if (option.name == "completion") {
     values = {"bash", "zsh", "fish"};
   } else if (values = registered_words<WorkloadType>(option.name); values.empty()) {

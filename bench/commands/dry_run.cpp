@@ -16,6 +16,7 @@
 #include "bench/commands/summary.h"
 #include "bench/host/cpu_usage.h"
 #include "bench/host/host_info.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -96,7 +97,7 @@ void print_text(std::ostream& out, const DryRun& run, const Options& options) {
 
 void print_dry_run(std::ostream& out, const DryRun& run, const Options& options) {
   if (options.format == "json") {
-    out << to_json(run, options).dump(1, ' ', false, Json::error_handler_t::replace) << "\n";
+    out << to_indented_text(to_json(run, options));
   } else if (options.format == "csv") {
     out << planned_csv(run.points);
   } else {

@@ -23,11 +23,13 @@
 #include "bench/evaluate/evaluation.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/suggest.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/picture.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
+#include "bench/run/whole_file.h"
 
 namespace bench {
 namespace {
@@ -96,8 +98,7 @@ void read_files(const CommandWords& words, EvaluationInput& input) {
   ChosenResults chosen = results_of_sweeps(words.before(), {"batch", "workers"});
   input.notes = std::move(chosen.left_out);
   for (const std::string& path : chosen.paths) {
-    constexpr std::size_t kLongestPath = 4096;
-    EvaluatedFile file{.path = printable(path, kLongestPath), .document = read_result(path)};
+    EvaluatedFile file{.path = path_in_words(path), .document = read_result(path)};
     if (file.document.sweep.name != "workers") {
       input.devices.push_back(std::move(file));
       continue;
@@ -154,7 +155,7 @@ std::string devices_in_name(const Evaluation& evaluation) {
 std::string dated_document(const Evaluation& evaluation) {
   Json json = evaluation_json(evaluation);
   json["context"] = {{"date", fmt::format("{:%Y-%m-%dT%H:%M:%S%z}", fmt::localtime(std::time(nullptr)))}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_indented_text(json);
 }
 
 void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std::ostream& notes) {

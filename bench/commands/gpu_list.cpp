@@ -12,6 +12,7 @@
 #include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/json.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
 #include "bench/run/gpu_files.h"
 
@@ -71,7 +72,7 @@ void print_gpus(std::ostream& out, const std::string& format, std::size_t width)
   for (const Gpu& gpu : gpus) {
     list.push_back(to_json(gpu));
   }
-  out << Json{{"gpus", list}}.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << to_indented_text(Json{{"gpus", list}});
 }
 
 }  // namespace bench

@@ -22,6 +22,7 @@
 #include "bench/measure/axis.h"
 #include "bench/measure/dtype_words.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/suggest.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
@@ -107,9 +108,7 @@ class Inspection {
  private:
   static std::size_t width() { return terminal_width(STDOUT_FILENO); }
 
-  static void print(const Json& json) {
-    std::cout << json.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
-  }
+  static void print(const Json& json) { std::cout << to_indented_text(json); }
 
   std::string format_asked_for() const {
     const std::vector<std::string> accepted{"table", "markdown", "csv", "json"};

@@ -25,12 +25,6 @@ namespace {
 
 constexpr std::int64_t kMostCards = 65536;
 
-// A whole number of a point's params; 0 where there is none.
-std::int64_t whole(const Json& params, const char* key) {
-  const auto found = params.find(key);
-  return found != params.end() && is_int64(*found) ? found->get<std::int64_t>() : 0;
-}
-
 bool is_folder(const std::string& path) {
   std::error_code error;
   return std::filesystem::is_directory(path, error);
@@ -42,11 +36,11 @@ MeasuredAllReduce measured_link(const std::string& path, const ResultDocument& d
   std::map<double, double> by_size;
   for (const MeasuredPoint& point : document.benchmarks) {
     const auto operation = point.params.find("operation");
-    const std::int64_t bytes = whole(point.params, "bytes");
+    const std::int64_t bytes = whole_member(point.params, "bytes");
     if (operation != point.params.end() && *operation == "all-reduce" && bytes > 0 &&
         point.stats.median_ns > 0) {
-      measured.ranks = whole(point.params, "ranks");
-      measured.hosts = std::max<std::int64_t>(1, whole(point.params, "hosts"));
+      measured.ranks = whole_member(point.params, "ranks");
+      measured.hosts = std::max<std::int64_t>(1, whole_member(point.params, "hosts"));
       by_size[static_cast<double>(bytes)] = point.stats.median_ns;
     }
   }
@@ -108,10 +102,7 @@ Link own_link(const LinkFile& file) {
     throw UsageError(
         fmt::format("--link: {}: {}; results/links.json shows the form", quote(file.path), error.what()));
   }
-  std::vector<std::string> ids;
-  for (const Link& link : links) {
-    ids.push_back(link.id);
-  }
+  const std::vector<std::string> ids = ids_of(links);
   if (file.id.empty() && links.size() > 1) {
     throw UsageError(fmt::format(
         "--link: {} has {} links; name one: {}", quote(file.path), links.size(),
@@ -209,16 +200,12 @@ CardsLink link_of(const CommandWords& words) {
   }
   const std::string* const text = words.text_of("link");
   if (text == nullptr) {
-    std::vector<std::string> ids;
-    for (const Link& link : link_catalogue().links) {
-      ids.push_back(link.id);
-    }
     throw UsageError(fmt::format(
         "--link: what joins the cards is missing; accepted: {}, two of them for cards of a host "
         "and for hosts "
         "(nvlink3,ib-4x100g), FILE.json with links of yours in the form of results/links.json, or a "
         "result of bench --sweep collectives",
-        fmt::join(ids, ", ")));
+        fmt::join(ids_of(link_catalogue().links), ", ")));
   }
   const std::string* const per_host = words.text_of("per-host");
   if (is_measured(*text)) {

@@ -20,6 +20,7 @@
 #include "bench/device.h"
 #include "bench/dtype.h"
 #include "bench/json.h"
+#include "bench/measure/result_json.h"
 #include "bench/modelled.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
@@ -165,7 +166,7 @@ void print_json(std::ostream& out, const std::optional<std::filesystem::path>& c
   list["autotuned_choices"] = choices ? Json(choices->string()) : Json();
   const auto history = history_file();
   list["history"] = history ? Json(history->string()) : Json();
-  out << list.dump(1, ' ', false, Json::error_handler_t::replace) << '\n';
+  out << to_indented_text(list);
 }
 
 }  // namespace

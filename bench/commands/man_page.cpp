@@ -133,11 +133,7 @@ std::string device_section() {
     text += item(gpu.id, gpu.names.empty() ? "" : display_name(gpu));
   }
   text += ".SH LINKS\nBetween cards, for \\fB\\-\\-link\\fR.\n";
-  std::vector<std::string> ids;
-  for (const Link& link : link_catalogue().links) {
-    ids.push_back(link.id);
-  }
-  return text + paragraph(fmt::format("{}", fmt::join(ids, ", ")));
+  return text + paragraph(fmt::format("{}", fmt::join(ids_of(link_catalogue().links), ", ")));
 }
 
 }  // namespace

@@ -12,7 +12,7 @@
 
 #include "bench/advise/settings.h"
 #include "bench/cli/csv.h"
-#include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/suggest.h"
 #include "bench/report/html.h"
 #include "bench/report/json.h"
@@ -77,13 +77,12 @@ std::string in_format(const std::string& format, const report::Report& page,
     return report::report_html(page, results);
   }
   if (format == "json") {
-    return report::report_json(page).dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return to_indented_text(report::report_json(page));
   }
   if (format == "csv") {
-    constexpr std::size_t kLongest = 4096;
     std::vector<ResultOfFile> files;
     for (std::size_t i = 0; i < paths.size(); ++i) {
-      files.push_back({printable(paths[i], kLongest), &results[i].document});
+      files.push_back({path_in_words(paths[i]), &results[i].document});
     }
     return results_csv(files);
   }

@@ -22,6 +22,7 @@
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/run/result_file.h"
+#include "bench/run/whole_file.h"
 
 namespace bench {
 namespace {
@@ -29,8 +30,6 @@ namespace {
 // "process id, points in error, nanoseconds". The id tells a successor from other programs that inherit the
 // environment: it stays the same.
 constexpr const char* kVariable = "BENCH_CONTINUES";
-
-constexpr std::size_t kLongestPath = 4096;
 
 constexpr const char* kStartOver = "run without --resume to start over (the old file is kept)";
 
@@ -69,10 +68,10 @@ void refuse_other_graph(const std::filesystem::path& path, const WorkloadFile& f
     }
     const std::string hash = name.substr(head.size(), file.hash.size());
     if (hash.find_first_not_of("0123456789abcdef") == std::string::npos) {
-      throw UsageError(fmt::format(
-          "--resume: the graph of {} has changed: {} was measured with {}, now it is "
-          "{}; {}",
-          quote(file.path), printable(entry.path().string(), kLongestPath), hash, file.hash, kStartOver));
+      throw UsageError(
+          fmt::format("--resume: the graph of {} has changed: {} was measured with {}, now it is "
+                      "{}; {}",
+                      quote(file.path), path_in_words(entry.path()), hash, file.hash, kStartOver));
     }
   }
 }
@@ -120,7 +119,7 @@ std::string text_of(const Json& value) {
   throw UsageError(
       fmt::format("--resume: {}: the point {} has {} {} in its params, but this run means {} by that name: "
                   "it was measured with other options, or the file was edited; {}",
-                  printable(path.string(), kLongestPath), quote(name), printable(key),
+                  path_in_words(path), quote(name), printable(key),
                   there.is_null() ? "nothing" : printable(text_of(there)), printable(named), kStartOver));
 }
 

@@ -19,11 +19,10 @@
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/result_file.h"
+#include "bench/run/whole_file.h"
 
 namespace bench {
 namespace {
-
-constexpr std::size_t kLongestText = 4096;
 
 // A sequence of 0 selects the network's default.
 std::set<std::int64_t> asked(std::int64_t now, const std::optional<std::int64_t>& proposed) {
@@ -143,12 +142,13 @@ std::optional<StandInRun> read_stand_in_run(const Observed& observed, const std:
       throw UsageError(fmt::format("{} is of the {} sweep; accepted: a result of bench --sweep cards",
                                    quote(path), printable(document.sweep.name)));
     }
-    StandInRun run{.path = printable(path, kLongestText)};
+    StandInRun run{.path = path_in_words(path)};
+    constexpr std::size_t kLongestClaim = 4096;
     for (const Finding& finding : document.findings) {
       const bool is_of_ranks = finding.name.starts_with("efficiency/") || finding.name == "limit" ||
                                finding.name == "memory" || finding.name == "ranks";
       if (is_of_ranks) {
-        run.findings.push_back(printable(finding.claim, kLongestText));
+        run.findings.push_back(printable(finding.claim, kLongestClaim));
       }
     }
     return run;

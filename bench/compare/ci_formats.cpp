@@ -11,6 +11,7 @@
 #include "bench/compare/formats.h"
 #include "bench/compare/wording.h"
 #include "bench/json.h"
+#include "bench/measure/result_json.h"
 
 namespace bench {
 namespace {
@@ -267,7 +268,7 @@ std::string as_json(const Judgement& judgement) {
     }
     json["points"].push_back(std::move(entry));
   }
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_indented_text(json);
 }
 
 }  // namespace bench

@@ -17,6 +17,7 @@
 #include "bench/measure/quote.h"
 #include "bench/measure/statistics.h"
 #include "bench/run/result_file.h"
+#include "bench/run/whole_file.h"
 
 namespace bench {
 namespace {
@@ -145,14 +146,13 @@ std::string ComparedRun::date() const {
 }
 
 ComparedRun compared_run(const ResultDocument& document, const std::filesystem::path& path) {
-  constexpr std::size_t kLongestPath = 4096;
   if (document.context.device.kind == "modelled") {
     throw NotComparable(
         fmt::format("{} was predicted for {}, which is not here: nothing of it was measured; "
                     "compare measured results, or put devices side by side with bench evaluate",
-                    printable(path.string(), kLongestPath), printable(document.context.device.name)));
+                    path_in_words(path), printable(document.context.device.name)));
   }
-  ComparedRun run{.path = printable(path.string(), kLongestPath),
+  ComparedRun run{.path = path_in_words(path),
                   .identity = identity_of(document),
                   .context = document.context,
                   .sessions = document.sessions,

@@ -7,6 +7,7 @@
 
 #include "bench/measure/memory_line.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/saturation.h"
 #include "bench/model/parallel_step.h"
 
@@ -19,12 +20,6 @@ std::optional<Interval> rate_interval(const std::optional<Interval>& step_ns, do
     return std::nullopt;
   }
   return Interval{.low = items * 1e9 / step_ns->high, .high = items * 1e9 / step_ns->low};
-}
-
-// 0 where there is none.
-std::int64_t whole_member(const Json& params, const char* key) {
-  const auto found = params.find(key);
-  return found != params.end() && found->is_number_integer() ? found->get<std::int64_t>() : 0;
 }
 
 // What another run on this machine would give, where that is known; else what this one says of itself.

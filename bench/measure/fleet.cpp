@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
@@ -35,6 +36,14 @@ std::string start_of(const std::string& machine) {
 }
 
 }  // namespace
+
+std::string fleet_of(const ResultDocument& document) {
+  const SweepDescription& sweep = document.sweep;
+  const auto& device = document.context.device;
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", sweep.name, sweep.workload, sweep.mode, device.kind,
+                     device.name, to_line(sweep.workload_options),
+                     document.context.workload_file ? document.context.workload_file->hash : "");
+}
 
 std::map<std::string, std::string> machine_names(std::span<const RunContext* const> contexts) {
   using Name = std::string (*)(const RunContext&);

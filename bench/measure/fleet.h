@@ -11,6 +11,10 @@
 
 namespace bench {
 
+// The same for all results of a fleet: by model of device, sweep, workload (of a file: its graph), mode and
+// options.
+std::string fleet_of(const ResultDocument& document);
+
 // Printable names by RunContext::machine: the host's name, with the device's id or the start of the machine's
 // own where hosts share a name. Contexts without a machine are passed over.
 std::map<std::string, std::string> machine_names(std::span<const RunContext* const> contexts);

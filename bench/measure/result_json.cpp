@@ -46,6 +46,10 @@ std::string to_line(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
+std::string to_indented_text(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
 std::string to_text(const Json& document) {
   const auto points = document.find("benchmarks");
   return to_text(document, points == document.end() ? std::vector<std::string>{} : lines_of(*points));
@@ -72,6 +76,11 @@ bool is_int64(const Json& json) {
   // The parser gives every non-negative integer as unsigned; beyond 2^63 it would wrap.
   constexpr std::uint64_t kLargest = std::numeric_limits<std::int64_t>::max();
   return json.is_number_integer() && !(json.is_number_unsigned() && json.get<std::uint64_t>() > kLargest);
+}
+
+std::int64_t whole_member(const Json& params, std::string_view key) {
+  const auto found = params.find(key);
+  return found != params.end() && is_int64(*found) ? found->get<std::int64_t>() : 0;
 }
 
 std::string Field::path() const {

@@ -40,8 +40,13 @@ class ResultText {
 std::string to_line(const Json& json);
 std::string to_text(const Json& document, const std::vector<std::string>& point_lines);
 
+// Any value for standard output, as to_text() but with a line for each member and element.
+std::string to_indented_text(const Json& json);
+
 // Whether the number is whole, written as such (not 1.0), and fits std::int64_t.
 bool is_int64(const Json& json);
+// Such a member of a point's params; 0 where there is none.
+std::int64_t whole_member(const Json& params, std::string_view key);
 
 // A value of a document being read, which knows its path: a missing field or one of the wrong type is a
 // UsageError such as "benchmarks[3].stats.median_ns is a string, not a number". It refers to the field that

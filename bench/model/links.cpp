@@ -1,6 +1,7 @@
 #include "bench/model/links.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 
@@ -58,6 +59,12 @@ std::vector<Link> links_in(const Field& document) {
 
 }  // namespace
 
+std::vector<std::string> ids_of(const std::vector<Link>& links) {
+  std::vector<std::string> ids;
+  std::ranges::transform(links, std::back_inserter(ids), &Link::id);
+  return ids;
+}
+
 std::vector<Link> own_links_from_json(const Json& json) {
   std::vector<Link> links = links_in(Field(json));
   if (links.empty()) {
@@ -88,11 +95,7 @@ const Link& LinkCatalogue::get(const std::string& option, const std::string& id)
   if (found != links.end()) {
     return *found;
   }
-  std::vector<std::string> ids;
-  for (const Link& link : links) {
-    ids.push_back(link.id);
-  }
-  throw UsageError(unknown_value(option, id, ids) +
+  throw UsageError(unknown_value(option, id, ids_of(links)) +
                    ", a file of links, or a result of bench --sweep collectives");
 }
 

@@ -43,6 +43,8 @@ struct ParallelLoss {
   std::string in_words() const;
 };
 
+std::vector<std::string> ids_of(const std::vector<Link>& links);
+
 // Where there is no such measurement.
 inline constexpr const char* kUnknownLoss =
     "Nobody measured what such steps lose beyond their replay: they take at least that long.";

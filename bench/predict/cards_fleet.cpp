@@ -41,14 +41,9 @@ bool is_fleet(const std::vector<const ResultDocument*>& documents) {
   for (const ResultDocument* const document : documents) {
     machines.insert(document->context.machine);
   }
-  const ResultDocument& first = *documents.front();
   return documents.size() > 1 && machines.size() == documents.size() && !machines.contains("") &&
          std::ranges::all_of(documents, [&](const ResultDocument* other) {
-           return other->context.device.name == first.context.device.name &&
-                  other->context.device.kind == first.context.device.kind &&
-                  other->sweep.name == first.sweep.name && other->sweep.workload == first.sweep.workload &&
-                  other->sweep.mode == first.sweep.mode &&
-                  other->sweep.workload_options == first.sweep.workload_options;
+           return fleet_of(*other) == fleet_of(*documents.front());
          });
 }
 
@@ -72,10 +67,7 @@ CardsPrediction join_machines(const std::vector<const ResultDocument*>& document
       }
     }
     for (const CardsLoss& loss : predictions[machine].losses) {
-      const bool is_known = std::ranges::any_of(all.losses, [&](const CardsLoss& other) {
-        return other.measured == loss.measured && static_cast<const ParallelLoss&>(other) == loss;
-      });
-      if (!is_known) {
+      if (std::ranges::count(all.losses, loss) == 0) {
         all.losses.push_back(loss);
       }
     }

@@ -86,12 +86,6 @@ std::string place_of_two(const ResultDocument& document) {
                         hosts.is_array() && hosts.size() > 1 && hosts[0] != hosts[1]);
 }
 
-// A whole number of a point's params; 0 where there is none.
-std::int64_t whole(const MeasuredPoint& point, const char* key) {
-  const auto found = point.params.find(key);
-  return found != point.params.end() && is_int64(*found) ? found->get<std::int64_t>() : 0;
-}
-
 // Of the step in another run, where that is known, else in this one; nullopt where it has no interval.
 std::optional<double> deviation_of(const SampleStats& stats) {
   const auto& interval = stats.ci95_between_ns ? stats.ci95_between_ns : stats.ci95_ns;
@@ -100,8 +94,9 @@ std::optional<double> deviation_of(const SampleStats& stats) {
 
 const MeasuredPoint* two_ranks_of(const ResultDocument& document, const MeasuredPoint& one) {
   const auto found = std::ranges::find_if(document.benchmarks, [&](const MeasuredPoint& point) {
-    return whole(point, "ranks") == 2 && !point.params.contains("shard") && !point.params.contains("split") &&
-           dtype_of(point) == dtype_of(one) && whole(point, "batch") == whole(one, "batch") &&
+    return whole_member(point.params, "ranks") == 2 && !point.params.contains("shard") &&
+           !point.params.contains("split") && dtype_of(point) == dtype_of(one) &&
+           whole_member(point.params, "batch") == whole_member(one.params, "batch") &&
            point.stats.median_ns > 0;
   });
   return found == document.benchmarks.end() ? nullptr : &*found;
@@ -148,7 +143,7 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
                       .step_ns = point->stats.median_ns,
                       .overlap = prediction.overlap,
                       .narrow = dtype == "fp16" || dtype == "bf16",
-                      .accumulate = std::max<std::int64_t>(1, whole(*point, "accumulate"))};
+                      .accumulate = std::max<std::int64_t>(1, whole_member(point->params, "accumulate"))};
     const double own_deviation = deviation_of(point->stats).value_or(0);
     CardsStep step{
         .dtype = dtype,
@@ -187,10 +182,7 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
         continue;
       }
       const CardsLoss loss{*several.loss, is_own ? fmt::format("batch {} in {}", step.batch, dtype) : ""};
-      if (std::ranges::none_of(prediction.losses, [&](const CardsLoss& other) {
-            const ParallelLoss& earlier = other;
-            return other.measured == loss.measured && earlier == loss;
-          })) {
+      if (std::ranges::count(prediction.losses, loss) == 0) {
         prediction.losses.push_back(loss);
       }
     }

@@ -41,7 +41,6 @@ struct CardsStep {
   // the other end is none.
   bool at_least = false;
 
-  double speedup() const { return static_cast<double>(cards) * one_ns / step_ns; }
   double efficiency() const { return one_ns / step_ns; }
   Interval efficiency80() const { return {1 / slowdown80.high, 1 / slowdown80.low}; }
   double per_s() const { return static_cast<double>(cards * batch) / step_ns * 1e9; }
@@ -49,11 +48,18 @@ struct CardsStep {
     const double samples = static_cast<double>(cards * batch) * 1e9;
     return {samples / step80_ns.high, samples / step80_ns.low};
   }
+
+  // The figures to quote: the likely ones or, of a step that takes `at_least` so long, their bounds.
+  double quoted_ns() const { return at_least ? step80_ns.low : step_ns; }
+  double quoted_efficiency() const { return at_least ? efficiency80().high : efficiency(); }
+  double quoted_per_s() const { return at_least ? per_s80().high : per_s(); }
 };
 
 // What a step took over its replay.
 struct CardsLoss : ParallelLoss {
   std::string measured{};  // "batch 16 in fp32": by two ranks of the result; empty: by published steps
+
+  bool operator==(const CardsLoss&) const = default;
 };
 
 struct CardsPrediction {

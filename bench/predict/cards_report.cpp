@@ -11,6 +11,7 @@
 #include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/measure/finding.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
 #include "bench/predict/sharding.h"
 
@@ -25,7 +26,7 @@ bool has_width(const CardsStep& step) {
 
 std::string efficiency80(const CardsStep& step) {
   if (step.at_least) {
-    return fmt::format("≤ {:.0f} %", 100 * step.efficiency80().high);
+    return fmt::format("≤ {:.0f} %", 100 * step.quoted_efficiency());
   }
   const Interval interval = step.efficiency80();
   const std::string low = fmt::format("{:.0f}", 100 * interval.low);
@@ -36,7 +37,7 @@ std::string efficiency80(const CardsStep& step) {
 
 std::string step80(const CardsStep& step) {
   if (step.at_least) {
-    return "≥ " + format_duration(step.step80_ns.low);
+    return "≥ " + format_duration(step.quoted_ns());
   }
   const Scale scale = duration_scale(step.step_ns);
   return has_width(step)
@@ -47,21 +48,20 @@ std::string step80(const CardsStep& step) {
              : format_duration(step.step_ns);
 }
 
-std::string rate80(const CardsStep& step) {
-  return step.at_least     ? "at most " + digits80(step.per_s80().high, step.per_s80())
-         : has_width(step) ? with_interval80(step.per_s(), step.per_s80())
-                           : digits80(step.per_s(), step.per_s80());
+std::string rate(const CardsStep& step) {
+  return (step.at_least ? "≤ " : "") + digits80(step.quoted_per_s(), step.per_s80());
 }
 
-std::string rate(const CardsStep& step) {
-  return step.at_least ? "≤ " + digits80(step.per_s80().high, step.per_s80())
-                       : digits80(step.per_s(), step.per_s80());
+std::string rate80(const CardsStep& step) {
+  return step.at_least     ? "at most " + digits80(step.quoted_per_s(), step.per_s80())
+         : has_width(step) ? with_interval80(step.per_s(), step.per_s80())
+                           : rate(step);
 }
 
 std::string speedup80(const CardsStep& step) {
   const auto cards = static_cast<double>(step.cards);
   const Interval times{cards * step.efficiency80().low, cards * step.efficiency80().high};
-  return digits80(step.at_least ? times.high : step.speedup(), times);
+  return digits80(cards * step.quoted_efficiency(), times);
 }
 
 std::string subject(const CardsPrediction& prediction) {
@@ -85,7 +85,7 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
   lines.push_back(fmt::format(
       "{} cards of batch {} in {} give {} samples/s, {} times one card's, an efficiency of {}.", best.cards,
       best.batch, best.dtype, rate80(best), speedup80(best),
-      best.at_least ? fmt::format("{:.0f} % at most", 100 * best.efficiency80().high) : efficiency80(best)));
+      best.at_least ? fmt::format("{:.0f} % at most", 100 * best.quoted_efficiency()) : efficiency80(best)));
   const ReplayedStep& replay = best.replay;
   constexpr double kHidden = 0.01;  // of the step
   lines.push_back(
@@ -182,16 +182,11 @@ Json pair(const Interval& interval) {
 }
 
 Json step_json(const CardsStep& step) {
-  const bool bound = step.at_least;
-  Json json{{"cards", step.cards},
-            {"dtype", step.dtype},
-            {"batch", step.batch},
-            {"micro_batches", step.accumulate},
-            {"step_ns", bound ? step.step80_ns.low : step.step_ns},
-            {"is_measured", step.cards == 1},
-            {"peak_bytes", step.peak},
-            {"samples_per_s", bound ? step.per_s80().high : step.per_s()}};
-  if (bound) {
+  Json json{{"cards", step.cards},         {"dtype", step.dtype},
+            {"batch", step.batch},         {"micro_batches", step.accumulate},
+            {"step_ns", step.quoted_ns()}, {"is_measured", step.cards == 1},
+            {"peak_bytes", step.peak},     {"samples_per_s", step.quoted_per_s()}};
+  if (step.at_least) {
     json["is_bound"] = true;
   } else if (has_width(step)) {
     json["interval80_ns"] = pair(step.step80_ns);
@@ -199,8 +194,8 @@ Json step_json(const CardsStep& step) {
   if (step.cards == 1) {
     return json;
   }
-  json["efficiency"] = bound ? step.efficiency80().high : step.efficiency();
-  if (!bound) {
+  json["efficiency"] = step.quoted_efficiency();
+  if (!step.at_least) {
     json["samples_per_s_interval80"] = pair(step.per_s80());
     json["efficiency_interval80"] = pair(step.efficiency80());
   }
@@ -259,12 +254,11 @@ std::string cards_csv(const CardsPrediction& prediction) {
     const bool bound = step.at_least;
     text += fmt::format(
         "{},{},{},{:.6g},{:.6g},{},{:.6g},{:.4g},{},{:.4g},{:.6g},{:.6g},{},{},{}\n", step.cards, step.dtype,
-        step.batch, (bound ? step.step80_ns.low : step.step_ns) * kMilli, step.step80_ns.low * kMilli,
-        unless(bound, fmt::format("{:.6g}", step.step80_ns.high * kMilli)),
-        bound ? step.per_s80().high : step.per_s(), bound ? step.efficiency80().high : step.efficiency(),
-        unless(bound, fmt::format("{:.4g}", step.efficiency80().low)), step.efficiency80().high,
-        step.replay.all_reduce_ns * kMilli, step.replay.exposed_ns * kMilli, step.peak,
-        step.cards == 1 ? "yes" : "no", bound ? "yes" : "no");
+        step.batch, step.quoted_ns() * kMilli, step.step80_ns.low * kMilli,
+        unless(bound, fmt::format("{:.6g}", step.step80_ns.high * kMilli)), step.quoted_per_s(),
+        step.quoted_efficiency(), unless(bound, fmt::format("{:.4g}", step.efficiency80().low)),
+        step.efficiency80().high, step.replay.all_reduce_ns * kMilli, step.replay.exposed_ns * kMilli,
+        step.peak, step.cards == 1 ? "yes" : "no", bound ? "yes" : "no");
   }
   return text;
 }
@@ -290,7 +284,7 @@ std::string cards_json(const CardsPrediction& prediction) {
                   {"link", prediction.link},           {"link_source", prediction.link_source},
                   {"losses", std::move(losses)},       {"machines", prediction.machines},
                   {"steps", std::move(steps)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_indented_text(json);
 }
 
 }  // namespace bench

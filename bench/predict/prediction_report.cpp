@@ -10,6 +10,7 @@
 #include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/measure/finding.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
 #include "bench/predict/prediction_words.h"
 
@@ -204,7 +205,7 @@ std::string prediction_json(const Prediction& prediction) {
                      {"references", prediction.references},
                      {"gpus", std::move(gpus)},
                      {"predictions", std::move(cards)}};
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return to_indented_text(json);
 }
 
 }  // namespace bench

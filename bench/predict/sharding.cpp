@@ -16,10 +16,7 @@ std::int64_t share_of(std::int64_t bytes, std::int64_t cards) {
 
 // An all-reduce is a reduce-scatter and an all-gather, each of which takes half of its time.
 std::optional<Interval> step_between(const CardsStep& step, double all_reduces) {
-  if (step.one_ns <= 0) {
-    return std::nullopt;
-  }
-  if (step.at_least) {
+  if (step.one_ns <= 0 || step.at_least) {
     return std::nullopt;
   }
   const double moving = all_reduces * step.replay.all_reduce_ns;
@@ -31,7 +28,7 @@ std::optional<Interval> step_between(const CardsStep& step, double all_reduces) 
 // With as many digits as its interval allows.
 std::string step_in_words(const CardsStep& step) {
   if (step.at_least) {
-    return "≥ " + format_duration(step.step80_ns.low);
+    return "≥ " + format_duration(step.quoted_ns());
   }
   const Scale scale = duration_scale(step.step_ns);
   return fmt::format(

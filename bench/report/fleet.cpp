@@ -19,15 +19,6 @@
 namespace bench::report {
 namespace {
 
-// Points that machines share have one name, sweep, workload and options.
-std::string fleet_of(const ResultDocument& document) {
-  const SweepDescription& sweep = document.sweep;
-  const auto& device = document.context.device;
-  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}", title_of(document), device.kind, device.name, sweep.mode,
-                     Json(sweep.workload_options).dump(-1, ' ', false, Json::error_handler_t::replace),
-                     document.context.workload_file ? document.context.workload_file->hash : "");
-}
-
 class Fleet {
  public:
   void add(const ResultDocument& document) {

@@ -266,6 +266,9 @@ TEST(CardsFleet, IsOfOneWorkloadAndDeviceAndOneResultAMachine) {
   EXPECT_FALSE(is_fleet({&a, &b}));
   b.context.machine = "b";
   EXPECT_TRUE(is_fleet({&a, &b}));
+  b.context.workload_file = WorkloadFile{.format = "onnx", .path = "", .name = "", .hash = "1a2b3c4d"};
+  EXPECT_FALSE(is_fleet({&a, &b})) << "another graph of the same name";
+  b.context.workload_file.reset();
   b.sweep.workload = "other";
   EXPECT_FALSE(is_fleet({&a, &b}));
 }
