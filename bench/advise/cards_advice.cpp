@@ -30,6 +30,11 @@ double rate(const MeasuredPoint& point) {
   return point.items_per_step / step_ns(point);
 }
 
+// `open`: that it pays is not excluded.
+std::string pays_in_words(bool pays, bool open) {
+  return pays ? "yes" : open ? "not known" : "no";
+}
+
 // Of a log-normal error.
 Interval with_half_width(double value, const Interval& interval, double from, double to) {
   const double factor = std::exp(to * log_deviation(interval, from));
@@ -101,10 +106,7 @@ class CardsAdviser {
            is_now    ? "as it is"
            : times90 ? fmt::format("{:.2f} ({:.2f}–{:.2f})", times.value, times90->low, times90->high)
                      : fmt::format("{:.2f}", times.value),
-           is_now ? ""
-           : pays ? "yes"
-           : open ? "not known"
-                  : "no"});
+           is_now ? "" : pays_in_words(pays, open)});
       if (is_now) {
         continue;
       }
@@ -174,17 +176,14 @@ class CardsAdviser {
       after.accumulate = step.accumulate;
       after.batch = step.batch / step.accumulate;
       Change change = change_to(after, 0);
-      change.step_ns = step.step_ns / static_cast<double>(step.accumulate);
-      change.speedup = step.per_s() / (1e9 * rate(now_));
+      change.step_ns = step.quoted_ns() / static_cast<double>(step.accumulate);
+      change.speedup = step.quoted_per_s() / (1e9 * rate(now_));
       const auto own = now_.stats.step_time().ci95;
       const double now_deviation = own ? log_deviation(*own, kNormal95) : 0;
       const double deviation = log_deviation(step.step80_ns, kNormal80);
       const double factor = std::exp(kZ90 * combined_deviation({deviation, now_deviation}));
       change.at_most = step.at_least;
-      if (change.at_most) {
-        change.step_ns = step.step80_ns.low / static_cast<double>(step.accumulate);
-        change.speedup = step.per_s80().high / (1e9 * rate(now_));
-      } else {
+      if (!change.at_most) {
         change.step90_ns = with_half_width(change.step_ns, step.step80_ns, kNormal80, kZ90);
         change.speedup90 = Interval{change.speedup / factor, change.speedup * factor};
       }
@@ -203,14 +202,11 @@ class CardsAdviser {
           {fmt::format("{} cards, predicted", step.cards), fmt::format("{}", step.batch),
            change.at_most ? "≥ " + format_duration(change.step_ns * static_cast<double>(step.accumulate))
                           : format_duration(step.step_ns),
-           fmt::format("{}{}", change.at_most ? "≤ " : "",
-                       digits80(change.at_most ? step.per_s80().high : step.per_s(), step.per_s80())),
+           fmt::format("{}{}", change.at_most ? "≤ " : "", digits80(step.quoted_per_s(), step.per_s80())),
            change.at_most ? fmt::format("at most {:.2f}", change.speedup)
                           : fmt::format("{:.2f} ({:.2f}–{:.2f})", change.speedup, change.speedup90->low,
                                         change.speedup90->high),
-           pays   ? "yes"
-           : open ? "not known"
-                  : "no"});
+           pays_in_words(pays, open)});
       (pays ? advice.changes : advice.tried).push_back(std::move(change));
     }
   }

@@ -8,6 +8,7 @@
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_curve.h"
 #include "bench/measure/finding.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 
@@ -27,8 +28,8 @@ double step_ns(const MeasuredPoint& point) {
 }
 
 std::int64_t count_of(const MeasuredPoint& point, const char* key, std::int64_t otherwise) {
-  const auto value = positive_member(point.params, key);
-  return value ? static_cast<std::int64_t>(*value) : otherwise;
+  const std::int64_t value = whole_member(point.params, key);
+  return value > 0 ? value : otherwise;
 }
 
 std::int64_t ranks_of(const MeasuredPoint& point) {
