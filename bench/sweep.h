@@ -2,6 +2,7 @@
 #pragma once
 
 #include <any>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -105,6 +106,8 @@ struct SweepStudy {
   std::function<void(const std::string&)> report;  // what it does now
   std::function<void()> save;                      // findings computed, and the file written
   std::function<double()> left_ns;                 // of the time budget
+  // So much of what has passed is not of the time budget: data was made, once for all runs.
+  std::function<void(std::chrono::nanoseconds)> leave_out;
   std::function<bool()> interrupted;
   // Attempts of this run, also by earlier processes, that lost the device, with the reason. Before an attempt
   // a sweep enters it here and saves; it lets DeviceLost pass. A fresh process then calls study() again and

@@ -211,16 +211,19 @@ class WorkersSweep final : public Sweep {
 
   const SweepPlan& plan() const override { return plan_; }
 
-  void prepare(SweepStudy& /*study*/) override {
+  void prepare(SweepStudy& study) override {
     constexpr std::int64_t kWorkersPerCore = 16;  // each must be scheduled once more to end
     if (!known_.setup.consumer_on_cores && !others_want_cores(known_.setup.cores, session_->clock)) {
       session_->most_low_priority_workers = kWorkersPerCore * known_.setup.cores;
     }
+    const Clock::time_point begun = session_->clock.now();
     try {
       session_->warm();
     } catch (const Unsupported&) {
       // Making a point says so.
     }
+    // Images are made or listed once, for minutes where other programs use the cores.
+    study.leave_out(std::chrono::duration_cast<std::chrono::nanoseconds>(session_->clock.now() - begun));
   }
 
   void predict(const PlanningEnd& /*end*/) override {

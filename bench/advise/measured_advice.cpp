@@ -58,8 +58,10 @@ class Adviser {
     const bool is_time =
         model_.device() == nullptr && !what.empty() && what.front() >= '0' && what.front() <= '9';
     return fmt::format("{}{}, {} in {} at batch {}{}", is_time ? "a device that takes " : "", what,
-                       model_.task().mode == "infer" ? "inference" : "training", now_.settings.dtype,
-                       now_.settings.batch,
+                       is_training()                   ? "training"
+                       : model_.task().mode == "infer" ? "inference"
+                                                       : model_.task().mode,
+                       now_.settings.dtype, now_.settings.batch,
                        model_.device() != nullptr ? " on " + printable(model_.device()->name) : "");
   }
 
@@ -128,7 +130,8 @@ class Adviser {
         tried, [&](const StepOption& one) { return (one.*by)() * kNearBest <= ((*fastest).*by)(); });
   }
 
-  bool is_training() const { return model_.task().mode != "infer"; }
+  // A device that takes a time, which a workers result may have, says no mode.
+  bool is_training() const { return model_.task().mode == "train" || model_.task().mode.empty(); }
 
   // In training fewer accumulations where the batch grows, so that the optimizer sees what it saw.
   TrainingSettings with_same_effective_batch(TrainingSettings settings) const {

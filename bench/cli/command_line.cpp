@@ -59,10 +59,15 @@ std::vector<ProgramOption> describe_options() {
 const std::string kNoValue(1, '\0');
 
 // Other tools' names of options, and ours.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kOtherNames{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kOtherNames{
     {{"model", "workload"},
      {"network", "workload"},
      {"precision", "dtype"},
+     {"bs", "batch"},
+     {"iters", "benchmark_repetitions"},
+     {"iterations", "benchmark_repetitions"},
+     {"repetitions", "benchmark_repetitions"},
+     {"duration", "time-budget"},
      {"gpu", "device"},
      {"output", "out"},
      {"json", "format json"},

@@ -32,21 +32,25 @@ std::size_t width() {
 constexpr const char* kUsage = "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON";
 
 std::string examples() {
-  return wrap("Example: bench --sweep memory --workload resnet50 --mode train --memory-cap 8GiB,12GiB",
-              width(), 2) +
+  return wrap(
+             "Example: bench --sweep batch --workload resnet50 --mode train --quick   a first answer in 10 s",
+             width(), 2) +
          wrap(
              "More: bench --list, bench --help --verbose, bench --sweep NAME --help, bench --workload NAME "
              "--help",
              width(), 2);
 }
 
-constexpr std::array<std::string_view, 3> kNotes{
+constexpr std::array<std::string_view, 4> kNotes{
     "Sizes take B, KiB, MiB, GiB, TiB, KB, MB, GB, TB; times take ms, s, min.",
     "Google Benchmark's options work: --benchmark_filter=REGEX, --benchmark_list_tests, "
     "--benchmark_format=console|json|csv, --benchmark_out=FILE, --benchmark_out_format=console|json|csv, "
     "--benchmark_repetitions=N (N rounds, at least 3).",
     "Exit codes: 0 done; 1 a comparison found a regression; 2 wrong usage, or input that cannot be read; "
-    "3 inconclusive, or a point in error; 4 not comparable; 130 interrupted, what was measured is saved."};
+    "3 inconclusive, or a point in error; 4 not comparable; 130 interrupted, what was measured is saved.",
+    "Files: results are in --out; bench --list ends with what is kept from run to run. Nothing else is "
+    "written: to remove "
+    "bench, delete these and the folder it was unpacked into, or uninstall the package bench-gpu."};
 
 std::string line_of(std::string_view name, std::string_view value, std::string_view help) {
   const std::string left = fmt::format("  --{}{}{}", name, value.empty() ? "" : " ", value);

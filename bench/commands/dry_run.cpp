@@ -23,7 +23,7 @@ namespace bench {
 namespace {
 
 ExpectedDuration expected(const DryRun& run, const Options& options) {
-  ExpectedRun expected{.step_ns = {},
+  ExpectedRun expected{.points = {},
                        .dtypes = 0,
                        .rounds = run.plan.rounds,
                        .asked_rounds = options.benchmark.repetitions,
@@ -33,13 +33,14 @@ ExpectedDuration expected(const DryRun& run, const Options& options) {
   for (std::size_t i = 0; i < run.points.size(); ++i) {
     if (run.points[i].problem.empty()) {
       const SweepPoint& point = run.plan.points[i];
-      expected.step_ns.push_back(rough_step_ns(point, run.device, run.points[i].predicted_bytes));
+      const std::int64_t bytes = run.points[i].predicted_bytes;
+      expected.points.push_back({.step_ns = rough_step_ns(point, run.device, bytes), .bytes = bytes});
       dtypes.insert(point.spec.dtype);
     }
   }
   expected.dtypes = dtypes.size();
   if (run.device.info().kind == "cpu") {
-    expected.slowdown = slowdown_by_load(load_average().value_or(0), host_info().usable_cores);
+    expected.cores_are_busy = busy_by_load(load_average().value_or(0), host_info().usable_cores);
   }
   return expected_duration(expected);
 }

@@ -10,12 +10,17 @@ namespace {
 
 constexpr double kStartNs = 5e8;     // the program, its plan, and the picture
 constexpr double kPeakNs = 5e8;      // of one dtype
-constexpr double kSetupNs = 4e6;     // making a point again, and writing the file
+constexpr double kSetupNs = 10e6;    // of a round of a point: calibrating, and writing the file
+constexpr double kBytesPerNs = 1;    // allocating and filling what a point holds
 constexpr double kWarmUpNs = 50e6;   // at most: ten steps may take less
 constexpr double kLongestNs = 5e8;   // of a repetition
-constexpr double kUsualRounds = 20;  // precise points stop at 10, noisy ones at 40
 constexpr double kVerifySteps = 10;  // of the reference implementation, one by one
-constexpr double kOwnShare = 0.4;    // of the budget left after the points: the sweep's own measurements
+constexpr double kRounds = 14;       // precise points stop at 10 to 20
+// Other programs take turns on the cores: steps take longer, every start of a round waits for a core, and
+// intervals stay wide until the last round.
+constexpr double kBusySlowdown = 1.5;
+constexpr double kBusySetupNs = 300e6;
+constexpr double kOwnShare = 0.4;  // of the budget left after the points: the sweep's own measurements
 
 double warm_up_ns(double step_ns) {
   return std::min(10 * step_ns, std::max(kWarmUpNs, 2 * step_ns));
@@ -39,26 +44,30 @@ double rough_step_ns(const SweepPoint& point, Device& device, std::int64_t plann
 }
 
 ExpectedDuration expected_duration(const ExpectedRun& run) {
-  const auto points = static_cast<double>(run.step_ns.size());
-  const double rounds = run.asked_rounds > 0
-                            ? static_cast<double>(run.asked_rounds)
-                            : std::min(static_cast<double>(run.rounds.at_most), kUsualRounds);
+  const bool busy = run.cores_are_busy;
+  const auto points = static_cast<double>(run.points.size());
+  const auto most_rounds = static_cast<double>(run.rounds.at_most);
+  const double rounds = run.asked_rounds > 0 ? static_cast<double>(run.asked_rounds)
+                        : busy               ? most_rounds
+                                             : std::min(most_rounds, kRounds);
   const double points_budget_ns = run.share_of_budget * run.budget_ns;
   const double slice_ns = std::min(kLongestNs, points_budget_ns / std::max(1.0, points * rounds));
   double ns = kStartNs + kPeakNs * static_cast<double>(run.dtypes);
-  for (const double step_ns : run.step_ns) {
+  for (const ExpectedPoint& point : run.points) {
+    const double step_ns = point.step_ns * (busy ? kBusySlowdown : 1);
+    const double setup_ns =
+        kSetupNs + static_cast<double>(point.bytes) / kBytesPerNs + (busy ? kBusySetupNs : 0);
     const auto samples =
         static_cast<double>(samples_for_repetition(step_ns, slice_ns, run.rounds.samples, 3));
-    ns += kVerifySteps * step_ns + rounds * (kSetupNs + warm_up_ns(step_ns) + samples * step_ns);
+    ns += kVerifySteps * step_ns + rounds * (setup_ns + warm_up_ns(step_ns) + samples * step_ns);
   }
-  ns *= run.slowdown;
   const bool by_budget = ns > points_budget_ns;
   const double own_ns = kOwnShare * (run.budget_ns - points_budget_ns);
   return {.ns = std::min(ns, points_budget_ns) + own_ns, .by_budget = by_budget && run.share_of_budget == 1};
 }
 
-double slowdown_by_load(double load, int usable_cores) {
-  return std::max(1.0, (load + 1) / std::max(1, usable_cores));
+bool busy_by_load(double load, int usable_cores) {
+  return load + 1 > usable_cores;
 }
 
 }  // namespace bench

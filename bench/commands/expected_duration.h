@@ -14,14 +14,19 @@ namespace bench {
 // on average; at least what the point says of itself.
 double rough_step_ns(const SweepPoint& point, Device& device, std::int64_t planned_bytes);
 
+struct ExpectedPoint {
+  double step_ns = 0;
+  std::int64_t bytes = 0;  // planned; every round allocates and fills them again
+};
+
 struct ExpectedRun {
-  std::vector<double> step_ns;  // of each point that can run
-  std::size_t dtypes = 1;       // whose peaks are measured first
+  std::vector<ExpectedPoint> points;  // those that can run
+  std::size_t dtypes = 1;             // whose peaks are measured first
   RoundPolicy rounds;
   std::int64_t asked_rounds = 0;  // by the user; 0: until points are precise
   double budget_ns = 0;
-  double share_of_budget = 1;  // for the points; the sweep's own measurements follow
-  double slowdown = 1;         // by other programs on the cores
+  double share_of_budget = 1;   // for the points; the sweep's own measurements follow
+  bool cores_are_busy = false;  // with other programs
 };
 
 struct ExpectedDuration {
@@ -31,7 +36,7 @@ struct ExpectedDuration {
 // Within a factor of 2, as a rule: how many rounds a point needs is not known.
 ExpectedDuration expected_duration(const ExpectedRun& run);
 
-// By the load of the last minute: 1 where the cores have room for this program.
-double slowdown_by_load(double load, int usable_cores);
+// By the load of the last minute: whether the cores have no room for this program.
+bool busy_by_load(double load, int usable_cores);
 
 }  // namespace bench

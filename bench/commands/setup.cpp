@@ -118,13 +118,14 @@ std::unique_ptr<Device> open_device(const std::string& id,
   std::string best_id;
   std::string usable = "auto";
   std::string missing;
-  // As PyTorch and others call the first GPU.
+  // Other tools' names: of the first GPU, and gpu:1.
   const bool first_gpu = id == "gpu" || id == "cuda";
+  const std::string name = id.starts_with("gpu:") ? "cuda" + id.substr(3) : id;
   for (const auto& kind : registry<DeviceKind>().entries()) {
     for (const DeviceKind::Listing& listing : kind->list()) {
       if (!listing.missing.empty()) {
         missing += fmt::format("; {} cannot be used here: {}", listing.id, listing.missing);
-        if (listing.id == id || (first_gpu && listing.id == "cuda")) {
+        if (listing.id == name || (listing.id == "cuda" && (first_gpu || name.starts_with("cuda:")))) {
           throw UsageError(fmt::format("--device: {} cannot be used here: {}", quote(id), listing.missing));
         }
         continue;
@@ -132,7 +133,7 @@ std::unique_ptr<Device> open_device(const std::string& id,
       usable += fmt::format(", {}", listing.id);
       const bool wanted = id == "auto" ? best == nullptr || kind->preference > best->preference
                           : first_gpu  ? listing.id == "cuda:0"
-                                       : listing.id == id;
+                                       : listing.id == name;
       if (wanted) {
         best = kind.get();
         best_id = listing.id;

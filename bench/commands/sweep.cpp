@@ -282,15 +282,17 @@ class SweepRun {
                      .report = [&](const std::string& what) { bar.update(budget_.progress(what)); },
                      .save = save,
                      .left_ns = [&] { return budget_.left_ns(); },
+                     .leave_out = [&](std::chrono::nanoseconds spent) { budget_.leave_out(spent); },
                      .interrupted = interrupted,
                      .lost = document_.sweep.lost};
     MachineWatch watch = watch_machine(*device_, request_.clock);
-    RunSettings settings = run_settings(options_, request_, plan(), budget_.started());
-    settings.session = {.index = static_cast<std::int64_t>(document_.sessions.size()) - 1,
-                        .started = request_.clock.now(),
-                        .watch = &watch};
+    const RunSession session{.index = static_cast<std::int64_t>(document_.sessions.size()) - 1,
+                             .started = request_.clock.now(),
+                             .watch = &watch};
     try {
       sweep_->prepare(study);
+      RunSettings settings = run_settings(options_, request_, plan(), budget_.started());
+      settings.session = session;
       study.costs = run_points(*sweep_, plan(), *device_, request_.clock, settings, document_, live);
       if (!interrupted() && !(document_.benchmarks.empty() && document_.unmeasured.empty())) {
         sweep_->study(study);

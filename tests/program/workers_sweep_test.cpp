@@ -49,6 +49,16 @@ class WorkersSweepProgram : public ::testing::Test {
   TemporaryFolder folder_;
 };
 
+// Making the program's own images takes longer than this budget, on any machine.
+TEST_F(WorkersSweepProgram, MakesImagesOutsideOfTheTimeBudget) {
+  setenv("XDG_CACHE_HOME", (folder_.path() / "cache").c_str(), 1);
+  const Ended ended = run_bench({"--sweep", "workers", "--device", "cpu", "--consumer", "5ms", "--workers",
+                                 "1", "--batch", "2", "--time-budget", "1s", "--no-plot", "--out", out()});
+  unsetenv("XDG_CACHE_HOME");
+  EXPECT_THAT(ended.err, HasSubstr("making synthetic images"));
+  EXPECT_FALSE(read_result(file("workers-5ms-cpu.json")).benchmarks.empty()) << ended.out << ended.err;
+}
+
 TEST_F(WorkersSweepProgram, AnswersFromImagesToAKnee) {
   const Ended ended =
       run_bench(run_of("1ms", "0,1,2") + Arguments{"--demand", "t4=1128/s,fast=1000000000/s"});

@@ -150,6 +150,7 @@ TEST_F(BatchPlan, PeaksTakeAFifthOfTheTimeBudgetAtMost) {
                            return static_cast<double>(std::chrono::nanoseconds(budget).count()) -
                                   clock_.since_ns(start);
                          },
+                     .leave_out = [](std::chrono::nanoseconds) {},
                      .interrupted = [] { return false; },
                      .lost = document.sweep.lost};
     sweep->prepare(study);

@@ -68,6 +68,7 @@ class MemorySweepRun : public ::testing::Test {
                      .report = [](const std::string&) {},
                      .save = [this, &document] { document.sweep.state = sweep_->to_json(); },
                      .left_ns = [&] { return left_ns - clock_.since_ns(start); },
+                     .leave_out = [](std::chrono::nanoseconds) {},
                      .interrupted = [] { return false; },
                      .lost = document.sweep.lost,
                      .costs = costs_};

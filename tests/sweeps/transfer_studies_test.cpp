@@ -113,6 +113,7 @@ Studied studied(double budget_ns) {
                    .report = [](const std::string&) {},
                    .save = [] {},
                    .left_ns = [&] { return budget_ns - clock.since_ns(start); },
+                   .leave_out = [](std::chrono::nanoseconds) {},
                    .interrupted = [] { return false; },
                    .lost = lost};
   sweep->study(study);

@@ -147,7 +147,7 @@ TEST(OptionsTest, HelpFitsOneScreen) {
   const std::string help = parse({"--help"}).text;
   for (const char* part :
        {"Usage: bench --sweep NAME", "batch", "transfer", "Does it pay?", "--workload NAME", "--device ID",
-        "default: auto", "--dtype LIST", "--batch AXIS", "1:256:x2", "--memory-cap 8GiB",
+        "default: auto", "--dtype LIST", "--batch AXIS", "1:256:x2", "--quick", "in 10 s",
         "Example: ", "bench --sweep NAME --help", "bench --workload NAME --help"}) {
     EXPECT_THAT(help, HasSubstr(part));
   }
@@ -372,6 +372,8 @@ INSTANTIATE_TEST_SUITE_P(
         with_sweep({"--model", "net50"}, {"--model", "did you mean --workload?"}),
         with_sweep({"--precision=fp16"}, {"--precision", "did you mean --dtype?"}),
         with_sweep({"--json"}, {"--json", "did you mean --format json?"}),
+        with_sweep({"--bs", "8"}, {"--bs", "did you mean --batch?"}),
+        with_sweep({"--iterations", "8"}, {"--iterations", "did you mean --benchmark_repetitions?"}),
         Wrong{{"--help", "--bogus"}, {"--bogus: there is no such option"}},
         Wrong{{"--bogus=1", "--sweep", "batch", "--help"}, {"--bogus=1: there is no such option"}},
         Wrong{{"--version", "--vrebose"}, {"--vrebose", "did you mean --verbose?"}},

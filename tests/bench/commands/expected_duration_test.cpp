@@ -5,18 +5,22 @@
 namespace bench {
 namespace {
 
-ExpectedRun run_of(std::vector<double> step_ns) {
-  return {.step_ns = std::move(step_ns), .rounds = {}, .budget_ns = 100e9};
+ExpectedRun run_of(const std::vector<double>& step_ns) {
+  ExpectedRun run{.points = {}, .rounds = {}, .budget_ns = 100e9};
+  for (const double ns : step_ns) {
+    run.points.push_back({.step_ns = ns, .bytes = 1'000'000});
+  }
+  return run;
 }
 
 TEST(ExpectedDuration, OfShortStepsIsThatOfTheirRounds) {
   const ExpectedDuration short_run = expected_duration(run_of({20e3, 20e3}));
   EXPECT_FALSE(short_run.by_budget);
-  // One second to begin with; then 2 · 20 rounds of 4 ms, ten steps and 256 steps.
-  EXPECT_NEAR(short_run.ns, 1e9 + 40 * (4e6 + 266 * 20e3), 1e7);
+  // One second to begin with; then 2 · 14 rounds of 10 ms, a megabyte, ten steps and 256 steps.
+  EXPECT_NEAR(short_run.ns, 1e9 + 28 * (11e6 + 266 * 20e3), 1e7);
   ExpectedRun three = run_of({20e3, 20e3});
   three.asked_rounds = 3;
-  EXPECT_NEAR(expected_duration(three).ns, 1e9 + 6 * (4e6 + 266 * 20e3), 1e7);
+  EXPECT_NEAR(expected_duration(three).ns, 1e9 + 6 * (11e6 + 266 * 20e3), 1e7);
 }
 
 TEST(ExpectedDuration, OfLongStepsIsTheTimeBudget) {
@@ -34,13 +38,22 @@ TEST(ExpectedDuration, HasTheSweepsOwnMeasurementsAfterItsPoints) {
   EXPECT_LT(duration.ns, 100e9);
 }
 
-TEST(ExpectedDuration, GrowsWithTheLoad) {
-  EXPECT_DOUBLE_EQ(slowdown_by_load(0.3, 2), 1);
-  EXPECT_DOUBLE_EQ(slowdown_by_load(7, 2), 4);
+TEST(ExpectedDuration, OfManyParametersIsThatOfFillingThem) {
   ExpectedRun run = run_of({20e3});
+  run.points.front().bytes = 1'000'000'000;
+  EXPECT_GT(expected_duration(run).ns, 14e9);
+}
+
+// Repetitions are as long as on an idle machine: there are more of them.
+TEST(ExpectedDuration, OnBusyCoresHasAllRoundsAndWaitsForEach) {
+  EXPECT_FALSE(busy_by_load(0.3, 2));
+  EXPECT_TRUE(busy_by_load(7, 2));
+  ExpectedRun run = run_of({100e6});
   const double idle_ns = expected_duration(run).ns;
-  run.slowdown = 4;
-  EXPECT_DOUBLE_EQ(expected_duration(run).ns, 4 * idle_ns);
+  run.cores_are_busy = true;
+  const double busy_ns = expected_duration(run).ns;
+  EXPECT_GT(busy_ns, 2 * idle_ns);
+  EXPECT_LT(busy_ns, 5 * idle_ns);
 }
 
 }  // namespace

@@ -58,9 +58,9 @@ TEST(OpenDevice, KeepsChoicesInTheFileThatIsGiven) {
   EXPECT_EQ(kept_in, std::nullopt);
 }
 
-// As PyTorch and others call it.
-TEST(OpenDevice, GpuAndCudaAreTheFirstOne) {
-  for (const std::string name : {"gpu", "cuda"}) {
+// As PyTorch and others call them.
+TEST(OpenDevice, TakesOtherNamesOfGpus) {
+  for (const std::string name : {"gpu", "cuda", "gpu:0", "cuda:1"}) {
     try {
       open_device(name);
       ADD_FAILURE() << "it was opened";

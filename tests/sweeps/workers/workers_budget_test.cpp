@@ -84,6 +84,7 @@ class WorkersBudget : public ::testing::Test {
                      .report = [](const std::string&) {},
                      .save = [] {},
                      .left_ns = [] { return 0; },
+                     .leave_out = [](std::chrono::nanoseconds) {},
                      .interrupted = [] { return false; },
                      .lost = document_.sweep.lost};
     const Clock::time_point start = clock_.now();
