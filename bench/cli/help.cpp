@@ -33,7 +33,7 @@ constexpr const char* kUsage = "Usage: bench --sweep NAME [options]   measure; p
 
 std::string examples() {
   return wrap(
-             "Example: bench --sweep batch --workload resnet50 --mode train --quick   a first answer in 10 s",
+             "Example: bench --sweep batch --workload resnet50 --mode train --quick (a first answer in 10 s)",
              width(), 2) +
          wrap(
              "More: bench --list, bench --help --verbose, bench --sweep NAME --help, bench --workload NAME "

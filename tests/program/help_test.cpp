@@ -116,8 +116,8 @@ TEST(Help, ExamplesRun) {
     if (!line.starts_with(title + "bench --sweep ")) {
       continue;
     }
-    // After three blanks: what the example is for.
-    std::istringstream words(line.substr(title.size(), line.find("   ") - title.size()));
+    // In brackets: what the example is for.
+    std::istringstream words(line.substr(title.size(), line.find(" (") - title.size()));
     Arguments arguments{std::istream_iterator<std::string>(words), {}};
     arguments.erase(arguments.begin());  // "bench"
     const Ended run = run_bench(arguments + Arguments{"--dry-run", "--out", folder.path() / "out"});
