@@ -16,7 +16,7 @@ constexpr double kWarmUpNs = 50e6;   // at most: ten steps may take less
 constexpr double kLongestNs = 5e8;   // of a repetition
 constexpr double kVerifySteps = 10;  // of the reference implementation, one by one
 constexpr double kRounds = 14;       // precise points stop at 10 to 20
-// Other programs take turns on the cores: steps take longer, every start of a round waits for a core, and
+// Other programs take turns on the cores: steps and setting up take longer, every round waits for a core, and
 // intervals stay wide until the last round.
 constexpr double kBusySlowdown = 1.5;
 constexpr double kBusySetupNs = 300e6;
@@ -54,9 +54,10 @@ ExpectedDuration expected_duration(const ExpectedRun& run) {
   const double slice_ns = std::min(kLongestNs, points_budget_ns / std::max(1.0, points * rounds));
   double ns = kStartNs + kPeakNs * static_cast<double>(run.dtypes);
   for (const ExpectedPoint& point : run.points) {
-    const double step_ns = point.step_ns * (busy ? kBusySlowdown : 1);
+    const double slowdown = busy ? kBusySlowdown : 1;
+    const double step_ns = slowdown * point.step_ns;
     const double setup_ns =
-        kSetupNs + static_cast<double>(point.bytes) / kBytesPerNs + (busy ? kBusySetupNs : 0);
+        kSetupNs + slowdown * static_cast<double>(point.bytes) / kBytesPerNs + (busy ? kBusySetupNs : 0);
     const auto samples =
         static_cast<double>(samples_for_repetition(step_ns, slice_ns, run.rounds.samples, 3));
     ns += kVerifySteps * step_ns + rounds * (setup_ns + warm_up_ns(step_ns) + samples * step_ns);
