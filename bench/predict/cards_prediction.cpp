@@ -177,6 +177,9 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
       step.slowdown80 = {several.step80_ns.low / one.step_ns, several.step80_ns.high / one.step_ns};
       step.loss80 = several.loss == nullptr ? Interval{1, 1} : several.loss->interval80;
       step.at_least = several.loss == nullptr;
+      step.is_extrapolated =
+          several.loss != nullptr && several.loss->machines > 1 && !is_own &&
+          several.replay.exposed_ns > most_published_exposed(several.loss->where) * several.replay.step_ns;
       prediction.steps.push_back(step);
       if (step.at_least) {
         continue;

@@ -40,6 +40,7 @@ struct CardsStep {
   // Nobody measured what such a step loses beyond its replay: it takes the low end of step80_ns at least, and
   // the other end is none.
   bool at_least = false;
+  bool is_extrapolated = false;  // gradients make it longer than they made the steps that its loss is from
 
   double efficiency() const { return one_ns / step_ns; }
   Interval efficiency80() const { return {1 / slowdown80.high, 1 / slowdown80.low}; }

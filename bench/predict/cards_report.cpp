@@ -95,10 +95,15 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
                 "the framework.",
                 format_bytes(replay.bytes), format_duration(replay.all_reduce_ns),
                 prediction.overlap ? " and hides behind the backward pass" : ", less than 1 % of a step")
-          : fmt::format("A step waits {}{} for gradients{}.", format_duration(replay.exposed_ns),
-                        best.at_least ? "" : " of " + format_duration(best.step_ns),
-                        prediction.overlap ? "; a larger batch or accumulation hides more of them"
-                                           : ": on the CPU nothing of it hides behind the backward pass"));
+      : prediction.overlap
+          ? fmt::format(
+                "Gradients make a step of {} longer by {}: it waits for them, and its backward pass is "
+                "slower while they are added up; a larger batch or accumulation hides more of them.",
+                format_duration(best.step_ns), format_duration(replay.exposed_ns))
+          : fmt::format("A step waits {}{} for gradients: on the CPU nothing of it hides behind the backward "
+                        "pass.",
+                        format_duration(replay.exposed_ns),
+                        best.at_least ? "" : " of " + format_duration(best.step_ns)));
   lines.push_back(fmt::format(
       "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
       "scaling, with a warm-up), and check the accuracy.",
@@ -133,15 +138,11 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
         "independent; in the efficiency it cancels.");
   }
   const CardsStep& best = best_of(prediction);
-  const double waits = best.replay.exposed_ns / best.replay.step_ns;
-  const bool is_published = std::ranges::any_of(
-      prediction.losses, [](const CardsLoss& loss) { return loss.measured.empty() && loss.machines > 1; });
-  constexpr double kMostPublished = 0.03;  // of a step: see docs/predict-cards.md
-  if (best.cards > 1 && is_published && waits > kMostPublished) {
+  if (best.is_extrapolated) {
     lines.push_back(
-        fmt::format("A step waits for gradients for {} of its time, published ones for 3 % at most: the "
-                    "factor is extrapolated.",
-                    format_percent(waits)));
+        fmt::format("Adding up gradients makes {} of a step, more than of any published one: the factor is "
+                    "extrapolated.",
+                    format_percent(best.replay.exposed_ns / best.replay.step_ns)));
   }
   if (best.cards > 1) {
     lines.push_back(fmt::format(
@@ -156,7 +157,7 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
 
 std::vector<Row> table(const CardsPrediction& prediction) {
   std::vector<Row> rows{
-      {"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "waits"}};
+      {"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "longer by"}};
   for (const CardsStep& step : prediction.steps) {
     const bool one = step.cards == 1;
     rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch), step80(step),
@@ -271,6 +272,7 @@ std::string cards_json(const CardsPrediction& prediction) {
   Json losses = Json::array();
   for (const CardsLoss& loss : prediction.losses) {
     losses.push_back({{"where", loss.where},
+                      {"framework", loss.framework},
                       {"numbers", loss.numbers},
                       {"micro_batches", loss.micro_batches},
                       {"rows", loss.rows},
