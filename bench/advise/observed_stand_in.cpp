@@ -76,7 +76,8 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
       .table = {},
       .notes = {fmt::format(
           "{} of gradients, as the stand-in has in {}. They are ready evenly over the last two thirds of the "
-          "step's computing, and are added up in buckets while it goes on, slower over fast links. Links as "
+          "step's computing, and are added up in buckets while it goes on, more slowly over the links within "
+          "a host. Links as "
           "in results/links.json. "
           "What the host, the loader and the framework cost more is not in it.",
           format_bytes(bytes), plan.dtype)}};
@@ -84,7 +85,7 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
   table.table.right = {false, true, true};
   for (const Link& link : stand_in.links) {
     const BackwardSpeed speed =
-        backward_speed(stand_in.slowed, place_of_cards(false, false), link.bytes_per_s);
+        backward_speed(stand_in.slowed, place_of_cards(false, link.joins == "hosts"), link.bytes_per_s);
     const ReplayedStep step = replay_step(timeline, CardsLink{}.bucket, speed.likely, [&](double part) {
       return ring_all_reduce_ns({.inside = link}, cards, part);
     });

@@ -19,6 +19,7 @@ void members(auto& io, Of<Link> auto& link) {
   io("bytes_per_s", link.bytes_per_s);
   io("bytes_per_s_range", link.bytes_per_s_range);
   io("source", link.source);
+  io.unless_empty("joins", link.joins);
 }
 
 void members(auto& io, Of<ParallelLoss> auto& loss) {
@@ -69,6 +70,10 @@ std::vector<Link> links_in(const Field& document) {
     const Field field = links.at(i);
     const Link& link = all.emplace_back(read_struct<Link>(field));
     check_order(field.at("bytes_per_s_range"), link.bytes_per_s_range, link.bytes_per_s);
+    if (!link.joins.empty() && link.joins != "cards" && link.joins != "hosts") {
+      throw UsageError(
+          fmt::format("{} is {}; accepted: cards, hosts", field.at("joins").path(), quote(link.joins)));
+    }
   }
   return all;
 }

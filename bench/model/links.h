@@ -21,6 +21,7 @@ struct Link {
   double bytes_per_s = 0;
   Interval bytes_per_s_range{};  // what is likely where it was not measured; else no wider than the value
   std::string source;
+  std::string joins{};  // "cards" of a host, or "hosts"; empty: a user's link, which may join either
 
   bool operator==(const Link&) const = default;
 };

@@ -25,6 +25,16 @@ double rate(const Link& link, Bandwidth bandwidth) {
                                         : link.bytes_per_s;
 }
 
+// Of as many ranks as were measured.
+double as_measured_ns(const MeasuredAllReduce& measured, double bytes) {
+  const auto& points = measured.points;
+  auto above = std::ranges::lower_bound(points, bytes, {}, &MeasuredAllReduce::Point::bytes);
+  above = std::clamp(above, points.begin() + 1, points.end() - 1);
+  const auto below = above - 1;
+  const double slope = std::max(0.0, (above->ns - below->ns) / (above->bytes - below->bytes));
+  return std::max(0.0, below->ns + slope * (bytes - below->bytes));
+}
+
 double all_reduce_ns(const CardsLink& link, std::int64_t cards, double bytes, Bandwidth bandwidth) {
   if (const auto* const measured = std::get_if<MeasuredAllReduce>(&link.link)) {
     return measured_all_reduce_ns(*measured, cards, bytes);
@@ -75,13 +85,10 @@ double measured_all_reduce_ns(const MeasuredAllReduce& measured, std::int64_t ca
   if (cards < 2) {
     return 0;
   }
-  const auto& points = measured.points;
-  auto above = std::ranges::lower_bound(points, bytes, {}, &MeasuredAllReduce::Point::bytes);
-  above = std::clamp(above, points.begin() + 1, points.end() - 1);
-  const auto below = above - 1;
-  const double slope = std::max(0.0, (above->ns - below->ns) / (above->bytes - below->bytes));
-  const double ns = std::max(0.0, below->ns + slope * (bytes - below->bytes));
-  return ns * times_sent(cards) / times_sent(measured.ranks);
+  const double latency = as_measured_ns(measured, 0);
+  const double hops = static_cast<double>(cards - 1) / static_cast<double>(measured.ranks - 1);
+  return latency * hops +
+         (as_measured_ns(measured, bytes) - latency) * times_sent(cards) / times_sent(measured.ranks);
 }
 
 ReplayedStep replay_step(const GradientTimeline& timeline, std::int64_t bucket, double speed,
@@ -139,7 +146,7 @@ bool CardsLink::joins_hosts(std::int64_t cards, bool on_cpu) const {
     return measured->hosts > 1;
   }
   const auto& links = std::get<CardLinks>(link);
-  return on_cpu || (links.between && cards > links.per_host);
+  return on_cpu || links.inside.joins == "hosts" || (links.between && cards > links.per_host);
 }
 
 double CardsLink::bytes_per_s() const {
@@ -156,8 +163,9 @@ std::int64_t CardsLink::cards_of_a_host(std::int64_t cards, bool on_cpu) const {
   }
   const auto* const measured = std::get_if<MeasuredAllReduce>(&link);
   const std::int64_t most = measured != nullptr ? (measured->ranks + measured->hosts - 1) / measured->hosts
-                            : on_cpu            ? 1
-                                                : std::get<CardLinks>(link).per_host;
+                            : on_cpu || std::get<CardLinks>(link).inside.joins == "hosts"
+                                ? 1
+                                : std::get<CardLinks>(link).per_host;
   return std::min(cards, most);
 }
 
@@ -180,11 +188,41 @@ std::string CardsLink::source() const {
   return links->between ? links->inside.source + "; " + links->between->source : links->inside.source;
 }
 
+std::vector<std::string> CardsLink::cautions(const std::vector<std::int64_t>& cards) const {
+  std::vector<std::string> sentences;
+  if (!warning.empty()) {
+    sentences.push_back(fmt::format("{}: {}", path, warning));
+  }
+  const auto* const measured = std::get_if<MeasuredAllReduce>(&link);
+  const auto is_other = [&](std::int64_t count) { return count > 1 && count != measured->ranks; };
+  if (measured != nullptr && std::ranges::any_of(cards, is_other)) {
+    sentences.push_back(fmt::format(
+        "All-reduces were measured with {} ranks; for other numbers the latency a hop and the bus "
+        "bandwidth are taken to stay.",
+        measured->ranks));
+  }
+  return sentences;
+}
+
 void CardsLink::require_kind(const std::string& of_step) const {
   if (!device_kind.empty() && device_kind != of_step) {
     throw UsageError(fmt::format(
         "--link: {} was measured on a device of kind {}, the step on one of kind {}; give one of the same",
         quote(path), printable(device_kind), printable(of_step)));
+  }
+  const auto* const links = std::get_if<CardLinks>(&link);
+  if (of_step != "cpu" || links == nullptr) {
+    return;
+  }
+  constexpr const char* kGive =
+      "the step was measured on a CPU; give what joins hosts of one CPU each, as --link eth-10g, or a result "
+      "of bench --sweep collectives";
+  if (links->between) {
+    throw UsageError(
+        fmt::format("--link: one link within a host and one between hosts were given, and {}", kGive));
+  }
+  if (links->inside.joins == "cards") {
+    throw UsageError(fmt::format("--link: {} joins GPUs of a host, and {}", links->inside.id, kGive));
   }
 }
 

@@ -40,8 +40,9 @@ struct MeasuredAllReduce {
   std::vector<Point> points;  // growing
   std::int64_t hosts = 1;     // that the ranks were on
 };
-// Straight lines between the measured sizes, and on beyond them; for another number of ranks the part of a
-// byte grows as that of a ring does, by 2(n−1)/n. The measurement has two sizes at least.
+// Straight lines between the measured sizes, and on beyond them. For another number of ranks it grows as a
+// ring does: what no bytes take by n−1, the rest by 2(n−1)/n, so that latency a hop and bus bandwidth stay.
+// The measurement has two sizes at least.
 double measured_all_reduce_ns(const MeasuredAllReduce& measured, std::int64_t cards, double bytes);
 
 struct ReplayedStep {
@@ -65,6 +66,7 @@ GradientTimeline even_timeline(double micro_ns, std::int64_t accumulate, double 
 struct CardsLink {
   std::variant<CardLinks, MeasuredAllReduce> link;
   std::string path{};                            // of what was measured
+  std::string warning{};                         // of that result, a sentence
   std::string device_kind{};                     // that it was measured on; empty: a named link
   std::int64_t bucket = std::int64_t{25} << 20;  // bytes, as PyTorch's
 
@@ -74,7 +76,10 @@ struct CardsLink {
   std::int64_t cards_of_a_host(std::int64_t cards, bool on_cpu) const;
   std::string in_words() const;
   std::string source() const;  // of its rates
-  // Throws UsageError naming --link where it was measured on another kind of device than the step.
+  // Sentences: what that result warns of, and that other numbers of cards follow from its ranks.
+  std::vector<std::string> cautions(const std::vector<std::int64_t>& cards) const;
+  // Throws UsageError naming --link where it was measured on another kind of device than the step, or joins
+  // the GPUs of a host and the step is a CPU's.
   void require_kind(const std::string& of_step) const;
 };
 

@@ -136,7 +136,8 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
                              .device = printable(document.context.device.name),
                              .overlap = document.context.device.kind != "cpu",
                              .link = request.link.in_words(),
-                             .link_source = request.link.source()};
+                             .link_source = request.link.source(),
+                             .cautions = request.link.cautions(request.cards)};
   for (const MeasuredPoint* const point : points) {
     const std::string dtype = dtype_of(*point);
     const OneCard one{.timeline = *point->timeline,

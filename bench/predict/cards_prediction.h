@@ -69,6 +69,7 @@ struct CardsPrediction {
   bool overlap = true;
   std::string link{};                   // in words
   std::string link_source{};            // where its rates come from
+  std::vector<std::string> cautions{};  // sentences on the link
   std::vector<CardsLoss> losses{};      // that were used
   std::vector<CardsStep> steps{};       // by dtype and batch, then cards growing, one first
   std::vector<std::string> machines{};  // sentences, where several were measured

@@ -116,6 +116,7 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
 std::vector<std::string> notes(const CardsPrediction& prediction) {
   std::vector<std::string> lines = prediction.machines;
   lines.push_back(fmt::format("Link: {} [{}].", prediction.link, prediction.link_source));
+  lines.insert(lines.end(), prediction.cautions.begin(), prediction.cautions.end());
   for (const CardsLoss& loss : prediction.losses) {
     if (!loss.measured.empty()) {
       lines.push_back(
@@ -178,10 +179,6 @@ std::vector<Row> sharing(const CardsPrediction& prediction) {
 
 const std::vector<bool> kRightOfSharing{false, true, true, true, true, true, true};
 
-Json pair(const Interval& interval) {
-  return Json::array({interval.low, interval.high});
-}
-
 Json step_json(const CardsStep& step) {
   Json json{{"cards", step.cards},         {"dtype", step.dtype},
             {"batch", step.batch},         {"micro_batches", step.accumulate},
@@ -190,15 +187,15 @@ Json step_json(const CardsStep& step) {
   if (step.at_least) {
     json["is_bound"] = true;
   } else if (has_width(step)) {
-    json["interval80_ns"] = pair(step.step80_ns);
+    json["interval80_ns"] = interval_json(step.step80_ns);
   }
   if (step.cards == 1) {
     return json;
   }
   json["efficiency"] = step.quoted_efficiency();
   if (!step.at_least) {
-    json["samples_per_s_interval80"] = pair(step.per_s80());
-    json["efficiency_interval80"] = pair(step.efficiency80());
+    json["samples_per_s_interval80"] = interval_json(step.per_s80());
+    json["efficiency_interval80"] = interval_json(step.efficiency80());
   }
   json["all_reduce_ns"] = step.replay.all_reduce_ns;
   json["exposed_ns"] = step.replay.exposed_ns;
@@ -209,7 +206,7 @@ Json step_json(const CardsStep& step) {
                  {"start_bytes", plan.at_start}, {"host_bytes", plan.host}, {"sent_bytes", plan.sent},
                  {"bus_bytes", plan.over_bus}};
     if (plan.step_ns) {
-      planned["step_ns_range"] = pair(*plan.step_ns);
+      planned["step_ns_range"] = interval_json(*plan.step_ns);
     }
     json["planned_sharded"].push_back(std::move(planned));
   }
@@ -279,12 +276,17 @@ std::string cards_json(const CardsPrediction& prediction) {
                       {"measured", loss.measured},
                       {"machines", loss.machines},
                       {"likely", loss.likely},
-                      {"interval80", pair(loss.interval80)}});
+                      {"interval80", interval_json(loss.interval80)}});
   }
-  const Json json{{"schema", "bench-predict-cards/1"}, {"workload", prediction.workload},
-                  {"device", prediction.device},       {"overlap", prediction.overlap},
-                  {"link", prediction.link},           {"link_source", prediction.link_source},
-                  {"losses", std::move(losses)},       {"machines", prediction.machines},
+  const Json json{{"schema", "bench-predict-cards/1"},
+                  {"workload", prediction.workload},
+                  {"device", prediction.device},
+                  {"overlap", prediction.overlap},
+                  {"link", prediction.link},
+                  {"link_source", prediction.link_source},
+                  {"link_cautions", prediction.cautions},
+                  {"losses", std::move(losses)},
+                  {"machines", prediction.machines},
                   {"steps", std::move(steps)}};
   return to_indented_text(json);
 }

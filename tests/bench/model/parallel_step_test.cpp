@@ -55,6 +55,9 @@ TEST(MeasuredAllReduce, IsStraightBetweenSizesAndGrowsLikeARing) {
   EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 2, 0), 0) << "never below nothing";
   EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 4, 1500), 30) << "2·3/4 over 2·1/2";
   EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 1, 1500), 0);
+  const MeasuredAllReduce of_four{.ranks = 4, .points = {{0, 600}, {2000, 900}}};
+  EXPECT_DOUBLE_EQ(measured_all_reduce_ns(of_four, 2, 1000), 200 + 100)
+      << "one hop of three there and back, and 2·1/2 of a byte in place of 2·3/4";
 }
 
 TEST(ReplayedStep, WhatIsAddedUpDuringTheBackwardPassIsHidden) {

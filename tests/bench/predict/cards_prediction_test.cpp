@@ -8,6 +8,7 @@
 
 #include "bench/cli/text.h"
 #include "bench/error.h"
+#include "bench/measure/fleet.h"
 #include "bench/measure/statistics.h"
 #include "bench/predict/cards_fleet.h"
 #include "bench/predict/cards_report.h"
@@ -319,7 +320,7 @@ TEST(CardsReport, SaysWhatIsPredictedAndWhatItRestsOn) {
   const CardsPrediction prediction = predict_cards(result({measured(8)}), on("pcie4", {2, 8}), catalogue());
   const std::string text = cards_text(prediction, 100);
   EXPECT_THAT(text, AllOf(HasSubstr("small on several of Card, predicted from one"),
-                          HasSubstr("* 8 cards of batch 8 in fp32 give"), HasSubstr("for gradients"),
+                          HasSubstr("* 8 cards of batch 8 in fp32 give"), HasSubstr("Gradients make a step"),
                           HasSubstr("planned, never run"), HasSubstr("microsoft/vidur"),
                           HasSubstr("68 measured steps on 4 machines"), HasSubstr("measured")));
   EXPECT_THAT(cards_markdown(prediction), HasSubstr("| cards | dtype |"));
