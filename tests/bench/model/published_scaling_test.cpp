@@ -102,6 +102,7 @@ struct Way {
   bool replays = true;
   bool slows = true;  // the backward pass while gradients are added up: on one host, where it is fitted
   Key kind = [](const Published& row) { return row.kind(); };
+  std::string framework{};  // whose rows are fitted, for all; empty: each one's own
 };
 std::string one_kind(const Published& /*row*/) {
   return "";
@@ -147,7 +148,9 @@ Fitted fit_at(std::size_t speed, const std::vector<Published>& rows, const Way& 
   return fitted;
 }
 // At the speed that brings the rows closest to their medians.
-Fitted fit(const std::vector<Published>& rows, const Way& way) {
+Fitted fit(std::vector<Published> rows, const Way& way) {
+  std::erase_if(
+      rows, [&](const Published& row) { return !way.framework.empty() && row.framework != way.framework; });
   Fitted best = fit_at(kNotSlowed, rows, way);
   if (way.replays && way.slows && rows.front().where == "one host") {
     for (std::size_t speed = 0; speed < kNotSlowed; ++speed) {
@@ -299,12 +302,19 @@ TEST(PublishedScaling, TheDocumentsTablesAreComputedHere) {
   const Way constant{.replays = false, .kind = one_kind};
   const Way constants{.replays = false};
   const Way not_slowed{.slows = false};
+  const Way as_ours{.kind = [](const Published& row) { return row.numbers; },
+                    .framework = kFrameworkLikeOurs};
+  std::vector<Published> pytorch = one;
+  std::erase_if(pytorch, [](const Published& row) { return row.framework != kFrameworkLikeOurs; });
   std::size_t pairs = 0;
   const Errors alike = between_alike(one, pairs);
   const std::vector<std::string> lines{
       fmt::format("| one host, {} steps: the replay times its factor | {} |", one.size(),
                   left_out(one, {}).in_cells()),
-      fmt::format("| the same, with a backward pass that is not slowed | {} |",
+      fmt::format("| of them the {} of PyTorch alone | {} |", pytorch.size(),
+                  left_out(pytorch, {}).in_cells()),
+      fmt::format("| all with PyTorch's factors | {} |", left_out(one, as_ours).in_cells()),
+      fmt::format("| each with its own, the backward pass not slowed | {} |",
                   left_out(one, not_slowed).in_cells()),
       fmt::format("| a constant for each kind | {} |", left_out(one, constants).in_cells()),
       fmt::format("| one constant for all | {} |", left_out(one, constant).in_cells()),
@@ -323,6 +333,27 @@ TEST(PublishedScaling, TheDocumentsTablesAreComputedHere) {
     const std::size_t found = page.find(line, at);
     EXPECT_NE(found, std::string::npos) << line;
     at = found == std::string::npos ? at : found;
+  }
+}
+
+TEST(PublishedScaling, TheDocumentHasEachFrameworksFactors) {
+  std::map<std::string, std::map<std::string, ParallelLoss>> losses;
+  for (const ParallelLoss& loss : links_from_json(testing::json_of("links.json")).losses) {
+    if (loss.where == "one host") {
+      losses[loss.framework][loss.numbers] = loss;
+    }
+  }
+  std::ifstream file(std::filesystem::path(BENCH_TEST_SOURCE_DIR) / "docs/predict-cards.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_EQ(losses.size(), 5U);
+  for (auto& [framework, by_numbers] : losses) {
+    const ParallelLoss& narrow = by_numbers["16-bit"];
+    const ParallelLoss& wide = by_numbers["32-bit"];
+    const std::string line = fmt::format(
+        "| {}{} | {:.2f} | {:.2f} |", framework,
+        narrow.machines == 1 ? fmt::format(" ({} steps on one machine)", narrow.rows + wide.rows) : "",
+        narrow.likely, wide.likely);
+    EXPECT_NE(page.find(line), std::string::npos) << line;
   }
 }
 
