@@ -10,6 +10,7 @@
 #include "bench/cli/csv.h"
 #include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
 
 namespace bench {
@@ -37,10 +38,6 @@ std::string step_of(const Change& change) {
                         format_duration(change.step90_ns->high));
   }
   return text;
-}
-
-Json interval_json(const std::optional<Interval>& interval) {
-  return interval ? Json::array({interval->low, interval->high}) : Json();
 }
 
 Json settings_json(const TrainingSettings& settings) {

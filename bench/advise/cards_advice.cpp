@@ -19,6 +19,7 @@
 #include "bench/measure/finding.h"
 #include "bench/measure/paired_ratio.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
 #include "bench/predict/cards_prediction.h"
@@ -129,7 +130,7 @@ class CardsAdviser {
   void accumulate_more(Advice& advice) const {
     const double waits = cards_.exposed_ns();
     if (!cards_.is_training() || splits_layers(now_) || waits < kWaitCounts * step_ns(now_) ||
-        cards_.takes_turns()) {
+        cards_.takes_turns() || advice.bottleneck == Bottleneck::undecided) {
       return;
     }
     constexpr std::int64_t kTimes = 4;
@@ -167,6 +168,7 @@ class CardsAdviser {
       request.batches = {static_cast<std::int64_t>(cards_.alone()->items_per_step)};
     }
     const CardsPrediction prediction = predict_cards(cards_.document(), request, several_->catalogue);
+    advice.warnings.insert(advice.warnings.end(), prediction.cautions.begin(), prediction.cautions.end());
     for (const CardsStep& step : prediction.steps) {
       if (step.cards == 1) {
         continue;

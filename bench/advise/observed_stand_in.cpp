@@ -76,13 +76,17 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
       .table = {},
       .notes = {fmt::format(
           "{} of gradients, as the stand-in has in {}. They are ready evenly over the last two thirds of the "
-          "step's computing, and are added up in buckets while it goes on. Links as in results/links.json. "
+          "step's computing, and are added up in buckets while it goes on, more slowly over the links within "
+          "a host. Links as "
+          "in results/links.json. "
           "What the host, the loader and the framework cost more is not in it.",
           format_bytes(bytes), plan.dtype)}};
-  table.table.rows = {{"link", "all-reduce", "a step waits"}};
+  table.table.rows = {{"link", "all-reduce", "a step is longer by"}};
   table.table.right = {false, true, true};
   for (const Link& link : stand_in.links) {
-    const ReplayedStep step = replay_step(timeline, CardsLink{}.bucket, true, [&](double part) {
+    const BackwardSpeed speed =
+        backward_speed(stand_in.slowed, place_of_cards(false, link.joins == "hosts"), link.bytes_per_s);
+    const ReplayedStep step = replay_step(timeline, CardsLink{}.bucket, speed.likely, [&](double part) {
       return ring_all_reduce_ns({.inside = link}, cards, part);
     });
     table.table.rows.push_back({link.name, format_duration(step.all_reduce_ns),

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/advise/measured_advice.h"
+#include "bench/advise/median_machine.h"
 #include "bench/error.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/units.h"
@@ -71,8 +72,13 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
   for (const std::string& path : paths) {
     files.push_back({.path = path_in_words(path), .json = read_json(path), .document = read_result(path)});
   }
+  const std::vector<std::string> machines = keep_median_machine(files);
+  const auto with_machines = [&](Advice advice) {
+    advice.warnings.insert(advice.warnings.begin(), machines.begin(), machines.end());
+    return advice;
+  };
   if (auto of_cards = advice_from_only_cards(files, current, several)) {
-    return *std::move(of_cards);
+    return with_machines(*std::move(of_cards));
   }
   std::vector<std::string> left_out;
   std::erase_if(files, [&](const AdviceFile& file) {
@@ -87,6 +93,11 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
   }
   Advice advice = advice_from(model, current, several ? several->cards : std::vector<std::int64_t>());
   std::ranges::move(left_out, std::back_inserter(advice.warnings));
+  if (several) {
+    std::vector<std::int64_t> cards = several->cards;
+    cards.push_back(current.cards);
+    std::ranges::move(several->link.cautions(cards), std::back_inserter(advice.warnings));
+  }
   if (const std::string differ = times_that_differ(files); !differ.empty()) {
     advice.contradictions.push_back(differ);
   }
@@ -100,7 +111,7 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
                       few, file.document.benchmarks.size()));
     }
   }
-  return advice;
+  return with_machines(std::move(advice));
 }
 
 }  // namespace bench

@@ -11,6 +11,7 @@
 #include "bench/error.h"
 #include "bench/evaluate/host_limit.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
 #include "bench/registry.h"
 
@@ -84,8 +85,10 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
                       file.path, quote(sweep), fmt::join(advising_sweeps(), ", ")));
     }
     if (const auto [at, is_new] = by_sweep.emplace(sweep, &file); !is_new) {
-      throw UsageError(fmt::format("{}: a second result of the {} sweep, after {}; give one of each",
-                                   file.path, sweep, at->second->path));
+      throw UsageError(fmt::format(
+          "{}: a second result of the {} sweep, after {}; give one of each, or one of each machine "
+          "with one model of device",
+          file.path, sweep, at->second->path));
     }
     check_same_machine(files.front(), file);
     files_[sweep] = file.path;

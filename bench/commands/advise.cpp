@@ -209,8 +209,8 @@ Command advise_command() {
                   {"observed", "FILE", "readings as JSON in place of results; - reads standard input"},
                   {"format", "NAME", "text, markdown, csv or json (default: text)"}},
       .notes =
-          {"Results: one of each sweep (batch, workers, memory, transfer), of one machine and network; or "
-           "one of the cards sweep. "
+          {"Results: one of each sweep (batch, workers, memory, transfer), of one network and machine, or of "
+           "several of one model; or one of the cards sweep. "
            "Readings: an unknown key is answered with those that are accepted; the sources have a schema and "
            "examples.",
            "Exit codes: 0 done; 2 wrong usage, or results or readings that cannot be."},

@@ -56,6 +56,14 @@ MeasuredAllReduce measured_link(const std::string& path, const ResultDocument& d
   return measured;
 }
 
+// That ranks took turns on cores, as the result says it.
+std::string warning_of(const ResultDocument& document) {
+  const auto found = std::ranges::find_if(document.findings, [](const Finding& finding) {
+    return finding.name == "ranks" && finding.details.is_object() && finding.details.contains("takes_turns");
+  });
+  return found == document.findings.end() ? "" : printable(found->claim);
+}
+
 // "rack.json:eth" is the link `eth` of rack.json; the name may be left out where the file has one link.
 struct LinkFile {
   std::string path;
@@ -221,6 +229,7 @@ CardsLink link_of(const CommandWords& words) {
     found.link = measured_link(measured.path, measured.document);
     found.device_kind = measured.document.context.device.kind;
     found.path = measured.path;
+    found.warning = warning_of(measured.document);
     return found;
   }
   const std::vector<std::string_view> names = split(*text, ',');

@@ -11,6 +11,7 @@
 
 #include "bench/commands/link_words.h"
 #include "bench/measure/axis.h"
+#include "bench/measure/fleet.h"
 #include "bench/predict/cards_fleet.h"
 #include "bench/predict/cards_prediction.h"
 #include "bench/predict/cards_report.h"

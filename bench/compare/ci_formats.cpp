@@ -1,6 +1,5 @@
 // JUnit, workflow commands of GitHub Actions, and JSON.
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -69,11 +68,6 @@ std::string junit_notes(const std::vector<std::string>& notes) {
 
 std::string command(std::string_view kind, const std::string& title, const std::string& message) {
   return fmt::format("::{} title={}::{}\n", kind, command_property(title), command_message(message, 2000));
-}
-
-// null too where its end is beyond all numbers.
-Json interval_json(const std::optional<Interval>& interval) {
-  return interval && std::isfinite(interval->high) ? Json::array({interval->low, interval->high}) : Json();
 }
 
 template <class T>

@@ -1,6 +1,7 @@
 #include "bench/evaluate/evaluated_cards.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -107,6 +108,7 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
       "Several cards are predicted; batch and memory are of each. {} Link: {} [{}]. Intervals: the "
       "link's range times the factor's, and the interval of the one card, which is independent.",
       fmt::join(losses, " "), link.in_words(), link.source())};
+  std::ranges::move(link.cautions(cards), std::back_inserter(notes));
   if (spread) {
     notes.emplace_back(
         "Where a card is predicted, its gradients are spread evenly over the last two thirds of the step.");

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "bench/measure/memory_line.h"
-#include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/saturation.h"
 #include "bench/model/parallel_step.h"
@@ -141,23 +140,6 @@ std::size_t saturation_of(const EvaluatedCurve& curve, bool predicted) {
 }
 
 }  // namespace
-
-std::optional<double> positive_member(const Json& object, std::string_view key) {
-  if (!object.is_object()) {
-    return std::nullopt;
-  }
-  const auto found = object.find(key);
-  const bool is_positive = found != object.end() && found->is_number() && found->get<double>() > 0;
-  return is_positive ? std::optional(found->get<double>()) : std::nullopt;
-}
-
-std::string text_member(const Json& object, std::string_view key) {
-  if (!object.is_object()) {
-    return "";
-  }
-  const auto found = object.find(key);
-  return found != object.end() && found->is_string() ? printable(found->get<std::string>()) : "";
-}
 
 int dtype_rank(std::string_view dtype) {
   constexpr std::array<std::string_view, 5> kOrder{"fp32", "tf32", "bf16", "fp16", "half"};

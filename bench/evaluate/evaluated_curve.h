@@ -59,8 +59,4 @@ void complete_curve(EvaluatedCurve& curve, bool predicted, std::int64_t usable_b
 // fp32 first, then the narrower ones.
 int dtype_rank(std::string_view dtype);
 
-// A member of the object that is a positive number, and one that is a text, made printable.
-std::optional<double> positive_member(const Json& object, std::string_view key);
-std::string text_member(const Json& object, std::string_view key);
-
 }  // namespace bench

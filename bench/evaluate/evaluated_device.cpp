@@ -16,6 +16,7 @@
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/measure/fleet.h"
 #include "bench/measure/quote.h"
+#include "bench/measure/result_json.h"
 
 namespace bench {
 namespace {

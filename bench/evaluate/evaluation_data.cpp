@@ -4,13 +4,10 @@
 
 #include "bench/cli/csv.h"
 #include "bench/evaluate/evaluation_formats.h"
+#include "bench/measure/result_json.h"
 
 namespace bench {
 namespace {
-
-Json interval_json(const std::optional<Interval>& interval) {
-  return interval ? Json::array({interval->low, interval->high}) : Json();
-}
 
 Json number_json(const std::optional<double>& value) {
   return value ? Json(*value) : Json();

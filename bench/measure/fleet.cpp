@@ -23,13 +23,6 @@ std::vector<double> known_of(std::span<const double> values) {
   return known;
 }
 
-std::string host_of(const RunContext& context) {
-  const auto host = context.google_benchmark.find("host_name");
-  return host != context.google_benchmark.end() && host->is_string() && !host->get<std::string>().empty()
-             ? host->get<std::string>()
-             : "machine";
-}
-
 std::string start_of(const std::string& machine) {
   constexpr std::size_t kEnough = 6;
   return machine.substr(0, kEnough);
@@ -43,6 +36,24 @@ std::string fleet_of(const ResultDocument& document) {
   return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", sweep.name, sweep.workload, sweep.mode, device.kind,
                      device.name, to_line(sweep.workload_options),
                      document.context.workload_file ? document.context.workload_file->hash : "");
+}
+
+bool is_fleet(const std::vector<const ResultDocument*>& documents) {
+  std::set<std::string> machines;
+  for (const ResultDocument* const document : documents) {
+    machines.insert(document->context.machine);
+  }
+  return documents.size() > 1 && machines.size() == documents.size() && !machines.contains("") &&
+         std::ranges::all_of(documents, [&](const ResultDocument* other) {
+           return fleet_of(*other) == fleet_of(*documents.front());
+         });
+}
+
+std::string host_of(const RunContext& context) {
+  const auto host = context.google_benchmark.find("host_name");
+  return host != context.google_benchmark.end() && host->is_string() && !host->get<std::string>().empty()
+             ? host->get<std::string>()
+             : "machine";
 }
 
 std::map<std::string, std::string> machine_names(std::span<const RunContext* const> contexts) {

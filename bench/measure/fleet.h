@@ -15,6 +15,12 @@ namespace bench {
 // options.
 std::string fleet_of(const ResultDocument& document);
 
+// Whether all are of one workload, with one model of device, and no two of one machine.
+bool is_fleet(const std::vector<const ResultDocument*>& documents);
+
+// "machine" where the result has no name of its host.
+std::string host_of(const RunContext& context);
+
 // Printable names by RunContext::machine: the host's name, with the device's id or the start of the machine's
 // own where hosts share a name. Contexts without a machine are passed over.
 std::map<std::string, std::string> machine_names(std::span<const RunContext* const> contexts);

@@ -1,11 +1,13 @@
 #include "bench/measure/result_json.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/quote.h"
 
 namespace bench {
 namespace {
@@ -81,6 +83,27 @@ bool is_int64(const Json& json) {
 std::int64_t whole_member(const Json& params, std::string_view key) {
   const auto found = params.find(key);
   return found != params.end() && is_int64(*found) ? found->get<std::int64_t>() : 0;
+}
+
+std::optional<double> positive_member(const Json& object, std::string_view key) {
+  if (!object.is_object()) {
+    return std::nullopt;
+  }
+  const auto found = object.find(key);
+  const bool is_positive = found != object.end() && found->is_number() && found->get<double>() > 0;
+  return is_positive ? std::optional(found->get<double>()) : std::nullopt;
+}
+
+std::string text_member(const Json& object, std::string_view key) {
+  if (!object.is_object()) {
+    return "";
+  }
+  const auto found = object.find(key);
+  return found != object.end() && found->is_string() ? printable(found->get<std::string>()) : "";
+}
+
+Json interval_json(const std::optional<Interval>& interval) {
+  return interval && std::isfinite(interval->high) ? Json::array({interval->low, interval->high}) : Json();
 }
 
 std::string Field::path() const {

@@ -47,6 +47,12 @@ std::string to_indented_text(const Json& json);
 bool is_int64(const Json& json);
 // Such a member of a point's params; 0 where there is none.
 std::int64_t whole_member(const Json& params, std::string_view key);
+// A member of the object that is a positive number, and one that is a text, made printable.
+std::optional<double> positive_member(const Json& object, std::string_view key);
+std::string text_member(const Json& object, std::string_view key);
+
+// Its two ends; null without one, and where its end is beyond all numbers.
+Json interval_json(const std::optional<Interval>& interval);
 
 // A value of a document being read, which knows its path: a missing field or one of the wrong type is a
 // UsageError such as "benchmarks[3].stats.median_ns is a string, not a number". It refers to the field that

@@ -19,16 +19,24 @@ void members(auto& io, Of<Link> auto& link) {
   io("bytes_per_s", link.bytes_per_s);
   io("bytes_per_s_range", link.bytes_per_s_range);
   io("source", link.source);
+  io.unless_empty("joins", link.joins);
 }
 
 void members(auto& io, Of<ParallelLoss> auto& loss) {
   io("where", loss.where);
+  io("framework", loss.framework);
   io("numbers", loss.numbers);
   io("micro_batches", loss.micro_batches);
   io("rows", loss.rows, check::at_least_one);
   io("machines", loss.machines, check::at_least_one);
   io("likely", loss.likely);
   io("p05_p95", loss.interval80);
+}
+
+void members(auto& io, Of<SlowedBackward> auto& slowed) {
+  io("where", slowed.where);
+  io("speed", slowed.speed);
+  io("from_bytes_per_s", slowed.from_bytes_per_s);
 }
 
 namespace {
@@ -43,6 +51,15 @@ void check_order(const Field& field, const Interval& interval, double value) {
   }
 }
 
+SlowedBackward slowed_in(const Field& field) {
+  const auto slowed = read_struct<SlowedBackward>(field);
+  if (!(slowed.speed >= 0 && slowed.speed <= 1 && slowed.from_bytes_per_s > 0)) {
+    throw UsageError(fmt::format("{} has the speed {} from {} B/s; accepted: a speed of 0 to 1, from above 0",
+                                 field.path(), slowed.speed, slowed.from_bytes_per_s));
+  }
+  return slowed;
+}
+
 std::vector<Link> links_in(const Field& document) {
   if (const std::string schema = document.at("schema").string(); schema != kLinksSchema) {
     throw UsageError(fmt::format("schema is {}; this program reads {}", quote(schema), kLinksSchema));
@@ -53,6 +70,10 @@ std::vector<Link> links_in(const Field& document) {
     const Field field = links.at(i);
     const Link& link = all.emplace_back(read_struct<Link>(field));
     check_order(field.at("bytes_per_s_range"), link.bytes_per_s_range, link.bytes_per_s);
+    if (!link.joins.empty() && link.joins != "cards" && link.joins != "hosts") {
+      throw UsageError(
+          fmt::format("{} is {}; accepted: cards, hosts", field.at("joins").path(), quote(link.joins)));
+    }
   }
   return all;
 }
@@ -80,7 +101,8 @@ std::vector<Link> own_links_from_json(const Json& json) {
 
 LinkCatalogue links_from_json(const Json& json) {
   const Field document(json);
-  LinkCatalogue catalogue{.links = links_in(document), .losses = {}};
+  LinkCatalogue catalogue{
+      .links = links_in(document), .losses = {}, .slowed = slowed_in(document.at("slowed"))};
   const Field losses = document.at("losses");
   for (std::size_t i = 0; i < losses.size(); ++i) {
     const Field field = losses.at(i);
@@ -102,7 +124,8 @@ const Link& LinkCatalogue::get(const std::string& option, const std::string& id)
 const ParallelLoss* LinkCatalogue::loss(const std::string& where, const std::string& numbers,
                                         const std::string& micro_batches) const {
   const auto found = std::ranges::find_if(losses, [&](const ParallelLoss& loss) {
-    return loss.where == where && (loss.numbers.empty() || loss.numbers == numbers) &&
+    return loss.where == where && (loss.framework.empty() || loss.framework == kFrameworkLikeOurs) &&
+           (loss.numbers.empty() || loss.numbers == numbers) &&
            (loss.micro_batches.empty() || loss.micro_batches == micro_batches);
   });
   return found == losses.end() ? nullptr : &*found;
@@ -110,9 +133,10 @@ const ParallelLoss* LinkCatalogue::loss(const std::string& where, const std::str
 
 std::string ParallelLoss::in_words() const {
   return fmt::format(
-      "{:.3g} ({:.3g} to {:.3g}) times their replay, as {} measured steps on {} machine{} ({}{}{}{})", likely,
-      interval80.low, interval80.high, rows, machines, machines == 1 ? "" : "s", where,
-      numbers.empty() ? "" : ", " + numbers, micro_batches.empty() ? "" : ", ",
+      "{:.3g} ({:.3g} to {:.3g}) times their replay, as {} measured steps on {} machine{} ({}{}{}{}{})",
+      likely, interval80.low, interval80.high, rows, machines, machines == 1 ? "" : "s", where,
+      framework.empty() ? "" : ", " + framework, numbers.empty() ? "" : ", " + numbers,
+      micro_batches.empty() ? "" : ", ",
       micro_batches == "several" ? "accumulating"
       : micro_batches == "one"   ? "without accumulation"
                                  : "");

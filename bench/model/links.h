@@ -21,6 +21,7 @@ struct Link {
   double bytes_per_s = 0;
   Interval bytes_per_s_range{};  // what is likely where it was not measured; else no wider than the value
   std::string source;
+  std::string joins{};  // "cards" of a host, or "hosts"; empty: a user's link, which may join either
 
   bool operator==(const Link&) const = default;
 };
@@ -29,6 +30,7 @@ struct Link {
 // framework, which no replay shows. From published measurements.
 struct ParallelLoss {
   std::string where;            // see place_of_cards()
+  std::string framework{};      // "PyTorch"; empty: any
   std::string numbers;          // "16-bit", "32-bit"; empty: any
   std::string micro_batches{};  // of a step: "one", "several"; empty: any number
   std::int64_t rows = 0;
@@ -39,11 +41,24 @@ struct ParallelLoss {
   Interval interval80{1, 1};
 
   bool operator==(const ParallelLoss&) const = default;
-  // "1.06 (1.00 to 1.34) times their replay, as 131 measured steps on 4 machines (one host, 32-bit)"
+  // "1.05 (0.95 to 1.34) times their replay, as 68 measured steps on 4 machines (one host, PyTorch, 32-bit)"
   std::string in_words() const;
 };
 
+// Gradients that are added up take a part of the card from the backward pass. From published measurements.
+struct SlowedBackward {
+  std::string where{};          // as of a ParallelLoss; elsewhere it is not slowed
+  double speed = 1;             // of the backward pass meanwhile, where it has 1 alone
+  double from_bytes_per_s = 1;  // over the slowest link that was measured, and faster ones
+
+  bool operator==(const SlowedBackward&) const = default;
+};
+
 std::vector<std::string> ids_of(const std::vector<Link>& links);
+
+// Whose losses are taken for the program's own steps: it launches kernels one by one from C++ and adds up
+// gradients in buckets, as PyTorch does.
+inline constexpr const char* kFrameworkLikeOurs = "PyTorch";
 
 // Where there is no such measurement.
 inline constexpr const char* kUnknownLoss =
@@ -53,10 +68,11 @@ inline constexpr const char* kUnknownLoss =
 struct LinkCatalogue {
   std::vector<Link> links;
   std::vector<ParallelLoss> losses;
+  SlowedBackward slowed{};
 
   // Throws UsageError naming the option, with the closest ids.
   const Link& get(const std::string& option, const std::string& id) const;
-  // nullptr where nothing was measured.
+  // Of kFrameworkLikeOurs where frameworks are told apart; nullptr where nothing was measured.
   const ParallelLoss* loss(const std::string& where, const std::string& numbers,
                            const std::string& micro_batches) const;
 };

@@ -25,6 +25,16 @@ double rate(const Link& link, Bandwidth bandwidth) {
                                         : link.bytes_per_s;
 }
 
+// Of as many ranks as were measured.
+double as_measured_ns(const MeasuredAllReduce& measured, double bytes) {
+  const auto& points = measured.points;
+  auto above = std::ranges::lower_bound(points, bytes, {}, &MeasuredAllReduce::Point::bytes);
+  above = std::clamp(above, points.begin() + 1, points.end() - 1);
+  const auto below = above - 1;
+  const double slope = std::max(0.0, (above->ns - below->ns) / (above->bytes - below->bytes));
+  return std::max(0.0, below->ns + slope * (bytes - below->bytes));
+}
+
 double all_reduce_ns(const CardsLink& link, std::int64_t cards, double bytes, Bandwidth bandwidth) {
   if (const auto* const measured = std::get_if<MeasuredAllReduce>(&link.link)) {
     return measured_all_reduce_ns(*measured, cards, bytes);
@@ -42,13 +52,6 @@ GradientTimeline scaled(const GradientTimeline& timeline, double step_ns) {
   scaled.backward_ns *= by;
   scaled.update_ns *= by;
   return scaled;
-}
-
-// What steps take over their replay; nullptr: nobody measured it, as on hosts of one CPU each.
-const ParallelLoss* loss_of(const OneCard& one, std::int64_t cards, const CardsLink& link,
-                            const LinkCatalogue& catalogue) {
-  const std::string where = place_of_cards(!one.overlap, link.joins_hosts(cards, !one.overlap));
-  return catalogue.loss(where, one.narrow ? "16-bit" : "32-bit", one.accumulate > 1 ? "several" : "one");
 }
 
 std::string rate_in_words(const Link& link) {
@@ -82,41 +85,41 @@ double measured_all_reduce_ns(const MeasuredAllReduce& measured, std::int64_t ca
   if (cards < 2) {
     return 0;
   }
-  const auto& points = measured.points;
-  auto above = std::ranges::lower_bound(points, bytes, {}, &MeasuredAllReduce::Point::bytes);
-  above = std::clamp(above, points.begin() + 1, points.end() - 1);
-  const auto below = above - 1;
-  const double slope = std::max(0.0, (above->ns - below->ns) / (above->bytes - below->bytes));
-  const double ns = std::max(0.0, below->ns + slope * (bytes - below->bytes));
-  return ns * times_sent(cards) / times_sent(measured.ranks);
+  const double latency = as_measured_ns(measured, 0);
+  const double hops = static_cast<double>(cards - 1) / static_cast<double>(measured.ranks - 1);
+  return latency * hops +
+         (as_measured_ns(measured, bytes) - latency) * times_sent(cards) / times_sent(measured.ranks);
 }
 
-ReplayedStep replay_step(const GradientTimeline& timeline, std::int64_t bucket, bool overlap,
+ReplayedStep replay_step(const GradientTimeline& timeline, std::int64_t bucket, double speed,
                          const std::function<double(double bytes)>& all_reduce_ns) {
   ReplayedStep step;
-  double computed = 0;  // the backward pass stood still for the rest
-  double done = 0;      // the last bucket
-  double stood_still = 0;
+  double now = 0;
+  double computed = 0;       // of the pass
+  double done = 0;           // the last bucket: until then buckets are added up without a pause
   std::int64_t waiting = 0;  // bytes that are ready and not yet sent
+  const auto compute_until = [&](double point) {
+    const double work = std::max(0.0, std::min(point, timeline.backward_ns) - computed);
+    const double meanwhile = std::max(0.0, done - now) * speed;
+    now = work < meanwhile ? now + work / speed : std::max(now, done) + work - meanwhile;
+    computed += work;
+  };
   for (std::size_t i = 0; i < timeline.parts.size(); ++i) {
     const GradientTimeline::Part& part = timeline.parts[i];
-    computed = std::min(part.ready_ns, timeline.backward_ns);
+    compute_until(part.ready_ns);
     waiting += part.bytes;
     if (waiting == 0 || (waiting < bucket && i + 1 < timeline.parts.size())) {
       continue;
     }
     const double ns = all_reduce_ns(static_cast<double>(waiting));
-    if (overlap) {
-      done = std::max(done, computed) + ns;
-    } else {
-      stood_still += ns;
-    }
+    done = std::max(done, now) + ns;
     step.all_reduce_ns += ns;
     step.bytes += waiting;
     ++step.buckets;
     waiting = 0;
   }
-  step.exposed_ns = overlap ? std::max(0.0, done - timeline.backward_ns) : stood_still;
+  compute_until(timeline.backward_ns);
+  step.exposed_ns = std::max(0.0, std::max(done, now) - timeline.backward_ns);
   step.step_ns = timeline.step_ns() + step.exposed_ns;
   return step;
 }
@@ -143,7 +146,15 @@ bool CardsLink::joins_hosts(std::int64_t cards, bool on_cpu) const {
     return measured->hosts > 1;
   }
   const auto& links = std::get<CardLinks>(link);
-  return on_cpu || (links.between && cards > links.per_host);
+  return on_cpu || links.inside.joins == "hosts" || (links.between && cards > links.per_host);
+}
+
+double CardsLink::bytes_per_s() const {
+  if (const auto* const measured = std::get_if<MeasuredAllReduce>(&link)) {
+    const MeasuredAllReduce::Point& largest = measured->points.back();
+    return times_sent(measured->ranks) * largest.bytes / largest.ns * 1e9;
+  }
+  return std::get<CardLinks>(link).inside.bytes_per_s;
 }
 
 std::int64_t CardsLink::cards_of_a_host(std::int64_t cards, bool on_cpu) const {
@@ -152,8 +163,9 @@ std::int64_t CardsLink::cards_of_a_host(std::int64_t cards, bool on_cpu) const {
   }
   const auto* const measured = std::get_if<MeasuredAllReduce>(&link);
   const std::int64_t most = measured != nullptr ? (measured->ranks + measured->hosts - 1) / measured->hosts
-                            : on_cpu            ? 1
-                                                : std::get<CardLinks>(link).per_host;
+                            : on_cpu || std::get<CardLinks>(link).inside.joins == "hosts"
+                                ? 1
+                                : std::get<CardLinks>(link).per_host;
   return std::min(cards, most);
 }
 
@@ -176,12 +188,60 @@ std::string CardsLink::source() const {
   return links->between ? links->inside.source + "; " + links->between->source : links->inside.source;
 }
 
+std::vector<std::string> CardsLink::cautions(const std::vector<std::int64_t>& cards) const {
+  std::vector<std::string> sentences;
+  if (!warning.empty()) {
+    sentences.push_back(fmt::format("{}: {}", path, warning));
+  }
+  const auto* const measured = std::get_if<MeasuredAllReduce>(&link);
+  const auto is_other = [&](std::int64_t count) { return count > 1 && count != measured->ranks; };
+  if (measured != nullptr && std::ranges::any_of(cards, is_other)) {
+    sentences.push_back(fmt::format(
+        "All-reduces were measured with {} ranks; for other numbers the latency a hop and the bus "
+        "bandwidth are taken to stay.",
+        measured->ranks));
+  }
+  return sentences;
+}
+
 void CardsLink::require_kind(const std::string& of_step) const {
   if (!device_kind.empty() && device_kind != of_step) {
     throw UsageError(fmt::format(
         "--link: {} was measured on a device of kind {}, the step on one of kind {}; give one of the same",
         quote(path), printable(device_kind), printable(of_step)));
   }
+  const auto* const links = std::get_if<CardLinks>(&link);
+  if (of_step != "cpu" || links == nullptr) {
+    return;
+  }
+  constexpr const char* kGive =
+      "the step was measured on a CPU; give what joins hosts of one CPU each, as --link eth-10g, or a result "
+      "of bench --sweep collectives";
+  if (links->between) {
+    throw UsageError(
+        fmt::format("--link: one link within a host and one between hosts were given, and {}", kGive));
+  }
+  if (links->inside.joins == "cards") {
+    throw UsageError(fmt::format("--link: {} joins GPUs of a host, and {}", links->inside.id, kGive));
+  }
+}
+
+BackwardSpeed backward_speed(const SlowedBackward& slowed, const std::string& where, double bytes_per_s) {
+  if (where != slowed.where) {
+    return {};
+  }
+  if (bytes_per_s >= slowed.from_bytes_per_s) {
+    return {.low = slowed.speed, .likely = slowed.speed, .high = slowed.speed};
+  }
+  return {.low = slowed.speed,
+          .likely = 1 - (1 - slowed.speed) * bytes_per_s / slowed.from_bytes_per_s,
+          .high = 1};
+}
+
+double most_published_exposed(const std::string& where) {
+  constexpr double kOneHost = 0.08;
+  constexpr double kSeveralHosts = 0.03;
+  return where == place_of_cards(false, false) ? kOneHost : kSeveralHosts;
 }
 
 double ParallelStep::deviation() const {
@@ -191,15 +251,20 @@ double ParallelStep::deviation() const {
 ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLink& link,
                            const LinkCatalogue& catalogue) {
   const GradientTimeline timeline = scaled(one.timeline, one.step_ns);
-  const auto replayed = [&](Bandwidth bandwidth) {
-    return replay_step(timeline, link.bucket, one.overlap,
+  const std::string where = place_of_cards(!one.overlap, link.joins_hosts(cards, !one.overlap));
+  const BackwardSpeed speed =
+      one.overlap ? backward_speed(catalogue.slowed, where, link.bytes_per_s()) : BackwardSpeed{0, 0, 0};
+  const auto replayed = [&](Bandwidth bandwidth, double backward) {
+    return replay_step(timeline, link.bucket, backward,
                        [&](double bytes) { return all_reduce_ns(link, cards, bytes, bandwidth); });
   };
-  ParallelStep step{.replay = replayed(Bandwidth::likely), .loss = loss_of(one, cards, link, catalogue)};
+  ParallelStep step{.replay = replayed(Bandwidth::likely, speed.likely),
+                    .loss = catalogue.loss(where, one.narrow ? "16-bit" : "32-bit",
+                                           one.accumulate > 1 ? "several" : "one")};
   const ParallelLoss loss = step.loss == nullptr ? ParallelLoss{} : *step.loss;
   step.step_ns = step.replay.step_ns * loss.likely;
-  step.step80_ns = {replayed(Bandwidth::high).step_ns * loss.interval80.low,
-                    replayed(Bandwidth::low).step_ns * loss.interval80.high};
+  step.step80_ns = {replayed(Bandwidth::high, speed.high).step_ns * loss.interval80.low,
+                    replayed(Bandwidth::low, speed.low).step_ns * loss.interval80.high};
   return step;
 }
 

@@ -40,21 +40,22 @@ struct MeasuredAllReduce {
   std::vector<Point> points;  // growing
   std::int64_t hosts = 1;     // that the ranks were on
 };
-// Straight lines between the measured sizes, and on beyond them; for another number of ranks the part of a
-// byte grows as that of a ring does, by 2(n−1)/n. The measurement has two sizes at least.
+// Straight lines between the measured sizes, and on beyond them. For another number of ranks it grows as a
+// ring does: what no bytes take by n−1, the rest by 2(n−1)/n, so that latency a hop and bus bandwidth stay.
+// The measurement has two sizes at least.
 double measured_all_reduce_ns(const MeasuredAllReduce& measured, std::int64_t cards, double bytes);
 
 struct ReplayedStep {
   double step_ns = 0;
   double all_reduce_ns = 0;  // of all buckets
-  double exposed_ns = 0;     // of them, after the end of the backward pass, or in its way
+  double exposed_ns = 0;     // that they make the step longer: after the backward pass, and by slowing it
   std::size_t buckets = 0;
   std::int64_t bytes = 0;  // of gradients
 };
 // Gradients are added up in buckets of at least `bucket` bytes. A bucket starts when all of it is ready and
-// the one before is done; parameters are updated after the last. Where the link does not `overlap`, the
-// backward pass stands still meanwhile, as with MPI, which moves data within its calls.
-ReplayedStep replay_step(const GradientTimeline& timeline, std::int64_t bucket, bool overlap,
+// the one before is done; parameters are updated after the last. The backward pass goes on meanwhile at
+// `speed`: 1 as if alone, 0 where it stands still, as with MPI, which moves data within its calls.
+ReplayedStep replay_step(const GradientTimeline& timeline, std::int64_t bucket, double speed,
                          const std::function<double(double bytes)>& all_reduce_ns);
 
 // Gradients spread evenly over the last two thirds of the last of `accumulate` micro-batches, which is what
@@ -65,15 +66,20 @@ GradientTimeline even_timeline(double micro_ns, std::int64_t accumulate, double 
 struct CardsLink {
   std::variant<CardLinks, MeasuredAllReduce> link;
   std::string path{};                            // of what was measured
+  std::string warning{};                         // of that result, a sentence
   std::string device_kind{};                     // that it was measured on; empty: a named link
   std::int64_t bucket = std::int64_t{25} << 20;  // bytes, as PyTorch's
 
   // On CPUs a named link joins hosts of one CPU each: ranks of one CPU have no link.
   bool joins_hosts(std::int64_t cards, bool on_cpu) const;
+  double bytes_per_s() const;  // within a host, or of the largest size that was measured
   std::int64_t cards_of_a_host(std::int64_t cards, bool on_cpu) const;
   std::string in_words() const;
   std::string source() const;  // of its rates
-  // Throws UsageError naming --link where it was measured on another kind of device than the step.
+  // Sentences: what that result warns of, and that other numbers of cards follow from its ranks.
+  std::vector<std::string> cautions(const std::vector<std::int64_t>& cards) const;
+  // Throws UsageError naming --link where it was measured on another kind of device than the step, or joins
+  // the GPUs of a host and the step is a CPU's.
   void require_kind(const std::string& of_step) const;
 };
 
@@ -88,6 +94,19 @@ struct OneCard {
 
 // Where cards train together, as ParallelLoss::where says it. `apart`: on several hosts.
 std::string place_of_cards(bool on_cpu, bool apart);
+
+// Of the backward pass while gradients are added up. Nobody measured how much they slow it over links that
+// are slower than those of the published steps: between not at all and as much; in proportion to the rate is
+// assumed to be likely, since fewer bytes pass through the card meanwhile.
+struct BackwardSpeed {
+  double low = 1;
+  double likely = 1;
+  double high = 1;
+};
+BackwardSpeed backward_speed(const SlowedBackward& slowed, const std::string& where, double bytes_per_s);
+
+// The largest share of a published step by which gradients made its replay longer.
+double most_published_exposed(const std::string& where);
 
 struct ParallelStep {
   ReplayedStep replay;

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <set>
 #include <tuple>
 
 #include <fmt/format.h>
@@ -35,17 +34,6 @@ CardsStep joined(std::vector<CardsStep> steps) {
 }
 
 }  // namespace
-
-bool is_fleet(const std::vector<const ResultDocument*>& documents) {
-  std::set<std::string> machines;
-  for (const ResultDocument* const document : documents) {
-    machines.insert(document->context.machine);
-  }
-  return documents.size() > 1 && machines.size() == documents.size() && !machines.contains("") &&
-         std::ranges::all_of(documents, [&](const ResultDocument* other) {
-           return fleet_of(*other) == fleet_of(*documents.front());
-         });
-}
 
 CardsPrediction join_machines(const std::vector<const ResultDocument*>& documents,
                               const std::vector<CardsPrediction>& predictions) {

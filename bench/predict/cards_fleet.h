@@ -9,9 +9,6 @@
 
 namespace bench {
 
-// Whether all are of one workload, with one model of device, and no two of one machine.
-bool is_fleet(const std::vector<const ResultDocument*>& documents);
-
 // The median machine's figures; intervals reach from the slowest machine to the fastest. `predictions`: of
 // the documents, two or more. Notes name a machine that is unlike the rest.
 CardsPrediction join_machines(const std::vector<const ResultDocument*>& documents,

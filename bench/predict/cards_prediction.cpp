@@ -136,7 +136,8 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
                              .device = printable(document.context.device.name),
                              .overlap = document.context.device.kind != "cpu",
                              .link = request.link.in_words(),
-                             .link_source = request.link.source()};
+                             .link_source = request.link.source(),
+                             .cautions = request.link.cautions(request.cards)};
   for (const MeasuredPoint* const point : points) {
     const std::string dtype = dtype_of(*point);
     const OneCard one{.timeline = *point->timeline,
@@ -177,6 +178,9 @@ CardsPrediction predict_cards(const ResultDocument& document, const CardsRequest
       step.slowdown80 = {several.step80_ns.low / one.step_ns, several.step80_ns.high / one.step_ns};
       step.loss80 = several.loss == nullptr ? Interval{1, 1} : several.loss->interval80;
       step.at_least = several.loss == nullptr;
+      step.is_extrapolated =
+          several.loss != nullptr && several.loss->machines > 1 && !is_own &&
+          several.replay.exposed_ns > most_published_exposed(several.loss->where) * several.replay.step_ns;
       prediction.steps.push_back(step);
       if (step.at_least) {
         continue;

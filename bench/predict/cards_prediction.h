@@ -40,6 +40,7 @@ struct CardsStep {
   // Nobody measured what such a step loses beyond its replay: it takes the low end of step80_ns at least, and
   // the other end is none.
   bool at_least = false;
+  bool is_extrapolated = false;  // gradients make it longer than they made the steps that its loss is from
 
   double efficiency() const { return one_ns / step_ns; }
   Interval efficiency80() const { return {1 / slowdown80.high, 1 / slowdown80.low}; }
@@ -68,6 +69,7 @@ struct CardsPrediction {
   bool overlap = true;
   std::string link{};                   // in words
   std::string link_source{};            // where its rates come from
+  std::vector<std::string> cautions{};  // sentences on the link
   std::vector<CardsLoss> losses{};      // that were used
   std::vector<CardsStep> steps{};       // by dtype and batch, then cards growing, one first
   std::vector<std::string> machines{};  // sentences, where several were measured

@@ -95,10 +95,15 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
                 "the framework.",
                 format_bytes(replay.bytes), format_duration(replay.all_reduce_ns),
                 prediction.overlap ? " and hides behind the backward pass" : ", less than 1 % of a step")
-          : fmt::format("A step waits {}{} for gradients{}.", format_duration(replay.exposed_ns),
-                        best.at_least ? "" : " of " + format_duration(best.step_ns),
-                        prediction.overlap ? "; a larger batch or accumulation hides more of them"
-                                           : ": on the CPU nothing of it hides behind the backward pass"));
+      : prediction.overlap
+          ? fmt::format(
+                "Gradients make a step of {} longer by {}: it waits for them, and its backward pass is "
+                "slower while they are added up; a larger batch or accumulation hides more of them.",
+                format_duration(best.step_ns), format_duration(replay.exposed_ns))
+          : fmt::format("A step waits {}{} for gradients: on the CPU nothing of it hides behind the backward "
+                        "pass.",
+                        format_duration(replay.exposed_ns),
+                        best.at_least ? "" : " of " + format_duration(best.step_ns)));
   lines.push_back(fmt::format(
       "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
       "scaling, with a warm-up), and check the accuracy.",
@@ -111,6 +116,7 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
 std::vector<std::string> notes(const CardsPrediction& prediction) {
   std::vector<std::string> lines = prediction.machines;
   lines.push_back(fmt::format("Link: {} [{}].", prediction.link, prediction.link_source));
+  lines.insert(lines.end(), prediction.cautions.begin(), prediction.cautions.end());
   for (const CardsLoss& loss : prediction.losses) {
     if (!loss.measured.empty()) {
       lines.push_back(
@@ -133,15 +139,11 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
         "independent; in the efficiency it cancels.");
   }
   const CardsStep& best = best_of(prediction);
-  const double waits = best.replay.exposed_ns / best.replay.step_ns;
-  const bool is_published = std::ranges::any_of(
-      prediction.losses, [](const CardsLoss& loss) { return loss.measured.empty() && loss.machines > 1; });
-  constexpr double kMostPublished = 0.03;  // of a step: see docs/predict-cards.md
-  if (best.cards > 1 && is_published && waits > kMostPublished) {
+  if (best.is_extrapolated) {
     lines.push_back(
-        fmt::format("A step waits for gradients for {} of its time, published ones for 3 % at most: the "
-                    "factor is extrapolated.",
-                    format_percent(waits)));
+        fmt::format("Adding up gradients makes {} of a step, more than of any published one: the factor is "
+                    "extrapolated.",
+                    format_percent(best.replay.exposed_ns / best.replay.step_ns)));
   }
   if (best.cards > 1) {
     lines.push_back(fmt::format(
@@ -156,7 +158,7 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
 
 std::vector<Row> table(const CardsPrediction& prediction) {
   std::vector<Row> rows{
-      {"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "waits"}};
+      {"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "longer by"}};
   for (const CardsStep& step : prediction.steps) {
     const bool one = step.cards == 1;
     rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch), step80(step),
@@ -177,10 +179,6 @@ std::vector<Row> sharing(const CardsPrediction& prediction) {
 
 const std::vector<bool> kRightOfSharing{false, true, true, true, true, true, true};
 
-Json pair(const Interval& interval) {
-  return Json::array({interval.low, interval.high});
-}
-
 Json step_json(const CardsStep& step) {
   Json json{{"cards", step.cards},         {"dtype", step.dtype},
             {"batch", step.batch},         {"micro_batches", step.accumulate},
@@ -189,15 +187,15 @@ Json step_json(const CardsStep& step) {
   if (step.at_least) {
     json["is_bound"] = true;
   } else if (has_width(step)) {
-    json["interval80_ns"] = pair(step.step80_ns);
+    json["interval80_ns"] = interval_json(step.step80_ns);
   }
   if (step.cards == 1) {
     return json;
   }
   json["efficiency"] = step.quoted_efficiency();
   if (!step.at_least) {
-    json["samples_per_s_interval80"] = pair(step.per_s80());
-    json["efficiency_interval80"] = pair(step.efficiency80());
+    json["samples_per_s_interval80"] = interval_json(step.per_s80());
+    json["efficiency_interval80"] = interval_json(step.efficiency80());
   }
   json["all_reduce_ns"] = step.replay.all_reduce_ns;
   json["exposed_ns"] = step.replay.exposed_ns;
@@ -208,7 +206,7 @@ Json step_json(const CardsStep& step) {
                  {"start_bytes", plan.at_start}, {"host_bytes", plan.host}, {"sent_bytes", plan.sent},
                  {"bus_bytes", plan.over_bus}};
     if (plan.step_ns) {
-      planned["step_ns_range"] = pair(*plan.step_ns);
+      planned["step_ns_range"] = interval_json(*plan.step_ns);
     }
     json["planned_sharded"].push_back(std::move(planned));
   }
@@ -271,18 +269,24 @@ std::string cards_json(const CardsPrediction& prediction) {
   Json losses = Json::array();
   for (const CardsLoss& loss : prediction.losses) {
     losses.push_back({{"where", loss.where},
+                      {"framework", loss.framework},
                       {"numbers", loss.numbers},
                       {"micro_batches", loss.micro_batches},
                       {"rows", loss.rows},
                       {"measured", loss.measured},
                       {"machines", loss.machines},
                       {"likely", loss.likely},
-                      {"interval80", pair(loss.interval80)}});
+                      {"interval80", interval_json(loss.interval80)}});
   }
-  const Json json{{"schema", "bench-predict-cards/1"}, {"workload", prediction.workload},
-                  {"device", prediction.device},       {"overlap", prediction.overlap},
-                  {"link", prediction.link},           {"link_source", prediction.link_source},
-                  {"losses", std::move(losses)},       {"machines", prediction.machines},
+  const Json json{{"schema", "bench-predict-cards/1"},
+                  {"workload", prediction.workload},
+                  {"device", prediction.device},
+                  {"overlap", prediction.overlap},
+                  {"link", prediction.link},
+                  {"link_source", prediction.link_source},
+                  {"link_cautions", prediction.cautions},
+                  {"losses", std::move(losses)},
+                  {"machines", prediction.machines},
                   {"steps", std::move(steps)}};
   return to_indented_text(json);
 }

@@ -118,12 +118,12 @@ const std::string& training_result() {
 }
 
 TEST(PredictCards, FromOneCardsResult) {
-  const Arguments predict{"predict", "--from", training_result(), "--cards", "2,4", "--link", "pcie4"};
+  const Arguments predict{"predict", "--from", training_result(), "--cards", "2,4", "--link", "eth-10g"};
   const Ended run = run_bench(predict);
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(run.err, "");
   EXPECT_THAT(run.out, AllOf(HasSubstr("resnet18 on several of "), HasSubstr("predicted from one"),
-                             HasSubstr("planned, never run"), HasSubstr("Link: PCIe 4.0 x16")));
+                             HasSubstr("planned, never run"), HasSubstr("Link: 10 Gbit/s Ethernet")));
   std::istringstream lines(run.out);
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(columns(line), 100U) << line;
@@ -143,7 +143,7 @@ TEST(PredictCards, TakesAFolder) {
   const TemporaryFolder folder;
   std::filesystem::copy(training_result(), folder.path());
   ASSERT_EQ(run_bench(small_run(folder.path())).code, 0);
-  const Arguments predict{"predict", "--from", folder.path().string(), "--cards", "2", "--link", "pcie4"};
+  const Arguments predict{"predict", "--from", folder.path().string(), "--cards", "2", "--link", "eth-10g"};
   const Ended one = run_bench(predict);
   EXPECT_EQ(one.code, 0) << one.err;
   EXPECT_THAT(one.out, HasSubstr("resnet18 on several of "));
@@ -181,6 +181,37 @@ TEST(PredictCards, AdviseAndEvaluateTakeTheSameResult) {
   EXPECT_THAT(none.err, HasSubstr("--link: what joins the cards is missing"));
 }
 
+// Of 4 ranks that took turns on cores.
+TEST(PredictCards, RepeatsWhatAMeasuredLinkWarnsOf) {
+  const TemporaryFolder folder;
+  Json json = Json::parse(read_file(training_result()));
+  json["sweep"]["name"] = "collectives";
+  std::int64_t bytes = 64;
+  for (Json& point : json["benchmarks"]) {
+    point["params"] = {{"operation", "all-reduce"}, {"bytes", bytes}, {"ranks", 4}, {"hosts", 1}};
+    bytes *= 1024;
+  }
+  json["findings"] = {{{"name", "ranks"},
+                       {"unit", "ranks"},
+                       {"claim", "Warning: 4 ranks take turns on the 2 cores of one host."},
+                       {"details", {{"takes_turns", true}}},
+                       {"evidence", Json::array()}}};
+  const auto path = folder.path() / "collectives.json";
+  write_file(path, json.dump());
+  const auto predict = [&](const char* cards) {
+    return run_bench({"predict", "--from", training_result(), "--cards", cards, "--link", path.string()});
+  };
+  const Ended two = predict("2");
+  ASSERT_EQ(two.code, 0) << two.err;
+  EXPECT_THAT(two.out, AllOf(HasSubstr("collectives.json: Warning: 4 ranks take turns on"),
+                             HasSubstr("All-reduces were measured with 4 ranks; for other numbers")));
+  EXPECT_THAT(predict("4").out, ::testing::Not(HasSubstr("for other numbers")));
+  const Arguments more{training_result(), "--cards", "2", "--link", path.string(), "--format", "json"};
+  for (const char* const command : {"advise", "evaluate"}) {
+    EXPECT_THAT(run_bench(Arguments{command} + more).out, HasSubstr("4 ranks take turns")) << command;
+  }
+}
+
 TEST(PredictCards, TakesLinksOfTheUsersOwn) {
   const TemporaryFolder folder;
   const auto path = folder.path() / "rack.json";
@@ -200,7 +231,8 @@ TEST(PredictCards, TakesLinksOfTheUsersOwn) {
   EXPECT_THAT(predict(path.string()).err, HasSubstr("has 2 links; name one: "));
   EXPECT_EQ(predict(path.string() + ":slow").code, 0);
   EXPECT_THAT(predict(path.string() + ":slaw").err, HasSubstr("did you mean slow?"));
-  EXPECT_EQ(predict("pcie4," + path.string() + ":slow").code, 0) << "within and between hosts";
+  EXPECT_THAT(predict("pcie4," + path.string() + ":slow").err,
+              HasSubstr("one between hosts were given, and the step was measured on a CPU"));
   json["links"][1].erase("bytes_per_s");
   write_file(path, json.dump());
   const Ended damaged = predict(path.string() + ":slow");
@@ -218,7 +250,7 @@ TEST(PredictCards, SeveralMachinesAreOneRow) {
   json["context"]["host_name"] = "another";
   write_file(folder.path() / "b.json", json.dump());
   const Ended run = run_bench(
-      {"predict", "--from", folder.path().string(), "--cards", "2", "--link", "pcie4", "--format", "json"});
+      {"predict", "--from", folder.path().string(), "--cards", "2", "--link", "eth-10g", "--format", "json"});
   ASSERT_EQ(run.code, 0) << run.err;
   EXPECT_EQ(schema_errors(run.out, kPredictCardsSchema), "");
   EXPECT_THAT(run.out, HasSubstr("2 machines: the figures are the median machine's"));
@@ -232,22 +264,26 @@ TEST(PredictCards, RefusesInOneSentence) {
   const std::pair<Arguments, const char*> cases[] = {
       {{"--from", from, "--cards", "2"}, "--link: what joins the cards is missing; accepted: nvlink3"},
       {{"--from", from, "--cards", "2", "--link", "nvlnk3"}, "did you mean nvlink3?"},
+      {{"--from", from, "--cards", "2", "--link", "nvlink3"},
+       "--link: nvlink3 joins GPUs of a host, and the step was measured on a CPU; give what joins hosts"},
+      {{"--from", from, "--cards", "16", "--link", "nvlink3,eth-10g", "--per-host", "8"},
+       "--link: one link within a host and one between hosts were given, and the step was measured on a CPU"},
       {{"--from", from, "--cards", "2", "--link", "none.json"}, "--link: none.json cannot be read"},
       {{"--from", from, "--cards", "2", "--link", other}, "holds no all-reduces of two sizes"},
-      {{"--from", from, "--cards", "1", "--link", "pcie4"}, "--cards: '1' was given; accepted: 2 to 65536"},
-      {{"--from", from, "--cards", "0", "--link", "pcie4"}, "--cards: "},
+      {{"--from", from, "--cards", "1", "--link", "eth-10g"}, "--cards: '1' was given; accepted: 2 to 65536"},
+      {{"--from", from, "--cards", "0", "--link", "eth-10g"}, "--cards: "},
       {{"--from", from, "--cards", "2", "--link", "a,b,c"}, "accepted: one link, or two"},
-      {{"--from", from, "--cards", "2", "--link", "pcie4", "--per-host", "4"},
+      {{"--from", from, "--cards", "2", "--link", "eth-10g", "--per-host", "4"},
        "what joins the hosts is missing"},
-      {{"--from", from, "--cards", "2", "--link", "pcie4", "--bucket", "0"}, "--bucket: "},
-      {{"--from", from, "--cards", "2", "--link", "pcie4", "--batch", "64"}, "it has fp32 at batch 4, 8"},
-      {{"--from", from, "--cards", "2", "--link", "pcie4", "--dtype", "fp16"}, "it has fp32 at batch 4, 8"},
-      {{"--from", from, "--cards", "2", "--link", "pcie4", "--gpu", "t4"},
+      {{"--from", from, "--cards", "2", "--link", "eth-10g", "--bucket", "0"}, "--bucket: "},
+      {{"--from", from, "--cards", "2", "--link", "eth-10g", "--batch", "64"}, "it has fp32 at batch 4, 8"},
+      {{"--from", from, "--cards", "2", "--link", "eth-10g", "--dtype", "fp16"}, "it has fp32 at batch 4, 8"},
+      {{"--from", from, "--cards", "2", "--link", "eth-10g", "--gpu", "t4"},
        "--gpu: it does not go with --cards"},
-      {{"--from", other, "--cards", "2", "--link", "pcie4"}, "holds no training step"},
-      {{"--from", "none.json", "--cards", "2", "--link", "pcie4"}, "--from: none.json cannot be read"},
-      {{"--cards", "2", "--link", "pcie4"}, "--from: no result of bench --sweep batch --mode train"},
-      {{"--gpu", "t4", "--link", "pcie4"}, "--link: it goes with --cards"},
+      {{"--from", other, "--cards", "2", "--link", "eth-10g"}, "holds no training step"},
+      {{"--from", "none.json", "--cards", "2", "--link", "eth-10g"}, "--from: none.json cannot be read"},
+      {{"--cards", "2", "--link", "eth-10g"}, "--from: no result of bench --sweep batch --mode train"},
+      {{"--gpu", "t4", "--link", "eth-10g"}, "--link: it goes with --cards"},
   };
   for (const auto& [more, message] : cases) {
     const Ended run = run_bench(Arguments{"predict"} + more);

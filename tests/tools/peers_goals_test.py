@@ -108,6 +108,23 @@ class Goals(unittest.TestCase):
         self.assertTrue(judged["met"])
         self.assertFalse(ranked.judged([row("a", 1.0), row("b", 1.5)])["met"])
 
+    def test_what_two_ranks_did_not_measure_is_said_with_its_reason(self):
+        def result(*points):
+            return {"unmeasured": [{"params": {"batch": batch}, "reason": reason} for batch, reason in points]}
+
+        missing = ranked.missing("net", [4, 8], result((8, "no time")), result((4, "no memory"), (8, "no time"), (8, "late")))
+        self.assertEqual(missing, [{"network": "net", "batch": 4, "reasons": ["no memory"]},
+                                   {"network": "net", "batch": 8, "reasons": ["late", "no time"]}])
+        document = {**ranked.judged([{"network": name, "batch": 1, "over_replay": 1.1, "one_ns": 1, "two_ns": 2, "replay_ns": 2}
+                                     for name in "ab"]),
+                    "date": "", "rounds": 1, "turn_s": 1, "missing": missing,
+                    "machine": {"processor": "", "threads": 2, "memory_bytes": 1, "kernel": ""},
+                    "versions": {"bench": "", "torch": "", "onednn_of_torch": "", "torchvision": "", "compiler": ""}}
+        page = report.cards_markdown(document)
+        self.assertIn("not measured in both runs:\n\n- net at batch 4: no memory\n- net at batch 8: late; no time\n", page)
+        del document["missing"]
+        self.assertNotIn("not measured", report.cards_markdown(document))
+
     def test_the_mean_of_all_networks_is_geometric(self):
         cells = [{"theirs": "onnxruntime", "results": {"ours": rounds(*[100] * 7), "onnxruntime": rounds(*[time] * 7)}}
                  for time in (80, 180)]

@@ -24,7 +24,9 @@ def accuracy(tools, _options):
         run([*LAUNCH, program, "--sweep", "collectives", "--operations", "all-reduce", "--time-budget", "60s", "--no-plot",
              "--out", folder])
         (link,) = pathlib.Path(folder).glob("collectives-*.json")
-        return judged([row for case in CASES for row in compare(program, link, *case)])
+        compared = [compare(program, link, *case) for case in CASES]
+        return {**judged([row for rows, _ in compared for row in rows]),
+                "missing": [case for _, missing in compared for case in missing]}
 
 
 def judged(rows):
@@ -42,7 +44,7 @@ def judged(rows):
 
 
 def compare(program, link, network, options, batches):
-    """A row for each batch."""
+    """A row for each batch that both results have, and what is missing."""
     with tempfile.TemporaryDirectory() as folder:
         common = ["--device", "cpu", "--workload", network, *options, "--dtype", "fp32", "--batch", ",".join(map(str, batches)),
                   "--no-plot", "--out", folder, "--time-budget", TIME]
@@ -51,8 +53,8 @@ def compare(program, link, network, options, batches):
         (alone,) = pathlib.Path(folder).glob("batch-*.json")
         (ranks,) = pathlib.Path(folder).glob("cards-*.json")
         said = json.loads(run([program, "predict", "--from", str(alone), "--cards", "2", "--link", str(link), "--format", "json"]))
-        steps = {(point["params"]["ranks"], point["params"]["batch"]): point["real_time"]
-                 for point in json.loads(ranks.read_text(encoding="utf-8"))["benchmarks"]}
+        alone, ranks = (json.loads(path.read_text(encoding="utf-8")) for path in (alone, ranks))
+        steps = {(point["params"]["ranks"], point["params"]["batch"]): point["real_time"] for point in ranks["benchmarks"]}
         loss = said["losses"][0]["likely"] if said["losses"] else 1
         rows = []
         for step in said["steps"]:
@@ -65,7 +67,14 @@ def compare(program, link, network, options, batches):
                 rows.append({"network": network, "batch": step["batch"], "one_ns": one, "two_ns": two,
                              "replay_ns": one * replay / measured_one, "alone_ns": measured_one,
                              "over_replay": two / (one * replay / measured_one)})
-        return rows
+        return rows, missing(network, [batch for batch in batches if batch not in {row["batch"] for row in rows}], alone, ranks)
+
+
+def missing(network, batches, *results):
+    """Each batch with the reasons why the results have no time for it, as they say it."""
+    said = {batch: {point["reason"] for result in results for point in result["unmeasured"]
+                    if point["params"]["batch"] == batch} for batch in batches}
+    return [{"network": network, "batch": batch, "reasons": sorted(said[batch])} for batch in batches]
 
 
 def run(command, **more):

@@ -234,6 +234,10 @@ def cards_markdown(document):
     rows = [[row["network"], str(row["batch"]), ms(row["one_ns"]), ms(row["two_ns"]), ms(row["replay_ns"]),
              f"{row['over_replay']:.2f}", f"{100 * row['error']:+.0f} %", yes(row["covered"])] for row in document["rows"]]
     over = document["over_replay"]
+    missing = "".join(f"- {case['network']} at batch {case['batch']}: {'; '.join(case['reasons'])}\n"
+                      for case in document.get("missing", []))
+    if missing:
+        missing = f"\nListed, and not measured in both runs:\n\n{missing}"
     return head("Training on two ranks, predicted from one", [document["met"]], document) + f"""
 Two ranks of one thread each on one host, over Open MPI, batch a rank; step times in ms. The replay takes one rank's step, when it
 leaves its gradients, and the all-reduces that `bench --sweep collectives` measured; nothing overlaps. Error: of the step, predicted by
@@ -244,7 +248,7 @@ the replay times the median of the other networks' ratios. Within: in the interv
 Error: median {100 * document["median_error"]:.0f} %, 90th percentile {100 * document["p90_error"]:.0f} %; goal: at most
 {100 * document["goal"]:.0f} % in the median: {yes(document["met"])}. Within: {100 * document["covered"]:.0f} %.
 Of all rows two ranks take {over["likely"]:.3f} ({over["p05_p95"][0]:.3f} to {over["p05_p95"][1]:.3f}, 5th to 95th percentile) times their replay.
-"""
+{missing}"""
 
 
 def onnx_markdown(document):

@@ -109,6 +109,15 @@ TEST(CardsAdvice, NamesTheCollectiveAndWhatMakesItCount) {
   EXPECT_THAT(advice.tables.front().notes, Contains("2 ranks pay."));
 }
 
+TEST(CardsAdvice, AccumulationIsNotProposedWhereNoiseHidesWhatLimits) {
+  AdviceFile file = cards_file();
+  finding_in(file, "limit") = said("limit", "What limits 2 ranks is within noise.", {name_of_point(2, 8)});
+  const Advice advice = advice_from_cards(file, std::nullopt);
+  EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
+  EXPECT_EQ(change_in(advice.changes, "accumulate 1 → 4"), nullptr);
+  EXPECT_EQ(change_in(advice.tried, "accumulate 1 → 4"), nullptr);
+}
+
 TEST(CardsAdvice, PointsOfTheFileAreComparedBySampleWithTheirIntervals) {
   AdviceFile file = cards_file("cpu");
   file.document.benchmarks.push_back(ranks_point(2, 16, 220));

@@ -20,6 +20,8 @@ TEST(Links, EachOfTheProgramsHasASourceAndSaysWhetherItWasMeasured) {
     EXPECT_EQ(is_rule, link.source.ends_with("; not measured")) << link.id;
     EXPECT_TRUE(is_rule || link.source.find("(MIT)") != std::string::npos) << link.id;
     EXPECT_GT(link.hop_ns, 0) << link.id;
+    const bool is_network = link.id.starts_with("eth") || link.id.starts_with("ib");
+    EXPECT_EQ(link.joins, is_network ? "hosts" : "cards") << link.id;
   }
 }
 
@@ -64,7 +66,17 @@ TEST(Links, ADamagedFileIsRefused) {
   refused("/links/0/bytes_per_s", 0, "with the value between them, 0");
   refused("/links/0/bytes_per_s_range", {1, 2}, "with the value between them");
   refused("/links/0/hop_ns", -1, "accepted is 0 or more");
+  refused("/links/0/joins", "rooms", "accepted: cards, hosts");
   refused("/losses/0/p05_p95", {2, 3}, "with the value between them");
+  refused("/slowed/speed", 1.1, "accepted: a speed of 0 to 1");
+  refused("/slowed/from_bytes_per_s", 0, "from above 0");
+}
+
+TEST(Links, TheProgramsOwnStepsLoseAsThoseOfPyTorch) {
+  const LinkCatalogue catalogue = links_from_json(testing::json_of("links.json"));
+  for (const char* const numbers : {"16-bit", "32-bit"}) {
+    EXPECT_EQ(catalogue.loss("one host", numbers, "one")->framework, "PyTorch");
+  }
 }
 
 }  // namespace

@@ -55,11 +55,14 @@ TEST(MeasuredAllReduce, IsStraightBetweenSizesAndGrowsLikeARing) {
   EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 2, 0), 0) << "never below nothing";
   EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 4, 1500), 30) << "2·3/4 over 2·1/2";
   EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 1, 1500), 0);
+  const MeasuredAllReduce of_four{.ranks = 4, .points = {{0, 600}, {2000, 900}}};
+  EXPECT_DOUBLE_EQ(measured_all_reduce_ns(of_four, 2, 1000), 200 + 100)
+      << "one hop of three there and back, and 2·1/2 of a byte in place of 2·3/4";
 }
 
 TEST(ReplayedStep, WhatIsAddedUpDuringTheBackwardPassIsHidden) {
   const auto four_ms = [](double) { return 4 * kMs; };
-  const ReplayedStep step = replay_step(four_parts(), 1, true, four_ms);
+  const ReplayedStep step = replay_step(four_parts(), 1, 1, four_ms);
   EXPECT_EQ(step.buckets, 4U);
   EXPECT_EQ(step.bytes, 120'000'000);
   EXPECT_DOUBLE_EQ(step.all_reduce_ns, 16 * kMs);
@@ -69,24 +72,36 @@ TEST(ReplayedStep, WhatIsAddedUpDuringTheBackwardPassIsHidden) {
 
 TEST(ReplayedStep, ABucketWaitsForTheOneBefore) {
   const auto eight_ms = [](double) { return 8 * kMs; };
-  const ReplayedStep step = replay_step(four_parts(), 1, true, eight_ms);
+  const ReplayedStep step = replay_step(four_parts(), 1, 1, eight_ms);
   EXPECT_DOUBLE_EQ(step.exposed_ns, 17 * kMs);  // 15 + 4·8 − 30
 }
 
 TEST(ReplayedStep, BucketsGatherNeighboursAndTheLastTakesTheRest) {
   const auto by_size = [](double bytes) { return bytes / kMB * 0.1 * kMs; };
-  const ReplayedStep step = replay_step(four_parts(), 50'000'000, true, by_size);
+  const ReplayedStep step = replay_step(four_parts(), 50'000'000, 1, by_size);
   EXPECT_EQ(step.buckets, 2U);
   EXPECT_DOUBLE_EQ(step.all_reduce_ns, 12 * kMs);
   EXPECT_DOUBLE_EQ(step.exposed_ns, 6 * kMs);
-  EXPECT_EQ(replay_step(four_parts(), 1'000'000'000, true, by_size).buckets, 1U);
+  EXPECT_EQ(replay_step(four_parts(), 1'000'000'000, 1, by_size).buckets, 1U);
 }
 
 TEST(ReplayedStep, NothingIsHiddenWhereTheLinkDoesNotOverlap) {
   const auto four_ms = [](double) { return 4 * kMs; };
-  const ReplayedStep step = replay_step(four_parts(), 1, false, four_ms);
+  const ReplayedStep step = replay_step(four_parts(), 1, 0, four_ms);
   EXPECT_DOUBLE_EQ(step.exposed_ns, 16 * kMs);
   EXPECT_DOUBLE_EQ(step.step_ns, 48 * kMs);
+}
+
+// A part in hand at 15, 20, 25 and 30 ms of computing; each sum of 4 ms takes half of what the pass does.
+TEST(ReplayedStep, TheBackwardPassIsSlowerWhileASumIsUnderWay) {
+  const auto four_ms = [](double) { return 4 * kMs; };
+  const ReplayedStep step = replay_step(four_parts(), 1, 0.5, four_ms);
+  // Three sums end before the pass does, and cost 2 ms each; the last comes after it.
+  EXPECT_DOUBLE_EQ(step.exposed_ns, 3 * 2 * kMs + 4 * kMs);
+  EXPECT_DOUBLE_EQ(step.step_ns, 42 * kMs);
+  const auto forty_ms = [](double) { return 40 * kMs; };
+  EXPECT_DOUBLE_EQ(replay_step(four_parts(), 1, 0.5, forty_ms).exposed_ns, 145 * kMs)
+      << "sums without a pause from 15 ms on, behind which the slower pass hides";
 }
 
 TEST(ReplayedStep, AThousandCardsTakeNoTime) {
@@ -97,7 +112,7 @@ TEST(ReplayedStep, AThousandCardsTakeNoTime) {
   }
   const auto start = std::chrono::steady_clock::now();
   const ReplayedStep step =
-      replay_step(timeline, 1, true, [&](double bytes) { return ring_all_reduce_ns(links, 1024, bytes); });
+      replay_step(timeline, 1, 1, [&](double bytes) { return ring_all_reduce_ns(links, 1024, bytes); });
   EXPECT_EQ(step.buckets, 1000U);
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
 }
@@ -135,6 +150,32 @@ TEST(ParallelStep, LossesAreByPlaceNumbersAndMicroBatches) {
   EXPECT_EQ(loss(of_80_ms(true), {.link = measured}, 2), 1.2);
   EXPECT_EQ(loss(of_80_ms(false), {.link = measured}, 2), 0) << "hosts of one CPU each: nobody measured it";
   EXPECT_EQ(loss(of_80_ms(false), near, 2), 0);
+}
+
+TEST(ParallelStep, SumsOverSlowLinksMaySlowTheBackwardPassLess) {
+  LinkCatalogue catalogue{
+      .links = {}, .losses = {}, .slowed = {.where = "one host", .speed = 0.2, .from_bytes_per_s = 20e9}};
+  const auto two_cards = [&](double bytes_per_s, std::int64_t per_host) {
+    Link inside = link(bytes_per_s);
+    inside.bytes_per_s_range = {bytes_per_s, bytes_per_s};
+    const CardsLink joined{.link = CardLinks{.inside = inside, .between = inside, .per_host = per_host},
+                           .bucket = 1};
+    return parallel_step(of_80_ms(true), 2, joined, catalogue);
+  };
+  const auto slower = [](const ParallelStep& step) {
+    const double last = step.replay.all_reduce_ns / static_cast<double>(step.replay.buckets);
+    return (step.replay.exposed_ns - last) / (step.replay.all_reduce_ns - last);
+  };
+  EXPECT_NEAR(slower(two_cards(40e9, 2)), 0.8, 1e-9);
+  EXPECT_EQ(two_cards(40e9, 2).step80_ns.low, two_cards(40e9, 2).step80_ns.high);
+  const ParallelStep slow = two_cards(10e9, 2);
+  EXPECT_NEAR(slower(slow), 0.4, 1e-9) << "half the rate";
+  EXPECT_LT(slow.step80_ns.low, slow.step_ns);
+  EXPECT_GT(slow.step80_ns.high, slow.step_ns);
+  EXPECT_NEAR(slower(two_cards(40e9, 1)), 0, 1e-9) << "several hosts";
+  MeasuredAllReduce measured{.ranks = 2, .points = {{0, 0}, {1e9, 100 * kMs}}};
+  EXPECT_NEAR(slower(parallel_step(of_80_ms(true), 2, {.link = measured, .bucket = 1}, catalogue)), 0.4, 1e-9)
+      << "10 GB/s as measured";
 }
 
 TEST(CardsLink, TellsHowManyCardsAHostHas) {

@@ -1,0 +1,76 @@
+#include "bench/advise/median_machine.h"
+
+#include <gmock/gmock.h>
+
+#include "bench/error.h"
+#include "tests/bench/advise/advice_files.h"
+
+namespace bench {
+namespace {
+
+using testing::batch_file;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::ThrowsMessage;
+using testing::workers_file;
+
+// One card's results, each step `times` as long as that of batch_file().
+AdviceFile of_host(const std::string& host, double times) {
+  AdviceFile file = batch_file();
+  file.path = host + ".json";
+  file.document.context.machine = host + " and its card";
+  file.document.context.google_benchmark["host_name"] = host;
+  for (MeasuredPoint& point : file.document.benchmarks) {
+    point.stats.median_ns *= times;
+  }
+  return file;
+}
+
+AdviceFile loader_of(const std::string& host) {
+  AdviceFile file = workers_file(10);
+  file.path = host + "-workers.json";
+  file.document.context.machine = host + " alone";
+  file.document.context.google_benchmark["host_name"] = host;
+  return file;
+}
+
+std::vector<std::string> paths_of(const std::vector<AdviceFile>& files) {
+  std::vector<std::string> paths;
+  for (const AdviceFile& file : files) {
+    paths.push_back(file.path);
+  }
+  return paths;
+}
+
+TEST(MedianMachine, StandsForAFleetAndTheOutlierIsNamed) {
+  std::vector<AdviceFile> files{of_host("a", 1.01), of_host("b", 1), of_host("c", 1.02),
+                                of_host("d", 1.5),  loader_of("c"),  loader_of("a")};
+  const std::vector<std::string> sentences = keep_median_machine(files);
+  EXPECT_THAT(paths_of(files), ElementsAre("a.json", "a-workers.json"));
+  EXPECT_THAT(sentences,
+              ElementsAre(HasSubstr("Results of 4 machines: the advice is for a, which takes the "
+                                    "median time; b takes 1.0 % less than it, d 49 % longer than it."),
+                          HasSubstr("Unlike the other machines: d takes ")));
+}
+
+TEST(MedianMachine, NeedsEachSweepOfItsHost) {
+  std::vector<AdviceFile> files{of_host("a", 1), of_host("b", 1.1), of_host("c", 1.2), loader_of("a"),
+                                loader_of("c")};
+  EXPECT_THAT([&] { keep_median_machine(files); },
+              ThrowsMessage<UsageError>(
+                  HasSubstr("of 3 machines b takes the median time, and no result of the workers sweep")));
+}
+
+TEST(MedianMachine, OtherResultsStayAsTheyAre) {
+  std::vector<AdviceFile> one{of_host("a", 1), loader_of("a")};
+  EXPECT_THAT(keep_median_machine(one), IsEmpty());
+  EXPECT_EQ(one.size(), 2U);
+  std::vector<AdviceFile> twice{of_host("a", 1), of_host("a", 1.1)};
+  EXPECT_THAT(keep_median_machine(twice), IsEmpty()) << "one machine";
+  EXPECT_EQ(twice.size(), 2U);
+}
+
+}  // namespace
+}  // namespace bench
