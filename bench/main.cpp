@@ -116,11 +116,13 @@ int main(int argc, char** argv) {
   } catch (const bench::UsageError& error) {
     const auto launch = bench::current_launch();
     const int speaker = dynamic_cast<const bench::FirstRankUnreachable*>(&error) != nullptr ? 1 : 0;
-    if (launch && launch->rank > speaker && !names_command(argc, argv)) {
-      // The first rank says the same. Some launchers end the others at the first exit code that is not 0,
-      // which may not come before it spoke.
+    if (launch && launch->rank > 0 && !names_command(argc, argv)) {
+      // The first rank says the same, if it is there. Some launchers end the others at the first exit code
+      // that is not 0, which may not come before it spoke.
       std::this_thread::sleep_for(std::chrono::seconds(1));
-      return static_cast<int>(bench::ExitCode::usage);
+      if (launch->rank > speaker) {
+        return static_cast<int>(bench::ExitCode::usage);
+      }
     }
     return report(error.what(), bench::ExitCode::usage);
   } catch (const bench::NotComparable& error) {

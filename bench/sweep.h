@@ -63,6 +63,9 @@ struct SweepPoint {
   // Reference point: prepared and timed first, so that even a short run has it. It is the first
   // of its series: the points of a series run by growing size.
   bool is_reference = false;
+  // Measured once even where the time budget ends before: without it the run has no answer. Prepared right
+  // after the reference points.
+  bool is_needed = false;
   // It runs more threads than cores: on an idle machine too, some of them wait for a core.
   bool oversubscribes_cores = false;
 };

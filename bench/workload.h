@@ -106,6 +106,8 @@ class Workload {
   virtual std::shared_ptr<const SampleNote> note() const { return nullptr; }
   // Poisons the output, runs a step and compares with the reference implementation.
   virtual Verification verify() = 0;
+  // From now on verify() leaves out what takes many steps, and says so, if it can compare anything without.
+  virtual void shorten_verification() {}
   virtual Work work() const = 0;
   // Chosen by a library or by autotuning: final once a step has run.
   virtual Algorithms algorithms() const { return {}; }
@@ -120,6 +122,8 @@ class RankWorkload : public Workload {
  public:
   // Of the last step: nanoseconds in which it computed nothing for the other ranks' data.
   virtual double waited_ns() const = 0;
+  // Of the last step: nanoseconds that the host took to queue it; 0 where the host computes it.
+  virtual double queued_ns() const { return 0; }
 };
 
 // A workload whose options were read: all that can be asked of it before it is made.

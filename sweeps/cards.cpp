@@ -1,6 +1,7 @@
 // What do more cards give?
 #include <algorithm>
 #include <memory>
+#include <ranges>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,6 +129,14 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
   const std::vector<WorkloadSpec> specs = specs_in(request);
   const WorkloadType& type = *request.workload;
   std::vector<std::int64_t> batches;
+  // Two points are the least that tell what more ranks give: one rank and the most, with the first batch.
+  const auto asked = [&](const WorkloadSpec& spec) {
+    return setup.strong && !setup.split_layers ? spec.batch * spec.ranks : spec.batch;
+  };
+  const int most = std::ranges::max(specs, {}, &WorkloadSpec::ranks).ranks;
+  const auto last_of_most = std::ranges::find_if(specs | std::views::reverse, [&](const WorkloadSpec& spec) {
+    return spec.ranks == most && asked(spec) == asked(specs.front());
+  });
   for (std::size_t index = 0; index < specs.size(); ++index) {
     const WorkloadSpec& spec = specs[index];
     if (std::ranges::find(batches, spec.batch) == batches.end()) {
@@ -150,6 +159,7 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
     point.name = fmt::format("{}/batch:{}", point.series, spec.batch);
     point.workload = std::make_shared<ConfiguredCards>(type, spec, index, team);
     point.is_reference = spec.ranks == 1 && spec.batch == batches.front();  // a speedup is over it
+    point.is_needed = point.is_reference || &spec == &*last_of_most;
     point.oversubscribes_cores = setup.ranks.takes_turns(setup.threads);
     plan.points.push_back(std::move(point));
   }

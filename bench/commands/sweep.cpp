@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <stdexcept>
-#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ostream.h>
@@ -27,6 +26,7 @@
 #include "bench/commands/wait_policy.h"
 #include "bench/host/cpu_usage.h"
 #include "bench/host/interrupt.h"
+#include "bench/host/process_memory.h"
 #include "bench/host/user_folders.h"
 #include "bench/measure/sessions.h"
 #include "bench/measure/units.h"
@@ -380,15 +380,8 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
       serve_first_rank(options, *ranks, clock);
     } catch (const UsageError&) {
       throw;
-    } catch (const std::bad_alloc&) {
-      ranks->end_alone("the host's memory is full; give a smaller network or batch");
-    } catch (const std::system_error& error) {
-      ranks->end_alone(
-          error.code() == std::errc::resource_unavailable_try_again
-              ? "no thread can be started: the host's memory is full, or its limit of threads is reached"
-              : error.what());
     } catch (const std::exception& error) {
-      ranks->end_alone(error.what());
+      ranks->end_alone(failure_in_words(error));
     }
     return ExitCode::done;
   }

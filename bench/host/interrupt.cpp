@@ -9,6 +9,7 @@ namespace bench {
 namespace {
 
 std::atomic<bool> was_interrupted{false};
+std::atomic<int> holders{0};
 static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may only touch lock-free atomics");
 
 extern "C" void on_signal(int signal) {
@@ -35,9 +36,17 @@ bool interrupted() {
 }
 
 void stop_if_interrupted(const char* what_was_done) {
-  if (was_interrupted) {
+  if (was_interrupted && holders == 0) {
     throw Interrupted(std::string("interrupted while ") + what_was_done);
   }
+}
+
+InterruptsHeld::InterruptsHeld() {
+  ++holders;
+}
+
+InterruptsHeld::~InterruptsHeld() {
+  --holders;
 }
 
 void pretend_interrupted(bool value) {

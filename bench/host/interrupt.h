@@ -18,7 +18,16 @@ bool interrupted();
 // between its parts. `what_was_done`: "operations were prepared".
 void stop_if_interrupted(const char* what_was_done);
 
-// For tests: as if a signal had come, or none had.
+// While one lives stop_if_interrupted() returns: other ranks wait for what this one is at.
+class InterruptsHeld {
+ public:
+  InterruptsHeld();
+  InterruptsHeld(const InterruptsHeld&) = delete;
+  InterruptsHeld& operator=(const InterruptsHeld&) = delete;
+  ~InterruptsHeld();
+};
+
+// As if a signal had come, because it came to another rank; or none had, for tests.
 void pretend_interrupted(bool value);
 
 }  // namespace bench

@@ -1,8 +1,10 @@
-// Memory of this process.
+// Memory of this process, and failures for want of it.
 #pragma once
 
 #include <cstdint>
+#include <exception>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace bench {
@@ -12,5 +14,9 @@ namespace bench {
 std::optional<std::int64_t> own_memory_bytes();
 // The same from the text of /proc/PID/smaps_rollup.
 std::optional<std::int64_t> own_memory_in(std::string_view rollup);
+
+// Why work failed: that the host's memory is full, where that is what an allocation or a thread that did not
+// start means; else the error's own words.
+std::string failure_in_words(const std::exception& error);
 
 }  // namespace bench

@@ -20,6 +20,9 @@ namespace {
 constexpr std::int64_t kWarmUpStepsAtMost = 10;
 constexpr double kWarmUpNs = 50e6;
 
+// That a verification which is not shortened may take.
+constexpr double kStepsToVerify = 20;
+
 // Median time of the steps after the first, which touches the pages, or of the first if there is no other;
 // includes the work before each step, such as emptying the caches.
 double warm_up(Workload& workload, Device& device, const Clock& clock, bool cold_caches) {
@@ -116,7 +119,7 @@ std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& po
   try {
     if (const auto reason = point.workload->unsupported(device_)) {
       series.end = Refusal{"unsupported", *reason};
-    } else if (budget_.left_ns() <= 0) {
+    } else if (budget_.left_ns() <= 0 && !point.is_needed) {
       series.end =
           Refusal{"skipped", fmt::format("{} has no room left; give a larger --time-budget", budget_.name())};
     } else {
@@ -205,6 +208,9 @@ std::optional<Refusal> PointPreparer::refuse(const SweepPoint& point, const Seri
     return Refusal{"oom", fmt::format("needs {} (predicted), the memory cap is {}", format_bytes(plan.peak),
                                       format_bytes(settings_.memory_cap))};
   }
+  if (point.is_needed) {
+    return std::nullopt;
+  }
   const double left_ns = budget_.left_ns();
   if (const double preparation_ns = expected_preparation_ns(point, series);
       left_ns > 0 && preparation_ns > left_ns) {
@@ -264,18 +270,22 @@ std::variant<PreparedPoint, Refusal> PointPreparer::make(const SweepPoint& point
 std::variant<PreparedPoint, Refusal> PointPreparer::made(const SweepPoint& point, Series& series,
                                                          const MemoryPlan& plan, const Report& report) {
   report("preparing");
-  const bool is_first = preparations_ns_.empty();  // a run without a figure answers nothing
+  // A run without a figure answers nothing.
+  const bool is_needed = point.is_needed || preparations_ns_.empty();
   if (plan.library > 0) {
     settle_libraries(point);
   }
   PreparedPoint prepared{.made = make_warm(point, device_, clock_, MeasureMemory::yes), .entry = {}};
   Workload& workload = *prepared.made.workload;
-  if (budget_.left_ns() <= 0 && !is_first) {  // verifying takes several steps, and timing would not follow
+  if (budget_.left_ns() <= 0 && !is_needed) {  // verifying takes several steps, and timing would not follow
     return Refusal{"skipped",
                    fmt::format("{} ended while it was prepared, before timing; give a larger --time-budget",
                                budget_.name())};
   }
   report("verifying");
+  if (point.is_needed && budget_.left_ns() < kStepsToVerify * prepared.made.cost.step_ns) {
+    workload.shorten_verification();
+  }
   // After the memory was measured: the reference implementation allocates too.
   const Verification verification = workload.verify();
   if (verification.failed()) {

@@ -4,6 +4,7 @@
 #include <exception>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <variant>
 #include <vector>
@@ -111,15 +112,15 @@ class Runner {
     MeasuredPoint entry;  // what is known before the first sample
   };
 
-  // Reference points first; smaller points before larger ones, whatever their series, so that a short budget
-  // still compares the dtypes.
+  // Reference points first, then those that are needed; smaller points before larger ones, whatever their
+  // series, so that a short budget still compares the dtypes.
   std::vector<const SweepPoint*> preparation_order() const {
     std::vector<const SweepPoint*> order;
     for (const SweepPoint& point : plan_.points) {
       order.push_back(&point);
     }
     std::ranges::stable_sort(order, {}, [](const SweepPoint* point) {
-      return std::pair(!point->is_reference, point->spec.batch);
+      return std::tuple(!point->is_reference, !point->is_needed, point->spec.batch);
     });
     return order;
   }
@@ -149,8 +150,9 @@ class Runner {
       }
       auto& prepared = std::get<PreparedPoint>(outcome);
       ready_points_.push_back({&point, prepared.made.cost, std::move(prepared.entry)});
-      const bool is_first = document_.benchmarks.empty();  // a run without a figure answers nothing
-      if ((budget_.left_ns() > 0 || is_first) && !interrupted()) {
+      // A run without a figure answers nothing.
+      const bool is_needed = point.is_needed || document_.benchmarks.empty();
+      if ((budget_.left_ns() > 0 || is_needed) && !interrupted()) {
         const std::vector<PointCost> costs = ready_costs();
         sample(ready_points_.back(), prepared.made, 0, sampling_ns(costs, costs.size() - 1, 0));
       }

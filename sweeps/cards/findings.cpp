@@ -28,6 +28,8 @@ double median_of(std::vector<double> values) {
 void read_notes(const MeasuredPoint& measured, CardsPoint& point) {
   const auto ranks = static_cast<std::size_t>(point.ranks);
   std::vector<double> exposed;
+  std::vector<double> queued;
+  std::vector<double> copied;
   std::vector<std::vector<double>> own(ranks);
   std::vector<const RankSteps*> all;  // by sample
   for (const auto& note : measured.notes) {
@@ -40,6 +42,12 @@ void read_notes(const MeasuredPoint& measured, CardsPoint& point) {
       continue;
     }
     exposed.push_back(std::ranges::min(steps->waited_ns));
+    for (const auto& [values, longest] :
+         {std::pair(&steps->queued_ns, &queued), std::pair(&steps->copied_ns, &copied)}) {
+      if (!values->empty()) {
+        longest->push_back(std::ranges::max(*values));
+      }
+    }
     for (std::size_t rank = 0; rank < ranks; ++rank) {
       own[rank].push_back(steps->own_ns(rank));
     }
@@ -51,6 +59,8 @@ void read_notes(const MeasuredPoint& measured, CardsPoint& point) {
     return;
   }
   point.exposed_ns = median_of(exposed);
+  point.queued_ns = median_of(queued);
+  point.copied_ns = median_of(copied);
   for (const std::vector<double>& values : own) {
     point.own_ns.push_back(median_of(values));
   }
@@ -282,7 +292,9 @@ std::vector<Finding> cards_findings(const ResultDocument& document, const CardsS
     const CardsPoint& most = scaling.back();
     findings.push_back(alone != nullptr ? claim_cards(scaling, *alone, setup.strong)
                                         : claim_batch(most, setup.strong, document));
-    if (alone != nullptr && !setup.strong) {
+    if (auto limit = claim_card_limit(most)) {
+      findings.push_back(*std::move(limit));
+    } else if (alone != nullptr && !setup.strong) {
       findings.push_back(claim_limit(most, *alone, setup));
     }
     if (most.own_ns.size() > 1) {

@@ -27,6 +27,9 @@ struct CardsPoint : CardsParams {
   double exposed_ns = 0;                            // that even the rank that waits least waits for gradients
   std::vector<double> own_ns{};                     // of each rank, without waiting
   std::vector<std::vector<double>> own_by_round{};  // by rank
+  // On cards, of the rank where it is the longest: see RankSteps. 0: not known.
+  double queued_ns = 0;
+  double copied_ns = 0;
   std::vector<std::int64_t> plan_bytes{}, peak_bytes{}, activation_bytes{};  // of each rank
 };
 // By ranks, then by samples and micro-batches.

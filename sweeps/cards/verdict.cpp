@@ -119,6 +119,29 @@ Finding claim_batch(const CardsPoint& most, bool strong, const ResultDocument& d
   return finding;
 }
 
+std::optional<Finding> claim_card_limit(const CardsPoint& point) {
+  constexpr double kNearlyAll = 0.9;  // of a step
+  const double step = point.ns.value;
+  const bool by_bus = point.copied_ns >= kNearlyAll * step;
+  if (!by_bus && point.queued_ns < kNearlyAll * step) {
+    return std::nullopt;
+  }
+  const double longest = by_bus ? point.copied_ns : point.queued_ns;
+  Finding finding = finding_of("limit", "share", {point.name});
+  finding.value = longest / step;
+  finding.details = {{"limit", by_bus ? "bus" : "launch"}, {"step_ns", step}, {"longest_ns", longest}};
+  finding.claim =
+      by_bus ? fmt::format(
+                   "The bus limits {} ranks: copying their batches at the same time takes {}, a step {} "
+                   "[send images as bytes].",
+                   point.ranks, format_duration(longest), format_duration(step))
+             : fmt::format(
+                   "Launching limits {} ranks: a host takes {} to start a step's operations, the step {} "
+                   "[larger batches].",
+                   point.ranks, format_duration(longest), format_duration(step));
+  return finding;
+}
+
 Finding claim_limit(const CardsPoint& point, const CardsPoint& alone, const CardsSetup& setup) {
   constexpr double kLittle = 0.02;  // of a step
   Finding finding = finding_of("limit", "share", {alone.name, point.name});

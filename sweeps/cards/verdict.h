@@ -2,6 +2,7 @@
 // decide.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,9 @@ Finding claim_cards(const std::vector<CardsPoint>& scaling, const CardsPoint& al
 std::string alone_was_not_measured(const ResultDocument& document, int ranks);
 // Where one rank was not measured: what the most ranks' batch asks for.
 Finding claim_batch(const CardsPoint& most, bool strong, const ResultDocument& document);
+
+// Where a card's bus or its host takes nearly as long as a step; nullopt: neither does, or it is not known.
+std::optional<Finding> claim_card_limit(const CardsPoint& point);
 
 // The larger part of what a step of several ranks takes longer than alone.
 Finding claim_limit(const CardsPoint& point, const CardsPoint& alone, const CardsSetup& setup);

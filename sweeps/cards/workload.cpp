@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -11,6 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
+#include "bench/measure/statistics.h"
+#include "bench/transfers.h"
 
 namespace bench::sweeps {
 namespace {
@@ -21,6 +24,13 @@ std::vector<double> figures(const std::vector<RankAnswer>& answers, std::size_t 
     all.push_back(answers[rank][place]);
   }
   return all;
+}
+
+// Empty where a rank has none.
+std::vector<double> known_figures(const std::vector<RankAnswer>& answers, std::size_t place,
+                                  std::size_t ranks) {
+  std::vector<double> all = figures(answers, place, ranks);
+  return std::ranges::count(all, 0.0) > 0 ? std::vector<double>() : all;
 }
 
 std::vector<std::int64_t> wholes(const std::vector<double>& values) {
@@ -60,7 +70,9 @@ class CardsPart final : public RankPart {
       return;
     }
     const auto configured = type.configure(spec_of_rank(spec, group_->rank()));
-    plan_bytes_ = configured->plan(device).peak;
+    const MemoryPlan plan = configured->plan(device);
+    plan_bytes_ = plan.peak;
+    batch_bytes_ = plan.at_peak[MemoryCategory::input];
     if (splits_layers(spec)) {
       for (const MemoryMoment& moment : configured->timeline(device)) {
         activation_bytes_ = std::max(activation_bytes_, moment.bytes[MemoryCategory::activations]);
@@ -94,14 +106,15 @@ class CardsPart final : public RankPart {
     return answer;
   }
 
-  // Nanoseconds of the slowest of the calls, and how long it waited.
+  // Nanoseconds of the slowest of the calls, how long it waited, and on a card what the host took to queue it
+  // and what a copy of a batch takes.
   RankAnswer run(std::int64_t calls) override {
     RankAnswer worst{};
     for (std::int64_t i = 0; i < calls && workload_ != nullptr; ++i) {
       group_->barrier();
       const auto ns = static_cast<double>(workload_->timed_step(device_));
       if (ns > worst[0]) {
-        worst = {ns, part_ == nullptr ? 0 : part_->waited_ns()};
+        worst = {ns, part_ == nullptr ? 0 : part_->waited_ns(), queued_ns(), copied_ns_};
       }
     }
     return worst;
@@ -117,11 +130,52 @@ class CardsPart final : public RankPart {
       return {1};
     }
     const WithoutCap expected(device_.memory());
-    const Verification own = workload_->verify();
-    return {own.failed() ? 0.0 : 1.0, own.error, own.tolerance, own.passed ? 1.0 : 0.0};
+    verified_ = workload_->verify();
+    if (part_ != nullptr) {
+      group_->barrier();  // all copy at the same time
+      copied_ns_ = time_of_copies();
+    }
+    return {verified_.failed() ? 0.0 : 1.0, verified_.error, verified_.tolerance,
+            verified_.passed ? 1.0 : 0.0};
   }
+  const Verification& verified() const { return verified_; }
+  void shorten_verification() { workload_->shorten_verification(); }
 
  private:
+  // 0 where it is not known: the driver's queue holds about a thousand operations, and a host that queues
+  // more waits for the card.
+  double queued_ns() const {
+    constexpr std::int64_t kQueue = 1000;
+    return part_ == nullptr || work_.launches >= kQueue ? 0 : part_->queued_ns();
+  }
+
+  // After all else of a point's memory was measured: it takes some of its own. The median of a few, from
+  // pinned memory where there is some; 0 where nothing crosses a bus, or there is no memory for it.
+  double time_of_copies() {
+    Transfers* const transfers = transfers_of(device_);
+    if (transfers == nullptr || !transfers->crosses_bus() || batch_bytes_ == 0) {
+      return 0;
+    }
+    try {
+      HostMemoryRequest wanted{.kind = HostKind::pinned, .bytes = batch_bytes_};
+      if (transfers->cannot_hold(wanted)) {
+        wanted.kind = HostKind::pageable;
+      }
+      const std::unique_ptr<HostMemory> host = transfers->host_memory(wanted);
+      const Buffer own = device_.allocate(batch_bytes_, MemoryCategory::other);
+      const Copy copy{.host = wanted.kind, .to = own.data(), .from = host->data(), .bytes = batch_bytes_};
+      std::vector<double> ns;
+      for (int i = 0; i < 5; ++i) {
+        ns.push_back(static_cast<double>(device_.time([&] { transfers->copy(std::span(&copy, 1)); })));
+      }
+      return median(ns);
+    } catch (const OutOfMemory&) {
+      return 0;
+    } catch (const Unsupported&) {
+      return 0;
+    }
+  }
+
   Device& device_;
   std::unique_ptr<RankGroup> group_;  // outlives the workload
   std::unique_ptr<Workload> workload_;
@@ -130,7 +184,10 @@ class CardsPart final : public RankPart {
   std::int64_t plan_bytes_ = 0;
   std::int64_t peak_bytes_ = 0;
   std::int64_t activation_bytes_ = 0;
+  std::int64_t batch_bytes_ = 0;
+  double copied_ns_ = 0;  // 0: not known
   MemoryByCategory at_peak_;
+  Verification verified_;
 };
 
 class CardsWorkload final : public Workload {
@@ -158,12 +215,20 @@ class CardsWorkload final : public Workload {
     return all;
   }
   std::optional<GradientTimeline> gradient_timeline() override {
-    return ranks_ == 1 && trains_ ? dynamic_cast<CardsPart&>(team_->own(number_)).gradient_timeline()
-                                  : std::nullopt;
+    return ranks_ == 1 && trains_ ? own_part().gradient_timeline() : std::nullopt;
+  }
+  // What several ranks compare takes few steps.
+  void shorten_verification() override {
+    if (ranks_ == 1) {
+      own_part().shorten_verification();
+    }
   }
 
   Verification verify() override {
     const std::vector<RankAnswer> answers = team_->verify(number_);
+    if (ranks_ == 1) {
+      return own_part().verified();
+    }
     Verification verification;
     verification.passed = true;
     verification.tolerance = answers.front()[2];
@@ -183,8 +248,7 @@ class CardsWorkload final : public Workload {
     } else if (!verification.passed) {
       verification.not_checked = trains_ && split_
                                      ? "the gradients: the whole network needs more memory than is free"
-                                 : trains_ ? "the gradient of one rank alone"
-                                           : "the answers";
+                                     : "the answers";
     }
     return verification;
   }
@@ -197,10 +261,9 @@ class CardsWorkload final : public Workload {
   }
 
  private:
+  CardsPart& own_part() { return dynamic_cast<CardsPart&>(team_->own(number_)); }
+
   std::string compared() const {
-    if (ranks_ == 1) {
-      return fmt::format("one rank's {}, as in a batch sweep", trains_ ? "gradient" : "answers");
-    }
     if (trains_ && split_) {
       return fmt::format(
           "the gradients of {} ranks' stages against the whole network's with the same micro-batches, "
@@ -224,6 +287,8 @@ class CardsWorkload final : public Workload {
     auto note = std::make_shared<RankSteps>();
     note->step_ns = figures(answers, 0, ranks_);
     note->waited_ns = figures(answers, 1, ranks_);
+    note->queued_ns = known_figures(answers, 2, ranks_);
+    note->copied_ns = known_figures(answers, 3, ranks_);
     if (split_) {  // a rank is also idle from the end of its part of the step on
       const double step = std::ranges::max(note->step_ns);
       for (std::size_t rank = 0; rank < ranks_; ++rank) {
@@ -297,6 +362,12 @@ Json RankSteps::to_json() const {
   if (!activation_bytes.empty()) {
     json["activation_bytes"] = activation_bytes;
   }
+  for (const auto& [name, values] :
+       {std::pair("queued_ns", &queued_ns), std::pair("copied_ns", &copied_ns)}) {
+    if (!values->empty()) {
+      json[name] = wholes(*values);
+    }
+  }
   return json;
 }
 
@@ -310,6 +381,8 @@ std::shared_ptr<const RankSteps> read_rank_steps(const Json& note) {
   steps->plan_bytes = wholes(numbers_in(note, "plan_bytes"));
   steps->peak_bytes = wholes(numbers_in(note, "peak_bytes"));
   steps->activation_bytes = wholes(numbers_in(note, "activation_bytes"));
+  steps->queued_ns = numbers_in(note, "queued_ns");
+  steps->copied_ns = numbers_in(note, "copied_ns");
   const std::size_t ranks = steps->step_ns.size();
   const bool whole = ranks > 0 && steps->waited_ns.size() == ranks && steps->plan_bytes.size() == ranks &&
                      steps->peak_bytes.size() == ranks;

@@ -44,6 +44,10 @@ struct RankSteps final : SampleNote {
   std::vector<std::int64_t> plan_bytes;          // at the peak
   std::vector<std::int64_t> peak_bytes;          // allocated, tracked
   std::vector<std::int64_t> activation_bytes{};  // most that are live at a time, of stages; else empty
+  // On cards, else empty: what the host took to queue the step; in the first round, what a copy of a batch
+  // from the host takes while all ranks copy theirs.
+  std::vector<double> queued_ns{};
+  std::vector<double> copied_ns{};
   Json to_json() const override;
 
   double own_ns(std::size_t rank) const { return step_ns[rank] - waited_ns[rank]; }

@@ -1,15 +1,16 @@
 #include "sweeps/ranks/team.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <exception>
 #include <limits>
-#include <new>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
+#include "bench/host/process_memory.h"
 #include "bench/measure/units.h"
 
 namespace bench::sweeps {
@@ -39,7 +40,12 @@ RankAnswer RankTeam::answer(const Order& order) {
   };
   const auto of_part = [&](const auto& action) -> RankAnswer {
     RankPart& part = *parts_.at(order.number);
-    return part.meets_others() ? action(part) : alone([&] { return action(part); });
+    const auto held = [&] {
+      const InterruptsHeld until_done;
+      return action(part);
+    };
+    const RankAnswer answered = part.meets_others() ? held() : alone([&] { return action(part); });
+    return ranks_.rank() > 0 && interrupted() ? RankAnswer{kInterrupted} : answered;
   };
   switch (order.action) {
     case Order::Action::plan:
@@ -85,10 +91,8 @@ std::vector<RankAnswer> RankTeam::carry_out(const Order& own) {
   } catch (const DeviceLost&) {
     ended_ = true;  // the others do not come to the next order
     throw;
-  } catch (const std::bad_alloc&) {
-    ranks_.end_alone("the host's memory is full; give a smaller network or batch");
   } catch (const std::exception& error) {
-    ranks_.end_alone(error.what());
+    ranks_.end_alone(failure_in_words(error));
   }
   std::vector<RankAnswer> answers(size);
   ranks_.gather(answered.data(), answers.data(), sizeof(answered));
@@ -144,7 +148,11 @@ std::vector<RankAnswer> RankTeam::ordered(const Order& order) {
     throw OutOfMemory(
         fmt::format("rank {} has no memory for {}", refused - answers.begin(), format_bytes(bytes)), bytes);
   }
-  if (answered(kInterrupted) != answers.end()) {
+  if (const auto rank = answered(kInterrupted); rank != answers.end()) {
+    if (!interrupted()) {  // the signal came to that rank alone
+      fmt::print(stderr, "bench: rank {} was interrupted, so that the run ends\n", rank - answers.begin());
+      pretend_interrupted(true);
+    }
     throw Interrupted("interrupted while ranks were at work");
   }
   return answers;

@@ -10,6 +10,7 @@
 #include "bench/run/result_file.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
+#include "tests/kernels/networks/onnx/onnx_writer.h"
 #include "tests/program/launchers.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
@@ -102,6 +103,81 @@ TEST_P(CardsSweepProgram, ACapIsSharedByTheRanksOfAHostAndAPointBeyondItIsRefuse
   EXPECT_EQ(document.unmeasured.front().status, "oom");
   EXPECT_THAT(document.unmeasured.front().reason, HasSubstr("the memory cap is 120 MiB"));
   EXPECT_THAT(ended.out, HasSubstr("One rank alone was not measured"));
+}
+
+// A small network, so that ranks which take turns on few cores end soon.
+TEST_P(CardsSweepProgram, EightRanksTrainTogether) {
+  namespace written = kernels::onnx::written;
+  kernels::onnx::OnnxWriter net;
+  net.input("images", {1, 3, 16, 16});
+  net.weight("w", {64, 3, 3, 3});
+  net.weight("b", {64});
+  net.weight("scores.w", {1000, 64});
+  net.weight("scores.b", {1000});
+  net.node("Conv", {"images", "w", "b"}, {"conv"}, {written::ints("pads", {1, 1, 1, 1})});
+  net.node("Relu", {"conv"}, {"relu"});
+  net.node("GlobalAveragePool", {"relu"}, {"pooled"});
+  net.node("Flatten", {"pooled"}, {"flat"});
+  net.node("Gemm", {"flat", "scores.w", "scores.b"}, {"scores"}, {written::i("transB", 1)});
+  net.output("scores", {1, 1000});
+  const std::filesystem::path path = folder_.path() / "net.onnx";
+  net.save(path.string());
+  const Ended ended =
+      run_script(launch_of(GetParam(), 8) + "\"$@\"",
+                 rounds(3) + Arguments{"--sweep", "cards", "--device", "cpu", "--onnx", path.string(),
+                                       "--batch", "4", "--cards", "8", "--bucket", "64KiB", "--no-plot",
+                                       "--no-cache", "--out", folder_.path().string()});
+  ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
+  const ResultDocument document = read_result(folder_.path() / "cards-net-8-ranks-cpu.json");
+  ASSERT_EQ(document.benchmarks.size(), 1U);
+  const MeasuredPoint& point = document.benchmarks.front();
+  EXPECT_TRUE(point.verification.value().passed);
+  EXPECT_THAT(point.verification.value().detail, HasSubstr("the summed gradients of 8 ranks"));
+  EXPECT_EQ(point.items_per_step, 32);
+  const Json note = point.notes.front()->to_json();
+  EXPECT_EQ(note.at("step_ns").size(), 8U);
+  EXPECT_EQ(note.at("peak_bytes"), note.at("plan_bytes"));
+}
+
+// One rank and the most are measured once, however long that takes; what was not is named.
+TEST_P(CardsSweepProgram, AShortBudgetHasOneRankAndTheMost) {
+  Arguments arguments = cards_run(folder_.path()) + Arguments{"--cards", "1,2,3"};
+  *std::ranges::find(arguments, "60min") = "100ms";
+  const Ended ended = run_script(launch_of(GetParam(), 3) + "\"$@\"", arguments);
+  EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
+  const ResultDocument document = read_result(folder_.path() / "cards-resnet18-3-ranks-cpu.json");
+  ASSERT_EQ(document.benchmarks.size(), 2U);
+  EXPECT_EQ(document.benchmarks.front().params.at("ranks"), 1);
+  EXPECT_EQ(document.benchmarks.back().params.at("ranks"), 3);
+  EXPECT_THAT(document.benchmarks.front().verification.value().not_checked,
+              HasSubstr("the time budget has no room for it"));
+  EXPECT_TRUE(document.benchmarks.front().verification.value().passed);
+  ASSERT_EQ(document.unmeasured.size(), 1U);
+  EXPECT_THAT(ended.out, HasSubstr("resnet18/train/fp32/ranks:2/batch:4 was left out"));
+}
+
+// Which the first rank would not have heard of.
+TEST_P(CardsSweepProgram, ASignalToAnotherRankAloneEndsTheRunAndItsRankIsNamed) {
+  const std::filesystem::path file = folder_.path() / "cards-resnet18-2-ranks-cpu.json";
+  Arguments arguments = cards_run(folder_.path());
+  *std::ranges::find(arguments, "--benchmark_repetitions=3") = "--benchmark_repetitions=10000";
+  const Ended ended =
+      run_script(launch_of(GetParam(), 2) + "sh -c 'if [ $" + GetParam().rank_variable +
+                     " = 1 ]; then \"$@\" & rank=$!; until [ -s " + file.string() +
+                     " ]; do sleep 0.2; done; kill -TERM $rank; wait $rank; else exec \"$@\"; fi' sh \"$@\"",
+                 arguments);
+  EXPECT_EQ(ended.code, 130) << ended.err << ended.out;
+  EXPECT_THAT(ended.err, AllOf(HasSubstr("bench: rank 1 was interrupted"),
+                               HasSubstr("interrupted; what was measured is saved")));
+  EXPECT_FALSE(read_result(file).benchmarks.empty());
+}
+
+TEST(CardsSweepAlone, ASecondRankWithoutTheFirstsAddressSaysSo) {
+  const Ended ended =
+      run_script("export RANK=1 WORLD_SIZE=2; exec \"$@\"", {"--sweep", "cards", "--device", "cpu"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err, HasSubstr("bench: MASTER_ADDR: nothing was given"));
+  EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
 }
 
 TEST(CardsSweepAlone, VariablesThatAnotherRunLeftAreNamed) {

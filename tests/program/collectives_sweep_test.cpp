@@ -64,6 +64,18 @@ TEST_P(CollectivesSweepProgram, OneRankWritesEveryRanksFigures) {
   }
 }
 
+// Taking turns on few cores.
+TEST_P(CollectivesSweepProgram, EightRanksSumRightly) {
+  Arguments arguments = collectives_run(folder_.path()) + Arguments{"--operations", "all-reduce"};
+  *std::ranges::find(arguments, "64B,4KiB,64KiB") = "4KiB";
+  const Ended ended = run_script(launch(8) + "\"$@\"", arguments);
+  ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
+  const ResultDocument document = read_result(folder_.path() / "collectives-8-ranks-cpu.json");
+  ASSERT_EQ(document.benchmarks.size(), 1U);
+  EXPECT_TRUE(document.benchmarks.front().verification.value().passed);
+  EXPECT_EQ(document.benchmarks.front().notes.front()->to_json().at("rank_ns").size(), 8U);
+}
+
 TEST_P(CollectivesSweepProgram, WrongUsageIsOneSentenceFromOneRank) {
   const Ended ended = run_script(launch(3) + "\"$@\"",
                                  collectives_run(folder_.path()) + Arguments{"--operations", "all-to-all"});

@@ -17,7 +17,7 @@ enum class AllReduce { ring, doubling };
 
 // Runs `body` once for each rank, each on a host of its own. Every host sends and receives at the link's
 // rate, both at a time, through a switch that limits nothing; a message of no bytes takes a hop. Rethrows
-// what one of the ranks throws, which must not leave others waiting. One simulation a process.
+// what one of the ranks throws, which must not leave others waiting. Once in a process.
 void simulate_ranks(int size, const Link& link, AllReduce all_reduce,
                     const std::function<void(RankGroup& group, const Clock& clock)>& body);
 

@@ -12,6 +12,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "bench/transfers.h"
 #include "sweeps/cards/findings.h"
 #include "sweeps/cards/library_memory.h"
 #include "sweeps/cards/planned.h"
@@ -34,6 +35,39 @@ class RanksDevice final : public testing::PlainDevice {
   bool host_accessible() const override { return true; }
 };
 
+// Its memory is not the host's: copies cross a bus, and take as long as a step.
+class CardDevice final : public testing::PlainDevice, public Transfers {
+ public:
+  bool crosses_bus() const override { return true; }
+  std::vector<int> nodes() const override { return {0}; }
+  std::optional<std::string> cannot_hold(const HostMemoryRequest& /*request*/) const override {
+    return std::nullopt;
+  }
+  std::unique_ptr<HostMemory> host_memory(const HostMemoryRequest& request) override {
+    class Pinned final : public HostMemory {
+     public:
+      explicit Pinned(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes)) {}
+      std::byte* data() const override { return bytes_.data(); }
+      std::int64_t bytes() const override { return static_cast<std::int64_t>(bytes_.size()); }
+
+     private:
+      mutable std::vector<std::byte> bytes_;
+    };
+    EXPECT_EQ(request.kind, HostKind::pinned);
+    return std::make_unique<Pinned>(request.bytes);
+  }
+  void copy(std::span<const Copy> copies) override {
+    EXPECT_EQ(copies.front().bytes, 400);
+    ++copied;
+  }
+  std::unique_ptr<CopyQueue> copy_queue() override { return nullptr; }
+  void evict(const std::byte* /*data*/, std::int64_t /*bytes*/) override {}
+  bool renew(std::byte* /*data*/, std::int64_t /*bytes*/) override { return false; }
+  std::int64_t host_bytes_used() const override { return 0; }
+
+  int copied = 0;
+};
+
 // Takes a millisecond, and waits for as many microseconds as its rank is.
 class MadeUpPart final : public RankWorkload {
  public:
@@ -41,6 +75,7 @@ class MadeUpPart final : public RankWorkload {
       : memory_(device.allocate(bytes, MemoryCategory::weights)), ranks_(ranks) {}
   void step() override {}
   double waited_ns() const override { return 1000.0 * (ranks_ == nullptr ? 0 : ranks_->rank()); }
+  double queued_ns() const override { return queued; }
   Verification verify() override {
     Verification verification;
     verification.passed = ranks_ == nullptr || ranks_->rank() != wrong_rank;
@@ -48,9 +83,11 @@ class MadeUpPart final : public RankWorkload {
     verification.tolerance = 1e-5;
     return verification;
   }
-  Work work() const override { return {.samples = 4, .flops = 1e6}; }
+  Work work() const override { return {.samples = 4, .flops = 1e6, .launches = launches}; }
 
   static inline int wrong_rank = -1;
+  static inline double queued = 0;
+  static inline std::int64_t launches = 1;
 
  private:
   Buffer memory_;
@@ -63,6 +100,7 @@ class MadeUpNetwork final : public ConfiguredWorkload {
   MemoryPlan plan(Device& /*device*/) const override {
     MemoryPlan plan;
     plan.peak = 100 * spec_.batch;
+    plan.at_peak[MemoryCategory::input] = 50 * spec_.batch;
     return plan;
   }
   std::vector<MemoryMoment> timeline(Device& /*device*/) const override {
@@ -149,6 +187,42 @@ TEST(CardsPlan, GoesByPowersOfTwoToAllThatWereStarted) {
   }
 }
 
+SweepRequest stages_request(std::map<std::string, std::string> changes = {}, std::size_t ranks = 2) {
+  changes.emplace("split", "layers");
+  SweepRequest request = cards_request(changes, ranks);
+  request.modes = {"infer"};
+  for (const auto& [name, value] : changes) {
+    request.given_sweep_options.insert(name);
+  }
+  return request;
+}
+
+// One rank and the most, in the end with the most micro-batches.
+TEST(CardsPlan, TheTwoPointsThatAShortRunNeedsAreKnown) {
+  const auto needed = [](const SweepRequest& request) {
+    RanksDevice device;
+    std::vector<std::string> names;
+    const auto sweep = cards_type().make(request, device);
+    for (const SweepPoint& point : sweep->plan().points) {
+      if (point.is_needed) {
+        names.push_back(point.name);
+      }
+    }
+    return names;
+  };
+  const std::string start = "cards/made_up/train/fp32/ranks:";
+  SweepRequest weak = cards_request({}, 4);
+  weak.batches = {4, 8};
+  EXPECT_THAT(needed(weak), ElementsAre(start + "1/batch:4", start + "4/batch:4"));
+  SweepRequest strong = cards_request({{"scaling", "strong"}}, 4);
+  strong.batches = {16, 64};
+  EXPECT_THAT(needed(strong), ElementsAre(start + "1/batch:16", start + "4/batch:4"));
+  EXPECT_THAT(needed(cards_request({{"cards", "2,3"}}, 4)), ElementsAre(start + "3/batch:8"));
+  EXPECT_THAT(needed(stages_request({{"micro-batches", "1,4"}}, 3)),
+              ElementsAre("cards/made_up/infer/fp32/ranks:1/batch:8",
+                          "cards/made_up/infer/fp32/split:layers/ranks:3/micro-batches:4/batch:8"));
+}
+
 TEST(CardsPlan, RefusesInOneSentence) {
   EXPECT_THAT(refusal(cards_request({{"cards", "1,4"}})), AllOf(HasSubstr("--cards"), HasSubstr("up to 2")));
   EXPECT_THAT(refusal(cards_request({{"bucket", "0B"}})), HasSubstr("--bucket"));
@@ -175,16 +249,6 @@ TEST(CardsPlan, RefusesInOneSentence) {
   SweepRequest fixed = cards_request();
   fixed.workload = &untrained;
   EXPECT_THAT(refusal(fixed), AllOf(HasSubstr("cannot be trained"), HasSubstr("resize has no gradient")));
-}
-
-SweepRequest stages_request(std::map<std::string, std::string> changes = {}, std::size_t ranks = 2) {
-  changes.emplace("split", "layers");
-  SweepRequest request = cards_request(changes, ranks);
-  request.modes = {"infer"};
-  for (const auto& [name, value] : changes) {
-    request.given_sweep_options.insert(name);
-  }
-  return request;
 }
 
 TEST(CardsPlan, LayersOverRanksTakeTheWholeBatchInMicroBatches) {
@@ -300,6 +364,34 @@ TEST(CardsSweep, EveryRanksTimesAndMemoryAreInTheNote) {
       EXPECT_EQ(memory.back().total(), 800);
     }
   });
+}
+
+TEST(CardsSweep, OnCardsTheNotesTellWhatQueueingAndCopyingTake) {
+  MadeUpPart::queued = 9e5;
+  for (const std::int64_t launches : {999, 1000}) {
+    MadeUpPart::launches = launches;
+    bench::testing::run_ranks(2, [&](RankGroup& group) {
+      CardDevice device;
+      SweepRequest request = cards_request({{"cards", "2"}});
+      request.ranks = &group;
+      if (group.rank() > 0) {
+        cards_type().serve(request, device);
+        EXPECT_GT(device.copied, 0);
+        return;
+      }
+      const auto sweep = cards_type().make(request, device);
+      const auto workload = sweep->plan().points.front().workload->make(device);
+      workload->verify();
+      workload->timed_step(device);
+      const auto note = read_rank_steps(workload->note()->to_json());
+      ASSERT_NE(note, nullptr);
+      EXPECT_THAT(note->copied_ns, ElementsAre(1e6, 1e6));
+      // A host that queues more waits for the card.
+      EXPECT_EQ(note->queued_ns, launches < 1000 ? std::vector<double>(2, 9e5) : std::vector<double>());
+    });
+  }
+  MadeUpPart::queued = 0;
+  MadeUpPart::launches = 1;
 }
 
 // The parts take a millisecond each; rank 1 computes for one less its wait of a microsecond.
@@ -483,6 +575,26 @@ TEST(CardsFindings, EfficiencyAndWhatItIsLostTo) {
               HasSubstr("The host, which the ranks share, limits"));
   EXPECT_THAT(named(cards_findings(made_up_steps({100, 101}, 1), one_host(2, 2)), "limit").claim,
               HasSubstr("lose nothing"));
+}
+
+TEST(CardsFindings, ACardsHostOrBusThatTakesAsLongAsAStepLimits) {
+  const auto limit = [](double queued_ms, double copied_ms) {
+    ResultDocument document = made_up_steps({100, 125}, 20);
+    Json note = document.benchmarks.back().notes.front()->to_json();
+    note["queued_ns"] = {1e6, 1e6 * queued_ms};
+    note["copied_ns"] = {1e6 * copied_ms, 1e6};
+    document.benchmarks.back().notes.front() = read_rank_steps(note);
+    return named(cards_findings(document, one_host(2, 2)), "limit");
+  };
+  EXPECT_THAT(limit(100, 100).claim, HasSubstr("The collective limits 2 ranks"));
+  const Finding launch = limit(120, 100);
+  EXPECT_THAT(launch.claim, AllOf(HasSubstr("Launching limits 2 ranks"), HasSubstr("takes 120 ms"),
+                                  HasSubstr("the step 125 ms")));
+  EXPECT_NEAR(launch.value.value(), 0.96, 1e-9);
+  EXPECT_EQ(launch.details.at("limit"), "launch");
+  EXPECT_GT(launch.headline, 0);
+  EXPECT_THAT(limit(120, 250).claim,
+              AllOf(HasSubstr("The bus limits 2 ranks"), HasSubstr("takes 250 ms, a step 125 ms")));
 }
 
 // A rank may wait longer than a step is longer: it computes less than alone.

@@ -1,6 +1,7 @@
 #include "kernels/networks/passes/stages.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -187,7 +188,9 @@ std::vector<Stage> cut_into_stages(const Graph& graph, const StretchCosts& costs
   return cut;
 }
 
-std::vector<double> compute_costs(const Graph& graph) {
+namespace {
+
+std::vector<double> costs_of_stretches(const Graph& graph, const std::function<double(Value value)>& cost) {
   std::vector<Value> ends = cut_places(graph);
   ends.push_back(graph.output());
   const std::vector<bool> needed = needed_values(graph);
@@ -196,9 +199,30 @@ std::vector<double> compute_costs(const Graph& graph) {
   std::size_t stretch = 0;
   for (Value value = 1; value < graph.nodes().size(); ++value) {
     stretch += value > ends[stretch] ? 1 : 0;
-    costs[stretch] += needed[value] && moving[value] ? stage_cost(graph, value) : 0;
+    costs[stretch] += needed[value] && moving[value] ? cost(value) : 0;
   }
   return costs;
+}
+
+double parameter_bytes(const Graph& graph, Value value) {
+  double bytes = 0;
+  for (const LayerParameter& parameter : graph[value].layer->parameters(graph.place(value))) {
+    bytes += parameter.table ? 0 : static_cast<double>(sizeof(float)) * static_cast<double>(parameter.count);
+  }
+  return bytes;
+}
+
+}  // namespace
+
+std::vector<double> compute_costs(const Graph& graph) {
+  return costs_of_stretches(graph, [&](Value value) { return stage_cost(graph, value); });
+}
+
+std::vector<double> inference_costs(const Graph& graph, std::int64_t batch) {
+  return costs_of_stretches(graph, [&](Value value) {
+    return static_cast<double>(batch) * stage_cost(graph, value) +
+           kMacsOfAByte * parameter_bytes(graph, value);
+  });
 }
 
 std::vector<Value> stage_layers(const Graph& graph, const Stage& stage) {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/run/alike_ranks.h"
 #include "kernels/devices/cuda/errors.h"
 
 namespace bench::kernels::nccl {
@@ -226,16 +227,6 @@ bool shares_cards(const LaunchVariables& environment) {
   return given != nullptr && std::string_view(given) == "1";
 }
 
-// Throws UsageError where a rank has another version than the first.
-void require_same(RankGroup& control, const std::string& version) {
-  const std::vector<std::string> all = texts_of(control, version);
-  const auto other = std::ranges::find_if(all, [&](const std::string& text) { return text != all.front(); });
-  if (other != all.end()) {
-    throw UsageError(fmt::format("rank {} has NCCL {}, rank 0 has NCCL {}: install one version on all hosts",
-                                 other - all.begin(), *other, all.front()));
-  }
-}
-
 // Throws UsageError where two ranks have the same card.
 void require_own_cards(const std::vector<std::string>& cards, bool sharing_allowed, int version) {
   constexpr int kShares = 23'000;  // 2.30
@@ -273,7 +264,9 @@ std::unique_ptr<RankGroup> connect_cards(RankGroup& control, Nccl* nccl, const s
   }
   int version = 0;
   nccl->version(version);
-  require_same(control, version_text(version));
+  require_alike(control, {{.what = "version of nccl",
+                           .value = version_text(version),
+                           .advice = "install the same version on all hosts"}});
   const auto& details = device.info().details;
   const auto uuid = details.find("uuid");
   require_own_cards(texts_of(control, uuid == details.end() ? device.info().id : uuid->second),

@@ -207,7 +207,8 @@ Connections come_to_first(const Rendezvous& rendezvous, const SocketAddress& add
       socket.limit_receiving(2 * kHelloLimit);
       if (socket.send(&hello, sizeof(hello)) && socket.receive(&said, sizeof(said))) {
         if (said != Answer::welcome) {
-          throw UsageError(fmt::format("at {} there is not this run's first rank", place_of(rendezvous)));
+          throw FirstRankUnreachable(
+              fmt::format("at {} there is not this run's first rank", place_of(rendezvous)));
         }
         socket.limit_receiving(rendezvous.timeout + 2 * kHelloLimit);
         if (!socket.receive(&said, sizeof(said)) || said != Answer::all_are_here) {
@@ -235,8 +236,8 @@ int number_of(const LaunchVariables& environment, const char* name, int least, i
   const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   if (digits.empty() || read.ec != std::errc{} || read.ptr != digits.data() + digits.size() ||
       number < least || number > most) {
-    throw UsageError(fmt::format("{}: {} was given; accepted: {} to {}, as torchrun sets it", name,
-                                 text == nullptr ? "nothing" : quote(digits), least, most));
+    throw FirstRankUnreachable(fmt::format("{}: {} was given; accepted: {} to {}, as torchrun sets it", name,
+                                           text == nullptr ? "nothing" : quote(digits), least, most));
   }
   return number;
 }
@@ -256,7 +257,8 @@ Rendezvous rendezvous_of(const LaunchVariables& environment) {
   rendezvous.rank = number_of(environment, "RANK", 0, rendezvous.size - 1);
   rendezvous.address = text_of(environment, "MASTER_ADDR");
   if (rendezvous.address.empty()) {
-    throw UsageError("MASTER_ADDR: nothing was given; accepted: the first rank's host, as torchrun sets it");
+    throw FirstRankUnreachable(
+        "MASTER_ADDR: nothing was given; accepted: the first rank's host, as torchrun sets it");
   }
   const bool is_taken = text_of(environment, "TORCHELASTIC_USE_AGENT_STORE") == "True";
   rendezvous.port = number_of(environment, "MASTER_PORT", 1, kLastPort - 1) + (is_taken ? 1 : 0);

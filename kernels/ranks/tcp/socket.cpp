@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/error.h"
 #include "bench/measure/quote.h"
+#include "bench/ranks.h"
 
 namespace bench::kernels {
 namespace {
@@ -123,8 +123,8 @@ SocketAddress::SocketAddress(const std::string& host, int port) : resolved_(std:
   hints.ai_socktype = SOCK_STREAM;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &resolved_->first);
   if (error != 0) {
-    throw UsageError(fmt::format("MASTER_ADDR: {} was given, which leads to no host: {}", quote(host),
-                                 ::gai_strerror(error)));
+    throw FirstRankUnreachable(fmt::format("MASTER_ADDR: {} was given, which leads to no host: {}",
+                                           quote(host), ::gai_strerror(error)));
   }
 }
 

@@ -1,6 +1,7 @@
 #include "kernels/workloads/network/parallel_train.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <string>
 #include <utility>
@@ -112,11 +113,13 @@ void ParallelTrainWorkload::gather_parameters() {
 }
 
 void ParallelTrainWorkload::step() {
+  const auto start = std::chrono::steady_clock::now();
   run_gradients();
   trainer_.run_optimizer();
   if (shares_optimizer_) {
     gather_parameters();
   }
+  queued_ns_ = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
   ranks_.finish();
 }
 

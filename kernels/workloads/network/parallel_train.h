@@ -35,6 +35,7 @@ class ParallelTrainWorkload final : public RankWorkload {
   void step() override;
   // On a card between events on its stream, where that waits for gradients.
   double waited_ns() const override { return waiting_.ns(); }
+  double queued_ns() const override { return device_.host_accessible() ? 0 : queued_ns_; }
   // The sums against those of each parameter's gradients alone, which nothing overlaps; and whether every
   // rank has the same bits, of the gradients or, where the optimizer is shared, of the parameters after a
   // step.
@@ -68,6 +69,7 @@ class ParallelTrainWorkload final : public RankWorkload {
   Trainer trainer_;
   std::vector<GradientBucket> buckets_;
   std::vector<std::unique_ptr<PendingCollective>> pending_;
+  double queued_ns_ = 0;
 };
 
 }  // namespace bench::kernels

@@ -89,9 +89,9 @@ std::optional<StagePlace> stage_place(const std::string& network, const Graph& g
 ProgramPlan plan_stage(const NetworkPoint& point, Device& device) {
   const StagePlace& place = point.stage.value();
   const Graph whole = fuse_for_inference(point.graph);
-  const Stage stage =
-      cut_into_stages(whole, StretchCosts(static_cast<std::size_t>(place.stages), compute_costs(whole)))
-          .at(static_cast<std::size_t>(place.stage));
+  const StretchCosts costs(static_cast<std::size_t>(place.stages),
+                           inference_costs(whole, point.batch / place.micro_batches));
+  const Stage stage = cut_into_stages(whole, costs).at(static_cast<std::size_t>(place.stage));
   Target target{.batch = point.batch / place.micro_batches,
                 .dtype = point.dtype,
                 .layouts = layouts_for(device, point.dtype),

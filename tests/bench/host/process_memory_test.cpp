@@ -1,5 +1,8 @@
 #include "bench/host/process_memory.h"
 
+#include <new>
+#include <stdexcept>
+#include <system_error>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -22,6 +25,14 @@ TEST(ProcessMemory, GrowsWithWhatIsWritten) {
   }
   const std::vector<char> written(std::size_t{64} << 20, 'x');
   EXPECT_GE(own_memory_bytes().value() - *before, std::int64_t{60} << 20) << written.size();
+}
+
+TEST(ProcessMemory, AFailureForWantOfItIsNamed) {
+  EXPECT_EQ(failure_in_words(std::bad_alloc()), "the host's memory is full; give a smaller network or batch");
+  const std::system_error no_thread(std::make_error_code(std::errc::resource_unavailable_try_again));
+  EXPECT_EQ(failure_in_words(no_thread),
+            "no thread can be started: the host's memory is full, or its limit of threads is reached");
+  EXPECT_EQ(failure_in_words(std::runtime_error("a wire is cut")), "a wire is cut");
 }
 
 }  // namespace

@@ -51,6 +51,37 @@ TEST_F(RunnerTest, ABudgetSpentOnMakingOthersReadyStillMeasuresTheReferencePoint
       "the time budget of 1.00 s ended while it was prepared, before timing; give a larger --time-budget");
 }
 
+// Preparing any of them takes more than the whole budget. What takes long of their verification is left out.
+TEST_F(RunnerTest, NeededPointsAreMeasuredOnceWhateverTheBudgetAndTheRestIsNot) {
+  settings_.time_budget = std::chrono::seconds(1);
+  SweepPlan plan = testing::fake_plan({1, 2, 4, 8});
+  for (const std::size_t index : {0, 1, 2, 3}) {
+    plan.points[index].series = "series" + std::to_string(index);
+    testing::configured(plan.points[index]).on_make = [&] { clock_.advance(settings_.time_budget); };
+  }
+  plan.points[0].is_reference = plan.points[0].is_needed = true;
+  plan.points[3].is_needed = true;
+  testing::FakeWorkload::shortened = 0;
+  run(plan);
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:8"));
+  EXPECT_EQ(testing::FakeWorkload::shortened, 2);
+  for (const MeasuredPoint& point : document_.benchmarks) {
+    EXPECT_EQ(point.stats.rounds, 1) << point.name;
+  }
+  ASSERT_THAT(document_.unmeasured, SizeIs(2));
+  EXPECT_THAT(document_.unmeasured[0].reason, ::testing::HasSubstr("give a larger --time-budget"));
+
+  settings_.time_budget = std::chrono::hours(1);
+  settings_.started = clock_.now();
+  document_ = {};
+  for (SweepPoint& point : plan.points) {
+    testing::configured(point).on_make = nullptr;
+  }
+  run(plan);
+  EXPECT_THAT(measured(), SizeIs(4));
+  EXPECT_EQ(testing::FakeWorkload::shortened, 2) << "there was time for all";
+}
+
 TEST_F(RunnerTest, WhereTheBudgetEndedWhileAPointWasMadeItsAnswerIsNotVerified) {
   settings_.time_budget = std::chrono::seconds(1);
   SweepPlan plan = testing::fake_plan({1, 2});

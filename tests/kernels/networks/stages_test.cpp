@@ -160,6 +160,20 @@ TEST(Stages, ComputeWhatTheNetworkComputes) {
   }
 }
 
+// The last layers of a ResNet have most of its parameters, and with small images few pixels.
+TEST(Stages, OfFewPixelsAndSamplesAreCutByTheirParameters) {
+  const auto first_end = [](const char* image_size, std::int64_t batch) {
+    WorkloadSpec spec{.mode = "infer", .options = {{"image-size", image_size}}};
+    const Graph whole = fuse_for_inference(build_network(*registry<NetworkType>().find("resnet50"), spec));
+    const Stage by_cost = cut_into_stages(whole, StretchCosts(2, inference_costs(whole, batch))).front();
+    return std::pair(by_cost.end, cut_by_compute(whole, 2).front().end);
+  };
+  const auto [large, large_by_compute] = first_end("224", 64);
+  EXPECT_EQ(large, large_by_compute);
+  const auto [small, small_by_compute] = first_end("32", 1);
+  EXPECT_GT(small, small_by_compute);
+}
+
 // A block of ResNet-18 has an eighth of its multiply-adds.
 TEST(Stages, AreBalancedByMultiplyAdds) {
   WorkloadSpec spec{.mode = "infer", .options = {{"image-size", "224"}}};

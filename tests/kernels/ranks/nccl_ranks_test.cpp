@@ -313,7 +313,7 @@ TEST(NcclRanks, AnotherVersionAndAMissingLibraryAreNamedOnEveryRank) {
   bench::testing::run_ranks(2, [](RankGroup& group) {
     RankOnCard rank(group);
     rank.nccl.version_now = group.rank() == 0 ? 22809 : 22602;
-    EXPECT_THAT(refusal_of(rank), HasSubstr("rank 1 has NCCL 2.26.2, rank 0 has NCCL 2.28.9"));
+    EXPECT_THAT(refusal_of(rank), HasSubstr("version of nccl: rank 0 has '2.28.9', rank 1 has '2.26.2'"));
     try {
       connect_cards(group, group.rank() == 0 ? &rank.nccl : nullptr, "libnccl.so.2: no such file",
                     *rank.device, [](const char*) -> const char* { return nullptr; });

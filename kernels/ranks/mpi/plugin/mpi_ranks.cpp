@@ -23,8 +23,14 @@ void check(int code, const char* call) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
-  throw RanksLost(std::string(call) +
-                  " failed: " + std::string(text.data(), static_cast<std::size_t>(length)));
+  // Neither library tells memory that it did not get from failures of its own.
+  int kind = MPI_SUCCESS;
+  MPI_Error_class(code, &kind);
+  const bool vague =
+      kind == MPI_ERR_NO_MEM || kind == MPI_ERR_INTERN || kind == MPI_ERR_OTHER || kind == MPI_ERR_UNKNOWN;
+  throw RanksLost(std::string(call) + " failed" +
+                  (vague ? ", because the host's memory is full or the MPI library failed: " : ": ") +
+                  std::string(text.data(), static_cast<std::size_t>(length)));
 }
 
 // Whole fp32 values where the bytes are, for MPI counts in 31 bits.
