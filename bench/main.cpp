@@ -104,7 +104,7 @@ int report(const char* what, bench::ExitCode code) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  bench::leave_out_relative_library_folders(argv);
+  bench::start_without_relative_library_folders(argv);
   try {
     const bench::ExitCode code = run(argc, argv);
     std::cout.flush();

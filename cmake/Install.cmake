@@ -1,7 +1,7 @@
-# `cmake --install`: bin/bench, lib with the libraries that it needs but the system's C and C++ ones, share/doc/bench, and the
-# manual page, which the program writes. The tree runs
-# from wherever it is moved to. The C++ library stays the system's, as oneDNN and whatever is opened later use it too: Debian 12's
-# needs glibc 2.36, and one of its own in the program would be a second.
+# `cmake --install`: libexec/bench is the program, bin/bench what starts it, lib has the libraries that it needs but the system's C
+# and C++ ones, share/doc/bench, and the manual page, which the program writes. The tree runs from wherever it is moved to. The C++
+# library stays the system's, as oneDNN and whatever is opened later use it too: Debian 12's needs glibc 2.36, and one of its own
+# in the program would be a second.
 # A run path does not serve the libraries' own libraries: all of them are named by the program.
 if(TARGET OpenCL::OpenCL)
   get_target_property(opencl OpenCL::OpenCL IMPORTED_LOCATION)
@@ -17,7 +17,18 @@ endif()
 set(build_run_path ${CMAKE_BUILD_RPATH} ${run_path})
 list(REMOVE_DUPLICATES build_run_path)
 set_target_properties(bench PROPERTIES BUILD_WITH_INSTALL_RPATH ON INSTALL_RPATH "${build_run_path}")
-install(TARGETS bench RUNTIME DESTINATION bin)
+install(TARGETS bench RUNTIME DESTINATION libexec)
+
+# It needs the system's C and C++ libraries alone, whose usual folders are its DT_RPATH: unlike a DT_RUNPATH, that comes before
+# LD_LIBRARY_PATH.
+add_executable(bench_start bench/start/start.cpp)
+target_link_libraries(bench_start PRIVATE bench_host)
+target_link_options(bench_start PRIVATE LINKER:--as-needed,--disable-new-dtags)
+set_target_properties(bench_start PROPERTIES OUTPUT_NAME bench RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/start"
+                      BUILD_WITH_INSTALL_RPATH ON
+                      INSTALL_RPATH "/lib/${CMAKE_LIBRARY_ARCHITECTURE};/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE};/lib64;/usr/lib64")
+add_dependencies(bench bench_start)
+install(TARGETS bench_start RUNTIME DESTINATION bin)
 install(PROGRAMS docs/ci/gate.sh DESTINATION bin RENAME bench-gate)
 foreach(name openmpi mpich)
   if(TARGET bench_ranks_${name})
@@ -30,11 +41,17 @@ list(JOIN run_path ":" run_path)
 string(CONFIGURE [[
   set(program "$<TARGET_FILE:bench>")
   set(CMAKE_OBJDUMP "@CMAKE_OBJDUMP@")
-  file(RPATH_CHANGE FILE "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/bin/bench" OLD_RPATH "@build_run_path@" NEW_RPATH "@run_path@")
+  file(RPATH_CHANGE FILE "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/libexec/bench" OLD_RPATH "@build_run_path@" NEW_RPATH "@run_path@")
 ]] places @ONLY)
 string(REPLACE "$ORIGIN" "\$ORIGIN" places "${places}")
 install(CODE "${places}")
-install(FILES LICENSE NOTICE README.md DESTINATION share/doc/bench)
+# Of the pages that README.md links to, packages hold none: the links' words stay.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS README.md)
+file(READ README.md readme)
+string(REGEX REPLACE "!\\[[^]]*\\]\\([^)]*\\)\n" "" readme "${readme}")
+string(REGEX REPLACE "\\[([^]]*)\\]\\([^)]*\\)" "\\1" readme "${readme}")
+file(WRITE "${CMAKE_BINARY_DIR}/generated/README.md" "${readme}")
+install(FILES LICENSE NOTICE "${CMAKE_BINARY_DIR}/generated/README.md" DESTINATION share/doc/bench)
 install(CODE [[
   set(CMAKE_GET_RUNTIME_DEPENDENCIES_TOOL objdump)
   set(CMAKE_GET_RUNTIME_DEPENDENCIES_COMMAND "${CMAKE_OBJDUMP}")
@@ -58,3 +75,9 @@ install(CODE [[
     endif()
   endforeach()
 ]])
+# Of the CUDA runtime, as NVIDIA's toolkit keeps it, or its wheels.
+if(BENCH_CUDA_FOUND)
+  file(GLOB agreement "${CUDAToolkit_BIN_DIR}/../EULA.txt" "${CUDAToolkit_BIN_DIR}/../dist-info/nvidia_cuda_runtime-*/licenses/License.txt")
+  list(SUBLIST agreement 0 1 agreement)
+  install(FILES ${agreement} DESTINATION share/doc/bench/licences RENAME cuda-toolkit)
+endif()

@@ -16,6 +16,8 @@
 #include "bench/measure/suggest.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/run/embedded_files.h"
+#include "bench/run/gpu_files.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
 #include "bench/workload_reader.h"
@@ -48,8 +50,9 @@ std::vector<ProgramOption> describe_options() {
       {"dry-run", "", "list the points, their memory and the time that a run takes; run nothing"},
       {"resume", "", "keep the points the result file has already"},
       {"list", "", "list the sweeps, workloads and devices"},
-      {"gpus", "", "with --list: the GPUs whose steps can be predicted, and their data sheets"},
+      {"gpus", "FILE", "a catalogue for --device in place of the program's; --list --gpus prints that"},
       {"completion", "SHELL", "print what completes command lines in bash, zsh or fish"},
+      {"schema", "NAME", fmt::format("print the JSON Schema of {}", fmt::join(schema_names(), ", "))},
       {"version", "", "print the versions of bench and of its libraries, and their places"},
       {"help", "", "print the help, of a sweep or workload where one is given"},
   };
@@ -57,6 +60,7 @@ std::vector<ProgramOption> describe_options() {
 
 // CLI11's value of an option that was given none; no argument of a program holds it.
 const std::string kNoValue(1, '\0');
+const std::string kYes = "yes";  // of a switch
 
 // Other tools' names of options, and ours.
 constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kOtherNames{
@@ -136,23 +140,22 @@ CommandLine::CommandLine(const std::vector<std::string>& arguments) {
   CLI::App app;
   app.set_help_flag();  // --help is one of our switches
   app.allow_extras();
-  const auto add = [&app](const std::string& name, bool is_switch) {
+  // `--list --gpus`, or `--gpus` alone, may do without its value.
+  const bool lists_gpus = !arguments.empty() && arguments.size() <= 2 && arguments.front() == "--gpus" &&
+                          (arguments.size() == 1 || is_gpu_file(arguments.back()));
+  const bool is_list = lists_gpus || std::ranges::find(arguments, "--list") != arguments.end();
+  const auto add = [&](const std::string& name, bool is_switch) {
     if (app.get_option_no_throw("--" + name) == nullptr) {  // sweeps share some, networks most
       app.add_option(name == "help"      ? "-h,--help"
                      : name == "version" ? "-V,--version"
                                          : "--" + name)
           ->expected(0, is_switch ? 0 : 1)
-          ->default_str(is_switch ? "yes" : kNoValue)
+          ->default_str(is_switch || (is_list && name == "gpus") ? kYes : kNoValue)
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     }
   };
-  // `--list --gpus`, or `--gpus` alone, is a switch; a sweep's --gpus has a value.
-  const bool lists_gpus = arguments == std::vector<std::string>{"--gpus"};
-  const bool is_list = lists_gpus || std::ranges::find(arguments, "--list") != arguments.end();
   for (const ProgramOption& option : program_options()) {
-    if (option.name != "gpus" || is_list) {
-      add(option.name, option.value.empty());
-    }
+    add(option.name, option.value.empty());
   }
   const auto add_options_of = [&add](const auto& entries) {
     for (const auto& entry : entries) {
@@ -176,7 +179,7 @@ CommandLine::CommandLine(const std::vector<std::string>& arguments) {
     }
   }
   if (lists_gpus) {
-    given_["list"] = "yes";
+    given_["list"] = kYes;
   }
   if (!has("help") && !has("version")) {
     refuse_misuse(app, arguments);

@@ -71,7 +71,8 @@ constexpr std::array<std::string_view, 4> kNeeded{"workload", "device", "dtype",
 // No part of a sweep's own page: they name the sweep, or run none.
 bool is_of_every_sweep(const ProgramOption& option) {
   return option.name != "sweep" && option.name != "list" && option.name != "gpus" &&
-         option.name != "completion" && option.name != "version" && option.name != "help";
+         option.name != "completion" && option.name != "schema" && option.name != "version" &&
+         option.name != "help";
 }
 
 // Behind --workload, what may be given in its place.

@@ -18,6 +18,8 @@
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
+#include "bench/run/embedded_files.h"
+#include "bench/run/gpu_files.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
 #include "bench/workload_reader.h"
@@ -82,10 +84,18 @@ class OptionsReader {
       options.completion = *shell;
       return options;
     }
+    if (const std::string* name = line_.text_of("schema")) {
+      if (!contains(schema_names(), *name)) {
+        throw UsageError(unknown_value("--schema", *name, schema_names()));
+      }
+      options.text = schema_text(*name);
+      return options;
+    }
     if (nothing_given_) {
       throw UsageError(fmt::format("--sweep: a name is missing; accepted: {}; see bench --help\n\n{}",
                                    fmt::join(names_of<SweepType>(), ", "), usage()));
     }
+    read_catalogue();
     read_switches(options);
     options.format = read_format();
     if (options.list) {
@@ -165,6 +175,17 @@ class OptionsReader {
       workload = std::make_shared<const WorkloadType>(reader->read(*path, given));
     }
     return workload;
+  }
+
+  // A sweep may have a --gpus of its own, which is a number.
+  static bool is_catalogue(const std::string* text, bool is_list) {
+    return text != nullptr && (is_list ? *text != "yes" : is_gpu_file(*text));
+  }
+
+  void read_catalogue() const {
+    if (const std::string* text = line_.text_of("gpus"); is_catalogue(text, line_.has("list"))) {
+      use_gpu_catalogue("--gpus", *text);
+    }
   }
 
   void read_switches(Options& options) const {
@@ -327,7 +348,7 @@ class OptionsReader {
   void read_sweep_options(Options& options) const {
     for (const auto& [option, sweeps] : takers_by_option<SweepType>()) {
       const std::string* text = line_.text_of(option);
-      if (text == nullptr) {
+      if (text == nullptr || (option == "gpus" && is_catalogue(text, false))) {
         continue;
       }
       if (!contains(sweeps, options.sweep)) {

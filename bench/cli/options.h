@@ -28,7 +28,7 @@ struct BenchmarkFlags {
 };
 
 struct Options {
-  std::string text;        // of --help or --version: the program prints it and ends
+  std::string text;        // of --help, --version or --schema: the program prints it and ends
   std::string completion;  // the shell whose stub the program prints, and ends; empty: none was asked for
   bool list = false;
   bool list_gpus = false;  // --list --gpus

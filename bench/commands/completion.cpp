@@ -15,6 +15,7 @@
 #include "bench/measure/axis.h"
 #include "bench/measure/suggest.h"
 #include "bench/registry.h"
+#include "bench/run/embedded_files.h"
 #include "bench/run/gpu_files.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
@@ -25,27 +26,33 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// Where the program has no answer, each completes names of files.
+// Where the program has no answer, each completes names of files. The word that names the program is as it
+// was typed: a ~ in it is the home still.
 constexpr std::string_view kBash = R"(_bench() {
-  mapfile -t COMPREPLY < <("${COMP_WORDS[0]}" --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  mapfile -t COMPREPLY < <("${COMP_WORDS[0]/#\~\//$HOME/}" --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
 }
 complete -o default -F _bench bench
 )";
 constexpr std::string_view kZsh = R"(#compdef bench
 _bench() {
   local -a found
-  found=("${(@f)$("${words[1]}" --complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+  found=("${(@f)$("${words[1]/#\~\//$HOME/}" --complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
   if [[ -n "${found[1]}" ]]; then
     compadd -- "${found[@]}"
   else
     _files
   fi
 }
-compdef _bench bench
+if [[ "${funcstack[1]}" == _bench ]]; then  # a file of fpath, read at the first completion
+  _bench "$@"
+else
+  compdef _bench bench
+fi
 )";
 constexpr std::string_view kFish = R"(function __bench_words
     set -l words (commandline -opc) (commandline -ct)
-    $words[1] --complete $words[2..-1] 2>/dev/null
+    set -l program (string replace -r '^~(?=/)' -- $HOME $words[1])
+    $program --complete $words[2..-1] 2>/dev/null
 end
 complete -c bench -f -n 'count (__bench_words) >/dev/null' -a '(__bench_words)'
 complete -c bench -F -n 'not count (__bench_words) >/dev/null'
@@ -205,6 +212,8 @@ Words values_of(const Choice& option, const Words& words, bool of_command) {
     values = ids_of(link_catalogue().links);
   } else if (option.name == "completion") {
     values = {"bash", "zsh", "fish"};
+  } else if (option.name == "schema") {
+    values = schema_names();
   } else if (values = registered_words<WorkloadType>(option.name); values.empty()) {
     values = registered_words<SweepType>(option.name);
   }

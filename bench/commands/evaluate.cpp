@@ -191,6 +191,9 @@ void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std:
 
 ExitCode run_evaluate(const Command& command, const std::vector<std::string>& given) {
   const CommandWords words(command, given);
+  if (const std::string* const catalogue = words.text_of("gpus")) {
+    use_gpu_catalogue("--gpus", *catalogue);
+  }
   const std::string format = format_asked_for(words);
   PriceList prices = prices_asked_for(words);
   if (words.has_dashes()) {
@@ -239,6 +242,7 @@ Command evaluate_command() {
       .brief = "RESULT…",
       .question = "the devices side by side: fits, speed, per watt, per price",
       .options = {{"gpu", "LIST", "predicted: t4,rtx3060-12gb, a JSON file, or all"},
+                  {"gpus", "FILE", "a catalogue for --gpu in place of the program's"},
                   {"price", "LIST", "t4=0.35/h (hire), rtx3060-12gb=280 (purchase)"},
                   {"years", "N", "that a purchase is used for (default: 3)"},
                   {"hours-a-day", "N", "that it is used for (default: 8)"},
@@ -259,7 +263,7 @@ Command evaluate_command() {
   std::vector<CommandArgument> more = predicting_options();
   more.push_back({"cards", "AXIS", "in training, also so many of each device: 2,4,8"});
   std::ranges::copy(link_options(), std::back_inserter(more));
-  command.options.insert(command.options.begin() + 1, more.begin(), more.end());
+  command.options.insert(command.options.begin() + 2, more.begin(), more.end());
   return command;
 }
 

@@ -64,7 +64,8 @@ void print_gpus(std::ostream& out, const std::string& format, std::size_t width)
         << wrap(
                "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients "
                "rest on steps of cards with this chip. A card of your own: --gpu card.json, a file with the "
-               "fields of an entry that --list --gpus --format json prints.",
+               "fields of an entry that --list --gpus --format json prints. A catalogue of your own: --gpus "
+               "FILE.",
                width, 0);
     return;
   }

@@ -91,7 +91,9 @@ std::vector<Listed> all_listed() {
 void print_place(std::ostream& out, std::string_view what, const std::optional<std::filesystem::path>& file,
                  std::size_t width) {
   if (!file) {
-    out << wrap(fmt::format("{} not kept; neither XDG_CACHE_HOME nor HOME names a folder", what), width, 2);
+    out << wrap(
+        fmt::format("{} not kept; neither XDG_CACHE_HOME nor HOME names a folder that can be written", what),
+        width, 2);
     return;
   }
   const bool fits = columns(what) + 1 + columns(file->string()) <= width;

@@ -215,6 +215,9 @@ class PredictCommand {
 
 ExitCode run_predict(const Command& command, const std::vector<std::string>& words) {
   const CommandWords asked(command, words);
+  if (const std::string* const catalogue = asked.text_of("gpus")) {
+    use_gpu_catalogue("--gpus", *catalogue);
+  }
   if (asked.has("cards")) {
     return run_predict_cards(asked, command.options, terminal_width(STDOUT_FILENO));
   }
@@ -232,6 +235,7 @@ Command predict_command() {
       .question = "how fast would a network be on other GPUs, or on several?",
       .options =
           {{"gpu", "LIST", "ids (bench --list --gpus), a card's own file as card.json, or all"},
+           {"gpus", "FILE", "a catalogue for --gpu in place of the program's"},
            {"workload", "NAME", "a network"},
            {"mode", "NAME", "infer or train (default: the network's first)"},
            {"dtype", "LIST",

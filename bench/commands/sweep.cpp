@@ -175,8 +175,10 @@ class SweepRun {
       fmt::print(std::cerr, "{}\n", folder_.note);
     }
     if (options_.cache && !is_modelled() && !cache_folder()) {
-      fmt::print(std::cerr,
-                 "nothing is kept from run to run: neither XDG_CACHE_HOME nor HOME names a folder\n");
+      fmt::print(
+          std::cerr,
+          "nothing is kept from run to run: neither XDG_CACHE_HOME nor HOME names a folder that can be "
+          "written\n");
     }
   }
 

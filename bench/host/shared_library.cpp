@@ -1,18 +1,17 @@
 #include "bench/host/shared_library.h"
 
-#include <elf.h>
 #include <link.h>
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 #include <utility>
 #include <vector>
+
+#include "bench/host/library_file.h"
 
 namespace bench {
 namespace {
@@ -79,23 +78,9 @@ std::vector<std::filesystem::path> places_of(const std::string& name) {
 }  // namespace
 
 std::string why_cut_short(const std::filesystem::path& path) {
-  std::error_code error;
-  const std::uintmax_t size = std::filesystem::file_size(path, error);
-  std::ifstream file(path, std::ios::binary);
-  Elf64_Ehdr header{};
-  if (error || !file.read(reinterpret_cast<char*>(&header), sizeof header) ||
-      std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 || header.e_phentsize != sizeof(Elf64_Phdr)) {
-    return "";  // the loader says what is wrong
-  }
-  std::vector<Elf64_Phdr> parts(header.e_phnum);
-  file.seekg(static_cast<std::streamoff>(header.e_phoff));
-  const bool whole =
-      file.read(reinterpret_cast<char*>(parts.data()),
-                static_cast<std::streamsize>(parts.size() * sizeof(Elf64_Phdr))) &&
-      std::ranges::none_of(parts, [size](const Elf64_Phdr& part) {
-        return part.p_type == PT_LOAD && (part.p_offset > size || part.p_filesz > size - part.p_offset);
-      });
-  return whole ? "" : path.string() + ": the file is cut short; install it again";
+  return file_state(path.string()) == FileState::cut_short
+             ? path.string() + ": the file is cut short; install it again"
+             : "";  // of others the loader says what is wrong
 }
 
 std::string why_damaged(const std::string& name) {

@@ -264,14 +264,22 @@ GpuCatalogue::GpuCatalogue(const Json& document) {
   const Field root(document);
   const Field gpus = root.at("gpus");
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    gpus_.push_back(read_gpu(gpus.at(i)));
+    const Field entry = gpus.at(i);
+    Gpu gpu = read_gpu(entry);
+    if (find(gpu.id) != nullptr) {
+      throw UsageError(fmt::format("{}.id is {}, which another card has", entry.path(), gpu.id));
+    }
+    gpus_.push_back(std::move(gpu));
+  }
+  if (gpus_.empty()) {
+    throw UsageError("gpus is empty");
   }
 }
 
 const Gpu* GpuCatalogue::find(std::string_view id) const {
   const std::string wanted = lower(id);
   const auto found = std::ranges::find_if(gpus_, [&](const Gpu& gpu) {
-    return gpu.id == wanted || std::ranges::find(gpu.aliases, wanted) != gpu.aliases.end();
+    return lower(gpu.id) == wanted || std::ranges::find(gpu.aliases, wanted) != gpu.aliases.end();
   });
   return found == gpus_.end() ? nullptr : &*found;
 }

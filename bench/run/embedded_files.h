@@ -4,7 +4,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace bench {
 
@@ -17,5 +19,9 @@ std::span<const EmbeddedFile> embedded_files();
 
 // Throws std::logic_error where no such file was compiled in.
 std::string_view embedded_text(std::string_view path);
+
+// Of the JSON Schemas in results/: "result" for schema.json, "compare" for compare-schema.json.
+std::vector<std::string> schema_names();
+std::string_view schema_text(std::string_view name);
 
 }  // namespace bench

@@ -21,16 +21,52 @@ Json embedded_json(const char* path) {
   return parse_json(embedded_text(path), path);
 }
 
+Json json_of(std::string_view option, const std::string& path) {
+  try {
+    return read_json(path);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", option, error.what()));
+  }
+}
+
+struct CatalogueInUse {
+  explicit CatalogueInUse(Json document) : sheets(std::move(document)), gpus(sheets) {}
+  Json sheets;
+  GpuCatalogue gpus;
+};
+
+CatalogueInUse& catalogue_in_use() {
+  static CatalogueInUse catalogue(embedded_json("results/gpus.json"));
+  return catalogue;
+}
+
 }  // namespace
 
 const Json& gpu_data_sheets() {
-  static const Json sheets = embedded_json("results/gpus.json");
-  return sheets;
+  return catalogue_in_use().sheets;
 }
 
 const GpuCatalogue& gpu_catalogue() {
-  static const GpuCatalogue catalogue(gpu_data_sheets());
-  return catalogue;
+  return catalogue_in_use().gpus;
+}
+
+void use_gpu_catalogue(std::string_view option, const std::string& path) {
+  if (!is_gpu_file(path)) {
+    throw UsageError(
+        fmt::format("{}: {} is no catalogue of GPUs; give a JSON file such as bench --list --gpus "
+                    "--format json prints",
+                    option, quote(path)));
+  }
+  Json sheets = json_of(option, path);
+  if (sheets.is_object() && !sheets.contains("gpus") && sheets.contains("id")) {
+    throw UsageError(
+        fmt::format("{}: {} describes one card; give it as --gpu or --device", option, quote(path)));
+  }
+  try {
+    catalogue_in_use() = CatalogueInUse(std::move(sheets));
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {} is no catalogue of GPUs: {}", option, quote(path), error.what()));
+  }
 }
 
 const ModelCoefficients& model_coefficients() {
@@ -53,11 +89,10 @@ bool names_gpu(const std::string& id_or_file) {
 }
 
 Gpu gpu_from_file(std::string_view option, const std::string& path) {
-  Json json;
-  try {
-    json = read_json(path);
-  } catch (const UsageError& error) {
-    throw UsageError(fmt::format("{}: {}", option, error.what()));
+  const Json json = json_of(option, path);
+  if (json.is_object() && json.contains("gpus")) {
+    throw UsageError(fmt::format("{}: {} is a catalogue of GPUs; give it as --gpus, and ids of it here",
+                                 option, quote(path)));
   }
   Gpu gpu;
   try {

@@ -13,11 +13,16 @@
 
 namespace bench {
 
-// results/gpus.json, results/calibration.json and results/links.json, read when they are first asked for.
+// results/gpus.json, or the file in its place; results/calibration.json and results/links.json. Read when
+// they are first asked for.
 const Json& gpu_data_sheets();
 const GpuCatalogue& gpu_catalogue();
 const ModelCoefficients& model_coefficients();
 const LinkCatalogue& link_catalogue();
+
+// The cards of a file, which has what results/gpus.json has, in place of those compiled in: before anything
+// else asks for them. Throws UsageError naming the option and the file.
+void use_gpu_catalogue(std::string_view option, const std::string& path);
 
 // Whether the text names a card's own file: it ends in ".json".
 bool is_gpu_file(std::string_view text);

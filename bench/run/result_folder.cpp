@@ -1,8 +1,5 @@
 #include "bench/run/result_folder.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -67,35 +64,26 @@ void add_results_in(const fs::path& folder, std::vector<std::string>& paths) {
   std::sort(paths.begin() + static_cast<std::ptrdiff_t>(before), paths.end());
 }
 
-// Whether files can be made there, after the folders that are missing.
-bool can_write(fs::path folder) {
-  std::error_code error;
-  while (!fs::exists(folder, error) && folder.has_parent_path()) {
-    folder = folder.parent_path();
-  }
-  const fs::path nearest = fs::exists(folder, error) ? folder : ".";
-  return ::faccessat(AT_FDCWD, nearest.c_str(), W_OK | X_OK, AT_EACCESS) == 0;
-}
-
 }  // namespace
 
 ResultFolder default_result_folder() {
   const fs::path usual = "results/local";
   std::error_code error;
   const bool in_root = fs::current_path(error) == fs::path("/");
-  if (!in_root && can_write(usual)) {
+  if (!in_root && can_be_written(usual)) {
     return {.path = usual, .note = ""};
   }
   const char* const here = in_root ? "the current folder is /" : "the current folder cannot be written";
   const auto data = data_folder();
-  if (data && can_write(*data / "results")) {
+  if (data && can_be_written(*data / "results")) {
     return {.path = *data / "results",
             .note = fmt::format("results go to {}: {}", path_in_words(*data / "results"), here)};
   }
-  return {.path = {},
-          .note = fmt::format("no result is written: {}, and {}; give one with --out", here,
-                              data ? fmt::format("{} cannot be written", path_in_words(*data / "results"))
-                                   : "neither XDG_DATA_HOME nor HOME names a folder")};
+  return {
+      .path = {},
+      .note = fmt::format("no result is written: {}, and neither XDG_DATA_HOME nor HOME names a folder that "
+                          "can be; give one with --out",
+                          here)};
 }
 
 std::vector<std::string> result_paths(const std::vector<std::string>& given) {

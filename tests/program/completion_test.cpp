@@ -1,5 +1,6 @@
 // What the program answers to a shell that asks how a command line may go on.
 #include <algorithm>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/json.h"
+#include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
 
@@ -97,6 +99,7 @@ TEST(Completion, OfAnOptionsValueIsWhatItAccepts) {
               ElementsAre("csv", "github", "json", "junit", "markdown", "table"));
   EXPECT_THAT(completed({"predict", "--link", "nvl"}), AllOf(Not(IsEmpty()), Each(StartsWith("nvl"))));
   EXPECT_THAT(completed({"--completion", ""}), ElementsAre("bash", "fish", "zsh"));
+  EXPECT_THAT(completed({"--schema", "res"}), ElementsAre("result"));
   EXPECT_THAT(completed({"--sweep", "workers", "--layout", ""}), ElementsAre("nchw", "nhwc"));
   EXPECT_THAT(completed({"--sweep", "workers", "--storage", ""}), IsEmpty());  // RATE,TIME
 }
@@ -135,12 +138,32 @@ TEST(Completion, TheStubsAreShellAndAnyOtherShellIsRefused) {
                  " --sweep bat); COMP_CWORD=2; _bench; echo \"${COMPREPLY[@]}\"; complete -p bench";
   const Ended run = Process({"-c", script}, std::nullopt, "/bin/bash").wait();
   EXPECT_EQ(run.out, "batch\ncomplete -o default -F _bench bench\n") << run.err;
+  const TemporaryFolder home;
+  std::filesystem::create_symlink(BENCH_PROGRAM, home.path() / "bench");
+  const std::string at_home =
+      "HOME=" + home.path().string() + "; " + stub.out +
+      "COMP_WORDS=('~/bench' --sweep bat); COMP_CWORD=2; _bench; echo ${COMPREPLY[@]}";
+  EXPECT_EQ(Process({"-c", at_home}, std::nullopt, "/bin/bash").wait().out, "batch\n");
   for (const char* shell : {"zsh", "fish"}) {
     EXPECT_THAT(run_bench({"--completion", shell}).out, ::testing::HasSubstr("--complete"));
   }
   const Ended other = run_bench({"--completion", "tcsh"});
   EXPECT_EQ(other.code, 2);
   EXPECT_THAT(other.err, AllOf(::testing::HasSubstr("--completion"), ::testing::HasSubstr("fish")));
+}
+
+TEST(Completion, FishAndZshShowWhatTheProgramAnswers) {
+  if (std::filesystem::exists("/usr/bin/fish")) {
+    const std::string asks =
+        run_bench({"--completion", "fish"}).out + "complete -C '" BENCH_PROGRAM " --sweep bat'";
+    EXPECT_EQ(Process({"--no-config", "-c", asks}, std::nullopt, "/usr/bin/fish").wait().out, "batch\n");
+  }
+  if (std::filesystem::exists("/usr/bin/zsh")) {  // its completion system is interactive: these stand for it
+    const std::string asks = "compdef() {}; compadd() { shift; print -r -- $@ }; " +
+                             run_bench({"--completion", "zsh"}).out +
+                             "words=(" BENCH_PROGRAM " --sweep bat); CURRENT=3; _bench";
+    EXPECT_EQ(Process({"-f", "-c", asks}, std::nullopt, "/usr/bin/zsh").wait().out, "batch\n");
+  }
 }
 
 }  // namespace

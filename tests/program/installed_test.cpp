@@ -58,7 +58,7 @@ TEST(Installed, ACopyAnswersTheSameFromTheRootAndThroughALink) {
 // The loader would end the process by a signal.
 TEST(Installed, AModuleOfMpiThatWasCutShortIsNotOpened) {
   const TemporaryFolder folder;
-  const fs::path program = folder.path() / "bin" / "bench";
+  const fs::path program = folder.path() / "libexec" / "bench";
   const fs::path built = fs::path(BENCH_PROGRAM).parent_path() / "bench_ranks_openmpi.so";
   if (!fs::exists(built)) {
     GTEST_SKIP() << "this program was built without Open MPI";
@@ -88,6 +88,18 @@ TEST(Installed, NamesNoFolderOfItsBuild) {
     ADD_FAILURE() << program.c_str() + at;
   }
   EXPECT_NE(program.find("results/gpus.json"), std::string::npos) << "its own data is found in this way";
+}
+
+TEST(Installed, BringsTheSchemasOfItsFiles) {
+  for (const auto& [name, file] :
+       {std::pair{"result", "schema.json"}, std::pair{"compare", "compare-schema.json"},
+        std::pair{"evaluate", "evaluate-schema.json"}}) {
+    EXPECT_EQ(run_bench({"--schema", name}).out,
+              read_file(BENCH_TEST_SOURCE_DIR "/results/" + std::string(file)));
+  }
+  const Ended refused = run_bench({"--schema", "results"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_THAT(refused.err, AllOf(HasSubstr("--schema: 'results'"), HasSubstr("predict-cards")));
 }
 
 TEST(Installed, InTheRootResultsGoToTheUsersDataFolder) {
@@ -153,8 +165,9 @@ TEST(Installed, WithoutAHomeNothingIsWrittenInTheRoot) {
   const Arguments homeless{"-C", "/", "-u", "HOME", "-u", "XDG_DATA_HOME"};
   const Ended ended = run_by_env(homeless, BENCH_PROGRAM, without_out("unused"));
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("no result is written: the current folder is /, and neither "
-                                   "XDG_DATA_HOME nor HOME names a folder; give one with --out\n"));
+  EXPECT_THAT(ended.err,
+              HasSubstr("no result is written: the current folder is /, and neither "
+                        "XDG_DATA_HOME nor HOME names a folder that can be; give one with --out\n"));
   EXPECT_THAT(ended.out, AllOf(HasSubstr("batch"), Not(HasSubstr("result   ")), Not(HasSubstr("picture"))));
   EXPECT_FALSE(fs::exists("/results"));
   const Ended resumed = run_by_env(homeless, BENCH_PROGRAM, without_out("unused") + Arguments{"--resume"});
@@ -177,6 +190,12 @@ TEST(Installed, WithoutAHomeNothingIsKeptWhichIsSaidOnce) {
   EXPECT_NE(said, std::string::npos);
   EXPECT_EQ(homeless.err.find(note, said + 1), std::string::npos);
   EXPECT_THAT(run_by_env({}, BENCH_PROGRAM, small_run(folder.path())).err, Not(HasSubstr(note)));
+  const fs::path absent = folder.path() / "absent";  // which root could make
+  const Ended astray = run_by_env({"-u", "XDG_CACHE_HOME", "HOME=" + absent.string()}, BENCH_PROGRAM,
+                                  small_run(folder.path()));
+  EXPECT_EQ(astray.code, 0) << astray.err;
+  EXPECT_THAT(astray.err, HasSubstr(note));
+  EXPECT_FALSE(fs::exists(absent));
 }
 
 }  // namespace

@@ -18,6 +18,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 TEST(Predict, PutsCardsNextToEachOther) {
   const Ended run =
@@ -41,14 +42,18 @@ TEST(Predict, TheWholeCatalogueAsJson) {
   EXPECT_EQ(json["predictions"].size(), json["gpus"].size()) << "in fp16";
 }
 
+Json card_of_ones_own() {
+  return {{"id", "mine"},           {"chip", "X1"},
+          {"process_nm", 5},        {"compute_capability", 89},
+          {"multiprocessors", 50},  {"memory_bytes", 16LL << 30},
+          {"memory_kind", "gddr6"}, {"bytes_per_s", 400e9},
+          {"power_w", 150},         {"flops_per_s", {{"fp32", 20e12}, {"fp16", 80e12}}}};
+}
+
 TEST(Predict, ACardOfOnesOwn) {
   const TemporaryFolder folder;
   const auto file = folder.path() / "card.json";
-  Json card = {{"id", "mine"},           {"chip", "X1"},
-               {"process_nm", 5},        {"compute_capability", 89},
-               {"multiprocessors", 50},  {"memory_bytes", 16LL << 30},
-               {"memory_kind", "gddr6"}, {"bytes_per_s", 400e9},
-               {"power_w", 150},         {"flops_per_s", {{"fp32", 20e12}, {"fp16", 80e12}}}};
+  Json card = card_of_ones_own();
   std::ofstream(file) << card;
   const Arguments predict{"predict", "--workload", "resnet18", "--gpu", file.string()};
   EXPECT_THAT(run_bench(predict).out, HasSubstr("\nmine  fp16 "));
@@ -62,6 +67,49 @@ TEST(Predict, ACardOfOnesOwn) {
   std::ofstream(file) << card;
   EXPECT_THAT(run_bench(predict).err,
               HasSubstr("has the id T4 of a card of bench --list --gpus; give it another"));
+}
+
+TEST(Predict, ACatalogueOfOnesOwnReplacesTheProgramsEverywhere) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "catalogue.json";
+  std::ofstream(file) << run_bench({"--list", "--gpus", "--format", "json"}).out;
+  EXPECT_EQ(run_bench({"--list", "--gpus", file}).out, run_bench({"--list", "--gpus"}).out);
+  std::ofstream(file) << Json{{"gpus", Json::array({card_of_ones_own()})}};
+  for (const Arguments& list : {Arguments{"--list", "--gpus", file}, Arguments{"--gpus", file}}) {
+    EXPECT_THAT(run_bench(list).out, AllOf(HasSubstr("\nmine "), Not(HasSubstr("\nt4 "))));
+  }
+  const Arguments workload{"--workload", "resnet18", "--gpus", file};
+  EXPECT_THAT(run_bench(Arguments{"predict", "--gpu", "all"} + workload).out, HasSubstr("\nmine  fp16 "));
+  EXPECT_THAT(
+      run_bench(Arguments{"evaluate", "--gpu", "mine", "--out", folder.path().string()} + workload).out,
+      HasSubstr("mine"));
+  const Ended swept = run_bench(Arguments{"--sweep", "batch", "--device", "mine", "--dry-run"} + workload);
+  EXPECT_EQ(swept.code, 0) << swept.err;
+  const Ended unknown = run_bench(Arguments{"predict", "--gpu", "t4"} + workload);
+  EXPECT_EQ(unknown.code, 2);
+  EXPECT_THAT(unknown.err, HasSubstr("--gpu: there is no card 't4'; the closest are mine"));
+}
+
+TEST(Predict, WhatIsNoCatalogueIsRefused) {
+  const TemporaryFolder folder;
+  const std::string file = folder.path() / "catalogue.json";
+  const Json card = card_of_ones_own();
+  const auto refusal = [&](const Json& json) {
+    std::ofstream(file) << json;
+    const Ended run = run_bench({"predict", "--gpu", "mine", "--workload", "resnet18", "--gpus", file});
+    EXPECT_EQ(run.code, 2);
+    return run.err;
+  };
+  EXPECT_THAT(refusal(card), HasSubstr("describes one card; give it as --gpu or --device"));
+  EXPECT_THAT(refusal(Json{{"gpus", Json::array()}}), HasSubstr("is no catalogue of GPUs: gpus is empty"));
+  EXPECT_THAT(refusal(Json{{"gpus", Json::array({card, card})}}),
+              HasSubstr("gpus[1].id is mine, which another card has"));
+  EXPECT_THAT(refusal(Json{{"cards", 1}}), HasSubstr("is no catalogue of GPUs: "));
+  std::ofstream(file) << Json{{"gpus", Json::array({card})}};
+  EXPECT_THAT(run_bench({"predict", "--gpu", file, "--workload", "resnet18"}).err,
+              HasSubstr("is a catalogue of GPUs; give it as --gpus, and ids of it here"));
+  EXPECT_THAT(run_bench({"--list", "--gpus", "2"}).err,
+              HasSubstr("--gpus: '2' is no catalogue of GPUs; give a JSON"));
 }
 
 TEST(Predict, TheBatchesAskedForHaveARowEach) {

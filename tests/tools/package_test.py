@@ -29,6 +29,10 @@ def output(command, **environment):
                           env={"PATH": "/usr/bin:/bin", **environment}).stdout
 
 
+def needed(path):
+    return set(re.findall(r"\(NEEDED\).*\[(.*)\]", output(("readelf", "-d", path))))
+
+
 class Installed(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
@@ -38,6 +42,7 @@ class Installed(unittest.TestCase):
         package.install(BUILD, made)
         cls.tree = made.rename(cls.folder / "moved")
         cls.program = cls.tree / "bin" / "bench"
+        cls.started = cls.tree / "libexec" / "bench"  # what cls.program starts
         cls.versions = package.versions(cls.program)
         cls.wheel = package.write_wheel(cls.tree, cls.folder, "1.2.3", cls.versions.get("CUDA", "").partition(".")[0])
         cls.site = cls.folder / "site"
@@ -56,26 +61,23 @@ class Installed(unittest.TestCase):
                 continue  # of MPI, which the program opens where there is one
             of_system = [library for library in re.findall(r"=> (/\S+)", output(("ldd", path)))
                          if not pathlib.Path(library).resolve().is_relative_to(self.tree)]
-            if path == self.program:
+            if path == self.started:
                 of_system = [pathlib.Path(library).name for library in of_system]
                 self.assertLessEqual(set(of_system), {"libc.so.6", "libm.so.6", "libstdc++.so.6", "libgcc_s.so.1"})
 
     def test_what_the_libraries_need_is_named_by_the_program(self):
-        def needed(path):
-            return set(re.findall(r"\(NEEDED\).*\[(.*)\]", output(("readelf", "-d", path))))
-
         libraries = {path.name: path for path in (self.tree / "lib").iterdir() if not path.name.startswith("bench_ranks")}
         self.assertIn("libdnnl.so", " ".join(libraries))
         for path in libraries.values():
-            self.assertLessEqual(needed(path) & set(libraries), needed(self.program), path.name)
+            self.assertLessEqual(needed(path) & set(libraries), needed(self.started), path.name)
 
     def test_it_answers_as_in_its_build_folder(self):
         self.assertEqual(output((self.program, *QUESTION)), output((BUILD / "bench", *QUESTION)))
 
     def test_it_names_no_folder_of_its_build(self):
-        for path in (self.program, *(self.tree / "lib").glob("bench_ranks_*")):
+        for path in (self.program, self.started, *(self.tree / "lib").glob("bench_ranks_*")):
             self.assertNotIn(os.fsencode(f"{SOURCE}/"), path.read_bytes(), path.name)
-        run_path = re.findall(r"\(RUNPATH\).*\[(.*)\]", output(("readelf", "-d", self.program)))
+        run_path = re.findall(r"\(RUNPATH\).*\[(.*)\]", output(("readelf", "-d", self.started)))
         self.assertIn(run_path, (["$ORIGIN/../lib"], ["$ORIGIN/../lib:/usr/local/cuda/lib64"]))
 
     def test_no_program_looks_for_libraries_in_the_current_folder(self):
@@ -95,11 +97,19 @@ class Installed(unittest.TestCase):
         with zipfile.ZipFile(self.wheel) as archive:
             self.assertEqual(archive.read("bench_gpu-1.2.3.data/data/share/man/man1/bench.1"), page)
 
+    def test_its_readme_links_to_nothing_that_is_not_there(self):
+        readme = (self.tree / "share" / "doc" / "bench" / "README.md").read_text(encoding="utf-8")
+        self.assertIn("| Does pinned memory pay? | `bench --sweep transfer` | transfer |\n", readme)
+        self.assertNotIn("](", readme)
+        with zipfile.ZipFile(self.wheel) as archive:
+            self.assertTrue(archive.read("bench_gpu-1.2.3.dist-info/METADATA").decode().endswith(f"\n\n{readme}"))
+
     def test_it_brings_licences(self):
         documents = self.tree / "share" / "doc" / "bench"
         self.assertIn("Apache License", (documents / "LICENSE").read_text(encoding="utf-8"))
         notice = (documents / "NOTICE").read_text(encoding="utf-8")
-        for project in ("oneDNN", "Google Benchmark", "libarchive", "libjpeg-turbo", "{fmt}", "CLI11", "Eigen", "libgomp"):
+        for project in ("oneDNN", "Google Benchmark", "libarchive", "libjpeg-turbo", "{fmt}", "CLI11", "Eigen", "libgomp",
+                        "cuBLAS, cuDNN, NVRTC, NCCL", "source code provided by NVIDIA"):
             self.assertIn(project, notice)
 
     def test_the_wheel_is_for_a_c_library_and_lists_its_files(self):
@@ -160,18 +170,51 @@ class Installed(unittest.TestCase):
         path.parent.mkdir(parents=True, exist_ok=True)
         subprocess.run(["cc", "-shared", "-fPIC", "-x", "c", "-", "-o", str(path)], input=text, text=True, check=True)
 
-    # An empty entry of LD_LIBRARY_PATH and of PATH means the current folder, as does ".".
+    def test_what_starts_the_program_needs_the_c_and_cpp_libraries_alone(self):
+        self.assertLessEqual({name.partition(".")[0] for name in needed(self.program)},
+                             {"libc", "libstdc++", "libgcc_s", "ld-linux-x86-64"})
+        self.assertIn("(RPATH)", output(("readelf", "-d", self.program)), "which comes before LD_LIBRARY_PATH")
+
+    # The loader would end the process by SIGBUS, or with a sentence and a code of its own.
+    def test_a_library_that_is_damaged_or_missing_is_named(self):
+        parts = [path.relative_to(self.tree) for path in (self.started, *sorted((self.tree / "lib").iterdir()))
+                 if path == self.started or path.name in needed(self.started)]
+        self.assertGreaterEqual(len(parts), 3)
+        for folder, advice in ((self.tree, "unpack or install the package again"),
+                               (self.site / "bench_gpu", "install the wheel again, with pip install --force-reinstall")):
+            for path in (folder / part for part in parts):
+                whole = path.read_bytes()
+                for left, wrong in ((whole[:-1], "the file is cut short"), (whole[:len(whole) // 2], "the file is cut short"),
+                                    (whole[:4096], "the file is cut short"), (b"", "the file is damaged"),
+                                    (b"<html>not found</html>" * 9, "the file is damaged"), (None, "the file is missing")):
+                    path.unlink()
+                    if left is not None:
+                        path.write_bytes(left)
+                    self.refuses(folder / "bin" / "bench", f"{path}: {wrong}; {advice}")
+                path.write_bytes(whole)
+                path.chmod(0o755)
+        self.assertEqual(self.command(*QUESTION), output((self.program, *QUESTION)))
+
+    def refuses(self, program, sentence):
+        ended = subprocess.run([program, *QUESTION], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False,
+                               cwd="/", env={"PATH": "/usr/bin:/bin"})
+        self.assertEqual((ended.returncode, ended.stdout, ended.stderr), (2, "", f"bench: {sentence}\n"))
+
+    # An empty entry of LD_LIBRARY_PATH and of PATH means the current folder, as does "."; a semicolon ends an entry too.
     def test_nothing_of_the_current_folder_runs(self):
         marker, planted = self.folder / "marker", self.folder / "planted"
         mark = f'__attribute__((constructor)) static void mark(void) {{ fclose(fopen("{marker}", "w")); }}\n'
-        for name in ("libcuda.so.1", "libcuda.so", "libcudnn.so.9", "libnvidia-ml.so.1"):
+        for name in ("libcuda.so.1", "libcuda.so", "libcudnn.so.9", "libnvidia-ml.so.1", *needed(self.started)):
             self.library(planted / name, "#include <stdio.h>\n" + mark)
         for name in ("gnuplot", "jq", "nvidia-smi", "sh"):
             (planted / name).write_text(f"#!/bin/sh\ntouch {marker}\n")
             (planted / name).chmod(0o755)
         for command in (("--list",), ("--version",)):
-            subprocess.run([self.program, *command], check=True, stdout=subprocess.DEVNULL, cwd=planted,
-                           env={"PATH": ".::/usr/bin:/bin", "LD_LIBRARY_PATH": ":.", "HOME": str(self.folder)})
+            for folders in (":.", ".", "", ":/nowhere", "/nowhere:", "/nowhere;.", "../planted"):
+                ended = subprocess.run([self.program, *command], stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=planted,
+                                       env={"PATH": ".::/usr/bin:/bin", "LD_LIBRARY_PATH": folders, "HOME": str(self.folder)},
+                                       check=False)
+                self.assertEqual((ended.returncode, ended.stderr), (0, b""), (command, folders))
         self.assertFalse(marker.exists())
 
     def test_a_cudnn_that_does_not_fit_is_named(self):
@@ -214,6 +257,35 @@ class Installed(unittest.TestCase):
         listed = json.loads(output((self.program, "--list", "--format", "json"), LD_LIBRARY_PATH=str(driver.parent)))
         missing = {device["id"]: device.get("missing") for device in listed["devices"]}
         self.assertEqual(missing["cuda"], f"{driver}: the file is cut short; install it again")
+
+    DRIVER = """
+#include <string.h>
+int cuDriverGetVersion(int* version) { *version = %d; return 0; }
+int cuInit(unsigned flags) { return 0; }
+int cuGetProcAddress(const char* name, void** function, int version, unsigned long flags) {
+  *function = strcmp(name, "cuDriverGetVersion") == 0 ? (void*)cuDriverGetVersion
+              : strcmp(name, "cuInit") == 0           ? (void*)cuInit
+              : strcmp(name, "cuGetProcAddress") == 0 ? (void*)cuGetProcAddress
+                                                      : 0;
+  return *function ? 0 : 500;
+}
+int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned long flags, int* found) {
+  return cuGetProcAddress(name, function, version, flags);
+}
+"""
+
+    def test_a_driver_that_is_too_old_is_named(self):
+        if not self.versions.get("CUDA", "")[:1].isdigit():
+            self.skipTest("built without the CUDA device")
+        major = int(self.versions["CUDA"].partition(".")[0])
+        driver = self.folder / "old" / "libcuda.so.1"
+        self.library(driver, self.DRIVER % (1000 * (major - 1)))
+        sentence = f"the NVIDIA driver serves CUDA {major - 1}.0 at most, and this program was built with CUDA {self.versions['CUDA']}"
+        ended = subprocess.run([self.program, "--sweep", "batch", "--device", "cuda", "--dry-run"], stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, text=True, check=False, cwd="/",
+                               env={"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": str(driver.parent)})
+        self.assertEqual(ended.returncode, 2)
+        self.assertIn(f"{sentence}; install a newer driver", ended.stderr)
 
     # Found, not opened: these are empty files.
     def test_cudas_libraries_are_those_of_the_path_then_of_the_environment(self):

@@ -4,8 +4,8 @@
     check.py PACKAGES_FOLDER ROOTS_FOLDER
 
 Each release has two roots, one without and one with gnuplot and jq; mmdebstrap makes them once, from this machine's own package
-sources, and ROOTS_FOLDER keeps them. A release is not run where this machine has no source or key of its distribution. Needs
-root. Exit code 1 where something fails, with what it printed.
+sources, and ROOTS_FOLDER keeps them. A release is not run where this machine has no source or key of its distribution. Where
+there is buildah, the Containerfile is built on a root. Needs root. Exit code 1 where something fails, with what it printed.
 """
 
 import argparse
@@ -114,6 +114,28 @@ def checks(files, tarball, wheel, cuda):
     yield "wheel", "plain", venv, run, wanted
 
 
+# On a root in the place of the distribution's image, and a sweep in what is built. The mounts end with the name space.
+IMAGE = """
+set -e
+export BUILDAH_ISOLATION=chroot
+run() { buildah --root "$WORK/root" --runroot "$WORK/run" "$@"; }
+printf 'FROM scratch\\nCOPY . /\\n' | run build --quiet --tag base --file - "$BASE"
+run build --quiet --tag bench --build-arg BASE=localhost/base "$PACKAGES"
+run from --name bench localhost/bench
+run run bench -- /opt/bench/bin/bench $SWEEP
+"""
+
+
+def build_image(packages, base, work):
+    """Builds the Containerfile; returns exit code and output."""
+    variables = {"WORK": work, "BASE": base, "PACKAGES": packages, "SWEEP": SWEEP}
+    ended = subprocess.run(["unshare", "--mount", "/bin/sh", "-c", IMAGE], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                           stderr=subprocess.STDOUT, text=True, check=False,
+                           env={**os.environ, **{name: str(value) for name, value in variables.items()}})
+    shutil.rmtree(work, ignore_errors=True)
+    return ended.returncode, ended.stdout
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("packages", type=pathlib.Path)
@@ -146,6 +168,16 @@ def main():
             print(f"package-check: {name}, {check}: {'ok' if ok else f'FAILED: exit code {code}, missing {missing}'}", flush=True)
             if not ok:
                 print(re.sub("^", "    ", output, flags=re.MULTILINE))
+    base = roots / "bookworm-pictures"
+    if shutil.which("buildah") is None or not base.exists():
+        print("package-check: the Containerfile was not built: there is no buildah, or no root of Debian 12")
+    else:
+        code, output = build_image(options.packages.resolve(), base, roots / "images")
+        ok = code == 0 and "batch-conv2d-cpu.png" in output
+        ran, failed = ran + 1, failed + (not ok)
+        print(f"package-check: Containerfile: {'ok' if ok else f'FAILED: exit code {code}'}")
+        if not ok:
+            print(re.sub("^", "    ", output, flags=re.MULTILINE))
     print(f"package-check: {ran - failed} of {ran} hold, in {time.monotonic() - started:.0f} s")
     if failed or ran == 0:
         sys.exit(1)

@@ -52,7 +52,11 @@ def main():
     if folders:
         os.environ["LD_LIBRARY_PATH"] = ":".join(folders)
     program = FOLDER / "bin" / "bench"
-    os.execv(program, [str(program), *sys.argv[1:]])
+    try:
+        os.execv(program, [str(program), *sys.argv[1:]])
+    except OSError as error:
+        print(f"bench: {program}: {error.strerror}; install the wheel again, with pip install --force-reinstall", file=sys.stderr)
+        sys.exit(2)
 '''
 
 
@@ -63,7 +67,7 @@ def versions(program):
 
 
 def binaries(tree):
-    return [tree / "bin" / "bench", *sorted((tree / "lib").iterdir())]
+    return [tree / "bin" / "bench", tree / "libexec" / "bench", *sorted((tree / "lib").iterdir())]
 
 
 def newest_symbols(binary):
@@ -96,7 +100,7 @@ def metadata(version, cuda):
     if cuda in CUDA_WHEELS:
         lines.append(f"Provides-Extra: cuda{cuda}")
         lines += [f'Requires-Dist: {wheel}; extra == "cuda{cuda}"' for wheel in CUDA_WHEELS[cuda]]
-    return "\n".join(lines) + "\n\n" + (SOURCE / "README.md").read_text(encoding="utf-8")
+    return "\n".join(lines) + "\n\n"
 
 
 def write_wheel(tree, folder, version, cuda):
@@ -112,7 +116,8 @@ def write_wheel(tree, folder, version, cuda):
     files[f"bench_gpu-{version}.data/scripts/bench-gate"] = ((tree / "bin" / "bench-gate").read_bytes(), 0o755)
     page = pathlib.Path("share") / "man" / "man1" / "bench.1"
     files[f"bench_gpu-{version}.data/data/{page}"] = ((tree / page).read_bytes(), 0o644)
-    files[f"{info}/METADATA"] = (metadata(version, cuda).encode(), 0o644)
+    readme = (tree / "share" / "doc" / "bench" / "README.md").read_bytes()
+    files[f"{info}/METADATA"] = (metadata(version, cuda).encode() + readme, 0o644)
     files[f"{info}/WHEEL"] = (f"Wheel-Version: 1.0\nGenerator: bench\nRoot-Is-Purelib: false\nTag: {tag}\n".encode(), 0o644)
     files[f"{info}/entry_points.txt"] = (b"[console_scripts]\nbench = bench_gpu:main\n", 0o644)
     record = "".join(f"{name},sha256={base64.urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b'=').decode()},{len(data)}\n"

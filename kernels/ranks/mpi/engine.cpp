@@ -16,11 +16,11 @@
 namespace bench::kernels {
 namespace {
 
-// Next to the program in the build folder; of an installed program, in bin, in lib next to that.
+// Next to the program in the build folder; of an installed program, in libexec, in lib next to that.
 std::filesystem::path module_of(const std::string& name) {
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::read_symlink("/proc/self/exe", error).parent_path();
-  return (folder.filename() == "bin" ? folder.parent_path() / "lib" : folder) /
+  return (folder.filename() == "libexec" ? folder.parent_path() / "lib" : folder) /
          ("bench_ranks_" + name + ".so");
 }
 

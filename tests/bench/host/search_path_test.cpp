@@ -10,6 +10,7 @@ TEST(AbsoluteFolders, LeavesOutTheCurrentFolderHoweverItIsWritten) {
   EXPECT_EQ(absolute_folders(":/opt/lib::.:lib:./lib:/usr/lib:"), "/opt/lib:/usr/lib");
   EXPECT_EQ(absolute_folders("."), "");
   EXPECT_EQ(absolute_folders(""), "");
+  EXPECT_EQ(absolute_folders(";/opt/lib;.;:/usr/lib;", ":;"), "/opt/lib:/usr/lib");
 }
 
 }  // namespace
