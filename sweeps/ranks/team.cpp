@@ -91,6 +91,8 @@ std::vector<RankAnswer> RankTeam::carry_out(const Order& own) {
   } catch (const DeviceLost&) {
     ended_ = true;  // the others do not come to the next order
     throw;
+  } catch (const OutOfMemory& error) {
+    ranks_.end_alone(fmt::format("it ran out of memory: {}", error.what()));
   } catch (const std::exception& error) {
     ranks_.end_alone(failure_in_words(error));
   }

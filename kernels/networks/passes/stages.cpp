@@ -219,9 +219,11 @@ std::vector<double> compute_costs(const Graph& graph) {
 }
 
 std::vector<double> inference_costs(const Graph& graph, std::int64_t batch) {
+  constexpr double kFromMemory =
+      0.5;  // of the parameters: the rest are still in the caches from the last step
   return costs_of_stretches(graph, [&](Value value) {
     return static_cast<double>(batch) * stage_cost(graph, value) +
-           kMacsOfAByte * parameter_bytes(graph, value);
+           kFromMemory * kMacsOfAByte * parameter_bytes(graph, value);
   });
 }
 

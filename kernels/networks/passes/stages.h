@@ -49,8 +49,8 @@ std::vector<Stage> cut_into_stages(const Graph& graph, const StretchCosts& costs
 // Of each stretch, by stage_cost().
 std::vector<double> compute_costs(const Graph& graph);
 // Of each stretch, for so many samples at a time: by stage_cost(), and once the bytes of its parameters, each
-// as kMacsOfAByte, where they are not a table of which few rows are read. With few pixels or samples these
-// decide.
+// as half of kMacsOfAByte, where they are no table of which few rows are read. With few pixels or samples
+// these decide.
 std::vector<double> inference_costs(const Graph& graph, std::int64_t batch);
 
 // The layers that a stage has, ascending: value number i + 1 of its graph is the whole network's layers[i].

@@ -28,9 +28,10 @@ void check(int code, const char* call) {
   MPI_Error_class(code, &kind);
   const bool vague =
       kind == MPI_ERR_NO_MEM || kind == MPI_ERR_INTERN || kind == MPI_ERR_OTHER || kind == MPI_ERR_UNKNOWN;
+  std::string words(text.data(), static_cast<std::size_t>(length));
+  std::ranges::replace(words, '\n', ' ');  // MPICH's have several lines
   throw RanksLost(std::string(call) + " failed" +
-                  (vague ? ", because the host's memory is full or the MPI library failed: " : ": ") +
-                  std::string(text.data(), static_cast<std::size_t>(length)));
+                  (vague ? ", because the host's memory is full or the MPI library failed: " : ": ") + words);
 }
 
 // Whole fp32 values where the bytes are, for MPI counts in 31 bits.

@@ -66,6 +66,17 @@ TEST_P(EveryNetworkTrains, GradientsAgreeWithCentralDifferences) {
   EXPECT_LT(check.error, kSlopeTolerance);
 }
 
+// The reference's gradient at a small size is compared, and what is left out is told.
+TEST_F(Training, AShortVerificationLeavesOutTheDifferencesAtItsOwnSize) {
+  const Trained tested{"resnet18", 32, 4};
+  TrainWorkload workload = make(tested, train_spec(tested));
+  workload.shorten_verification();
+  const Verification verification = workload.verify();
+  EXPECT_TRUE(verification.passed) << verification.detail;
+  EXPECT_EQ(verification.detail.find("central differences"), std::string::npos) << verification.detail;
+  EXPECT_NE(verification.not_checked.find("at the point's own size"), std::string::npos);
+}
+
 void expect_to_learn(TrainWorkload& workload) {
   workload.step();
   const double first = workload.trainer().loss();
