@@ -254,8 +254,7 @@ Command evaluate_command() {
       .notes =
           {"RESULT.json is a result of bench --sweep batch, measured or predicted, all of one workload. One "
            "result of bench --sweep workers may be among them: it says how many samples the host can feed.",
-           "Exit codes: 0 done; 2 wrong usage, or results that cannot be read or are of different "
-           "workloads."},
+           "Exit codes: 0 done; 2 wrong usage, unreadable results, or several workloads."},
       .examples = {"bench evaluate --gpu t4,rtx3060-12gb --workload resnet50 --price t4=0.35/h",
                    "bench evaluate batch-resnet50-cuda-0.json --gpu rtx3060ti --workload resnet50",
                    "bench evaluate batch-resnet50-*.json workers-resnet50-cpu.json"},

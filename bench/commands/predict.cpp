@@ -234,7 +234,7 @@ Command predict_command() {
       .brief = "--gpu LIST …",
       .question = "how fast would a network be on other GPUs, or on several?",
       .options =
-          {{"gpu", "LIST", "ids (bench --list --gpus), a card's own file as card.json, or all"},
+          {{"gpu", "LIST", "ids (bench --list --gpus), a file card.json, or all"},
            {"gpus", "FILE", "a catalogue for --gpu in place of the program's"},
            {"workload", "NAME", "a network"},
            {"mode", "NAME", "infer or train (default: the network's first)"},
