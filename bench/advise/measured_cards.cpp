@@ -157,6 +157,10 @@ std::pair<Bottleneck, std::string> MeasuredCards::limit_by_findings() const {
     return {limit == nullptr ? Bottleneck::undecided : Bottleneck::stages,
             limit == nullptr ? finding("cards")->claim : limit->claim};
   }
+  const std::string named = limit == nullptr ? "" : text_member(limit->details, "limit");
+  if (named == "bus" || named == "launch") {
+    return {named == "bus" ? Bottleneck::bus : Bottleneck::launch, limit->claim};
+  }
   if (limit != nullptr && limit->ci95 && limit->value) {
     return {limit->ci95->low >= 0.5 ? Bottleneck::link : Bottleneck::host, limit->claim};
   }

@@ -50,13 +50,35 @@ class WorkersSweepProgram : public ::testing::Test {
 };
 
 // Making the program's own images takes longer than this budget, on any machine.
-TEST_F(WorkersSweepProgram, MakesImagesOutsideOfTheTimeBudget) {
-  setenv("XDG_CACHE_HOME", (folder_.path() / "cache").c_str(), 1);
-  const Ended ended = run_bench({"--sweep", "workers", "--device", "cpu", "--consumer", "5ms", "--workers",
-                                 "1", "--batch", "2", "--time-budget", "1s", "--no-plot", "--out", out()});
-  unsetenv("XDG_CACHE_HOME");
+TEST_F(WorkersSweepProgram, MakesImagesOutsideOfTheTimeBudgetAndWithoutAHomeForThisRun) {
+  const std::filesystem::path temporary = folder_.path() / "tmp";
+  std::filesystem::create_directory(temporary);
+  const Ended ended = Process({"-u",
+                               "HOME",
+                               "-u",
+                               "XDG_CACHE_HOME",
+                               "TMPDIR=" + temporary.string(),
+                               BENCH_PROGRAM,
+                               "--sweep",
+                               "workers",
+                               "--device",
+                               "cpu",
+                               "--consumer",
+                               "5ms",
+                               "--workers",
+                               "1",
+                               "--batch",
+                               "2",
+                               "--time-budget",
+                               "1s",
+                               "--no-plot",
+                               "--out",
+                               out()},
+                              std::nullopt, "/usr/bin/env")
+                          .wait();
   EXPECT_THAT(ended.err, HasSubstr("making synthetic images"));
   EXPECT_FALSE(read_result(file("workers-5ms-cpu.json")).benchmarks.empty()) << ended.out << ended.err;
+  EXPECT_TRUE(std::filesystem::is_empty(temporary));
 }
 
 TEST_F(WorkersSweepProgram, AnswersFromImagesToAKnee) {

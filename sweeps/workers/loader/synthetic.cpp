@@ -19,6 +19,7 @@
 
 #include "bench/error.h"
 #include "bench/host/host_info.h"
+#include "bench/host/private_folder.h"
 #include "bench/host/user_folders.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/random.h"
@@ -164,12 +165,18 @@ fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallb
 }
 
 fs::path synthetic_folder(const ProgressCallback& progress, SyntheticSizes sizes, const Clock& clock) {
-  const std::optional<fs::path> cache = cache_folder();
-  if (!cache) {
-    throw UsageError(
-        "--data: synthetic images need a cache folder; set XDG_CACHE_HOME or HOME to an absolute path");
+  if (const std::optional<fs::path> cache = cache_folder()) {
+    return synthetic_folder(*cache, kImages, progress, sizes, clock);
   }
-  return synthetic_folder(*cache, kImages, progress, sizes, clock);
+  try {
+    static const PrivateFolder of_this_run;
+    return synthetic_folder(of_this_run.path(), kImages, progress, sizes, clock);
+  } catch (const std::system_error& error) {
+    throw UsageError(fmt::format(
+        "--data: there is no folder for synthetic images ({}); set XDG_CACHE_HOME, HOME or TMPDIR to one "
+        "that can be written",
+        error.code().message()));
+  }
 }
 
 }  // namespace bench::loader

@@ -1,5 +1,5 @@
 // --data synthetic and synthetic:heavy: images that cost what photographs cost, kept in the user's cache
-// folder.
+// folder where there is one.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ namespace bench::loader {
 enum class SyntheticSizes { alike, heavy };
 
 // The folder with the images, which are made if they are not there. Only a complete set ever has that name;
-// of two processes one makes it and the other waits. Throws UsageError naming --data where the cache cannot
-// be written.
+// of two processes one makes it and the other waits. Without a cache folder they are made for this run alone,
+// in a temporary one. Throws UsageError naming --data where neither can be written.
 std::filesystem::path synthetic_folder(const ProgressCallback& progress, SyntheticSizes sizes,
                                        const Clock& clock);
 std::filesystem::path synthetic_folder(const std::filesystem::path& cache, int images,

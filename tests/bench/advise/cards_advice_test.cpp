@@ -173,6 +173,18 @@ TEST(CardsAdvice, FullMemoryAsksToShareOut) {
   EXPECT_EQ(rows[3], (std::vector<std::string>{"gradients too (ZeRO-2)", "400 MiB", "planned, never run"}));
 }
 
+TEST(CardsAdvice, TheBusAndLaunchingAreTakenFromTheSweepsFinding) {
+  for (const auto& [name, bottleneck] :
+       {std::pair("bus", Bottleneck::bus), std::pair("launch", Bottleneck::launch)}) {
+    AdviceFile file = cards_file();
+    finding_in(file, "limit") =
+        said("limit", "It limits 2 ranks.", {name_of_point(2, 8)}, {{"limit", name}, {"step_ns", 160 * kMs}});
+    const Advice advice = advice_from_cards(file, std::nullopt);
+    EXPECT_EQ(advice.bottleneck, bottleneck);
+    EXPECT_EQ(advice.reason, "It limits 2 ranks.");
+  }
+}
+
 TEST(CardsAdvice, AStepThatHardlyGrowsWithTheBatchIsBoundByLaunching) {
   AdviceFile file = cards_file();
   finding_in(file, "limit") = said("limit", "2 ranks lose nothing to speak of.", {name_of_point(2, 8)});
