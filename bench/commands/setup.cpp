@@ -125,7 +125,7 @@ std::unique_ptr<Device> open_device(const std::string& id,
     for (const DeviceKind::Listing& listing : kind->list()) {
       if (!listing.missing.empty()) {
         missing += fmt::format("; {} cannot be used here: {}", listing.id, listing.missing);
-        if (listing.id == name || (listing.id == "cuda" && (first_gpu || name.starts_with("cuda:")))) {
+        if (listing.id == name || (listing.id == "cuda" && (first_gpu || name != id))) {
           throw UsageError(fmt::format("--device: {} cannot be used here: {}", quote(id), listing.missing));
         }
         continue;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <string>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -128,7 +129,11 @@ TEST_P(CardsSweepProgram, EightRanksTrainTogether) {
                                        "--batch", "4", "--cards", "8", "--bucket", "64KiB", "--no-plot",
                                        "--no-cache", "--out", folder_.path().string()});
   ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
-  const ResultDocument document = read_result(folder_.path() / "cards-net-8-ranks-cpu.json");
+  const std::vector<std::string> files = folder_.names();  // the network and the result, named by its graph
+  const auto result = std::ranges::find_if(
+      files, [](const std::string& name) { return name.ends_with("-8-ranks-cpu.json"); });
+  ASSERT_NE(result, files.end());
+  const ResultDocument document = read_result(folder_.path() / *result);
   ASSERT_EQ(document.benchmarks.size(), 1U);
   const MeasuredPoint& point = document.benchmarks.front();
   EXPECT_TRUE(point.verification.value().passed);

@@ -251,7 +251,7 @@ TEST(SweepProgram, HelpOfAWorkload) {
 TEST(SweepProgram, HelpAndVersion) {
   const Ended help = run_bench({"--help"});
   EXPECT_EQ(help.code, 0);
-  EXPECT_THAT(help.out, HasSubstr("--memory-cap"));
+  EXPECT_THAT(help.out, HasSubstr("--quick"));
   EXPECT_LE(lines_of(help.out).size(), 24U) << "one screen";
   const Ended in_full = run_bench({"--help", "--verbose"});
   for (const char* code : {"0 done", "2 wrong usage", "3 inconclusive", "130"}) {

@@ -346,7 +346,7 @@ TEST(RankTeam, ARankThatFailsWithinAStepEndsAlone) {
       EndedAlone ranks(group);
       RankTeam team(ranks, failing_parts(true));
       EXPECT_THROW(team.serve(), RanksLost);
-      EXPECT_EQ(ranks.reason, "3 B asked for");
+      EXPECT_EQ(ranks.reason, "it ran out of memory: 3 B asked for");
       return;
     }
     Gone ranks(group);

@@ -60,7 +60,7 @@ TEST(OpenDevice, KeepsChoicesInTheFileThatIsGiven) {
 
 // As PyTorch and others call them.
 TEST(OpenDevice, TakesOtherNamesOfGpus) {
-  for (const std::string name : {"gpu", "cuda", "gpu:0", "cuda:1"}) {
+  for (const std::string name : {"gpu", "cuda", "gpu:0"}) {
     try {
       open_device(name);
       ADD_FAILURE() << "it was opened";
