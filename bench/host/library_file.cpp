@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstddef>
 #include <cstdint>
@@ -88,9 +89,9 @@ class ElfFile {
   }
 
   FileState read_headers() {
-    char magic[SELFMAG] = {};
+    std::array<char, SELFMAG> magic{};
     Elf64_Ehdr header{};
-    if (!read(0, magic, sizeof magic) || std::memcmp(magic, ELFMAG, SELFMAG) != 0) {
+    if (!read(0, magic.data(), magic.size()) || std::memcmp(magic.data(), ELFMAG, SELFMAG) != 0) {
       return FileState::foreign;
     }
     if (!read(0, &header, sizeof header)) {

@@ -206,7 +206,7 @@ Json step_json(const CardsStep& step) {
                  {"start_bytes", plan.at_start}, {"host_bytes", plan.host}, {"sent_bytes", plan.sent},
                  {"bus_bytes", plan.over_bus}};
     if (plan.step_ns) {
-      planned["step_ns_range"] = interval_json(*plan.step_ns);
+      planned["step_ns_range"] = interval_json(plan.step_ns);
     }
     json["planned_sharded"].push_back(std::move(planned));
   }

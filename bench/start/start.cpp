@@ -50,11 +50,13 @@ std::string what_is_wrong(const std::string& path) {
 }
 
 std::string what_is_wrong_in(const std::string& folder, const std::string& program) {
+  const std::string libraries = folder + "/lib/";
   std::string wrong = what_is_wrong(program);
   if (wrong.empty()) {
     for (const std::string& name : bench::needed_libraries(program)) {
       if (wrong.empty() && !is_of_system(name)) {
-        wrong = what_is_wrong(folder + "/lib/" + name);
+        std::string path = libraries;
+        wrong = what_is_wrong(path += name);
       }
     }
   }
@@ -81,6 +83,7 @@ int main(int /*argc*/, char** argv) {
                                : "; unpack or install the package again"));
   }
   bench::leave_out_relative_library_folders();
+  // NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): the user's arguments are what is passed on
   ::execv(program.c_str(), argv);
   return refuse(program + ": " + std::strerror(errno));
 }
