@@ -80,8 +80,10 @@ SweepPlan plan_of(const SweepRequest& request, const RankSetup& setup) {
     for (const std::int64_t bytes : sizes) {
       params.bytes = shared_bytes(params.operation, bytes, params.ranks);
       SweepPoint point;
-      point.series = fmt::format("collectives/{}/ranks:{}", params.label(), params.ranks);
-      point.name = fmt::format("{}/bytes:{}", point.series, params.bytes);
+      point.name =
+          fmt::format("collectives/{}/ranks:{}/bytes:{}", params.label(), params.ranks, params.bytes);
+      // Each by itself: latency is most of a small one's time, so that it tells nothing of a larger one's.
+      point.series = point.name;
       if (std::ranges::find(names, point.name) != names.end()) {  // another size, rounded
         continue;
       }

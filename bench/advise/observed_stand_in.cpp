@@ -89,9 +89,10 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
     const ReplayedStep step = replay_step(timeline, CardsLink{}.bucket, speed.likely, [&](double part) {
       return ring_all_reduce_ns({.inside = link}, cards, part);
     });
-    table.table.rows.push_back({link.name, format_duration(step.all_reduce_ns),
-                                fmt::format("{} ({})", format_duration(step.exposed_ns),
-                                            format_percent(step.exposed_ns / step.step_ns))});
+    table.table.rows.push_back(
+        {link.name, format_duration(step.all_reduce_ns),
+         fmt::format("{} ({})", format_duration(step.exposed_ns),
+                     format_percent(step.exposed_ns / (step.step_ns - step.exposed_ns)))});
   }
   advice.tables.push_back(std::move(table));
   return true;

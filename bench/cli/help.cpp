@@ -42,7 +42,7 @@ std::string examples() {
 }
 
 constexpr std::array<std::string_view, 4> kNotes{
-    "Sizes take B, KiB, MiB, GiB, TiB, KB, MB, GB, TB; times take ms, s, min.",
+    "Sizes take B, KiB, MiB, GiB, TiB, KB, MB, GB, TB (12G is 12GiB); times take ms, s, min.",
     "Google Benchmark's options work: --benchmark_filter=REGEX, --benchmark_list_tests, "
     "--benchmark_format=console|json|csv, --benchmark_out=FILE, --benchmark_out_format=console|json|csv, "
     "--benchmark_repetitions=N (N rounds, at least 3).",

@@ -55,6 +55,14 @@ bool contains(const auto& values, const auto& value) {
   return std::ranges::find(values, value) != values.end();
 }
 
+std::string version_json() {
+  Json json{{"bench", build_name()}};
+  for (const auto& component : registry<Component>().entries()) {
+    json[component->name] = component->describe();
+  }
+  return json.dump(1) + "\n";
+}
+
 std::string version_text() {
   std::string text = fmt::format("bench {}\n", build_name());
   for (const auto& component : registry<Component>().entries()) {
@@ -77,7 +85,7 @@ class OptionsReader {
       return options;
     }
     if (line_.has("version")) {
-      options.text = version_text();
+      options.text = read_format() == "json" ? version_json() : version_text();
       return options;
     }
     if (const std::string* shell = line_.text_of("completion")) {

@@ -28,8 +28,23 @@ using Words = std::vector<std::string>;
 
 // Where the program has no answer, each completes names of files. The word that names the program is as it
 // was typed: a ~ in it is the home still.
+// Bash splits words at colons, cuda:0 into three; what is before the last colon is not completed again.
 constexpr std::string_view kBash = R"(_bench() {
-  mapfile -t COMPREPLY < <("${COMP_WORDS[0]/#\~\//$HOME/}" --complete "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)
+  local -a words=()
+  local part joined=
+  for part in "${COMP_WORDS[@]:1:COMP_CWORD}"; do
+    if [[ ${#words[@]} -gt 0 && ( $part == : || -n $joined ) ]]; then
+      words[-1]+=$part
+    else
+      words+=("$part")
+    fi
+    joined=
+    if [[ $part == : ]]; then joined=yes; fi
+  done
+  mapfile -t COMPREPLY < <("${COMP_WORDS[0]/#\~\//$HOME/}" --complete "${words[@]}" 2>/dev/null)
+  if [[ ${words[-1]} == *:* && $COMP_WORDBREAKS == *:* ]]; then
+    COMPREPLY=("${COMPREPLY[@]#"${words[-1]%:*}:"}")
+  fi
 }
 complete -o default -F _bench bench
 )";

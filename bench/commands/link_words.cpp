@@ -163,7 +163,7 @@ NamedResult one_of(const std::string& option, std::vector<NamedResult> results, 
     paths.push_back(quote(result.path));
   }
   if (results.empty()) {
-    throw UsageError(fmt::format("{}: no result {} was given; give one", option, what));
+    throw UsageError(fmt::format("{}: none was given; give one result {}", option, what));
   }
   if (results.size() > 1) {
     constexpr std::size_t kMostNamed = 4;

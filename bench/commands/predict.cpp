@@ -64,7 +64,7 @@ class PredictCommand {
     read_workload();
     read_request();
     const auto& coefficients = model_coefficients();
-    const Prediction prediction = predict(request_, gpu_catalogue(), coefficients);
+    const Prediction prediction = predict(request_, calibration_gpus(), coefficients);
     refuse_nothing(prediction);
     const bool verbose = words_.has("verbose") || words_.has("batch");
     std::cerr << workload_file_lines(*request_.workload, terminal_width(STDOUT_FILENO));

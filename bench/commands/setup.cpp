@@ -64,11 +64,12 @@ const ModelledDevices* modelled_kind(const std::string& id) {
 // are none.
 std::string modelled_in_words(const std::string& id) {
   const std::vector<std::string> ids = gpu_catalogue().closest(id);
-  return ids.empty()
-             ? ""
-             : fmt::format(
-                   "; or the id of a GPU that is not here (the closest are {}; all: bench --list --gpus)",
-                   fmt::join(ids, ", "));
+  if (ids.empty()) {
+    return "";
+  }
+  const bool names_one_here = id.find(':') != std::string::npos;  // cuda:9 is like no id of the catalogue
+  return fmt::format("; or the id of a GPU that is not here ({}bench --list --gpus)",
+                     names_one_here ? "" : fmt::format("the closest are {}; all: ", fmt::join(ids, ", ")));
 }
 
 void refuse_options_of_modelled_devices(const Options& options) {

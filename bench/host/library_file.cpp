@@ -15,6 +15,12 @@
 namespace bench {
 namespace {
 
+#if defined(__aarch64__)
+constexpr std::uint16_t kMachine = EM_AARCH64;
+#else
+constexpr std::uint16_t kMachine = EM_X86_64;
+#endif
+
 class ElfFile {
  public:
   explicit ElfFile(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -97,7 +103,8 @@ class ElfFile {
     if (!read(0, &header, sizeof header)) {
       return FileState::cut_short;
     }
-    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_phentsize != sizeof(Elf64_Phdr)) {
+    if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_machine != kMachine ||
+        header.e_phentsize != sizeof(Elf64_Phdr)) {
       return FileState::foreign;
     }
     parts_ = table<Elf64_Phdr>(header.e_phoff, header.e_phnum);

@@ -95,9 +95,16 @@ std::int64_t parse_quantity(std::string_view option, std::string_view text, cons
     const bool zero = number.find_first_not_of("0.") == std::string_view::npos;
     refuse(option, text, zero ? "is zero" : "has no unit", quantity);
   }
-  const auto known = std::ranges::find(quantity.units, unit, &Unit::name);
+  auto known = std::ranges::find(quantity.units, unit, &Unit::name);
+  if (unit.size() == 1) {  // "12G" is 12 GiB, as for containers and shells
+    const auto begins = [&](const Unit& one) {
+      return one.name.ends_with("iB") &&
+             std::tolower(one.name.front()) == std::tolower(static_cast<unsigned char>(unit.front()));
+    };
+    known = known != quantity.units.end() ? known : std::ranges::find_if(quantity.units, begins);
+  }
   if (known == quantity.units.end()) {
-    std::vector<std::string> meant;  // "12G": units that begin alike
+    std::vector<std::string> meant;  // "1m": units that begin alike
     for (const Unit& one : quantity.units) {
       if (std::tolower(one.name.front()) == std::tolower(static_cast<unsigned char>(unit.front()))) {
         meant.push_back(fmt::format("{}{}", number, one.name));

@@ -39,6 +39,11 @@ std::vector<const MeasuredPoint*> points_with_timelines(const ResultDocument& do
 
 std::vector<const MeasuredPoint*> points_of(const ResultDocument& document, const CardsRequest& request) {
   const std::vector<const MeasuredPoint*> all = points_with_timelines(document);
+  if (all.empty() && document.context.device.kind == "modelled") {
+    throw UsageError(
+        fmt::format("--from: {} is predicted; give a measured result, or ask bench evaluate --gpu {} --cards",
+                    quote(request.path), document.context.device.id));
+  }
   if (all.empty()) {
     throw UsageError(
         fmt::format("--from: {} holds no training step with the times of its gradients; give a result of "

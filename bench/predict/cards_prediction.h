@@ -50,6 +50,11 @@ struct CardsStep {
     return {samples / step80_ns.high, samples / step80_ns.low};
   }
 
+  // By which gradients make the step longer: of the replay, grown with it to the step.
+  double exposed_ns() const {
+    return cards == 1 || at_least ? replay.exposed_ns : replay.exposed_ns * step_ns / replay.step_ns;
+  }
+
   // The figures to quote: the likely ones or, of a step that takes `at_least` so long, their bounds.
   double quoted_ns() const { return at_least ? step80_ns.low : step_ns; }
   double quoted_efficiency() const { return at_least ? efficiency80().high : efficiency(); }

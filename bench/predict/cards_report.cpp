@@ -99,10 +99,10 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
           ? fmt::format(
                 "Gradients make a step of {} longer by {}: it waits for them, and its backward pass is "
                 "slower while they are added up; a larger batch or accumulation hides more of them.",
-                format_duration(best.step_ns), format_duration(replay.exposed_ns))
+                format_duration(best.step_ns), format_duration(best.exposed_ns()))
           : fmt::format("A step waits {}{} for gradients: on the CPU nothing of it hides behind the backward "
                         "pass.",
-                        format_duration(replay.exposed_ns),
+                        format_duration(best.exposed_ns()),
                         best.at_least ? "" : " of " + format_duration(best.step_ns)));
   lines.push_back(fmt::format(
       "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
@@ -119,10 +119,14 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
   lines.insert(lines.end(), prediction.cautions.begin(), prediction.cautions.end());
   for (const CardsLoss& loss : prediction.losses) {
     if (!loss.measured.empty()) {
-      lines.push_back(
-          fmt::format("Steps of {} are {:.3g} ({:.3g} to {:.3g}) times their replay, as two ranks of this "
-                      "result took; that more ranks lose as much is assumed.",
-                      loss.measured, loss.likely, loss.interval80.low, loss.interval80.high));
+      lines.push_back(fmt::format(
+          "Steps of {} are {:.3g} ({:.3g} to {:.3g}) times their replay, as two ranks of this "
+          "result took; that more ranks lose as much is assumed.{}",
+          loss.measured, loss.likely, loss.interval80.low, loss.interval80.high,
+          loss.interval80.high < 1
+              ? " Two ranks lose nothing that one does not: one rank or the link was measured in a "
+                "slow spell; measure again on an idle machine."
+              : ""));
       continue;
     }
     lines.push_back(fmt::format("Steps are {}.", loss.in_words()));
@@ -164,7 +168,7 @@ std::vector<Row> table(const CardsPrediction& prediction) {
     rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch), step80(step),
                     rate(step), one ? "measured" : efficiency80(step),
                     one ? "–" : format_duration(step.replay.all_reduce_ns),
-                    one ? "–" : format_duration(step.replay.exposed_ns)});
+                    one ? "–" : format_duration(step.exposed_ns())});
   }
   return rows;
 }
@@ -198,7 +202,7 @@ Json step_json(const CardsStep& step) {
     json["efficiency_interval80"] = interval_json(step.efficiency80());
   }
   json["all_reduce_ns"] = step.replay.all_reduce_ns;
-  json["exposed_ns"] = step.replay.exposed_ns;
+  json["exposed_ns"] = step.exposed_ns();
   json["buckets"] = step.replay.buckets;
   json["gradient_bytes"] = step.replay.bytes;
   for (const ShardedPlan& plan : sharded_plans(step)) {
@@ -250,13 +254,13 @@ std::string cards_csv(const CardsPrediction& prediction) {
   const auto unless = [](bool bound, const std::string& number) { return bound ? std::string() : number; };
   for (const CardsStep& step : prediction.steps) {
     const bool bound = step.at_least;
-    text += fmt::format(
-        "{},{},{},{:.6g},{:.6g},{},{:.6g},{:.4g},{},{:.4g},{:.6g},{:.6g},{},{},{}\n", step.cards, step.dtype,
-        step.batch, step.quoted_ns() * kMilli, step.step80_ns.low * kMilli,
-        unless(bound, fmt::format("{:.6g}", step.step80_ns.high * kMilli)), step.quoted_per_s(),
-        step.quoted_efficiency(), unless(bound, fmt::format("{:.4g}", step.efficiency80().low)),
-        step.efficiency80().high, step.replay.all_reduce_ns * kMilli, step.replay.exposed_ns * kMilli,
-        step.peak, step.cards == 1 ? "yes" : "no", bound ? "yes" : "no");
+    text +=
+        fmt::format("{},{},{},{:.6g},{:.6g},{},{:.6g},{:.4g},{},{:.4g},{:.6g},{:.6g},{},{},{}\n", step.cards,
+                    step.dtype, step.batch, step.quoted_ns() * kMilli, step.step80_ns.low * kMilli,
+                    unless(bound, fmt::format("{:.6g}", step.step80_ns.high * kMilli)), step.quoted_per_s(),
+                    step.quoted_efficiency(), unless(bound, fmt::format("{:.4g}", step.efficiency80().low)),
+                    step.efficiency80().high, step.replay.all_reduce_ns * kMilli, step.exposed_ns() * kMilli,
+                    step.peak, step.cards == 1 ? "yes" : "no", bound ? "yes" : "no");
   }
   return text;
 }

@@ -73,7 +73,8 @@ struct Prediction {
   std::vector<const CardPrediction*> ranked(const std::string& dtype) const;
 };
 
-// Throws UsageError where the model knows no time of the workload.
+// `catalogue`: of the cards that the coefficients were fitted to. Throws UsageError where the model knows no
+// time of the workload.
 Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalogue,
                    const ModelCoefficients& coefficients);
 

@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "bench/advise/measured_advice.h"
+#include "bench/advise/median_machine.h"
 #include "bench/cli/report.h"
 #include "bench/cli/table.h"
 #include "bench/error.h"
@@ -157,7 +159,9 @@ void add_advice(const std::vector<ReportedResult>& results, const std::optional<
         {.path = file_name_of(result.document), .json = result.json, .document = result.document});
   }
   try {
+    std::vector<std::string> machines = keep_median_machine(files);
     report.advice = advice_from(StepModel(files), current.value_or(TrainingSettings{}));
+    std::ranges::move(machines, std::back_inserter(report.advice->warnings));
   } catch (const UsageError& error) {
     if (current) {
       throw;

@@ -69,6 +69,11 @@ void use_gpu_catalogue(std::string_view option, const std::string& path) {
   }
 }
 
+const GpuCatalogue& calibration_gpus() {
+  static const GpuCatalogue catalogue(embedded_json("results/gpus.json"));
+  return catalogue;
+}
+
 const ModelCoefficients& model_coefficients() {
   static const ModelCoefficients coefficients =
       coefficients_from_json(embedded_json("results/calibration.json"));

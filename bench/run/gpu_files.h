@@ -18,6 +18,8 @@ namespace bench {
 const Json& gpu_data_sheets();
 const GpuCatalogue& gpu_catalogue();
 const ModelCoefficients& model_coefficients();
+// The cards that results/calibration.json names: those compiled in, also where a file is in their place.
+const GpuCatalogue& calibration_gpus();
 const LinkCatalogue& link_catalogue();
 
 // The cards of a file, which has what results/gpus.json has, in place of those compiled in: before anything

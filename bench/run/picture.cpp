@@ -43,10 +43,12 @@ struct Output {
   std::string text;
 };
 
-// A program in the current folder is not run.
+// A program in the current folder is not run: not by a name such as ".", nor by an empty PATH, which the
+// shell takes for it.
 std::string search_path() {
   const char* const all = std::getenv("PATH");
-  return absolute_folders(all == nullptr ? "/usr/local/bin:/usr/bin:/bin" : all);
+  const std::string folders = absolute_folders(all == nullptr ? "" : all);
+  return folders.empty() ? "/usr/local/bin:/usr/bin:/bin" : folders;
 }
 
 // File names travel in the environment, so that none is ever read as shell text. -d: no settings of the

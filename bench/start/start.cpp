@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <climits>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -72,6 +73,13 @@ std::string own_folder() {
   return bin == std::string::npos || bin == 0 ? "" : program.substr(0, program.find_last_of('/', bin - 1));
 }
 
+// Another oneDNN in LD_LIBRARY_PATH, as Python's environments have, is not this program's.
+void put_first(const std::string& libraries) {
+  if (const char* const given = std::getenv("LD_LIBRARY_PATH"); given != nullptr && *given != '\0') {
+    setenv("LD_LIBRARY_PATH", (libraries + ":" + given).c_str(), 1);
+  }
+}
+
 }  // namespace
 
 int main(int /*argc*/, char** argv) {
@@ -83,6 +91,7 @@ int main(int /*argc*/, char** argv) {
                                : "; unpack or install the package again"));
   }
   bench::leave_out_relative_library_folders();
+  put_first(folder + "/lib");
   // NOLINTNEXTLINE(clang-analyzer-optin.taint.GenericTaint): the user's arguments are what is passed on
   ::execv(program.c_str(), argv);
   return refuse(program + ": " + std::strerror(errno));

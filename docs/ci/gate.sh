@@ -11,7 +11,7 @@
 # $BENCH is the program: else the one next to this script, else build/release/bench.
 set -eu
 
-here=$(dirname "$0")
+here=$(dirname "$(readlink -f "$0")")
 if [ -z "${BENCH:-}" ]; then
   BENCH=build/release/bench
   [ ! -x "$here/bench" ] || BENCH=$here/bench
@@ -39,7 +39,7 @@ unlock() {
 
 measure() {
   if [ -e "$1/run-1" ]; then
-    echo "gate.sh: $1 has runs already, perhaps of another build; give a new folder" >&2
+    echo "${0##*/}: $1 has runs already, perhaps of another build; give a new folder" >&2
     return 2
   fi
   run=1
@@ -80,6 +80,12 @@ ab() {
   return "$code"
 }
 
+case "${1:-}" in
+  lock | unlock) wanted=1 ;;
+  measure) wanted=2 ;;
+  *) wanted=3 ;;
+esac
+[ $# -eq $wanted ] || set --
 case "${1:-}" in
   lock | unlock | measure | compare | ab) "$@" ;;
   *) sed -n '2,/^set /s/^# \{0,1\}//p' "$0" >&2 && exit 2 ;;

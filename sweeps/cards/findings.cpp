@@ -106,9 +106,11 @@ Finding claim_efficiency(const CardsPoint& point, const CardsPoint& alone, bool 
                      {"exposed_ns", point.exposed_ns},
                      {"own_ns", median_of(point.own_ns)},
                      {"alone_ns", alone.ns.value}};
-  finding.claim = fmt::format("{} ranks of batch {}: {}, {} one rank's, an efficiency of {}; {}.",
-                              point.ranks, point.batch, per_second(point), times_in_words(times),
-                              percent_in_words(efficiency), losses_in_words(point, &alone, strong));
+  finding.claim =
+      fmt::format("{} ranks of batch {}: {}, {} one rank's{}; {}.", point.ranks, point.batch,
+                  per_second(point), times_in_words(times),
+                  efficiency.ci95 ? fmt::format(", an efficiency of {}", percent_in_words(efficiency)) : "",
+                  losses_in_words(point, &alone, strong));
   return finding;
 }
 
@@ -199,7 +201,7 @@ std::string per_second(const CardsPoint& point) {
 std::string times_in_words(const Estimate& speedup) {
   return speedup.ci95
              ? fmt::format("{:.2f} times ({:.2f} to {:.2f})", speedup.value, speedup.low(), speedup.high())
-             : fmt::format("{:.2f} times (one round or two: no interval)", speedup.value);
+             : fmt::format("{:.1g} times (one round or two: no interval)", speedup.value);
 }
 
 SlowestRank slowest_rank(const CardsPoint& point) {
@@ -353,9 +355,12 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
   for (const CardsPoint& point : all) {
     const CardsPoint* const alone = alone_for(point, all, setup.strong);
     const Estimate speed = alone == nullptr ? Estimate{} : speedup(point, *alone);
-    const std::string times = alone == nullptr ? "–" : fmt::format("{:.2f}", speed.value);
-    const std::string efficiency = alone == nullptr   ? "–"
-                                   : point.ranks == 1 ? "100 %"
+    const bool is_known = point.ranks == 1 || speed.ci95;
+    const std::string times = alone == nullptr ? "–"
+                              : is_known       ? fmt::format("{:.2f}", speed.value)
+                                               : fmt::format("{:.1g}", speed.value);
+    const std::string efficiency = alone == nullptr || !is_known ? "–"
+                                   : point.ranks == 1            ? "100 %"
                                                       : percent_in_words(scaled(speed, 1.0 / point.ranks));
     table.rows.push_back({fmt::format("{}", point.ranks), fmt::format("{}", point.batch),
                           plus_minus_duration(point.ns.value, point.ns.ci95),

@@ -138,6 +138,10 @@ TEST(Completion, TheStubsAreShellAndAnyOtherShellIsRefused) {
                  " --sweep bat); COMP_CWORD=2; _bench; echo \"${COMPREPLY[@]}\"; complete -p bench";
   const Ended run = Process({"-c", script}, std::nullopt, "/bin/bash").wait();
   EXPECT_EQ(run.out, "batch\ncomplete -o default -F _bench bench\n") << run.err;
+  const std::string with_colon =
+      stub.out + "COMP_WORDS=(" BENCH_PROGRAM
+                 " --sweep batch --device cuda :); COMP_CWORD=5; _bench; echo \"${COMPREPLY[@]}\"";
+  EXPECT_EQ(Process({"-c", with_colon}, std::nullopt, "/bin/bash").wait().out, "0\n");
   const TemporaryFolder home;
   std::filesystem::create_symlink(BENCH_PROGRAM, home.path() / "bench");
   const std::string at_home =

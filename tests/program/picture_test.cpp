@@ -70,21 +70,23 @@ TEST(Picture, WithoutAFolderForTheScriptsTheResultIsSafe) {
               HasSubstr("no picture: its script needs a temporary folder (TMPDIR names no folder: "));
 }
 
-// The script is the program's own, and PATH names the current folder: by "." and by an empty entry.
+// The script is the program's own, and PATH names the current folder: by "." and by an empty entry, also
+// alone.
 TEST(Picture, AGnuplotInTheCurrentFolderIsNotRun) {
   const TemporaryFolder folder;
   const fs::path marker = folder.path() / "marker";
   write_file(folder.path() / "gnuplot", "#!/bin/sh\ntouch " + marker.string() + "\n");
   fs::permissions(folder.path() / "gnuplot", fs::perms::owner_all);
-  const char* const path = std::getenv("PATH");
-  const Arguments in_folder{"-C", folder.path().string(),
-                            std::string("PATH=.::") + (path == nullptr ? "/usr/bin:/bin" : path),
-                            BENCH_PROGRAM};
-  const Ended ended =
-      Process(in_folder + drawn_run(folder.path() / "out"), std::nullopt, "/usr/bin/env").wait();
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_FALSE(fs::exists(marker));
-  EXPECT_TRUE(fs::exists(folder.path() / "out" / "batch-conv2d-cpu.png")) << ended.err;
+  const char* const given = std::getenv("PATH");
+  const std::string usual = given == nullptr ? "/usr/bin:/bin" : given;
+  for (const std::string& path : {".::" + usual, std::string("."), std::string()}) {
+    const fs::path out = folder.path() / ("out" + std::to_string(path.size()));
+    const Arguments in_folder{"-C", folder.path().string(), "PATH=" + path, BENCH_PROGRAM};
+    const Ended ended = Process(in_folder + drawn_run(out), std::nullopt, "/usr/bin/env").wait();
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_FALSE(fs::exists(marker)) << path;
+    EXPECT_TRUE(path.size() < 2 || fs::exists(out / "batch-conv2d-cpu.png")) << ended.err;
+  }
 }
 
 TEST(Picture, ASweepThatMeasuredNothingHasNoneAndIsInconclusive) {

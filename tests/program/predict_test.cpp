@@ -202,7 +202,7 @@ TEST(PredictCards, TakesAFolder) {
               AllOf(HasSubstr("--from: 2 results were given, "), HasSubstr("other.json'; accepted: one of")));
   const Ended link =
       run_bench({"predict", "--from", training_result(), "--cards", "2", "--link", folder.path().string()});
-  EXPECT_THAT(link.err, HasSubstr("--link: no result of bench --sweep collectives was given; give one"));
+  EXPECT_THAT(link.err, HasSubstr("--link: none was given; give one result of bench --sweep collectives"));
 }
 
 // A CPU's result, from a folder that holds a result of another sweep too.
@@ -330,7 +330,8 @@ TEST(PredictCards, RefusesInOneSentence) {
        "--gpu: it does not go with --cards"},
       {{"--from", other, "--cards", "2", "--link", "eth-10g"}, "holds no training step"},
       {{"--from", "none.json", "--cards", "2", "--link", "eth-10g"}, "--from: none.json cannot be read"},
-      {{"--cards", "2", "--link", "eth-10g"}, "--from: no result of bench --sweep batch --mode train"},
+      {{"--cards", "2", "--link", "eth-10g"},
+       "--from: none was given; give one result of bench --sweep batch --mode train"},
       {{"--gpu", "t4", "--link", "eth-10g"}, "--link: it goes with --cards"},
   };
   for (const auto& [more, message] : cases) {

@@ -258,6 +258,9 @@ TEST(SweepProgram, HelpAndVersion) {
     EXPECT_THAT(in_full.out, HasSubstr(code));
   }
   EXPECT_EQ(help.err, "");
+  const Json version = Json::parse(run_bench({"--version", "--format", "json"}).out);
+  EXPECT_THAT(run_bench({"--version"}).out,
+              ::testing::StartsWith("bench " + version.at("bench").get<std::string>()));
   const Ended nothing = run_bench({});
   EXPECT_EQ(nothing.code, 2);
   EXPECT_EQ(nothing.out, "");

@@ -217,6 +217,17 @@ class Installed(unittest.TestCase):
                 self.assertEqual((ended.returncode, ended.stderr), (0, b""), (command, folders))
         self.assertFalse(marker.exists())
 
+    def test_its_own_libraries_come_before_those_of_an_absolute_folder(self):
+        marker, others = self.folder / "other-marker", self.folder / "others"
+        mark = f'__attribute__((constructor)) static void mark(void) {{ fclose(fopen("{marker}", "w")); }}\n'
+        own = {path.name for path in (self.tree / "lib").iterdir()}
+        for name in (name for name in needed(self.started) if name in own):
+            self.library(others / name, "#include <stdio.h>\n" + mark)
+        self.assertTrue(any(others.iterdir()))
+        for program in (self.program, self.site / "bench_gpu" / "bin" / "bench"):
+            output((program, *QUESTION), LD_LIBRARY_PATH=str(others))
+        self.assertFalse(marker.exists())
+
     def test_a_cudnn_that_does_not_fit_is_named(self):
         if not self.versions.get("CUDA", "")[:1].isdigit():
             self.skipTest("built without the CUDA device")

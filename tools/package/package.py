@@ -53,7 +53,7 @@ def main():
         os.environ["LD_LIBRARY_PATH"] = ":".join(folders)
     program = FOLDER / "bin" / "bench"
     try:
-        os.execv(program, [str(program), *sys.argv[1:]])
+        os.execv(program, sys.argv)
     except OSError as error:
         print(f"bench: {program}: {error.strerror}; install the wheel again, with pip install --force-reinstall", file=sys.stderr)
         sys.exit(2)
