@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -80,14 +79,43 @@ bool recommends(const Finding& finding) {
   return finding.name.starts_with("recommend");
 }
 
+// The results without the other machines of a fleet, whose median machine stands for all.
+struct StandingFiles {
+  std::vector<AdviceFile> files;
+  std::vector<std::string> machines;  // sentences; empty: no fleet, and every result is among the files
+  std::string problem;                // why the median machine cannot stand for all
+
+  explicit StandingFiles(const std::vector<ReportedResult>& results) {
+    for (const ReportedResult& result : results) {
+      files.push_back(
+          {.path = file_name_of(result.document), .json = result.json, .document = result.document});
+    }
+    try {
+      machines = keep_median_machine(files);
+    } catch (const UsageError& error) {
+      problem = error.what();
+    }
+  }
+  bool hold(const ResultDocument& document) const {
+    return machines.empty() || std::ranges::any_of(files, [&](const AdviceFile& file) {
+             return file.document.sweep.name == document.sweep.name &&
+                    file.document.context.machine == document.context.machine;
+           });
+  }
+};
+
 // By their place among the headlines of their own run, and of one place recommendations first.
-void choose_answer(const std::vector<ReportedResult>& results, Report& report) {
+void choose_answer(const std::vector<ReportedResult>& results, const StandingFiles& standing,
+                   Report& report) {
   struct Candidate {
     const Finding* finding = nullptr;
     std::size_t section = 0;
   };
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < results.size(); ++i) {
+    if (!standing.hold(results[i].document)) {
+      continue;
+    }
     for (const Finding* finding : printed_findings(results[i].document, false)) {
       candidates.push_back({finding, i});
     }
@@ -151,22 +179,20 @@ void tell_apart(std::vector<ReportSection>& sections) {
   }
 }
 
-void add_advice(const std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current,
+void add_advice(const StandingFiles& standing, const std::optional<TrainingSettings>& current,
                 Report& report) {
-  std::vector<AdviceFile> files;
-  for (const ReportedResult& result : results) {
-    files.push_back(
-        {.path = file_name_of(result.document), .json = result.json, .document = result.document});
-  }
   try {
-    std::vector<std::string> machines = keep_median_machine(files);
-    report.advice = advice_from(StepModel(files), current.value_or(TrainingSettings{}));
-    std::ranges::move(machines, std::back_inserter(report.advice->warnings));
+    if (!standing.problem.empty()) {
+      throw UsageError(standing.problem);
+    }
+    report.advice = advice_from(StepModel(standing.files), current.value_or(TrainingSettings{}));
+    report.advice->warnings.insert(report.advice->warnings.end(), standing.machines.begin(),
+                                   standing.machines.end());
   } catch (const UsageError& error) {
     if (current) {
       throw;
     }
-    report.no_advice = results.size() > 1 ? fmt::format("No advice: {}.", error.what()) : "";
+    report.no_advice = standing.files.size() > 1 ? fmt::format("No advice: {}.", error.what()) : "";
     return;
   }
   if (!current) {
@@ -202,8 +228,9 @@ Report report_of(std::vector<ReportedResult>& results, const std::optional<Train
   }
   tell_apart(report.sections);
   report.fleets = fleets_of(results);
-  choose_answer(results, report);
-  add_advice(results, current, report);
+  const StandingFiles standing(results);
+  choose_answer(results, standing, report);
+  add_advice(standing, current, report);
   report.title = results.size() == 1
                      ? report.sections.front().title
                      : fmt::format("{} results of bench: {}", results.size(), devices_in_words(results));

@@ -191,6 +191,7 @@ TEST(CollectivesPlan, RanksOnOneHostAndOnSeveralAreToldApart) {
   std::set<std::string> names;
   for (const SweepPoint& point : sweep->plan().points) {
     EXPECT_TRUE(names.insert(point.name).second) << point.name;
+    EXPECT_EQ(point.series, point.name) << "a size's time tells nothing of a larger one's";
     if (point.params.at("operation") == "send-receive") {
       EXPECT_EQ(point.params.at("peer"), point.params.at("hosts") == 1 ? 1 : 2);
     } else {

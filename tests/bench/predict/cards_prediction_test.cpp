@@ -178,6 +178,7 @@ TEST(CardsPrediction, TwoRanksOfTheResultTakeThePlaceOfPublishedSteps) {
   ASSERT_EQ(prediction.steps.size(), 6U);
   const CardsStep& two = prediction.steps[1];
   EXPECT_NEAR(two.step_ns, 150 * kMs, 1) << "as measured";
+  EXPECT_NEAR(two.exposed_ns() / two.step_ns, two.replay.exposed_ns / two.replay.step_ns, 1e-9);
   EXPECT_LT(two.step80_ns.low, 145 * kMs);
   EXPECT_GT(two.step80_ns.low, 135 * kMs);
   const CardsStep& four = prediction.steps[2];
@@ -301,6 +302,9 @@ TEST(CardsPrediction, AResultWithoutTimelinesIsRefused) {
   point.timeline.reset();
   EXPECT_THAT([&] { predict_cards(result({point}), on("nvlink3", {2}), catalogue()); },
               ThrowsMessage<UsageError>(HasSubstr("holds no training step with the times of its gradients")));
+  EXPECT_THAT(
+      [&] { predict_cards(result({point}, "modelled"), on("nvlink3", {2}), catalogue()); },
+      ThrowsMessage<UsageError>(HasSubstr("is predicted; give a measured result, or ask bench evaluate")));
 }
 
 TEST(CardsReport, LinesFitTheScreenWhateverTheNumbers) {

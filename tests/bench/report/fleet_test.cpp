@@ -85,6 +85,10 @@ TEST(ReportFleet, BothPagesShowItBeforeTheResults) {
   const std::string markdown = report_markdown(report);
   EXPECT_THAT(markdown, AllOf(HasSubstr("## 5 machines: batch: "), HasSubstr("node4 takes 9.9 %")));
   EXPECT_LT(markdown.find("## 5 machines"), markdown.find("## batch"));
+  EXPECT_EQ(report.no_advice, "") << "the median machine's results are one of each sweep";
+  for (const ReportedFinding& finding : report.answer) {
+    EXPECT_EQ(finding.section, report.answer.front().section) << "one machine answers for all";
+  }
   const std::string html = report_html(report, results);
   EXPECT_THAT(html, AllOf(HasSubstr("<h2>5 machines: batch: "), HasSubstr("node4 takes 9.9 %")));
 }
