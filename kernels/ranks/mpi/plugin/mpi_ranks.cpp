@@ -23,15 +23,22 @@ void check(int code, const char* call) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(code, text.data(), &length);
+  std::string words(text.data(), static_cast<std::size_t>(length));
+  while (!words.empty() && words.back() == '\n') {
+    words.pop_back();
+  }
+  words.erase(0, words.find_last_of('\n') + 1);  // MPICH's are a stack of calls, the cause last
   // Neither library tells memory that it did not get from failures of its own.
   int kind = MPI_SUCCESS;
   MPI_Error_class(code, &kind);
+  const bool is_memory = kind == MPI_ERR_NO_MEM || words.find("emory") != std::string::npos;
   const bool vague =
-      kind == MPI_ERR_NO_MEM || kind == MPI_ERR_INTERN || kind == MPI_ERR_OTHER || kind == MPI_ERR_UNKNOWN;
-  std::string words(text.data(), static_cast<std::size_t>(length));
-  std::ranges::replace(words, '\n', ' ');  // MPICH's have several lines
+      !is_memory && (kind == MPI_ERR_INTERN || kind == MPI_ERR_OTHER || kind == MPI_ERR_UNKNOWN);
   throw RanksLost(std::string(call) + " failed" +
-                  (vague ? ", because the host's memory is full or the MPI library failed: " : ": ") + words);
+                  (is_memory ? ", because the host's memory is full: "
+                   : vague   ? ", because the host's memory is full or the MPI library failed: "
+                             : ": ") +
+                  words);
 }
 
 // Whole fp32 values where the bytes are, for MPI counts in 31 bits.
