@@ -36,7 +36,7 @@ struct ExpectedDuration {
 // Within a factor of 2, as a rule: how many rounds a point needs is not known.
 ExpectedDuration expected_duration(const ExpectedRun& run);
 
-// By the load of the last minute: whether the cores have no room for this program.
+// By the load of the last minute, in which an earlier run of this program counts too.
 bool busy_by_load(double load, int usable_cores);
 
 }  // namespace bench

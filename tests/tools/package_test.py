@@ -291,7 +291,7 @@ int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned
         major = int(self.versions["CUDA"].partition(".")[0])
         driver = self.folder / "old" / "libcuda.so.1"
         self.library(driver, self.DRIVER % (1000 * (major - 1)))
-        sentence = f"the NVIDIA driver serves CUDA {major - 1}.0 at most, and this program was built with CUDA {self.versions['CUDA']}"
+        sentence = f"the NVIDIA driver supports CUDA {major - 1}.0 at most, and this program was built with CUDA {self.versions['CUDA']}"
         ended = subprocess.run([self.program, "--sweep", "batch", "--device", "cuda", "--dry-run"], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, check=False, cwd="/",
                                env={"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": str(driver.parent)})

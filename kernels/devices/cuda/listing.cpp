@@ -24,7 +24,7 @@ std::string why_no_driver(Runtime& runtime) {
   runtime.runtime_version(wanted);
   const bool known = runtime.driver_version(served) == status::kSuccess && served > 0;
   return known ? fmt::format(
-                     "the NVIDIA driver serves CUDA {} at most, and this program was built with CUDA {}; "
+                     "the NVIDIA driver supports CUDA {} at most, and this program was built with CUDA {}; "
                      "install a newer driver",
                      version_text(served), version_text(wanted))
                : std::string("no NVIDIA driver is installed on this machine");
