@@ -40,6 +40,8 @@ double rough_step_ns(const SweepPoint& point, Device& device, std::int64_t plann
     ns = made_of->macs * static_cast<double>(point.spec.batch) *
          (point.spec.mode == "train" ? kTraining : 1) / macs_per_ns;
   }
+  constexpr double kEmptyCachesNs = 15e6;  // writing more than a large cache holds
+  ns += point.cold && on_cores ? kEmptyCachesNs : 0;
   return std::max(point.workload->least_cost().step_ns, least_ns + ns);
 }
 

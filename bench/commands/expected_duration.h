@@ -11,7 +11,7 @@
 namespace bench {
 
 // Roughly, from the multiply-adds of a network or the memory of an operation, and what a core or a card does
-// on average; at least what the point says of itself.
+// on average, and emptying a CPU's caches where they are to be cold; at least what the point says of itself.
 double rough_step_ns(const SweepPoint& point, Device& device, std::int64_t planned_bytes);
 
 struct ExpectedPoint {
