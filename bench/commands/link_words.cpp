@@ -57,7 +57,7 @@ MeasuredAllReduce measured_link(const std::string& path, const ResultDocument& d
 }
 
 // That ranks took turns on cores, as the result says it.
-std::string warning_of(const ResultDocument& document) {
+std::string turns_warning_of(const ResultDocument& document) {
   const auto found = std::ranges::find_if(document.findings, [](const Finding& finding) {
     return finding.name == "ranks" && finding.details.is_object() && finding.details.contains("takes_turns");
   });
@@ -229,7 +229,7 @@ CardsLink link_of(const CommandWords& words) {
     found.link = measured_link(measured.path, measured.document);
     found.device_kind = measured.document.context.device.kind;
     found.path = measured.path;
-    found.warning = warning_of(measured.document);
+    found.warning = turns_warning_of(measured.document);
     return found;
   }
   const std::vector<std::string_view> names = split(*text, ',');
