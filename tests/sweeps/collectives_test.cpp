@@ -18,7 +18,7 @@
 #include "sweeps/collectives/operation.h"
 #include "tests/bench/support/passing_ranks.h"
 #include "tests/bench/support/thread_ranks.h"
-#include "tests/sweeps/plain_device.h"
+#include "tests/sweeps/ranks_device.h"
 
 namespace bench::sweeps {
 namespace {
@@ -29,12 +29,6 @@ using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-// As a CPU: ranks read the device's memory.
-class RanksDevice final : public testing::PlainDevice {
- public:
-  bool host_accessible() const override { return true; }
-};
 
 const SweepType& collectives_type() {
   return *registry<SweepType>().find("collectives");

@@ -1,0 +1,144 @@
+// What batches through stages of layers give.
+#include <gmock/gmock.h>
+
+#include "sweeps/cards/stage_findings.h"
+#include "tests/sweeps/cards/made_up_steps.h"
+
+namespace bench::sweeps {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+// One rank in 100 ms; two and four with stages, one micro-batch and four, and rank 1 with half as much again
+// to do as the others.
+ResultDocument made_up_stages(const std::vector<std::pair<int, double>>& parts_and_ms, int ranks,
+                              const std::vector<double>& by_round = {1, 1, 1}) {
+  ResultDocument document = made_up_steps({100}, 0);
+  for (const auto& [parts, ms] : parts_and_ms) {
+    MeasuredPoint point;
+    point.name = fmt::format("p{}x{}", ranks, parts);
+    point.parsed = CardsParams{.ranks = ranks, .batch = 8, .split_layers = true, .micro_batches = parts};
+    auto note = std::make_shared<RankSteps>();
+    for (int rank = 0; rank < ranks; ++rank) {
+      const double own = 1e6 * (rank == 1 ? 60 : 40);
+      note->step_ns.push_back(1e6 * ms);
+      note->waited_ns.push_back(1e6 * ms - own);
+      note->plan_bytes.push_back((rank + 1) << 20);
+      note->peak_bytes.push_back((rank + 1) << 20);
+      note->activation_bytes.push_back((rank + 1) << 18);
+    }
+    add_rounds(point, ms, note, by_round);
+    document.benchmarks.push_back(point);
+  }
+  return document;
+}
+
+CardsSetup staged(int ranks) {
+  CardsSetup setup = one_host(ranks, 2);
+  setup.strong = setup.split_layers = true;
+  return setup;
+}
+
+TEST(StageFindings, ThroughputIdleTimeAndTheSlowestStage) {
+  const ResultDocument document = made_up_stages({{1, 100}, {4, 75}}, 2);
+  const auto findings = cards_findings(document, staged(2));
+  const Finding& four = named(findings, "efficiency/split:layers/ranks:2/micro-batches:4/batch:8");
+  EXPECT_NEAR(four.value.value(), 100.0 / 75 / 2, 1e-9);
+  EXPECT_THAT(four.claim,
+              AllOf(HasSubstr("106.7"), HasSubstr("1.33 times"), HasSubstr("idle for 20 to 47 %")));
+  EXPECT_EQ(named(findings, "cards").value, 2);
+  EXPECT_THAT(named(findings, "cards").claim, HasSubstr("2 ranks with 4 micro-batches give the most"));
+  EXPECT_NEAR(named(findings, "limit").value.value(), 0.2, 1e-9);
+  EXPECT_THAT(named(findings, "limit").claim, HasSubstr("more micro-batches"));
+  EXPECT_THAT(named(findings, "balance").claim,
+              AllOf(HasSubstr("Rank 1 has the slowest"), HasSubstr("50.0 % longer")));
+  EXPECT_THAT(named(findings, "memory").claim,
+              AllOf(HasSubstr("1.00 to 2.00 MiB"), HasSubstr("as planned"), HasSubstr("rank 1 takes")));
+  const TextTable table = cards_tables(document, staged(2)).front();
+  ASSERT_EQ(table.rows.size(), 4U);
+  for (const auto& row : table.rows) {
+    EXPECT_EQ(row.size(), table.right.size());
+  }
+  EXPECT_THAT(table.rows.back(), AllOf(::testing::Contains("1.33"), ::testing::Contains("rank 1")));
+}
+
+TEST(StageFindings, MicroBatchesAreComparedByMemory) {
+  ResultDocument document = made_up_stages({{1, 100}, {2, 90}, {4, 75}}, 2);
+  const auto note = read_rank_steps(document.benchmarks.back().notes.front()->to_json());
+  auto smaller = std::make_shared<RankSteps>();
+  smaller->step_ns = note->step_ns;
+  smaller->waited_ns = note->waited_ns;
+  smaller->peak_bytes = smaller->plan_bytes = {1 << 19, 1 << 20};
+  smaller->activation_bytes = note->activation_bytes;
+  document.benchmarks.back().notes = {smaller, smaller, smaller};
+  const auto findings = cards_findings(document, staged(2));
+  const Finding& finding = named(findings, "micro-batches");
+  EXPECT_THAT(named(findings, "limit").claim, HasSubstr("busiest rank is idle for"));
+  EXPECT_EQ(finding.value, 0.5);
+  EXPECT_THAT(finding.claim, AllOf(HasSubstr("4 micro-batches in place of 1"), HasSubstr("1.00 MiB"),
+                                   HasSubstr("not 2.00 MiB"), HasSubstr("75.0 ms")));
+  EXPECT_THAT(named(findings, "memory").claim, HasSubstr("256 to 512 KiB of it activations"));
+  const auto one = cards_findings(made_up_stages({{4, 75}}, 2), staged(2));
+  EXPECT_EQ(std::ranges::count(one, "micro-batches", &Finding::name), 0);
+}
+
+TEST(StageFindings, MoreMicroBatchesAreNotAdvisedWhereTheyWereSlower) {
+  EXPECT_THAT(named(cards_findings(made_up_stages({{1, 100}, {4, 75}}, 2), staged(2)), "limit").claim,
+              HasSubstr("[more micro-batches]"));
+  EXPECT_THAT(named(cards_findings(made_up_stages({{1, 75}, {4, 100}}, 2), staged(2)), "limit").claim,
+              Not(HasSubstr("[more micro-batches]")));
+}
+
+TEST(StageFindings, AGainWithinNoiseIsToldSo) {
+  EXPECT_THAT(named(cards_findings(made_up_stages({{4, 75}}, 2), staged(2)), "cards").claim,
+              Not(HasSubstr("not significant")));
+  const Finding within = named(cards_findings(made_up_stages({{4, 75}}, 2, {0.7, 1, 2}), staged(2)), "cards");
+  EXPECT_THAT(within.claim, AllOf(HasSubstr("not significant"), HasSubstr("1.33 times (")));
+  EXPECT_FALSE(within.value);
+}
+
+TEST(StageFindings, OneRankIsAdvisedWhereStagesAreSlower) {
+  const auto findings = cards_findings(made_up_stages({{1, 125}}, 2), staged(2));
+  EXPECT_EQ(named(findings, "cards").value, 1);
+  EXPECT_THAT(named(findings, "cards").claim,
+              AllOf(HasSubstr("One rank gives the most"), HasSubstr("0.80 times")));
+  EXPECT_EQ(cards_findings(made_up_stages({}, 2), staged(2)).size(), 1U);
+  ResultDocument without = made_up_stages({{1, 125}, {4, 75}}, 2);
+  without.benchmarks.erase(without.benchmarks.begin());
+  const auto known = cards_findings(without, staged(2));
+  EXPECT_THAT(named(known, "cards").claim,
+              AllOf(HasSubstr("One rank alone was not measured"), HasSubstr("[--cards 1,2]"),
+                    HasSubstr("with 4 micro-batches take 75.0")));
+  EXPECT_THAT(named(known, "memory").claim, Not(HasSubstr("one alone")));
+  for (const char* const name : {"limit", "balance", "micro-batches"}) {
+    named(known, name);
+  }
+  EXPECT_EQ(cards_tables(without, staged(2)).front().rows.size(), 3U);
+}
+
+TEST(StageFindings, AnotherMemoryThanPlannedIsTold) {
+  ResultDocument document = made_up_stages({}, 2);
+  auto note = std::make_shared<RankSteps>();
+  note->step_ns = {8e7, 8e7};
+  note->waited_ns = {1e7, 2e7};
+  note->plan_bytes = {1 << 20, 1 << 20};
+  note->peak_bytes = {1 << 20, 1 << 21};
+  MeasuredPoint point;
+  point.name = "p";
+  point.parsed = CardsParams{.ranks = 2, .batch = 8, .split_layers = true};
+  add_rounds(point, 80, note);
+  document.benchmarks.push_back(point);
+  EXPECT_THAT(named(cards_findings(document, staged(2)), "memory").claim, HasSubstr("not what was planned"));
+}
+
+TEST(StageFindings, APipelineIsIdleWhileItFillsAndEmpties) {
+  EXPECT_EQ(pipeline_idle(1, 1), 0);
+  EXPECT_EQ(pipeline_idle(2, 1), 0.5);
+  EXPECT_EQ(pipeline_idle(4, 1), 0.75);
+  EXPECT_EQ(pipeline_idle(4, 9), 0.25);
+}
+
+}  // namespace
+}  // namespace bench::sweeps
