@@ -35,7 +35,8 @@ std::vector<std::vector<double>> levels_of(const Documents& fleet) {
   return rows;
 }
 
-// The machine's; else that of its host, whose loader has no device of its own; nullptr where there is none.
+// The result of this machine. A result of the loader names no device, so that its host decides. nullptr:
+// there is none.
 const ResultDocument* of_machine(const Documents& documents, const RunContext& context) {
   if (documents.size() == 1) {
     return documents.front();

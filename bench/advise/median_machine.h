@@ -1,4 +1,4 @@
-// Results of several machines with one model of device, to advise from: the median machine's stand for all.
+// Advice from results of several machines with one model of device: it is for the median machine.
 #pragma once
 
 #include <string>

@@ -10,7 +10,7 @@
 #include "bench/cli/command_line.h"
 #include "bench/cli/help.h"
 #include "bench/cli/option_values.h"
-#include "bench/component.h"
+#include "bench/cli/version.h"
 #include "bench/error.h"
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
@@ -55,22 +55,6 @@ bool contains(const auto& values, const auto& value) {
   return std::ranges::find(values, value) != values.end();
 }
 
-std::string version_json() {
-  Json json{{"bench", build_name()}};
-  for (const auto& component : registry<Component>().entries()) {
-    json[component->name] = component->describe();
-  }
-  return json.dump(1) + "\n";
-}
-
-std::string version_text() {
-  std::string text = fmt::format("bench {}\n", build_name());
-  for (const auto& component : registry<Component>().entries()) {
-    text += fmt::format("{:<9} {}\n", component->name, component->describe());
-  }
-  return text;
-}
-
 // From the texts of a command line to values, checked against the registries.
 class OptionsReader {
  public:
@@ -85,7 +69,7 @@ class OptionsReader {
       return options;
     }
     if (line_.has("version")) {
-      options.text = read_format() == "json" ? version_json() : version_text();
+      options.text = version_in(read_format());
       return options;
     }
     if (const std::string* shell = line_.text_of("completion")) {
@@ -185,7 +169,7 @@ class OptionsReader {
     return workload;
   }
 
-  // A sweep may have a --gpus of its own, which is a number.
+  // Only a file is a catalogue: --sweep workers takes a number of GPUs by the same name.
   static bool is_catalogue(const std::string* text, bool is_list) {
     return text != nullptr && (is_list ? *text != "yes" : is_gpu_file(*text));
   }

@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "bench/host/file_descriptor.h"
+
 namespace bench {
 namespace {
 
@@ -25,19 +27,11 @@ class ElfFile {
  public:
   explicit ElfFile(const std::string& path) : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
     struct stat about {};
-    if (file_ >= 0 && ::fstat(file_, &about) == 0) {
+    if (file_.is_open() && ::fstat(file_.get(), &about) == 0) {
       size_ = static_cast<std::uint64_t>(about.st_size);
       state_ = S_ISREG(about.st_mode) ? read_headers() : FileState::foreign;
     }
   }
-  ElfFile(const ElfFile&) = delete;
-  ElfFile& operator=(const ElfFile&) = delete;
-  ~ElfFile() {
-    if (file_ >= 0) {
-      ::close(file_);
-    }
-  }
-
   FileState state() const { return state_; }
 
   std::vector<std::string> needed() const {
@@ -64,7 +58,7 @@ class ElfFile {
 
   bool read(std::uint64_t offset, void* to, std::size_t bytes) const {
     return holds(offset, bytes) &&
-           ::pread(file_, to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
+           ::pread(file_.get(), to, bytes, static_cast<off_t>(offset)) == static_cast<ssize_t>(bytes);
   }
 
   // Empty where the file has no such table.
@@ -117,7 +111,7 @@ class ElfFile {
     return whole ? FileState::whole : FileState::cut_short;
   }
 
-  int file_;
+  FileDescriptor file_;
   std::uint64_t size_ = 0;
   std::vector<Elf64_Phdr> parts_;
   FileState state_ = FileState::unreadable;

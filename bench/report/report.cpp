@@ -79,13 +79,13 @@ bool recommends(const Finding& finding) {
   return finding.name.starts_with("recommend");
 }
 
-// The results without the other machines of a fleet, whose median machine stands for all.
-struct StandingFiles {
+// The results that the report answers from: all, or of a fleet those of the median machine.
+struct AnsweringFiles {
   std::vector<AdviceFile> files;
-  std::vector<std::string> machines;  // sentences; empty: no fleet, and every result is among the files
-  std::string problem;                // why the median machine cannot stand for all
+  std::vector<std::string> machines;  // sentences on the fleet; empty: there is none
+  std::string problem;                // why there is no median machine to answer from
 
-  explicit StandingFiles(const std::vector<ReportedResult>& results) {
+  explicit AnsweringFiles(const std::vector<ReportedResult>& results) {
     for (const ReportedResult& result : results) {
       files.push_back(
           {.path = file_name_of(result.document), .json = result.json, .document = result.document});
@@ -105,7 +105,7 @@ struct StandingFiles {
 };
 
 // By their place among the headlines of their own run, and of one place recommendations first.
-void choose_answer(const std::vector<ReportedResult>& results, const StandingFiles& standing,
+void choose_answer(const std::vector<ReportedResult>& results, const AnsweringFiles& answering,
                    Report& report) {
   struct Candidate {
     const Finding* finding = nullptr;
@@ -113,7 +113,7 @@ void choose_answer(const std::vector<ReportedResult>& results, const StandingFil
   };
   std::vector<Candidate> candidates;
   for (std::size_t i = 0; i < results.size(); ++i) {
-    if (!standing.hold(results[i].document)) {
+    if (!answering.hold(results[i].document)) {
       continue;
     }
     for (const Finding* finding : printed_findings(results[i].document, false)) {
@@ -179,20 +179,20 @@ void tell_apart(std::vector<ReportSection>& sections) {
   }
 }
 
-void add_advice(const StandingFiles& standing, const std::optional<TrainingSettings>& current,
+void add_advice(const AnsweringFiles& answering, const std::optional<TrainingSettings>& current,
                 Report& report) {
   try {
-    if (!standing.problem.empty()) {
-      throw UsageError(standing.problem);
+    if (!answering.problem.empty()) {
+      throw UsageError(answering.problem);
     }
-    report.advice = advice_from(StepModel(standing.files), current.value_or(TrainingSettings{}));
-    report.advice->warnings.insert(report.advice->warnings.end(), standing.machines.begin(),
-                                   standing.machines.end());
+    report.advice = advice_from(StepModel(answering.files), current.value_or(TrainingSettings{}));
+    report.advice->warnings.insert(report.advice->warnings.end(), answering.machines.begin(),
+                                   answering.machines.end());
   } catch (const UsageError& error) {
     if (current) {
       throw;
     }
-    report.no_advice = standing.files.size() > 1 ? fmt::format("No advice: {}.", error.what()) : "";
+    report.no_advice = answering.files.size() > 1 ? fmt::format("No advice: {}.", error.what()) : "";
     return;
   }
   if (!current) {
@@ -228,9 +228,9 @@ Report report_of(std::vector<ReportedResult>& results, const std::optional<Train
   }
   tell_apart(report.sections);
   report.fleets = fleets_of(results);
-  const StandingFiles standing(results);
-  choose_answer(results, standing, report);
-  add_advice(standing, current, report);
+  const AnsweringFiles answering(results);
+  choose_answer(results, answering, report);
+  add_advice(answering, current, report);
   report.title = results.size() == 1
                      ? report.sections.front().title
                      : fmt::format("{} results of bench: {}", results.size(), devices_in_words(results));

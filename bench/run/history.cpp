@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/host/file_descriptor.h"
 #include "bench/host/user_folders.h"
 #include "bench/json.h"
 #include "bench/measure/json_members.h"
@@ -117,24 +118,17 @@ class Lock {
  public:
   explicit Lock(const fs::path& path) : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
     constexpr int kTries = 100;
-    for (int attempt = 0; file_ >= 0 && attempt < kTries && !held_; ++attempt) {
-      held_ = ::flock(file_, LOCK_EX | LOCK_NB) == 0;
+    for (int attempt = 0; file_.is_open() && attempt < kTries && !held_; ++attempt) {
+      held_ = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
       if (!held_) {
         std::this_thread::sleep_for(std::chrono::milliseconds(10));
       }
     }
   }
-  Lock(const Lock&) = delete;
-  Lock& operator=(const Lock&) = delete;
-  ~Lock() {
-    if (file_ >= 0) {
-      ::close(file_);
-    }
-  }
   bool held() const { return held_; }
 
  private:
-  int file_;
+  FileDescriptor file_;
   bool held_ = false;
 };
 

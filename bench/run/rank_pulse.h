@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/host/file_descriptor.h"
 #include "bench/ranks.h"
-#include "bench/run/whole_file.h"
 
 namespace bench {
 

@@ -21,6 +21,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/file_descriptor.h"
 #include "bench/measure/json_text.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
@@ -125,7 +126,7 @@ void ResultFile::check_writable() {
 void ResultFile::lock() {
   while (lock_ < 0) {
     FileDescriptor file(::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
-    if (file.get() < 0) {
+    if (!file.is_open()) {
       cannot_write(path_, errno);
     }
     // File systems without locks answer otherwise than EWOULDBLOCK: there, two processes are on their own.

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/file_descriptor.h"
 #include "bench/measure/quote.h"
 
 namespace bench {
@@ -29,12 +30,6 @@ void cannot_write(const fs::path& path, int error) {
                   path_in_words(path), std::generic_category().message(error)));
 }
 
-FileDescriptor::~FileDescriptor() {
-  if (fd_ >= 0) {
-    ::close(fd_);
-  }
-}
-
 TemporaryFile::TemporaryFile(fs::path path) : path_(std::move(path)) {}
 
 TemporaryFile::~TemporaryFile() {
@@ -46,7 +41,7 @@ TemporaryFile::~TemporaryFile() {
 
 void write_durably(const fs::path& path, const fs::path& named, std::string_view text) {
   FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (file.get() < 0) {
+  if (!file.is_open()) {
     cannot_write(named, errno);
   }
   while (!text.empty()) {
@@ -64,7 +59,7 @@ void write_durably(const fs::path& path, const fs::path& named, std::string_view
 
 void sync_folder(const fs::path& folder) {
   const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.get() >= 0) {
+  if (directory.is_open()) {
     ::fsync(directory.get());
   }
 }

@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
-#include <utility>
 
 namespace bench {
 
@@ -13,20 +12,6 @@ std::string path_in_words(const std::filesystem::path& path);
 
 // Throws UsageError: "--out: PATH cannot be written (REASON); give …".
 [[noreturn]] void cannot_write(const std::filesystem::path& path, int error);
-
-// Closes it at its end.
-class FileDescriptor {
- public:
-  explicit FileDescriptor(int fd) : fd_(fd) {}
-  FileDescriptor(FileDescriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
-  FileDescriptor& operator=(FileDescriptor&&) = delete;
-  ~FileDescriptor();
-  int get() const { return fd_; }
-  int release() { return std::exchange(fd_, -1); }
-
- private:
-  int fd_;
-};
 
 // Removes what it guards unless the file was moved away.
 class TemporaryFile {

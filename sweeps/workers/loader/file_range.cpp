@@ -13,13 +13,14 @@
 
 #include <fmt/format.h>
 
+#include "bench/host/file_descriptor.h"
 #include "sweeps/workers/loader/dataset.h"
 
 namespace bench::loader {
 namespace {
 
 // Not blocking: a pipe of that name must not hang a worker.
-constexpr int kToRead = O_RDONLY | O_NONBLOCK;
+constexpr int kToRead = O_RDONLY | O_NONBLOCK | O_CLOEXEC;
 
 std::string words_of(int error) {
   return std::generic_category().message(error);
@@ -51,18 +52,9 @@ bool told_the_truth(int file, const std::filesystem::path& path) {
 
 }  // namespace
 
-OpenFile::OpenFile(const std::filesystem::path& path, int flags)
-    : file_(open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
-
-OpenFile::~OpenFile() {
-  if (is_open()) {
-    close(file_);
-  }
-}
-
 void read_file(const std::filesystem::path& path, std::vector<std::byte>& bytes, std::int64_t offset,
                std::optional<std::int64_t> count) {
-  const OpenFile file(path, kToRead);
+  const FileDescriptor file(open(path.c_str(), kToRead));
   struct stat about {};
   if (!file.is_open() || fstat(file.get(), &about) != 0) {
     throw BadImage(fmt::format("cannot be read: {}", words_of(errno)));
@@ -97,7 +89,7 @@ std::optional<std::string> evict_range(const std::filesystem::path& path, std::i
   if (count <= 0) {
     return std::nullopt;
   }
-  const OpenFile file(path, kToRead);
+  const FileDescriptor file(open(path.c_str(), kToRead));
   if (!file.is_open()) {
     return fmt::format("'{}' cannot be opened: {}", path.string(), words_of(errno));
   }

@@ -13,22 +13,6 @@ namespace bench::loader {
 // More than this is no image: it would only fill the memory.
 inline constexpr std::int64_t kMostEncodedBytes = 512LL << 20;
 
-// Closed with its owner.
-class OpenFile {
- public:
-  // `flags` as open(2) takes them; one that it makes is its owner's to write.
-  OpenFile(const std::filesystem::path& path, int flags);
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  ~OpenFile();
-
-  bool is_open() const { return file_ >= 0; }  // if not, right after opening, errno says why
-  int get() const { return file_; }
-
- private:
-  int file_;
-};
-
 // `count` bytes of the file from `offset` on; without a count, all of it as it is now. Throws BadImage.
 void read_file(const std::filesystem::path& path, std::vector<std::byte>& bytes, std::int64_t offset = 0,
                std::optional<std::int64_t> count = std::nullopt);

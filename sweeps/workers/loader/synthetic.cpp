@@ -18,13 +18,13 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/file_descriptor.h"
 #include "bench/host/host_info.h"
 #include "bench/host/private_folder.h"
 #include "bench/host/user_folders.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/random.h"
 #include "bench/measure/rounds.h"
-#include "sweeps/workers/loader/file_range.h"
 
 namespace bench::loader {
 namespace {
@@ -45,7 +45,8 @@ constexpr double kHeavyDeviation = 1;  // of the logarithm of the pixels: their 
 
 // Until the file is closed, however the process ends. Asks again and again, so that `progress` can end the
 // wait.
-void lock(const OpenFile& file, const fs::path& path, const ProgressCallback& progress, const Clock& clock) {
+void lock(const FileDescriptor& file, const fs::path& path, const ProgressCallback& progress,
+          const Clock& clock) {
   while (!file.is_open() || flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
     if (!file.is_open() || (errno != EWOULDBLOCK && errno != EINTR)) {
       refuse(path, std::generic_category().message(errno));
@@ -147,7 +148,7 @@ fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallb
   try {
     fs::create_directories(cache);
     const fs::path lock_path = cache / "synthetic.lock";
-    const OpenFile locked(lock_path, O_CREAT | O_RDWR);
+    const FileDescriptor locked(open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644));
     lock(locked, lock_path, progress, clock);
     if (complete(folder, images)) {
       return folder;  // made while this process waited

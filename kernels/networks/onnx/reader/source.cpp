@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/host/file_descriptor.h"
 #include "kernels/networks/onnx/reader/refusal.h"
 
 namespace bench::kernels::onnx {
@@ -19,32 +20,16 @@ std::string words_of(int error) {
   return std::generic_category().message(error);
 }
 
-class Descriptor {
- public:
-  explicit Descriptor(int number) : number_(number) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (number_ >= 0) {
-      ::close(number_);
-    }
-  }
-  int number() const { return number_; }
-
- private:
-  int number_;
-};
-
 class FileSource final : public Source {
  public:
   explicit FileSource(const std::string& path)
       // Without waiting: a pipe that nobody writes to would block here for ever.
       : file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)) {
-    if (file_.number() < 0) {
+    if (!file_.is_open()) {
       throw Refusal(fmt::format("cannot be opened ({}); give an ONNX file", words_of(errno)));
     }
     struct stat status {};
-    if (::fstat(file_.number(), &status) != 0) {
+    if (::fstat(file_.get(), &status) != 0) {
       throw Refusal(fmt::format("cannot be read ({}); give an ONNX file", words_of(errno)));
     }
     if (S_ISDIR(status.st_mode)) {
@@ -61,7 +46,7 @@ class FileSource final : public Source {
 
   void read(std::uint64_t offset, std::span<std::byte> to) const override {
     while (!to.empty()) {
-      const ssize_t count = ::pread(file_.number(), to.data(), to.size(), static_cast<off_t>(offset));
+      const ssize_t count = ::pread(file_.get(), to.data(), to.size(), static_cast<off_t>(offset));
       if (count < 0 && errno == EINTR) {
         continue;
       }
@@ -77,7 +62,7 @@ class FileSource final : public Source {
   }
 
  private:
-  Descriptor file_;
+  FileDescriptor file_;
   std::uint64_t size_ = 0;
 };
 

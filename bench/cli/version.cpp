@@ -1,0 +1,24 @@
+#include "bench/cli/version.h"
+
+#include <fmt/format.h>
+
+#include "bench/component.h"
+#include "bench/json.h"
+#include "bench/measure/result_json.h"
+#include "bench/registry.h"
+#include "bench/run/context.h"
+
+namespace bench {
+
+std::string version_in(const std::string& format) {
+  Json json{{"bench", build_name()}};
+  std::string text = fmt::format("bench {}\n", build_name());
+  for (const auto& component : registry<Component>().entries()) {
+    const std::string description = component->describe();
+    json[component->name] = description;
+    text += fmt::format("{:<9} {}\n", component->name, description);
+  }
+  return format == "json" ? to_indented_text(json) : text;
+}
+
+}  // namespace bench
