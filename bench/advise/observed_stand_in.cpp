@@ -76,10 +76,10 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
       .table = {},
       .notes = {fmt::format(
           "{} of gradients, as the stand-in has in {}. They are ready evenly over the last two thirds of the "
-          "step's computing, and are added up in buckets while it goes on, more slowly over the links within "
-          "a host. Links as "
-          "in results/links.json. "
-          "What the host, the loader and the framework cost more is not in it.",
+          "step's computing, and are added up in buckets while it goes on; over the links within a host it "
+          "goes "
+          "on more slowly meanwhile. Links as in results/links.json. What the host, the loader and the "
+          "framework cost more is not in it.",
           format_bytes(bytes), plan.dtype)}};
   table.table.rows = {{"link", "all-reduce", "a step is longer by"}};
   table.table.right = {false, true, true};

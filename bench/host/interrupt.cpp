@@ -49,7 +49,7 @@ InterruptsHeld::~InterruptsHeld() {
   --holders;
 }
 
-void pretend_interrupted(bool value) {
+void set_interrupted(bool value) {
   was_interrupted = value;
 }
 

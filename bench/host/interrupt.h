@@ -28,6 +28,6 @@ class InterruptsHeld {
 };
 
 // As if a signal had come, because it came to another rank; or none had, for tests.
-void pretend_interrupted(bool value);
+void set_interrupted(bool value);
 
 }  // namespace bench

@@ -191,6 +191,12 @@ Finding claim_memory(const CardsPoint& point, const CardsPoint* alone, const Lib
   return finding;
 }
 
+// Fewer digits where nobody knows how many hold.
+std::string times_alone(const Estimate& speedup) {
+  const int digits = speedup.ci95 || speedup.value == 1 ? 2 : speedup.value < 10 ? 1 : 0;
+  return fmt::format("{:.{}f}", speedup.value, digits);
+}
+
 }  // namespace
 
 std::string per_second(const CardsPoint& point) {
@@ -201,7 +207,7 @@ std::string per_second(const CardsPoint& point) {
 std::string times_in_words(const Estimate& speedup) {
   return speedup.ci95
              ? fmt::format("{:.2f} times ({:.2f} to {:.2f})", speedup.value, speedup.low(), speedup.high())
-             : fmt::format("{:.1g} times (one round or two: no interval)", speedup.value);
+             : fmt::format("{} times (one round or two: no interval)", times_alone(speedup));
 }
 
 SlowestRank slowest_rank(const CardsPoint& point) {
@@ -356,9 +362,7 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
     const CardsPoint* const alone = alone_for(point, all, setup.strong);
     const Estimate speed = alone == nullptr ? Estimate{} : speedup(point, *alone);
     const bool is_known = point.ranks == 1 || speed.ci95;
-    const std::string times = alone == nullptr ? "–"
-                              : is_known       ? fmt::format("{:.2f}", speed.value)
-                                               : fmt::format("{:.1g}", speed.value);
+    const std::string times = alone == nullptr ? "–" : times_alone(speed);
     const std::string efficiency = alone == nullptr || !is_known ? "–"
                                    : point.ranks == 1            ? "100 %"
                                                       : percent_in_words(scaled(speed, 1.0 / point.ranks));

@@ -153,7 +153,7 @@ std::vector<RankAnswer> RankTeam::ordered(const Order& order) {
   if (const auto rank = answered(kInterrupted); rank != answers.end()) {
     if (!interrupted()) {  // the signal came to that rank alone
       fmt::print(stderr, "bench: rank {} was interrupted, so that the run ends\n", rank - answers.begin());
-      pretend_interrupted(true);
+      set_interrupted(true);
     }
     throw Interrupted("interrupted while ranks were at work");
   }

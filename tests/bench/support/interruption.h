@@ -7,8 +7,8 @@ namespace bench::testing {
 
 class Interruption {
  public:
-  Interruption() { pretend_interrupted(true); }
-  ~Interruption() { pretend_interrupted(false); }
+  Interruption() { set_interrupted(true); }
+  ~Interruption() { set_interrupted(false); }
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
 };
