@@ -15,6 +15,7 @@
 #include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/statistics.h"
+#include "bench/run/benchmark_run.h"
 
 namespace bench {
 namespace {
@@ -56,7 +57,7 @@ class CapturingReporter : public benchmark::BenchmarkReporter {
   bool ReportContext(const Context& /*context*/) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      if (!run.error_occurred && run.iterations > 0) {
+      if (!was_skipped(run) && run.iterations > 0) {
         cpu_time_ns = run.cpu_accumulated_time * 1e9 / static_cast<double>(run.iterations);
       }
     }

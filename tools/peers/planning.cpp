@@ -13,6 +13,7 @@
 #include "bench/error.h"
 #include "bench/measure/statistics.h"
 #include "bench/registry.h"
+#include "bench/run/benchmark_run.h"
 #include "bench/workload.h"
 
 namespace bench::peers {
@@ -29,7 +30,7 @@ class CollectingReporter : public benchmark::BenchmarkReporter {
   bool ReportContext(const Context& /*context*/) override { return true; }
   void ReportRuns(const std::vector<Run>& runs) override {
     for (const Run& run : runs) {
-      if (!run.error_occurred && run.run_type == Run::RT_Iteration) {
+      if (!was_skipped(run) && run.run_type == Run::RT_Iteration) {
         times_ms[run.run_name.function_name].push_back(run.cpu_accumulated_time * 1e3 /
                                                        static_cast<double>(run.iterations));
       }
