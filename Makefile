@@ -21,7 +21,9 @@ NO_RANDOM := $(shell setarch --addr-no-randomize true 2>/dev/null && echo setarc
 
 # T4, A100, RTX 30 series, RTX 40 series and L4, H100 and H200; the last as PTX too, for what comes later.
 EVERY_CARD := 75-real;80-real;86-real;89-real;90
-FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))") $(CMAKE_FLAGS)
+# An ARCH that was given is an error where its code cannot be compiled; what a target sets by itself is not.
+GIVEN_ARCH = $(if $(filter command environment,$(origin ARCH)),"-DBENCH_ARCH=$(ARCH)")
+FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))" $(GIVEN_ARCH)) $(CMAKE_FLAGS)
 
 .PHONY: help run test plans setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package package-check ci-check docs
 .DEFAULT_GOAL := help

@@ -178,6 +178,10 @@ function(bench_compiled_architectures result wanted known)
   set(${result} "${compiled}" PARENT_SCOPE)
 endfunction()
 
+# What make was given as ARCH, which asks for the device; in this run of cmake only.
+set(asked_arch "${BENCH_ARCH}")
+unset(BENCH_ARCH CACHE)
+
 set(BENCH_CUDA_FOUND FALSE)
 set(BENCH_NCCL_FOUND FALSE)
 set(BENCH_CUDA_MISSING "")
@@ -198,8 +202,8 @@ else()
                                      "(CMakeFiles/${log} says why); rerun cmake with "
                                      "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
   elseif(NOT CMAKE_CUDA_COMPILER)
-    string(CONCAT BENCH_CUDA_MISSING "no nvcc was found; install the CUDA Toolkit 12 or 13, or rerun cmake with "
-                                     "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
+    string(CONCAT BENCH_CUDA_MISSING "no nvcc was found; install the CUDA Toolkit 12 or 13 (apt-get install cuda-toolkit-13 from "
+                                     "NVIDIA), or rerun cmake with -DCMAKE_CUDA_COMPILER=/path/to/nvcc")
   else()
     if("${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "")
       bench_card_architecture(CMAKE_CUDA_ARCHITECTURES)
@@ -267,6 +271,10 @@ else()
   endif()
   if(BENCH_CUDA STREQUAL "ON" AND NOT BENCH_CUDA_FOUND)
     message(FATAL_ERROR "BENCH_CUDA is ON, but the CUDA device cannot be built: ${BENCH_CUDA_MISSING}.")
+  endif()
+  if(asked_arch AND NOT BENCH_CUDA_FOUND)
+    message(FATAL_ERROR "ARCH=${asked_arch} asks for the CUDA device, which cannot be built: ${BENCH_CUDA_MISSING}. "
+                        "Without ARCH the program is built for the processor alone.")
   endif()
 endif()
 

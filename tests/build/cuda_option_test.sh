@@ -79,6 +79,14 @@ fi
 says "BENCH_CUDA is ON, but the CUDA device cannot be built:" ON
 says "rerun cmake with -DCMAKE_CUDA_COMPILER=/path/to/nvcc" ON
 
+if configure arch -DBENCH_ARCH=90 -DCMAKE_CUDA_ARCHITECTURES=90 "$nowhere"; then
+  fail "ARCH without nvcc must fail"
+fi
+says "ARCH=90 asks for the CUDA device, which cannot be built:" ARCH
+says "rerun cmake with -DCMAKE_CUDA_COMPILER=/path/to/nvcc" ARCH
+configure arch || fail "the same folder without ARCH must configure"
+configure arch-off -DBENCH_CUDA=OFF -DBENCH_ARCH=90 || fail "ARCH with OFF must configure"
+
 if configure word -DBENCH_CUDA=maybe; then
   fail "another word must fail"
 fi
