@@ -200,7 +200,7 @@ TEST(FibersDeathTest, TheAddressSanitizerSeesABodyThatReadsTooFar) {
   OneTooMany wrong(33);
   EXPECT_DEATH(testing::run_exactly(wrong, Dtype::fp32), "heap-buffer-overflow");
 #else
-  GTEST_SKIP() << "no program of the address sanitizer runs here";
+  GTEST_SKIP() << "this program is without the address sanitizer";
 #endif
 }
 
