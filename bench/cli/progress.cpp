@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <ostream>
 
 #include <fmt/format.h>
@@ -13,10 +14,11 @@ namespace {
 
 constexpr int kBarWidth = 24;
 
-// "0:07", "12:30": a whole run takes minutes.
-std::string clock_text(Progress::Duration duration) {
-  const auto seconds = std::chrono::round<std::chrono::seconds>(duration).count();
-  return fmt::format("{}:{:02}", seconds / 60, seconds % 60);
+// "0:07 left", "12:30 left", "0:12 over the budget": a whole run takes minutes.
+std::string left_in_words(Progress::Duration left) {
+  const auto rounded = std::chrono::round<std::chrono::seconds>(left).count();
+  const auto seconds = std::abs(rounded);
+  return fmt::format("{}:{:02} {}", seconds / 60, seconds % 60, rounded < 0 ? "over the budget" : "left");
 }
 
 }  // namespace
@@ -30,7 +32,7 @@ Progress::~Progress() {
 
 void Progress::update(const RunProgress& now) {
   const double done = std::clamp(now.fraction, 0.0, 1.0);
-  const std::string text = fmt::format("{:3.0f} %  {} left  {}", 100 * done, clock_text(now.left), now.what);
+  const std::string text = fmt::format("{:3.0f} %  {}  {}", 100 * done, left_in_words(now.left), now.what);
   if (terminal_) {
     const auto filled = static_cast<std::size_t>(std::lround(kBarWidth * done));
     draw(fmt::format("[{}{}] {}", std::string(filled, '#'), std::string(kBarWidth - filled, '.'), text));

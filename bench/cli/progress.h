@@ -1,4 +1,4 @@
-// How far a run is, and how long it still takes: a line that redraws itself on a terminal, or in a log a
+// How far a run is, and how much of its time is left: a line that redraws itself on a terminal, or in a log a
 // plain line now and then.
 #pragma once
 

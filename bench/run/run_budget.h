@@ -17,7 +17,7 @@ struct RunProgress {
   double fraction = 0;  // the larger of the spent shares of time and rounds; may exceed 1
   std::string what;     // "round 2: batch/resnet50/infer/fp32/batch:8"
   std::chrono::nanoseconds elapsed{};
-  std::chrono::nanoseconds left{};  // at most
+  std::chrono::nanoseconds left{};  // at most; below 0: the run exceeds its budget by so much
 };
 
 class RunBudget {
@@ -45,7 +45,7 @@ class RunBudget {
     return {.fraction = std::max(fraction, elapsed_ns() / total_ns_),
             .what = what,
             .elapsed = duration(elapsed_ns()),
-            .left = duration(std::max(0.0, left_ns()))};
+            .left = duration(left_ns())};
   }
 
  private:

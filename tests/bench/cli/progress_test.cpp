@@ -20,6 +20,13 @@ TEST(Progress, ABarOnATerminal) {
   EXPECT_EQ(out.str(), "\r[############............]  50 %  0:30 left  batch:8\x1b[K");
 }
 
+TEST(Progress, SaysHowFarTheRunExceedsItsBudget) {
+  std::ostringstream out;
+  Progress progress(out, false, 80);
+  progress.update({1.2, "batch:8", 72s, -12s});
+  EXPECT_EQ(out.str(), "100 %  0:12 over the budget  batch:8\n");
+}
+
 TEST(Progress, TheBarStaysInOneLine) {
   std::ostringstream out;
   Progress progress(out, true, 40);

@@ -51,6 +51,14 @@ TEST_F(RunnerTest, ABudgetSpentOnMakingOthersReadyStillMeasuresTheReferencePoint
       "the time budget of 1.00 s ended while it was prepared, before timing; give a larger --time-budget");
 }
 
+TEST_F(RunnerTest, ProgressSaysByHowMuchTheBudgetIsExceeded) {
+  const RunBudget budget(clock_, clock_.now(), std::chrono::seconds(10));
+  clock_.advance(std::chrono::seconds(4));
+  EXPECT_EQ(budget.progress("").left, std::chrono::seconds(6));
+  clock_.advance(std::chrono::seconds(18));
+  EXPECT_EQ(budget.progress("").left, std::chrono::seconds(-12));
+}
+
 // Preparing any of them takes more than the whole budget. What takes long of their verification is left out.
 TEST_F(RunnerTest, NeededPointsAreMeasuredOnceWhateverTheBudgetAndTheRestIsNot) {
   settings_.time_budget = std::chrono::seconds(1);
