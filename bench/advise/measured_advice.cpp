@@ -226,6 +226,9 @@ class Adviser {
     return !is_at_most(then) && is_worth(gain.value, gain.low());
   }
 
+  // Between a step's time and the ends of its 90 % interval.
+  static double factor90(const StepOption& one) { return std::exp(kZ90 * one.step.deviation()); }
+
   // Nobody measured what so many more cards lose.
   bool is_at_most(const StepOption& then) const {
     return then.step.is_bound && then.settings.cards > now_.settings.cards;
@@ -242,7 +245,7 @@ class Adviser {
          .cards_of_a_host = model_.cards_of_a_host(then.settings)});
     change.after = then.settings;
     change.step_ns = then.step.parts.step_ns;
-    const double factor = std::exp(kZ90 * then.step.deviation());
+    const double factor = factor90(then);
     change.step90_ns = Interval{.low = change.step_ns / factor, .high = change.step_ns * factor};
     const Estimate gain = speedup(now_, then);
     change.speedup = gain.value;
@@ -286,15 +289,19 @@ class Adviser {
     table.table.right = {false, true, true, true, false};
     const auto row = [&](const std::string& what, const StepOption& one) {
       const Estimate gain = speedup(now_, one);
+      const bool at_most = is_at_most(one);
+      const auto time = [&](double ns) {
+        return at_most ? "≥ " + format_duration(ns / factor90(one)) : format_duration(ns);
+      };
       table.table.rows.push_back(
-          {what, format_duration(one.step.parts.step_ns), format_duration(one.sample_ns()),
+          {what, time(one.step.parts.step_ns), time(one.sample_ns()),
            one.settings == now_.settings ? ""
-           : is_at_most(one)             ? fmt::format("at most {:.2f}", gain.high())
-                             : fmt::format("{:.2f} ({:.2f}–{:.2f})", gain.value, gain.low(), gain.high()),
-           one.settings == now_.settings                           ? ""
-           : pays(one)                                             ? "yes"
-           : is_at_most(one) && is_worth(gain.high(), gain.high()) ? "not known"
-                                                                   : "no"});
+           : at_most                     ? fmt::format("at most {:.2f}", gain.high())
+                     : fmt::format("{:.2f} ({:.2f}–{:.2f})", gain.value, gain.low(), gain.high()),
+           one.settings == now_.settings                   ? ""
+           : pays(one)                                     ? "yes"
+           : at_most && is_worth(gain.high(), gain.high()) ? "not known"
+                                                           : "no"});
     };
     row("as it is", now_);
     for (const StepOption& one : singles_) {
@@ -313,7 +320,7 @@ class Adviser {
       advice.missing.emplace_back("the loader: bench --sweep workers (here loading counts as hidden)");
     }
     constexpr double kKnown = 1.5;  // times
-    if (const double factor = std::exp(kZ90 * now_.step.deviation()); factor > kKnown) {
+    if (const double factor = factor90(now_); factor > kKnown) {
       advice.warnings.push_back(fmt::format(
           "A step of {} may take {} to {} (90 %): measure it again with a larger --time-budget.",
           format_duration(now_.step.parts.step_ns), format_duration(now_.step.parts.step_ns / factor),

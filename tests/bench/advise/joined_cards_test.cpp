@@ -5,10 +5,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "bench/advise/measured_advice.h"
 #include "bench/error.h"
+#include "bench/measure/units.h"
 #include "tests/bench/advise/advice_files.h"
 #include "tests/bench/model/program_data.h"
 
@@ -97,8 +100,11 @@ TEST(JoinedCards, HostsOfOneCpuEachAreConsideredToo) {
   EXPECT_GT(two->speedup, 1.5);
   EXPECT_FALSE(two->speedup90);
   EXPECT_FALSE(two->step90_ns);
-  EXPECT_THAT(advice.tables.front().table.rows.back(),
-              ::testing::AllOf(Contains(::testing::StartsWith("at most ")), Contains("not known")));
+  const std::vector<std::string>& row = advice.tables.front().table.rows.back();
+  EXPECT_EQ(row[1], "≥ " + format_duration(two->step_ns));
+  EXPECT_THAT(row[2], ::testing::StartsWith("≥ ")) << "a sample";
+  EXPECT_THAT(row[3], ::testing::StartsWith("at most "));
+  EXPECT_EQ(row[4], "not known");
   EXPECT_THAT(advice.missing, Contains(HasSubstr("what 2 cards lose")));
   EXPECT_THAT(two->setting, HasSubstr("torchrun --nnodes=2 --nproc_per_node=1"));
   EXPECT_THAT(two->evidence, Contains(HasSubstr("Nobody measured")));
