@@ -165,8 +165,14 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
         points.size() == 1 ? "was" : "were"));
     ask(action);
   }
-  if (const auto speed = document.sessions.empty() ? std::nullopt : unusual_speed(document.sessions.back())) {
+  // Where others used the cores, their use is why calibrations take longer.
+  const auto contended = classes.find(std::string(kContention));
+  const bool mostly_contended = contended != classes.end() && 2 * contended->second.points > all;
+  if (const auto speed = document.sessions.empty() || mostly_contended
+                             ? std::nullopt
+                             : unusual_speed(document.sessions.back())) {
     problems.push_back(*speed);
+    ask("compare with runs of the same hour only");
   }
   if (const std::vector<std::string> caveats = caveats_of(document); !caveats.empty()) {
     problems.push_back(fmt::format("{}", fmt::join(caveats, "; ")));

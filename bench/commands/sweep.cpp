@@ -263,8 +263,10 @@ class SweepRun {
   // Tells what this machine's history says, and adds this session to it.
   void end_session_now() {
     const auto history = options_.cache ? history_file() : std::nullopt;
-    const bool keep = !interrupted() && !device_lost_;
-    const std::string note = end_session(document_, document_.sessions.size() - 1, history, keep);
+    const SessionEnd end{
+        .keep = !interrupted() && !device_lost_,
+        .ranks_share_host = ranks_ != nullptr && ranks_on_host(ranks_->places(), ranks_->rank()) > 1};
+    const std::string note = end_session(document_, document_.sessions.size() - 1, history, end);
     if (options_.verbose && !note.empty()) {
       fmt::print(std::cerr, "{}\n", note);
     }

@@ -269,10 +269,8 @@ std::optional<std::string> unusual_speed(const Session& session) {
         return;
       }
       furthest = std::abs(std::log(now / usual));
-      const bool slower = now > usual;
-      sentence = fmt::format("{} on the {} is {:.0f} % {} than usual on this machine (median of {} runs)",
-                             what, name, 100 * (slower ? now / usual - 1 : usual / now - 1),
-                             slower ? "slower" : "faster", of.usual_runs);
+      sentence = fmt::format("{} on the {} takes {:.2f}× its usual time on this machine (median of {} runs)",
+                             what, name, now / usual, of.usual_runs);
     };
     judge("arithmetic", calibration.median.arithmetic_ns, calibration.usual->arithmetic_ns);
     judge("copying", calibration.median.copy_ns, calibration.usual->copy_ns);

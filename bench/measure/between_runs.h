@@ -62,7 +62,7 @@ std::optional<BetweenRunsFit> fit_between_runs(std::span<const PastRun> earlier,
 std::map<std::string, SessionCalibration> with_usual(std::map<std::string, SessionCalibration> now,
                                                      std::span<const PastRun> earlier);
 
-// "arithmetic on the host is 12 % slower than usual on this machine (median of 8 runs)": where a calibration
+// "arithmetic on the host takes 1.12× its usual time on this machine (median of 8 runs)": where a calibration
 // differs from the usual by more than 5 %, the worst of them; else nullopt.
 std::optional<std::string> unusual_speed(const Session& session);
 

@@ -69,7 +69,7 @@ void begin_session(ResultDocument& document, const SystemState& system) {
 }
 
 std::string end_session(ResultDocument& document, std::size_t session,
-                        const std::optional<std::filesystem::path>& history, bool keep) {
+                        const std::optional<std::filesystem::path>& history, SessionEnd end) {
   mark_disturbances(document, session);
   Session& now = document.sessions.at(session);
   now.calibration = session_calibration(document, session);
@@ -79,13 +79,20 @@ std::string end_session(ResultDocument& document, std::size_t session,
   HistoryFile file(*history);
   std::vector<PastRun> earlier = file.runs(document.context.machine);
   std::erase_if(earlier, [&](const PastRun& run) { return run.id == now.id; });
+  if (end.ranks_share_host) {
+    for (PastRun& run : earlier) {
+      run.calibration.erase(std::string(kHostCalibration));
+    }
+  }
   now.calibration = with_usual(std::move(now.calibration), earlier);
   enter_between_runs(document, session, earlier);
-  if (keep) {
+  if (end.keep) {
     PastRun run{
         .id = now.id, .started = now.started, .calibration = {}, .points = medians_of(document, session)};
     for (const auto& [processor, calibration] : now.calibration) {
-      run.calibration[processor] = calibration.median;
+      if (!end.ranks_share_host || processor != kHostCalibration) {
+        run.calibration[processor] = calibration.median;
+      }
     }
     if (!run.points.empty() || !run.calibration.empty()) {
       file.add(document.context.machine, std::move(run));

@@ -175,7 +175,12 @@ TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
       .usual = Calibration{.arithmetic_ns = 100, .copy_ns = 50},
       .usual_runs = 8};
   EXPECT_EQ(warning_of(document),
-            "Warning: arithmetic on the host is 12 % slower than usual on this machine (median of 8 runs).");
+            "Warning: arithmetic on the host takes 1.12× its usual time on this machine (median of 8 runs) "
+            "[compare with runs of the same hour only].");
+  document.benchmarks = {flagged("a", {"disturbed", "throttled:cpu_contention"})};
+  EXPECT_EQ(warning_of(document),
+            "Warning: other processes used the CPU during the only point [run on an idle machine].")
+      << "their use is why arithmetic takes longer";
 }
 
 // One of twelve without a mark would not make the others worse.

@@ -229,11 +229,11 @@ TEST(UnusualSpeed, IsSaidFromThreeRunsOnWhereItDiffersByMoreThanFivePercent) {
   };
   EXPECT_EQ(sentence(2), "");
   EXPECT_EQ(sentence(4),
-            "arithmetic on the host is 12 % slower than usual on this machine (median of 4 runs)");
+            "arithmetic on the host takes 1.12× its usual time on this machine (median of 4 runs)");
   session.calibration["host"].median = {.arithmetic_ns = 104, .copy_ns = 51};
   EXPECT_EQ(sentence(4), "");
   session.calibration["host"].median = {.arithmetic_ns = 104, .copy_ns = 40};
-  EXPECT_EQ(sentence(4), "copying on the host is 25 % faster than usual on this machine (median of 4 runs)");
+  EXPECT_EQ(sentence(4), "copying on the host takes 0.80× its usual time on this machine (median of 4 runs)");
 }
 
 }  // namespace

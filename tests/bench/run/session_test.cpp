@@ -78,8 +78,8 @@ ResultDocument run_of(double factor, double calibration = 1) {
 
 class EndSession : public ::testing::Test {
  protected:
-  std::string end(ResultDocument& document, bool keep = true) {
-    return end_session(document, 0, folder_.path() / "history.json", keep);
+  std::string end(ResultDocument& document, SessionEnd how = {}) {
+    return end_session(document, 0, folder_.path() / "history.json", how);
   }
   TemporaryFolder folder_;
 };
@@ -111,8 +111,25 @@ TEST_F(EndSession, SaysWhetherThisHourIsLikeTheOthers) {
   ResultDocument slow = run_of(1.12, 1.12);
   end(slow);
   EXPECT_EQ(unusual_speed(slow.sessions[0]),
-            "arithmetic on the host is 12 % slower than usual on this machine (median of 3 runs)");
+            "arithmetic on the host takes 1.12× its usual time on this machine (median of 3 runs)");
   EXPECT_EQ(slow.sessions[0].calibration.at("host").readings, 3);
+}
+
+// Ranks that wait spin on the host's cores: its calibrations tell of them, not of the machine.
+TEST_F(EndSession, AHostThatRanksShareIsNeitherJudgedNorRemembered) {
+  const SessionEnd of_ranks{.ranks_share_host = true};
+  for (int i = 0; i < 3; ++i) {
+    ResultDocument alone = run_of(1);
+    end(alone);
+  }
+  ResultDocument ranks = run_of(1, 28.7);
+  end(ranks, of_ranks);
+  EXPECT_EQ(unusual_speed(ranks.sessions[0]), std::nullopt);
+  EXPECT_EQ(ranks.sessions[0].calibration.at("host").readings, 3) << "the run's own are in its file";
+  ResultDocument slow = run_of(1, 1.12);
+  end(slow);
+  EXPECT_EQ(unusual_speed(slow.sessions[0]),
+            "arithmetic on the host takes 1.12× its usual time on this machine (median of 3 runs)");
 }
 
 TEST_F(EndSession, JudgesTheRoundsByTheSessionsCalibration) {
@@ -126,9 +143,9 @@ TEST_F(EndSession, JudgesTheRoundsByTheSessionsCalibration) {
 
 TEST_F(EndSession, LeavesTheHistoryAloneWhereItIsToldTo) {
   ResultDocument document = run_of(1);
-  end(document, false);
+  end(document, {.keep = false});
   EXPECT_TRUE(folder_.names().empty());
-  EXPECT_EQ(end_session(document, 0, std::nullopt, true), "");
+  EXPECT_EQ(end_session(document, 0, std::nullopt, {}), "");
   EXPECT_EQ(document.sessions[0].calibration.size(), 1U);
 }
 
