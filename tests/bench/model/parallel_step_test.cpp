@@ -1,6 +1,6 @@
 #include "bench/model/parallel_step.h"
 
-#include <chrono>
+#include <ctime>
 
 #include <gtest/gtest.h>
 
@@ -110,11 +110,11 @@ TEST(ReplayedStep, AThousandCardsTakeNoTime) {
   for (int i = 1; i <= 1000; ++i) {
     timeline.parts.push_back({.ready_ns = i * kMs, .bytes = 30'000'000});
   }
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();  // of this process: other programs do not count
   const ReplayedStep step =
       replay_step(timeline, 1, 1, [&](double bytes) { return ring_all_reduce_ns(links, 1024, bytes); });
   EXPECT_EQ(step.buckets, 1000U);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(1));
+  EXPECT_LT(std::clock() - start, CLOCKS_PER_SEC);
 }
 
 // 80 ms and 40 MB of gradients.

@@ -45,20 +45,20 @@ TEST(RankPulse, OneHostNeedsNone) {
 }
 
 TEST(RankPulse, ARankThatGivesSignsIsHeardAndOneThatIsStoppedIsNot) {
+  std::atomic<bool> differ = false;
   std::atomic<bool> over = false;
   on_three_hosts([&](RankGroup& group, RankPulse& pulse) {
     if (group.rank() == 0) {
-      // The second gives no signs, and the third does: after 2.5 s their silences differ.
-      const auto until = std::chrono::steady_clock::now() + 2500ms;
-      beat_until(pulse, [&] { return std::chrono::steady_clock::now() > until; });
-      EXPECT_GT(pulse.silent_for(1).value(), 2s);
-      EXPECT_LT(pulse.silent_for(2).value(), 2s);
+      // The second gives no signs, and the third does: their silences differ after 2 s, or where a busy
+      // machine delays a sign, after the next one.
+      beat_until(pulse, [&] { return pulse.silent_for(1).value() > 2s && pulse.silent_for(2).value() < 2s; });
       EXPECT_FALSE(pulse.is_gone(1));
-      over = true;
-    } else if (group.rank() == 2) {
+      differ = true;
       beat_until(pulse, [&] { return over.load(); });
+    } else if (group.rank() == 2) {
+      beat_until(pulse, [&] { return differ && pulse.silent_for(0).value() < 2s; });
       EXPECT_FALSE(pulse.silent_for(1)) << "the first rank hears it";
-      EXPECT_LT(pulse.silent_for(0).value(), 2s);
+      over = true;
     }
   });
 }
