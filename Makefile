@@ -25,7 +25,7 @@ EVERY_CARD := 75-real;80-real;86-real;89-real;90
 GIVEN_ARCH = $(if $(filter command environment,$(origin ARCH)),"-DBENCH_ARCH=$(ARCH)")
 FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))" $(GIVEN_ARCH)) $(CMAKE_FLAGS)
 
-.PHONY: help run test plans setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package package-check ci-check docs
+.PHONY: help run test plans setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package package-check root-check ci-check docs
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -48,6 +48,7 @@ help:
 	@echo "make docs                          build/docs/: these pages as a site that can be searched"
 	@echo "make package [ARCH=90]             build/packages/: a tarball and a wheel, which run where nothing can be built"
 	@echo "make package-check                 the packages in clean roots of other releases; needs root and mmdebstrap"
+	@echo "make root-check [ROOTS=\"trixie …\"]  make run and make test in clean roots of other releases; likewise"
 	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle.tar.xz, which does the same where nothing can be installed"
 
 run: build
@@ -182,6 +183,14 @@ ifneq ($(SETUP),skip)
 endif
 	@[ -e build/packages ] || { echo "package-check: there are no packages: run make package first" >&2; exit 2; }
 	python3 tools/package/check.py build/packages build/roots
+
+# As someone who has just cloned this checkout there. ROOTS="trixie --without-tests": that release only, without its tests.
+ROOTS ?=
+root-check:
+ifneq ($(SETUP),skip)
+	@tools/setup.sh tools/packages-check.txt
+endif
+	python3 tools/releases/root_check.py build/roots $(ROOTS)
 
 docs:
 ifneq ($(SETUP),skip)

@@ -65,7 +65,7 @@ fi
 
 if ! "${apt[@]}" install --yes --no-install-recommends "${missing[@]}"; then
   {
-    echo "setup: apt-get could not install: ${missing[*]}."
+    echo "setup: apt-get could not install what is missing. To do it by hand: apt-get install ${missing[*]}"
     [[ -n $updated ]] || echo "setup: the package lists could not be fetched either: check the network, then run make again."
   } >&2
   exit 1

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -109,31 +111,31 @@ TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
 
 std::vector<CollectiveSeries> collective_series(const ResultDocument& document) {
   const FlagMarks marks(document.benchmarks);
-  std::vector<CollectiveSeries> all;
+  const auto place_of = [](const CollectiveParams& params) {
+    return std::tuple(params.operation, params.hosts, params.peer, params.label());
+  };
+  std::map<decltype(place_of(CollectiveParams())), CollectiveSeries> by_place;
   for (const MeasuredPoint& measured : document.benchmarks) {
     const auto* const params = params_as<CollectiveParams>(measured);
     if (params == nullptr) {
       continue;
     }
-    auto series = std::ranges::find(all, params->label(), &CollectiveSeries::label);
-    if (series == all.end()) {
-      series = all.insert(all.end(), CollectiveSeries{*params});
-    }
+    CollectiveSeries& series =
+        by_place.try_emplace(place_of(*params), CollectiveSeries{*params}).first->second;
     const auto bytes = static_cast<double>(params->bytes);
-    series->points.push_back({.name = measured.name,
-                              .bytes = bytes,
-                              .moved = bytes * bus_factor(params->operation, params->ranks),
-                              .ns = measured.stats.step_time(),
-                              .rounds = {},
-                              .mark = std::string(marks.of(measured))});
+    series.points.push_back({.name = measured.name,
+                             .bytes = bytes,
+                             .moved = bytes * bus_factor(params->operation, params->ranks),
+                             .ns = measured.stats.step_time(),
+                             .rounds = {},
+                             .mark = std::string(marks.of(measured))});
   }
-  for (CollectiveSeries& series : all) {
+  std::vector<CollectiveSeries> all;
+  for (auto& [place, series] : by_place) {
     std::ranges::sort(series.points, {}, &SizePoint::bytes);
     series.curve = fit_size_curve(series.points);
+    all.push_back(std::move(series));
   }
-  std::ranges::sort(all, {}, [](const CollectiveSeries& series) {
-    return std::tuple(series.operation, series.hosts, series.peer);
-  });
   return all;
 }
 

@@ -19,45 +19,19 @@ import time
 
 from package import versions
 
-# Name, code name, distribution as apt names a source's origin, its key.
-RELEASES = [("Debian 12", "bookworm", "Debian", "debian-archive-keyring.gpg"),
-            ("Debian 13", "trixie", "Debian", "debian-archive-keyring.gpg"),
-            ("Ubuntu 22.04", "jammy", "Ubuntu", "ubuntu-archive-keyring.gpg"),
-            ("Ubuntu 24.04", "noble", "Ubuntu", "ubuntu-archive-keyring.gpg")]
-KEYS = pathlib.Path("/usr/share/keyrings")
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "releases"))
+from releases import NOBODY, RELEASES, has_source, in_root, make_root, mirrors  # noqa: E402
+
+PACKAGES = ["python3-venv", "xz-utils"]
 PICTURES = {"plain": [], "pictures": ["gnuplot-nox", "jq"]}
-NOBODY = "65534"
 SWEEP = "--sweep batch --workload conv2d --height 8 --width 8 --batch 1,2,4 --dtype fp32 --device cpu --time-budget 2s"
 # Answers with its version, as the wheel of CUDA 13 and one of the system would.
 CUDNN = "unsigned long cudnnGetVersion(void) { return %d; }\nunsigned long cudnnGetCudartVersion(void) { return %d; }\n"
 
 
-def mirrors():
-    """{"Debian": address}: of the distributions that this machine takes packages from."""
-    listing = subprocess.run(["apt-get", "indextargets", "--format", "$(ORIGIN)\t$(LABEL)\t$(REPO_URI)", "Created-By: Packages"],
-                             stdout=subprocess.PIPE, text=True, check=True).stdout
-    sources = (line.split("\t") for line in listing.splitlines())
-    return {origin: address for origin, label, address in sources if origin == label}
-
-
-def make_root(root, codename, key, mirror, packages):
-    """Under another name until it is whole."""
-    unfinished = root.with_suffix(".unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    subprocess.run(["mmdebstrap", "--quiet", "--mode=root", "--variant=apt", f"--keyring={KEYS / key}",
-                    "--components=main,universe" if key.startswith("ubuntu") else "--components=main",
-                    f"--include={','.join(['python3-venv', 'xz-utils', *packages])}", codename, str(unfinished), mirror],
-                   check=True, stdin=subprocess.DEVNULL)
-    unfinished.rename(root)
-
-
-# In an overlay over the root, which is read-only once the packages are installed, but for /home and /tmp.
-IN_ROOT = """
-set -e
-mount -t overlay overlay -o lowerdir="$ROOT",upperdir="$WORK/upper",workdir="$WORK/work" "$WORK/root"
-cd "$WORK/root"
+# The root is read-only once the packages are installed, but for /home and /tmp.
+INSTALL_AND_RUN = """
 mount --bind "$FILES" mnt
-mount -t proc proc proc
 chroot . /bin/sh -ec "$INSTALL"
 mount -t tmpfs tmpfs home
 mount -t tmpfs tmpfs tmp
@@ -67,16 +41,10 @@ exec chroot --userspec="$NOBODY:$NOBODY" . /usr/bin/env -i HOME=/home/user PATH=
 """
 
 
-def in_root(root, work, files, install, run):
+def run_in(root, work, files, install, run):
     """Runs `install` as root, then `run` as another user; returns exit code and output."""
     shutil.rmtree(work, ignore_errors=True)
-    for name in ("upper", "work", "root"):
-        (work / name).mkdir(parents=True)
-    variables = {"ROOT": root, "WORK": work, "FILES": files, "NOBODY": NOBODY, "INSTALL": install, "RUN": run}
-    ended = subprocess.run(["unshare", "--mount", "--pid", "--fork", "--kill-child", "/bin/sh", "-c", IN_ROOT],
-                           env={"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", **{name: str(value) for name, value in variables.items()}},
-                           stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    return ended.returncode, ended.stdout
+    return in_root(root, work, INSTALL_AND_RUN, {"FILES": files, "NOBODY": NOBODY, "INSTALL": install, "RUN": run})
 
 
 def measure(program):
@@ -153,19 +121,19 @@ def main():
 
     available, failed, ran = mirrors(), 0, 0
     started = time.monotonic()
-    for name, codename, distribution, key in RELEASES:
-        if distribution not in available or not (KEYS / key).exists():
-            print(f"package-check: {name} was not run: this machine has no source or key of {distribution}")
+    for release in RELEASES:
+        if not has_source(release, available):
+            print(f"package-check: {release.name} was not run: this machine has no source or key of {release.distribution}")
             continue
         for kind, extra in PICTURES.items():
-            if not (roots / f"{codename}-{kind}").exists():
-                make_root(roots / f"{codename}-{kind}", codename, key, available[distribution], extra)
+            if not (roots / f"{release.codename}-{kind}").exists():
+                make_root(roots / f"{release.codename}-{kind}", release, available[release.distribution], [*PACKAGES, *extra])
         for check, kind, install, run, wanted in checks(files, tarball, wheel, int(cuda or 0)):
-            code, output = in_root(roots / f"{codename}-{kind}", roots / "work", files, install, run)
+            code, output = run_in(roots / f"{release.codename}-{kind}", roots / "work", files, install, run)
             missing = [text for text in wanted if text not in output]
             ok = code == 0 and not missing
             ran, failed = ran + 1, failed + (not ok)
-            print(f"package-check: {name}, {check}: {'ok' if ok else f'FAILED: exit code {code}, missing {missing}'}", flush=True)
+            print(f"package-check: {release.name}, {check}: {'ok' if ok else f'FAILED: exit code {code}, missing {missing}'}", flush=True)
             if not ok:
                 print(re.sub("^", "    ", output, flags=re.MULTILINE))
     base = roots / "bookworm-pictures"
