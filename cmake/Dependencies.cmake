@@ -21,6 +21,17 @@ function(bench_require package debian_package)
     message(FATAL_ERROR "${package} was not found. Install it with: apt-get install ${debian_package} "
                         "(or run `make setup`, which installs all packages in packages.txt).")
   endif()
+  set(${package}_VERSION "${${package}_VERSION}" PARENT_SCOPE)
+endfunction()
+
+# Refuses versions below LEAST and from BEFORE on.
+function(bench_require_version package name debian_package least before)
+  if(${package}_VERSION VERSION_LESS ${least} OR NOT ${package}_VERSION VERSION_LESS ${before})
+    message(FATAL_ERROR "${name} ${${package}_VERSION} was found in ${${package}_DIR}; accepted are versions from ${least} to below "
+                        "${before}, as Debian 12 and 13 and Ubuntu 22.04 and 24.04 have. Install the distribution's with: "
+                        "apt-get install ${debian_package}, and choose it with: "
+                        "cmake -D${package}_DIR=/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/${package}")
+  endif()
 endfunction()
 
 bench_require(nlohmann_json nlohmann-json3-dev)
@@ -28,7 +39,9 @@ bench_require(fmt libfmt-dev)
 set(BENCH_FMT fmt::fmt CACHE STRING "Or fmt::fmt-header-only: takes longer to compile, and nothing of it is installed")
 bench_require(CLI11 libcli11-dev)
 bench_require(benchmark libbenchmark-dev)
+bench_require_version(benchmark "Google Benchmark" libbenchmark-dev 1.6 2)
 bench_require(dnnl libdnnl-dev)
+bench_require_version(dnnl oneDNN libdnnl-dev 2.6 4)
 bench_require(OpenMP g++)
 bench_require(Eigen3 libeigen3-dev NO_MODULE)
 bench_require(JPEG libjpeg-dev)

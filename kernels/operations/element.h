@@ -9,10 +9,19 @@
 
 namespace bench::kernels {
 
-// Calls visit with the element that the CPU's kernels compute `dtype` as.
+// Calls visit with the element that the CPU's kernels compute `dtype` as. Loops over Fp16 are not vectorised.
 template <class Visit>
 auto with_element(Dtype dtype, Visit visit) {
-  return dtype == Dtype::bf16 ? visit.template operator()<Bf16>() : visit.template operator()<Fp32>();
+  switch (dtype) {
+    case Dtype::bf16:
+      return visit.template operator()<Bf16>();
+    case Dtype::fp16:
+      return visit.template operator()<Fp16>();
+    case Dtype::fp32:
+    case Dtype::tf32:
+      break;
+  }
+  return visit.template operator()<Fp32>();
 }
 
 inline constexpr std::int64_t kLoopBlock = 16384;  // elements a thread takes at a time: some ten microseconds

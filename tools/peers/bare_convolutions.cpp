@@ -13,12 +13,12 @@
 #include <utility>
 #include <vector>
 
-#include <oneapi/dnnl/dnnl.hpp>
-
+#include "kernels/backends/onednn/primitives.h"
 #include "tools/peers/contestant.h"
 
 namespace {
 
+namespace onednn = bench::kernels::onednn;
 using dnnl::memory;
 using Tag = memory::format_tag;
 
@@ -58,20 +58,22 @@ struct Convolution {
 
 class Chain {
  public:
-  Chain(std::int64_t batch, memory::data_type type, std::int64_t image)
-      : engine_(dnnl::engine::kind::cpu, 0), stream_(engine_) {
+  Chain(std::int64_t batch, memory::data_type type, std::int64_t image) : stream_(engine_) {
     std::size_t largest = 0;
     for (const Shape& shape : resnet50(image)) {
       const std::int64_t out = (shape.size + 2 * (shape.kernel / 2) - shape.kernel) / shape.stride + 1;
-      const memory::dims strides{shape.stride, shape.stride};
       const memory::dims pads{shape.kernel / 2, shape.kernel / 2};
-      const dnnl::convolution_forward::primitive_desc description(
-          {dnnl::prop_kind::forward_inference, dnnl::algorithm::convolution_direct,
-           memory::desc({batch, shape.in, shape.size, shape.size}, type, Tag::any),
-           memory::desc({shape.out, shape.in, shape.kernel, shape.kernel}, type, Tag::any),
-           memory::desc({shape.out}, memory::data_type::f32, Tag::any),
-           memory::desc({batch, shape.out, out, out}, type, Tag::any), strides, pads, pads},
-          engine_);
+      const auto description = onednn::convolution_forward(
+          {.algorithm = dnnl::algorithm::convolution_direct,
+           .src = {{batch, shape.in, shape.size, shape.size}, type, Tag::any},
+           .weights = {{shape.out, shape.in, shape.kernel, shape.kernel}, type, Tag::any},
+           .bias = memory::desc({shape.out}, memory::data_type::f32, Tag::any),
+           .dst = {{batch, shape.out, out, out}, type, Tag::any},
+           .strides = {shape.stride, shape.stride},
+           .dilates = {0, 0},
+           .pad_begin = pads,
+           .pad_end = pads},
+          dnnl::prop_kind::forward_inference, {});
       Convolution convolution;
       convolution.primitive = dnnl::convolution_forward(description);
       convolution.src = memory(description.src_desc(), engine_, DNNL_MEMORY_NONE);
@@ -149,7 +151,7 @@ class Chain {
     }
   }
 
-  dnnl::engine engine_;
+  const dnnl::engine& engine_ = onednn::engine();
   dnnl::stream stream_;
   std::vector<Convolution> chain_;
   std::vector<memory> buffers_;

@@ -31,11 +31,6 @@ void clear_query_caches() {
   }
 }
 
-const dnnl::engine& engine() {
-  static const dnnl::engine instance(dnnl::engine::kind::cpu, 0);
-  return instance;
-}
-
 const dnnl::stream& stream() {
   static const dnnl::stream instance(engine());
   return instance;
@@ -44,11 +39,6 @@ const dnnl::stream& stream() {
 void synchronize() {
   dnnl::stream queue = stream();  // a handle to the same stream
   queue.wait();
-}
-
-std::string version() {
-  const dnnl_version_t* version = dnnl_version();
-  return fmt::format("{}.{}.{}", version->major, version->minor, version->patch);
 }
 
 dnnl::memory::data_type type_of(Dtype dtype) {
@@ -88,7 +78,7 @@ std::optional<Eltwise> eltwise_of(Activation activation) {
     case K::relu:
       return Eltwise{A::eltwise_relu};
     case K::relu6:
-      return Eltwise{A::eltwise_bounded_relu, 6.0F};
+      return Eltwise{A::eltwise_clip, 0.0F, 6.0F};
     case K::leaky_relu:
       return Eltwise{A::eltwise_relu, alpha};
     case K::gelu:
@@ -100,13 +90,13 @@ std::optional<Eltwise> eltwise_of(Activation activation) {
     case K::silu:
       return Eltwise{A::eltwise_swish, 1.0F};
     case K::hard_swish:
-      return Eltwise{A::eltwise_hardswish};
+      return Eltwise{A::eltwise_hardswish, 1.0F / 6, 0.5F};  // version 2 knows no others
     case K::tanh:
       return Eltwise{A::eltwise_tanh_use_dst_for_bwd};
     case K::elu:
       return Eltwise{A::eltwise_elu_use_dst_for_bwd, alpha};
     case K::softplus:
-      return Eltwise{A::eltwise_soft_relu};
+      return Eltwise{A::eltwise_soft_relu, 1.0F};
     case K::mish:
       return Eltwise{A::eltwise_mish};
     case K::clip:
@@ -130,11 +120,11 @@ std::optional<Eltwise> eltwise_of(Activation activation) {
 
 void append(dnnl::post_ops& post_ops, Activation activation) {
   if (activation.kind == ActivationKind::hard_sigmoid) {
-    post_ops.append_eltwise(1.0F, dnnl::algorithm::eltwise_linear, activation.alpha, activation.beta);
-    post_ops.append_eltwise(1.0F, dnnl::algorithm::eltwise_clip, 0.0F, 1.0F);
+    append_eltwise(post_ops, dnnl::algorithm::eltwise_linear, activation.alpha, activation.beta);
+    append_eltwise(post_ops, dnnl::algorithm::eltwise_clip, 0.0F, 1.0F);
   } else if (activation != Activation::none) {
     const Eltwise function = eltwise_of(activation).value();
-    post_ops.append_eltwise(1.0F, function.algorithm, function.alpha, function.beta);
+    append_eltwise(post_ops, function.algorithm, function.alpha, function.beta);
   }
 }
 

@@ -1,4 +1,4 @@
-// Shared by every oneDNN implementation: the CPU engine and stream, descriptors and error translation.
+// Shared by every oneDNN implementation: the stream, descriptors of memory and error translation.
 #pragma once
 
 #include <omp.h>
@@ -7,22 +7,17 @@
 #include <string>
 #include <utility>
 
-#include <oneapi/dnnl/dnnl.hpp>
-
 #include "bench/device.h"
 #include "bench/measure/lru_cache.h"
+#include "kernels/backends/onednn/primitives.h"
 #include "kernels/operations/activation.h"
 #include "kernels/operations/tensor.h"
 
 namespace bench::kernels::onednn {
 
-// Owned by the process, as the processor is: one CPU engine, without memory of its own, and one stream, which
-// runs each primitive to its end before it returns.
-const dnnl::engine& engine();
+// Owned by the process, as the engine is. It runs each primitive to its end before it returns.
 const dnnl::stream& stream();
 void synchronize();
-
-std::string version();  // of the library loaded, "2.6.3"
 
 dnnl::memory::data_type type_of(Dtype dtype);
 

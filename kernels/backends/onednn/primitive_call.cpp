@@ -28,18 +28,15 @@ void PrimitiveCall::run(std::initializer_list<void*> data) {
 }
 
 PrimitiveCall product(const dnnl::memory::desc& a, const dnnl::memory::desc& b, const dnnl::memory::desc& c) {
-  const dnnl::matmul::primitive_desc planned(dnnl::matmul::desc(a, b, c), attributes(), engine());
-  return {planned, {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}}};
+  return {matmul(a, b, std::nullopt, c, attributes()),
+          {{DNNL_ARG_SRC, a}, {DNNL_ARG_WEIGHTS, b}, {DNNL_ARG_DST, c}}};
 }
 
 PrimitiveCall row_softmax(const dnnl::memory::desc& src, const dnnl::memory::desc& dst) {
-  using SoftmaxForward = dnnl::softmax_v2_forward;
   constexpr int kColumns = 1;
-  const SoftmaxForward::primitive_desc planned(
-      SoftmaxForward::desc(dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, src, dst,
-                           kColumns),
-      attributes(), engine());
-  return {planned, {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}}};
+  return {softmax_forward(dnnl::prop_kind::forward_inference, dnnl::algorithm::softmax_accurate, src, dst,
+                          kColumns, attributes()),
+          {{DNNL_ARG_SRC, src}, {DNNL_ARG_DST, dst}}};
 }
 
 }  // namespace bench::kernels::onednn

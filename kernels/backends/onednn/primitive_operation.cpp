@@ -46,7 +46,7 @@ void PrimitiveOperation::declare(Slot slot, Role role, const TensorDesc& tensor)
 void PrimitiveOperation::bind_parameter(Slot slot, Role role, int argument, const dnnl::memory::desc& packed,
                                         const dnnl::memory::desc& plain) {
   std::int64_t count = 1;
-  for (const auto size : plain.dims()) {
+  for (const auto size : dims_of(plain)) {
     count *= size;
   }
   slots_.push_back({.slot = slot,

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
@@ -30,26 +29,6 @@ namespace {
 
 constexpr const char* kId = "cpu";
 
-const char* isa_name(dnnl::cpu_isa isa) {
-  using Isa = dnnl::cpu_isa;
-  constexpr std::array<std::pair<Isa, const char*>, 10> kNames{{{Isa::sse41, "sse4.1"},
-                                                                {Isa::avx, "avx"},
-                                                                {Isa::avx2, "avx2"},
-                                                                {Isa::avx2_vnni, "avx2_vnni"},
-                                                                {Isa::avx512_mic, "avx512_mic"},
-                                                                {Isa::avx512_mic_4ops, "avx512_mic"},
-                                                                {Isa::avx512_core, "avx512_core"},
-                                                                {Isa::avx512_core_vnni, "avx512_core_vnni"},
-                                                                {Isa::avx512_core_bf16, "avx512_core_bf16"},
-                                                                {Isa::avx512_core_amx, "avx512_core_amx"}}};
-  const auto* const known = std::ranges::find(kNames, isa, [](const auto& entry) { return entry.first; });
-  return known == kNames.end() ? "a baseline instruction set" : known->second;
-}
-
-bool has_native_bf16(dnnl::cpu_isa isa) {
-  return isa == dnnl::cpu_isa::avx512_core_bf16 || isa == dnnl::cpu_isa::avx512_core_amx;
-}
-
 constexpr int kReturnedFrom = 1 << 20;  // bytes: a freed block of this size goes back to the system at once
 
 // OMP_NUM_THREADS may ask for fewer than the usable cores. Where it is not set OpenMP would count the
@@ -61,7 +40,7 @@ int threads_of(const HostInfo& host) {
 
 DeviceInfo describe_host() {
   const HostInfo host = host_info();
-  std::map<std::string, std::string> details = {{"isa", isa_name(dnnl::get_effective_cpu_isa())},
+  std::map<std::string, std::string> details = {{"isa", onednn::instruction_set()},
                                                 {"onednn", onednn::version()}};
   if (const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE); bytes > 0) {
     details["l3_bytes"] = fmt::format("{}", bytes);
@@ -93,18 +72,18 @@ class CpuDevice final : public Device, public CpuTransfers {
   const DeviceInfo& info() const override { return info_; }
 
   std::optional<std::string> unsupported(Dtype dtype) const override {
-    const dnnl::cpu_isa isa = dnnl::get_effective_cpu_isa();
     switch (dtype) {
       case Dtype::fp32:
         return std::nullopt;
       case Dtype::bf16:
-        return has_native_bf16(isa)
+        return onednn::has_bf16_instructions()
                    ? std::nullopt
-                   : std::optional(fmt::format("bf16 needs avx512_bf16 or amx_bf16; this processor "
-                                               "has {}",
-                                               isa_name(isa)));
+                   : std::optional(fmt::format("bf16 needs avx512_bf16 or amx_bf16; this processor has {}",
+                                               onednn::instruction_set()));
       case Dtype::fp16:
-        return fmt::format("oneDNN {} has no fp16 computation on this processor", onednn::version());
+        return has_fp16_ ? std::nullopt
+                         : std::optional(fmt::format("oneDNN {} has no fp16 computation on this processor",
+                                                     onednn::version()));
       case Dtype::tf32:
         return "tf32 is a GPU tensor-core format";
     }
@@ -222,6 +201,7 @@ class CpuDevice final : public Device, public CpuTransfers {
 
  private:
   DeviceInfo info_;
+  bool has_fp16_ = onednn::has_fp16();
   CpuBlock eviction_;
   mutable std::mutex mapped_mutex_;
   std::map<std::byte*, std::int64_t> mapped_;  // bytes of the blocks that are mapped by themselves

@@ -139,7 +139,7 @@ ProgramPlan plan_inference(Graph graph, const Target& target, Device& device) {
   const std::size_t further = run_in_strips(plan, device, cache);
   finish_plan(plan, device, ScratchPlace::where_smaller);
   plan.library_bytes += compiled_code_bytes(further);
-  if (device.host_accessible() && target.dtype == Dtype::bf16) {
+  if (device.host_accessible() && bytes_of(target.dtype) == 2) {
     plan.library_bytes += kSixteenBitInferenceCode;
   }
   return plan;

@@ -8,8 +8,6 @@
 #include <limits>
 #include <numbers>
 
-#include <oneapi/dnnl/dnnl.h>
-
 #include "kernels/backends/onednn/onednn.h"
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/attention/attention.h"

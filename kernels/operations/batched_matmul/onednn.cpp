@@ -48,13 +48,12 @@ void plan(const BatchedMatmul& spec, onednn::PrimitiveOperation& made) {
       operand(moving, &MergedMatmul::Axis::a_moves, all.rows, spec.columns, false, spec.dtype);
   dnnl::primitive_attr attributes = onednn::attributes();
   if (spec.scale != 1.0F) {
-    attributes.set_output_scales(0, {spec.scale});
+    onednn::scale_product(attributes, spec.scale);
   }
-  const dnnl::matmul::primitive_desc pd(dnnl::matmul::desc(a, b, dst), attributes, onednn::engine());
   made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src(), a);
   made.bind_activation(Slot::src1, Role::input, DNNL_ARG_WEIGHTS, spec.src1(), b);
   made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), dst);
-  made.plan(pd);
+  made.plan(onednn::matmul(a, b, std::nullopt, dst, attributes));
 }
 
 const Registration<Implementation<BatchedMatmul>> registered{

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,8 +22,6 @@ using onednn::describe;
 using onednn::describe_vector;
 using MemoryDesc = dnnl::memory::desc;
 using Forward = dnnl::convolution_forward;
-using BackwardData = dnnl::convolution_backward_data;
-using BackwardWeights = dnnl::convolution_backward_weights;
 
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 constexpr auto kWinograd = dnnl::algorithm::convolution_winograd;
@@ -32,26 +31,6 @@ std::string described(const Conv2d& spec) {
                      name_of(spec.dtype), spec.batch, spec.in_channels, spec.height, spec.width,
                      spec.out_channels, spec.kernel_h, spec.kernel_w, spec.groups, name_of(spec.src_layout),
                      name_of(spec.dst_layout));
-}
-
-struct Geometry {
-  dnnl::memory::dims strides;
-  dnnl::memory::dims dilates;  // oneDNN counts the gaps: 0 is dense
-  dnnl::memory::dims pad_begin;
-  dnnl::memory::dims pad_end;
-};
-
-Geometry geometry(const Conv2d& spec) {
-  // The end padding is what the windows reach: a stride may leave the last rows of padding unread.
-  const auto end = [](std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
-                      std::int64_t pad, std::int64_t dilation) {
-    return (out - 1) * stride + dilation * (kernel - 1) + 1 - in - pad;
-  };
-  return {{spec.stride_h, spec.stride_w},
-          {spec.dilation_h - 1, spec.dilation_w - 1},
-          {spec.pad_h, spec.pad_w},
-          {end(spec.height, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h, spec.dilation_h),
-           end(spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w)}};
 }
 
 dnnl::memory::dims weight_dims(const Conv2d& spec) {
@@ -71,15 +50,23 @@ MemoryDesc any_weights(const Conv2d& spec) {
   return {weight_dims(spec), onednn::type_of(spec.dtype), dnnl::memory::format_tag::any};
 }
 
-Forward::desc forward_desc(const Conv2d& spec, dnnl::prop_kind kind, dnnl::algorithm algorithm) {
-  const Geometry g = geometry(spec);
-  const MemoryDesc src = describe(spec.src());
-  const MemoryDesc dst = describe(spec.dst());
-  return spec.bias
-             ? Forward::desc(kind, algorithm, src, any_weights(spec), describe_vector(spec.out_channels), dst,
-                             g.strides, g.dilates, g.pad_begin, g.pad_end)
-             : Forward::desc(kind, algorithm, src, any_weights(spec), dst, g.strides, g.dilates, g.pad_begin,
-                             g.pad_end);
+onednn::Convolution shape_of(const Conv2d& spec, dnnl::algorithm algorithm) {
+  // The end padding is what the windows reach: a stride may leave the last rows of padding unread.
+  const auto end = [](std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t stride,
+                      std::int64_t pad, std::int64_t dilation) {
+    return (out - 1) * stride + dilation * (kernel - 1) + 1 - in - pad;
+  };
+  return {.algorithm = algorithm,
+          .src = describe(spec.src()),
+          .weights = any_weights(spec),
+          .bias = spec.bias ? std::optional(describe_vector(spec.out_channels)) : std::nullopt,
+          .dst = describe(spec.dst()),
+          .strides = {spec.stride_h, spec.stride_w},
+          .dilates = {spec.dilation_h - 1, spec.dilation_w - 1},
+          .pad_begin = {spec.pad_h, spec.pad_w},
+          .pad_end = {
+              end(spec.height, spec.out_height(), spec.kernel_h, spec.stride_h, spec.pad_h, spec.dilation_h),
+              end(spec.width, spec.out_width(), spec.kernel_w, spec.stride_w, spec.pad_w, spec.dilation_w)}};
 }
 
 dnnl::primitive_attr fused(const Conv2d& spec) {
@@ -143,12 +130,9 @@ struct Winograd {
 
 // All that oneDNN has for it; none for many shapes.
 std::vector<Winograd> find_winograds(const Conv2d& spec) {
-  // Named, because next_impl() reads it again. allow_empty: where oneDNN has no Winograd for this shape, an
-  // empty descriptor rather than an exception.
-  const Forward::desc desc = forward_desc(spec, dnnl::prop_kind::forward_inference, kWinograd);
-  Forward::primitive_desc descriptor(desc, fused(spec), onednn::engine(), true);
   std::vector<Winograd> found;
-  for (bool more = descriptor.get(true) != nullptr; more; more = descriptor.next_impl()) {
+  for (const Forward::primitive_desc& descriptor : onednn::convolutions_forward(
+           shape_of(spec, kWinograd), dnnl::prop_kind::forward_inference, fused(spec))) {
     const std::string name = descriptor.impl_info_str();
     found.push_back({.descriptor = descriptor,
                      .flops = winograd_flops(spec, name.find("4x3") != std::string::npos ? 4 : 2),
@@ -159,13 +143,14 @@ std::vector<Winograd> find_winograds(const Conv2d& spec) {
 }
 
 Forward::primitive_desc find_direct(const Conv2d& spec) {
-  return {forward_desc(spec, dnnl::prop_kind::forward_inference, kDirect), fused(spec), onednn::engine()};
+  return onednn::convolution_forward(shape_of(spec, kDirect), dnnl::prop_kind::forward_inference,
+                                     fused(spec));
 }
 
 // Empty where oneDNN has none.
 Forward::primitive_desc training_forward(const Conv2d& spec, dnnl::algorithm algorithm) {
-  return {forward_desc(spec, dnnl::prop_kind::forward_training, algorithm), onednn::attributes(),
-          onednn::engine(), true};
+  return onednn::convolution_forward(shape_of(spec, algorithm), dnnl::prop_kind::forward_training,
+                                     onednn::attributes(), true);
 }
 
 // A convolution is queried once for each budget that is tried, and for a single image at every batch. An
@@ -312,11 +297,8 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
   void backward_data() {
     const Forward::primitive_desc hint = direct_training(spec_);
-    const Geometry g = geometry(spec_);
-    const auto pd = with_cheapest<BackwardData::primitive_desc>([&](dnnl::algorithm algorithm) {
-      const BackwardData::desc desc(algorithm, describe(spec_.src()), any_weights(spec_),
-                                    describe(spec_.dst()), g.strides, g.dilates, g.pad_begin, g.pad_end);
-      return BackwardData::primitive_desc(desc, onednn::attributes(), onednn::engine(), hint, true);
+    const auto pd = with_cheapest([&](dnnl::algorithm algorithm) {
+      return onednn::convolution_backward_data(shape_of(spec_, algorithm), hint, onednn::attributes(), true);
     });
     bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
     bind_converted_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS,
@@ -328,16 +310,9 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
   void backward_weights() {
     const Forward::primitive_desc hint = direct_training(spec_);
-    const Geometry g = geometry(spec_);
-    const MemoryDesc src = describe(spec_.src());
-    const MemoryDesc dst = describe(spec_.dst());
-    const MemoryDesc bias = describe_vector(spec_.out_channels);
-    const auto pd = with_cheapest<BackwardWeights::primitive_desc>([&](dnnl::algorithm algorithm) {
-      const auto desc = spec_.bias ? BackwardWeights::desc(algorithm, src, any_weights(spec_), bias, dst,
-                                                           g.strides, g.dilates, g.pad_begin, g.pad_end)
-                                   : BackwardWeights::desc(algorithm, src, any_weights(spec_), dst, g.strides,
-                                                           g.dilates, g.pad_begin, g.pad_end);
-      return BackwardWeights::primitive_desc(desc, onednn::attributes(), onednn::engine(), hint, true);
+    const auto pd = with_cheapest([&](dnnl::algorithm algorithm) {
+      return onednn::convolution_backward_weights(shape_of(spec_, algorithm), hint, onednn::attributes(),
+                                                  true);
     });
     bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
     bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
@@ -353,7 +328,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
   ForwardPlan plan_training() {
     Forward::primitive_desc shared = direct_training(spec_);
-    const auto pd = with_cheapest<Forward::primitive_desc>([&](dnnl::algorithm algorithm) {
+    const auto pd = with_cheapest([&](dnnl::algorithm algorithm) {
       if (algorithm == kDirect) {
         return shared;
       }
@@ -367,11 +342,11 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
   // Winograd where it pays, oneDNN has it and its scratch is granted; else direct. `make` returns an empty
   // descriptor where oneDNN has nothing.
-  template <class Descriptor, class Make>
-  Descriptor with_cheapest(const Make& make) {
+  template <class Make>
+  std::invoke_result_t<Make, dnnl::algorithm> with_cheapest(const Make& make) {
     const std::optional<double> fewer = winograd_flops_in_training(spec_);
     if (spec_.extra.scratch > 0 && fewer) {
-      Descriptor winograd = make(kWinograd);
+      const auto winograd = make(kWinograd);
       if (winograd.get(true) != nullptr &&
           stored_bytes(winograd.query_md(dnnl::query::scratchpad_md)) <= spec_.extra.scratch) {
         flops_ = *fewer;

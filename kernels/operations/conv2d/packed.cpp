@@ -14,8 +14,7 @@
 #include <utility>
 #include <vector>
 
-#include <oneapi/dnnl/dnnl.hpp>
-
+#include "kernels/backends/onednn/primitives.h"
 #include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/conv2d/packed_pixels.h"
 #include "kernels/operations/conv2d/packed_tiles.h"
@@ -276,7 +275,6 @@ class PackedConv2d final : public Operation {
 };
 
 std::optional<std::string> unsupported(const Conv2d& spec, const Device& /*device*/) {
-  constexpr auto kWide = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
   constexpr std::int64_t kLeastChannels = 8;
   const std::int64_t taps = spec.kernel_h * spec.kernel_w;
   if (spec.direction != Direction::forward || spec.training || spec.dtype != Dtype::fp32) {
@@ -289,7 +287,7 @@ std::optional<std::string> unsupported(const Conv2d& spec, const Device& /*devic
       spec.in_channels > kMostChannels) {
     return "packed convolutions have 2 to 128 taps, 8 to 4096 channels and one group";
   }
-  if ((static_cast<unsigned>(dnnl::get_effective_cpu_isa()) & kWide) == kWide) {
+  if (onednn::has_avx512()) {
     return "with AVX-512 oneDNN's convolutions are faster";
   }
   if (__builtin_cpu_supports("avx2") == 0 || __builtin_cpu_supports("fma") == 0) {

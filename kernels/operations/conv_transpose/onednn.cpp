@@ -11,11 +11,6 @@ namespace {
 
 using MemoryDesc = dnnl::memory::desc;
 using Tag = dnnl::memory::format_tag;
-using Forward = dnnl::deconvolution_forward;
-using BackwardData = dnnl::deconvolution_backward_data;
-using BackwardWeights = dnnl::deconvolution_backward_weights;
-
-constexpr auto kDirect = dnnl::algorithm::deconvolution_direct;
 
 std::string described(const ConvTranspose& spec) {
   return fmt::format("transposed convolution {} {} {} n{} c{} {}x{} k{} {}x{}", name_of(spec.direction),
@@ -36,15 +31,18 @@ void plan(const ConvTranspose& spec, onednn::PrimitiveOperation& made) {
   const MemoryDesc src = onednn::describe(spec.src);
   const MemoryDesc dst = onednn::describe(spec.dst());
   const MemoryDesc bias = onednn::describe_vector(spec.out_channels);
-  const dnnl::memory::dims strides{spec.stride.h, spec.stride.w};
-  const dnnl::memory::dims dilates{spec.dilation.h - 1, spec.dilation.w - 1};  // oneDNN counts the gaps
-  const dnnl::memory::dims begin{spec.pad.top, spec.pad.left};
-  const dnnl::memory::dims end{spec.pad.bottom - spec.output_pad.h, spec.pad.right - spec.output_pad.w};
-  constexpr auto kKind = dnnl::prop_kind::forward_training;
-  const Forward::primitive_desc ahead(
-      spec.bias ? Forward::desc(kKind, kDirect, src, any, bias, dst, strides, dilates, begin, end)
-                : Forward::desc(kKind, kDirect, src, any, dst, strides, dilates, begin, end),
-      onednn::attributes(), onednn::engine());
+  const onednn::Convolution shape{
+      .algorithm = dnnl::algorithm::deconvolution_direct,
+      .src = src,
+      .weights = any,
+      .bias = spec.bias ? std::optional(bias) : std::nullopt,
+      .dst = dst,
+      .strides = {spec.stride.h, spec.stride.w},
+      .dilates = {spec.dilation.h - 1, spec.dilation.w - 1},
+      .pad_begin = {spec.pad.top, spec.pad.left},
+      .pad_end = {spec.pad.bottom - spec.output_pad.h, spec.pad.right - spec.output_pad.w}};
+  const auto ahead =
+      onednn::deconvolution_forward(shape, dnnl::prop_kind::forward_training, onednn::attributes());
   switch (spec.direction) {
     case Direction::forward:
       made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src, src);
@@ -55,9 +53,7 @@ void plan(const ConvTranspose& spec, onednn::PrimitiveOperation& made) {
       made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), dst);
       return made.plan(ahead);
     case Direction::backward_data: {
-      const BackwardData::primitive_desc pd(
-          BackwardData::desc(kDirect, src, any, dst, strides, dilates, begin, end), onednn::attributes(),
-          onednn::engine(), ahead);
+      const auto pd = onednn::deconvolution_backward_data(shape, ahead, onednn::attributes());
       made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
       made.bind_converted_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, ahead.weights_desc(),
                                     pd.weights_desc(), plain);
@@ -65,10 +61,7 @@ void plan(const ConvTranspose& spec, onednn::PrimitiveOperation& made) {
       return made.plan(pd);
     }
     case Direction::backward_weights: {
-      const BackwardWeights::primitive_desc pd(
-          spec.bias ? BackwardWeights::desc(kDirect, src, any, bias, dst, strides, dilates, begin, end)
-                    : BackwardWeights::desc(kDirect, src, any, dst, strides, dilates, begin, end),
-          onednn::attributes(), onednn::engine(), ahead);
+      const auto pd = onednn::deconvolution_backward_weights(shape, ahead, onednn::attributes());
       made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src, src);
       made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
       made.bind_converted_parameter(Slot::diff_weights, Role::output, DNNL_ARG_DIFF_WEIGHTS,

@@ -9,9 +9,6 @@
 namespace bench::kernels {
 namespace {
 
-using Forward = dnnl::eltwise_forward;
-using Backward = dnnl::eltwise_backward;
-
 std::string described(const Elementwise& spec) {
   return fmt::format("{}{} {} {}", name_of(spec.activation.kind), spec.forward() ? "" : " backward",
                      name_of(spec.tensor.dtype), name_of(spec.tensor.layout));
@@ -21,9 +18,8 @@ void plan(const Elementwise& spec, onednn::PrimitiveOperation& made) {
   const onednn::Eltwise function = onednn::eltwise_of(spec.activation).value();
   const auto tensor = onednn::describe(spec.tensor);
   const auto kind = spec.forward() ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
-  const Forward::primitive_desc ahead(
-      Forward::desc(kind, function.algorithm, tensor, function.alpha, function.beta), onednn::attributes(),
-      onednn::engine());
+  const auto ahead = onednn::eltwise_forward(kind, function.algorithm, tensor, function.alpha, function.beta,
+                                             onednn::attributes());
   if (spec.forward()) {
     made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor, tensor);
     made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor, tensor);
@@ -33,9 +29,8 @@ void plan(const Elementwise& spec, onednn::PrimitiveOperation& made) {
                        spec.slope_from() == Slot::dst ? DNNL_ARG_DST : DNNL_ARG_SRC, spec.tensor, tensor);
   made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor, tensor);
   made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor, tensor);
-  made.plan(Backward::primitive_desc(
-      Backward::desc(function.algorithm, tensor, tensor, function.alpha, function.beta), onednn::attributes(),
-      onednn::engine(), ahead));
+  made.plan(onednn::eltwise_backward(function.algorithm, tensor, function.alpha, function.beta, ahead,
+                                     onednn::attributes()));
 }
 
 const Registration<Implementation<Elementwise>> registered{

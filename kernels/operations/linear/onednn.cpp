@@ -6,7 +6,8 @@
 //   forward:          matmul, at 16 rows in fp32 up to seven times as fast as the inner product; that one
 //                     wins for one and two rows, which matmul packs all weights for.
 //   backward_data:    inner product, the faster or equal.
-//   backward_weights: inner product in fp32. In bf16 it would hold the gradient in fp32 as well, twice the
+//   backward_weights: inner product in fp32. In bf16 and fp16 it would hold the gradient in fp32 as well,
+//   twice the
 //                     bytes of the weights, and take twice as long as matmul, which has no bias gradient.
 #include <algorithm>
 
@@ -21,9 +22,6 @@ namespace {
 
 using Tag = dnnl::memory::format_tag;
 using MemoryDesc = dnnl::memory::desc;
-using Forward = dnnl::inner_product_forward;
-using BackwardData = dnnl::inner_product_backward_data;
-using BackwardWeights = dnnl::inner_product_backward_weights;
 
 constexpr std::int64_t kFewRows = 2;
 
@@ -32,28 +30,27 @@ std::string described(const Linear& spec) {
                      spec.inner, spec.columns);
 }
 
+bool is_narrow(const Linear& spec) {
+  return bytes_of(spec.dtype) < bytes_of(Dtype::fp32);
+}
+
 // Whether the bias's gradient is ours to make.
 bool sums_bias(const Linear& spec) {
-  return spec.direction == Direction::backward_weights && spec.bias && spec.dtype == Dtype::bf16;
+  return spec.direction == Direction::backward_weights && spec.bias && is_narrow(spec);
 }
 
 void plan_primitive(const Linear& spec, onednn::PrimitiveOperation& made) {
   const MemoryDesc src = onednn::describe_matrix(spec.src());
   const MemoryDesc dst = onednn::describe_matrix(spec.dst());
   const MemoryDesc weights({spec.columns, spec.inner}, onednn::type_of(spec.dtype), Tag::ab);
-  const MemoryDesc plain(weights.dims(), dnnl::memory::data_type::f32, Tag::ab);
+  const MemoryDesc plain(onednn::dims_of(weights), dnnl::memory::data_type::f32, Tag::ab);
   const MemoryDesc bias = onednn::describe_vector(spec.columns);
   const auto attributes = onednn::attributes();
-  const auto& engine = onednn::engine();
+  const onednn::InnerProduct shape{
+      .src = src, .weights = weights, .bias = spec.bias ? std::optional(bias) : std::nullopt, .dst = dst};
   // Also the hint that oneDNN plans a gradient with.
   const auto inner_product = [&] {
-    const auto training = dnnl::prop_kind::forward_training;
-    return Forward::primitive_desc(spec.bias ? Forward::desc(training, src, weights, bias, dst)
-                                             : Forward::desc(training, src, weights, dst),
-                                   attributes, engine);
-  };
-  const auto product = [&](const dnnl::matmul::desc& desc) {
-    return dnnl::matmul::primitive_desc(desc, attributes, engine);
+    return onednn::inner_product_forward(shape, dnnl::prop_kind::forward_training, attributes);
   };
 
   switch (spec.direction) {
@@ -68,21 +65,20 @@ void plan_primitive(const Linear& spec, onednn::PrimitiveOperation& made) {
         return made.plan(inner_product());
       }
       // matmul multiplies by [inner][columns], of which the weights are the transpose.
-      const MemoryDesc transposed({spec.inner, spec.columns}, weights.data_type(), Tag::ba);
-      const MemoryDesc row({1, spec.columns}, bias.data_type(), Tag::ab);
-      return made.plan(product(spec.bias ? dnnl::matmul::desc(src, transposed, row, dst)
-                                         : dnnl::matmul::desc(src, transposed, dst)));
+      const MemoryDesc transposed({spec.inner, spec.columns}, onednn::type_of(weights), Tag::ba);
+      const MemoryDesc row({1, spec.columns}, onednn::type_of(bias), Tag::ab);
+      return made.plan(
+          onednn::matmul(src, transposed, spec.bias ? std::optional(row) : std::nullopt, dst, attributes));
     }
     case Direction::backward_data:
       made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
       made.bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, weights, plain);
       made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.src(), src);
-      return made.plan(BackwardData::primitive_desc(BackwardData::desc(src, weights, dst), attributes, engine,
-                                                    inner_product()));
+      return made.plan(onednn::inner_product_backward_data(shape, inner_product(), attributes));
     case Direction::backward_weights: {
-      const bool by_matmul = spec.dtype == Dtype::bf16;
+      const bool by_matmul = is_narrow(spec);
       // [columns][inner] = diff_dst transposed by src.
-      const MemoryDesc transposed({spec.columns, spec.rows}, dst.data_type(), Tag::ba);
+      const MemoryDesc transposed({spec.columns, spec.rows}, onednn::type_of(dst), Tag::ba);
       made.bind_activation(Slot::src, Role::input, by_matmul ? DNNL_ARG_WEIGHTS : DNNL_ARG_SRC, spec.src(),
                            src);
       made.bind_activation(Slot::diff_dst, Role::input, by_matmul ? DNNL_ARG_SRC : DNNL_ARG_DIFF_DST,
@@ -93,12 +89,9 @@ void plan_primitive(const Linear& spec, onednn::PrimitiveOperation& made) {
         made.bind_parameter(Slot::diff_bias, Role::output, DNNL_ARG_DIFF_BIAS, bias, bias);
       }
       if (by_matmul) {
-        return made.plan(product(dnnl::matmul::desc(transposed, src, weights)));
+        return made.plan(onednn::matmul(transposed, src, std::nullopt, weights, attributes));
       }
-      return made.plan(BackwardWeights::primitive_desc(spec.bias
-                                                           ? BackwardWeights::desc(src, weights, bias, dst)
-                                                           : BackwardWeights::desc(src, weights, dst),
-                                                       attributes, engine, inner_product()));
+      return made.plan(onednn::inner_product_backward_weights(shape, inner_product(), attributes));
     }
     case Direction::backward:
       break;
@@ -117,17 +110,22 @@ class OnednnLinear final : public onednn::PrimitiveOperation {
     if (!sums_bias(spec_)) {
       return;
     }
-    const auto* const diff_dst = static_cast<const Bf16::Stored*>(pointers[Slot::diff_dst]);
+    with_element(spec_.dtype, [&]<class Element>() { sum_bias<Element>(pointers); });
+  }
+
+ private:
+  template <class Element>
+  void sum_bias(const SlotPointers& pointers) const {
+    const auto* const diff_dst = static_cast<const typename Element::Stored*>(pointers[Slot::diff_dst]);
     auto* const diff_bias = static_cast<float*>(pointers[Slot::diff_bias]);
     std::fill_n(diff_bias, spec_.columns, 0.0F);
     for (std::int64_t row = 0; row < spec_.rows; ++row) {
       for (std::int64_t column = 0; column < spec_.columns; ++column) {
-        diff_bias[column] += Bf16::to(diff_dst[row * spec_.columns + column]);
+        diff_bias[column] += Element::to(diff_dst[row * spec_.columns + column]);
       }
     }
   }
 
- private:
   Linear spec_;
 };
 

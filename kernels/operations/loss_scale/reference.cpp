@@ -1,5 +1,4 @@
-// Loss scaling as loss_scale.h defines it. It is also what the CPU device uses: that one has no fp16, so only
-// tests scale there.
+// Loss scaling as loss_scale.h defines it. It is also what the CPU device uses.
 #include <algorithm>
 #include <cmath>
 

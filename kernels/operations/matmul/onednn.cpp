@@ -23,12 +23,10 @@ std::string described(const Matmul& spec) {
 // version 2.6 and AVX2: 128 rows by 768 to 3072 columns at 40 GFLOP/s a core, with a GELU less, and at 85 by
 // the convolution. That takes whole vectors of features, and gains nothing with few rows.
 bool is_better_convolved(const Matmul& spec, const dnnl::matmul::primitive_desc& product) {
-  constexpr auto kWide = static_cast<unsigned>(dnnl::cpu_isa::avx512_core);
   constexpr std::int64_t kLeastRows = 16;
   constexpr std::int64_t kVector = 8;
   constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
-  const auto isa = static_cast<unsigned>(dnnl::get_effective_cpu_isa());
-  return (isa & kWide) != kWide && std::string_view(product.impl_info_str()).starts_with("gemm") &&
+  return !onednn::has_avx512() && std::string_view(product.impl_info_str()).starts_with("gemm") &&
          spec.rows >= kLeastRows && spec.inner % kVector == 0 && spec.columns % kVector == 0 &&
          spec.rows * std::max(spec.inner, spec.columns) < kMostElements;
 }
@@ -43,15 +41,16 @@ void plan_convolution(const Matmul& spec, onednn::PrimitiveOperation& made,
   const MemoryDesc plain(weights, dnnl::memory::data_type::f32, Tag::oihw);
   const MemoryDesc packed(weights, type, Tag::any);
   const MemoryDesc bias = onednn::describe_vector(spec.columns);
-  using Convolution = dnnl::convolution_forward;
-  constexpr auto kKind = dnnl::prop_kind::forward_inference;
-  constexpr auto kDirect = dnnl::algorithm::convolution_direct;
-  const dnnl::memory::dims one{1, 1};
-  const dnnl::memory::dims none{0, 0};
-  const Convolution::primitive_desc pd(
-      spec.bias ? Convolution::desc(kKind, kDirect, src, packed, bias, dst, one, none, none)
-                : Convolution::desc(kKind, kDirect, src, packed, dst, one, none, none),
-      attributes, onednn::engine());
+  const auto pd = onednn::convolution_forward({.algorithm = dnnl::algorithm::convolution_direct,
+                                               .src = src,
+                                               .weights = packed,
+                                               .bias = spec.bias ? std::optional(bias) : std::nullopt,
+                                               .dst = dst,
+                                               .strides = {1, 1},
+                                               .dilates = {0, 0},
+                                               .pad_begin = {0, 0},
+                                               .pad_end = {0, 0}},
+                                              dnnl::prop_kind::forward_inference, attributes);
   made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src(), src);
   made.bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, pd.weights_desc(), plain);
   if (spec.bias) {
@@ -72,9 +71,8 @@ void plan(const Matmul& spec, onednn::PrimitiveOperation& made) {
   dnnl::post_ops post_ops;
   onednn::append(post_ops, spec.activation);
   const dnnl::primitive_attr attributes = onednn::attributes(post_ops);
-  const dnnl::matmul::primitive_desc pd(
-      spec.bias ? dnnl::matmul::desc(src, packed, bias, dst) : dnnl::matmul::desc(src, packed, dst),
-      attributes, onednn::engine());
+  const auto pd =
+      onednn::matmul(src, packed, spec.bias ? std::optional(bias) : std::nullopt, dst, attributes);
   if (is_better_convolved(spec, pd)) {
     return plan_convolution(spec, made, attributes);
   }

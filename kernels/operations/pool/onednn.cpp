@@ -7,9 +7,6 @@
 namespace bench::kernels {
 namespace {
 
-using Forward = dnnl::pooling_v2_forward;
-using Backward = dnnl::pooling_v2_backward;
-
 std::string described(const Pool& spec) {
   return fmt::format("{} pooling{} {} {} n{} c{} {}x{} window {}x{}",
                      spec.kind == Pool::Kind::max ? "max" : "average",
@@ -21,27 +18,27 @@ std::string described(const Pool& spec) {
 }
 
 void plan(const Pool& spec, onednn::PrimitiveOperation& made) {
-  using Dims = dnnl::memory::dims;
   const auto algorithm = spec.kind == Pool::Kind::max ? dnnl::algorithm::pooling_max
                          : spec.count_padding         ? dnnl::algorithm::pooling_avg_include_padding
                                                       : dnnl::algorithm::pooling_avg_exclude_padding;
-  const Dims strides{spec.stride_h, spec.stride_w};
-  const Dims kernel{spec.kernel_h, spec.kernel_w};
-  const Dims dilation{spec.dilation_h - 1, spec.dilation_w - 1};  // oneDNN counts the gaps
-  const Dims pad_begin{spec.pad_h, spec.pad_w};
   // Only the padding that the windows reach: a stride may leave its last rows unread.
   const auto end = [](const WindowAxis& axis) {
     return (axis.out - 1) * axis.stride + axis.reach() - axis.in - axis.pad;
   };
-  const Dims pad_end{end(spec.rows()), end(spec.columns())};
   const auto src = onednn::describe(spec.src);
   const auto dst = onednn::describe(spec.dst());
   // In training a maximum has a workspace: which input was chosen. The backward pass is planned with it.
   const auto kind = spec.training || !spec.forward() ? dnnl::prop_kind::forward_training
                                                      : dnnl::prop_kind::forward_inference;
-  const Forward::primitive_desc ahead(
-      Forward::desc(kind, algorithm, src, dst, strides, kernel, dilation, pad_begin, pad_end),
-      onednn::attributes(), onednn::engine());
+  const onednn::Pooling shape{.algorithm = algorithm,
+                              .src = src,
+                              .dst = dst,
+                              .strides = {spec.stride_h, spec.stride_w},
+                              .kernel = {spec.kernel_h, spec.kernel_w},
+                              .dilation = {spec.dilation_h - 1, spec.dilation_w - 1},
+                              .pad_begin = {spec.pad_h, spec.pad_w},
+                              .pad_end = {end(spec.rows()), end(spec.columns())}};
+  const auto ahead = onednn::pooling_forward(shape, kind, onednn::attributes());
   if (spec.forward()) {
     made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src, src);
     made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), dst);
@@ -51,9 +48,7 @@ void plan(const Pool& spec, onednn::PrimitiveOperation& made) {
   made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
   made.bind_opaque(Slot::saved, Role::input, DNNL_ARG_WORKSPACE, ahead.workspace_desc());
   made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.src, src);
-  made.plan(Backward::primitive_desc(
-      Backward::desc(algorithm, src, dst, strides, kernel, dilation, pad_begin, pad_end),
-      onednn::attributes(), onednn::engine(), ahead));
+  made.plan(onednn::pooling_backward(shape, ahead, onednn::attributes()));
 }
 
 const Registration<Implementation<Pool>> registered{onednn::primitive_implementation<Pool, described, plan>(

@@ -7,9 +7,6 @@
 namespace bench::kernels {
 namespace {
 
-using Forward = dnnl::softmax_v2_forward;
-using Backward = dnnl::softmax_v2_backward;
-
 std::string described(const Softmax& spec) {
   return fmt::format("{}softmax{} {} n{} c{}", spec.log ? "log " : "", spec.forward() ? "" : " backward",
                      name_of(spec.tensor.dtype), spec.tensor.n, spec.tensor.c);
@@ -22,8 +19,8 @@ void plan(const Softmax& spec, onednn::PrimitiveOperation& made) {
   const auto algorithm = spec.log ? dnnl::algorithm::softmax_log : dnnl::algorithm::softmax_accurate;
   const auto kind = spec.training || !spec.forward() ? dnnl::prop_kind::forward_training
                                                      : dnnl::prop_kind::forward_inference;
-  const Forward::primitive_desc ahead(Forward::desc(kind, algorithm, tensor, tensor, kChannels),
-                                      onednn::attributes(), onednn::engine());
+  const auto ahead =
+      onednn::softmax_forward(kind, algorithm, tensor, tensor, kChannels, onednn::attributes());
   if (spec.forward()) {
     made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.tensor, ahead.src_desc());
     made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor, ahead.dst_desc());
@@ -32,8 +29,7 @@ void plan(const Softmax& spec, onednn::PrimitiveOperation& made) {
   made.bind_activation(Slot::dst, Role::input, DNNL_ARG_DST, spec.tensor, tensor);
   made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor, tensor);
   made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.tensor, tensor);
-  made.plan(Backward::primitive_desc(Backward::desc(algorithm, tensor, tensor, tensor, kChannels),
-                                     onednn::attributes(), onednn::engine(), ahead));
+  made.plan(onednn::softmax_backward(algorithm, tensor, kChannels, ahead, onednn::attributes()));
 }
 
 const Registration<Implementation<Softmax>> registered{

@@ -7,9 +7,6 @@
 namespace bench::kernels {
 namespace {
 
-using Forward = dnnl::resampling_forward;
-using Backward = dnnl::resampling_backward;
-
 std::string described(const Upsample& spec) {
   return fmt::format("upsample {} {} {} n{} c{} {}x{} by {}", spec.forward() ? "forward" : "backward",
                      name_of(spec.src.dtype), name_of(spec.src.layout), spec.src.n, spec.src.c, spec.src.h,
@@ -21,8 +18,7 @@ void plan(const Upsample& spec, onednn::PrimitiveOperation& made) {
   const auto src = onednn::describe(spec.src);
   const auto dst = onednn::describe(spec.dst());
   const auto kind = spec.forward() ? dnnl::prop_kind::forward_inference : dnnl::prop_kind::forward_training;
-  const Forward::primitive_desc ahead(Forward::desc(kind, kNearest, src, dst), onednn::attributes(),
-                                      onednn::engine());
+  const auto ahead = onednn::resampling_forward(kind, kNearest, src, dst, onednn::attributes());
   if (spec.forward()) {
     made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src, src);
     made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), dst);
@@ -30,8 +26,7 @@ void plan(const Upsample& spec, onednn::PrimitiveOperation& made) {
   }
   made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.dst(), dst);
   made.bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec.src, src);
-  made.plan(Backward::primitive_desc(Backward::desc(kNearest, src, dst), onednn::attributes(),
-                                     onednn::engine(), ahead));
+  made.plan(onednn::resampling_backward(kNearest, src, dst, ahead, onednn::attributes()));
 }
 
 const Registration<Implementation<Upsample>> registered{

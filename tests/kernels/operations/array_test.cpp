@@ -25,7 +25,7 @@ constexpr std::array kReductions{
     ReduceFunction::product, ReduceFunction::sum_of_squares, ReduceFunction::l2};
 
 class Arrays : public ::testing::TestWithParam<Dtype> {};
-INSTANTIATE_TEST_SUITE_P(All, Arrays, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, Arrays, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 // Where a power of a negative number is asked for the answer is none: both sides' values are made positive.

@@ -20,7 +20,7 @@ using testing::Values;
 
 class AttentionLayer : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, AttentionLayer, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, AttentionLayer, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 std::vector<Attention> shapes(Dtype dtype) {

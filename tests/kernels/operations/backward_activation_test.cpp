@@ -25,7 +25,7 @@ Elementwise gradient_of(const TensorDesc& tensor, Activation activation, int sum
 
 class BackwardActivation : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, BackwardActivation, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, BackwardActivation, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 // Values from −8 to 8, so that relu6 cuts at both ends.

@@ -14,7 +14,7 @@ using testing::Values;
 
 class BackwardNorm : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, BackwardNorm, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, BackwardNorm, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(BackwardNorm, LikeTheReferenceApartAndInPlace) {

@@ -107,7 +107,7 @@ constexpr double overlapping_tolerance_of(Dtype dtype) {
 
 class BackwardPool : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, BackwardPool, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, BackwardPool, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(BackwardPool, LikeTheReference) {

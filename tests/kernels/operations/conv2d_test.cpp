@@ -122,7 +122,7 @@ TEST_P(Conv2dShapes, FusedBehindIt) {
 
 INSTANTIATE_TEST_SUITE_P(All, Conv2dShapes,
                          ::testing::Combine(::testing::ValuesIn(conv2d_shapes()),
-                                            ::testing::Values(Dtype::fp32, Dtype::bf16)),
+                                            ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16)),
                          [](const auto& tested) {
                            return fmt::format("{}_{}", std::get<0>(tested.param).name,
                                               name_of(std::get<1>(tested.param)));

@@ -77,7 +77,7 @@ void expect_like_reference(const CrossEntropy& spec, const std::vector<float>& l
 
 class CrossEntropyLoss : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, CrossEntropyLoss, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, CrossEntropyLoss, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(CrossEntropyLoss, IsLikeItsReference) {

@@ -59,7 +59,7 @@ std::vector<float> random(std::int64_t count, std::uint64_t stream, Dtype dtype)
 
 class EmbeddingLayer : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, EmbeddingLayer, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, EmbeddingLayer, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(EmbeddingLayer, IsLikeItsReferenceInBothDirections) {

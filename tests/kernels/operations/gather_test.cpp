@@ -25,7 +25,7 @@ std::vector<Gather> gathers(Dtype dtype) {
 
 class Gathers : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, Gathers, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, Gathers, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(Gathers, BothPassesAreLikeTheReference) {

@@ -31,7 +31,7 @@ std::vector<GroupNorm> group_norms(const TensorDesc& tensor) {
 
 class GroupNorms : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, GroupNorms, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, GroupNorms, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(GroupNorms, AllPassesAreLikeTheReference) {

@@ -37,7 +37,7 @@ std::string trace(const TensorDesc& tensor) {
 
 class Layers : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, Layers, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, Layers, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(Layers, Matmul) {

@@ -24,7 +24,7 @@ Values reference(const Linear& spec, const Values& inputs) {
 
 class LinearLayer : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, LinearLayer, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, LinearLayer, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(LinearLayer, IsLikeItsReferenceInEveryDirection) {

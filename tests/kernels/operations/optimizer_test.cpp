@@ -81,7 +81,7 @@ std::vector<float> random_values(std::int64_t count, std::uint64_t stream) {
 
 class OptimizerStep : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, OptimizerStep, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, OptimizerStep, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 // 40001: several threads' worth, and not a multiple of any vector.

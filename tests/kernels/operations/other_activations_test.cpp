@@ -19,7 +19,7 @@ namespace {
 using testing::Values;
 
 class OtherActivations : public ::testing::TestWithParam<Dtype> {};
-INSTANTIATE_TEST_SUITE_P(All, OtherActivations, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, OtherActivations, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 Values inputs_of(const Elementwise& spec, Dtype dtype) {

@@ -33,7 +33,7 @@ std::vector<float> results_of(const Softmax& spec, Dtype dtype) {
 
 class Softmaxes : public ::testing::TestWithParam<Dtype> {};
 
-INSTANTIATE_TEST_SUITE_P(All, Softmaxes, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, Softmaxes, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(Softmaxes, BothPassesAreLikeTheReference) {

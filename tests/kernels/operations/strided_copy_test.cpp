@@ -18,7 +18,7 @@ bool repeats(const StridedCopy& spec) {
 }
 
 class Copies : public ::testing::TestWithParam<Dtype> {};
-INSTANTIATE_TEST_SUITE_P(All, Copies, ::testing::Values(Dtype::fp32, Dtype::bf16),
+INSTANTIATE_TEST_SUITE_P(All, Copies, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
 TEST_P(Copies, AreLikeTheReference) {
