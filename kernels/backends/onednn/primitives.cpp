@@ -101,15 +101,12 @@ std::string version() {
          std::to_string(loaded.patch);
 }
 
-Faults faults_of(const Version& version) {
-  const bool old = version.major < 3;
-  return {.norm_gradient_reads_shift = old,
-          .narrow_lrn_gradient_crashes = old,
-          .nhwc_lrn_gradient_is_wrong = old};
+Faults faults_of(const Version& version, bool avx512) {
+  return {.norm_gradient_reads_shift = version.major < 3, .lrn_gradient_is_wrong = avx512};
 }
 
 const Faults& faults() {
-  static const Faults loaded = faults_of(library_version());
+  static const Faults loaded = faults_of(library_version(), has_avx512());
   return loaded;
 }
 

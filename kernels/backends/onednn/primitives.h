@@ -35,17 +35,17 @@ struct Version {
 Version library_version();  // of the library loaded
 std::string version();      // the same, "2.6.3"
 
-// What versions of the library do wrong. Who works around a fault asks for it here.
+// What the library does wrong. Who works around a fault asks for it here.
 struct Faults {
-  // The gradients of batch and layer norm are refused without a shift, which they do not depend on.
+  // Versions before 3: the gradients of batch and layer norm are refused without a shift, which they do not
+  // depend on.
   bool norm_gradient_reads_shift = false;
-  // Planning the gradient of a local response norm over 1 or 2 channels crashes in blocks of channels.
-  bool narrow_lrn_gradient_crashes = false;
-  // The gradient of a local response norm in nhwc is wrong by several percent.
-  bool nhwc_lrn_gradient_is_wrong = false;
+  // With AVX-512, seen with version 2.6.3; 3.7.1 has the same code. In nhwc the gradient of a local response
+  // norm is wrong by several percent; in blocks of channels, over 1 or 2 of them, planning it crashes.
+  bool lrn_gradient_is_wrong = false;
 };
-Faults faults_of(const Version& version);
-const Faults& faults();  // of the library loaded
+Faults faults_of(const Version& version, bool avx512);
+const Faults& faults();  // of the library loaded, on this processor
 
 // The instruction set that the library uses: the processor's, or less where ONEDNN_MAX_CPU_ISA says so.
 std::string instruction_set();  // "avx2", "avx512_core_bf16"

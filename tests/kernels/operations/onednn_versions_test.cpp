@@ -6,18 +6,13 @@
 namespace bench::kernels::onednn {
 namespace {
 
-TEST(OnednnVersions, FaultsAreThoseOfVersion2) {
-  for (const Version version : {Version{2, 6, 0}, Version{2, 6, 3}, Version{2, 7, 5}}) {
-    const Faults faults = faults_of(version);
-    EXPECT_TRUE(faults.norm_gradient_reads_shift);
-    EXPECT_TRUE(faults.narrow_lrn_gradient_crashes);
-    EXPECT_TRUE(faults.nhwc_lrn_gradient_is_wrong);
-  }
-  for (const Version version : {Version{3, 0, 0}, Version{3, 7, 2}}) {
-    const Faults faults = faults_of(version);
-    EXPECT_FALSE(faults.norm_gradient_reads_shift);
-    EXPECT_FALSE(faults.narrow_lrn_gradient_crashes);
-    EXPECT_FALSE(faults.nhwc_lrn_gradient_is_wrong);
+TEST(OnednnVersions, AFaultIsThatOfItsVersionsAndProcessors) {
+  for (const bool avx512 : {false, true}) {
+    EXPECT_TRUE(faults_of({2, 6, 3}, avx512).norm_gradient_reads_shift);
+    EXPECT_TRUE(faults_of({2, 7, 5}, avx512).norm_gradient_reads_shift);
+    EXPECT_FALSE(faults_of({3, 0, 0}, avx512).norm_gradient_reads_shift);
+    EXPECT_EQ(faults_of({2, 6, 3}, avx512).lrn_gradient_is_wrong, avx512);
+    EXPECT_EQ(faults_of({3, 7, 2}, avx512).lrn_gradient_is_wrong, avx512);
   }
 }
 
