@@ -181,7 +181,16 @@ dnnl::convolution_forward::primitive_desc convolution_forward(const Convolution&
 
 std::vector<dnnl::convolution_forward::primitive_desc> convolutions_forward(
     const Convolution& shape, dnnl::prop_kind kind, const dnnl::primitive_attr& attributes) {
+#if DNNL_VERSION_MAJOR < 3
+  using Description = dnnl::convolution_forward::desc;  // named, because next_impl() reads it again
+  const auto& [algorithm, src, weights, bias, dst, strides, dilates, begin, end] = shape;
+  const Description description =
+      bias ? Description(kind, algorithm, src, weights, *bias, dst, strides, dilates, begin, end)
+           : Description(kind, algorithm, src, weights, dst, strides, dilates, begin, end);
+  dnnl::convolution_forward::primitive_desc next(description, attributes, engine(), true);
+#else
   auto next = convolution_forward(shape, kind, attributes, true);
+#endif
   std::vector<dnnl::convolution_forward::primitive_desc> found;
   for (bool more = next.get(true) != nullptr; more; more = next.next_impl()) {
     found.emplace_back(next.get());  // a clone: next_impl() may change what a copied handle shares
