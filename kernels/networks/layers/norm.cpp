@@ -68,12 +68,11 @@ class BatchNormLayer final : public LikeItsInput<BatchNormLayer, BatchNormOption
     const TensorDesc& src = recorder.src();
     Arguments arguments{{Slot::src, recorder.input()}};
     if (recorder.training()) {
-      // Normalising one value gives 0, two always −1 and 1, whatever they were.
-      if (const std::int64_t values = src.n * src.h * src.w; values <= 2) {
+      if (src.n * src.h * src.w < 2) {  // normalised, one value is 0, whatever it was
         throw Unsupported(
-            fmt::format("{} would normalise over {} values of each channel, which leaves no "
+            fmt::format("{} would normalise over one value of each channel, which leaves no "
                         "gradient; training needs a larger batch or image",
-                        recorder.name(), values));
+                        recorder.name()));
       }
       save_statistics(recorder, arguments, src.c);
     }

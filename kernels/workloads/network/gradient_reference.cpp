@@ -24,17 +24,6 @@ constexpr double kTolerance = 1e-2;
 // wrong with all.
 constexpr std::uint64_t kTries = 3;
 
-// Values that a channel is normalised over: too few enlarge every rounding.
-std::int64_t least_normalised(const Graph& graph, std::int64_t batch) {
-  std::int64_t least = std::numeric_limits<std::int64_t>::max();
-  for (const Node& node : graph.nodes()) {
-    if (node.is("batch_norm")) {
-      least = std::min(least, batch * node.shape.height() * node.shape.width());
-    }
-  }
-  return least;
-}
-
 // Multiply-adds of the reference, and what handling the parameters costs in such.
 double cost(const Graph& graph, std::int64_t batch) {
   constexpr double kOfParameter = 30;
@@ -128,6 +117,16 @@ Verification compare_small(const NetworkPoint& point, Device& measured) {
 }
 
 }  // namespace
+
+std::int64_t least_normalised(const Graph& graph, std::int64_t batch) {
+  std::int64_t least = std::numeric_limits<std::int64_t>::max();
+  for (const Node& node : graph.nodes()) {
+    if (node.is("batch_norm")) {
+      least = std::min(least, batch * node.shape.height() * node.shape.width());
+    }
+  }
+  return least;
+}
 
 std::optional<NetworkPoint> small_point(const NetworkPoint& point) {
   constexpr double kMost = 5e9;  // about as many nanoseconds on a core

@@ -16,6 +16,9 @@
 
 namespace bench::kernels {
 
+// Fewest values of each channel that a batch norm normalises over; too few enlarge every rounding.
+std::int64_t least_normalised(const Graph& graph, std::int64_t batch);
+
 // A point of the same network that the reference computes in about a second: the cheapest of
 // NetworkPoint::small_graphs at which each channel is normalised over enough values. nullopt where even that
 // takes more than a share of the point's own step.

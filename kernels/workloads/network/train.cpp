@@ -121,7 +121,7 @@ Verification TrainWorkload::verify_gradient() {
   trainer_
       .restart();  // steps before this one have changed the parameters, perhaps to where they fit too well
   trainer_.settle_loss_scale();
-  Verification own = point_.dtype == Dtype::fp32 ? verify_by_differences() : verify_by_twin();
+  Verification own = verify_at_own_size();
   if (own.failed()) {
     return own;
   }
@@ -135,6 +135,20 @@ Verification TrainWorkload::verify_gradient() {
     both.not_checked += (both.not_checked.empty() ? "" : "; ") + own.not_checked;
   }
   return both;
+}
+
+// Two values are normalised to −1 and 1 whatever they are, unless they lie so near to each other that epsilon
+// counts: there the loss jumps, and neither differences nor a gradient in fewer bits tell its slope.
+Verification TrainWorkload::verify_at_own_size() {
+  constexpr std::int64_t kFewest = 3;
+  if (least_normalised(point_.graph, point_.batch / point_.training.accumulate) < kFewest) {
+    Verification none;
+    none.not_checked =
+        "the gradient at the point's own size: batch norm has two values of each channel, between which the "
+        "loss jumps";
+    return none;
+  }
+  return point_.dtype == Dtype::fp32 ? verify_by_differences() : verify_by_twin();
 }
 
 double TrainWorkload::loss_after(const std::function<void()>& step) {

@@ -55,6 +55,7 @@ class TrainWorkload final : public Workload {
 
  private:
   Verification verify_gradient();
+  Verification verify_at_own_size();
   Verification verify_by_differences();
   Verification verify_by_twin();
   // The loss that the last of a few steps from the start finds: it depends on all that those before changed.

@@ -31,17 +31,21 @@ TEST_P(BackwardNorm, LikeTheReferenceApartAndInPlace) {
 TEST_P(BackwardNorm, OfOnePixelAndOfAnEpsilonThatMatters) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const Layout layout : {Layout::nchw, Layout::nhwc, Layout::nchw16c}) {
-    const TensorDesc pixel{.n = 5, .c = 19, .layout = layout, .dtype = GetParam()};
-    SCOPED_TRACE(trace(pixel));
-    testing::expect_like_reference(backward_of(BatchNorm{.tensor = pixel, .epsilon = 0.5F}), GetParam(),
-                                   tolerance_of(GetParam()));
+    for (const std::int64_t values : {2, 5}) {  // of each channel
+      const TensorDesc pixel{.n = values, .c = 19, .layout = layout, .dtype = GetParam()};
+      SCOPED_TRACE(trace(pixel));
+      testing::expect_like_reference(backward_of(BatchNorm{.tensor = pixel, .epsilon = 0.5F}), GetParam(),
+                                     tolerance_of(GetParam()));
+    }
   }
 }
 
 // With the forward pass's own statistics, as in training.
 TEST_P(BackwardNorm, FollowsTheForwardPass) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
+  std::vector<TensorDesc> tensors = testing::tensors_of_every_layout(GetParam());
+  tensors.push_back({.n = 2, .c = 19, .dtype = GetParam()});  // two values of each channel, the fewest
+  for (const TensorDesc& tensor : tensors) {
     SCOPED_TRACE(trace(tensor));
     const BatchNorm forward{.tensor = tensor, .training = true};
     const BatchNorm backward = backward_of(BatchNorm{.tensor = tensor});

@@ -233,6 +233,16 @@ TEST_F(Gradients, ARightStepIsCheckedAtBothSizes) {
   EXPECT_THAT(found.detail, AllOf(HasSubstr("62 of 62 gradient tensors"), HasSubstr("slope of the loss")));
 }
 
+// By differences this right step looks wrong at its own size: its loss jumps.
+TEST_F(Gradients, OfTwoValuesOfEachChannelAreCheckedAtASmallSizeAlone) {
+  NetworkPoint two = point(network("mobilenet_v2"), 2, 32);
+  two.seed = 2;
+  TrainWorkload workload(two, std::make_shared<GradientReference>(), *device_);
+  const Verification found = workload.verify();
+  EXPECT_TRUE(found.passed) << found.detail;
+  EXPECT_THAT(found.not_checked, HasSubstr("batch norm has two values of each channel"));
+}
+
 // Points of a series ask the reference once.
 TEST_F(Gradients, AreComparedOncePerDtypeAndKindOfStep) {
   GradientReference reference;
