@@ -189,9 +189,12 @@ TEST_P(CollectivesSweepProgram, ARankThatDiesIsNamedByEveryOtherAndWhatWasMeasur
 
 TEST_P(CollectivesSweepProgram, ARankThatStopsIsNamedAfterTheTimeout) {
   const Mpi& mpi = GetParam();
-  const std::string script = launch(2) + "sh -c 'if [ $" + mpi.rank_variable +
-                             " = 1 ]; then me=$$; (sleep 4; kill -STOP $me; sleep 8; kill -9 $me) & fi; "
-                             "exec \"$@\"' sh \"$@\"";
+  // Stopped once a point is measured. It dies, for the launcher to end, well after the first rank named it.
+  const std::string script =
+      launch(2) + "sh -c 'if [ $" + mpi.rank_variable + " = 1 ]; then me=$$; (until [ -s " +
+      (folder_.path() / "collectives-2-ranks-cpu.json").string() +
+      " ]; do sleep 0.2; done; kill -STOP $me; sleep 20; kill -9 $me) >/dev/null 2>&1 & fi; "
+      "exec \"$@\"' sh \"$@\"";
   const Ended ended =
       run_script(script, collectives_run(folder_.path(), kEndless) + Arguments{"--rank-timeout", "2s"});
   EXPECT_NE(ended.code, 0);
