@@ -71,8 +71,9 @@ install(CODE [[
     file(COPY_FILE "${library}" "${root}/lib/${name}")
   endforeach()
   # As Debian and Ubuntu keep them; elsewhere NOTICE alone names them.
-  foreach(package libdnnl2 libdnnl3 libbenchmark1debian libbenchmark1.8.3 libgomp1 ocl-icd-libopencl1 libfmt-dev
-                  nlohmann-json3-dev libcli11-dev libeigen3-dev libarchive-dev zlib1g-dev libjpeg62-turbo-dev libjpeg-turbo8-dev)
+  file(GLOB versioned RELATIVE /usr/share/doc "/usr/share/doc/libdnnl[0-9]*" "/usr/share/doc/libbenchmark[0-9]*")
+  foreach(package ${versioned} libgomp1 ocl-icd-libopencl1 libfmt-dev nlohmann-json3-dev libcli11-dev libeigen3-dev
+                  libarchive-dev zlib1g-dev libjpeg62-turbo-dev libjpeg-turbo8-dev)
     get_filename_component(folder "/usr/share/doc/${package}" REALPATH)
     if(EXISTS "${folder}/copyright")
       file(MAKE_DIRECTORY "${root}/share/doc/bench/licences")

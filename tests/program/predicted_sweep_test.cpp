@@ -1,5 +1,6 @@
 // bench --sweep on a GPU that is not here: predicted points, and nothing that was measured.
 #include <filesystem>
+#include <string_view>
 
 #include <gmock/gmock.h>
 
@@ -47,7 +48,7 @@ void expect_refused(const Arguments& arguments, const std::string& sentence, int
   EXPECT_THAT(ended.err, HasSubstr(sentence));
 }
 
-const Finding& finding(const ResultDocument& document, const std::string& name) {
+const Finding& finding(const ResultDocument& document, std::string_view name) {
   return *std::ranges::find(document.findings, name, &Finding::name);
 }
 

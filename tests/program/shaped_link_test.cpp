@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -71,7 +72,7 @@ class ShapedLink : public ::testing::Test {
   const TemporaryFolder folder_;
 };
 
-const Finding& named(const std::vector<Finding>& findings, const std::string& name) {
+const Finding& named(const std::vector<Finding>& findings, std::string_view name) {
   return *std::ranges::find(findings, name, &Finding::name);
 }
 

@@ -1,4 +1,6 @@
 // The batch sweep's findings on predicted points.
+#include <string_view>
+
 #include <gmock/gmock.h>
 
 #include "tests/sweeps/batch_machine.h"
@@ -39,7 +41,7 @@ ResultDocument predicted_document() {
   return document;
 }
 
-const Finding& named(const std::vector<Finding>& findings, const std::string& name) {
+const Finding& named(const std::vector<Finding>& findings, std::string_view name) {
   return *std::ranges::find(findings, name, &Finding::name);
 }
 

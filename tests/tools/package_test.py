@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
@@ -86,10 +87,20 @@ class Installed(unittest.TestCase):
                 self.assertTrue(all(re.match(r"/|\$ORIGIN", folder) for folder in folders.split(":")), (path, folders))
 
     def test_a_newer_c_or_cpp_library_is_refused(self):
-        package.refuse_newer_symbols(self.tree)
-        for floors in {"GLIBC": (2, 31), "GLIBCXX": (3, 4, 30)}, {"GLIBC": (2, 34), "GLIBCXX": (3, 4, 28)}:
+        needed_here = {family: max(package.newest_symbols(path).get(family, (0,)) for path in package.binaries(self.tree))
+                       for family in package.FLOORS}
+        with unittest.mock.patch.object(package, "FLOORS", needed_here):
+            package.refuse_newer_symbols(self.tree)
+        for family in needed_here:
+            floors = {**needed_here, family: (2, 3)}
             with unittest.mock.patch.object(package, "FLOORS", floors), self.assertRaisesRegex(SystemExit, "bench needs GLIBC"):
                 package.refuse_newer_symbols(self.tree)
+
+    def test_what_the_oldest_releases_have_suffices_where_it_is_built_on_one_of_them(self):
+        c_library = tuple(map(int, platform.libc_ver()[1].split(".")))
+        if c_library > (2, 36):
+            self.skipTest("packages are built on a release whose C library is no newer than Debian 12's")
+        package.refuse_newer_symbols(self.tree)
 
     def test_the_manual_page_is_installed(self):
         page = (self.tree / "share" / "man" / "man1" / "bench.1").read_bytes()
@@ -111,6 +122,10 @@ class Installed(unittest.TestCase):
         for project in ("oneDNN", "Google Benchmark", "libarchive", "libjpeg-turbo", "{fmt}", "CLI11", "Eigen", "libgomp",
                         "cuBLAS, cuDNN, NVRTC, NCCL", "source code provided by NVIDIA"):
             self.assertIn(project, notice)
+        if pathlib.Path("/usr/share/doc/libgomp1/copyright").exists():
+            licences = [path.name for path in (documents / "licences").iterdir()]
+            for library in "libdnnl", "libbenchmark", "libgomp":
+                self.assertTrue(any(re.match(rf"{library}\d", name) for name in licences), (library, licences))
 
     def test_the_wheel_is_for_a_c_library_and_lists_its_files(self):
         self.assertRegex(self.wheel.name, r"^bench_gpu-1\.2\.3-py3-none-manylinux_2_35_\w+\.whl$")

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <stdexcept>
+#include <string_view>
 
 #include <gmock/gmock.h>
 
@@ -19,13 +20,13 @@ Judgement judged(std::vector<ComparedRun> base, std::vector<ComparedRun> next,
   return judge(match_runs(std::move(base), std::move(next), {}), settings, history);
 }
 
-const JudgedPoint& point_of(const Judgement& judgement, const std::string& name) {
+const JudgedPoint& point_of(const Judgement& judgement, std::string_view name) {
   for (const JudgedPoint& point : judgement.points) {
     if (point.name == name) {
       return point;
     }
   }
-  throw std::out_of_range(name);
+  throw std::out_of_range(std::string(name));
 }
 
 // Each point takes a tenth longer.

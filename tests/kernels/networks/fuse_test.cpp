@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <string_view>
 
 #include "bench/registry.h"
 #include "kernels/networks/models/network.h"
@@ -18,10 +19,10 @@ std::int64_t count(const Graph& graph, std::string_view kind) {
   return std::ranges::count_if(graph.nodes(), [&](const Node& node) { return node.is(kind); });
 }
 
-const Node& node(const Graph& graph, const std::string& name) {
+const Node& node(const Graph& graph, std::string_view name) {
   const auto at = std::ranges::find(graph.nodes(), name, &Node::name);
   if (at == graph.nodes().end()) {
-    throw std::out_of_range(name);
+    throw std::out_of_range(std::string(name));
   }
   return *at;
 }

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
@@ -69,7 +70,7 @@ inline void compute_by_round(MeasuredPoint& point, const std::vector<double>& ow
   }
 }
 
-inline const Finding& named(const std::vector<Finding>& findings, const std::string& name) {
+inline const Finding& named(const std::vector<Finding>& findings, std::string_view name) {
   const auto at = std::ranges::find(findings, name, &Finding::name);
   EXPECT_NE(at, findings.end()) << name;
   return *at;
