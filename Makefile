@@ -86,7 +86,8 @@ build/%/build.ninja: | setup
 	cmake --preset $* $(FLAGS)
 
 # A folder of its own, in which each file is compiled by itself: clang-tidy looks at one at a time. Nothing is built there but
-# the header with the commit's name.
+# the header with the commit's name. LINT_SINCE=COMMIT: clang-tidy looks only at what changed after that commit.
+LINT_SINCE ?=
 lint: setup
 ifneq ($(SETUP),skip)
 	@tools/setup.sh tools/packages-lint.txt
@@ -94,7 +95,7 @@ ifneq ($(SETUP),skip)
 endif
 	cmake --preset release -B build/lint -DBENCH_TOGETHER=OFF -DBENCH_TESTS=OFF $(CMAKE_FLAGS) >/dev/null
 	cmake --build build/lint --target bench_git
-	CLANG_TIDY=$(CLANG_TIDY) tools/lint.sh build/lint
+	CLANG_TIDY=$(CLANG_TIDY) tools/lint.sh build/lint $(LINT_SINCE)
 
 # These again under a sanitizer take minutes and run no code that the others do not.
 LONGEST := EveryNetworkTrains.*/(vgg16|vgg16_gap|unet|resnet50|mobilenet_v2|yolov3_tiny)$$|MemorySweepProgram.FindsProvesAndWatches|PlannedAndTracked

@@ -1,10 +1,13 @@
 #!/usr/bin/env bash
 # Style and static checks over our own sources; every finding is an error.
 #
-#   tools/lint.sh BUILD_FOLDER      (it holds compile_commands.json; CLANG_TIDY names the program)
+#   tools/lint.sh BUILD_FOLDER [SINCE]
+#
+# The folder holds compile_commands.json; CLANG_TIDY names the program. SINCE is a commit: clang-tidy looks at what changed after.
 set -euo pipefail
 
-build=${1:?usage: tools/lint.sh BUILD_FOLDER}
+build=${1:?usage: tools/lint.sh BUILD_FOLDER [SINCE]}
+since=${2:-}
 CLANG_TIDY=${CLANG_TIDY:-clang-tidy}
 cd "$(dirname "$0")/.."
 
@@ -15,4 +18,4 @@ echo "clang-format: ${#sources[@]} files"
 
 tools/check_examples.sh
 
-tools/tidy.py "$build" "$CLANG_TIDY"
+tools/tidy.py "$build" "$CLANG_TIDY" ${since:+"$since"}

@@ -1,7 +1,10 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over our sources, several at a time.
 
-    tools/tidy.py BUILD_FOLDER CLANG_TIDY      (the folder holds compile_commands.json)
+    tools/tidy.py BUILD_FOLDER CLANG_TIDY [SINCE]      (the folder holds compile_commands.json)
+
+With SINCE, a commit, it looks only at sources that changed after it, and for each header that changed, at one source that
+includes it. Where the checks or the compiler's settings changed, it looks at all.
 
 Most of clang-tidy's time goes into the headers that all sources include. Sources that are compiled with the same options
 are therefore written one after the other into one file, in which the analyzer follows every function as it would in the
@@ -21,6 +24,8 @@ TOGETHER = 12
 # Left out: tests, which the compiler's warnings check (GoogleTest's macros take clang-tidy longer than all other sources
 # together), CUDA sources, which nvcc's check, and what is generated when building.
 LEFT_OUT = re.compile(r"/tests/|[.]cu$|/generated/")
+SETTINGS = {".clang-tidy", "cmake/CompilerSettings.cmake", "tools/setup-tidy.sh", "tools/tidy.py"}
+ROOT = pathlib.Path(__file__).resolve().parent.parent
 # The analyzer follows a function's paths up to max-nodes; its default, 225000, takes several times as long. g++'s own
 # headers (omp.h) come last, so that clang's take precedence.
 GXX_HEADERS = subprocess.run(["g++", "-print-file-name=include"], capture_output=True, text=True, check=True).stdout.strip()
@@ -46,6 +51,38 @@ def read(build):
         if not LEFT_OUT.search(entry["file"]):
             options = entry["command"].split(" -o ")[0]
             yield Source(pathlib.Path(entry["file"]), options)
+
+
+def changed_after(commit):
+    """Paths of files, also of those not committed; deleted ones are left out."""
+    def git(*arguments):
+        return subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    return set(git("diff", "--name-only", "--diff-filter=d", commit) + git("ls-files", "--others", "--exclude-standard"))
+
+
+def included(path, known):
+    """All files of the project that a file includes, also through others."""
+    if path not in known:
+        known[path] = set()
+        for name in re.findall(r'^#include "(.+)"', path.read_text(), re.M):
+            for file in (ROOT / name, path.parent / name):
+                if file.is_file():
+                    known[path] |= {file.resolve(), *included(file.resolve(), known)}
+                    break
+    return known[path]
+
+
+def only_changed(sources, changed):
+    """The changed sources, and one for each changed header that none of them includes."""
+    if SETTINGS & changed:
+        return sources
+    changed = {ROOT / name for name in changed}
+    known = {}
+    chosen = {source for source in sources if source.path in changed}
+    for header in sorted(file for file in changed if file.suffix in (".h", ".cuh")):
+        if not any(header in included(source.path, known) for source in chosen):
+            chosen.update([source for source in sources if header in included(source.path, known)][:1])
+    return [source for source in sources if source in chosen]
 
 
 def grouped(sources):
@@ -97,7 +134,10 @@ def main():
     build, clang_tidy = pathlib.Path(sys.argv[1]).resolve(), sys.argv[2]
     folder = build / "together"
     folder.mkdir(exist_ok=True)
-    groups = grouped(read(build))
+    sources = list(read(build))
+    if len(sys.argv) > 3:
+        sources = only_changed(sources, changed_after(sys.argv[3]))
+    groups = grouped(sources)
     commands, work = [], []
     for number, group in enumerate(groups):
         path = folder / f"{number}.cpp"
