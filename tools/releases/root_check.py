@@ -66,7 +66,9 @@ def copy_checkout(target):
 def check(release, mirror, roots, with_tests):
     """Whether all parts hold; says how long each took."""
     # Another list of packages, another layer over the root, so that none is there which the list has not.
-    packages = hashlib.sha256((SOURCE / "packages.txt").read_bytes()).hexdigest()[:12]
+    listed = (SOURCE / "packages.txt").read_text(encoding="utf-8").splitlines()
+    wanted = sorted(line for line in listed if line and not line.startswith("#"))
+    packages = hashlib.sha256("\n".join(wanted).encode()).hexdigest()[:12]
     root, installed, work, ccache, log = (roots / f"{release.codename}-checkout{more}" for more in
                                           ("", f".{packages}", ".work", ".ccache", ".log"))
     started = time.monotonic()
