@@ -102,7 +102,9 @@ std::string version() {
 }
 
 Faults faults_of(const Version& version, bool avx512) {
-  return {.norm_gradient_reads_shift = version.major < 3, .lrn_gradient_is_wrong = avx512};
+  return {.batch_norm_gradient_reads_shift = version < Version{3, 0, 0},
+          .layer_norm_gradient_reads_shift = version < Version{3, 8, 0},
+          .lrn_gradient_is_wrong = avx512};
 }
 
 const Faults& faults() {

@@ -37,9 +37,10 @@ std::string version();      // the same, "2.6.3"
 
 // What the library does wrong. Who works around a fault asks for it here.
 struct Faults {
-  // Versions before 3: the gradients of batch and layer norm are refused without a shift, which they do not
-  // depend on.
-  bool norm_gradient_reads_shift = false;
+  // The gradient is refused without a shift, on which it does not depend: of batch norm before version 3, of
+  // layer norm before 3.8.
+  bool batch_norm_gradient_reads_shift = false;
+  bool layer_norm_gradient_reads_shift = false;
   // With AVX-512, seen with version 2.6.3; 3.7.1 has the same code. In nhwc the gradient of a local response
   // norm is wrong by several percent; in blocks of channels, over 1 or 2 of them, planning it crashes.
   bool lrn_gradient_is_wrong = false;

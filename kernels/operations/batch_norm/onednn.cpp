@@ -36,7 +36,7 @@ void plan(const BatchNorm& spec, onednn::PrimitiveOperation& made) {
   made.bind_parameter(Slot::scale, Role::parameter, DNNL_ARG_SCALE, channel, channel);
   if (spec.forward()) {
     made.bind_parameter(Slot::shift, Role::parameter, DNNL_ARG_SHIFT, channel, channel);
-  } else if (onednn::faults().norm_gradient_reads_shift) {
+  } else if (onednn::faults().batch_norm_gradient_reads_shift) {
     made.bind_also(Slot::scale, DNNL_ARG_SHIFT, channel);  // any vector of the channels will do
   }
   made.bind_parameter(Slot::mean, statistics, DNNL_ARG_MEAN, channel, channel);

@@ -42,7 +42,7 @@ void plan(const LayerNorm& spec, onednn::PrimitiveOperation& made) {
     made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.tensor(), tensor);
     return made.plan(ahead);
   }
-  if (spec.shift && onednn::faults().norm_gradient_reads_shift) {
+  if (spec.shift && onednn::faults().layer_norm_gradient_reads_shift) {
     made.bind_also(Slot::scale, DNNL_ARG_SHIFT, feature);
   }
   made.bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec.tensor(), tensor);

@@ -74,12 +74,13 @@ TEST(SoftmaxReference, GradientIsTheDerivative) {
 
 TEST(SoftmaxReference, IsOverTheChannelsOfEachPixel) {
   const Softmax spec{.tensor = {.n = 1, .c = 2, .h = 1, .w = 2, .layout = Layout::nchw}, .log = true};
+  constexpr float kWithin = 2e-6F;  // oneDNN 3.7's logarithm with AVX2 is 1.4e-6 away
   for (const char* implementation : {"reference", "onednn"}) {
     const auto operation = make_operation(spec, testing::cpu(), implementation);
     const float half = -std::log(2.0F);
     const float third = std::log(0.75F);
     EXPECT_THAT(testing::run_operation(*operation, {{Slot::src, {5, std::log(3.0F), 5, 0}}}).at(Slot::dst),
-                ::testing::Pointwise(::testing::FloatNear(1e-6F), {half, third, half, std::log(0.25F)}));
+                ::testing::Pointwise(::testing::FloatNear(kWithin), {half, third, half, std::log(0.25F)}));
   }
 }
 
