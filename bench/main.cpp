@@ -24,6 +24,7 @@
 #include "bench/commands/ranked_sweep.h"
 #include "bench/commands/sweep.h"
 #include "bench/error.h"
+#include "bench/host/interrupt.h"
 #include "bench/host/search_path.h"
 #include "bench/measure/quote.h"
 #include "bench/ranks.h"
@@ -105,12 +106,13 @@ int report(const char* what, bench::ExitCode code) {
 
 int main(int argc, char** argv) {
   bench::start_without_relative_library_folders(argv);
+  bench::end_when_interrupted();  // what saves something first installs its own way
   try {
     const bench::ExitCode code = run(argc, argv);
     std::cout.flush();
     if (!std::cout || std::fflush(stdout) != 0) {
       return report("standard output could not be written; results in files are safe",
-                    bench::ExitCode::usage);
+                    bench::interrupted() ? bench::ExitCode::interrupted : bench::ExitCode::usage);
     }
     return static_cast<int>(code);
   } catch (const bench::UsageError& error) {
@@ -125,6 +127,8 @@ int main(int argc, char** argv) {
       }
     }
     return report(error.what(), bench::ExitCode::usage);
+  } catch (const bench::Interrupted& error) {
+    return report(error.what(), bench::ExitCode::interrupted);
   } catch (const bench::NotComparable& error) {
     return report(error.what(), bench::ExitCode::not_comparable);
   } catch (const std::bad_alloc&) {

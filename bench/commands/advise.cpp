@@ -108,7 +108,9 @@ std::vector<std::string> measured_here(const CommandWords& words, const Training
   install_interrupt_handlers();
   fmt::print(std::cerr, "bench advise: short sweeps, at most {}; results in {}\n",
              format_duration(static_cast<double>(sweeps.time_budget.count())), sweeps.out.string());
-  return run_short_sweeps(sweeps);
+  std::vector<std::string> files = run_short_sweeps(sweeps);
+  end_when_interrupted();  // what is left to do takes no time and saves nothing
+  return files;
 }
 
 // Throws UsageError for an option that `way` does not use; `mine` lists those that it uses.

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/commands/resume.h"
 #include "bench/commands/setup.h"
 #include "bench/error.h"
 #include "bench/host/cpu_usage.h"
@@ -211,7 +212,7 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
     }
     const LaunchAdvice advice = launch_advice();
     throw UsageError(fmt::format("--sweep {}: it needs two ranks or more; start it with: {} {}{}", sweep.name,
-                                 advice.command, fmt::join(argv, " "),
+                                 advice.command, shell_command(argv),
                                  advice.reason.empty() ? "" : " (" + advice.reason + ")"));
   }
   const RankWatchSettings settings = watch_settings(options);

@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/interrupt.h"
 #include "bench/measure/quote.h"
 #include "bench/run/result_file.h"
 #include "bench/run/whole_file.h"
@@ -229,11 +230,16 @@ std::string shell_word(const std::string& word) {
 
 }  // namespace
 
-std::string command_to_resume(const std::vector<std::string>& argv) {
+std::string shell_command(const std::vector<std::string>& argv) {
   std::string command;
   for (const std::string& argument : argv) {
     command += fmt::format("{}{}", command.empty() ? "" : " ", shell_word(argument));
   }
+  return command;
+}
+
+std::string command_to_resume(const std::vector<std::string>& argv) {
+  const std::string command = shell_command(argv);
   return std::ranges::find(argv, "--resume") == argv.end() ? command + " --resume" : command;
 }
 
@@ -312,6 +318,10 @@ std::string start_again(const std::vector<std::string>& argv) {
   arguments.push_back(nullptr);
   std::cout.flush();
   std::fflush(nullptr);
+  const InterruptsBlocked blocked;  // what comes from now on comes to the fresh process
+  if (interrupted()) {
+    return "the run was interrupted";
+  }
   execv("/proc/self/exe", arguments.data());
   return std::generic_category().message(errno);
 }

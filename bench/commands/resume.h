@@ -26,7 +26,10 @@ enum class ResumeReason { requested, device_lost };
 bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeReason reason,
                ResultDocument& document);
 
-// The command line that continues a run, quoted for a shell: the one that started it, and --resume.
+// A command line, quoted for a shell.
+std::string shell_command(const std::vector<std::string>& argv);
+
+// The one that continues a run: the one that started it, and --resume.
 std::string command_to_resume(const std::vector<std::string>& argv);
 
 // The state that the next process needs in addition to the command line and the result file.
@@ -40,7 +43,8 @@ struct Continuation {
 std::optional<Continuation> take_continuation();
 
 // Replaces this process by a fresh one of the same program with the same arguments and the same process id.
-// Returns only where that fails, and says why. Call it with files closed: nothing is destroyed.
+// Returns only where that fails, or interrupted() is true, and says why. Call it with files closed: nothing
+// is destroyed.
 std::string restart(const std::vector<std::string>& argv, const Continuation& continuation);
 // The same without a state: the run begins again.
 std::string start_again(const std::vector<std::string>& argv);

@@ -51,6 +51,12 @@ ExitCode interrupted_while_planning() {
   return ExitCode::interrupted;
 }
 
+// Between two processes of a run, or while the second one plans.
+ExitCode interrupted_before_going_on(const std::vector<std::string>& argv) {
+  fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n", command_to_resume(argv));
+  return ExitCode::interrupted;
+}
+
 // Keeps the file and the progress line up to date while points run.
 class LiveOutput : public RunObserver {
  public:
@@ -132,7 +138,7 @@ class SweepRun {
   ExitCode measure(bool cores_are_busy) {
     start();
     if (interrupted()) {
-      return interrupted_while_planning();
+      return continued_ ? interrupted_before_going_on(argv_) : interrupted_while_planning();
     }
     file_.check_writable();
     check_benchmark_out(options_.benchmark, file_.path(), false);
@@ -394,7 +400,7 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
   try {
     run.emplace(options, argv, continued, ranks.get(), clock);
   } catch (const Interrupted&) {
-    return interrupted_while_planning();
+    return continued ? interrupted_before_going_on(argv) : interrupted_while_planning();
   } catch (const UsageError& error) {
     if (!continued) {
       throw;
@@ -403,7 +409,7 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
         fmt::format("the device did not come back ({}); what was measured before is saved", error.what()));
   }
   if (interrupted()) {
-    return interrupted_while_planning();
+    return continued ? interrupted_before_going_on(argv) : interrupted_while_planning();
   }
   if (options.benchmark.list_tests) {
     return run->list_tests();
@@ -417,8 +423,12 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
   const ExitCode code = run->measure(cores_are_busy);
   if (const std::optional<Continuation> successor = run->successor()) {
     run.reset();  // closes the device and the file
-    fmt::print(std::cerr, "no fresh process could be started ({}); go on with {}\n",
-               restart(argv, *successor), command_to_resume(argv));
+    const std::string why_not = restart(argv, *successor);
+    if (interrupted()) {
+      return interrupted_before_going_on(argv);
+    }
+    fmt::print(std::cerr, "no fresh process could be started ({}); go on with {}\n", why_not,
+               command_to_resume(argv));
   }
   return code;
 }

@@ -40,7 +40,7 @@ void sleep_in_barriers_if_busy(const std::vector<std::string>& argv, const std::
   setenv("OMP_WAIT_POLICY", "passive", 1);
   setenv(kBusyVariable, std::to_string(::getpid()).c_str(), 1);
   start_again(argv);
-  unsetenv("OMP_WAIT_POLICY");  // it could not be started: this process goes on as it is
+  unsetenv("OMP_WAIT_POLICY");  // it could not be started, or an interrupt came: this process goes on
   unsetenv(kBusyVariable);
 }
 

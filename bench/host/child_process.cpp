@@ -13,6 +13,8 @@
 #include <system_error>
 #include <utility>
 
+#include "bench/host/interrupt.h"
+
 namespace bench {
 namespace {
 
@@ -51,11 +53,10 @@ void become(char* const* words, char* const* environment, const char* log, pid_t
   if (::getppid() != parent) {  // it ended before the line above
     return;
   }
-  for (const int signal : {SIGINT, SIGTERM}) {
-    ::signal(signal, SIG_DFL);
-  }
+  forget_interrupt_handlers();
   const int nothing = ::open("/dev/null", O_RDONLY);
-  const int output = ::open(log, O_WRONLY | O_CREAT | O_TRUNC, 0644);
+  ::unlink(log);  // a new file: an older one may be a link, or a pipe that nobody reads
+  const int output = ::open(log, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0644);
   if (nothing >= 0 && output >= 0 && ::dup2(nothing, STDIN_FILENO) >= 0 &&
       ::dup2(output, STDOUT_FILENO) >= 0 && ::dup2(output, STDERR_FILENO) >= 0) {
     ::execve(words[0], words, environment);

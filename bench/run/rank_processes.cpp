@@ -20,6 +20,8 @@
 
 #include <fmt/format.h>
 
+#include "bench/host/interrupt.h"
+
 namespace bench {
 namespace {
 
@@ -68,32 +70,17 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts) {
 
 // Signals that the parent takes by asking for them.
 sigset_t taken_signals() {
-  sigset_t set;
-  sigemptyset(&set);
-  for (const int signal : std::array{SIGINT, SIGTERM, SIGCHLD}) {
-    sigaddset(&set, signal);
-  }
+  sigset_t set = interrupting_signals();
+  sigaddset(&set, SIGCHLD);
   return set;
 }
 
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    const sigset_t taken = taken_signals();
-    ::sigprocmask(SIG_BLOCK, &taken, &before_);
-  }
-  BlockedSignals(const BlockedSignals&) = delete;
-  BlockedSignals& operator=(const BlockedSignals&) = delete;
-  ~BlockedSignals() { ::sigprocmask(SIG_SETMASK, &before_, nullptr); }
-  const sigset_t& before() const { return before_; }
-
- private:
-  sigset_t before_{};
-};
-
 class RankProcesses {
  public:
-  explicit RankProcesses(RankProcessSettings settings) : settings_(std::move(settings)) {}
+  explicit RankProcesses(RankProcessSettings settings) : settings_(std::move(settings)) {
+    const sigset_t taken = taken_signals();
+    ::sigprocmask(SIG_BLOCK, &taken, nullptr);  // until interrupts_ ends
+  }
   RankProcesses(const RankProcesses&) = delete;
   RankProcesses& operator=(const RankProcesses&) = delete;
   ~RankProcesses() {
@@ -115,7 +102,8 @@ class RankProcesses {
       // In a group of its own, so that Ctrl-C at a terminal comes to it by its parent alone.
       ::setpgid(0, 0);
       ::prctl(PR_SET_PDEATHSIG, SIGKILL);
-      ::sigprocmask(SIG_SETMASK, &signals_.before(), nullptr);
+      forget_interrupt_handlers();
+      ::sigprocmask(SIG_SETMASK, &interrupts_.before(), nullptr);
       if (::getppid() == parent) {
         ::execve(settings_.program.c_str(), arguments.data(), variables.data());
       }
@@ -130,7 +118,7 @@ class RankProcesses {
     while (!running_.empty()) {
       const timespec pace{.tv_sec = 0, .tv_nsec = 100'000'000};
       const int signal = ::sigtimedwait(&taken, nullptr, &pace);
-      if (signal == SIGINT || signal == SIGTERM) {
+      if (signal > 0 && signal != SIGCHLD) {
         hand_on(signal);
       }
       collect(WNOHANG);
@@ -140,12 +128,14 @@ class RankProcesses {
     }
     const bool all_done =
         std::ranges::all_of(codes_, [](const std::optional<int>& code) { return code == 0; });
-    const int first = codes_.front().value_or(static_cast<int>(ExitCode::inconclusive));
+    const int first = codes_.front().value_or(
+        static_cast<int>(handed_on_ ? ExitCode::interrupted : ExitCode::inconclusive));
     return first != 0 || all_done ? static_cast<ExitCode>(first) : ExitCode::inconclusive;
   }
 
  private:
   void hand_on(int signal) {
+    handed_on_ = true;
     for (const auto& [process, rank] : running_) {
       if (rank == 0) {
         ::kill(process, signal);
@@ -186,7 +176,8 @@ class RankProcesses {
   }
 
   RankProcessSettings settings_;
-  BlockedSignals signals_;
+  InterruptsBlocked interrupts_;
+  bool handed_on_ = false;                 // an interrupt
   std::map<pid_t, int> running_;           // ranks, by process
   std::vector<std::optional<int>> codes_;  // exit codes, by rank; nullopt: a signal ended it
   std::optional<std::chrono::steady_clock::time_point> ending_;  // since when: then no rank lives long
@@ -199,6 +190,9 @@ ExitCode run_ranks_here(const std::vector<std::string>& argv, int ranks,
   const std::string port = std::to_string(free_port());
   const std::string run = fmt::format("{}-{}", ::getpid(), std::random_device()());
   RankProcesses processes(settings);
+  if (interrupted()) {
+    return ExitCode::interrupted;
+  }
   for (int rank = 0; rank < ranks; ++rank) {
     processes.start(argv, environment_with({{"RANK", std::to_string(rank)},
                                             {"LOCAL_RANK", std::to_string(rank)},

@@ -16,8 +16,8 @@ struct RankProcessSettings {
 };
 
 // Runs the program with these arguments (the first is its name) as so many ranks, told apart by the variables
-// that torchrun sets, and hands SIGINT and SIGTERM to the first. Returns when all have ended: when one fails,
-// the others are killed after the grace time; all end with this process. The first rank's exit code;
+// that torchrun sets, and hands signals that interrupt to the first. Returns when all have ended: when one
+// fails, the others are killed after the grace time; all end with this process. The first rank's exit code;
 // `inconclusive` where it has none, or another rank failed. Throws UsageError where none can be started.
 ExitCode run_ranks_here(const std::vector<std::string>& argv, int ranks,
                         const RankProcessSettings& settings = {});

@@ -1,9 +1,13 @@
 // Runs that are stopped: nothing measured is lost, and --resume goes on.
 #include <signal.h>
+#include <sys/stat.h>
 
+#include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <map>
 #include <thread>
+#include <vector>
 
 #include <gmock/gmock.h>
 
@@ -97,7 +101,69 @@ TEST_P(Interrupted, ExitsWith130AndSavesWhatItHas) {
   EXPECT_THAT(folder.names(), ElementsAre(kSmallFile));
 }
 
-INSTANTIATE_TEST_SUITE_P(Signals, Interrupted, ::testing::Values(SIGINT, SIGTERM));
+INSTANTIATE_TEST_SUITE_P(Signals, Interrupted, ::testing::Values(SIGINT, SIGTERM, SIGHUP));
+
+// On busy cores it is started again by itself a tenth of a second after its start: no signal is lost in it.
+TEST(InterruptedEarly, EndsWith130OnBusyCoresToo) {
+  std::atomic<bool> done{false};
+  std::vector<std::thread> busy(std::max(2U, std::thread::hardware_concurrency()));
+  for (std::thread& one : busy) {
+    one = std::thread([&] {
+      while (!done) {
+      }
+    });
+  }
+  for (int delay_ms = 10; delay_ms < 310; delay_ms += 20) {
+    const TemporaryFolder folder;
+    const Arguments open_policy{"-u", "OMP_WAIT_POLICY", BENCH_PROGRAM};
+    Process process(open_policy + endless_run(folder.path()), std::nullopt, "/usr/bin/env");
+    std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
+    process.send(SIGTERM);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (!process.ended() && std::chrono::steady_clock::now() < deadline) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    ASSERT_TRUE(process.ended()) << "the signal after " << delay_ms << " ms was lost";
+    const Ended ended = process.wait();
+    // The system's own, where main() had not begun.
+    EXPECT_TRUE(ended.code == 130 || (ended.signal == SIGTERM && ended.err.empty()))
+        << delay_ms << " ms: " << ended.code << ", signal " << ended.signal << ": " << ended.err;
+  }
+  done = true;
+  for (std::thread& one : busy) {
+    one.join();
+  }
+}
+
+// Its short sweeps are processes of their own.
+TEST(InterruptedCommand, AdviseEndsWith130AndSaysWhereTheResultsAre) {
+  const TemporaryFolder folder;
+  const fs::path out = folder.path() / "out";
+  Process process({"advise", "--workload", "resnet18", "--image-size", "32", "--device", "cpu", "--out",
+                   out.string(), "--time-budget", "10min"});
+  while (!process.ended() && !fs::exists(out / "batch" / "log.txt")) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  process.send(SIGINT);
+  const Ended ended = process.wait();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_THAT(ended.err,
+              HasSubstr("interrupted during the batch sweep; what was measured is in " + out.string()));
+}
+
+TEST(InterruptedCommand, OneThatWaitsForAReaderEndsWith130) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run_bench(small_run(folder.path())).code, 0);
+  const fs::path pipe = folder.path() / "page.html";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0666), 0);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    Process process({"report", (folder.path() / kSmallFile).string(), "-o", pipe.string()});
+    std::this_thread::sleep_for(std::chrono::milliseconds(500));
+    ASSERT_FALSE(process.ended());
+    process.send(signal);
+    EXPECT_EQ(process.wait().code, 130);
+  }
+}
 
 TEST(Resume, WithoutAFileItStarts) {
   const TemporaryFolder folder;

@@ -107,6 +107,19 @@ TEST(LostDevice, SamplesOfThePointThatLostItAreNotKeptThoseOfTheOthersAre) {
   EXPECT_THAT(batches_in_error(document), ElementsAre(4));
 }
 
+// By a signal that comes while the lost device is closed: the fresh process would not know of it.
+TEST(LostDevice, AnInterruptedRunIsNotGoneOnWith) {
+  const TemporaryFolder folder;
+  setenv("FRAGILE_CLOSES_INTERRUPTED", "1", 1);
+  const Ended ended = run_fragile(fragile_run(folder.path(), "2"));
+  unsetenv("FRAGILE_CLOSES_INTERRUPTED");
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_EQ(processes(ended), 1) << ended.err;
+  EXPECT_THAT(ended.err,
+              ::testing::ContainsRegex("interrupted; what was measured is saved; go on with .* --resume\n"));
+  EXPECT_THAT(batches_in_error(read_result(folder.path() / kFragileFile)), ElementsAre(2));
+}
+
 TEST(LostDevice, OutsideOfAnyPointTheRunEndsAndNeverLoops) {
   const TemporaryFolder folder;
   setenv("FRAGILE_PEAKS", "1", 1);

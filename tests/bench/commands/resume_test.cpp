@@ -1,6 +1,10 @@
 // Which earlier results a run goes on with, and which it refuses.
 #include "bench/commands/resume.h"
 
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
 #include <filesystem>
 #include <ostream>
 #include <string>
@@ -8,7 +12,9 @@
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
+#include "bench/host/interrupt.h"
 #include "bench/measure/result_json.h"
+#include "tests/bench/support/child.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/temporary_folder.h"
 
@@ -172,12 +178,29 @@ TEST_F(ResumeOfAnotherGraph, ResultsOfOtherNamesAreNotTakenForIt) {
   EXPECT_EQ(refusal("batch-net-0123abcd-cpu.json"), "");
 }
 
+TEST(ShellCommand, IsTheCommandLine) {
+  EXPECT_EQ(shell_command({"my bench", "--sweep", "cards"}), "'my bench' --sweep cards");
+}
+
 TEST(CommandToResume, QuotesWhatAShellWouldRead) {
   EXPECT_EQ(command_to_resume({"bench", "--onnx", "net.onnx"}), "bench --onnx net.onnx --resume");
   EXPECT_EQ(command_to_resume({"bench", "--onnx", "my $(net)'s.onnx", "--resume"}),
             R"(bench --onnx 'my $(net)'\''s.onnx' --resume)");
   EXPECT_EQ(command_to_resume({"bench", "--onnx", "n\x1b[31me't\n\\\xff.onnx"}),
             R"(bench --onnx $'n\x1b[31me\'t\x0a\\\xff.onnx' --resume)");
+}
+
+// The fresh process would not know of it.
+TEST(StartAgain, NotAfterAnInterrupt) {
+  constexpr int kNotStarted = 42;
+  const int status = testing::status_of([] {
+    install_interrupt_handlers();
+    ::raise(SIGTERM);
+    start_again({"tests", "--gtest_filter=NONE"});
+    ::_exit(kNotStarted);
+  });
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), kNotStarted);
 }
 
 }  // namespace

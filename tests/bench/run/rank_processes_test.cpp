@@ -13,7 +13,9 @@
 #include <string>
 #include <thread>
 
+#include "bench/host/interrupt.h"
 #include "bench/run/rank_watch.h"
+#include "tests/bench/support/child.h"
 #include "tests/bench/support/temporary_folder.h"
 
 namespace bench {
@@ -78,6 +80,21 @@ TEST_F(RankProcessesTest, AnInterruptGoesToTheFirstRank) {
   EXPECT_TRUE(WIFEXITED(status));
   EXPECT_EQ(state_of("0"), ProcessState::gone);
   EXPECT_EQ(state_of("1"), ProcessState::gone);
+}
+
+// One that came before there were ranks, and one that a rank takes before it has its handlers.
+TEST_F(RankProcessesTest, AnInterruptBeforeAnyRankRunsIsNotLost) {
+  const auto code_of = [&](const std::string& script) {
+    return testing::status_of([&] {
+      install_interrupt_handlers();
+      if (script.empty()) {
+        ::raise(SIGTERM);
+      }
+      ::_exit(static_cast<int>(run(2, script.empty() ? "exit 0" : script)));
+    });
+  };
+  EXPECT_EQ(WEXITSTATUS(code_of("")), 130);
+  EXPECT_EQ(WEXITSTATUS(code_of("if [ $RANK = 0 ]; then kill -TERM $PPID; fi; exec sleep 100")), 130);
 }
 
 TEST_F(RankProcessesTest, NoneOutlivesTheProgramThatStartedThem) {

@@ -54,6 +54,14 @@ int plans = 0;  // made so far
 
 class FragileDevice final : public Device {
  public:
+  FragileDevice() = default;
+  FragileDevice(const FragileDevice&) = delete;
+  FragileDevice& operator=(const FragileDevice&) = delete;
+  ~FragileDevice() override {
+    if (lost && std::getenv("FRAGILE_CLOSES_INTERRUPTED") != nullptr) {
+      std::raise(SIGTERM);
+    }
+  }
   const DeviceInfo& info() const override { return info_; }
   std::optional<std::string> unsupported(Dtype dtype) const override {
     return dtype == Dtype::fp32 ? std::nullopt : std::optional<std::string>("fp32 only");

@@ -1,0 +1,17 @@
+// Whether a file or folder of a process that was killed is still in use.
+#pragma once
+
+namespace bench {
+
+// Marks an open file or folder as in use, until its process ends, for is_left_over() in others. False where
+// one of those was faster, and removes it.
+bool mark_as_used(int file);
+// Whether it belongs to this user, and no process that lives marked it. Where the file system has no locks:
+// whether nothing has changed it for an hour. It is marked as used from then on.
+bool is_left_over(int file);
+
+// Whether `path` names this very file or folder: another process may have taken it for left over before it
+// was marked.
+bool still_names(const char* path, int file);
+
+}  // namespace bench
