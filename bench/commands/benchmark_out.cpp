@@ -2,13 +2,15 @@
 
 #include <unistd.h>
 
-#include <fstream>
+#include <sstream>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/temporary_file.h"
 #include "bench/measure/quote.h"
 #include "bench/run/google_benchmark.h"
+#include "bench/run/whole_file.h"
 
 namespace bench {
 namespace {
@@ -18,10 +20,6 @@ namespace fs = std::filesystem;
 // Absolute, so that it has a folder.
 fs::path target_of(const BenchmarkFlags& flags, std::error_code& error) {
   return fs::weakly_canonical(fs::absolute(flags.out), error);
-}
-
-fs::path temporary_for(const fs::path& target) {
-  return target.string() + ".bench-tmp";
 }
 
 [[noreturn]] void cannot_write(const BenchmarkFlags& flags) {
@@ -49,16 +47,21 @@ void check_benchmark_out(const BenchmarkFlags& flags, const fs::path& result, bo
                       quote(flags.out)));
     }
   }
+  if (const fs::file_status status = fs::status(target, error);
+      fs::exists(status) && !fs::is_regular_file(status) &&
+      !fs::is_directory(status)) {  // written through, not replaced
+    if (::access(target.c_str(), W_OK) != 0) {
+      cannot_write(flags);
+    }
+    return;
+  }
   const bool folder_takes_files = fs::is_directory(target.parent_path(), error) &&
                                   ::access(target.parent_path().c_str(), W_OK | X_OK) == 0;
   if (fs::is_directory(target, error) || !folder_takes_files) {
     cannot_write(flags);
   }
-  if (!dry_run) {
-    if (!std::ofstream(temporary_for(target))) {
-      cannot_write(flags);
-    }
-    fs::remove(temporary_for(target), error);
+  if (!dry_run && TemporaryFile(target).write("")) {
+    cannot_write(flags);
   }
 }
 
@@ -68,15 +71,11 @@ void write_benchmark_out(const BenchmarkFlags& flags, const ResultDocument& docu
   }
   std::error_code error;
   const fs::path target = target_of(flags, error);
-  std::ofstream out(temporary_for(target));
-  write_google_benchmark(document, flags.out_format, out);
-  out.close();
-  if (out) {
-    fs::rename(temporary_for(target), target, error);
-  }
-  if (!out || error) {
-    throw UsageError(fmt::format("--benchmark_out: {} could not be written: {}", quote(flags.out),
-                                 error ? error.message() : "the device is full"));
+  std::ostringstream text;
+  write_google_benchmark(document, flags.out_format, text);
+  if (const std::error_code failed = write_whole(target, text.str())) {
+    throw UsageError(
+        fmt::format("--benchmark_out: {} could not be written: {}", quote(flags.out), failed.message()));
   }
 }
 

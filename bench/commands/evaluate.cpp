@@ -171,8 +171,8 @@ void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std:
   ResultFile file(folder.path, "evaluate",
                   fmt::format("{}-{}", evaluation.task.workload, evaluation.task.mode),
                   devices_in_name(evaluation));
-  file.check_writable();
   file.continue_previous();  // the same files give the same evaluation
+  file.check_writable();
   std::error_code error;
   const bool replaces = std::filesystem::exists(file.path(), error);
   file.write(dated_document(evaluation));

@@ -1,9 +1,6 @@
 #include "bench/run/history.h"
 
-#include <fcntl.h>
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkstemp is POSIX, and <cstdlib> need not have it
 #include <sys/file.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -19,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "bench/host/file_descriptor.h"
+#include "bench/host/temporary_file.h"
 #include "bench/host/user_folders.h"
 #include "bench/json.h"
 #include "bench/measure/json_members.h"
@@ -116,7 +114,7 @@ Machines machines_from(const std::string& text) {
 // file stays: what removes it would have to know that nobody waits for it.
 class Lock {
  public:
-  explicit Lock(const fs::path& path) : file_(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  explicit Lock(const fs::path& path) : file_(open_lock(path)) {
     constexpr int kTries = 100;
     for (int attempt = 0; file_.is_open() && attempt < kTries && !held_; ++attempt) {
       held_ = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
@@ -133,22 +131,10 @@ class Lock {
 };
 
 void replace(const fs::path& path, const std::string& text) {
-  std::string temporary = path.string() + ".XXXXXX";
-  const int made = ::mkstemp(temporary.data());
-  if (made < 0) {
-    return;
-  }
-  ::close(made);
-  std::ofstream out(temporary, std::ios::binary);
-  out << text;
-  out.close();
-  std::error_code error;
-  if (out) {
-    fs::rename(temporary, path, error);
-  }
-  if (!out || error) {
-    fs::remove(temporary, error);
-  }
+  remove_left_over(path);
+  TemporaryFile made(path);
+  made.write(text);
+  made.take_place();
 }
 
 std::string text_of(const Machines& machines) {

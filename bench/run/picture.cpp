@@ -16,6 +16,7 @@
 
 #include "bench/host/private_folder.h"
 #include "bench/host/search_path.h"
+#include "bench/host/temporary_file.h"
 #include "bench/run/embedded_files.h"
 
 namespace bench {
@@ -30,12 +31,14 @@ struct Format {
 constexpr std::array kFormats{Format{".png", std::string_view("IEND\xae\x42\x60\x82")},
                               Format{".svg", std::string_view("</svg>")}};
 
-// White space at the end not counted.
-bool ends_with(const fs::path& path, std::string_view end) {
+std::string content_of(const fs::path& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-  text.erase(text.find_last_not_of(" \r\n") + 1);
-  return text.ends_with(end);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// White space at the end not counted.
+bool ends_with(std::string_view text, std::string_view end) {
+  return text.substr(0, text.find_last_not_of(" \r\n") + 1).ends_with(end);
 }
 
 struct Output {
@@ -75,18 +78,47 @@ Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::pat
 
 // A script loads common.gp and its .jq file, which includes others: all of them go next to it. Throws
 // std::system_error where they cannot be written.
-Output run_script(const std::string& sweep, const fs::path& result, const fs::path& picture) {
-  const PrivateFolder folder;
+Output run_script(const fs::path& folder, const std::string& sweep, const fs::path& result,
+                  const fs::path& picture) {
   for (const EmbeddedFile& file : embedded_files()) {
     if (const fs::path path(file.path); path.parent_path() == "plots") {
-      std::ofstream written(folder.path() / path.filename(), std::ios::binary);
+      std::ofstream written(folder / path.filename(), std::ios::binary);
       written << file.text << std::flush;
       if (!written) {
-        throw std::system_error(errno, std::generic_category(), folder.path().string());
+        throw std::system_error(errno, std::generic_category(), folder.string());
       }
     }
   }
-  return run_gnuplot(folder.path() / (sweep + ".gp"), result, picture);
+  return run_gnuplot(folder / (sweep + ".gp"), result, picture);
+}
+
+// From the private folder into the one of the results, where an older picture is replaced as a whole or not
+// at all.
+void collect(const fs::path& drawn, const Output& output, const fs::path& result, Picture& picture) {
+  bool broken = false;
+  for (const Format& format : kFormats) {
+    const std::string made = content_of(drawn.string() + format.extension);
+    fs::path file = result;
+    file.replace_extension(format.extension);
+    if (output.status == 0 && ends_with(made, format.end)) {
+      remove_left_over(file);
+      TemporaryFile whole(file);
+      whole.write(made);
+      if (!whole.take_place()) {
+        picture.files.push_back(file);
+        continue;
+      }
+    }
+    broken = broken || !made.empty();
+  }
+  if (broken) {
+    picture.problem =
+        fmt::format("it could not be written whole next to {}; is the disk full?", result.string());
+  } else if (picture.files.empty()) {
+    picture.problem =
+        fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox jq, where missing){}{}",
+                    output.text.empty() ? "" : ": ", output.text.substr(0, output.text.find('\n')));
+  }
 }
 
 }  // namespace
@@ -98,40 +130,14 @@ Picture draw(const std::string& sweep, const fs::path& result) {
     picture.problem = fmt::format("the sweep {} has no {}", sweep, script);
     return picture;
   }
-  // Drawn under another name and renamed when whole, so that an older picture is replaced whole or not at
-  // all.
-  const fs::path drawn = fs::absolute(result).parent_path() / fmt::format(".{}.new", result.stem().string());
-  Output output;
   try {
-    output = run_script(sweep, fs::absolute(result), drawn);
+    const PrivateFolder folder;
+    const fs::path drawn = folder.path() / "picture";
+    const Output output = run_script(folder.path(), sweep, fs::absolute(result), drawn);
+    collect(drawn, output, result, picture);
   } catch (const std::system_error& error) {  // of the folder
     picture.problem = fmt::format(
         "its script needs a temporary folder ({}); set TMPDIR to one that can be written", error.what());
-    return picture;
-  }
-  bool broken = false;
-  for (const Format& format : kFormats) {
-    const fs::path made = drawn.string() + format.extension;
-    fs::path file = result;
-    file.replace_extension(format.extension);
-    std::error_code error;
-    if (output.status == 0 && ends_with(made, format.end)) {
-      fs::rename(made, file, error);
-      if (!error) {
-        picture.files.push_back(file);
-        continue;
-      }
-    }
-    broken = broken || fs::exists(made, error);
-    fs::remove(made, error);
-  }
-  if (broken) {
-    picture.problem =
-        fmt::format("it could not be written whole next to {}; is the disk full?", result.string());
-  } else if (picture.files.empty()) {
-    picture.problem =
-        fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox jq, where missing){}{}",
-                    output.text.empty() ? "" : ": ", output.text.substr(0, output.text.find('\n')));
   }
   return picture;
 }

@@ -1,6 +1,7 @@
 #include "bench/run/result_file.h"
 
 #include <fcntl.h>
+#include <pwd.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -9,9 +10,6 @@
 #include <cctype>
 #include <cerrno>
 #include <csignal>
-#include <cstdio>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -22,6 +20,8 @@
 
 #include "bench/error.h"
 #include "bench/host/file_descriptor.h"
+#include "bench/host/left_over.h"
+#include "bench/host/temporary_file.h"
 #include "bench/measure/json_text.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
@@ -33,23 +33,35 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string read_text(const fs::path& path) {
-  std::error_code error;
-  const fs::file_status status = fs::status(path, error);
-  if (path.empty() || (fs::exists(status) && !fs::is_regular_file(status))) {
+  const FileDescriptor file = open_ordinary(path);
+  if (path.empty() || (!file.is_open() && (errno == EINVAL || errno == EISDIR || errno == ENXIO))) {
     throw UsageError(fmt::format("{} is not a file", path.empty() ? "''" : path_in_words(path)));
   }
-  constexpr std::size_t kChunk = 1 << 20;
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text;
-  std::string chunk(kChunk, '\0');
-  do {
-    file.read(chunk.data(), kChunk);
-    text.append(chunk, 0, static_cast<std::size_t>(file.gcount()));
-  } while (file);
-  if (!file.is_open() || file.bad()) {
+  const auto cannot_read = [&] {
     throw UsageError(
         fmt::format("{} cannot be read ({})", path_in_words(path), std::generic_category().message(errno)));
+  };
+  struct stat facts {};
+  if (!file.is_open() || ::fstat(file.get(), &facts) != 0) {
+    cannot_read();
+  }
+  const auto limit = [&](std::size_t bytes) {
+    if (bytes > kMostJsonBytes) {
+      throw UsageError(fmt::format("{} has {} bytes; a JSON file of this program has at most {}",
+                                   path_in_words(path), bytes, kMostJsonBytes));
+    }
+  };
+  limit(static_cast<std::size_t>(facts.st_size));
+  constexpr std::size_t kChunk = 1 << 20;
+  std::string text;
+  std::string chunk(kChunk, '\0');
+  for (ssize_t got = 1; got != 0;) {
+    got = ::read(file.get(), chunk.data(), kChunk);
+    if (got < 0 && errno != EINTR) {
+      cannot_read();
+    }
+    text.append(chunk, 0, static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
+    limit(text.size());  // it may grow
   }
   return text;
 }
@@ -76,6 +88,33 @@ std::string file_name_safe(std::string text) {
   return text;
 }
 
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+std::string user_in_words(uid_t user) {
+  const passwd* const known = ::getpwuid(user);  // NOLINT(concurrency-mt-unsafe): no other thread asks
+  return known == nullptr ? fmt::format("the user {}", user) : fmt::format("the user {}", known->pw_name);
+}
+
+// `path` is the result's.
+[[noreturn]] void cannot_lock(const fs::path& lock, const fs::path& path, int error) {
+  struct stat facts {};
+  if (::lstat(lock.c_str(), &facts) != 0) {  // the folder takes no files
+    cannot_write(path, error);
+  }
+  const std::string owner = user_in_words(facts.st_uid);
+  if (S_ISREG(facts.st_mode)) {
+    throw UsageError(fmt::format(
+        "--out: the lock {} of {} cannot be opened ({}); wait for their bench to end, have the lock removed "
+        "where none runs, or give another folder",
+        path_in_words(lock), owner, std::generic_category().message(error)));
+  }
+  throw UsageError(fmt::format(
+      "--out: {} of {} is no file, in the place of a lock; have it removed, or give another folder",
+      path_in_words(lock), owner));
+}
+
 bool same_file(const fs::path& a, const fs::path& b) {
   std::error_code error;
   return fs::equivalent(a, b, error) && !error;
@@ -91,16 +130,13 @@ ResultFile::ResultFile(const fs::path& folder, const std::string& sweep, const s
   const std::string name = file_name_safe(fmt::format("{}-{}-{}", sweep, workload, device)) + ".json";
   path_ = folder / name;
   path_ = behind_links(path_);
-  const std::string hidden = fmt::format(".{}", path_.filename().string());
-  temporary_ = path_.parent_path() / (hidden + ".new");
-  lock_path_ = path_.parent_path() / (hidden + ".lock");
+  lock_path_ = path_.parent_path() / fmt::format(".{}.lock", path_.filename().string());
 }
 
 ResultFile::~ResultFile() {
-  if (lock_ >= 0) {
+  if (lock_.is_open()) {
     std::error_code ignored;
     fs::remove(lock_path_, ignored);
-    ::close(lock_);
   }
 }
 
@@ -119,15 +155,41 @@ void ResultFile::check_writable() {
     cannot_write(path_, EISDIR);
   }
   lock();
-  const TemporaryFile guard(temporary_);
-  write_durably(temporary_, path_, std::string(4096, ' '));
+  remove_left_over(path_);
+  TemporaryFile tried(path_);
+  require_written(path_, tried.write(std::string(4096, ' ')));
+  require_replaceable();
+}
+
+// In a folder with the sticky bit, as /tmp, nobody replaces another user's file; and what cannot be given a
+// second name must be read for a copy.
+void ResultFile::require_replaceable() const {
+  struct stat file {};
+  struct stat folder {};
+  if (::lstat(path_.c_str(), &file) != 0 || ::stat(folder_of(path_).c_str(), &folder) != 0) {
+    return;
+  }
+  const uid_t user = ::geteuid();
+  const bool kept_from_us = (folder.st_mode & S_ISVTX) != 0 && file.st_uid != user && folder.st_uid != user;
+  if (user != 0 && kept_from_us) {
+    throw UsageError(
+        fmt::format("--out: {} belongs to {}, and its folder lets nobody else replace it; give "
+                    "another folder",
+                    path_in_words(path_), user_in_words(file.st_uid)));
+  }
+  if (keep_previous_ && file.st_uid != user && ::faccessat(AT_FDCWD, path_.c_str(), R_OK, AT_EACCESS) != 0) {
+    throw UsageError(
+        fmt::format("--out: {} belongs to {} and cannot be read, so that it cannot be kept under "
+                    "another name; give another folder",
+                    path_in_words(path_), user_in_words(file.st_uid)));
+  }
 }
 
 void ResultFile::lock() {
-  while (lock_ < 0) {
-    FileDescriptor file(::open(lock_path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  while (!lock_.is_open()) {
+    FileDescriptor file = open_lock(lock_path_);
     if (!file.is_open()) {
-      cannot_write(path_, errno);
+      cannot_lock(lock_path_, path_, errno);
     }
     // File systems without locks answer otherwise than EWOULDBLOCK: there, two processes are on their own.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
@@ -136,11 +198,8 @@ void ResultFile::lock() {
                       path_in_words(path_)));
     }
     // The holder before us removes the file when it ends: what we locked may have lost its name meanwhile.
-    struct stat locked {};
-    struct stat named {};
-    if (::fstat(file.get(), &locked) == 0 && ::stat(lock_path_.c_str(), &named) == 0 &&
-        locked.st_ino == named.st_ino && locked.st_dev == named.st_dev) {
-      lock_ = file.release();
+    if (still_names(lock_path_.c_str(), file.get())) {
+      lock_ = std::move(file);
     }
   }
 }
@@ -185,18 +244,14 @@ void ResultFile::write(const std::string& text) {
     return;
   }
   lock();
-  TemporaryFile guard(temporary_);
-  write_durably(temporary_, path_, text);
+  TemporaryFile made(path_);
+  require_written(path_, made.write(text));
   if (keep_previous_) {
     put_aside();
     keep_previous_ = false;
   }
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) {
-    cannot_write(path_, errno);
-  }
-  guard.keep();
+  require_written(path_, made.take_place());
   written_ = true;
-  sync_folder(path_.parent_path());
 }
 
 Json read_json(const fs::path& path) {

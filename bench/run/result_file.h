@@ -1,9 +1,11 @@
 // A sweep's result on disk: complete at every moment, never lost, written by one process at a time.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
 #include <string>
 
+#include "bench/host/file_descriptor.h"
 #include "bench/measure/result.h"
 #include "bench/measure/result_json.h"
 
@@ -22,9 +24,10 @@ class ResultFile {
 
   const std::filesystem::path& path() const { return path_; }
 
-  // Makes the folder, locks the file's name against other processes until this object ends, and tries a
-  // write, so that a folder that cannot take the result is known before anything is measured. Changes no
-  // result. Throws UsageError naming --out, the path and the reason.
+  // Makes the folder, locks the file's name against other processes until this object ends, tries a write,
+  // and looks whether an older file can be replaced, so that a folder that cannot take the result is known
+  // before anything is measured. Removes what killed processes left, but no result. Throws UsageError naming
+  // --out, the path and the reason.
   void check_writable();
 
   // --resume: the file at path() grows into the new result. Without this call the first write() keeps it
@@ -42,13 +45,13 @@ class ResultFile {
 
  private:
   void lock();
+  void require_replaceable() const;
   void put_aside();
 
   std::filesystem::path path_;
-  std::filesystem::path temporary_;
   std::filesystem::path lock_path_;
   std::filesystem::path earlier_;
-  int lock_ = -1;
+  FileDescriptor lock_{-1};
   ResultText text_;
   bool keep_previous_ = true;
   bool written_ = false;
@@ -57,10 +60,14 @@ class ResultFile {
 // Behind the path of a file that was there before and is made again from the same files.
 inline constexpr const char* kReplaced = " (the older one is replaced)";
 
-// Throws UsageError, one sentence that names the file and what is wrong: missing, truncated, not JSON, a
-// key twice in one object, another schema version, a field of the wrong type or out of its range, a name
-// given twice.
+// Throws UsageError, one sentence that names the file and what is wrong: missing, too large, truncated, not
+// JSON, a key twice in one object, another schema version, a field of the wrong type or out of its range, a
+// name given twice.
 ResultDocument read_result(const std::filesystem::path& path);
+
+// Of any that this program reads: a result of 100 points with 10,000 samples each has 10 MB. What is larger
+// would take all of the memory.
+inline constexpr std::size_t kMostJsonBytes = std::size_t{64} << 20U;
 
 // Its two halves: the file as JSON, whatever it says; and the result that it holds. Both throw as
 // read_result().

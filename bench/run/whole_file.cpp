@@ -1,18 +1,21 @@
 #include "bench/run/whole_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
-#include <cstdio>
-#include <system_error>
+#include <thread>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/host/file_descriptor.h"
+#include "bench/host/interrupt.h"
+#include "bench/host/temporary_file.h"
 #include "bench/measure/quote.h"
 
 namespace bench {
@@ -30,78 +33,81 @@ void cannot_write(const fs::path& path, int error) {
                   path_in_words(path), std::generic_category().message(error)));
 }
 
-TemporaryFile::TemporaryFile(fs::path path) : path_(std::move(path)) {}
-
-TemporaryFile::~TemporaryFile() {
-  std::error_code ignored;
-  if (!kept_) {
-    fs::remove(path_, ignored);
+void require_written(const fs::path& path, const std::error_code& error) {
+  if (error) {
+    cannot_write(path, error.value());
   }
 }
 
-void write_durably(const fs::path& path, const fs::path& named, std::string_view text) {
-  FileDescriptor file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644));
-  if (!file.is_open()) {
-    cannot_write(named, errno);
+namespace {
+
+// Asks again and again, so that an interrupt ends the wait.
+void wait_a_little() {
+  stop_if_interrupted("a pipe was written");
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+}
+
+// A device, or a pipe: one that nobody reads yet is waited for, and one that is full.
+std::error_code write_through(const fs::path& target, std::string_view text) {
+  FileDescriptor file(-1);
+  while (!file.is_open()) {
+    file = FileDescriptor(::open(target.c_str(), O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
+    if (!file.is_open()) {
+      if (errno != ENXIO) {
+        return {errno, std::generic_category()};
+      }
+      wait_a_little();
+    }
   }
   while (!text.empty()) {
     const ssize_t written = ::write(file.get(), text.data(), text.size());
-    if (written < 0 && errno != EINTR) {
-      cannot_write(named, errno);
+    if (written < 0 && errno == EAGAIN) {
+      wait_a_little();
+    } else if (written < 0 && errno != EINTR) {
+      return {errno, std::generic_category()};
     }
     text.remove_prefix(static_cast<std::size_t>(std::max<ssize_t>(written, 0)));
   }
-  // close() is where some network file systems first say that the disk is full.
-  if (::fsync(file.get()) != 0 || ::close(file.release()) != 0) {
-    cannot_write(named, errno);
-  }
+  return {};
 }
 
-void sync_folder(const fs::path& folder) {
-  const FileDescriptor directory(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (directory.is_open()) {
-    ::fsync(directory.get());
-  }
-}
+}  // namespace
 
 fs::path behind_links(fs::path path) {
   constexpr int kMostLinks = 40;
   std::error_code error;
   for (int link = 0; link < kMostLinks && fs::is_symlink(path, error); ++link) {
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) == 0 && facts.st_uid != ::geteuid() && facts.st_uid != 0) {
+      throw UsageError(
+          fmt::format("--out: {} is a symbolic link of another user, which is not followed; give "
+                      "another folder",
+                      path_in_words(path)));
+    }
     path = path.parent_path() / fs::read_symlink(path, error);
   }
   return path;
 }
 
-void replace_file(const fs::path& path, std::string_view text) {
+std::error_code write_whole(const fs::path& target, std::string_view text) {
   // At a file size limit write() then fails with EFBIG; the signal would end the process.
   std::signal(SIGXFSZ, SIG_IGN);
-  const fs::path target = behind_links(path);
   std::error_code error;
   const fs::file_status status = fs::status(target, error);
   if (fs::is_directory(status)) {
-    cannot_write(path, EISDIR);
+    return std::make_error_code(std::errc::is_a_directory);
   }
   if (fs::exists(status) && !fs::is_regular_file(status)) {
-    std::FILE* const stream = std::fopen(target.c_str(), "wb");
-    if (stream == nullptr) {
-      cannot_write(path, errno);
-    }
-    const bool whole = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-    if (std::fclose(stream) != 0 || !whole) {
-      cannot_write(path, errno);
-    }
-    return;
+    return write_through(target, text);
   }
-  const fs::path temporary =
-      target.parent_path() / fmt::format(".{}.{}.new", target.filename().string(), ::getpid());
-  TemporaryFile guard(temporary);
-  write_durably(temporary, path, text);
-  if (std::rename(temporary.c_str(), target.c_str()) != 0) {
-    cannot_write(path, errno);
-  }
-  guard.keep();
-  sync_folder(target.has_parent_path() ? target.parent_path() : fs::path("."));
+  remove_left_over(target);
+  TemporaryFile made(target);
+  made.write(text);
+  return made.take_place();
+}
+
+void replace_file(const fs::path& path, std::string_view text) {
+  require_written(path, write_whole(behind_links(path), text));
 }
 
 }  // namespace bench

@@ -59,6 +59,18 @@ TEST(Picture, LeavesNothingBehind) {
   EXPECT_TRUE(fs::is_empty(temporary));
 }
 
+// Drawn elsewhere and moved: a link that another user planted at the name it was drawn under leads nowhere.
+TEST(Picture, APlantedLinkIsNotFollowed) {
+  const TemporaryFolder folder;
+  write_file(folder.path() / "precious", "mine");
+  fs::create_symlink("precious", folder.path() / ".batch-conv2d-cpu.new.png");
+  const Ended ended = run_bench(drawn_run(folder.path()));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(fs::is_regular_file(folder.path() / "batch-conv2d-cpu.png")) << ended.err;
+  EXPECT_EQ(read_file(folder.path() / "precious"), "mine");
+  EXPECT_TRUE(fs::is_symlink(folder.path() / ".batch-conv2d-cpu.new.png"));
+}
+
 TEST(Picture, WithoutAFolderForTheScriptsTheResultIsSafe) {
   const TemporaryFolder folder;
   const Arguments nowhere{"TMPDIR=" + (folder.path() / "absent").string(), BENCH_PROGRAM};

@@ -1,8 +1,5 @@
 #include "kernels/devices/cuda/autotuned_choices.h"
 
-#include <stdlib.h>  // NOLINT(modernize-deprecated-headers): mkstemp is POSIX, and <cstdlib> need not have it
-#include <unistd.h>
-
 #include <cstdint>
 #include <fstream>
 #include <iterator>
@@ -12,6 +9,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "bench/host/temporary_file.h"
 #include "bench/json.h"
 
 namespace bench::kernels::cuda {
@@ -62,21 +60,10 @@ void write(const fs::path& file, const std::vector<Choice>& choices) {
   }
   std::error_code error;
   fs::create_directories(file.parent_path(), error);
-  std::string temporary = file.string() + ".XXXXXX";
-  const int made = ::mkstemp(temporary.data());
-  if (made < 0) {
-    return;
-  }
-  ::close(made);
-  std::ofstream out(temporary, std::ios::binary);
-  out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
-  out.close();
-  if (out) {
-    fs::rename(temporary, file, error);
-  }
-  if (!out || error) {
-    fs::remove(temporary, error);
-  }
+  remove_left_over(file);
+  TemporaryFile made(file);
+  made.write(json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n");
+  made.take_place();
 }
 
 }  // namespace

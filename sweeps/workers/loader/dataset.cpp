@@ -213,6 +213,9 @@ std::unique_ptr<Dataset> open_data(const std::string& data, const ProgressCallba
                 fmt::format("cannot be opened: {}", error ? error.message() : "No such file or directory"));
   }
   if (!fs::is_directory(status)) {
+    if (!fs::is_regular_file(status)) {  // a pipe would be waited for
+      refuse_data(data, "is a device or a pipe");
+    }
     return open_shards({data}, progress);
   }
   std::vector<fs::path> shards;

@@ -1,6 +1,5 @@
 #include "sweeps/workers/loader/synthetic.h"
 
-#include <fcntl.h>
 #include <sys/file.h>
 
 #include <algorithm>
@@ -13,6 +12,7 @@
 #include <numbers>
 #include <optional>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -21,6 +21,7 @@
 #include "bench/host/file_descriptor.h"
 #include "bench/host/host_info.h"
 #include "bench/host/private_folder.h"
+#include "bench/host/temporary_file.h"
 #include "bench/host/user_folders.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/random.h"
@@ -66,6 +67,39 @@ bool complete(const fs::path& folder, int images) {
     found += entry->path().extension() == ".jpg" ? 1 : 0;
   }
   return found == images;
+}
+
+// Of images that are being made, by the process that has the lock.
+constexpr const char* kPartial = ".partial";
+
+// Removed at the end, unless it was renamed: the disk may be full.
+class PartialFolder {
+ public:
+  explicit PartialFolder(fs::path path) : path_(std::move(path)) { fs::create_directory(path_); }
+  PartialFolder(const PartialFolder&) = delete;
+  PartialFolder& operator=(const PartialFolder&) = delete;
+  ~PartialFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+// What processes left that were killed, of whatever size and version.
+void remove_partial(const fs::path& cache) {
+  std::vector<fs::path> found;
+  for (const auto& entry : fs::directory_iterator(cache)) {
+    const fs::path& path = entry.path();
+    if (path.extension() == kPartial && path.filename().string().starts_with("synthetic-")) {
+      found.push_back(path);
+    }
+  }
+  for (const fs::path& path : found) {
+    fs::remove_all(path);
+  }
 }
 
 // The standard normal distribution's: from how many deviations on less than that part lies below.
@@ -148,17 +182,16 @@ fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallb
   try {
     fs::create_directories(cache);
     const fs::path lock_path = cache / "synthetic.lock";
-    const FileDescriptor locked(open(lock_path.c_str(), O_CREAT | O_RDWR | O_CLOEXEC, 0644));
+    const FileDescriptor locked = open_lock(lock_path);
     lock(locked, lock_path, progress, clock);
     if (complete(folder, images)) {
       return folder;  // made while this process waited
     }
-    const fs::path partial = fs::path(folder) += ".partial";  // of a process that was killed
-    fs::remove_all(partial);
+    remove_partial(cache);
     fs::remove_all(folder);
-    fs::create_directory(partial);
-    make(partial, images, progress, sizes);
-    fs::rename(partial, folder);
+    const PartialFolder partial(fs::path(folder) += kPartial);
+    make(partial.path(), images, progress, sizes);
+    fs::rename(partial.path(), folder);
   } catch (const fs::filesystem_error& error) {
     refuse(error.path1(), error.code().message());
   }

@@ -1,6 +1,7 @@
 #include "bench/run/result_file.h"
 
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <limits>
 
@@ -9,6 +10,7 @@
 #include "bench/error.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
+#include "tests/bench/support/child.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
@@ -229,6 +231,133 @@ TEST(ResultFile, ANumberThatIsNotOneLeavesTheLastResult) {
   broken.benchmarks[0].stats.cv = std::numeric_limits<double>::infinity();
   EXPECT_THROW(file.write(broken), std::domain_error);
   EXPECT_EQ(to_json(read_result(file.path())), to_json(sample_document()));
+}
+
+// At the names that a result's temporary file, lock and picture had once, or have.
+TEST(ResultFileLinks, HiddenNamesAreNotFollowed) {
+  const TemporaryFolder folder;
+  const fs::path elsewhere = folder.path() / "elsewhere";
+  write_file(elsewhere, "precious");
+  const std::string hidden = std::string(".") + kName;
+  for (const std::string& name : {hidden + ".new", hidden + ".lock"}) {
+    fs::create_symlink("elsewhere", folder.path() / name);
+  }
+  {
+    ResultFile file = file_in(folder.path());
+    EXPECT_THAT(
+        [&] { file.check_writable(); },
+        ThrowsMessage<UsageError>(AllOf(HasSubstr("--out: " + (folder.path() / hidden).string() + ".lock"),
+                                        HasSubstr("is no file, in the place of a lock"))));
+  }
+  fs::remove(folder.path() / (hidden + ".lock"));
+  ResultFile file = file_in(folder.path());
+  file.check_writable();
+  file.write(sample_document());
+  EXPECT_EQ(read_file(elsewhere), "precious");
+  EXPECT_EQ(to_json(read_result(file.path())), to_json(sample_document()));
+}
+
+TEST(ResultFileLinks, APipeAtAHiddenNameIsNotWaitedFor) {
+  const TemporaryFolder folder;
+  const std::string hidden = (folder.path() / (std::string(".") + kName)).string();
+  ASSERT_EQ(::mkfifo((hidden + ".new").c_str(), 0666), 0);
+  {
+    ResultFile file = file_in(folder.path());
+    file.check_writable();
+    file.write(sample_document());
+  }
+  ASSERT_EQ(::mkfifo((hidden + ".lock").c_str(), 0666), 0);
+  ResultFile file = file_in(folder.path());
+  EXPECT_THAT([&] { file.check_writable(); }, ThrowsMessage<UsageError>(HasSubstr("is no file")));
+}
+
+// A folder of several users: as /tmp, or one of a group.
+class SharedFolder : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (!testing::can_be_another_user()) {
+      GTEST_SKIP() << "only root can be another user";
+    }
+    share(fs::perms::sticky_bit);
+  }
+  void share(fs::perms more) { fs::permissions(folder_.path(), fs::perms::all | more); }
+  // What check_writable() tells the other user.
+  std::string answer() const {
+    return testing::answer_as(testing::kOtherUser, [&] {
+      ResultFile file = file_in(folder_.path());
+      file.check_writable();
+      file.write(sample_document());
+      return std::string("written");
+    });
+  }
+  fs::path path() const { return folder_.path() / kName; }
+  fs::path lock() const { return folder_.path() / (std::string(".") + kName + ".lock"); }
+
+  const TemporaryFolder folder_;
+};
+
+TEST_F(SharedFolder, AnotherUsersResultIsRefusedBeforeAnythingIsMeasured) {
+  write_file(path(), "theirs");
+  EXPECT_EQ(testing::answer_as(testing::kOtherUser,
+                               [&] {
+                                 file_in(folder_.path()).check_writable();
+                                 return std::string("accepted");
+                               }),
+            "--out: " + path().string() +
+                " belongs to the user root, and its folder lets nobody else replace it; give another folder");
+  share(fs::perms::none);
+  EXPECT_EQ(answer(), "written") << "in a folder of a group it is kept under another name";
+  write_file(path(), "theirs");
+  fs::permissions(path(), fs::perms::owner_all);
+  EXPECT_EQ(::lchown(path().c_str(), 0, 0), 0);
+  EXPECT_THAT(answer(), HasSubstr("belongs to the user root and cannot be read"));
+}
+
+TEST_F(SharedFolder, AKilledUsersLockDoesNotBlock) {
+  write_file(lock(), "");
+  fs::permissions(lock(), fs::perms(0644));
+  EXPECT_EQ(answer(), "written");
+}
+
+TEST_F(SharedFolder, AnUnreadableLockIsNamedWithItsOwner) {
+  write_file(lock(), "");
+  fs::permissions(lock(), fs::perms(0600));
+  EXPECT_THAT(answer(),
+              AllOf(HasSubstr("--out: the lock " + lock().string() + " of the user root cannot be opened"),
+                    HasSubstr("Permission denied")));
+}
+
+TEST_F(SharedFolder, ALockCanBeReadWhateverTheUmask) {
+  const mode_t before = ::umask(0077);
+  ResultFile file = file_in(folder_.path());
+  file.check_writable();
+  ::umask(before);
+  EXPECT_THAT(answer(), HasSubstr("another bench is writing"));
+}
+
+TEST_F(SharedFolder, AnotherUsersLinkIsNotFollowed) {
+  fs::create_symlink("elsewhere", path());
+  ASSERT_EQ(::lchown(path().c_str(), testing::kOtherUser, testing::kOtherUser), 0);
+  EXPECT_THAT([&] { file_in(folder_.path()); },
+              ThrowsMessage<UsageError>(HasSubstr("is a symbolic link of another user")));
+}
+
+TEST(ReadResult, ATooLargeFileIsRefusedAtOnce) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "large.json";
+  write_file(path, "[");
+  fs::resize_file(path, std::uintmax_t{1} << 40U);  // takes no space
+  EXPECT_THAT([&] { read_result(path); },
+              ThrowsMessage<UsageError>(path.string() +
+                                        " has 1099511627776 bytes; a JSON file of this program has at most "
+                                        "67108864"));
+}
+
+TEST(ReadResult, APipeIsNoFile) {
+  const TemporaryFolder folder;
+  const fs::path path = folder.path() / "pipe.json";
+  ASSERT_EQ(::mkfifo(path.c_str(), 0666), 0);
+  EXPECT_THAT([&] { read_result(path); }, ThrowsMessage<UsageError>(path.string() + " is not a file"));
 }
 
 TEST(ReadResult, EveryPrefixOfAFileIsRefusedInOneSentence) {

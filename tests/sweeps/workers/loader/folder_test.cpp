@@ -60,6 +60,16 @@ TEST(FolderData, FollowsLinksButNotInCircles) {
   EXPECT_THAT(names(*open_data(folder.path().string(), {})), ElementsAre("a/1.jpg", "link/2.jpg"));
 }
 
+TEST(FolderData, WaitsForNoPipe) {
+  const TemporaryFolder folder;
+  const fs::path pipe = folder.path() / "images.tar";
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0666), 0);
+  EXPECT_THAT(
+      [&] { open_data(pipe.string(), {}); },
+      ThrowsMessage<UsageError>(AllOf(HasSubstr("--data: '" + pipe.string() + "' is a device or a pipe"),
+                                      HasSubstr("accepted: "))));
+}
+
 TEST(FolderData, RefusesWhatHoldsNothing) {
   const TemporaryFolder folder;
   EXPECT_THAT(

@@ -1,10 +1,12 @@
 #include "sweeps/workers/loader/synthetic.h"
 
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
+#include <csignal>
 #include <string>
 #include <thread>
 #include <vector>
@@ -77,6 +79,30 @@ TEST(SyntheticFolder, IsMadeAgainWhereAnImageIsMissingOrARunWasKilled) {
   EXPECT_EQ(synthetic_folder(cache.path(), kFew, {}), folder);
   EXPECT_TRUE(fs::exists(folder / "0001.jpg"));
   EXPECT_FALSE(fs::exists(fs::path(folder) += ".partial"));
+}
+
+TEST(SyntheticFolder, WhatOtherRunsLeftGoesWhateverItsSize) {
+  const TemporaryFolder cache;
+  cache.write("synthetic-heavy-v0-9.partial/0000.jpg", {});
+  cache.write("other.partial/mine", {});
+  synthetic_folder(cache.path(), kFew, {});
+  EXPECT_FALSE(fs::exists(cache.path() / "synthetic-heavy-v0-9.partial"));
+  EXPECT_TRUE(fs::exists(cache.path() / "other.partial" / "mine"));
+}
+
+TEST(SyntheticFolder, AFullDiskLeavesNothing) {
+  const TemporaryFolder cache;
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before{};
+  getrlimit(RLIMIT_FSIZE, &before);
+  rlimit small = before;
+  small.rlim_cur = 4096;
+  setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(synthetic_folder(cache.path(), kFew, {}), UsageError);
+  setrlimit(RLIMIT_FSIZE, &before);
+  for (const auto& entry : fs::directory_iterator(cache.path())) {
+    EXPECT_EQ(entry.path().filename(), "synthetic.lock");
+  }
 }
 
 TEST(SyntheticFolder, IsMadeByOneOfManyAtOnce) {
