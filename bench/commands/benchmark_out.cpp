@@ -60,7 +60,7 @@ void check_benchmark_out(const BenchmarkFlags& flags, const fs::path& result, bo
   if (fs::is_directory(target, error) || !folder_takes_files) {
     cannot_write(flags);
   }
-  if (!dry_run && TemporaryFile(target).write("")) {
+  if (!dry_run && TemporaryFile(target).error()) {
     cannot_write(flags);
   }
 }

@@ -92,7 +92,7 @@ TemporaryFile::~TemporaryFile() {
   }
 }
 
-std::error_code TemporaryFile::write(std::string_view text) {
+void TemporaryFile::write(std::string_view text) {
   while (!text.empty() && !error_) {
     const ssize_t written = ::write(file_.get(), text.data(), text.size());
     if (written < 0 && errno != EINTR) {
@@ -103,10 +103,9 @@ std::error_code TemporaryFile::write(std::string_view text) {
   if (!error_ && ::fsync(file_.get()) != 0) {
     error_ = last_error();
   }
-  return error_;
 }
 
-std::error_code TemporaryFile::take_place() {
+void TemporaryFile::take_place() {
   if (!error_ && std::rename(path_.c_str(), target_.c_str()) != 0) {
     error_ = last_error();
   }
@@ -115,7 +114,6 @@ std::error_code TemporaryFile::take_place() {
     file_ = FileDescriptor(-1);
     sync_folder(folder_of(target_));
   }
-  return error_;
 }
 
 void remove_left_over(const fs::path& target) {

@@ -14,7 +14,7 @@ namespace bench {
 
 class TemporaryFile {
  public:
-  // Makes ".NAME.XXXXXX.new" next to `target`. Where that fails, every later call says why.
+  // Makes ".NAME.XXXXXX.new" next to `target`.
   explicit TemporaryFile(std::filesystem::path target);
   TemporaryFile(const TemporaryFile&) = delete;
   TemporaryFile& operator=(const TemporaryFile&) = delete;
@@ -22,9 +22,11 @@ class TemporaryFile {
   ~TemporaryFile();
 
   // Appends the text; it is on the disk when this returns.
-  std::error_code write(std::string_view text);
+  void write(std::string_view text);
   // Puts it in the place of `target`, and has the folder remember that.
-  std::error_code take_place();
+  void take_place();
+  // Why one of these failed, and whatever came after it; none: all is well.
+  const std::error_code& error() const { return error_; }
 
  private:
   void make(const std::filesystem::path& folder, const std::string& head);

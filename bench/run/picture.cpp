@@ -104,7 +104,8 @@ void collect(const fs::path& drawn, const Output& output, const fs::path& result
       remove_left_over(file);
       TemporaryFile whole(file);
       whole.write(made);
-      if (!whole.take_place()) {
+      whole.take_place();
+      if (!whole.error()) {
         picture.files.push_back(file);
         continue;
       }

@@ -157,7 +157,8 @@ void ResultFile::check_writable() {
   lock();
   remove_left_over(path_);
   TemporaryFile tried(path_);
-  require_written(path_, tried.write(std::string(4096, ' ')));
+  tried.write(std::string(4096, ' '));
+  require_written(path_, tried.error());
   require_replaceable();
 }
 
@@ -245,12 +246,14 @@ void ResultFile::write(const std::string& text) {
   }
   lock();
   TemporaryFile made(path_);
-  require_written(path_, made.write(text));
+  made.write(text);
+  require_written(path_, made.error());
   if (keep_previous_) {
     put_aside();
     keep_previous_ = false;
   }
-  require_written(path_, made.take_place());
+  made.take_place();
+  require_written(path_, made.error());
   written_ = true;
 }
 

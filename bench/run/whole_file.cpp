@@ -103,7 +103,8 @@ std::error_code write_whole(const fs::path& target, std::string_view text) {
   remove_left_over(target);
   TemporaryFile made(target);
   made.write(text);
-  return made.take_place();
+  made.take_place();
+  return made.error();
 }
 
 void replace_file(const fs::path& path, std::string_view text) {

@@ -43,11 +43,12 @@ TEST(TemporaryFile, TakesTheOldOnesPlaceAsAWhole) {
   write_file(path, "old");
   {
     TemporaryFile made(path);
-    EXPECT_FALSE(made.write("n"));
-    EXPECT_FALSE(made.write("ew"));
+    made.write("n");
+    made.write("ew");
     EXPECT_EQ(read_file(path), "old");
     EXPECT_THAT(folder.names(), ElementsAre(MatchesRegex(R"(\.kept\.json\.[a-z0-9]{6}\.new)"), "kept.json"));
-    EXPECT_FALSE(made.take_place());
+    made.take_place();
+    EXPECT_FALSE(made.error());
   }
   EXPECT_EQ(read_file(path), "new");
   EXPECT_THAT(folder.names(), ElementsAre("kept.json"));
@@ -55,15 +56,17 @@ TEST(TemporaryFile, TakesTheOldOnesPlaceAsAWhole) {
 
 TEST(TemporaryFile, IsGoneWhereItDidNotTakeAPlace) {
   const TemporaryFolder folder;
-  { EXPECT_FALSE(TemporaryFile(folder.path() / "x").write("text")); }
+  TemporaryFile(folder.path() / "x").write("text");
   EXPECT_THAT(folder.names(), IsEmpty());
 }
 
 TEST(TemporaryFile, SaysWhyItCannotBe) {
   const TemporaryFolder folder;
   TemporaryFile made(folder.path() / "absent" / "x");
-  EXPECT_EQ(made.write("text"), std::errc::no_such_file_or_directory);
-  EXPECT_EQ(made.take_place(), std::errc::no_such_file_or_directory);
+  EXPECT_EQ(made.error(), std::errc::no_such_file_or_directory);
+  made.write("text");
+  made.take_place();
+  EXPECT_EQ(made.error(), std::errc::no_such_file_or_directory);
 }
 
 TEST(TemporaryFile, ALongNameStillHasRoom) {
@@ -71,7 +74,8 @@ TEST(TemporaryFile, ALongNameStillHasRoom) {
   const fs::path path = folder.path() / std::string(255, 'x');
   TemporaryFile made(path);
   made.write("text");
-  EXPECT_FALSE(made.take_place());
+  made.take_place();
+  EXPECT_FALSE(made.error());
   EXPECT_EQ(read_file(path), "text");
 }
 
@@ -92,7 +96,8 @@ TEST(LeftOver, FilesOfKilledProcessesAreRemovedAndNoOthers) {
       UnorderedElementsAre(".kept.json.aaaaaa.new", ".kept.json.lock", ".kept.json.my.new",
                            MatchesRegex(R"(\.kept\.json\.[a-z0-9]{6}\.new)"), ".other.json.abcdef.new"));
   in_use.write("text");
-  EXPECT_FALSE(in_use.take_place());
+  in_use.take_place();
+  EXPECT_FALSE(in_use.error());
 }
 
 TEST(LeftOver, FilesOfAnotherUserStay) {
