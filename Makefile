@@ -4,7 +4,7 @@
 #
 # SETUP=skip         don't look for missing packages
 # ARCH=90            compile CUDA for a card of compute capability 9.0, from now on in this build folder; ARCH=all for every
-#                    card from the T4 on. Else for the cards that are here; without a card: 8.6 with PTX.
+#                    card from the T4 on. Else for the cards that are here; without NVIDIA's driver no CUDA.
 # CMAKE_FLAGS="…"    passed to cmake
 # CHECK_ARGS="…"     options of gpu-check, such as --only kernels
 ARGS ?= --sweep batch

@@ -1,12 +1,13 @@
 // Entries that register themselves from their own file, and are found by name.
 //
-//   const Registration<SweepType> registered{SweepType{.name = "batch", …}};   // at namespace scope
-//   const SweepType* type = registry<SweepType>().find("batch");
+//   const Registration<SweepType> registered{{.name = "batch", …}};   // at namespace scope; several: {{…},
+//   {…}} const SweepType* type = registry<SweepType>().find("batch");
 //
 // The object files must be linked even though nobody names them: the rooms are OBJECT libraries.
 #pragma once
 
 #include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -46,7 +47,11 @@ Registry<Entry>& registry() {
 
 template <class Entry>
 struct Registration {
-  explicit Registration(Entry entry) { registry<Entry>().add(std::move(entry)); }
+  Registration(std::initializer_list<Entry> entries) {
+    for (const Entry& entry : entries) {
+      registry<Entry>().add(entry);
+    }
+  }
 };
 
 }  // namespace bench

@@ -1,8 +1,18 @@
 # Warnings, sanitizers and the include root, for every target of the project.
+
+# A second build of the same files takes seconds where there is ccache, unless CMAKE_CXX_COMPILER_LAUNCHER names another program.
+find_program(BENCH_CCACHE ccache)
+set(cached "")
+if(BENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${BENCH_CCACHE})
+  set(CMAKE_CUDA_COMPILER_LAUNCHER ${BENCH_CCACHE})
+  set(cached -fpch-preprocess)  # or ccache does not take files with a precompiled header
+endif()
+
 add_library(bench_settings INTERFACE)
 target_include_directories(bench_settings INTERFACE "${CMAKE_SOURCE_DIR}")
 target_compile_options(
-  bench_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;-Wnon-virtual-dtor>
+  bench_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Wall;-Wextra;-Wpedantic;-Wshadow;-Wconversion;-Wno-sign-conversion;-Wnon-virtual-dtor;${cached}>
                            $<$<COMPILE_LANGUAGE:CUDA>:-Xcompiler=-Wall,-Wextra>)
 if(BENCH_WARNINGS_AS_ERRORS)
   target_compile_options(bench_settings INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-Werror>

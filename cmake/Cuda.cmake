@@ -1,8 +1,10 @@
 # The CUDA device: nvcc, the CUDA Toolkit with cuBLASLt, and cuDNN 9, from NVIDIA's packages, the distribution's, or
-# pip's wheels. Sets BENCH_CUDA_FOUND, and where the device is left out,
+# pip's wheels. Its code takes a quarter of the time of a build, so a machine without NVIDIA's driver builds it only if
+# asked. Sets BENCH_CUDA_FOUND, and where the device is left out,
 # BENCH_CUDA_MISSING to why and what to do. NCCL, by which ranks exchange data between cards, may be missing:
 # BENCH_NCCL_FOUND.
-set(BENCH_CUDA AUTO CACHE STRING "Build the CUDA device: AUTO (where all it needs is found), ON (or fail), OFF")
+set(BENCH_CUDA AUTO CACHE STRING
+    "Build the CUDA device: AUTO (where all it needs is found, and a driver or CMAKE_CUDA_ARCHITECTURES), ON (or fail), OFF")
 set_property(CACHE BENCH_CUDA PROPERTY STRINGS AUTO ON OFF)
 if(NOT BENCH_CUDA MATCHES "^(AUTO|ON|OFF)$")
   message(FATAL_ERROR "BENCH_CUDA is '${BENCH_CUDA}'; accepted are AUTO, ON and OFF.")
@@ -133,6 +135,20 @@ function(bench_architectures_taken result wanted nvcc)
   endif()
 endfunction()
 
+# Whether NVIDIA's driver is installed; TRUE where nobody can tell.
+function(bench_has_driver result)
+  set(failed 0)
+  if(BENCH_PYTHON)
+    execute_process(COMMAND ${BENCH_PYTHON} ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/../tools/gpu/look.py --driver
+                    RESULT_VARIABLE failed OUTPUT_QUIET ERROR_QUIET)
+  endif()
+  if(failed EQUAL 0)
+    set(${result} TRUE PARENT_SCOPE)
+  else()
+    set(${result} FALSE PARENT_SCOPE)
+  endif()
+endfunction()
+
 # The architectures of the cards that are here, as code and PTX; without a card, that of an RTX 30: every later card runs
 # its PTX, and an earlier one gets an error that says what to build. One architecture takes a fifth of the time of the five
 # in a package: see the Makefile.
@@ -193,7 +209,14 @@ if(BENCH_CUDA STREQUAL "OFF")
 else()
   bench_cuda_wheels(cuda_wheels "")
   bench_check_nvcc()
-  if(NOT CMAKE_CUDA_COMPILER AND BENCH_CUDA_ASKED_FOR)
+  set(wanted TRUE)
+  if(CMAKE_CUDA_COMPILER AND BENCH_CUDA STREQUAL "AUTO" AND "${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "")
+    bench_has_driver(wanted)
+  endif()
+  if(NOT wanted)
+    string(CONCAT BENCH_CUDA_MISSING "this machine has no NVIDIA driver; `make build ARCH=86` builds it all the same, for an "
+                                     "RTX 30 (ARCH=75 for a T4, ARCH=all for every card)")
+  elseif(NOT CMAKE_CUDA_COMPILER AND BENCH_CUDA_ASKED_FOR)
     set(log CMakeConfigureLog.yaml)
     if(CMAKE_VERSION VERSION_LESS 3.26)
       set(log CMakeError.log)
@@ -221,7 +244,8 @@ else()
   endif()
   set(advice "rerun cmake with -DCMAKE_CUDA_ARCHITECTURES=N, where N is the number of your card, such as 86")
   # Compared with "", for if() takes OFF, which is no architecture, for none at all.
-  if(CMAKE_CUDA_COMPILER AND NOT "${foreign}" STREQUAL "")
+  if(NOT wanted)
+  elseif(CMAKE_CUDA_COMPILER AND NOT "${foreign}" STREQUAL "")
     list(JOIN foreign ", " foreign)
     list(JOIN known ", " known)
     string(CONCAT BENCH_CUDA_MISSING "${CMAKE_CUDA_COMPILER} does not compile for ${foreign}, which "

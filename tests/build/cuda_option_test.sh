@@ -152,8 +152,20 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
   for one in native 100f; do
     configure "one-$one" "${checked[@]}" "-DCMAKE_CUDA_ARCHITECTURES=$one" || fail "AUTO with $one must configure"
   done
-  configure empty "${checked[@]}" -DCMAKE_CUDA_ARCHITECTURES= || fail "AUTO with no architectures must configure"
+  # Without a driver AUTO builds nothing that no run could use, unless architectures are named or ON asks for it.
+  printf '#!/bin/sh\nexit 2\n' >"$folder/python-without-driver"
+  chmod +x "$folder/python-without-driver"
+  checked+=("-DBENCH_PYTHON=$folder/python-without-driver")
+  configure no-driver "${checked[@]}" || fail "AUTO without a driver must configure"
+  says "found: FALSE" "without a driver"
+  says "CUDA device: off: this machine has no NVIDIA driver; \`make build ARCH=86\` builds it" "without a driver"
+  for one in -DBENCH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES=75; do
+    configure "asked$one" "${checked[@]}" "$one" || true
+    grep --quiet "no NVIDIA driver" "$folder/log" && fail "$one asks for the device without a driver"
+  done
+  configure empty "${checked[@]}" -DBENCH_CUDA=ON -DCMAKE_CUDA_ARCHITECTURES= || fail "ON with no architectures must configure"
   grep --quiet "does not take" "$folder/log" && fail "no architectures are the usual ones"
+  checked+=(-DCMAKE_CUDA_ARCHITECTURES=86)
   configure libraries "${checked[@]}" -DCUDNN_LIBRARY= -DCUBLASLT_LIBRARY= -DNVRTC_LIBRARY= || fail "AUTO without libraries must configure"
   says "found: FALSE" "without libraries"
   says "not found: cuDNN 9 (apt-get install cudnn9-cuda-" "without libraries"

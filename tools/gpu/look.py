@@ -4,6 +4,7 @@ minutes.
 
     look.py --card             whether the NVIDIA driver shows a card
     look.py --build FOLDER     whether the configured build folder has the CUDA device
+    look.py --driver           whether the NVIDIA driver is installed, with or without a card
     look.py --architectures    "75;86": the machine's cards, for CMake; nothing if there is none
 
 Exit code 0, or 2 with a sentence that names the missing part and how to get it.
@@ -21,12 +22,22 @@ import sysconfig
 ELSEWHERE = "make gpu-bundle makes a folder that does the same on another machine"
 
 
-def no_card():
-    """Why no card can be used; None where one can. Asks the driver itself: nvidia-smi need not be installed."""
+def nvidia_driver():
+    """The driver's library; None where it is not installed. nvidia-smi need not be."""
     try:
-        driver = ctypes.CDLL("libcuda.so.1")
+        return ctypes.CDLL("libcuda.so.1")
     except OSError:
-        return f"there is no NVIDIA driver on this machine (libcuda.so.1); install it; {ELSEWHERE}"
+        return None
+
+
+NO_DRIVER = f"there is no NVIDIA driver on this machine (libcuda.so.1); install it; {ELSEWHERE}"
+
+
+def no_card():
+    """Why no card can be used; None where one can."""
+    driver = nvidia_driver()
+    if driver is None:
+        return NO_DRIVER
     error = driver.cuInit(0)
     count = ctypes.c_int(0)
     if error == 0:
@@ -44,9 +55,8 @@ def no_card():
 
 def architectures():
     """Compute capabilities of the cards that are here, without the dot, in ascending order."""
-    try:
-        driver = ctypes.CDLL("libcuda.so.1")
-    except OSError:
+    driver = nvidia_driver()
+    if driver is None:
         return []
     count = ctypes.c_int(0)
     if driver.cuInit(0) != 0 or driver.cuDeviceGetCount(ctypes.byref(count)) != 0:
@@ -113,12 +123,14 @@ def main():
     if sys.argv[1:] == ["--architectures"]:
         print(";".join(map(str, architectures())))
         missing = None
+    elif sys.argv[1:] == ["--driver"]:
+        missing = None if nvidia_driver() else NO_DRIVER
     elif sys.argv[1:] == ["--card"]:
         missing = no_card()
     elif len(sys.argv) == 3 and sys.argv[1] == "--build":
         missing = no_device_in(sys.argv[2])
     else:
-        sys.exit("usage: look.py --card | --build FOLDER | --architectures")
+        sys.exit("usage: look.py --card | --build FOLDER | --driver | --architectures")
     if missing:
         print(f"gpu-check: {missing}.", file=sys.stderr)
         sys.exit(2)

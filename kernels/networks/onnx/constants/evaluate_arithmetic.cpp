@@ -371,45 +371,47 @@ std::vector<Constant> cast_like(const Evaluation& evaluation) {
   return as_type(evaluation, evaluation.in(1).type);
 }
 
-const Registration<ConstantOperator> add{{"Add", arithmetic<added>}};
-const Registration<ConstantOperator> subtract{{"Sub", arithmetic<difference>}};
-const Registration<ConstantOperator> multiply{{"Mul", arithmetic<multiplied>}};
-const Registration<ConstantOperator> division{{"Div", divide}};
-const Registration<ConstantOperator> mod{{"Mod", modulo}};
-const Registration<ConstantOperator> pow{{"Pow", power}};
-const Registration<ConstantOperator> max{{"Max", extreme<true>}};
-const Registration<ConstantOperator> min{{"Min", extreme<false>}};
-const Registration<ConstantOperator> sum_of_all{{"Sum", total}};
-const Registration<ConstantOperator> equality{{"Equal", equal}};
-const Registration<ConstantOperator> is_less{{"Less", comparison<less>}};
-const Registration<ConstantOperator> is_less_or_equal{{"LessOrEqual", comparison<less_or_equal>}};
-const Registration<ConstantOperator> is_greater{{"Greater", comparison<greater>}};
-const Registration<ConstantOperator> is_greater_or_equal{{"GreaterOrEqual", comparison<greater_or_equal>}};
-const Registration<ConstantOperator> conjunction{{"And", logic<both>}};
-const Registration<ConstantOperator> disjunction{{"Or", logic<either>}};
-const Registration<ConstantOperator> exclusion{{"Xor", logic<differ>}};
-const Registration<ConstantOperator> negation{{"Not", logical_not}};
-const Registration<ConstantOperator> choice{{"Where", where}};
-const Registration<ConstantOperator> nan{{"IsNaN", is_nan}};
-const Registration<ConstantOperator> negative{{"Neg", negated}};
-const Registration<ConstantOperator> limit{{"Clip", clip}};
-const Registration<ConstantOperator> conversion{{"Cast", cast}};
-const Registration<ConstantOperator> conversion_like{{"CastLike", cast_like}};
-const Registration<ConstantOperator> square_root{{"Sqrt", of_each<std::sqrt>}};
-const Registration<ConstantOperator> floor{{"Floor", of_each<std::floor>}};
-const Registration<ConstantOperator> ceil{{"Ceil", of_each<std::ceil>}};
-const Registration<ConstantOperator> round{{"Round", of_each<std::nearbyint>}};
-const Registration<ConstantOperator> absolute{{"Abs", of_each<std::fabs>}};
-const Registration<ConstantOperator> signum{{"Sign", of_each<sign>}};
-const Registration<ConstantOperator> exponential{{"Exp", of_each<std::exp>}};
-const Registration<ConstantOperator> logarithm{{"Log", of_each<std::log>}};
-const Registration<ConstantOperator> sine{{"Sin", of_each<std::sin>}};
-const Registration<ConstantOperator> cosine{{"Cos", of_each<std::cos>}};
-const Registration<ConstantOperator> hyperbolic{{"Tanh", of_each<std::tanh>}};
-const Registration<ConstantOperator> error_function{{"Erf", of_each<std::erf>}};
-const Registration<ConstantOperator> inverse{{"Reciprocal", of_each<reciprocal>}};
-const Registration<ConstantOperator> logistic{{"Sigmoid", of_each<sigmoid>}};
-const Registration<ConstantOperator> rectifier{{"Relu", of_each<positive>}};
+const Registration<ConstantOperator> registered{
+    {"Add", arithmetic<added>},
+    {"Sub", arithmetic<difference>},
+    {"Mul", arithmetic<multiplied>},
+    {"Div", divide},
+    {"Mod", modulo},
+    {"Pow", power},
+    {"Max", extreme<true>},
+    {"Min", extreme<false>},
+    {"Sum", total},
+    {"Equal", equal},
+    {"Less", comparison<less>},
+    {"LessOrEqual", comparison<less_or_equal>},
+    {"Greater", comparison<greater>},
+    {"GreaterOrEqual", comparison<greater_or_equal>},
+    {"And", logic<both>},
+    {"Or", logic<either>},
+    {"Xor", logic<differ>},
+    {"Not", logical_not},
+    {"Where", where},
+    {"IsNaN", is_nan},
+    {"Neg", negated},
+    {"Clip", clip},
+    {"Cast", cast},
+    {"CastLike", cast_like},
+    {"Sqrt", of_each<std::sqrt>},
+    {"Floor", of_each<std::floor>},
+    {"Ceil", of_each<std::ceil>},
+    {"Round", of_each<std::nearbyint>},
+    {"Abs", of_each<std::fabs>},
+    {"Sign", of_each<sign>},
+    {"Exp", of_each<std::exp>},
+    {"Log", of_each<std::log>},
+    {"Sin", of_each<std::sin>},
+    {"Cos", of_each<std::cos>},
+    {"Tanh", of_each<std::tanh>},
+    {"Erf", of_each<std::erf>},
+    {"Reciprocal", of_each<reciprocal>},
+    {"Sigmoid", of_each<sigmoid>},
+    {"Relu", of_each<positive>},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -294,17 +294,19 @@ std::vector<Constant> scatter_grid(const Evaluation& evaluation) {
   return scattered(evaluation, depth, rows, updates);
 }
 
-const Registration<ConstantOperator> given{{"Constant", constant}};
-const Registration<ConstantOperator> filled{{"ConstantOfShape", constant_of_shape}};
-const Registration<ConstantOperator> ranges{{"Range", range}};
-const Registration<ConstantOperator> sizes{{"Size", size}};
-const Registration<ConstantOperator> triangles{{"Trilu", triangle}};
-const Registration<ConstantOperator> diagonal{{"EyeLike", eye}};
-const Registration<ConstantOperator> not_zero{{"NonZero", non_zero}};
-const Registration<ConstantOperator> hot{{"OneHot", one_hot}};
-const Registration<ConstantOperator> scattering{{"ScatterND", scatter_nd}};
-const Registration<ConstantOperator> scattering_elements{{"ScatterElements", scatter_elements}};
-const Registration<ConstantOperator> scattering_grids{{"bench.ScatterGrid", scatter_grid}};
+const Registration<ConstantOperator> registered{
+    {"Constant", constant},
+    {"ConstantOfShape", constant_of_shape},
+    {"Range", range},
+    {"Size", size},
+    {"Trilu", triangle},
+    {"EyeLike", eye},
+    {"NonZero", non_zero},
+    {"OneHot", one_hot},
+    {"ScatterND", scatter_nd},
+    {"ScatterElements", scatter_elements},
+    {"bench.ScatterGrid", scatter_grid},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

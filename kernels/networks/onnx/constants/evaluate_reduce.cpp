@@ -138,13 +138,11 @@ std::vector<Constant> arg_max(const Evaluation& evaluation) {
   return {made};
 }
 
-const Registration<ConstantOperator> sum_of{{"ReduceSum", reduce_sum}};
-const Registration<ConstantOperator> mean_of{{"ReduceMean", reduce_mean}};
-const Registration<ConstantOperator> product_of{{"ReduceProd", reduce_product}};
-const Registration<ConstantOperator> maximum_of{{"ReduceMax", reduce_maximum}};
-const Registration<ConstantOperator> minimum_of{{"ReduceMin", reduce_minimum}};
-const Registration<ConstantOperator> running{{"CumSum", cumulative_sum}};
-const Registration<ConstantOperator> largest{{"ArgMax", arg_max}};
+const Registration<ConstantOperator> registered{
+    {"ReduceSum", reduce_sum},     {"ReduceMean", reduce_mean},   {"ReduceProd", reduce_product},
+    {"ReduceMax", reduce_maximum}, {"ReduceMin", reduce_minimum}, {"CumSum", cumulative_sum},
+    {"ArgMax", arg_max},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -338,21 +338,16 @@ std::vector<Constant> gather_nd(const Evaluation& evaluation) {
   return {made};
 }
 
-const Registration<ConstantOperator> same{{"Identity", identity}};
-const Registration<ConstantOperator> dropout{{"Dropout", identity}};
-const Registration<ConstantOperator> reshaping{{"Reshape", reshape}};
-const Registration<ConstantOperator> flattening{{"Flatten", flatten}};
-const Registration<ConstantOperator> unsqueezing{{"Unsqueeze", unsqueeze}};
-const Registration<ConstantOperator> squeezing{{"Squeeze", squeeze}};
-const Registration<ConstantOperator> transposition{{"Transpose", transpose}};
-const Registration<ConstantOperator> slicing{{"Slice", slice}};
-const Registration<ConstantOperator> splitting{{"Split", split}};
-const Registration<ConstantOperator> concatenation{{"Concat", concat}};
-const Registration<ConstantOperator> expansion{{"Expand", expand}};
-const Registration<ConstantOperator> tiling{{"Tile", tile}};
-const Registration<ConstantOperator> gathering{{"Gather", gather}};
-const Registration<ConstantOperator> gathering_elements{{"GatherElements", gather_elements}};
-const Registration<ConstantOperator> gathering_nd{{"GatherND", gather_nd}};
+const Registration<ConstantOperator> registered{
+    {"Identity", identity},   {"Dropout", identity},
+    {"Reshape", reshape},     {"Flatten", flatten},
+    {"Unsqueeze", unsqueeze}, {"Squeeze", squeeze},
+    {"Transpose", transpose}, {"Slice", slice},
+    {"Split", split},         {"Concat", concat},
+    {"Expand", expand},       {"Tile", tile},
+    {"Gather", gather},       {"GatherElements", gather_elements},
+    {"GatherND", gather_nd},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -144,37 +144,39 @@ void lower_swish(Lowering& node) {
 }
 
 using K = ActivationKind;
-const Registration<Lowered> relu{{"Relu", lower<K::relu>}};
-const Registration<Lowered> leaky_relu{{"LeakyRelu", lower_leaky_relu}};
-const Registration<Lowered> elu{{"Elu", lower_elu}};
-const Registration<Lowered> celu{{"Celu", lower_celu}};
-const Registration<Lowered> selu{{"Selu", lower_selu}};
-const Registration<Lowered> sigmoid{{"Sigmoid", lower<K::sigmoid>}};
-const Registration<Lowered> hard_sigmoid{{"HardSigmoid", lower_hard_sigmoid}};
-const Registration<Lowered> hard_swish{{"HardSwish", lower<K::hard_swish>}};
-const Registration<Lowered> own_hard_swish{{"bench.HardSwish", lower<K::hard_swish>}};
-const Registration<Lowered> own_silu{{"bench.Silu", lower<K::silu>}};
-const Registration<Lowered> tanh{{"Tanh", lower<K::tanh>}};
-const Registration<Lowered> softplus{{"Softplus", lower<K::softplus>}};
-const Registration<Lowered> softsign{{"Softsign", lower_softsign}};
-const Registration<Lowered> mish{{"Mish", lower<K::mish>}};
-const Registration<Lowered> gelu{{"Gelu", lower_gelu}};
-const Registration<Lowered> own_gelu{{"bench.Gelu", lower_gelu}};
-const Registration<Lowered> microsoft_gelu{{"com.microsoft.Gelu", lower_gelu}};
-const Registration<Lowered> fast_gelu{{"com.microsoft.FastGelu", lower_fast_gelu}};
-const Registration<Lowered> quick_gelu{{"com.microsoft.QuickGelu", lower_quick_gelu}};
-const Registration<Lowered> swish{{"Swish", lower_swish}};
-const Registration<Lowered> clip{{"Clip", lower_clip}};
-const Registration<Lowered> abs{{"Abs", lower<K::abs>}};
-const Registration<Lowered> sqrt{{"Sqrt", lower<K::sqrt>}};
-const Registration<Lowered> reciprocal{{"Reciprocal", lower<K::reciprocal>}};
-const Registration<Lowered> exp{{"Exp", lower<K::exp>}};
-const Registration<Lowered> log{{"Log", lower<K::log>}};
-const Registration<Lowered> erf{{"Erf", lower<K::erf>}};
-const Registration<Lowered> sin{{"Sin", lower<K::sin>}};
-const Registration<Lowered> cos{{"Cos", lower<K::cos>}};
-const Registration<Lowered> negative{{"Neg", lower_negative}};
-const Registration<Lowered> logical_not{{"Not", lower_not}};
+const Registration<Lowered> registered{
+    {"Relu", lower<K::relu>},
+    {"LeakyRelu", lower_leaky_relu},
+    {"Elu", lower_elu},
+    {"Celu", lower_celu},
+    {"Selu", lower_selu},
+    {"Sigmoid", lower<K::sigmoid>},
+    {"HardSigmoid", lower_hard_sigmoid},
+    {"HardSwish", lower<K::hard_swish>},
+    {"bench.HardSwish", lower<K::hard_swish>},
+    {"bench.Silu", lower<K::silu>},
+    {"Tanh", lower<K::tanh>},
+    {"Softplus", lower<K::softplus>},
+    {"Softsign", lower_softsign},
+    {"Mish", lower<K::mish>},
+    {"Gelu", lower_gelu},
+    {"bench.Gelu", lower_gelu},
+    {"com.microsoft.Gelu", lower_gelu},
+    {"com.microsoft.FastGelu", lower_fast_gelu},
+    {"com.microsoft.QuickGelu", lower_quick_gelu},
+    {"Swish", lower_swish},
+    {"Clip", lower_clip},
+    {"Abs", lower<K::abs>},
+    {"Sqrt", lower<K::sqrt>},
+    {"Reciprocal", lower<K::reciprocal>},
+    {"Exp", lower<K::exp>},
+    {"Log", lower<K::log>},
+    {"Erf", lower<K::erf>},
+    {"Sin", lower<K::sin>},
+    {"Cos", lower<K::cos>},
+    {"Neg", lower_negative},
+    {"Not", lower_not},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -170,8 +170,10 @@ void lower_several_heads(Lowering& node) {
   lower(node, options);
 }
 
-const Registration<Lowered> attention{{"Attention", lower_attention}};
-const Registration<Lowered> several_heads{{"com.microsoft.MultiHeadAttention", lower_several_heads}};
+const Registration<Lowered> registered{
+    {"Attention", lower_attention},
+    {"com.microsoft.MultiHeadAttention", lower_several_heads},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -54,8 +54,10 @@ void lower_space_to_depth(Lowering& node) {
             {in[0], in[1].size * block * block, rows, columns});
 }
 
-const Registration<Lowered> depth_to_space{{"DepthToSpace", lower_depth_to_space}};
-const Registration<Lowered> space_to_depth{{"SpaceToDepth", lower_space_to_depth}};
+const Registration<Lowered> registered{
+    {"DepthToSpace", lower_depth_to_space},
+    {"SpaceToDepth", lower_space_to_depth},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -154,8 +154,10 @@ void lower_conv_transpose(Lowering& node) {
   node.set(made, in.result(node.all.graph[made].shape));
 }
 
-const Registration<Lowered> conv{{"Conv", lower_conv}};
-const Registration<Lowered> conv_transpose{{"ConvTranspose", lower_conv_transpose}};
+const Registration<Lowered> registered{
+    {"Conv", lower_conv},
+    {"ConvTranspose", lower_conv_transpose},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -267,13 +267,10 @@ void lower_pad(Lowering& node) {
   node.set(std::move(value));
 }
 
-const Registration<Lowered> transpose{{"Transpose", lower_transpose}};
-const Registration<Lowered> slices{{"Slice", lower_slice}};
-const Registration<Lowered> split{{"Split", lower_split}};
-const Registration<Lowered> concat{{"Concat", lower_concat}};
-const Registration<Lowered> expansion{{"Expand", lower_expand}};
-const Registration<Lowered> tile{{"Tile", lower_tile}};
-const Registration<Lowered> pad{{"Pad", lower_pad}};
+const Registration<Lowered> registered{
+    {"Transpose", lower_transpose}, {"Slice", lower_slice}, {"Split", lower_split}, {"Concat", lower_concat},
+    {"Expand", lower_expand},       {"Tile", lower_tile},   {"Pad", lower_pad},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -56,9 +56,11 @@ void lower_top_k(Lowering& node) {
   leave_out(node, "The choice of the largest values");
 }
 
-const Registration<Lowered> arg_max{{"ArgMax", lower_arg_max}};
-const Registration<Lowered> arg_min{{"ArgMin", lower_arg_min}};
-const Registration<Lowered> top_k{{"TopK", lower_top_k}};
+const Registration<Lowered> registered{
+    {"ArgMax", lower_arg_max},
+    {"ArgMin", lower_arg_min},
+    {"TopK", lower_top_k},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

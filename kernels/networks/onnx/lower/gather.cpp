@@ -286,10 +286,12 @@ void lower_one_hot(Lowering& node) {
   node.set(registry<ConstantOperator>().find("OneHot")->evaluate(node.evaluation()).front());
 }
 
-const Registration<Lowered> gather{{"Gather", lower_gather}};
-const Registration<Lowered> gather_elements{{"GatherElements", lower_gather_elements}};
-const Registration<Lowered> one_hot{{"OneHot", lower_one_hot}};
-const Registration<Lowered> gather_nd{{"GatherND", lower_gather_nd}};
+const Registration<Lowered> registered{
+    {"Gather", lower_gather},
+    {"GatherElements", lower_gather_elements},
+    {"OneHot", lower_one_hot},
+    {"GatherND", lower_gather_nd},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -244,9 +244,11 @@ void lower_gemm(Lowering& node) {
   node.set(made, shape);
 }
 
-const Registration<Lowered> matmul{{"MatMul", lower_matmul}};
-const Registration<Lowered> fused_matmul{{"com.microsoft.FusedMatMul", lower_fused_matmul}};
-const Registration<Lowered> gemm{{"Gemm", lower_gemm}};
+const Registration<Lowered> registered{
+    {"MatMul", lower_matmul},
+    {"com.microsoft.FusedMatMul", lower_fused_matmul},
+    {"Gemm", lower_gemm},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

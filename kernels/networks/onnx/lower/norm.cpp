@@ -244,16 +244,18 @@ void lower_lp_norm(Lowering& node) {
   node.set(node.append({x, length}, PointwiseOptions{.function = PointwiseFunction::divide}), shape);
 }
 
-const Registration<Lowered> batch_norm{{"BatchNormalization", lower_batch_norm}};
-const Registration<Lowered> instance_norm{{"InstanceNormalization", lower_instance_norm}};
-const Registration<Lowered> group_norm{{"GroupNormalization", lower_group_norm}};
-const Registration<Lowered> own_group_norm{{"bench.GroupNorm", lower_own_group_norm}};
-const Registration<Lowered> layer_norm{{"LayerNormalization", lower_layer_norm}};
-const Registration<Lowered> own_layer_norm{{"bench.LayerNorm", lower_layer_norm}};
-const Registration<Lowered> microsoft_layer_norm{{"com.microsoft.LayerNormalization", lower_layer_norm}};
-const Registration<Lowered> skip_layer_norm{{"com.microsoft.SkipLayerNormalization", lower_skip_layer_norm}};
-const Registration<Lowered> lrn{{"LRN", lower_lrn}};
-const Registration<Lowered> lp_norm{{"LpNormalization", lower_lp_norm}};
+const Registration<Lowered> registered{
+    {"BatchNormalization", lower_batch_norm},
+    {"InstanceNormalization", lower_instance_norm},
+    {"GroupNormalization", lower_group_norm},
+    {"bench.GroupNorm", lower_own_group_norm},
+    {"LayerNormalization", lower_layer_norm},
+    {"bench.LayerNorm", lower_layer_norm},
+    {"com.microsoft.LayerNormalization", lower_layer_norm},
+    {"com.microsoft.SkipLayerNormalization", lower_skip_layer_norm},
+    {"LRN", lower_lrn},
+    {"LpNormalization", lower_lp_norm},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

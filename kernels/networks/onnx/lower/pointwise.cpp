@@ -254,26 +254,28 @@ void lower_is_nan(Lowering& node) {
 }
 
 using F = PointwiseFunction;
-const Registration<Lowered> add{{"Add", lower<F::add, add_number>}};
-const Registration<Lowered> subtract{{"Sub", lower<F::subtract, subtract_number>}};
-const Registration<Lowered> multiply{{"Mul", lower<F::multiply, multiply_number>}};
-const Registration<Lowered> divide{{"Div", lower<F::divide, divide_number>}};
-const Registration<Lowered> power{{"Pow", lower<F::power, power_number>}};
-const Registration<Lowered> maximum{{"Max", lower_several<F::maximum, at_least>}};
-const Registration<Lowered> minimum{{"Min", lower_several<F::minimum, at_most>}};
-const Registration<Lowered> sum{{"Sum", lower_several<F::add, add_number>}};
-const Registration<Lowered> mean{{"Mean", lower_mean}};
-const Registration<Lowered> equal{{"Equal", lower_equal}};
-const Registration<Lowered> less{{"Less", lower_comparison<F::less, false>}};
-const Registration<Lowered> less_or_equal{{"LessOrEqual", lower_comparison<F::less_or_equal, false>}};
-const Registration<Lowered> greater{{"Greater", lower_comparison<F::less, true>}};
-const Registration<Lowered> greater_or_equal{{"GreaterOrEqual", lower_comparison<F::less_or_equal, true>}};
-const Registration<Lowered> both{{"And", lower_logic<F::logical_and>}};
-const Registration<Lowered> either{{"Or", lower_logic<F::logical_or>}};
-const Registration<Lowered> differ{{"Xor", lower_logic<F::logical_xor>}};
-const Registration<Lowered> where{{"Where", lower_where}};
-const Registration<Lowered> prelu{{"PRelu", lower_prelu}};
-const Registration<Lowered> is_nan{{"IsNaN", lower_is_nan}};
+const Registration<Lowered> registered{
+    {"Add", lower<F::add, add_number>},
+    {"Sub", lower<F::subtract, subtract_number>},
+    {"Mul", lower<F::multiply, multiply_number>},
+    {"Div", lower<F::divide, divide_number>},
+    {"Pow", lower<F::power, power_number>},
+    {"Max", lower_several<F::maximum, at_least>},
+    {"Min", lower_several<F::minimum, at_most>},
+    {"Sum", lower_several<F::add, add_number>},
+    {"Mean", lower_mean},
+    {"Equal", lower_equal},
+    {"Less", lower_comparison<F::less, false>},
+    {"LessOrEqual", lower_comparison<F::less_or_equal, false>},
+    {"Greater", lower_comparison<F::less, true>},
+    {"GreaterOrEqual", lower_comparison<F::less_or_equal, true>},
+    {"And", lower_logic<F::logical_and>},
+    {"Or", lower_logic<F::logical_or>},
+    {"Xor", lower_logic<F::logical_xor>},
+    {"Where", lower_where},
+    {"PRelu", lower_prelu},
+    {"IsNaN", lower_is_nan},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -86,10 +86,12 @@ void lower_global_maximum(Lowering& node) {
   lower_global(node, ReduceFunction::maximum);
 }
 
-const Registration<Lowered> max_pool{{"MaxPool", lower_max_pool}};
-const Registration<Lowered> average_pool{{"AveragePool", lower_average_pool}};
-const Registration<Lowered> global_average{{"GlobalAveragePool", lower_global_average}};
-const Registration<Lowered> global_maximum{{"GlobalMaxPool", lower_global_maximum}};
+const Registration<Lowered> registered{
+    {"MaxPool", lower_max_pool},
+    {"AveragePool", lower_average_pool},
+    {"GlobalAveragePool", lower_global_average},
+    {"GlobalMaxPool", lower_global_maximum},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -51,9 +51,9 @@ std::optional<std::vector<std::size_t>> joined_dimensions(Lowering& node) {
 
 // What each element by itself gives.
 void set_of_one(Lowering& node, const Joining& joining) {
-  using F = ReduceFunction;
-  const Activation itself = joining.function == F::sum_of_squares ? Activation::power(2)
-                            : joining.function == F::l2           ? Activation::abs
+  using R = ReduceFunction;
+  const Activation itself = joining.function == R::sum_of_squares ? Activation::power(2)
+                            : joining.function == R::l2           ? Activation::abs
                                                                   : Activation::none;
   const Shape shape = node.shape(0);
   Layers::Value layer = node.layer(0);
@@ -95,43 +95,43 @@ void lower(Lowering& node, const Joining& joining) {
   node.set(layer, result);
 }
 
-using F = ReduceFunction;
-void lower_mean(Lowering& node) {
-  lower(node, {F::mean});
+using R = ReduceFunction;
+void reduce_mean(Lowering& node) {
+  lower(node, {R::mean});
 }
-void lower_sum(Lowering& node) {
-  lower(node, {F::sum});
+void reduce_sum(Lowering& node) {
+  lower(node, {R::sum});
 }
-void lower_maximum(Lowering& node) {
-  lower(node, {F::maximum});
+void reduce_maximum(Lowering& node) {
+  lower(node, {R::maximum});
 }
-void lower_minimum(Lowering& node) {
-  lower(node, {F::minimum});
+void reduce_minimum(Lowering& node) {
+  lower(node, {R::minimum});
 }
-void lower_product(Lowering& node) {
-  lower(node, {F::product});
+void reduce_product(Lowering& node) {
+  lower(node, {R::product});
 }
-void lower_squares(Lowering& node) {
-  lower(node, {F::sum_of_squares});
+void reduce_squares(Lowering& node) {
+  lower(node, {R::sum_of_squares});
 }
-void lower_l2(Lowering& node) {
-  lower(node, {F::l2});
+void reduce_l2(Lowering& node) {
+  lower(node, {R::l2});
 }
-void lower_l1(Lowering& node) {
-  lower(node, {F::sum, Activation::abs});
+void reduce_l1(Lowering& node) {
+  lower(node, {R::sum, Activation::abs});
 }
-void lower_log_sum(Lowering& node) {
-  lower(node, {F::sum, Activation::none, Activation::log});
+void reduce_log_sum(Lowering& node) {
+  lower(node, {R::sum, Activation::none, Activation::log});
 }
 // The largest is subtracted first, so that no exponential overflows.
-void lower_log_sum_exp(Lowering& node) {
+void reduce_log_sum_exp(Lowering& node) {
   const auto dimensions = joined_dimensions(node);
   if (!dimensions) {
     return node.same(0);
   }
   const Shape shape = node.shape(0);
   const bool keep = integer_of(node.node, "keepdims", 1) != 0;
-  const auto reduced = [&](Layers::Value from, F function) {
+  const auto reduced = [&](Layers::Value from, R function) {
     return node.append({from},
                        ReduceOptions{.function = function, .dimensions = *dimensions, .keep_dims = true});
   };
@@ -139,24 +139,21 @@ void lower_log_sum_exp(Lowering& node) {
     return node.append({from}, ActivationOptions{.activation = activation});
   };
   const Layers::Value in = node.layer(0);
-  const Layers::Value largest = reduced(in, F::maximum);
+  const Layers::Value largest = reduced(in, R::maximum);
   const Layers::Value lowered =
       node.append({in, largest}, PointwiseOptions{.function = PointwiseFunction::subtract});
-  const Layers::Value sum = activated(reduced(activated(lowered, Activation::exp), F::sum), Activation::log);
+  const Layers::Value sum = activated(reduced(activated(lowered, Activation::exp), R::sum), Activation::log);
   node.set(node.append({sum, largest}, PointwiseOptions{.function = PointwiseFunction::add}),
            without(shape, *dimensions, keep));
 }
 
-const Registration<Lowered> mean{{"ReduceMean", lower_mean}};
-const Registration<Lowered> sum{{"ReduceSum", lower_sum}};
-const Registration<Lowered> maximum{{"ReduceMax", lower_maximum}};
-const Registration<Lowered> minimum{{"ReduceMin", lower_minimum}};
-const Registration<Lowered> product{{"ReduceProd", lower_product}};
-const Registration<Lowered> squares{{"ReduceSumSquare", lower_squares}};
-const Registration<Lowered> l2{{"ReduceL2", lower_l2}};
-const Registration<Lowered> l1{{"ReduceL1", lower_l1}};
-const Registration<Lowered> log_sum{{"ReduceLogSum", lower_log_sum}};
-const Registration<Lowered> log_sum_exp{{"ReduceLogSumExp", lower_log_sum_exp}};
+const Registration<Lowered> registered{
+    {"ReduceMean", reduce_mean},      {"ReduceSum", reduce_sum},
+    {"ReduceMax", reduce_maximum},    {"ReduceMin", reduce_minimum},
+    {"ReduceProd", reduce_product},   {"ReduceSumSquare", reduce_squares},
+    {"ReduceL2", reduce_l2},          {"ReduceL1", reduce_l1},
+    {"ReduceLogSum", reduce_log_sum}, {"ReduceLogSumExp", reduce_log_sum_exp},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -206,8 +206,10 @@ void lower_upsample(Lowering& node) {
   resize(node, &scales, nullptr, options);
 }
 
-const Registration<Lowered> resizing{{"Resize", lower_resize}};
-const Registration<Lowered> upsample{{"Upsample", lower_upsample}};
+const Registration<Lowered> registered{
+    {"Resize", lower_resize},
+    {"Upsample", lower_upsample},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

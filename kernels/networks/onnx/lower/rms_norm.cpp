@@ -61,9 +61,11 @@ void lower_skip_rms_norm(Lowering& node) {
   node.set(sum, 3);
 }
 
-const Registration<Lowered> rms_norm{{"RMSNormalization", lower_rms_norm}};
-const Registration<Lowered> simplified{{"SimplifiedLayerNormalization", lower_rms_norm}};
-const Registration<Lowered> skip{{"com.microsoft.SkipSimplifiedLayerNormalization", lower_skip_rms_norm}};
+const Registration<Lowered> registered{
+    {"RMSNormalization", lower_rms_norm},
+    {"SimplifiedLayerNormalization", lower_rms_norm},
+    {"com.microsoft.SkipSimplifiedLayerNormalization", lower_skip_rms_norm},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

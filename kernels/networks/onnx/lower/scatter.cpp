@@ -297,9 +297,11 @@ void lower_scatter_elements(Lowering& node) {
   scatter(node, places, 2, written);
 }
 
-const Registration<Lowered> scatter_elements{{"ScatterElements", lower_scatter_elements}};
-const Registration<Lowered> scatter_grid{{"bench.ScatterGrid", lower_scatter_grid}};
-const Registration<Lowered> scatter_nd{{"ScatterND", lower_scatter_nd}};
+const Registration<Lowered> registered{
+    {"ScatterElements", lower_scatter_elements},
+    {"bench.ScatterGrid", lower_scatter_grid},
+    {"ScatterND", lower_scatter_nd},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

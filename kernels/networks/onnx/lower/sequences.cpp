@@ -62,7 +62,7 @@ Value without(Lowering& node, const Value& value, std::size_t axis) {
   return node.value(node.all.elements(value), shape_of(dims));
 }
 
-void lower_split(Lowering& node) {
+void lower_to_sequence(Lowering& node) {
   const Value& in = node.in(0);
   const std::size_t axis = node.axis(0);
   const Extent extent = in.shape[axis];
@@ -141,14 +141,12 @@ void lower_join(Lowering& node) {
   node.set(stacks ? stacked(node, values, axis) : concatenated(node, values, axis));
 }
 
-const Registration<Lowered> empty{{"SequenceEmpty", lower_empty}};
-const Registration<Lowered> construct{{"SequenceConstruct", lower_construct}};
-const Registration<Lowered> insert{{"SequenceInsert", lower_insert}};
-const Registration<Lowered> erase{{"SequenceErase", lower_erase}};
-const Registration<Lowered> at{{"SequenceAt", lower_at}};
-const Registration<Lowered> length{{"SequenceLength", lower_length}};
-const Registration<Lowered> splitting{{"SplitToSequence", lower_split}};
-const Registration<Lowered> joining{{"ConcatFromSequence", lower_join}};
+const Registration<Lowered> registered{
+    {"SequenceEmpty", lower_empty},   {"SequenceConstruct", lower_construct},
+    {"SequenceInsert", lower_insert}, {"SequenceErase", lower_erase},
+    {"SequenceAt", lower_at},         {"SequenceLength", lower_length},
+    {"SplitToSequence", lower_to_sequence}, {"ConcatFromSequence", lower_join},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -48,8 +48,10 @@ void lower_log_softmax(Lowering& node) {
   lower(node, true);
 }
 
-const Registration<Lowered> softmax{{"Softmax", lower_softmax}};
-const Registration<Lowered> log_softmax{{"LogSoftmax", lower_log_softmax}};
+const Registration<Lowered> registered{
+    {"Softmax", lower_softmax},
+    {"LogSoftmax", lower_log_softmax},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

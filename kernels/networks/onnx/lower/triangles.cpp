@@ -74,8 +74,10 @@ void lower_running_sum(Lowering& node) {
   node.set(is_last ? made : node.append({made}, turned));
 }
 
-const Registration<Lowered> triangle{{"Trilu", lower_triangle}};
-const Registration<Lowered> running_sum{{"CumSum", lower_running_sum}};
+const Registration<Lowered> registered{
+    {"Trilu", lower_triangle},
+    {"CumSum", lower_running_sum},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -230,17 +230,12 @@ void lower_size(Lowering& node) {
   node.set(made);
 }
 
-const Registration<Lowered> reshape{{"Reshape", lower_reshape}};
-const Registration<Lowered> flatten{{"Flatten", lower_flatten}};
-const Registration<Lowered> squeeze{{"Squeeze", lower_squeeze}};
-const Registration<Lowered> unsqueeze{{"Unsqueeze", lower_unsqueeze}};
-const Registration<Lowered> identity{{"Identity", lower_identity}};
-const Registration<Lowered> constant{{"Constant", lower_constant}};
-const Registration<Lowered> dropout{{"Dropout", lower_dropout}};
-const Registration<Lowered> cast{{"Cast", lower_cast}};
-const Registration<Lowered> cast_like{{"CastLike", lower_cast}};
-const Registration<Lowered> shape{{"Shape", lower_shape}};
-const Registration<Lowered> size{{"Size", lower_size}};
+const Registration<Lowered> registered{
+    {"Reshape", lower_reshape},     {"Flatten", lower_flatten},   {"Squeeze", lower_squeeze},
+    {"Unsqueeze", lower_unsqueeze}, {"Identity", lower_identity}, {"Constant", lower_constant},
+    {"Dropout", lower_dropout},     {"Cast", lower_cast},         {"CastLike", lower_cast},
+    {"Shape", lower_shape},         {"Size", lower_size},
+};
 
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -13,7 +13,7 @@ namespace bench::kernels::onnx {
 namespace {
 
 using NodeId = GraphIndex::NodeId;
-constexpr std::size_t kX = 0;
+constexpr std::size_t kInput = 0;
 constexpr std::size_t kMean = 1;
 constexpr std::size_t kDeviation = 2;
 constexpr std::size_t kVectors = 3;
@@ -85,7 +85,7 @@ std::optional<Moments> moments_of(const GraphIndex& index, GraphIndex::Value sum
     found.means.push_back(index.output(mean));
   }
 
-  Expression expression(index, {{{found.x}, kX, true}, {found.means, kMean}});
+  Expression expression(index, {{{found.x}, kInput, true}, {found.means, kMean}});
   const auto squares = expression.of(index.input(variance, 0));
   if (!squares || !squares->is_near({{.powers = {2, 0}, .factor = 1},
                                      {.powers = {1, 1}, .factor = -2},
@@ -148,7 +148,8 @@ struct Group {
 std::optional<Group> group_up_to(const GraphIndex& index, const Moments& moments, NodeId root,
                                  std::int8_t inverse, NodeId end) {
   Expression expression(
-      index, {{{moments.x}, kX, true}, {moments.means, kMean}, {{index.output(root)}, kDeviation}}, kVectors);
+      index, {{{moments.x}, kInput, true}, {moments.means, kMean}, {{index.output(root)}, kDeviation}},
+      kVectors);
   const auto result = expression.of(index.output(end));
   const auto affine = result ? affine_of(*result, expression, inverse) : std::nullopt;
   if (!affine) {
