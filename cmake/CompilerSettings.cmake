@@ -6,7 +6,9 @@ set(cached "")
 if(BENCH_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env CCACHE_SLOPPINESS=pch_defines,time_macros ${BENCH_CCACHE})
   set(CMAKE_CUDA_COMPILER_LAUNCHER ${BENCH_CCACHE})
-  set(cached -fpch-preprocess)  # or ccache does not take files with a precompiled header
+  if(BENCH_TOGETHER)
+    set(cached -fpch-preprocess)  # or ccache does not take files with a precompiled header
+  endif()
 endif()
 
 add_library(bench_settings INTERFACE)
