@@ -142,10 +142,14 @@ void lower_join(Lowering& node) {
 }
 
 const Registration<Lowered> registered{
-    {"SequenceEmpty", lower_empty},   {"SequenceConstruct", lower_construct},
-    {"SequenceInsert", lower_insert}, {"SequenceErase", lower_erase},
-    {"SequenceAt", lower_at},         {"SequenceLength", lower_length},
-    {"SplitToSequence", lower_to_sequence}, {"ConcatFromSequence", lower_join},
+    {"SequenceEmpty", lower_empty},
+    {"SequenceConstruct", lower_construct},
+    {"SequenceInsert", lower_insert},
+    {"SequenceErase", lower_erase},
+    {"SequenceAt", lower_at},
+    {"SequenceLength", lower_length},
+    {"SplitToSequence", lower_to_sequence},
+    {"ConcatFromSequence", lower_join},
 };
 
 }  // namespace
