@@ -131,6 +131,10 @@ bool has_bf16_instructions() {
 }
 
 bool has_fp16() {
+  // Earlier versions answer for some of their operations only.
+  if (library_version() < Version{3, 0, 0}) {
+    return false;
+  }
   constexpr std::int64_t kSide = 16;
   const MemoryDesc square({kSide, kSide}, dnnl::memory::data_type::f16, dnnl::memory::format_tag::ab);
   return matmul(square, square, std::nullopt, square, {}, true).get(true) != nullptr;

@@ -52,7 +52,7 @@ const Faults& faults();  // of the library loaded, on this processor
 std::string instruction_set();  // "avx2", "avx512_core_bf16"
 bool has_avx512();
 bool has_bf16_instructions();  // without them the library computes bf16 by fp32
-// Whether the library computes products of fp16 on this processor.
+// Whether the library, from 3.0 on, computes products of fp16 on this processor.
 bool has_fp16();
 
 // Owned by the process, as the processor is: a CPU engine, which has no memory of its own.
