@@ -106,7 +106,7 @@ int report(const char* what, bench::ExitCode code) {
 
 int main(int argc, char** argv) {
   bench::start_without_relative_library_folders(argv);
-  bench::end_when_interrupted();  // what saves something first installs its own way
+  bench::end_when_interrupted();  // commands that save results replace this
   try {
     const bench::ExitCode code = run(argc, argv);
     std::cout.flush();

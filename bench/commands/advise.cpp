@@ -109,7 +109,7 @@ std::vector<std::string> measured_here(const CommandWords& words, const Training
   fmt::print(std::cerr, "bench advise: short sweeps, at most {}; results in {}\n",
              format_duration(static_cast<double>(sweeps.time_budget.count())), sweeps.out.string());
   std::vector<std::string> files = run_short_sweeps(sweeps);
-  end_when_interrupted();  // what is left to do takes no time and saves nothing
+  end_when_interrupted();  // the rest is quick and writes no file
   return files;
 }
 

@@ -318,7 +318,7 @@ std::string start_again(const std::vector<std::string>& argv) {
   arguments.push_back(nullptr);
   std::cout.flush();
   std::fflush(nullptr);
-  const InterruptsBlocked blocked;  // what comes from now on comes to the fresh process
+  const InterruptsBlocked blocked;  // later signals reach the fresh process
   if (interrupted()) {
     return "the run was interrupted";
   }

@@ -6,8 +6,8 @@ namespace bench {
 // Marks an open file or folder as in use, until its process ends, for is_left_over() in others. False where
 // one of those was faster, and removes it.
 bool mark_as_used(int file);
-// Whether it belongs to this user, and no process that lives marked it. Where the file system has no locks:
-// whether nothing has changed it for an hour. It is marked as used from then on.
+// Whether it belongs to this user and no living process marked it; on a file system without locks, whether
+// it is unchanged for an hour. If so, this call marks it as used.
 bool is_left_over(int file);
 
 // Whether `path` names this very file or folder: another process may have taken it for left over before it

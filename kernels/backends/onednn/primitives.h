@@ -52,10 +52,10 @@ const Faults& faults();  // of the library loaded, on this processor
 std::string instruction_set();  // "avx2", "avx512_core_bf16"
 bool has_avx512();
 bool has_bf16_instructions();  // without them the library computes bf16 by fp32
-// Whether the library, from 3.0 on, computes products of fp16 on this processor.
+// Whether the library computes fp16 matrix products on this processor; false before 3.0.
 bool has_fp16();
 
-// Owned by the process, as the processor is: a CPU engine, which has no memory of its own.
+// The process owns one CPU engine, which holds no memory.
 const dnnl::engine& engine();
 
 Dims dims_of(const MemoryDesc& desc);

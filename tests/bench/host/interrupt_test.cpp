@@ -1,4 +1,4 @@
-// Each in a process of its own: a signal is the process's.
+// Each test forks, because a signal reaches the whole process.
 #include "bench/host/interrupt.h"
 
 #include <sys/wait.h>

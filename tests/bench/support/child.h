@@ -1,4 +1,4 @@
-// A piece of a test in a process of its own: signals and other users stay there.
+// Runs part of a test in a child process, so that signals and another user do not affect the other tests.
 #pragma once
 
 #include <grp.h>
