@@ -5,7 +5,7 @@ import pathlib
 import tempfile
 import unittest
 
-from fake_card import stream_point  # finds the module that follows
+from fake_card import SOURCE, stream_point  # finds the module that follows
 import goals
 
 
@@ -41,6 +41,20 @@ class Goals(unittest.TestCase):
             "default batch sweep, choices not cached: its end": ("not measured", "it did not run as a whole"),
             "default batch sweep, choices cached: every batch up to saturation precise":
                 ("not measured", "it did not run as a whole")})
+
+    def test_the_triads_goal_is_what_others_reached_on_such_a_card(self):
+        def sheet_goal(card, size):
+            context = {"device": {"datasheet": {"id": card, "bytes_per_s": 1e9}}}
+            return goals.triad_goals([{"context": context, "benchmarks": [stream_point("triad", "cold", 9, size, 1000)]}])[0]
+        for card, size, verdict in (("t4", 750, "met"), ("t4", 730, "missed"), ("h200", 865, "met"), ("h200", 855, "missed"),
+                                    ("rtx9999", 990, "reported"), ("rtx9999", 10, "reported")):
+            with self.subTest(card=card, size=size):
+                self.assertEqual(sheet_goal(card, size).verdict, verdict)
+        self.assertEqual(sheet_goal("h200", 865).target, "≥ 86 %")
+        self.assertEqual(sheet_goal("h200", 865).measured,
+                         "86.5% (0.00 of 0.00 TB/s); BabelStream 4.15 TB/s, Azure ND H200 v5")
+        known = {gpu["id"] for gpu in json.loads((SOURCE / "results/gpus.json").read_text(encoding="utf-8"))["gpus"]}
+        self.assertLessEqual(set(goals.REACHED), known)
 
     @staticmethod
     def in_rounds(mode, values, version):

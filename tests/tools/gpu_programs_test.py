@@ -25,7 +25,7 @@ ALL_PROGRAMS = {"bench": "bench", "tests/tests_gpu": "test_program", "tests/test
 # 465 of the datasheet's 500 GB/s, and a bit faster than a copy; nearly the plan's bytes.
 KERNELS = {
     "findings": [{"headline": 1, "claim": "The sweep kernels found something."}],
-    "context": {"device": {"datasheet": {"bytes_per_s": 5e11}, "peaks": {"fp32": {"bytes_per_s": 9e11}}}},
+    "context": {"device": {"datasheet": {"id": "h200", "bytes_per_s": 5e11}, "peaks": {"fp32": {"bytes_per_s": 9e11}}}},
     "benchmarks": [
         fake_card.stream_point(mode, caches, elements, size, ns)
         for mode, caches, elements, size, ns in (

@@ -81,8 +81,19 @@ def rate_to(point, other):
     return bytes_of(point) / ours_ns / (bytes_of(other) / theirs_ns), len(common)
 
 
+# The share of the datasheet's bandwidth that others reached on such a card, rounded down, and how. A card without an entry
+# has no goal: no DRAM gives all that its datasheet says, and how much differs by its kind.
+# H200, A100: github.com/Azure/AI-benchmarking-guide, Azure_Results (BabelStream's triad of doubles).
+# T4: github.com/router-gao/cuda-demo, cuda-samples/02-cuda-bandwidth.md (a copy, as nobody's triad was found).
+REACHED = {
+    "a100-80gb": (83, "BabelStream 1.70 TB/s, Azure ND A100 v4"),
+    "h200": (86, "BabelStream 4.15 TB/s, Azure ND H200 v5"),
+    "t4": (74, "bandwidthTest 0.24 TB/s, by copying"),
+}
+
+
 def triad_goals(kernels):
-    sheet = Goal("stream triad, of the datasheet's bandwidth", "≥ 92 %")
+    sheet = Goal("stream triad, of the datasheet's bandwidth", "as others")
     copy = Goal("stream triad, of a copy within the card", "≥ 1.00")
     if not kernels:
         return [sheet.why("no result of the sweep kernels"), copy.why("no result of the sweep kernels")]
@@ -95,9 +106,15 @@ def triad_goals(kernels):
     triad = triads[max(triads)]
     rate = bandwidth(triad)
     device = document.get("context", {}).get("device", {})
-    known = (device.get("datasheet") or {}).get("bytes_per_s")
-    if known:
-        sheet.judge(rate >= 0.92 * known, f"{rate / known:.1%} ({rate / 1e12:.2f} of {known / 1e12:.2f} TB/s)")
+    datasheet = device.get("datasheet") or {}
+    if known := datasheet.get("bytes_per_s"):
+        measured = f"{rate / known:.1%} ({rate / 1e12:.2f} of {known / 1e12:.2f} TB/s)"
+        if datasheet.get("id") in REACHED:
+            percent, source = REACHED[datasheet["id"]]
+            sheet.target = f"≥ {percent} %"
+            sheet.judge(100 * rate >= percent * known, f"{measured}; {source}")
+        else:
+            sheet.report(measured)
     else:
         sheet.why(f"{rate / 1e12:.2f} TB/s; results/gpus.json has no such card")
     # Arrays of the same size, in the same rounds, median against median.
