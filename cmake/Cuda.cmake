@@ -55,6 +55,16 @@ macro(bench_find_cuda_library prefix name version header)
             PATH_SUFFIXES include)
 endmacro()
 
+# "9.19" of the headers in a folder; empty where they do not say.
+function(bench_cudnn_version result folder)
+  set(version "")
+  if(EXISTS "${folder}/cudnn_version.h")
+    file(STRINGS "${folder}/cudnn_version.h" lines REGEX "define CUDNN_(MAJOR|MINOR) ")
+    string(REGEX REPLACE ".*CUDNN_MAJOR ([0-9]+).*CUDNN_MINOR ([0-9]+).*" "\\1.\\2" version "${lines}")
+  endif()
+  set(${result} "${version}" PARENT_SCOPE)
+endfunction()
+
 # Looks for nvcc where CUDACXX and -DCMAKE_CUDA_COMPILER say, in the path, and where toolkits are installed without
 # being put into it. A compiler that does not compile counts as none: enable_language() would end the configuration.
 macro(bench_check_nvcc)
@@ -279,6 +289,13 @@ else()
     if(NOT CUDNN_INCLUDE_DIR OR NOT CUDNN_LIBRARY)
       set(suffix "${CUDAToolkit_VERSION_MAJOR}")
       list(APPEND missing "cuDNN 9 (apt-get install cudnn9-cuda-${suffix} from NVIDIA, or pip install nvidia-cudnn-cu${suffix})")
+    else()
+      # Earlier headers cannot describe a card that is not here (kernels/devices/cuda/cudnn_version.h).
+      bench_cudnn_version(cudnn_version "${CUDNN_INCLUDE_DIR}")
+      if(cudnn_version AND cudnn_version VERSION_LESS 9.8)
+        set(upgrade "pip install --upgrade nvidia-cudnn-cu${CUDAToolkit_VERSION_MAJOR}")
+        list(APPEND missing "headers of cuDNN 9.8 or later (${CUDNN_INCLUDE_DIR} has those of ${cudnn_version}: ${upgrade})")
+      endif()
     endif()
     if(NOT CUBLASLT_INCLUDE_DIR OR NOT CUBLASLT_LIBRARY)
       list(APPEND missing "cuBLASLt (part of the toolkit, or pip install nvidia-cublas, nvidia-cublas-cu12 for CUDA 12)")

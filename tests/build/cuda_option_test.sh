@@ -171,6 +171,12 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
   says "not found: cuDNN 9 (apt-get install cudnn9-cuda-" "without libraries"
   says "cuBLASLt (part of the toolkit, or pip install nvidia-cublas" "without libraries"
   says "nvrtc (part of the toolkit, or pip install nvidia-cuda-nvrtc" "without libraries"
+  # As next to PyTorch 2.6.
+  mkdir -p "$folder/cudnn-9.1"
+  printf '#define CUDNN_MAJOR 9\n#define CUDNN_MINOR 1\n#define CUDNN_PATCHLEVEL 0\n' >"$folder/cudnn-9.1/cudnn_version.h"
+  configure cudnn-9.1-build "${checked[@]}" "-DCUDNN_INCLUDE_DIR=$folder/cudnn-9.1" -DCUDNN_LIBRARY=/lib/libcudnn.so.9 || fail "AUTO with an old cuDNN must configure"
+  says "found: FALSE" "with an old cuDNN"
+  says "headers of cuDNN 9.8 or later ($folder/cudnn-9.1 has those of 9.1: pip install --upgrade nvidia-cudnn-cu" "with an old cuDNN"
 else
   echo "no nvcc here: what AUTO says of its architectures and of missing libraries is not tried"
 fi

@@ -6,6 +6,8 @@ namespace bench::kernels::cuda {
 namespace {
 
 constexpr std::size_t kFirstOfNine = 90'000;
+constexpr std::size_t kTellsWorkspace = 90'200;   // of a plan before it is built; without it no plan is taken
+constexpr std::size_t kTakesProperties = 90'800;  // of a card, in place of the card
 
 std::size_t major_of(const CudnnVersion& version) {
   return version.number / (version.number < kFirstOfNine ? 1000 : 10'000);
@@ -28,7 +30,17 @@ std::string why_unfit(const CudnnVersion& found, const CudnnVersion& wanted, con
     return fmt::format("{} is cuDNN {} for CUDA {}, and this program needs one for CUDA {}", place,
                        version_text(found), found.cuda / 1000, wanted.cuda / 1000);
   }
+  if (found.number < kTellsWorkspace) {
+    return fmt::format("{} is cuDNN {}, and this program needs 9.2 or later", place, version_text(found));
+  }
   return "";
+}
+
+std::string why_absent_unknown(const CudnnVersion& found) {
+  return found.number >= kTakesProperties
+             ? ""
+             : fmt::format("cuDNN {} plans only for cards that are here; 9.8 or later plans for others",
+                           version_text(found));
 }
 
 }  // namespace bench::kernels::cuda

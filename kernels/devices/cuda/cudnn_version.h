@@ -15,8 +15,12 @@ struct CudnnVersion {
 std::string version_text(const CudnnVersion& version);
 
 // Why the program, built with `wanted`, cannot use the library at `place`; empty where it can. Another major
-// version of cuDNN has other functions; one for another CUDA opens that CUDA's libraries. The wheels of both
-// put cuDNN into one folder, where the last one that was installed remains.
+// version of cuDNN has other functions; one for another CUDA opens that CUDA's libraries (the wheels of both
+// put cuDNN into one folder, where the last one that was installed remains); before 9.2 a plan's workspace is
+// known only once it is built.
 std::string why_unfit(const CudnnVersion& found, const CudnnVersion& wanted, const std::string& place);
+
+// Why it has no plans for a card that is described and not here; empty where it has.
+std::string why_absent_unknown(const CudnnVersion& found);
 
 }  // namespace bench::kernels::cuda

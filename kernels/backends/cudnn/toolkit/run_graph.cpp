@@ -90,6 +90,13 @@ Plan plan_of(const Descriptor& configuration) {
   return plan;
 }
 
+void require_absent_cards() {
+  if (const std::string why = cuda::why_absent_unknown({.number = api().cudnnGetVersion(), .cuda = 0});
+      !why.empty()) {
+    throw Unsupported(why);
+  }
+}
+
 class CudnnPlans final : public Plans {
  public:
   template <class Described>
@@ -99,6 +106,7 @@ class CudnnPlans final : public Plans {
       if (here_) {
         handle_ = card.keep<CudnnHandle>();
       } else {
+        require_absent_cards();
         properties_.emplace(CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR);
         const std::string& json = card.properties();
         properties_->set_all(CUDNN_ATTR_DEVICEPROP_JSON_REPRESENTATION,
