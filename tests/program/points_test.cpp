@@ -4,9 +4,10 @@
 // tests/golden/points.txt holds command lines, each after "$ ", and after each its points: name, planned
 // bytes as printed ("-" where there are none) and why a point could not run, in a word. Recorded with the
 // instruction set limited to AVX2 and one thread, both of which decide what scratch an operation takes; so
-// do the processor's caches, hence kTolerance. They also decide whether the stream kernels take arrays larger
-// than those of every machine: these points are no part of the record. BENCH_RECORD_POINTS=PROGRAM records
-// what that program lists.
+// do the processor's caches and the library's version, hence kTolerance. Caches also decide whether the
+// stream kernels take arrays larger than those of every machine: these points are no part of the record.
+// Memory is pageable, for a user may lock little of it. BENCH_RECORD_POINTS=PROGRAM records what that program
+// lists.
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <oneapi/dnnl/dnnl_version.h>
 
 #include "tests/program/process.h"
 
@@ -24,7 +26,8 @@ namespace bench::testing {
 namespace {
 
 constexpr const char* kRecord = BENCH_TEST_SOURCE_DIR "/tests/golden/points.txt";
-constexpr double kTolerance = 0.02;
+// Version 3 of oneDNN packs weights otherwise and takes other scratch than the 2.6 of the record.
+constexpr double kTolerance = DNNL_VERSION_MAJOR == 2 ? 0.02 : 0.1;
 
 struct PlannedRow {
   std::string name;

@@ -180,12 +180,13 @@ TEST(SweepProgram, ListSaysWhereChoicesAre) {
 
 TEST(SweepProgram, TheDeviceKeepsChoicesUnlessToldNotTo) {
   const Arguments run{"--sweep", "batch", "--workload", "fragile", "--device", "fragile", "--dry-run"};
-  setenv("XDG_CACHE_HOME", "/cache", 1);
+  const TemporaryFolder folder;
+  setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
   const Ended keeps = Process(run, std::nullopt, FRAGILE_PROGRAM).wait();
   const Ended does_not = Process(run + Arguments{"--no-cache"}, std::nullopt, FRAGILE_PROGRAM).wait();
   unsetenv("XDG_CACHE_HOME");
   EXPECT_EQ(keeps.code, 0) << keeps.err;
-  EXPECT_THAT(keeps.err, HasSubstr("keeps choices in /cache/bench/autotune.json\n"));
+  EXPECT_THAT(keeps.err, HasSubstr("keeps choices in " + folder.path().string() + "/bench/autotune.json\n"));
   EXPECT_EQ(does_not.code, 0) << does_not.err;
   EXPECT_THAT(does_not.err, Not(HasSubstr("choices")));
 }
