@@ -235,7 +235,7 @@ class CardsSweep final : public Sweep {
   SweepPlan plan_;
 };
 
-void serve(const SweepRequest& request, Device& device) {
+void serve_cards(const SweepRequest& request, Device& device) {
   team_of(request, device, summed_in(request, device))->serve();
 }
 
@@ -278,7 +278,7 @@ const Registration<SweepType> registered{SweepType{
                 {"rank-timeout", "60s",
                  "end where a rank does not answer for so long, longer where steps take long", "",
                  [] { return one("TIME"); }}},
-    .serve = serve,
+    .serve = serve_cards,
     .complete =
         [](SweepRequest& request) {
           request.label = fmt::format("{}-{}-ranks", request.label, request.places.size());

@@ -155,7 +155,7 @@ class CollectivesSweep final : public Sweep {
   SweepPlan plan_;
 };
 
-void serve(const SweepRequest& request, Device& device) {
+void serve_collectives(const SweepRequest& request, Device& device) {
   team_of(request, device, plan_of(request, setup_of(request)))->serve();
 }
 
@@ -169,7 +169,7 @@ const Registration<SweepType> registered{
                            "what is measured", "", [] { return std::vector<std::string>{"LIST"}; }},
                           {"rank-timeout", "60s", "end where a rank does not answer for so long", "",
                            [] { return std::vector<std::string>{"TIME"}; }}},
-              .serve = serve,
+              .serve = serve_collectives,
               .takes_workload = false,
               .complete =
                   [](SweepRequest& request) {

@@ -15,7 +15,7 @@ using Value = Graph::Value;
 // norm keeps the next layer's input where a ReLU would have left it. Branches that are summed are drawn
 // smaller.
 constexpr double kLinearGain = 0.7;
-constexpr double kBranchGain = 0.5;
+constexpr double kResidualGain = 0.5;
 
 Value conv_norm_relu6(Graph& g, const std::string& name, Value x, const ConvOptions& options) {
   return g.relu6(name + ".2", g.batch_norm(name + ".1", g.conv2d(name + ".0", x, options)));
@@ -39,7 +39,7 @@ Value inverted_residual(Graph& g, const std::string& name, Value input, const Bo
   x = conv_norm_relu6(g, next(), x,
                       {.channels = hidden, .kernel = 3, .stride = block.stride, .pad = 1, .groups = hidden});
   x = g.conv2d(next(), x, {.channels = block.channels});
-  x = g.batch_norm(next(), x, residual ? kBranchGain : kLinearGain);
+  x = g.batch_norm(next(), x, residual ? kResidualGain : kLinearGain);
   return residual ? g.add(name + ".add", x, input) : x;
 }
 

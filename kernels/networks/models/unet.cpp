@@ -15,7 +15,7 @@ namespace {
 
 using Value = Graph::Value;
 
-constexpr std::int64_t kClasses = 2;
+constexpr std::int64_t kPixelClasses = 2;
 
 Value double_conv(Graph& g, const std::string& name, Value x, std::int64_t channels) {
   for (int i = 0; i < 6; i += 3) {
@@ -42,7 +42,8 @@ Graph unet(std::int64_t image_size) {
     x = g.conv_transpose(name + ".up", x, channels, 2);
     x = double_conv(g, name + ".conv", g.concat(name + ".cat", {skips[level], x}), channels);
   }
-  g.rows("pixels", {g.conv2d("outc.conv", x, {.channels = kClasses, .kernel = 1, .bias = true})}, kClasses);
+  g.rows("pixels", {g.conv2d("outc.conv", x, {.channels = kPixelClasses, .kernel = 1, .bias = true})},
+         kPixelClasses);
   return g;
 }
 
