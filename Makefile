@@ -54,7 +54,7 @@ help:
 run: build
 	build/release/bench $(ARGS)
 
-# Two batches of each card's cuDNN plans, the kernels of the build's architectures; `make plans` takes all. Not built are only
+# One batch of each card's cuDNN plans, the kernels of the build's architectures; `make plans` takes all. Not built are only
 # the programs of BENCH_TESTS_ELSEWHERE, which .ci/run has for the sanitizers.
 test: setup configured
 	cmake --build --preset release
