@@ -1,19 +1,14 @@
 #include "kernels/ranks/nccl/communicator.h"
 
-#include <chrono>
 #include <exception>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/ranks.h"
 
 namespace bench::kernels::nccl {
-namespace {
-
-constexpr std::chrono::microseconds kPace(20);
-
-}  // namespace
 
 std::string version_text(int version) {
   constexpr int kNewForm = 10'000;  // from 2.9 on
@@ -23,22 +18,27 @@ std::string version_text(int version) {
 
 void Communicator::fail(const char* name, int code) {
   failed_ = true;
-  const std::string words = nccl_.last_error(comm_);
+  const std::string words = nccl_.last_error();
   throw RanksLost(fmt::format("{} failed: {} ({}{})", name, code, nccl_.error_text(code),
                               words.empty() ? "" : ": " + words));
 }
 
-ncclComm* Communicator::handle() const {
-  if (comm_ == nullptr) {
+ncclComm* Communicator::living() const {
+  if (given_up_) {
     throw RanksLost("the ranks' NCCL communicator was given up");
   }
   return comm_;
 }
 
+ncclComm* Communicator::handle() {
+  const std::scoped_lock lock(mutex_);
+  return living();
+}
+
 bool Communicator::in_progress(const char* name) {
   const std::scoped_lock lock(mutex_);
   int error = result::kSuccess;
-  if (const int code = nccl_.async_error(handle(), error); code != result::kSuccess) {
+  if (const int code = nccl_.async_error(living(), error); code != result::kSuccess) {
     fail("ncclCommGetAsyncError", code);
   }
   if (error != result::kSuccess && error != result::kInProgress) {
@@ -49,32 +49,37 @@ bool Communicator::in_progress(const char* name) {
 
 void Communicator::until_done(const char* name) {
   while (in_progress(name)) {
-    std::this_thread::sleep_for(kPace);
+    std::this_thread::yield();
   }
 }
 
 void Communicator::init(int ranks, const UniqueId& id, int rank) {
-  constexpr const char* kName = "ncclCommInitRankConfig";
+  constexpr const char* kName = "ncclCommInitRank";
+  ncclComm* made = nullptr;
+  const int code = nccl_.init(made, ranks, id, rank);
+  bool given_up = false;
   {
     const std::scoped_lock lock(mutex_);
-    const int code = nccl_.init(comm_, ranks, id, rank);
-    if (code != result::kSuccess && code != result::kInProgress) {
-      fail(kName, code);
-    }
+    comm_ = made;
+    given_up = given_up_;
   }
-  until_done(kName);
+  if (given_up) {  // meanwhile: there was no handle to abort
+    abandon();
+  }
+  ended(kName, code);
 }
 
 void Communicator::call(const char* name, const std::function<int(ncclComm* comm)>& call) {
-  {
-    const std::scoped_lock lock(mutex_);
-    const int code = call(handle());
-    if (code == result::kSuccess) {
-      return;
-    }
-    if (code != result::kInProgress) {
-      fail(name, code);
-    }
+  ended(name, call(handle()));
+}
+
+void Communicator::ended(const char* name, int code) {
+  if (code == result::kSuccess) {
+    return;
+  }
+  handle();  // that it was given up is why the call failed
+  if (code != result::kInProgress) {
+    fail(name, code);
   }
   until_done(name);
 }
@@ -84,10 +89,14 @@ void Communicator::check() {
 }
 
 void Communicator::abandon() {
-  const std::scoped_lock lock(mutex_);
-  if (comm_ != nullptr) {
-    nccl_.abort(comm_);
-    comm_ = nullptr;
+  ncclComm* comm = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    given_up_ = true;
+    comm = std::exchange(comm_, nullptr);
+  }
+  if (comm != nullptr) {
+    nccl_.abort(comm);
   }
 }
 
@@ -103,7 +112,6 @@ Communicator::~Communicator() {
     abandon();
     return;
   }
-  const std::scoped_lock lock(mutex_);
   if (comm_ != nullptr) {
     nccl_.destroy(comm_);
   }

@@ -1,5 +1,7 @@
-// One communicator of NCCL, and its calls one at a time: the thread that watches the ranks may give it up at
-// any moment.
+// One communicator of NCCL. It blocks: a call returns once its work is queued, which takes microseconds, or
+// waits within NCCL for ranks that do not come. The thread that watches the ranks then aborts it, and the
+// call returns, as in PyTorch's ProcessGroupNCCL. Of a communicator that does not block NCCL 2.23 and later
+// start a thread for each call.
 #pragma once
 
 #include <functional>
@@ -23,23 +25,27 @@ class Communicator {
 
   // Returns when it is connected. Called first, once.
   void init(int ranks, const UniqueId& id, int rank);
-  // Returns when the call is no longer in progress.
+  // Neither sleeps nor locks others out. Polls only where NCCL_COMM_BLOCKING=0 has NCCL go on in a thread.
   void call(const char* name, const std::function<int(ncclComm* comm)>& call);
   // Throws where a call has failed meanwhile, here or on another rank.
   void check();
 
-  // From another thread. May not return.
+  // From another thread: aborts it, but not while init() waits for the other ranks. May not return. A call
+  // that begins at this moment may find the memory gone: the process ends all the same.
   void abandon();
 
  private:
   bool in_progress(const char* name);
   void until_done(const char* name);
-  ncclComm* handle() const;
+  void ended(const char* name, int code);
+  ncclComm* handle();
+  ncclComm* living() const;  // under the mutex
   [[noreturn]] void fail(const char* name, int code);
 
   Nccl& nccl_;
-  std::mutex mutex_;          // of the calls
+  std::mutex mutex_;          // of these two; not held in calls that may wait for other ranks
   ncclComm* comm_ = nullptr;  // nullptr before init() and after it was given up
+  bool given_up_ = false;
   bool failed_ = false;
 };
 

@@ -22,8 +22,9 @@ inline constexpr int kInProgress = 7;
 // By which the ranks of a communicator find each other (ncclUniqueId).
 using UniqueId = std::array<char, 128>;
 
-// Each call returns a ncclResult_t; communicators are non-blocking: kInProgress means that it goes on, and
-// async_error() says how it ended. Collectives are queued on the stream; reductions add fp32 values.
+// Each call returns a ncclResult_t. Communicators block, unless NCCL_COMM_BLOCKING=0 is set: kInProgress then
+// means that the call goes on, and async_error() says how it ended. Collectives are queued on the stream;
+// reductions add fp32 values.
 class Nccl {
  public:
   Nccl() = default;
@@ -53,7 +54,7 @@ class Nccl {
   virtual int group_end() = 0;
 
   virtual std::string error_text(int code) = 0;
-  virtual std::string last_error(ncclComm* comm) = 0;  // in words; may be empty
+  virtual std::string last_error() = 0;  // in words; may be empty
 };
 
 // 22809 is "2.28.9", 2708 is "2.7.8".

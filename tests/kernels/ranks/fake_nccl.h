@@ -1,8 +1,10 @@
-// A double of NCCL that records its calls. Each rank has its own; nothing is moved.
+// A double of NCCL that records its calls. Each rank has its own; nothing is moved. Its communicators block,
+// but for calls that are told to answer kInProgress.
 #pragma once
 
 #include <algorithm>
 #include <atomic>
+#include <condition_variable>
 #include <map>
 #include <mutex>
 #include <string>
@@ -35,10 +37,6 @@ class FakeNccl final : public Nccl {
   // In progress for `polls_in_progress` calls after each call that goes on.
   int async_error(ncclComm* /*comm*/, int& error) override {
     const std::scoped_lock lock(mutex_);
-    if (hangs && !aborted_) {
-      error = result::kInProgress;
-      return result::kSuccess;
-    }
     error = polls_left_ > 0 ? result::kInProgress : remote_error.load();
     polls_left_ = std::max(0, polls_left_ - 1);
     return result::kSuccess;
@@ -46,7 +44,7 @@ class FakeNccl final : public Nccl {
   int finalize(ncclComm* /*comm*/) override { return answer("finalize"); }
   int destroy(ncclComm* /*comm*/) override { return answer("destroy"); }
   int abort(ncclComm* /*comm*/) override {
-    aborted_ = true;
+    release();
     return answer("abort");
   }
   int all_reduce(const void* from, void* to, std::size_t values, ncclComm* /*comm*/,
@@ -78,11 +76,21 @@ class FakeNccl final : public Nccl {
   int group_start() override { return answer("group_start"); }
   int group_end() override { return answer("group_end"); }
   std::string error_text(int result) override { return fmt::format("text of {}", result); }
-  std::string last_error(ncclComm* /*comm*/) override { return "said by the double"; }
+  std::string last_error() override { return "said by the double"; }
 
   std::vector<std::string> calls() const {
     const std::scoped_lock lock(mutex_);
     return calls_;
+  }
+  // The call of that name waits for other ranks from now on, until the communicator is aborted.
+  void hang_in(const std::string& call) { hanging_ = call; }
+  // They come.
+  void release() {
+    {
+      const std::scoped_lock lock(mutex_);
+      released_ = true;
+    }
+    changed_.notify_all();
   }
   // The call of that name answers so from now on.
   void answer_with(const std::string& call, int result) { answers_[call] = result; }
@@ -90,14 +98,18 @@ class FakeNccl final : public Nccl {
   int version_now = 22809;
   int polls_in_progress = 2;
   std::atomic<int> remote_error{result::kSuccess};
-  std::atomic<bool> hangs{false};     // what is in progress stays so, until it is aborted
   std::vector<CUstream_st*> streams;  // of collectives
 
  private:
   int answer(const std::string& text, const std::string& call = "") {
-    const std::scoped_lock lock(mutex_);
+    const std::string& name = call.empty() ? text : call;
+    std::unique_lock lock(mutex_);
     calls_.push_back(text);
-    const auto set = answers_.find(call.empty() ? text : call);
+    if (name == hanging_) {
+      changed_.wait(lock, [this] { return released_; });
+      return kSystemError;
+    }
+    const auto set = answers_.find(name);
     const int result = set == answers_.end() ? result::kSuccess : set->second;
     polls_left_ = result == result::kInProgress ? polls_in_progress : 0;
     return result;
@@ -106,7 +118,9 @@ class FakeNccl final : public Nccl {
   mutable std::mutex mutex_;
   std::vector<std::string> calls_;
   std::map<std::string, int> answers_;
-  std::atomic<bool> aborted_{false};
+  std::string hanging_;
+  std::condition_variable changed_;
+  bool released_ = false;
   int polls_left_ = 0;
   char handle_ = 0;
 };

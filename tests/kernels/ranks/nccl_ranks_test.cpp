@@ -3,7 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <cerrno>
 #include <chrono>
+#include <ctime>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +19,20 @@
 #include "tests/bench/support/thread_ranks.h"
 #include "tests/kernels/devices/fake_runtime.h"
 #include "tests/kernels/ranks/fake_nccl.h"
+
+namespace {
+
+thread_local int sleeps_of_this_thread = 0;
+
+}  // namespace
+
+// In place of the C library's: std::this_thread::sleep_for calls it.
+extern "C" int nanosleep(const timespec* time, timespec* left) {
+  ++sleeps_of_this_thread;
+  const int error = ::clock_nanosleep(CLOCK_REALTIME, 0, time, left);
+  errno = error;
+  return error == 0 ? 0 : -1;
+}
 
 namespace bench::kernels::nccl {
 namespace {
@@ -189,6 +205,33 @@ TEST(NcclRanks, CallsThatGoOnAreWaitedFor) {
   });
 }
 
+// With NCCL_COMM_BLOCKING=0 each call goes on in a thread of NCCL's. A sleep of 20 µs takes 70, and would be
+// measured as the collective's latency.
+TEST(NcclRanks, NoCallSleeps) {
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RankOnCard rank(group);
+    rank.nccl.polls_in_progress = 1;
+    for (const char* call : {"all_reduce", "reduce_scatter", "all_gather", "send", "receive", "group_end"}) {
+      rank.nccl.answer_with(call, result::kInProgress);
+    }
+    const auto ranks = rank.connect();
+    ranks->connect();
+    const Buffer buffer = rank.device->allocate(64, MemoryCategory::gradients);
+    const int before = sleeps_of_this_thread;
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_reduce, CollectiveKind::reduce_scatter, CollectiveKind::all_gather,
+          CollectiveKind::send, CollectiveKind::receive}) {
+      const Collective collective{.kind = kind, .from = buffer.data(), .to = buffer.data(), .bytes = 32};
+      ranks->queue(collective);
+      ranks->start(collective)->wait();
+    }
+    const Collective message{.kind = CollectiveKind::send, .from = buffer.data(), .bytes = 32};
+    ranks->exchange({&message, 1});
+    ranks->finish();
+    EXPECT_EQ(sleeps_of_this_thread, before);
+  });
+}
+
 std::string loss_of(RankGroup& ranks, const Collective& collective) {
   try {
     ranks.run(collective);
@@ -206,10 +249,9 @@ TEST(NcclRanks, AFailureIsSaidInNcclsWordsAndTheCommunicatorIsAborted) {
       {
         const auto ranks = rank.connect();
         float value = 0;
-        EXPECT_THAT(
-            loss_of(*ranks, {.from = &value, .to = &value, .bytes = sizeof(value)}),
-            AllOf(HasSubstr("failed: 2 (text of 2: said by the double)"),
-                  HasSubstr(call == std::string("init") ? "ncclCommInitRankConfig" : "ncclAllReduce")));
+        EXPECT_THAT(loss_of(*ranks, {.from = &value, .to = &value, .bytes = sizeof(value)}),
+                    AllOf(HasSubstr("failed: 2 (text of 2: said by the double)"),
+                          HasSubstr(call == std::string("init") ? "ncclCommInitRank" : "ncclAllReduce")));
       }
       EXPECT_EQ(rank.nccl.calls().back(), "abort");
       EXPECT_THAT(rank.nccl.calls(), Not(Contains("destroy")));
@@ -250,11 +292,32 @@ TEST(NcclRanks, AnAbandonedCallThrows) {
     RankOnCard rank(group);
     const auto ranks = rank.connect();
     ranks->connect();
-    rank.nccl.answer_with("all_reduce", result::kInProgress);
-    rank.nccl.hangs = true;
+    rank.nccl.hang_in("all_reduce");
     std::thread watch([&] {
       std::this_thread::sleep_for(50ms);
       ranks->abandon();
+    });
+    float value = 0;
+    EXPECT_THAT(loss_of(*ranks, {.from = &value, .to = &value, .bytes = sizeof(value)}),
+                HasSubstr("was given up"));
+    watch.join();
+    EXPECT_EQ(rank.nccl.calls().back(), "abort");
+  });
+}
+
+// There is no handle yet that could be aborted: the watch goes on, and ends the process.
+TEST(NcclRanks, RanksThatDoNotComeToConnectDoNotHoldTheWatch) {
+  bench::testing::run_ranks(2, [](RankGroup& group) {
+    RankOnCard rank(group);
+    const auto ranks = rank.connect();
+    rank.nccl.hang_in("init");
+    std::thread watch([&] {
+      while (rank.nccl.calls().empty() || !rank.nccl.calls().back().starts_with("init")) {
+        std::this_thread::sleep_for(1ms);
+      }
+      ranks->abandon();
+      EXPECT_TRUE(rank.nccl.calls().back().starts_with("init")) << "it returned, and nothing was aborted";
+      rank.nccl.release();
     });
     float value = 0;
     EXPECT_THAT(loss_of(*ranks, {.from = &value, .to = &value, .bytes = sizeof(value)}),
@@ -268,7 +331,7 @@ TEST(NcclRanks, AnAbandonedCallThrows) {
 TEST(NcclRanks, TheWatchAbortsWhatDoesNotEnd) {
   bench::testing::run_ranks(2, [](RankGroup& group) {
     RankOnCard rank(group);
-    rank.nccl.answer_with("all_reduce", result::kInProgress);
+    rank.nccl.hang_in("all_reduce");
     std::string sentence;
     {
       WatchedRanks watched(
@@ -276,9 +339,7 @@ TEST(NcclRanks, TheWatchAbortsWhatDoesNotEnd) {
           {.timeout = 100ms, .pace = 10ms, .state = process_state, .end = [&](const auto& said) {
              sentence = said;
            }});
-      rank.nccl.hangs = true;
       float value = 0;
-      // Connecting hangs too.
       EXPECT_THAT(loss_of(watched, {.from = &value, .to = &value, .bytes = sizeof(value)}),
                   HasSubstr("was given up"));
     }

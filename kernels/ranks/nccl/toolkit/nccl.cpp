@@ -40,9 +40,7 @@ class NcclLibrary final : public Nccl {
   int init(ncclComm*& comm, int ranks, const UniqueId& id, int rank) override {
     ncclUniqueId given{};
     std::ranges::copy(id, std::begin(given.internal));
-    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    config.blocking = 0;
-    return init_(&comm, ranks, given, rank, &config);
+    return init_(&comm, ranks, given, rank);
   }
   int async_error(ncclComm* comm, int& error) override {
     ncclResult_t found = ncclSuccess;
@@ -77,8 +75,8 @@ class NcclLibrary final : public Nccl {
   int group_end() override { return group_end_(); }
 
   std::string error_text(int code) override { return error_string_(static_cast<ncclResult_t>(code)); }
-  std::string last_error(ncclComm* comm) override {
-    const char* const words = last_error_(comm);
+  std::string last_error() override {
+    const char* const words = last_error_(nullptr);  // NCCL ignores the communicator
     return words == nullptr ? "" : words;
   }
 
@@ -98,7 +96,7 @@ class NcclLibrary final : public Nccl {
   // NOLINTEND(bugprone-macro-parentheses)
   BENCH_NCCL(get_version_, ncclGetVersion);
   BENCH_NCCL(get_unique_id_, ncclGetUniqueId);
-  BENCH_NCCL(init_, ncclCommInitRankConfig);
+  BENCH_NCCL(init_, ncclCommInitRank);
   BENCH_NCCL(async_error_, ncclCommGetAsyncError);
   BENCH_NCCL(finalize_, ncclCommFinalize);
   BENCH_NCCL(destroy_, ncclCommDestroy);
