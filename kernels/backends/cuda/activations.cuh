@@ -159,7 +159,7 @@ inline constexpr bool kIsLong = std::is_same_v<Activate, AnyActivation>;
 template <class Visit>
 void with_activation(Activation activation, const Visit& visit) {
   if (is_rectifier(activation)) {
-    visit(Rectifier::of(activation));
+    with_rectifier(activation, visit);
   } else if (activation == Activation::gelu) {
     visit(TanhGelu{});
   } else {

@@ -24,7 +24,7 @@ struct ChannelNormalizer {
     load_floats<Memory>(mean + channel, means);
     load_floats<Memory>(variance + channel, factors);
     for (int i = 0; i < kCount; ++i) {
-      factors[i] = 1.0F / sqrtf(factors[i] + epsilon);
+      factors[i] = inverse_root(factors[i] + epsilon);
     }
   }
   BENCH_DEVICE void at_row(std::int64_t /*row*/) {}
@@ -32,23 +32,26 @@ struct ChannelNormalizer {
   BENCH_DEVICE float gradient(float /*x*/, float gradient, int /*i*/) const { return gradient; }
 };
 
-// The same after which an activation follows: gradients are multiplied by its slope at scale · x̂ + shift.
-template <class Memory, int kCount>
-struct RectifiedNormalizer : ChannelNormalizer<Memory, kCount> {
-  const float* scale;
-  const float* shift;
-  Rectifier activate;
-  float scales[kCount];
-  float shifts[kCount];
+// The same before an activation: gradients are multiplied by its slope at scale · x̂ + shift.
+template <class Activate>
+struct Before {
+  template <class Memory, int kCount>
+  struct Normalizer : ChannelNormalizer<Memory, kCount> {
+    const float* scale;
+    const float* shift;
+    Activate activate;
+    float scales[kCount];
+    float shifts[kCount];
 
-  BENCH_DEVICE void begin(std::int64_t channel) {
-    ChannelNormalizer<Memory, kCount>::begin(channel);
-    load_floats<Memory>(scale + channel, scales);
-    load_floats<Memory>(shift + channel, shifts);
-  }
-  BENCH_DEVICE float gradient(float x, float gradient, int i) const {
-    return gradient * activate.slope(activate(scales[i] * (*this)(x, i) + shifts[i]));
-  }
+    BENCH_DEVICE void begin(std::int64_t channel) {
+      ChannelNormalizer<Memory, kCount>::begin(channel);
+      load_floats<Memory>(scale + channel, scales);
+      load_floats<Memory>(shift + channel, shifts);
+    }
+    BENCH_DEVICE float gradient(float x, float gradient, int i) const {
+      return gradient * activate.slope(activate(scales[i] * (*this)(x, i) + shifts[i]));
+    }
+  };
 };
 
 // x̂ by the mean and variance of the row (layer norm).
@@ -64,7 +67,7 @@ struct RowNormalizer {
   BENCH_DEVICE void begin(std::int64_t /*channel*/) {}
   BENCH_DEVICE void at_row(std::int64_t row) {
     row_mean = mean[row];
-    factor = 1.0F / sqrtf(variance[row] + epsilon);
+    factor = inverse_root(variance[row] + epsilon);
   }
   BENCH_DEVICE float operator()(float x, int /*i*/) const { return (x - row_mean) * factor; }
   BENCH_DEVICE float gradient(float /*x*/, float gradient, int /*i*/) const { return gradient; }

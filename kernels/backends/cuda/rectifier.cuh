@@ -1,41 +1,69 @@
-// kernels/operations/activation.h for kernel bodies. Rectifiers are one formula, and so one kernel: negative
-// values are multiplied, values above a bound are cut.
+// kernels/operations/activation.h for kernel bodies: rectifiers and GELU.
 #pragma once
 
 #include <cmath>
-#include <limits>
+#include <stdexcept>
+#include <string>
 
 #include "kernels/backends/cuda/vector_access.cuh"
 #include "kernels/operations/activation.h"
 
 namespace bench::kernels::cuda {
 
+// Kinds are types: a kernel computes only what its kind needs, by selections, and none of its elements
+// branches. NaN stays NaN.
+template <ActivationKind kKind>
 struct Rectifier {
-  float negative = 1;                                     // factor of values below 0
-  float upper = std::numeric_limits<float>::quiet_NaN();  // NaN, which nothing is above: no bound
+  static constexpr float kUpper = 6;  // of relu6
 
-  static Rectifier of(Activation activation) {
-    Rectifier made;
-    if (activation != Activation::none) {
-      made.negative = activation.kind == ActivationKind::leaky_relu ? activation.alpha : 0.0F;
-    }
-    if (activation == Activation::relu6) {
-      made.upper = 6.0F;
-    }
-    return made;
-  }
+  float negative;  // factor of values below 0, of a leaky one
 
   BENCH_DEVICE float operator()(float value) const {
-    // 0 · −∞ would be NaN.
-    const float below = negative == 0.0F ? 0.0F : negative * value;
-    return value < 0.0F ? below : value > upper ? upper : value;
+    if constexpr (kKind == ActivationKind::none) {
+      return value;
+    } else if constexpr (kKind == ActivationKind::leaky_relu) {
+      return value < 0.0F ? negative * value : value;
+    } else {
+      const float positive = value < 0.0F ? 0.0F : value;
+      return kKind == ActivationKind::relu6 && positive > kUpper ? kUpper : positive;
+    }
   }
 
   // The derivative, from the result.
   BENCH_DEVICE float slope(float result) const {
-    return result > 0.0F ? (result >= upper ? 0.0F : 1.0F) : negative;
+    if constexpr (kKind == ActivationKind::none) {
+      return 1.0F;
+    } else if constexpr (kKind == ActivationKind::leaky_relu) {
+      return result > 0.0F ? 1.0F : negative;
+    } else if constexpr (kKind == ActivationKind::relu6) {
+      return result > 0.0F && result < kUpper ? 1.0F : 0.0F;
+    } else {
+      return result > 0.0F ? 1.0F : 0.0F;
+    }
   }
 };
+
+using Identity = Rectifier<ActivationKind::none>;
+using Relu = Rectifier<ActivationKind::relu>;
+using Relu6 = Rectifier<ActivationKind::relu6>;
+using LeakyRelu = Rectifier<ActivationKind::leaky_relu>;
+
+// Calls visit with the rectifier that an activation is.
+template <class Visit>
+void with_rectifier(Activation activation, const Visit& visit) {
+  switch (activation.kind) {
+    case ActivationKind::none:
+      return visit(Identity{});
+    case ActivationKind::relu:
+      return visit(Relu{});
+    case ActivationKind::relu6:
+      return visit(Relu6{});
+    case ActivationKind::leaky_relu:
+      return visit(LeakyRelu{activation.alpha});
+    default:
+      throw std::logic_error("not a rectifier: " + std::string(name_of(activation.kind)));
+  }
+}
 
 // The tanh form of kernels/operations/activation.h, with (1 + tanh u)/2 = 1 / (1 + e^(−2u)): tanhf branches,
 // and what branches does not unroll.

@@ -38,22 +38,23 @@ struct Tiling {
   // About `target` blocks, but none with less than kUnroll rows a thread unless there are no more. Throws
   // Unsupported for too_many_rows().
   static Tiling of(std::int64_t rows, std::int64_t columns, std::int64_t target) {
-    if (const auto reason = too_many_rows(std::max(rows, columns))) {
-      throw Unsupported(*reason);
+    const Tiling tiling = over(rows, columns);
+    const std::int64_t most_chunks = std::max<std::int64_t>(1, target / tiling.column_tiles);
+    return tiling.cut((rows + most_chunks - 1) / most_chunks);
+  }
+
+  // For kernels that only read and write: 16 rows a thread, which pay for the parameters that it reads first;
+  // of small matrices fewer, that each multiprocessor has four blocks.
+  static Tiling mapping(std::int64_t rows, std::int64_t columns, int multiprocessors) {
+    constexpr std::int64_t kMostRows = 16;
+    const Tiling tiling = over(rows, columns);
+    const std::int64_t least = std::int64_t{multiprocessors} * 4;
+    const std::int64_t height = kThreads >> tiling.log_width;
+    std::int64_t each = kMostRows;
+    while (each > kUnroll && rows / (each * height) * tiling.column_tiles < least) {
+      each /= 2;
     }
-    Tiling tiling;
-    tiling.rows = static_cast<std::uint32_t>(rows);
-    tiling.columns = static_cast<std::uint32_t>(columns);
-    const auto width = std::bit_ceil(static_cast<std::uint32_t>(std::min<std::int64_t>(columns, kWidest)));
-    tiling.log_width = std::countr_zero(width);
-    tiling.column_tiles = (tiling.columns + width - 1) / width;
-    const std::uint32_t least = kThreads / width * kUnroll;
-    const auto most_chunks =
-        std::max<std::uint32_t>(1, static_cast<std::uint32_t>(target) / tiling.column_tiles);
-    const std::uint32_t each = (tiling.rows + most_chunks - 1) / most_chunks;
-    tiling.rows_per_chunk = (std::max(each, 1U) + least - 1) / least * least;
-    tiling.chunks = (tiling.rows + tiling.rows_per_chunk - 1) / tiling.rows_per_chunk;
-    return tiling;
+    return tiling.cut(each * height);
   }
 
   std::int64_t blocks() const { return std::int64_t{column_tiles} * chunks; }
@@ -106,34 +107,72 @@ struct Tiling {
       thread.sync();
     }
   }
+
+ private:
+  // Not cut yet.
+  static Tiling over(std::int64_t rows, std::int64_t columns) {
+    if (const auto reason = too_many_rows(std::max(rows, columns))) {
+      throw Unsupported(*reason);
+    }
+    Tiling tiling;
+    tiling.rows = static_cast<std::uint32_t>(rows);
+    tiling.columns = static_cast<std::uint32_t>(columns);
+    const auto width = std::bit_ceil(static_cast<std::uint32_t>(std::min<std::int64_t>(columns, kWidest)));
+    tiling.log_width = std::countr_zero(width);
+    tiling.column_tiles = (tiling.columns + width - 1) / width;
+    return tiling;
+  }
+
+  // Into chunks of about so many rows: whole rounds of all threads.
+  Tiling cut(std::int64_t rows_each) const {
+    Tiling tiling = *this;
+    const std::uint32_t round = static_cast<std::uint32_t>(kThreads >> log_width) * kUnroll;
+    tiling.rows_per_chunk =
+        (static_cast<std::uint32_t>(std::max<std::int64_t>(rows_each, 1)) + round - 1) / round * round;
+    tiling.chunks = (rows + tiling.rows_per_chunk - 1) / tiling.rows_per_chunk;
+    return tiling;
+  }
 };
 
+// Reads kUnroll rows of each input, `step` apart from `row` on, before it visits the first. kAll: there are
+// so many before `last`; else as many as there are.
+template <class Element, int kCount, int kUnroll, bool kAll, int kInputs, class Visit>
+BENCH_DEVICE void visit_rows(const Tiling::Place& place, std::uint32_t row, std::uint32_t step,
+                             const typename Element::Stored* const (&in)[kInputs], const Visit& visit) {
+  Vector<kBytesOf<Element, kCount>> words[kUnroll][kInputs];
+  BENCH_UNROLL
+  for (int u = 0; u < kUnroll; ++u) {
+    if (const std::uint32_t at = row + step * u; kAll || at < place.last) {
+      for (int k = 0; k < kInputs; ++k) {
+        words[u][k] = load_vector<Element, kCount>(in[k] + at * place.channels + place.channel);
+      }
+    }
+  }
+  BENCH_UNROLL
+  for (int u = 0; u < kUnroll; ++u) {
+    if (const std::uint32_t at = row + step * u; kAll || at < place.last) {
+      float values[kInputs][kCount];
+      for (int k = 0; k < kInputs; ++k) {
+        unpack<Element>(words[u][k], values[k]);
+      }
+      visit(at, values);
+    }
+  }
+}
+
 // Calls visit(row, values) with each of a thread's rows, where values[k] are kCount elements of in[k]. A
-// thread reads kUnroll rows of each input before it needs the first.
+// thread reads kUnroll rows of each input before it needs the first; only its last round looks where the
+// chunk ends.
 template <class Element, int kCount, int kUnroll, int kInputs, class Visit>
 BENCH_DEVICE void for_each_row(const Tiling& tiling, const Tiling::Place& place,
                                const typename Element::Stored* const (&in)[kInputs], const Visit& visit) {
   const auto step = static_cast<std::uint32_t>(tiling.height());
-  for (std::uint32_t row = place.row; row < place.last; row += step * kUnroll) {
-    Vector<kBytesOf<Element, kCount>> words[kUnroll][kInputs];
-    BENCH_UNROLL
-    for (int u = 0; u < kUnroll; ++u) {
-      if (const std::uint32_t at = row + step * u; at < place.last) {
-        for (int k = 0; k < kInputs; ++k) {
-          words[u][k] = load_vector<Element, kCount>(in[k] + at * place.channels + place.channel);
-        }
-      }
-    }
-    BENCH_UNROLL
-    for (int u = 0; u < kUnroll; ++u) {
-      if (const std::uint32_t at = row + step * u; at < place.last) {
-        float values[kInputs][kCount];
-        for (int k = 0; k < kInputs; ++k) {
-          unpack<Element>(words[u][k], values[k]);
-        }
-        visit(at, values);
-      }
-    }
+  std::uint32_t row = place.row;
+  for (; row + step * (kUnroll - 1) < place.last; row += step * kUnroll) {
+    visit_rows<Element, kCount, kUnroll, true>(place, row, step, in, visit);
+  }
+  if (row < place.last) {
+    visit_rows<Element, kCount, kUnroll, false>(place, row, step, in, visit);
   }
 }
 
@@ -172,11 +211,6 @@ struct ChunkJoin {
     }
   }
 };
-
-// Blocks that only read and write: several for each place on the device, that none ends long before the rest.
-inline std::int64_t mapping_blocks(int multiprocessors) {
-  return std::int64_t{multiprocessors} * 32;
-}
 
 // How chunks that meet in a sum are cut: as many blocks of Kernel as the device holds at once, which fills it
 // and leaves few to be joined.

@@ -23,6 +23,7 @@
 //   shared<T>(), the block's shared memory: one T a kernel, its contents unspecified at the start
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 
 // BENCH_DEVICE marks a function for the GPU. BENCH_UNROLL comes before a loop over registers whose body is
@@ -36,6 +37,15 @@
 #endif
 
 namespace bench::kernels::cuda {
+
+// 1/√x to two units in the last place: a GPU's root and division are loops with branches, this is not.
+BENCH_DEVICE float inverse_root(float x) {
+#ifdef __CUDACC__
+  return rsqrtf(x);
+#else
+  return 1.0F / sqrtf(x);
+#endif
+}
 
 // The widest access of one thread.
 inline constexpr int kAccess = 16;

@@ -1,5 +1,7 @@
 // Batch normalisation by kernels of our own. Training reads the data twice forward, for the statistics and
 // for the result, and twice backward, for the sums and for the result.
+#include <type_traits>
+
 #include "kernels/backends/cuda/column_sums.cuh"
 #include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/rectifier.cuh"
@@ -128,7 +130,7 @@ struct JoinMoments {
 };
 
 // dst = act(scale · x̂ + shift)
-template <class Element, int kCount>
+template <class Element, int kCount, class Activate>
 struct Normalize {
   static constexpr int kThreads = Tiling::kThreads;
   static constexpr const char* kName = "batch norm";
@@ -143,7 +145,7 @@ struct Normalize {
   const float* mean;
   const float* variance;
   float epsilon;
-  Rectifier activate;
+  Activate activate;
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
@@ -160,7 +162,7 @@ struct Normalize {
     load_floats<Memory>(shift + place.channel, shifts);
     load_floats<Memory>(scale + place.channel, scales);
     for (int i = 0; i < kCount; ++i) {
-      factors[i] = scales[i] / sqrtf(factors[i] + epsilon);
+      factors[i] = scales[i] * inverse_root(factors[i] + epsilon);
     }
     const Stored* const in[] = {src};
     for_each_row<Element, kCount, Tiling::kUnroll>(tiling, place, in, [&](std::uint32_t row, auto& x) {
@@ -199,16 +201,17 @@ struct NormalizeGradient {
     Normalizer<Memory, kCount> normalized = normalizer;
     normalized.begin(place.channel);
     const float share = 1.0F / static_cast<float>(tiling.rows);
+    // factor · (gradient − plain − x̂ · product) = factor · gradient + by_x · (x − mean) + constant
     float factors[kCount];
-    float products[kCount];
-    float plain[kCount];
+    float by_x[kCount];
+    float constants[kCount];
     load_floats<Memory>(scale + place.channel, factors);
-    load_floats<Memory>(diff_scale + place.channel, products);
-    load_floats<Memory>(diff_shift + place.channel, plain);
+    load_floats<Memory>(diff_scale + place.channel, by_x);
+    load_floats<Memory>(diff_shift + place.channel, constants);
     for (int i = 0; i < kCount; ++i) {
       factors[i] *= normalized.factors[i];
-      products[i] *= share;
-      plain[i] *= share;
+      by_x[i] *= -share * factors[i] * normalized.factors[i];
+      constants[i] *= -share * factors[i];
     }
     const Stored* const in[] = {src, gradient};
     constexpr int kUnroll = Tiling::kUnroll / 2;  // two inputs each
@@ -216,8 +219,8 @@ struct NormalizeGradient {
       float(&x)[kCount] = values[0];
       float(&g)[kCount] = values[1];
       for (int i = 0; i < kCount; ++i) {
-        g[i] =
-            factors[i] * (normalized.gradient(x[i], g[i], i) - plain[i] - normalized(x[i], i) * products[i]);
+        g[i] = factors[i] * normalized.gradient(x[i], g[i], i) +
+               (by_x[i] * (x[i] - normalized.means[i]) + constants[i]);
       }
       store_values<Element>(diff_src + row * place.channels + place.channel, g);
     });
@@ -259,13 +262,16 @@ class BatchNormOperation final : public KernelOperation<Machine, BatchNorm> {
                               .factors = {}};
             if (spec_.forward()) {
               forward<Element, kCount>(pointers);
-            } else if (spec_.activation == Activation::none) {
-              backward<Element, kCount, ChannelNormalizer>(pointers, plain);
-            } else {
-              backward<Element, kCount, RectifiedNormalizer>(
-                  pointers,
-                  {plain, wide(Slot::scale), wide(Slot::shift), Rectifier::of(spec_.activation), {}, {}});
+              return;
             }
+            with_rectifier(spec_.activation, [&]<class Activate>(const Activate& activate) {
+              if constexpr (std::is_same_v<Activate, Identity>) {
+                backward<Element, kCount, ChannelNormalizer>(pointers, plain);
+              } else {
+                backward<Element, kCount, Before<Activate>::template Normalizer>(
+                    pointers, {plain, wide(Slot::scale), wide(Slot::shift), activate, {}, {}});
+              }
+            });
           },
           // Those of the other pass are null, which is aligned to everything.
           values(Slot::src), values(Slot::dst), values(Slot::diff_dst), values(Slot::diff_src),
@@ -289,8 +295,7 @@ class BatchNormOperation final : public KernelOperation<Machine, BatchNorm> {
   // The tiling of the work on each element.
   template <int kCount>
   Tiling mapping() const {
-    return Tiling::of(rows_of(spec_), spec_.tensor.c / kCount,
-                      mapping_blocks(this->queue().multiprocessors()));
+    return Tiling::mapping(rows_of(spec_), spec_.tensor.c / kCount, this->queue().multiprocessors());
   }
 
   template <class Element, int kCount>
@@ -306,16 +311,18 @@ class BatchNormOperation final : public KernelOperation<Machine, BatchNorm> {
       this->launch(JoinMoments{tiling, partial, channels, mean, variance}, ChunkJoin::blocks(channels));
     }
     const Tiling tiling = mapping<kCount>();
-    this->launch(Normalize<Element, kCount>{.tiling = tiling,
-                                            .src = src,
-                                            .dst = stored<Element>(pointers, Slot::dst),
-                                            .scale = floats(pointers, Slot::scale),
-                                            .shift = floats(pointers, Slot::shift),
-                                            .mean = mean,
-                                            .variance = variance,
-                                            .epsilon = spec_.epsilon,
-                                            .activate = Rectifier::of(spec_.activation)},
-                 tiling.blocks());
+    with_rectifier(spec_.activation, [&]<class Activate>(const Activate& activate) {
+      this->launch(Normalize<Element, kCount, Activate>{.tiling = tiling,
+                                                        .src = src,
+                                                        .dst = stored<Element>(pointers, Slot::dst),
+                                                        .scale = floats(pointers, Slot::scale),
+                                                        .shift = floats(pointers, Slot::shift),
+                                                        .mean = mean,
+                                                        .variance = variance,
+                                                        .epsilon = spec_.epsilon,
+                                                        .activate = activate},
+                   tiling.blocks());
+    });
   }
 
   template <class Element, int kCount, template <class, int> class Normalizer>

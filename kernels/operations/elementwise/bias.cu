@@ -1,7 +1,7 @@
 // The kernels of bias.h, where a thread keeps its columns and reads their bias once.
 //
-// The number of blocks does not depend on the device: the scratch is known without one, and the sums have the
-// same bits on all.
+// The number of blocks that sum does not depend on the device: the scratch is known without one, and the sums
+// have the same bits on all.
 #include <algorithm>
 #include <stdexcept>
 
@@ -42,31 +42,28 @@ struct FinishRows {
         load_values<Element>(static_cast<const Stored*>(bias) + place.channel, shift);
       }
     }
-    const auto step = static_cast<std::uint32_t>(tiling.height());
-    for (std::uint32_t row = place.row; row < place.last; row += step * Tiling::kUnroll) {
-      Vector<kBytesOf<Element, kCount>> values[Tiling::kUnroll];
-      Vector<kBytesOf<Element, kCount>> residuals[Tiling::kUnroll] = {};
-      for (int u = 0; u < Tiling::kUnroll; ++u) {
-        if (const std::uint32_t at = row + step * u; at < place.last) {
-          values[u] = load_vector<Element, kCount>(dst + at * place.channels + place.channel);
-          if (residual != nullptr) {
-            residuals[u] = load_vector<Element, kCount>(residual + at * place.channels + place.channel);
-          }
-        }
-      }
-      for (int u = 0; u < Tiling::kUnroll; ++u) {
-        if (const std::uint32_t at = row + step * u; at < place.last) {
-          float x[kCount];
-          float added[kCount];
-          unpack<Element>(values[u], x);
-          unpack<Element>(residuals[u], added);  // zeros where there is none
-          for (int i = 0; i < kCount; ++i) {
-            x[i] = activate(x[i] + added[i] + shift[i]);
-          }
-          store_values<Element>(dst + at * place.channels + place.channel, x);
-        }
-      }
+    if (residual == nullptr) {
+      const Stored* const in[] = {dst};
+      finish(place, in, shift);
+    } else {
+      const Stored* const in[] = {dst, residual};
+      finish(place, in, shift);
     }
+  }
+
+ private:
+  template <int kInputs>
+  BENCH_DEVICE void finish(const Tiling::Place& place, const Stored* const (&in)[kInputs],
+                           const float (&shift)[kCount]) const {
+    for_each_row<Element, kCount, Tiling::kUnroll>(tiling, place, in, [&](std::uint32_t row, auto& x) {
+      for (int i = 0; i < kCount; ++i) {
+        if constexpr (kInputs == 2) {
+          x[0][i] += x[1][i];
+        }
+        x[0][i] = activate(x[0][i] + shift[i]);
+      }
+      store_values<Element>(dst + row * place.channels + place.channel, x[0]);
+    });
   }
 };
 
@@ -91,7 +88,6 @@ struct Narrow {
 
 // Enough to fill a device of 128 multiprocessors, few enough to be joined quickly.
 inline constexpr std::int64_t kSummingBlocks = 512;
-inline constexpr std::int64_t kFinishingBlocks = 4096;
 
 template <class Machine, class Queue>
 void launch_finish(const Queue& queue, const Finish& what, void* dst, const void* bias,
@@ -101,7 +97,8 @@ void launch_finish(const Queue& queue, const Finish& what, void* dst, const void
     auto* const out = static_cast<Stored*>(dst);
     const auto* const added = static_cast<const Stored*>(residual);
     const auto launch = [&]<int kCount, bool kWideBias, class Activate>(const Activate& activate) {
-      const Tiling tiling = Tiling::of(what.dst.rows, what.dst.columns / kCount, kFinishingBlocks);
+      const Tiling tiling =
+          Tiling::mapping(what.dst.rows, what.dst.columns / kCount, queue.multiprocessors());
       queue.launch(FinishRows<Element, kCount, kWideBias, Activate>{tiling, out, bias, added, activate},
                    tiling.blocks());
     };

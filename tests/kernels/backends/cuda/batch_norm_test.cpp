@@ -39,7 +39,7 @@ void for_each_batch_norm(Visit visit) {
 
 TEST(CudaBatchNorm, InfersLikeItsReference) {
   for_each_batch_norm([](const TensorDesc& tensor, const RunOptions& options) {
-    for (const Activation activation : {Activation::none, Activation::relu}) {
+    for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6}) {
       expect_like_reference<cuda::BatchNormOperation>({.tensor = tensor, .activation = activation},
                                                       tensor.dtype, options);
     }
@@ -59,7 +59,8 @@ TEST(CudaBatchNormBackward, IsLikeItsReference) {
   for_each_batch_norm([](const TensorDesc& tensor, const RunOptions& apart) {
     RunOptions in_place = apart;
     in_place.in_place = {{Slot::diff_src, Slot::diff_dst}};
-    for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6}) {
+    for (const Activation activation :
+         {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
       const BatchNorm spec = backward_of(BatchNorm{.tensor = tensor, .activation = activation});
       expect_like_reference<cuda::BatchNormOperation>(spec, tensor.dtype, apart);
       expect_like_reference<cuda::BatchNormOperation>(spec, tensor.dtype, in_place);

@@ -60,14 +60,16 @@ TEST(CudaRectifier, IsLikeTheActivationsItStandsFor) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const Activation activation :
        {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu}) {
-    const cuda::Rectifier rectifier = cuda::Rectifier::of(activation);
-    for (const float value : {-kInfinity, -7.0F, -0.5F, -0.0F, 0.0F, 0.5F, 5.5F, 6.0F, 6.5F, kInfinity}) {
-      SCOPED_TRACE(fmt::format("activation {} of {}", name_of(activation.kind), value));
-      EXPECT_EQ(rectifier(value), apply(activation, value));
-      EXPECT_EQ(rectifier.slope(value), slope(activation, value));
-    }
-    EXPECT_TRUE(std::isnan(rectifier(std::nanf(""))));
+    cuda::with_rectifier(activation, [&](const auto& rectifier) {
+      for (const float value : {-kInfinity, -7.0F, -0.5F, -0.0F, 0.0F, 0.5F, 5.5F, 6.0F, 6.5F, kInfinity}) {
+        SCOPED_TRACE(fmt::format("activation {} of {}", name_of(activation.kind), value));
+        EXPECT_EQ(rectifier(value), apply(activation, value));
+        EXPECT_EQ(rectifier.slope(value), slope(activation, value));
+      }
+      EXPECT_TRUE(std::isnan(rectifier(std::nanf(""))));
+    });
   }
+  EXPECT_THROW(cuda::with_rectifier(Activation::gelu, [](const auto&) {}), std::logic_error);
 }
 
 TEST(CudaAdd, IsLikeItsReference) {

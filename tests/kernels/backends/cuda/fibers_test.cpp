@@ -144,8 +144,9 @@ TEST(Divider, DividesLikeTheProcessor) {
 TEST(Tiling, CoversAMatrixOnce) {
   for (const std::int64_t rows : {1, 2, 33, 1000}) {
     for (const std::int64_t columns : {1, 3, 32, 33, 100}) {
-      for (const std::int64_t target : {1, 4, 132}) {
-        const cuda::Tiling tiling = cuda::Tiling::of(rows, columns, target);
+      for (const cuda::Tiling& tiling :
+           {cuda::Tiling::of(rows, columns, 1), cuda::Tiling::of(rows, columns, 4),
+            cuda::Tiling::of(rows, columns, 132), cuda::Tiling::mapping(rows, columns, 1)}) {
         std::vector<int> visits(static_cast<std::size_t>(rows * columns));
         run_grid(cuda::Tiling::kThreads, tiling.blocks(), [&](const FiberThread& thread) {
           const auto place = tiling.place<1>(thread);
@@ -157,6 +158,20 @@ TEST(Tiling, CoversAMatrixOnce) {
       }
     }
   }
+}
+
+// ResNet-50's at 64 images in 16 bits: a thread reads a channel's parameters once for so many rows.
+TEST(Tiling, OfAMapHasUpTo16RowsAThread) {
+  const auto rows_a_thread = [](std::int64_t rows, std::int64_t channels) {
+    const cuda::Tiling tiling = cuda::Tiling::mapping(rows, channels / 8, 132);
+    EXPECT_GE(tiling.blocks(), std::min<std::int64_t>(rows * channels / 8 / 1024, 132 * 4));
+    return static_cast<int>(tiling.rows_per_chunk) * (1 << tiling.log_width) / cuda::Tiling::kThreads;
+  };
+  EXPECT_EQ(rows_a_thread(64 * 56 * 56, 256), 16);
+  EXPECT_EQ(rows_a_thread(64 * 28 * 28, 512), 16);
+  EXPECT_EQ(rows_a_thread(64 * 14 * 14, 1024), 8);
+  EXPECT_EQ(rows_a_thread(64 * 7 * 7, 2048), 4);
+  EXPECT_EQ(rows_a_thread(7 * 7, 2048), 4);
 }
 
 TEST(Units, TakesAnIndexApart) {

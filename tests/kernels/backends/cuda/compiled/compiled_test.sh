@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Checks nvcc's code for the hot kernels, for one architecture: no register spills, and as many 16-byte reads and
-# writes, and as few narrower reads, as each one's line in hot_kernels.cu says. With nvdisasm, next to nvcc or in
-# the path, reads and writes are counted in the card's instructions too. Needs no GPU.
+# writes, and as few narrower reads, as each one's line in hot_kernels.cu says. With nvdisasm, next to nvcc, in the
+# path or of Python's package nvidia-cuda-nvdisasm, reads and writes are counted in the card's instructions too, and
+# for sm_90 the instructions a byte. Needs no GPU.
 #
 #   compiled_test.sh NVCC ARCHITECTURE SOURCE_FOLDER [nvcc option…]      (75, 80, 86, 89 or 90)
 set -euo pipefail
@@ -28,8 +29,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-kept='^HOT_KERNEL\('
-[ "$architecture" -lt 80 ] || kept='^HOT_KERNEL(_FROM_80)?\('
+kept='^HOT_(KERNEL|STREAM)\('
+[ "$architecture" -lt 80 ] || kept='^HOT_(KERNEL|STREAM|KERNEL_FROM_80)\('
 wanted=$(grep -Ec "$kept" "$kernels")
 tiled=$(grep -Ec "$kept.*Tiles" "$kernels")
 stacks=$(grep -c 'bytes stack frame' "$folder/usage" || true)
@@ -49,9 +50,10 @@ awk '/\.entry/ { name = $0; names[++count] = name }
              print reads[name] + 0, writes[name] + 0, narrower[name] + 0, locals[name] + 0, name } }' \
   "$folder"/hot_kernels*.ptx >"$folder/accesses"
 [ "$(wc -l <"$folder/accesses")" -eq "$wanted" ] || fail "$wanted kernels, but not as many in the PTX"
-# "HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, …>)" becomes "4 4 5 Flat<GpuFp32, 1, …>".
-grep -E "$kept" "$kernels" | sed -E 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 \4/' >"$folder/lines"
-while read -r least_reads least_writes most_narrower kernel <&3 && read -r reads writes narrower locals name <&4; do
+# "HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, …>)" becomes "4 4 5 - Flat<GpuFp32, 1, …>", a HOT_STREAM has a number for "-".
+grep -E "$kept" "$kernels" | sed -E -e 's/^HOT_STREAM\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 \4 \5/' \
+  -e 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 - \4/' >"$folder/lines"
+while read -r least_reads least_writes most_narrower _ kernel <&3 && read -r reads writes narrower locals name <&4; do
   # The mangled name in the PTX contains the template's own.
   body=${kernel#ForEachUnit<}
   [[ $name == *"${body%%<*}I"* ]] || fail "the source has $kernel where the PTX has $name"
@@ -68,9 +70,12 @@ multiplying=$(awk '/\.entry/ { name = $0 } /wmma\.mma\.sync/ { names[name] } END
 
 # The same in the card's instructions, of which the assembler may have made others. Kernels come in another order.
 disassembler=$(PATH=$(dirname "$nvcc"):$PATH command -v nvdisasm || true)
-looked_at=PTX
+[ -n "$disassembler" ] || disassembler=$(python3 -c 'import glob, nvidia
+print(*[found for path in nvidia.__path__ for found in glob.glob(path + "/*/bin/nvdisasm")][:1])' 2>/dev/null || true)
+looked_at="PTX; instructions a byte are skipped: no nvdisasm, which Python's package nvidia-cuda-nvdisasm has"
 if [ -n "$disassembler" ]; then
   looked_at="PTX and SASS"
+  streams=0
   "$disassembler" -c "$folder/hot_kernels.cubin" >"$folder/sass" 2>"$folder/disassembler" || {
     cat "$folder/disassembler" >&2
     exit 1
@@ -81,14 +86,44 @@ if [ -n "$disassembler" ]; then
        /[ \t]HG?MMA\./ { ++products[name] }
        END { for (name in names) print name, reads[name] + 0, writes[name] + 0, products[name] + 0 }' \
     "$folder/sass" >"$folder/instructions"
-  while read -r least_reads least_writes _ kernel <&3 && read -r _ _ _ _ _ name <&4; do
+  # Each kernel's instructions, 16-byte accesses and branches that may diverge (BSSY), of the loop with the most such
+  # accesses; of all but its branches where no loop has any. A loop ends with a branch to a label before it.
+  awk 'function finish() { if (name != "") {
+           if (!most) { length_of = count; most = wide[count]; diverging = 0 }
+           print name, length_of, most, diverging }
+         count = most = 0; split("", wide); split("", branches); split("", label); wide[0] = branches[0] = 0 }
+       /^\t?\.section[ \t]+\.text\./ { finish(); name = $0; sub(/.*\.text\./, "", name); sub(/[, "].*/, "", name) }
+       /^\.L_x_[0-9]+:/ { sub(/:.*/, ""); label[$0] = count }
+       /^[ \t]+\/\*[0-9a-f]+\*\/[ \t]/ && !/[ \t]NOP/ {
+         ++count
+         wide[count] = wide[count - 1] + ($0 ~ /[ \t](LDG|STG)\.[A-Z0-9_.]*128/)
+         branches[count] = branches[count - 1] + ($0 ~ /[ \t]BSSY/)
+         if ($0 ~ /[ \t]BRA[ .]/ && match($0, /\.L_x_[0-9]+/) && (substr($0, RSTART, RLENGTH) in label)) {
+           from = label[substr($0, RSTART, RLENGTH)]
+           if (wide[count] - wide[from] > most) {
+             most = wide[count] - wide[from]; length_of = count - from; diverging = branches[count] - branches[from]
+           }
+         }
+       }
+       END { finish() }' "$folder/sass" >"$folder/loops"
+  while read -r least_reads least_writes _ most_instructions kernel <&3 && read -r _ _ _ _ _ name <&4; do
     name=${name#*entry }
     name=${name%%(*}
     read -r _ reads writes products < <(grep -F "$name " "$folder/instructions" || echo "$name 0 0 0")
     ((reads >= least_reads)) || fail "$reads LDG of 16 bytes in $kernel, at least $least_reads are needed"
     ((writes >= least_writes)) || fail "$writes STG of 16 bytes in $kernel, at least $least_writes are needed"
     [[ $kernel != *Tiles* ]] || ((products > 0)) || fail "no HMMA in $kernel"
+    if [ "$most_instructions" != - ] && [ "$architecture" -eq 90 ]; then
+      read -r _ instructions accesses branches < <(grep -F "$name " "$folder/loops" || echo "$name 1 0 0")
+      moved=$((accesses * 16 * 32)) # a warp's bytes
+      streams=$((streams + 1))
+      ((branches == 0)) || fail "$branches branches that may diverge in the hot loop of $kernel"
+      ((moved > 0 && instructions * 1000 <= most_instructions * moved)) ||
+        fail "$instructions instructions for $moved bytes in $kernel, at most $most_instructions/1000 a byte are allowed"
+      [ -z "${BENCH_PRINT_STREAMS:-}" ] || echo "$instructions instructions, $moved bytes: $kernel"
+    fi
   done 3<"$folder/lines" 4<"$folder/accesses"
+  [ "$architecture" -ne 90 ] || looked_at="$looked_at; $streams stay within their instructions a byte"
 fi
 
 [ "$failures" -eq 0 ] || exit 1

@@ -7,9 +7,14 @@
 // least, narrower reads at most. The first two are one for each operand, times what the source unrolls; of
 // loops that the compiler unrolls as it likes, one pass. Narrower reads are: an operand's last elements, one
 // at a time, in a loop that the compiler may unroll fourfold (5 an operand); the loss scale's two fields and
-// the optimizer's count of steps; a number for each row (8 rows of ColumnSums, two of a row in
-// CrossEntropyRows and LayerNormGradient); tokens and places of EmbeddingGradient; and the places of
-// MaxPoolGradient, bytes that 16 bytes of the result come from, whose passes the compiler unrolls.
+// the optimizer's count of steps; a number for each row (8 rows of ColumnSums, which has its loop twice, two
+// of a row in CrossEntropyRows and LayerNormGradient); tokens and places of EmbeddingGradient; and the places
+// of MaxPoolGradient, bytes that 16 bytes of the result come from, whose passes the compiler unrolls.
+//
+// A HOT_STREAM's fourth number limits what the card has to issue: thousandths of an instruction a byte, in
+// the SASS of sm_90, of the loop with the most 16-byte accesses or, where no loop has any, of the whole
+// kernel. No branch may diverge in such a loop. An H200 moves 4.8 TB/s and issues 4 instructions a clock on
+// each of its 132 multiprocessors, 1.83 GHz: 200 thousandths at best, and about half of that is reached.
 #define BENCH_BODIES_ONLY
 #include "kernels/backends/cuda/column_sums.cuh"
 #include "kernels/backends/cuda/copy_pixels.cuh"
@@ -33,6 +38,8 @@
 
 #define HOT_KERNEL(reads, writes, narrower, ...) \
   template __global__ void run_on_gpu(const __grid_constant__ __VA_ARGS__ kernel);
+#define HOT_STREAM(reads, writes, narrower, instructions, ...) \
+  HOT_KERNEL(reads, writes, narrower, __VA_ARGS__)
 #if HOT_ARCHITECTURE >= 80
 #define HOT_KERNEL_FROM_80(...) HOT_KERNEL(__VA_ARGS__)
 #else
@@ -41,34 +48,34 @@
 
 namespace bench::kernels::cuda {
 
-HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp32, 1, 4, Activated<Rectifier, 1>>)
-HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuFp16, 1, 4, Activated<Rectifier, 1>>)
-HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuBf16, 1, 4, Activated<Rectifier, 1>>)
-HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, ActivatedGradient<Rectifier, 1>>)
-HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp16, 2, 4, ActivatedGradient<Rectifier, 1>>)
-HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<Rectifier, 1>>)
-HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp32, 2, 4, Activated<Rectifier, 2>>)
-HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuFp16, 2, 4, Activated<Rectifier, 2>>)
-HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuBf16, 2, 4, Activated<Rectifier, 2>>)
+HOT_STREAM(4, 4, 5, 80, ElementwiseKernel<GpuFp32, 1, 4, Activated<Relu, 1>>)
+HOT_STREAM(4, 4, 5, 60, ElementwiseKernel<GpuFp16, 1, 4, Activated<Relu, 1>>)
+HOT_STREAM(4, 4, 5, 60, ElementwiseKernel<GpuBf16, 1, 4, Activated<Relu, 1>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp32, 2, 4, ActivatedGradient<Relu, 1>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, ActivatedGradient<Relu, 1>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<Relu, 1>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp32, 2, 4, Activated<Relu, 2>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, Activated<Relu, 2>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuBf16, 2, 4, Activated<Relu, 2>>)
 HOT_KERNEL(4, 4, 5, ElementwiseKernel<GpuBf16, 1, 4, Activated<TanhGelu, 1>>)
 HOT_KERNEL(8, 4, 10, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<TanhGelu, 1>>)
-HOT_KERNEL(8, 4, 0, Normalize<GpuFp32, 4>)
-HOT_KERNEL(12, 4, 0, Normalize<GpuFp16, 8>)
-HOT_KERNEL(12, 4, 0, Normalize<GpuBf16, 8>)
-HOT_KERNEL(9, 2, 0, NormalizeGradient<GpuFp32, 4, ChannelNormalizer>)
-HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuFp16, 8, ChannelNormalizer>)
-HOT_KERNEL(18, 2, 0, NormalizeGradient<GpuFp16, 8, RectifiedNormalizer>)
-HOT_KERNEL(14, 2, 0, NormalizeGradient<GpuBf16, 8, ChannelNormalizer>)
-HOT_KERNEL(4, 2, 0, ChunkMoments<GpuFp32, 4>)
-HOT_KERNEL(4, 4, 0, ChunkMoments<GpuFp16, 8>)
-HOT_KERNEL(4, 4, 0, ChunkMoments<GpuBf16, 8>)
-HOT_KERNEL(10, 2, 0, ColumnSums<GpuFp32, 4, ChannelNormalizer>)
-HOT_KERNEL(12, 4, 0, ColumnSums<GpuFp16, 8, ChannelNormalizer>)
-HOT_KERNEL(16, 4, 0, ColumnSums<GpuFp16, 8, RectifiedNormalizer>)
-HOT_KERNEL(8, 4, 8, ColumnSums<GpuBf16, 8, RowNormalizer>)
-HOT_KERNEL(4, 2, 0, ColumnSums<GpuFp16, 8, NoNormalizer>)
-HOT_KERNEL(9, 4, 0, FinishRows<GpuFp32, 4, false, Rectifier>)
-HOT_KERNEL(10, 4, 0, FinishRows<GpuFp16, 8, true, Rectifier>)
+HOT_STREAM(8, 4, 0, 100, Normalize<GpuFp32, 4, Relu>)
+HOT_STREAM(12, 4, 0, 100, Normalize<GpuFp16, 8, Relu>)
+HOT_STREAM(12, 4, 0, 100, Normalize<GpuBf16, 8, Relu>)
+HOT_STREAM(9, 2, 0, 100, NormalizeGradient<GpuFp32, 4, ChannelNormalizer>)
+HOT_STREAM(14, 2, 0, 100, NormalizeGradient<GpuFp16, 8, ChannelNormalizer>)
+HOT_STREAM(18, 2, 0, 100, NormalizeGradient<GpuFp16, 8, Before<Relu>::Normalizer>)
+HOT_STREAM(14, 2, 0, 100, NormalizeGradient<GpuBf16, 8, ChannelNormalizer>)
+HOT_STREAM(4, 2, 0, 100, ChunkMoments<GpuFp32, 4>)
+HOT_STREAM(4, 4, 0, 100, ChunkMoments<GpuFp16, 8>)
+HOT_STREAM(4, 4, 0, 100, ChunkMoments<GpuBf16, 8>)
+HOT_STREAM(10, 2, 0, 110, ColumnSums<GpuFp32, 4, ChannelNormalizer>)
+HOT_STREAM(12, 4, 0, 110, ColumnSums<GpuFp16, 8, ChannelNormalizer>)
+HOT_STREAM(16, 4, 0, 110, ColumnSums<GpuFp16, 8, Before<Relu>::Normalizer>)
+HOT_STREAM(8, 4, 16, 110, ColumnSums<GpuBf16, 8, RowNormalizer>)
+HOT_STREAM(4, 2, 0, 110, ColumnSums<GpuFp16, 8, NoNormalizer>)
+HOT_STREAM(9, 4, 0, 60, FinishRows<GpuFp32, 4, false, Relu>)
+HOT_STREAM(10, 4, 0, 60, FinishRows<GpuFp16, 8, true, Relu>)
 HOT_KERNEL(9, 4, 0, FinishRows<GpuBf16, 8, false, TanhGelu>)
 HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuFp32, 4, SlidingWindows, std::uint8_t, true>>)
 HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuFp16, 8, SlidingWindows, std::uint8_t, true>>)
