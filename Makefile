@@ -167,7 +167,7 @@ gpu-card:
 gpu-bundle: ARCH := $(or $(ARCH),all)
 gpu-bundle: setup configured
 	@python3 tools/gpu/look.py --build build/release
-	cmake --build --preset release --target $(GPU_PARTS)
+	cmake --build --preset release --target $(GPU_PARTS:%=bundled_%)
 	python3 tools/gpu/bundle.py build/release build/gpu-bundle $(if $(filter all,$(ARCH)),,--most 40)
 
 # For every card, in a folder of its own: build/release stays as it is, for the card at hand.

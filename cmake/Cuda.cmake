@@ -320,6 +320,7 @@ else()
 endif()
 
 if(BENCH_CUDA_FOUND)
+  set(BENCH_CUDA_VERSION "${CUDAToolkit_VERSION}" CACHE INTERNAL "")  # tools/gpu/bundle.py reads it
   message(STATUS "CUDA device: on, with CUDA ${CUDAToolkit_VERSION} for ${CMAKE_CUDA_ARCHITECTURES}")
   add_library(bench_cuda_libraries INTERFACE)
   target_include_directories(bench_cuda_libraries SYSTEM INTERFACE ${CUDNN_INCLUDE_DIR} ${CUBLASLT_INCLUDE_DIR}

@@ -202,8 +202,10 @@ class Bundle(WithStubs):
 
     def setUp(self):
         super().setUp()
+        (self.build / "bundled").mkdir()
         for program in ALL_PROGRAMS:
-            shutil.copy(shutil.which("jq"), self.build / program)
+            shutil.copy(shutil.which("jq"), self.build / "bundled" / pathlib.PurePath(program).name)
+        (self.build / "CMakeCache.txt").write_text("A:BOOL=ON\nBENCH_CUDA_VERSION:INTERNAL=13.0.88\n", encoding="utf-8")
         self.bundle = self.scratch / "gpu-bundle"
 
     def make(self, *options):
@@ -216,7 +218,7 @@ class Bundle(WithStubs):
         self.assertRegex(made.stdout, r"gpu-bundle\.tar\.xz, [0-9.]+ MiB")
         libraries = {path.name.split(".so")[0] for path in (self.bundle / "lib").iterdir()}
         self.assertIn("libjq", libraries)
-        self.assertFalse(libraries & {"libc", "libm", "libpthread"})
+        self.assertFalse(libraries & {"libc", "libm", "libpthread", "libgcc_s"})
         shutil.rmtree(self.bundle)
 
         there = self.scratch / "there"
@@ -237,15 +239,32 @@ class Bundle(WithStubs):
 
     def test_an_older_system_is_named_before_anything_runs(self):
         made = self.make()
-        needed = json.loads((self.bundle / "needs.json").read_text(encoding="utf-8"))["glibc"]
-        self.assertRegex(needed, r"^2\.[0-9]+$")
-        self.assertIn(f"MiB; it needs glibc {needed} or later\n", made.stdout)
-        (self.bundle / "needs.json").write_text('{"glibc": "9.36"}', encoding="utf-8")
+        needs = json.loads((self.bundle / "needs.json").read_text(encoding="utf-8"))
+        self.assertRegex(needs["glibc"], r"^2\.[0-9]+$")
+        self.assertEqual(needs["cuda"], "13.0.88")
+        self.assertIn(f"MiB; it needs glibc {needs['glibc']} or later and driver 580 or later (nvidia-smi: CUDA 13.0)\n", made.stdout)
+        (self.bundle / "needs.json").write_text('{"glibc": "9.36", "cuda": "13.0.88"}', encoding="utf-8")
         command = [sys.executable, str(self.bundle / "check.py"), "--out", str(self.out)]
         ended = self.check(command=command)
         self.assertEqual((ended.returncode, self.sweeps, self.out.exists()), (2, [], False))
         self.assertRegex(ended.stderr, r"^gpu-check: the bundle's programs need glibc 9\.36 or later, this system has 2\.[0-9]+; "
                                        r"make the bundle on a system as old as this one, .*\n$")
+
+    @unittest.skipUnless(shutil.which("cc"), "no compiler")
+    def test_an_older_driver_is_named_before_anything_runs(self):
+        self.make()
+        command = [sys.executable, str(self.bundle / "check.py"), "--out", str(self.out)]
+        ended = self.check(command=command, LD_LIBRARY_PATH=made_driver(self.scratch, 12040))
+        self.assertEqual((ended.returncode, self.sweeps, self.out.exists()), (2, [], False))
+        self.assertEqual(ended.stderr, "gpu-check: the bundle's programs are made with CUDA 13.0.88, and this NVIDIA driver serves "
+                                       "CUDA 12.4 at most; take a bundle that is made with CUDA 12 (make gpu-bundle "
+                                       "CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/12/bin/nvcc, in a fresh checkout), or install "
+                                       "driver 580 or later\n")
+        # Programs of 13.0 run with every driver for 13, those of 12 with this one and with later ones.
+        for cuda, driver in (("13.1.50", 13000), ("12.9.86", 12040), ("12.4.131", 13000)):
+            (self.bundle / "needs.json").write_text(json.dumps({"glibc": "2.2", "cuda": cuda}), encoding="utf-8")
+            ended = self.check(command=command, LD_LIBRARY_PATH=made_driver(self.scratch, driver))
+            self.assertNotIn("NVIDIA driver serves", ended.stderr)
 
     def test_an_older_python_is_named(self):
         script = f"import sys, runpy; sys.version_info = (3, 8, 10); runpy.run_path({str(TOOLS / 'check.py')!r})"
@@ -294,6 +313,15 @@ class Processes(unittest.TestCase):
             self.assertEqual(said.read(), "")  # it ends: nobody holds the pipe any more
 
 
+def made_driver(folder, cuda):
+    """LD_LIBRARY_PATH of a driver that serves that CUDA: 12040 is 12.4."""
+    place = folder / f"driver-{cuda}"
+    place.mkdir(exist_ok=True)
+    (place / "driver.c").write_text(f"int cuDriverGetVersion(int* version) {{ *version = {cuda}; return 0; }}\n", encoding="utf-8")
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", str(place / "libcuda.so.1"), str(place / "driver.c")], check=True)
+    return str(place)
+
+
 @unittest.skipUnless(shutil.which("cc"), "no compiler")
 class Look(unittest.TestCase):
     """What is looked for before anything is built: a driver that shows no card, one that shows one, and a build."""
@@ -318,6 +346,17 @@ int cuGetErrorString(int error, const char** text) { *text = error == 803 ? "sys
                 ended = self.look("--card", LD_LIBRARY_PATH=scratch)
                 self.assertEqual(ended.returncode, 2 if sentence else 0)
                 self.assertTrue(ended.stderr.startswith(sentence) and ended.stderr.count("\n") == bool(sentence), ended.stderr)
+
+    def test_the_driver_tells_which_bundle_to_take(self):
+        with tempfile.TemporaryDirectory() as scratch:
+            for cuda, answer in ((13000, "CUDA 13.0: take a bundle that is made with CUDA 13 (make gpu-bundle)"),
+                                 (13020, "CUDA 13.2: take a bundle that is made with CUDA 13"),
+                                 (12080, "CUDA 12.8: take a bundle that is made with CUDA 12 (make gpu-bundle CMAKE_FLAGS="),
+                                 (12020, "CUDA 12.2: there is no bundle for so old a driver; install 550 or later")):
+                with self.subTest(cuda):
+                    ended = self.look("--bundle", LD_LIBRARY_PATH=made_driver(pathlib.Path(scratch), cuda))
+                    self.assertEqual(ended.returncode, 0)
+                    self.assertTrue(ended.stdout.startswith(f"this NVIDIA driver serves {answer}"), ended.stdout)
 
     def test_a_build_without_the_device_says_why(self):
         with tempfile.TemporaryDirectory() as scratch:

@@ -5,7 +5,7 @@
 
 BUNDLE_FOLDER gets programs, the libraries they need, and the scripts; BUNDLE_FOLDER.tar.xz is the same in one file. The C
 library, CUDA's and cuDNN's are left out: they are on the other machine. needs.json names the oldest C library that the
-programs start with. There, python3 alone unpacks and runs it:
+programs start with, and the version of CUDA that they are built with. There, python3 alone unpacks and runs it:
 
     python3 -m tarfile -e gpu-bundle.tar.xz
     python3 gpu-bundle/check.py
@@ -14,6 +14,7 @@ Exit code 1 where the file is larger than --most, with its largest parts.
 """
 
 import argparse
+import collections
 import json
 import lzma
 import pathlib
@@ -24,10 +25,16 @@ import subprocess
 import sys
 import tarfile
 
+import look
+
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
-PROGRAMS = {"bench": "bin/bench", **{name: name for name in ("tests/tests_gpu", "tests/tests_gpu_device",
-                                                             "tools/peers/peers_ours")}}
-MACHINES_OWN = re.compile(r"lib(c|m|dl|rt|pthread)\.so.*|ld-linux.*|lib(cu|nv).*")
+# From the build's folder `bundled` (cmake/Bundle.cmake) to the bundle's folders.
+PROGRAMS = {"bench": "bin/bench", "tests_gpu": "tests/tests_gpu", "tests_gpu_device": "tests/tests_gpu_device",
+            "peers_ours": "tools/peers/peers_ours"}
+# libgcc_s goes with the C library: Debian 12's asks for glibc 2.35.
+MACHINES_OWN = re.compile(r"lib(c|m|dl|rt|pthread|gcc_s)\.so.*|ld-linux.*|lib(cu|nv).*")
+# By functions of the C library that the programs have themselves: cmake/Bundle.cmake.
+PROVIDED = {"arc4random"}
 
 
 def needed(program):
@@ -36,11 +43,39 @@ def needed(program):
     return [pathlib.Path(path) for path in re.findall(r"=> (/\S+)", listing)]
 
 
+def read_elf(option, binary):
+    return subprocess.run(["readelf", "--wide", option, str(binary)], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def glibc_versions(binary):
     """The versions of the GNU C library whose symbols it refers to: {(2, 34), (2, 2, 5)}."""
-    listing = subprocess.run(["readelf", "--version-info", "--wide", str(binary)], stdout=subprocess.PIPE, text=True,
-                             check=True).stdout
-    return {tuple(map(int, version.split("."))) for version in re.findall(r"Name: GLIBC_([0-9.]+)\b", listing)}
+    found = re.findall(r"Name: GLIBC_([0-9.]+)\b", read_elf("--version-info", binary))
+    return {tuple(map(int, version.split("."))) for version in found}
+
+
+def take_from_programs(library):
+    """Where the library asks for a version of glibc because of PROVIDED functions alone, has it ask for another one that it needs
+    anyway: the loader then binds those functions to the program's.
+
+    A needed version is a record of 16 bytes: the first four are its hash, those from the ninth on its name's place.
+    """
+    used = collections.defaultdict(set)
+    for name, version in re.findall(r" UND (\w+)@GLIBC_([0-9.]+)", read_elf("--dyn-syms", library)):
+        used[version].add(name)
+    replaced = [version for version, names in used.items() if names <= PROVIDED]
+    if not replaced:
+        return
+    needs = read_elf("--version-info", library).partition("Version needs section")[2]
+    start = int(re.search(r"Offset: 0x([0-9a-f]+)", needs)[1], 16)
+    of_libc = re.search(r"File: libc\.so\.6 .*\n((?: +0x[0-9a-f]+: +Name: .*\n)+)", needs)[1]
+    records = {version: start + int(place, 16)
+               for place, version in re.findall(r"0x([0-9a-f]+): +Name: GLIBC_([0-9.]+) ", of_libc)}
+    other = next(place for version, place in records.items() if version not in replaced)
+    content = bytearray(library.read_bytes())
+    for place in map(records.get, replaced):
+        for part in (slice(0, 4), slice(8, 12)):
+            content[place + part.start:place + part.stop] = content[other + part.start:other + part.stop]
+    library.write_bytes(content)
 
 
 def copy(source, target):
@@ -48,26 +83,40 @@ def copy(source, target):
     shutil.copy(source, target)  # what a link leads to
 
 
+def gather_libraries(programs, folder):
+    for library in {path for program in programs for path in needed(program)}:
+        if not MACHINES_OWN.fullmatch(library.name):
+            copied = folder / library.name
+            copy(library, copied)
+            subprocess.run(["strip", "--strip-unneeded", str(copied)], check=True)
+            take_from_programs(copied)
+
+
+def cuda_version(build):
+    """As CMake found it: "13.0.88"."""
+    cache = (build / "CMakeCache.txt").read_text(encoding="utf-8")
+    return re.search(r"^BENCH_CUDA_VERSION:INTERNAL=([0-9.]+)$", cache, re.MULTILINE)[1]
+
+
 def gather(build, bundle):
-    """Returns the version of the GNU C library that the programs need: "2.36"."""
+    """Returns what the programs need: {"glibc": "2.34", "cuda": "13.0.88"}."""
     shutil.rmtree(bundle, ignore_errors=True)
     for name, place in PROGRAMS.items():
-        copy(build / name, bundle / place)
-    (bundle / "lib").mkdir()
-    for library in {path for place in PROGRAMS.values() for path in needed(bundle / place)}:
-        if not MACHINES_OWN.fullmatch(library.name):
-            copy(library, bundle / "lib" / library.name)
-    binaries = [*(bundle / place for place in PROGRAMS.values()), *(bundle / "lib").iterdir()]
-    for binary in binaries:
-        subprocess.run(["strip", "--strip-unneeded", str(binary)], check=True)
+        copy(build / "bundled" / name, bundle / place)
+    programs = [bundle / place for place in PROGRAMS.values()]
+    gather_libraries(programs, bundle / "lib")
+    for program in programs:
+        subprocess.run(["strip", "--strip-unneeded", str(program)], check=True)
+    binaries = [*programs, *(bundle / "lib").iterdir()]
     glibc = ".".join(map(str, max(set().union(*map(glibc_versions, binaries)))))
-    (bundle / "needs.json").write_text(json.dumps({"glibc": glibc}) + "\n", encoding="utf-8")
+    needs = {"glibc": glibc, "cuda": cuda_version(build)}
+    (bundle / "needs.json").write_text(json.dumps(needs) + "\n", encoding="utf-8")
     (bundle / "bench").symlink_to("bin/bench")
     for place in ("tools/gpu", "tools/peers"):
         for script in (SOURCE / place).glob("*.py"):
             copy(script, bundle / place / script.name)
     (bundle / "check.py").symlink_to("tools/gpu/check.py")
-    return glibc
+    return needs
 
 
 # The largest preset's dictionary of 64 MiB finds what the programs have in common. Of x86's code, a filter makes equal jumps
@@ -93,11 +142,11 @@ def main():
     parser.add_argument("--most", type=float, metavar="MIB", help="the file may have")
     options = parser.parse_args()
 
-    glibc = gather(options.build, options.bundle)
+    needs = gather(options.build, options.bundle)
     file = options.bundle.with_name(options.bundle.name + ".tar.xz")
     pack(options.bundle, file)
     size = file.stat().st_size / 2**20
-    print(f"bundle: {file}, {size:.1f} MiB; it needs glibc {glibc} or later")
+    print(f"bundle: {file}, {size:.1f} MiB; it needs glibc {needs['glibc']} or later and {look.driver_for(needs['cuda'])}")
     if options.most is not None and size > options.most:
         parts = sorted((path for path in options.bundle.rglob("*") if path.is_file() and not path.is_symlink()),
                        key=lambda path: path.stat().st_size, reverse=True)

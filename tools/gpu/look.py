@@ -5,6 +5,7 @@ minutes.
     look.py --card             whether the NVIDIA driver shows a card
     look.py --build FOLDER     whether the configured build folder has the CUDA device
     look.py --driver           whether the NVIDIA driver is installed, with or without a card
+    look.py --bundle           which bundle this machine's driver takes, where one is run and not built
     look.py --architectures    "75;86": the machine's cards, for CMake; nothing if there is none
 
 Exit code 0, or 2 with a sentence that names the missing part and how to get it.
@@ -20,6 +21,8 @@ import sys
 import sysconfig
 
 ELSEWHERE = "make gpu-bundle makes a folder that does the same on another machine"
+# Major version of the CUDA that a bundle is made with: the oldest driver for it, by the CUDA that nvidia-smi shows and by its own.
+DRIVERS = {13: ("13.0", "580"), 12: ("12.4", "550")}
 
 
 def nvidia_driver():
@@ -51,6 +54,30 @@ def no_card():
         return ("the NVIDIA driver shows no card; CUDA_VISIBLE_DEVICES may hide it, a container must be started with "
                 f"it; {ELSEWHERE}")
     return None
+
+
+def driver_for(cuda):
+    shown, driver = DRIVERS[version(cuda)[0]]
+    return f"driver {driver} or later (nvidia-smi: CUDA {shown})"
+
+
+def served_cuda():
+    """The newest CUDA that the driver runs programs of, as nvidia-smi shows it: "12.4"; None without a driver."""
+    driver = nvidia_driver()
+    number = ctypes.c_int(0)
+    if driver is None or driver.cuDriverGetVersion(ctypes.byref(number)) != 0:
+        return None
+    return f"{number.value // 1000}.{number.value % 1000 // 10}"
+
+
+def which_bundle(served):
+    """For a driver that serves that CUDA."""
+    if version(served) >= version(DRIVERS[13][0]):
+        return "take a bundle that is made with CUDA 13 (make gpu-bundle)"
+    if version(served) >= version(DRIVERS[12][0]):
+        return ("take a bundle that is made with CUDA 12 (make gpu-bundle CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/12/bin/nvcc, "
+                f"in a fresh checkout), or install driver {DRIVERS[13][1]} or later")
+    return f"there is no bundle for so old a driver; install {DRIVERS[12][1]} or later"
 
 
 def architectures():
@@ -95,7 +122,20 @@ def old_system(bundle):
     needs = bundle / "needs.json"
     if not needs.is_file():
         return None
-    needed = json.loads(needs.read_text(encoding="utf-8"))["glibc"]
+    needed = json.loads(needs.read_text(encoding="utf-8"))
+    return old_library(needed["glibc"]) or old_driver(needed["cuda"])
+
+
+def old_driver(needed):
+    served = served_cuda()
+    # A program runs with every driver of its CUDA's major version, and with later ones.
+    if served is None or version(served)[0] >= version(needed)[0]:
+        return None
+    return (f"the bundle's programs are made with CUDA {needed}, and this NVIDIA driver serves CUDA {served} at most; "
+            f"{which_bundle(served)}")
+
+
+def old_library(needed):
     try:
         here = os.confstr("CS_GNU_LIBC_VERSION").split()[-1]  # "glibc 2.31"
     except (AttributeError, OSError, ValueError):  # another C library
@@ -127,10 +167,15 @@ def main():
         missing = None if nvidia_driver() else NO_DRIVER
     elif sys.argv[1:] == ["--card"]:
         missing = no_card()
+    elif sys.argv[1:] == ["--bundle"]:
+        served = served_cuda()
+        missing = None if served else NO_DRIVER
+        if served:
+            print(f"this NVIDIA driver serves CUDA {served}: {which_bundle(served)}")
     elif len(sys.argv) == 3 and sys.argv[1] == "--build":
         missing = no_device_in(sys.argv[2])
     else:
-        sys.exit("usage: look.py --card | --build FOLDER | --driver | --architectures")
+        sys.exit("usage: look.py --card | --build FOLDER | --driver | --bundle | --architectures")
     if missing:
         print(f"gpu-check: {missing}.", file=sys.stderr)
         sys.exit(2)

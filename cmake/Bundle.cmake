@@ -1,0 +1,11 @@
+# What `make gpu-bundle` packs: the same objects, linked with a function that the bundle's C++ library asks for and that glibc has
+# from 2.36 on. tools/gpu/bundle.py then has that library ask for the program's.
+function(bench_bundled program)
+  add_executable(bundled_${program} EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${program}>
+                                                     ${CMAKE_SOURCE_DIR}/tools/gpu/bundled/arc4random.cpp)
+  target_link_libraries(bundled_${program} PRIVATE $<TARGET_PROPERTY:${program},LINK_LIBRARIES>)
+  target_link_options(bundled_${program} PRIVATE $<TARGET_PROPERTY:${program},LINK_OPTIONS>
+                                                 LINKER:--export-dynamic-symbol=arc4random)
+  set_target_properties(bundled_${program} PROPERTIES OUTPUT_NAME ${program}
+                                                      RUNTIME_OUTPUT_DIRECTORY "${CMAKE_BINARY_DIR}/bundled")
+endfunction()
