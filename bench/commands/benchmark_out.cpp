@@ -17,9 +17,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Absolute, so that it has a folder.
+// Absolute, so that it has a folder. Throws UsageError for a link of another user.
 fs::path target_of(const BenchmarkFlags& flags, std::error_code& error) {
-  return fs::weakly_canonical(fs::absolute(flags.out), error);
+  const fs::path given = fs::absolute(flags.out);
+  behind_links(given, "--benchmark_out");
+  return fs::weakly_canonical(given, error);
 }
 
 [[noreturn]] void cannot_write(const BenchmarkFlags& flags) {

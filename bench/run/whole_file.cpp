@@ -73,16 +73,15 @@ std::error_code write_through(const fs::path& target, std::string_view text) {
 
 }  // namespace
 
-fs::path behind_links(fs::path path) {
+fs::path behind_links(fs::path path, std::string_view option) {
   constexpr int kMostLinks = 40;
   std::error_code error;
   for (int link = 0; link < kMostLinks && fs::is_symlink(path, error); ++link) {
     struct stat facts {};
     if (::lstat(path.c_str(), &facts) == 0 && facts.st_uid != ::geteuid() && facts.st_uid != 0) {
       throw UsageError(
-          fmt::format("--out: {} is a symbolic link of another user, which is not followed; give "
-                      "another folder",
-                      path_in_words(path)));
+          fmt::format("{}: {} is a symbolic link of another user, which is not followed; give another folder",
+                      option, path_in_words(path)));
     }
     path = path.parent_path() / fs::read_symlink(path, error);
   }

@@ -17,8 +17,8 @@ void require_written(const std::filesystem::path& path, const std::error_code& e
 
 // The file that symbolic links lead to, whether it exists or not: a rename would replace the link itself.
 // Throws UsageError for a link of another user, who could have any file of this one replaced by it; root's
-// are followed.
-std::filesystem::path behind_links(std::filesystem::path path);
+// are followed. The option is the one that gave the path.
+std::filesystem::path behind_links(std::filesystem::path path, std::string_view option = "--out");
 
 // Writes to a hidden file next to it, then renames. A device or pipe is written to as it is; a pipe's reader
 // is waited for. Throws Interrupted.

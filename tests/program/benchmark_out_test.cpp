@@ -1,5 +1,6 @@
 // --benchmark_out: written whole beside the program's own result, never over it.
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <thread>
@@ -57,6 +58,23 @@ TEST(BenchmarkOut, APlantedLinkIsNotFollowed) {
   const Ended ended =
       run_bench(small_run(folder.path() / "out") + Arguments{"--benchmark_out=" + target.string()});
   EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_EQ(read_file(folder.path() / "precious"), "mine");
+}
+
+TEST(BenchmarkOut, ALinkOfAnotherUserIsRefusedBeforeAnythingIsMeasured) {
+  if (::geteuid() != 0) {
+    GTEST_SKIP() << "only root can be another user";
+  }
+  const TemporaryFolder folder;
+  const auto link = folder.path() / "google.json";
+  write_file(folder.path() / "precious", "mine");
+  std::filesystem::create_symlink("precious", link);
+  ASSERT_EQ(::lchown(link.c_str(), 65534, 65534), 0);
+  const Ended ended =
+      run_bench(small_run(folder.path() / "out") + Arguments{"--benchmark_out=" + link.string()});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_THAT(ended.err,
+              AllOf(HasSubstr("bench: --benchmark_out: "), HasSubstr("symbolic link of another user")));
   EXPECT_EQ(read_file(folder.path() / "precious"), "mine");
 }
 
