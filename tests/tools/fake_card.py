@@ -86,6 +86,8 @@ class FakeProcess:
             failure = self.card.torch_failures.get(" ".join(words[:-1]))
             if failure and "out of memory" in failure:
                 return {"error": failure}
+            if failure and "torch.compile" in failure:
+                return {"missing": failure}
             if failure:
                 raise RuntimeError(f"torch ended with 1: {failure}")
             return self.ready(" ".join(words[1:4]) if words[0] == "resnet50" else "")

@@ -10,10 +10,12 @@ import pathlib
 import tarfile
 import tempfile
 import unittest
+from unittest import mock
 
 from fake_card import ALL_SUITES, SOURCE, SUITES, FakeCard, Killed  # also finds the modules that follow
 
 import check
+import torch_contestants
 from session import CLOSING
 from stages import STAGES
 
@@ -100,7 +102,7 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(first[0], "peers")  # which has cases left
         self.assertFalse({"kernels", "batch-train"} & set(first))
         self.assertEqual((second, third), (["peers", "tests-all"], []))
-        self.assertEqual(len(self.measured()), 15)
+        self.assertEqual(len(self.measured()), 16)
         self.assertEqual(self.check(), 0)
         self.assertEqual(self.card.calls, [])
         self.assertIn(f"{len(ALL)} of {len(ALL)} stages are done", self.said)
@@ -184,9 +186,9 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(len(cut), 1)
         self.card.cases.clear()
         self.until_done()
-        self.assertEqual(len(self.measured()), 15)
+        self.assertEqual(len(self.measured()), 16)
         again = [f"resnet50 {mode} fp16 batch {batch}" for mode, batch in
-                 (case.split()[1::2] for case in self.card.cases if " fp16 " in case)]
+                 (case.split()[1::2] for case in self.card.cases if " fp16 " in case and "compiled" not in case)]
         self.assertFalse(set(before) & set(again) - set(cut))
 
     def test_a_case_without_memory_is_an_answer_and_one_that_fails_is_tried_again(self):
@@ -203,6 +205,23 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(self.check("--only", "peers"), 0)
         self.assertEqual(self.card.cases, ["gemm bf16 8192"])
         self.assertEqual(self.statuses(), {"peers": "done"})
+
+    def test_what_is_not_compiled_here_is_missing_and_training_has_its_note(self):
+        self.card.torch_failures = {"resnet50 infer fp16 64 compiled": "torch.compile: RuntimeError: no C compiler"}
+        self.check("--only", "peers", "--for", "20min")
+        self.assertEqual(self.check("--only", "peers", "--for", "20min"), 0)
+        statuses = {name: row["status"] for name, row in self.rows().items()}
+        self.assertEqual(statuses.pop("resnet50 infer fp16 batch 64 compiled"), "missing")
+        self.assertEqual(set(statuses.values()), {"measured"})
+        self.assertIn("missing: torch.compile: RuntimeError: no C compiler", self.said)
+        self.assertEqual(self.said.count("PyTorch's step also updates batch norm's running statistics"), 1)
+
+    def test_pytorch_multiplies_the_operands_that_ours_does(self):
+        torch = mock.MagicMock()
+        left, right = mock.MagicMock(), mock.MagicMock()
+        torch.rand.return_value.__mul__.return_value.__sub__.return_value.to.side_effect = [left, right]
+        torch_contestants.gemm(torch, "bf16", "8192")()
+        torch.mm.assert_called_once_with(left, right.t.return_value, out=torch.empty.return_value)
 
     def test_without_pytorch_the_rest_is_compared(self):
         self.card.torch_says = {"missing": "ImportError: no torch"}

@@ -142,7 +142,7 @@ def peer_goals(peers):
                 goal.report(f"{measured}, {row['instead']}")
             else:
                 goal.judge((high if by_interval else row["ratio"]) >= row["goal"], measured)
-            if row["rival"] == "torch" and row["name"].startswith("resnet50"):
+            if row["rival"] == "torch" and row["name"].startswith("resnet50") and row["goal"] is not None:
                 ours = row["results"]["ours"]["about"].get("reserved_peak_bytes")
                 theirs = row["results"]["torch"]["peak_bytes"]
                 if ours and theirs:

@@ -6,6 +6,7 @@ CUDA events. Memory is the most that each allocator took from the driver: our se
 torch.cuda.max_memory_reserved(). Neither counts the CUDA context and loaded kernels.
 
 Inputs are equally random on both sides: all operands of products and copies, and as many different images in a batch.
+PyTorch runs eagerly; its inference is also compared as torch.compile makes it, which fuses as ours does.
 
 Both sides are on the card at once and take turns, so that its clock favours neither. If both may not fit (a batch of 256, or
 a first try ran out of memory), they run one after the other, and the row says so. A side that does not fit alone gives a row
@@ -40,20 +41,31 @@ FIRST_CASE = 30  # seconds that the first case is taken to need
 class Case:
     """A ratio to be measured. `goal` is the least that is asked for."""
 
-    def __init__(self, name, goal, rival, ours, theirs, large=False, by_interval=False, not_from=None):
+    def __init__(self, name, goal, rival, ours, theirs, large=False, by_interval=False, not_from=None, note=""):
         self.name, self.goal, self.rival = name, goal, rival
         self.large = large  # two of them may not fit on a card together
         self.by_interval = by_interval  # met where the ratio's interval reaches the goal, else where the ratio does
         self.not_from = not_from  # compute capability, from which on there is no goal, and what to say instead
+        self.note = note  # what one side's step has and the other's has not
         self.ours = ours  # arguments of peers_ours
         self.theirs = theirs  # a case of torch_contestants.py where the rival is torch, else arguments of peers_ours
+
+
+COUNTERS = "PyTorch's step also updates batch norm's running statistics and counts batches, in 53 kernels of its own"
 
 
 def resnet50(mode, dtype, batch, launch, goal):
     optimizer = ["sgd"] if mode == "train" else []
     return Case(f"resnet50 {mode} {dtype} batch {batch}{' graph' if launch == 'graph' else ''}", goal, "torch",
                 ["resnet50", dtype, str(batch), WARM_UP, *optimizer, f"launch={launch}"],
-                ["resnet50", mode, dtype, str(batch), WARM_UP], large=batch >= 256)
+                ["resnet50", mode, dtype, str(batch), WARM_UP], large=batch >= 256, note=COUNTERS if mode == "train" else "")
+
+
+def compiled(dtype, batch):
+    """Inference as torch.compile makes it."""
+    return Case(f"resnet50 infer {dtype} batch {batch} compiled", None, "torch",
+                ["resnet50", dtype, str(batch), WARM_UP, "launch=stream"],
+                ["resnet50", "infer", dtype, str(batch), "compiled", WARM_UP])
 
 
 def implicit_gemm(dtype, goal, instead):
@@ -87,7 +99,7 @@ CASES = [
     implicit_gemm("fp16", 0.5, "no goal from compute capability 9.0 on: mma.sync reaches 60 to 65 % of wgmma's rate"),
     copy("h2d", 256 << 20, 0.98), copy("d2h", 256 << 20, 0.98),
     resnet50("train", "tf32", 64, "stream", 1.0), resnet50("infer", "tf32", 64, "stream", 1.0),
-    resnet50("train", "fp32", 64, "stream", 1.0), resnet50("infer", "fp32", 64, "stream", 1.0),
+    resnet50("train", "fp32", 64, "stream", 1.0), resnet50("infer", "fp32", 64, "stream", 1.0), compiled("fp16", 64),
 ]
 
 
@@ -116,7 +128,10 @@ class Torch:
         self.begin()
         if self.missing is not None:
             raise Missing(self.missing)
-        return TorchCase(self, self.ask(f"case {' '.join(words)}"))
+        built = self.ask(f"case {' '.join(words)}")
+        if "missing" in built:
+            raise Missing(built["missing"])
+        return TorchCase(self, built)
 
     def ask(self, line):
         return self.answer(lambda: self.process.ask(line))
@@ -197,6 +212,10 @@ class Comparison:
             return {"status": "oom" if ran_out(error) else "error", "reason": str(error)}
         value, low, high = ratio(results[case.rival]["rounds_ns"], results["ours"]["rounds_ns"])
         row = {"status": "measured", "ratio": value, "ci95": [low, high], "apart": apart, "results": results}
+        if case.goal is None:
+            row["instead"] = "no goal: compiled, PyTorch fuses too"
+        if case.note:
+            row["note"] = case.note
         if case.not_from and capability(results["ours"]) >= case.not_from[0]:
             row |= {"goal": None, "instead": case.not_from[1]}
         return row
@@ -271,7 +290,8 @@ def table(rows):
         if row["apart"]:
             line += "  (one after the other)"
         lines.append(line)
-    return "\n".join(lines)
+    notes = dict.fromkeys(row["note"] for row in rows if "note" in row)
+    return "\n".join([*lines, *notes])
 
 
 def main(arguments=None, start=Process, now=time.monotonic):

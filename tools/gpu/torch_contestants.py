@@ -1,13 +1,14 @@
 """PyTorch's side of gpu_peers.py: one process for all cases, for importing it takes as long as measuring a case.
 
     (at start)                     {"ready": true, "about": {…}}, or {"missing": "…"} where it cannot be compared with
-    case NAME ARGUMENTS… WARM_UP   {"built_bytes": …, "about": {…}} after building and warming up
+    case NAME ARGUMENTS… WARM_UP   {"built_bytes": …, "about": {…}} after building and warming up, or {"missing": "…"}
     go N                           {"ns": [N step times], "peak_bytes": …}; one more step, untimed, comes first
     end                            {"ended": true}; the case's memory is given back
     (end of input)                 the process ends
 
-The cases are resnet50 infer|train DTYPE BATCH, gemm DTYPE SIZE and copy h2d|d2h BYTES. A case that finds no memory is answered
-{"error": "out of memory: …"} and given up. Any other error ends the process: the card's state is not known after it.
+The cases are resnet50 infer|train DTYPE BATCH [compiled], gemm DTYPE SIZE and copy h2d|d2h BYTES. A case that finds no memory is
+answered {"error": "out of memory: …"} and given up; so is, as missing, one that torch.compile does not compile here. Any other
+error ends the process: the card's state is not known after it.
 
 PyTorch runs with its usual fast settings: channels-last, cudnn.benchmark, autocast for fp16 and bf16 in training. A step's
 time is between two CUDA events.
@@ -27,7 +28,24 @@ def images(torch, distinct, batch):
     return image.repeat(-(-batch // distinct), 1, 1, 1)[:batch].contiguous(memory_format=torch.channels_last)
 
 
-def resnet50(torch, mode, dtype, batch):
+class NotCompiled(Exception):
+    pass
+
+
+def compiled(torch, model, image):
+    """The first call compiles, by Triton and the machine's C compiler."""
+    model = torch.compile(model)
+    try:
+        with torch.inference_mode():
+            model(image)
+    except torch.cuda.OutOfMemoryError:
+        raise
+    except Exception as error:  # whatever its parts raise
+        raise NotCompiled(f"torch.compile: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}") from None
+    return model
+
+
+def resnet50(torch, mode, dtype, batch, how="eager"):
     import torchvision
 
     half = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(dtype)
@@ -36,6 +54,8 @@ def resnet50(torch, mode, dtype, batch):
     image = images(torch, DISTINCT[mode], int(batch))
     if half is not None and not trains:
         model, image = model.to(half), image.to(half)
+    if how == "compiled":
+        model = compiled(torch, model, image)
     labels = torch.arange(int(batch), device="cuda") * 7 % 1000
     optimizer = torch.optim.SGD(model.parameters(), lr=1e-2)
     criterion = torch.nn.CrossEntropyLoss()
@@ -61,7 +81,8 @@ def gemm(torch, dtype, size):
     kind = {"fp16": torch.float16, "bf16": torch.bfloat16}.get(dtype, torch.float32)
     left, right = ((torch.rand(size, size, device="cuda") * 2 - 1).to(kind) for _ in range(2))
     result = torch.empty(size, size, device="cuda", dtype=kind)
-    return lambda: torch.mm(left, right, out=result)
+    # Ours multiplies with weights as they are stored, [out][in].
+    return lambda: torch.mm(left, right.t(), out=result)
 
 
 def copy(torch, direction, size):
@@ -108,6 +129,8 @@ class Case:
 
 def give_back(torch):
     """Returns all memory to the driver, and starts the peak again from there."""
+    if "torch._dynamo" in sys.modules:
+        torch._dynamo.reset()  # what it compiled holds the model
     gc.collect()
     # The products' workspaces are cached apart from other memory, since PyTorch 1.12.
     getattr(torch._C, "_cuda_clearCublasWorkspaces", lambda: None)()
@@ -135,13 +158,15 @@ def serve(torch, lines, say):
             else:
                 raise ValueError(f"expected 'case', 'go' or 'end', got {line!r}")
         except torch.cuda.OutOfMemoryError as error:
-            said = str(error).splitlines()[0]
+            answer = {"error": f"out of memory: {str(error).splitlines()[0]}"}
+        except NotCompiled as error:
+            answer = {"missing": str(error)}
         else:
             continue
         # The error held the frames that hold the memory, as long as it was being handled.
         case = None
         give_back(torch)
-        say({"error": f"out of memory: {said}"})
+        say(answer)
 
 
 def main():
