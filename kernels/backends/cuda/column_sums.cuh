@@ -177,6 +177,8 @@ struct FinishSums {
         at[sum] += other.at[sum];
       }
     }
+    BENCH_DEVICE void add(const Sums& part, std::uint32_t /*chunk*/) { join(part); }
+    BENCH_DEVICE const Sums& value() const { return *this; }
   };
   struct Shared {
     Sums sums[kThreads];
@@ -186,17 +188,19 @@ struct FinishSums {
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    const auto add = [&](Sums& all, std::uint32_t chunk, std::int64_t channel) {
+    const auto load = [&](std::uint32_t chunk, std::int64_t channel) {
+      Sums part;
       for (int sum = 0; sum < kSums; ++sum) {
-        all.at[sum] += partial[(std::int64_t{chunk} * kSums + sum) * channels + channel];
+        part.at[sum] = partial[(std::int64_t{chunk} * kSums + sum) * channels + channel];
       }
+      return part;
     };
     const auto store = [&](std::int64_t channel, const Sums& all) {
       for (int sum = 0; sum < kSums; ++sum) {
         sums[sum][channel] = all.at[sum];
       }
     };
-    ChunkJoin::run(thread, thread.template shared<Shared>().sums, chunks, channels, add, store);
+    ChunkJoin::run(thread, thread.template shared<Shared>().sums, chunks, channels, Sums{}, load, store);
   }
 };
 

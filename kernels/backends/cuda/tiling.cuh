@@ -177,28 +177,32 @@ BENCH_DEVICE void for_each_row(const Tiling& tiling, const Tiling::Place& place,
 }
 
 // Joins what each channel has in the chunks, always in the same order: two runs give the same bits. A block
-// does kChannels channels; its threads share their chunks.
+// does kChannels channels; its threads share their chunks, of which each reads kUnroll before it needs the
+// first: the kernel lasts as long as its reads one after another.
 struct ChunkJoin {
   static constexpr int kThreads = 256;
   static constexpr int kChannels = 8;
   static constexpr int kHeight = kThreads / kChannels;
+  static constexpr int kUnroll = 8;
 
   static std::int64_t blocks(std::int64_t channels) { return (channels + kChannels - 1) / kChannels; }
 
-  // add(value, chunk, channel) adds a chunk to a thread's value, Value::join another thread's value;
-  // store(channel, value) takes the result.
-  template <class Value, class Thread, class Add, class Store>
+  // load(chunk, channel) reads a chunk's part, of which `own`, a thread's share, takes all of the thread:
+  // own.add(part, chunk). own.value() is joined with that of other threads, Value::join; store(channel,
+  // value) takes the result.
+  template <class Value, class Thread, class Own, class Load, class Store>
   static BENCH_DEVICE void run(const Thread& thread, Value (&room)[kThreads], std::uint32_t chunks,
-                               std::int64_t channels, const Add& add, const Store& store) {
+                               std::int64_t channels, Own own, const Load& load, const Store& store) {
     const int me = thread.index();
     const std::int64_t channel = std::int64_t{thread.block()} * kChannels + me % kChannels;
-    Value value{};
     if (channel < channels) {
-      for (auto chunk = static_cast<std::uint32_t>(me / kChannels); chunk < chunks; chunk += kHeight) {
-        add(value, chunk, channel);
+      auto chunk = static_cast<std::uint32_t>(me / kChannels);
+      for (; chunk + kHeight * (kUnroll - 1) < chunks; chunk += kHeight * kUnroll) {
+        add<true>(own, chunk, chunks, channel, load);
       }
+      add<false>(own, chunk, chunks, channel, load);
     }
-    room[me] = value;
+    room[me] = own.value();
     thread.sync();
     for (int half = kHeight / 2; half > 0; half /= 2) {
       if (me / kChannels < half) {
@@ -208,6 +212,25 @@ struct ChunkJoin {
     }
     if (me < kChannels && channel < channels) {
       store(channel, room[me]);
+    }
+  }
+
+ private:
+  template <bool kAll, class Own, class Load>
+  static BENCH_DEVICE void add(Own& own, std::uint32_t first, std::uint32_t chunks, std::int64_t channel,
+                               const Load& load) {
+    decltype(load(first, channel)) parts[kUnroll];
+    BENCH_UNROLL
+    for (int u = 0; u < kUnroll; ++u) {
+      if (const std::uint32_t chunk = first + kHeight * u; kAll || chunk < chunks) {
+        parts[u] = load(chunk, channel);
+      }
+    }
+    BENCH_UNROLL
+    for (int u = 0; u < kUnroll; ++u) {
+      if (const std::uint32_t chunk = first + kHeight * u; kAll || chunk < chunks) {
+        own.add(parts[u], chunk);
+      }
     }
   }
 };

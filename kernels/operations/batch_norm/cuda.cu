@@ -18,16 +18,17 @@ struct Moments {
   float mean;
   float squares;  // Σ (value − mean)²
 
-  BENCH_DEVICE void join(const Moments& other) {
-    if (other.count == 0.0F) {
-      return;
-    }
-    const float all = count + other.count;
+  BENCH_DEVICE void join(const Moments& other) { join(other, other.share_after(count)); }
+
+  // other's part of both counts, which channels of the same rows have in common.
+  BENCH_DEVICE void join(const Moments& other, float share) {
     const float distance = other.mean - mean;
-    const float share = other.count / all;
     mean += distance * share;
     squares += other.squares + distance * distance * count * share;
-    count = all;
+    count += other.count;
+  }
+  BENCH_DEVICE float share_after(float before) const {
+    return count == 0.0F ? 0.0F : count / (before + count);
   }
 };
 
@@ -77,15 +78,16 @@ struct ChunkMoments {
     }
     shared.count[thread.index()] = count;
     tiling.join(thread, place, [&](int me, int other) {
-      float joined = 0;
+      const float mine = shared.count[me];
+      const float others = shared.count[other];
+      const float part = Moments{others, 0, 0}.share_after(mine);
       for (int i = 0; i < kCount; ++i) {
-        Moments moments{shared.count[me], shared.mean[me][i], shared.squares[me][i]};
-        moments.join({shared.count[other], shared.mean[other][i], shared.squares[other][i]});
+        Moments moments{mine, shared.mean[me][i], shared.squares[me][i]};
+        moments.join({others, shared.mean[other][i], shared.squares[other][i]}, part);
         shared.mean[me][i] = moments.mean;
         shared.squares[me][i] = moments.squares;
-        joined = moments.count;
       }
-      shared.count[me] = joined;
+      shared.count[me] = mine + others;
     });
     if (place.above == 0 && place.inside) {
       for (int i = 0; i < kCount; ++i) {
@@ -113,19 +115,44 @@ struct JoinMoments {
   struct Shared {
     Moments moments[kThreads];
   };
+  struct Part {
+    float mean;
+    float squares;
+  };
+  // Chunks of one thread, by the distances of their means from the first one's: no division a chunk.
+  struct Chunks {
+    const Tiling& tiling;
+    float count = 0;
+    float pivot = 0;
+    float distances = 0;  // Σ rows · (mean − pivot)
+    float squares = 0;    // Σ own squares + rows · (mean − pivot)²
+
+    BENCH_DEVICE void add(const Part& part, std::uint32_t chunk) {
+      const auto rows = static_cast<float>(tiling.rows_of(chunk));
+      pivot = count == 0.0F ? part.mean : pivot;
+      const float distance = part.mean - pivot;
+      count += rows;
+      distances += rows * distance;
+      squares += part.squares + rows * distance * distance;
+    }
+    BENCH_DEVICE Moments value() const {
+      const float mean = count == 0.0F ? 0.0F : distances / count;
+      return {count, pivot + mean, squares - distances * mean};
+    }
+  };
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    const auto add = [&](Moments& all, std::uint32_t chunk, std::int64_t channel) {
-      all.join({static_cast<float>(tiling.rows_of(chunk)),
-                partial[std::int64_t{chunk} * 2 * channels + channel],
-                partial[(std::int64_t{chunk} * 2 + 1) * channels + channel]});
+    const auto load = [&](std::uint32_t chunk, std::int64_t channel) {
+      return Part{partial[std::int64_t{chunk} * 2 * channels + channel],
+                  partial[(std::int64_t{chunk} * 2 + 1) * channels + channel]};
     };
     const auto store = [&](std::int64_t channel, const Moments& all) {
       mean[channel] = all.mean;
       variance[channel] = all.squares / all.count;
     };
-    ChunkJoin::run(thread, thread.template shared<Shared>().moments, tiling.chunks, channels, add, store);
+    ChunkJoin::run(thread, thread.template shared<Shared>().moments, tiling.chunks, channels,
+                   Chunks{.tiling = tiling}, load, store);
   }
 };
 

@@ -68,6 +68,57 @@ TEST(CudaBatchNormBackward, IsLikeItsReference) {
   });
 }
 
+// More chunks than a thread reads at once, the last one smaller, means far above their distances: they are
+// 1e-3 exact in fp32.
+TEST(CudaBatchNorm, JoinsManyChunks) {
+  constexpr std::int64_t kChannels = 9;
+  const cuda::Tiling tiling = cuda::Tiling::of(100'000, kChannels, 700);
+  ASSERT_EQ(tiling.chunks, 521U);
+  ASSERT_LT(tiling.rows_of(520), tiling.rows_of(0));
+  std::vector<float> partial(tiling.chunks * 2 * kChannels);
+  fill_random(partial, 1, 0);
+  for (std::uint32_t chunk = 0; chunk < tiling.chunks; ++chunk) {
+    for (std::int64_t c = 0; c < kChannels; ++c) {
+      partial[chunk * 2 * kChannels + c] += 10000.0F;
+      float& squares = partial[(chunk * 2 + 1) * kChannels + c];
+      squares = std::fabs(squares);
+    }
+  }
+  std::vector<float> mean(kChannels);
+  std::vector<float> variance(kChannels);
+  std::vector<float> means(kChannels);
+  std::vector<float> squares(kChannels);
+  const testing::FiberQueue queue(testing::cpu());
+  queue.launch(cuda::JoinMoments{tiling, partial.data(), kChannels, mean.data(), variance.data()},
+               cuda::ChunkJoin::blocks(kChannels));
+  queue.launch(cuda::FinishSums<2>{partial.data(), kChannels, tiling.chunks, {means.data(), squares.data()}},
+               cuda::FinishSums<2>::blocks(kChannels));
+  for (std::int64_t c = 0; c < kChannels; ++c) {
+    double sum = 0;
+    double plain = 0;
+    double within = 0;
+    const auto each = [&](auto visit) {
+      for (std::uint32_t chunk = 0; chunk < tiling.chunks; ++chunk) {
+        visit(double{partial[chunk * 2 * kChannels + c]}, chunk);
+        within += double{partial[(chunk * 2 + 1) * kChannels + c]};
+      }
+    };
+    each([&](double value, std::uint32_t chunk) {
+      sum += value * tiling.rows_of(chunk);
+      plain += value;
+    });
+    EXPECT_NEAR(means[c] / plain, 1, 1e-6);
+    EXPECT_NEAR(squares[c] / within, 1, 1e-6);
+    const double expected = sum / tiling.rows;
+    double distances = 0;
+    each([&](double value, std::uint32_t chunk) {
+      distances += (value - expected) * (value - expected) * tiling.rows_of(chunk);
+    });
+    EXPECT_NEAR(mean[c], expected, 1e-3);
+    EXPECT_NEAR(variance[c] / ((distances + within / 2) / tiling.rows), 1, 1e-3);
+  }
+}
+
 // A mean far above the deviation: squares less the mean's square would keep no digit of the variance. Means
 // in fp32 are 1e-3 exact here, next to a deviation of 0.58.
 TEST(CudaBatchNorm, KeepsTheVarianceOfValuesFarFromZero) {

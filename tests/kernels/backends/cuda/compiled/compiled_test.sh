@@ -54,9 +54,10 @@ awk '/\.entry/ { name = $0; names[++count] = name }
 grep -E "$kept" "$kernels" | sed -E -e 's/^HOT_STREAM\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 \4 \5/' \
   -e 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 - \4/' >"$folder/lines"
 while read -r least_reads least_writes most_narrower _ kernel <&3 && read -r reads writes narrower locals name <&4; do
-  # The mangled name in the PTX contains the template's own.
+  # The mangled name in the PTX contains the struct's own, an I after a template's.
   body=${kernel#ForEachUnit<}
-  [[ $name == *"${body%%<*}I"* ]] || fail "the source has $kernel where the PTX has $name"
+  struct=${body/<*/I}
+  [[ $name == *"$struct"* ]] || fail "the source has $kernel where the PTX has $name"
   ((reads >= least_reads)) || fail "$reads 16-byte reads in $kernel, at least $least_reads are needed"
   ((writes >= least_writes)) || fail "$writes 16-byte writes in $kernel, at least $least_writes are needed"
   ((narrower <= most_narrower)) || fail "$narrower reads of less than 16 bytes in $kernel, at most $most_narrower are allowed"
@@ -86,25 +87,37 @@ if [ -n "$disassembler" ]; then
        /[ \t]HG?MMA\./ { ++products[name] }
        END { for (name in names) print name, reads[name] + 0, writes[name] + 0, products[name] + 0 }' \
     "$folder/sass" >"$folder/instructions"
-  # Each kernel's instructions, 16-byte accesses and branches that may diverge (BSSY), of the loop with the most such
-  # accesses; of all but its branches where no loop has any. A loop ends with a branch to a label before it.
-  awk 'function finish() { if (name != "") {
-           if (!most) { length_of = count; most = wide[count]; diverging = 0 }
-           print name, length_of, most, diverging }
-         count = most = 0; split("", wide); split("", branches); split("", label); wide[0] = branches[0] = 0 }
+  # Each kernel's instructions, bytes that a warp moves by 16 bytes a lane, and branches that may diverge (BSSY), of
+  # the loop that moves most; of all but its branches where no loop moves any. A kernel without such accesses is
+  # looked at by its others. A loop ends with a branch to a label before it.
+  awk 'function bytes(text) {
+         if (!match(text, /[ \t](LDG|STG)\.[A-Z0-9_.]*/)) return 0
+         text = substr(text, RSTART, RLENGTH)
+         return text ~ /\.128/ ? 16 : text ~ /\.64/ ? 8 : text ~ /\.[US]16/ ? 2 : text ~ /\.[US]8/ ? 1 : 4 }
+       function finish() { if (name != "") {
+           way = moved["wide", count] ? "wide" : "any"
+           if (most[way]) print name, length_of[way], most[way] * 32, diverging[way]
+           else print name, count, moved[way, count] * 32, 0 }
+         count = 0; split("", moved); split("", most); split("", branches); split("", label) }
        /^\t?\.section[ \t]+\.text\./ { finish(); name = $0; sub(/.*\.text\./, "", name); sub(/[, "].*/, "", name) }
        /^\.L_x_[0-9]+:/ { sub(/:.*/, ""); label[$0] = count }
        /^[ \t]+\/\*[0-9a-f]+\*\/[ \t]/ && !/[ \t]NOP/ {
+         each = bytes($0)
          ++count
-         wide[count] = wide[count - 1] + ($0 ~ /[ \t](LDG|STG)\.[A-Z0-9_.]*128/)
+         moved["wide", count] = moved["wide", count - 1] + (each == 16 ? 16 : 0)
+         moved["any", count] = moved["any", count - 1] + each
          branches[count] = branches[count - 1] + ($0 ~ /[ \t]BSSY/)
          if ($0 ~ /[ \t]BRA[ .]/ && match($0, /\.L_x_[0-9]+/) && (substr($0, RSTART, RLENGTH) in label)) {
            from = label[substr($0, RSTART, RLENGTH)]
-           if (wide[count] - wide[from] > most) {
-             most = wide[count] - wide[from]; length_of = count - from; diverging = branches[count] - branches[from]
+           for (way in ways) {
+             loop = moved[way, count] - moved[way, from]
+             if (loop > most[way] + 0) {
+               most[way] = loop; length_of[way] = count - from; diverging[way] = branches[count] - branches[from]
+             }
            }
          }
        }
+       BEGIN { ways["wide"]; ways["any"] }
        END { finish() }' "$folder/sass" >"$folder/loops"
   while read -r least_reads least_writes _ most_instructions kernel <&3 && read -r _ _ _ _ _ name <&4; do
     name=${name#*entry }
@@ -114,8 +127,7 @@ if [ -n "$disassembler" ]; then
     ((writes >= least_writes)) || fail "$writes STG of 16 bytes in $kernel, at least $least_writes are needed"
     [[ $kernel != *Tiles* ]] || ((products > 0)) || fail "no HMMA in $kernel"
     if [ "$most_instructions" != - ] && [ "$architecture" -eq 90 ]; then
-      read -r _ instructions accesses branches < <(grep -F "$name " "$folder/loops" || echo "$name 1 0 0")
-      moved=$((accesses * 16 * 32)) # a warp's bytes
+      read -r _ instructions moved branches < <(grep -F "$name " "$folder/loops" || echo "$name 1 0 0")
       streams=$((streams + 1))
       ((branches == 0)) || fail "$branches branches that may diverge in the hot loop of $kernel"
       ((moved > 0 && instructions * 1000 <= most_instructions * moved)) ||

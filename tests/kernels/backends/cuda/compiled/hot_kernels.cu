@@ -13,7 +13,8 @@
 //
 // A HOT_STREAM's fourth number limits what the card has to issue: thousandths of an instruction a byte, in
 // the SASS of sm_90, of the loop with the most 16-byte accesses or, where no loop has any, of the whole
-// kernel. No branch may diverge in such a loop. An H200 moves 4.8 TB/s and issues 4 instructions a clock on
+// kernel; narrower accesses count in kernels that have no wider ones. No branch may diverge in such a loop.
+// The joins of chunks read 8 chunks before they need the first, twice in the source: 32 reads. An H200 moves 4.8 TB/s and issues 4 instructions a clock on
 // each of its 132 multiprocessors, 1.83 GHz: 200 thousandths at best, and about half of that is reached.
 #define BENCH_BODIES_ONLY
 #include "kernels/backends/cuda/column_sums.cuh"
@@ -69,6 +70,8 @@ HOT_STREAM(14, 2, 0, 100, NormalizeGradient<GpuBf16, 8, ChannelNormalizer>)
 HOT_STREAM(4, 2, 0, 100, ChunkMoments<GpuFp32, 4>)
 HOT_STREAM(4, 4, 0, 100, ChunkMoments<GpuFp16, 8>)
 HOT_STREAM(4, 4, 0, 100, ChunkMoments<GpuBf16, 8>)
+HOT_STREAM(0, 0, 32, 100, JoinMoments)
+HOT_STREAM(0, 0, 32, 60, FinishSums<2>)
 HOT_STREAM(10, 2, 0, 110, ColumnSums<GpuFp32, 4, ChannelNormalizer>)
 HOT_STREAM(12, 4, 0, 110, ColumnSums<GpuFp16, 8, ChannelNormalizer>)
 HOT_STREAM(16, 4, 0, 110, ColumnSums<GpuFp16, 8, Before<Relu>::Normalizer>)
