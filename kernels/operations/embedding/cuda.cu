@@ -29,52 +29,53 @@ struct LookUp {
   }
 };
 
-// Adds to each row of the table the gradients of the places that name it, in their order. A warp takes one of
-// the sorted places and 32 accesses of its features; the first of a token's places goes on through the
-// others, which have nothing to do. So nothing is added to by two threads. Of one token's places kAhead are
-// read at a time: a token that many places name is summed by few warps, which wait for memory.
-template <class Element, int kCount>
-struct EmbeddingGradient {
+// The gradient of a table of tokens: the places of a batch in the order of their tokens, cut into pieces of
+// kPiece places. A run of one token that crosses pieces is summed by several warps; each takes 32 accesses of
+// the features.
+struct TokenRuns {
   static constexpr int kThreads = 128;
-  static constexpr const char* kName = "embedding backward";
-  static constexpr int kAhead = 4;
-  using Stored = typename Element::Stored;
+  static constexpr int kPiece = 128;
+  static constexpr int kAhead = 4;  // gradients that a thread reads before it needs the first
 
   const TokenPlace* sorted;
   std::int64_t rows;
   std::uint32_t vocabulary;
   std::int64_t width;
-  std::int32_t tiles;  // of 32 · kCount features
-  const Stored* diff_dst;
-  Stored* table;
+  std::int32_t tiles;  // of 32 accesses
 
   static std::int64_t blocks(std::int64_t warps) {
     constexpr int kWarps = kThreads / kWarp;
     return (warps + kWarps - 1) / kWarps;
   }
+  // Pieces that may begin with what a run before them left.
+  static std::int64_t pieces(std::int64_t rows) { return (rows - 1) / kPiece; }
 
-  template <class Thread>
-  BENCH_DEVICE void operator()(const Thread& thread) const {
+  struct Share {
+    std::int64_t unit;  // a place or a piece
+    std::int64_t feature;
+  };
+  template <int kCount, class Thread>
+  BENCH_DEVICE Share share(const Thread& thread) const {
     const std::int64_t warp = (std::int64_t{thread.block()} * kThreads + thread.index()) / kWarp;
-    const std::int64_t first = warp / tiles;
-    const std::int64_t feature = ((warp - first * tiles) * kWarp + thread.index() % kWarp) * kCount;
-    if (first >= rows || feature >= width) {
-      return;
-    }
-    const std::uint32_t token = sorted[first].token;
-    if (token == vocabulary || (first > 0 && sorted[first - 1].token == token)) {
-      return;
-    }
-    Stored* const out = table + token * width + feature;
-    float sum[kCount];
-    load_values<Element>(out, sum);  // zero, or what is to be added to
+    const std::int64_t unit = warp / tiles;
+    return {unit, ((warp - unit * tiles) * kWarp + thread.index() % kWarp) * kCount};
+  }
+  // Whether the run of the place before goes on here.
+  BENCH_DEVICE bool goes_on(std::int64_t at) const {
+    return at > 0 && sorted[at - 1].token == sorted[at].token;
+  }
+
+  // Adds what load(at, values) gives at `first` and every `step` places on, as long as they are the token's.
+  template <int kCount, class Load>
+  BENCH_DEVICE void add(std::int64_t first, std::int64_t last, std::int64_t step, std::uint32_t token,
+                        float (&sum)[kCount], const Load& load) const {
     bool more = true;
-    for (std::int64_t at = first; more; at += kAhead) {
-      float gradient[kAhead][kCount] = {};
+    for (std::int64_t from = first; more; from += kAhead * step) {
+      float values[kAhead][kCount] = {};
       BENCH_UNROLL
       for (int i = 0; i < kAhead; ++i) {
-        if (at + i < rows && sorted[at + i].token == token) {
-          load_values<Element>(diff_dst + sorted[at + i].place * width + feature, gradient[i]);
+        if (const std::int64_t at = from + i * step; at < last && sorted[at].token == token) {
+          load(at, values[i]);
         } else {
           more = false;
         }
@@ -82,10 +83,86 @@ struct EmbeddingGradient {
       BENCH_UNROLL
       for (int i = 0; i < kAhead; ++i) {
         for (int k = 0; k < kCount; ++k) {
-          sum[k] += gradient[i][k];
+          sum[k] += values[i][k];
         }
       }
     }
+  }
+  // The places of a piece from `first` on.
+  template <class Element, int kCount>
+  BENCH_DEVICE void add_piece(std::int64_t first, std::int64_t feature, std::uint32_t token,
+                              const typename Element::Stored* diff_dst, float (&sum)[kCount]) const {
+    const std::int64_t end = (first / kPiece + 1) * kPiece;
+    add(first, end < rows ? end : rows, 1, token, sum, [&](std::int64_t at, float(&values)[kCount]) {
+      load_values<Element>(diff_dst + sorted[at].place * width + feature, values);
+    });
+  }
+};
+
+// partial[piece − 1]: the sum of what a run that began before the piece has in it.
+template <class Element, int kCount>
+struct EmbeddingPieces {
+  static constexpr int kThreads = TokenRuns::kThreads;
+  static constexpr const char* kName = "embedding backward, long runs";
+
+  TokenRuns runs;
+  const typename Element::Stored* diff_dst;
+  float* partial;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    const TokenRuns::Share share = runs.share<kCount>(thread);
+    const std::int64_t feature = share.feature;
+    const std::int64_t first = (share.unit + 1) * TokenRuns::kPiece;
+    if (first >= runs.rows || feature >= runs.width || !runs.goes_on(first)) {
+      return;
+    }
+    const std::uint32_t token = runs.sorted[first].token;
+    if (token == runs.vocabulary) {
+      return;
+    }
+    float sum[kCount] = {};
+    runs.add_piece<Element>(first, feature, token, diff_dst, sum);
+    store_floats<typename Element::Memory>(partial + share.unit * runs.width + feature, sum);
+  }
+};
+
+// Adds to each row of the table the gradients of the places that name it. The first place of a run goes on
+// through its piece, then through the sums of the pieces after it, always in the same order; so nothing is
+// added to by two threads.
+template <class Element, int kCount>
+struct EmbeddingGradient {
+  static constexpr int kThreads = TokenRuns::kThreads;
+  static constexpr const char* kName = "embedding backward";
+  using Stored = typename Element::Stored;
+
+  TokenRuns runs;
+  const Stored* diff_dst;
+  const float* partial;
+  Stored* table;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    constexpr int kPiece = TokenRuns::kPiece;
+    const TokenRuns::Share share = runs.share<kCount>(thread);
+    const std::int64_t first = share.unit;
+    const std::int64_t feature = share.feature;
+    if (first >= runs.rows || feature >= runs.width || runs.goes_on(first)) {
+      return;
+    }
+    const std::uint32_t token = runs.sorted[first].token;
+    if (token == runs.vocabulary) {
+      return;
+    }
+    Stored* const out = table + token * runs.width + feature;
+    float sum[kCount];
+    load_values<Element>(out, sum);  // zero, or what is to be added to
+    runs.add_piece<Element>(first, feature, token, diff_dst, sum);
+    runs.add((first / kPiece + 1) * kPiece, runs.rows, kPiece, token, sum,
+             [&](std::int64_t at, float(&values)[kCount]) {
+               load_floats<typename Element::Memory>(partial + (at / kPiece - 1) * runs.width + feature,
+                                                     values);
+             });
     store_values<Element>(out, sum);
   }
 };
@@ -162,7 +239,8 @@ class EmbeddingOperation final : public KernelOperation<Machine, Embedding> {
         device_(device),
         sort_(spec.rows, spec.vocabulary) {
     if (sorts()) {
-      this->add_opaque(Slot::workspace, Role::scratch, sort_.scratch_bytes());
+      this->add_opaque(Slot::workspace, Role::scratch,
+                       partial_at() + TokenRuns::pieces(spec.rows) * spec.width * bytes_of(Dtype::fp32));
     }
   }
 
@@ -176,6 +254,8 @@ class EmbeddingOperation final : public KernelOperation<Machine, Embedding> {
 
  private:
   bool sorts() const { return spec_.kind == Embedding::Kind::tokens && !spec_.forward(); }
+  // Sums of pieces, in the scratch.
+  std::int64_t partial_at() const { return before_library_scratch(sort_.scratch_bytes()); }
 
   void run_positions(const SlotPointers& pointers) const {
     const bool forward = spec_.forward();
@@ -217,19 +297,23 @@ class EmbeddingOperation final : public KernelOperation<Machine, Embedding> {
       device_.fill(pointers[Slot::diff_weights], std::byte{0}, spec_.weight_count() * bytes_of(spec_.dtype));
     }
     const TokenPlace* const sorted = sort_.run(this->queue(), tokens, pointers[Slot::workspace]);
+    auto* const partial =
+        reinterpret_cast<float*>(static_cast<std::byte*>(pointers[Slot::workspace]) + partial_at());
     with_element<Machine>(spec_.dtype, [&]<class Element>() {
       const auto* const diff_dst = stored<Element>(pointers, Slot::diff_dst);
       auto* const table = stored<Element>(pointers, Slot::diff_weights);
       with_access<Element>(
           spec_.width,
           [&]<int kCount>() {
-            using Kernel = EmbeddingGradient<Element, kCount>;
             const std::int64_t tiles = blocks_for(spec_.width, kWarp * kCount);
-            this->launch(Kernel{sorted, spec_.rows, static_cast<std::uint32_t>(vocabulary), spec_.width,
-                                static_cast<std::int32_t>(tiles), diff_dst, table},
-                         Kernel::blocks(spec_.rows * tiles));
+            const TokenRuns runs{sorted, spec_.rows, static_cast<std::uint32_t>(vocabulary), spec_.width,
+                                 static_cast<std::int32_t>(tiles)};
+            this->launch(EmbeddingPieces<Element, kCount>{runs, diff_dst, partial},
+                         TokenRuns::blocks(TokenRuns::pieces(spec_.rows) * tiles));
+            this->launch(EmbeddingGradient<Element, kCount>{runs, diff_dst, partial, table},
+                         TokenRuns::blocks(spec_.rows * tiles));
           },
-          diff_dst, table);
+          diff_dst, table, partial);
     });
   }
 

@@ -125,6 +125,53 @@ TEST(CudaEmbedding, TheGradientOfManyTokensIsLikeTheReference) {
   }
 }
 
+// Runs that begin and end at the borders of pieces, and next to them; some cross several.
+TEST(CudaEmbedding, TheGradientOfLongRunsIsLikeTheReference) {
+  constexpr std::int64_t kPiece = cuda::TokenRuns::kPiece;
+  for (const Dtype dtype : few_under_thread_sanitizer(testing::kStoredDtypes)) {
+    for (const std::int64_t before : {std::int64_t{0}, std::int64_t{1}, kPiece - 1, kPiece, kPiece + 1}) {
+      for (const std::int64_t run :
+           {std::int64_t{1}, kPiece - 1, kPiece, kPiece + 1, 3 * kPiece, 6 * kPiece + 5}) {
+        for (const std::int64_t after : {0, 1, 70}) {
+          SCOPED_TRACE(fmt::format("{} {} + {} + {}", name_of(dtype), before, run, after));
+          std::vector<std::int32_t> tokens(static_cast<std::size_t>(before), 2);
+          tokens.insert(tokens.end(), static_cast<std::size_t>(run), 3);
+          tokens.insert(tokens.end(), static_cast<std::size_t>(after), after == 1 ? 7 : -1);
+          Embedding spec{.rows = before + run + after,
+                         .vocabulary = 7,
+                         .width = 8,
+                         .direction = Direction::backward,
+                         .dtype = dtype};
+          const RunOptions options{.opaque = {{Slot::src, stored(tokens)}}};
+          expect_like_reference<cuda::EmbeddingOperation>(spec, dtype, options,
+                                                          2 * testing::tolerance_of(dtype));
+        }
+      }
+    }
+  }
+}
+
+// No warp adds up more than a piece, one place after the other, and the sums of pieces.
+TEST(CudaEmbedding, TheGradientOfALongRunIsSharedByWarps) {
+  EXPECT_EQ(cuda::TokenRuns::pieces(1), 0);
+  EXPECT_EQ(cuda::TokenRuns::pieces(cuda::TokenRuns::kPiece), 0);
+  EXPECT_EQ(cuda::TokenRuns::pieces(cuda::TokenRuns::kPiece + 1), 1);
+  constexpr std::int64_t kRows = 1000;
+  std::vector<cuda::TokenPlace> sorted;
+  for (std::uint32_t place = 0; place < kRows; ++place) {
+    sorted.push_back({.token = 5, .place = place});
+  }
+  const cuda::TokenRuns runs{sorted.data(), kRows, 50, 1, 1};
+  std::vector<float> gradients(kRows, 1);
+  std::vector<float> partial(static_cast<std::size_t>(cuda::TokenRuns::pieces(kRows)), -1);
+  testing::FiberQueue(testing::cpu())
+      .launch(
+          cuda::EmbeddingPieces<testing::FiberFp32, 1>{
+              runs, reinterpret_cast<const std::uint32_t*>(gradients.data()), partial.data()},
+          cuda::TokenRuns::blocks(cuda::TokenRuns::pieces(kRows)));
+  EXPECT_EQ(partial, (std::vector<float>{128, 128, 128, 128, 128, 128, 104}));
+}
+
 // Fibers take turns in another order each time.
 TEST(CudaEmbedding, TheGradientHasTheSameBitsEachTime) {
   const Embedding spec{
