@@ -140,6 +140,7 @@ struct GpuThread {
   BENCH_DEVICE int block() const { return static_cast<int>(blockIdx.x); }
   BENCH_DEVICE int blocks() const { return static_cast<int>(gridDim.x); }
   BENCH_DEVICE void sync() const { __syncthreads(); }
+  BENCH_DEVICE void sync_warp() const { __syncwarp(); }
   template <class T>
   BENCH_DEVICE T shuffle_xor(T value, int mask) const {
     return __shfl_xor_sync(0xffffffffU, value, mask);

@@ -19,6 +19,7 @@
 // and hands each thread of a kernel a Thread with
 //   index() in its block, block(), blocks()
 //   sync(), a barrier for the block's threads, all of which must come
+//   sync_warp(), the same for the 32 lanes of a warp
 //   shuffle_xor(value, mask) among the 32 lanes of a warp, all of which must come
 //   shared<T>(), the block's shared memory: one T a kernel, its contents unspecified at the start
 #pragma once

@@ -152,7 +152,7 @@ struct ImplicitGemmTiles {
       }
     });
 
-    // Tile by tile through shared memory, where a lane finds eight neighbours of one pixel.
+    // Tile by tile through the warp's own shared memory, where a lane finds eight neighbours of one pixel.
     float* const staged = shared.sums[warp];
     const int row = me % 32 / 2;
     const int column = me % 2 * kEight;
@@ -161,7 +161,7 @@ struct ImplicitGemmTiles {
       BENCH_UNROLL
       for (int j = 0; j < kAcross; ++j) {
         sums[i][j].store(staged, kSumStride);
-        thread.sync();
+        thread.sync_warp();
         const std::uint32_t pixel = first_pixel + static_cast<std::uint32_t>(top + i * kTile + row);
         const int output = first_output + left_edge + j * kTile + column;
         BENCH_UNROLL
@@ -176,7 +176,7 @@ struct ImplicitGemmTiles {
                                   values);
           }
         }
-        thread.sync();
+        thread.sync_warp();
       }
     }
   }

@@ -38,7 +38,7 @@ constexpr int kWarp = 32;
 constexpr int kMostThreads = 1024;
 constexpr std::size_t kStack = std::size_t{128} << 10;
 
-enum class State { ready, at_barrier, at_exchange, ended };
+enum class State { ready, at_barrier, at_warp_barrier, at_exchange, ended };
 
 // What the thread sanitizer is told has happened before: whatever was published before it is observed.
 class Order {
@@ -209,7 +209,8 @@ class FiberBlock {
       : states_(static_cast<std::size_t>(threads), State::ready),
         exchanged_(states_.size()),
         rounds_(states_.size()),
-        barriers_(states_.size()) {
+        barriers_(states_.size()),
+        met_in_warps_((states_.size() + kWarp - 1) / kWarp) {
     for (int index = 0; index < threads; ++index) {
       bodies_.emplace_back([this, &body, &finished, index] {
         started_.observe();
@@ -227,7 +228,7 @@ class FiberBlock {
   // A fiber in the midst of a body that will not go on is of no use any more.
   ~FiberBlock() {
     for (std::size_t index = 0; index < states_.size(); ++index) {
-      if (states_[index] == State::at_barrier || states_[index] == State::at_exchange) {
+      if (states_[index] != State::ready && states_[index] != State::ended) {
         fiber(static_cast<int>(index)).reset();
       }
     }
@@ -263,14 +264,8 @@ class FiberBlock {
     fiber(index)->suspend();
   }
 
-  void barrier(int index) {
-    if (barriers_[index]++ == forgotten) {
-      return;
-    }
-    met_.publish();
-    wait(index, State::at_barrier);
-    met_.observe();
-  }
+  void barrier(int index) { barrier(index, State::at_barrier, met_); }
+  void warp_barrier(int index) { barrier(index, State::at_warp_barrier, met_in_warps_[index / kWarp]); }
 
   // Two rooms, used in turns: a lane that is ahead by one must not write over what others still read.
   std::uint64_t exchange(int index, std::uint64_t mine, int lane) {
@@ -294,6 +289,15 @@ class FiberBlock {
   }
 
  private:
+  void barrier(int index, State state, Order& met) {
+    if (barriers_[index]++ == forgotten) {
+      return;
+    }
+    met.publish();
+    wait(index, state);
+    met.observe();
+  }
+
   // As a GPU aligns what asks for it.
   struct alignas(128) Line {
     std::array<std::byte, 128> bytes;
@@ -312,7 +316,7 @@ class FiberBlock {
       const auto begin = states_.begin() + static_cast<std::ptrdiff_t>(first);
       const auto end =
           begin + static_cast<std::ptrdiff_t>(std::min<std::size_t>(kWarp, states_.size() - first));
-      if (all(begin, end, State::at_exchange)) {
+      if (all(begin, end, State::at_exchange) || all(begin, end, State::at_warp_barrier)) {
         std::fill(begin, end, State::ready);
       }
     }
@@ -324,6 +328,7 @@ class FiberBlock {
   std::vector<int> barriers_;  // that each thread has come to
   Order started_;
   Order met_;
+  std::vector<Order> met_in_warps_;
   std::vector<std::function<void()>> bodies_;
   std::vector<Line> shared_;
   std::size_t shared_bytes_ = 0;
@@ -332,6 +337,10 @@ class FiberBlock {
 
 void FiberThread::sync() const {
   owner_->barrier(index_);
+}
+
+void FiberThread::sync_warp() const {
+  owner_->warp_barrier(index_);
 }
 
 std::uint64_t FiberThread::exchange(std::uint64_t mine, int lane) const {

@@ -6,9 +6,9 @@
 // NaNs. A hang or a fault of a GPU is a std::logic_error here: a barrier or a shuffle that some threads never
 // reach, an access that is not aligned to its size.
 //
-// The thread sanitizer takes every fiber for a thread. Barriers alone order a block's threads, neither
-// shuffles nor the turns they take here, and nothing orders two blocks of a grid: it reports a missing
-// barrier in every run, whatever the order of turns.
+// The thread sanitizer takes every fiber for a thread. Barriers alone order a block's or a warp's threads,
+// neither shuffles nor the turns they take here, and nothing orders two blocks of a grid: it reports a
+// missing barrier in every run, whatever the order of turns.
 #pragma once
 
 #include <array>
@@ -43,6 +43,7 @@ class FiberThread {
   int block() const { return block_; }
   int blocks() const { return blocks_; }
   void sync() const;
+  void sync_warp() const;
 
   template <class T>
   T shuffle_xor(T value, int mask) const {

@@ -46,6 +46,24 @@ TEST(Fibers, MeetAtBarriers) {
   EXPECT_EQ(neighbours(true), expected);
 }
 
+// Of a warp's threads only: the others are not waited for, and may have ended.
+TEST(Fibers, MeetInTheirWarp) {
+  std::vector<int> read(64);
+  run_grid(64, 1, [&](const FiberThread& thread) {
+    auto& shared = thread.shared<Values>();
+    const int me = thread.index();
+    for (int round = 0; round < (me < 32 ? 1 : 3); ++round) {
+      shared.value[me] = me + round;
+      thread.sync_warp();
+      read[me] = shared.value[me ^ 31];
+      thread.sync_warp();
+    }
+  });
+  for (int me = 0; me < 64; ++me) {
+    EXPECT_EQ(read[me], (me ^ 31) + (me < 32 ? 0 : 2)) << me;
+  }
+}
+
 TEST(Fibers, ShowAForgottenBarrier) {
   if (testing::under_thread_sanitizer()) {
     GTEST_SKIP() << "it would end the program";
@@ -90,6 +108,13 @@ TEST(Fibers, RefuseWhatWouldHang) {
                             thread.shuffle_xor(1.0F, 1);
                           } else {
                             thread.sync();
+                          }
+                        }),
+               std::logic_error);
+  EXPECT_THROW(run_grid(32, 1,
+                        [](const FiberThread& thread) {
+                          if (thread.index() != 7) {
+                            thread.sync_warp();
                           }
                         }),
                std::logic_error);
