@@ -141,10 +141,16 @@ class ConvolutionOperation final : public ReferenceOperation {
   void run(const SlotPointers& pointers) override;
   // Whether the residual may be read from where the result is written.
   bool in_place_sum() const override { return spec_.residual && !tuning_->usable.front().bare; }
-  double flops() const override { return 2.0 * static_cast<double>(spec_.macs()); }
-  std::string algorithm() const override { return name_of(tuning_->usable[tuning_->choice.candidate()]); }
+  // Of the plan that was chosen, as algorithm(); of the favourite until then.
+  double flops() const override {
+    const Candidate& candidate = chosen();
+    return 2.0 * static_cast<double>(spec_.macs()) *
+           share_of_products(candidate.plans->list()[candidate.plan], spec_);
+  }
+  std::string algorithm() const override { return name_of(chosen()); }
 
  private:
+  const Candidate& chosen() const { return tuning_->usable[tuning_->choice.candidate()]; }
   void build(const std::vector<Candidate>& candidates);
   std::vector<Candidate> built(const std::vector<Candidate>& candidates) const {
     const auto bound = card_.autotunes() ? kMostBuilding : std::chrono::nanoseconds(0);

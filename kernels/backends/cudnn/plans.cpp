@@ -107,6 +107,18 @@ std::int64_t workspace_cap(const Conv2d& convolution) {
   return std::clamp(copies + 4 * kMebibyte, 32 * kMebibyte, 1024 * kMebibyte);
 }
 
+// F(m, r) along an axis takes t = m + r − 1 products where the direct algorithm takes m · r.
+double share_of_products(const Plan& plan, const Conv2d& convolution) {
+  double share = 1;
+  for (const std::int64_t filter : {convolution.kernel_h, convolution.kernel_w}) {
+    const std::int64_t results = plan.winograd_tile - filter + 1;
+    if (results > 0) {
+      share *= static_cast<double>(plan.winograd_tile) / static_cast<double>(results * filter);
+    }
+  }
+  return share;
+}
+
 bool keeps(const Plan& plan, Dtype dtype) {
   return !plan.unknown && !plan.narrows && !(dtype == Dtype::fp32 && plan.tensor_cores);
 }

@@ -35,7 +35,13 @@ struct Plan {
   bool narrows = false;   // converts inputs to a narrower type, or sums in one
   bool compiles = false;  // its kernel is compiled when the plan is built
   bool unknown = false;   // not to be used: cuDNN does not say its engine or workspace, or it was freed
+  // Side of the tiles that Winograd's algorithm transforms: 4 is F(2×2, 3×3); 0 for other algorithms.
+  int winograd_tile = 0;
 };
+
+// What a plan multiplies of the direct algorithm's products: 4/9 for a 3×3 filter in tiles of 4, 1/4 in tiles
+// of 6, 1 for other algorithms than Winograd's.
+double share_of_products(const Plan& plan, const Conv2d& convolution);
 
 // Tensors in memory, as graphs and their runs number them; 0 is none.
 enum TensorId : std::int64_t {

@@ -118,8 +118,9 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   std::map<Dtype, Peaks> peaks_;
 };
 
-// See CudaDevice::peaks(): a large matrix product in `dtype` by cuBLASLt, and a copy within the card between
-// buffers far larger than its L2 cache, bytes read plus bytes written. Rates that a full card leaves no
+// See CudaDevice::peaks(): a large matrix product in `dtype` by cuBLASLt, in fp32 multiply-adds in registers
+// where they are faster, and a copy within the card between buffers far larger than its L2 cache, bytes read
+// plus bytes written. Rates that a full card leaves no
 // memory for are 0. Its memory is seen by no tracker and given back to the driver.
 Peaks measure_peaks(CudaDevice& device, const Backend& backend, Dtype dtype);
 

@@ -3,7 +3,9 @@
 //
 // By the backend API itself and not by cudnn-frontend, whose headers take a minute and a half to compile.
 #include <algorithm>
+#include <array>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -69,6 +71,21 @@ std::string name_of(const Descriptor& configuration) {
   return name;
 }
 
+// Engines that do not say how large their tiles are take the smallest, which counts the most products.
+int winograd_tile(const std::vector<cudnnBackendNumericalNote_t>& notes) {
+  constexpr std::array<std::pair<cudnnBackendNumericalNote_t, int>, 4> kTiles{
+      {{CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_4x4, 4},
+       {CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6, 6},
+       {CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13, 13},
+       {CUDNN_NUMERICAL_NOTE_WINOGRAD, 4}}};
+  for (const auto& [note, side] : kTiles) {
+    if (std::ranges::find(notes, note) != notes.end()) {
+      return side;
+    }
+  }
+  return 0;
+}
+
 Plan plan_of(const Descriptor& configuration) {
   const Descriptor engine =
       configuration.descriptor(CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
@@ -80,7 +97,8 @@ Plan plan_of(const Descriptor& configuration) {
   Plan plan{.tensor_cores = has(numerical, CUDNN_NUMERICAL_NOTE_TENSOR_CORE),
             .narrows = has(numerical, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) ||
                        has(numerical, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION),
-            .compiles = has(behavior, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION)};
+            .compiles = has(behavior, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION),
+            .winograd_tile = winograd_tile(numerical)};
   try {
     plan.engine = engine.value<std::int64_t>(CUDNN_ATTR_ENGINE_GLOBAL_INDEX);
     plan.workspace = configuration.value<std::int64_t>(CUDNN_ATTR_ENGINECFG_WORKSPACE_SIZE);

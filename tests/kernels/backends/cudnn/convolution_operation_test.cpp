@@ -44,6 +44,7 @@ struct Scene {
   std::map<std::string, int> starved;
   std::size_t fastest = 2;
   std::vector<std::int64_t> workspaces{100, 300, 200};  // bytes of the plans
+  std::vector<int> winograd_tiles{0, 0, 0};
   FakeRuntime* runtime = nullptr;
 };
 Scene scene;
@@ -57,8 +58,9 @@ void starve(const std::string& call) {
 class MadeUpPlans final : public Plans {
  public:
   explicit MadeUpPlans(std::string kind) : kind_(std::move(kind)) {
-    for (const std::int64_t workspace : scene.workspaces) {
-      plans_.push_back({.engine = 1, .workspace = workspace});
+    for (std::size_t plan = 0; plan < scene.workspaces.size(); ++plan) {
+      plans_.push_back(
+          {.engine = 1, .workspace = scene.workspaces[plan], .winograd_tile = scene.winograd_tiles[plan]});
     }
   }
   std::span<const Plan> list() const override { return plans_; }
@@ -157,6 +159,7 @@ class CudnnConvolutionOperation : public ::testing::Test {
       operation->run(pointers);
     }
     algorithm_ = operation->algorithm();
+    flops_ = operation->flops();
   }
   std::filesystem::path file() const { return folder_.path() / "bench" / "autotune.json"; }
 
@@ -169,6 +172,7 @@ class CudnnConvolutionOperation : public ::testing::Test {
   // Of the last process.
   std::int64_t workspace_ = 0;
   std::string algorithm_;
+  double flops_ = 0;
   std::int64_t timings_ = 0;
 };
 
@@ -178,6 +182,18 @@ TEST_F(CudnnConvolutionOperation, BuildsAndTimesEachPlanAndTakesTheFastest) {
   EXPECT_THAT(first.queued, ::testing::IsSupersetOf({"fused 0", "fused 1", "fused 2"}));
   EXPECT_EQ(algorithm_, "fused 2");
   EXPECT_GT(timings_, 0);
+}
+
+// A point that is faster than the peak would be left out of the findings.
+TEST_F(CudnnConvolutionOperation, CountsTheProductsOfTheChosenPlan) {
+  Conv2d of = spec();
+  of.kernel_h = of.kernel_w = 3;
+  process(of);
+  EXPECT_DOUBLE_EQ(flops_, 2.0 * static_cast<double>(of.macs()));
+  scene.winograd_tiles = {0, 0, 6};
+  process(of);
+  EXPECT_EQ(algorithm_, "fused 2");
+  EXPECT_DOUBLE_EQ(flops_, 2.0 * static_cast<double>(of.macs()) / 4);
 }
 
 TEST_F(CudnnConvolutionOperation, ASecondProcessBuildsTheChosenPlanAloneAndTimesNothing) {

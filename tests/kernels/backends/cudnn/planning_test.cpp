@@ -114,6 +114,17 @@ TEST_F(CudnnPlanning, SeparatesFp32FromTf32ByTensorCores) {
   }
 }
 
+// Counted as the direct algorithm it would be faster than the card.
+TEST_F(CudnnPlanning, KnowsWinogradByTheEnginesNotes) {
+  for (const char* name : {"T4", "RTX 3060"}) {
+    const Conv2d convolution = cudnn::bare(three_by_three(Dtype::fp32));
+    const auto plans = cudnn::plan_source().plans(convolution, *card(name).card);
+    EXPECT_TRUE(std::ranges::any_of(plans->list(), [&](const Plan& plan) {
+      return cudnn::keeps(plan, Dtype::fp32) && cudnn::share_of_products(plan, convolution) <= 1 / 2.25;
+    })) << name;
+  }
+}
+
 TEST_F(CudnnPlanning, CapsTheWorkspaceOfTheStem) {
   Conv2d spec = stem(Dtype::fp16);
   spec.direction = Direction::backward_data;

@@ -85,6 +85,21 @@ TEST(CudnnSelect, IsEmptyWhereNoneKeepsThePromise) {
   EXPECT_THAT(select({}, Dtype::fp16, 100, 8).plans, IsEmpty());
 }
 
+// By Lavin and Gray 2015, arXiv:1509.09308: F(2×2, 3×3) saves 2.25 times, F(4×4, 3×3) 4 times.
+TEST(CudnnPlan, CountsTheProductsOfWinogradsTiles) {
+  const auto share = [](int tile, std::int64_t kernel_h, std::int64_t kernel_w) {
+    Plan plan;
+    plan.winograd_tile = tile;
+    return share_of_products(plan, {.kernel_h = kernel_h, .kernel_w = kernel_w});
+  };
+  EXPECT_DOUBLE_EQ(share(4, 3, 3), 1 / 2.25);
+  EXPECT_DOUBLE_EQ(share(6, 3, 3), 1 / 4.0);
+  EXPECT_DOUBLE_EQ(share(13, 5, 5), 169.0 / (81 * 25));
+  EXPECT_DOUBLE_EQ(share(4, 3, 1), 2.0 / 3) << "of one axis";
+  EXPECT_DOUBLE_EQ(share(0, 3, 3), 1);
+  EXPECT_DOUBLE_EQ(share(4, 7, 7), 1) << "no tile of it";
+}
+
 TEST(CudnnWorkspaceCap, HoldsACopyOfEachTensor) {
   const Conv2d spec{.batch = 64,
                     .in_channels = 64,
