@@ -154,7 +154,8 @@ class ConvolutionOperation final : public ReferenceOperation {
   void build(const std::vector<Candidate>& candidates);
   std::vector<Candidate> built(const std::vector<Candidate>& candidates) const {
     const auto bound = card_.autotunes() ? kMostBuilding : std::chrono::nanoseconds(0);
-    return prepared(candidates, tuning_->listed.workspace, described(fused(spec_)), bound);
+    return prepared(candidates, tuning_->listed.workspace, described(fused(spec_)), CompileBudget::of(card_),
+                    bound);
   }
   void convolve(const SlotPointers& pointers);
   void queue(std::size_t candidate, const SlotPointers& pointers) const;

@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
@@ -107,6 +108,21 @@ std::int64_t workspace_cap(const Conv2d& convolution) {
   return std::clamp(copies + 4 * kMebibyte, 32 * kMebibyte, 1024 * kMebibyte);
 }
 
+std::string notes_of(const Plan& plan) {
+  std::vector<std::string_view> notes;
+  const auto add = [&](bool noted, std::string_view note) {
+    if (noted) {
+      notes.push_back(note);
+    }
+  };
+  add(plan.tensor_cores, "tensor cores");
+  add(plan.narrows, "inputs or sums in a narrower type");
+  add(plan.winograd_tile > 0, "Winograd");
+  add(plan.compiles, "compiled at run time");
+  add(plan.unknown, "engine or workspace unknown");
+  return notes.empty() ? "nothing" : fmt::format("{}", fmt::join(notes, ", "));
+}
+
 // F(m, r) along an axis takes t = m + r − 1 products where the direct algorithm takes m · r.
 double share_of_products(const Plan& plan, const Conv2d& convolution) {
   double share = 1;
@@ -123,21 +139,32 @@ bool keeps(const Plan& plan, Dtype dtype) {
   return !plan.unknown && !plan.narrows && !(dtype == Dtype::fp32 && plan.tensor_cores);
 }
 
-Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most) {
+bool is_known(const Plan& plan, Dtype /*dtype*/) {
+  return !plan.unknown;
+}
+
+bool uses_best_units(const Plan& plan, Dtype dtype) {
+  return dtype == Dtype::fp32 || plan.tensor_cores;
+}
+
+Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most,
+                 Accepts accepts) {
+  const auto qualifies = [&](const Plan& plan) { return accepts(plan, dtype) && plan.workspace <= cap; };
+  const auto ready_made = std::ranges::count_if(plans, [&](const Plan& plan) {
+    return qualifies(plan) && !plan.compiles && uses_best_units(plan, dtype);
+  });
+  const std::size_t may_compile = ready_made >= std::ptrdiff_t{kEnough} ? 0 : kMostCompiled;
   Selection selection;
   std::optional<std::size_t> leanest;
   std::size_t compiled = 0;
   for (std::size_t i = 0; i < plans.size(); ++i) {
-    if (!keeps(plans[i], dtype)) {
-      continue;
-    }
-    if (!leanest || plans[i].workspace < plans[*leanest].workspace) {
+    if (accepts(plans[i], dtype) && (!leanest || plans[i].workspace < plans[*leanest].workspace)) {
       leanest = i;
     }
-    if (plans[i].workspace > cap) {
+    if (!qualifies(plans[i])) {
       continue;
     }
-    if (selection.plans.size() < most && (!plans[i].compiles || compiled < kMostCompiled)) {
+    if (selection.plans.size() < most && (!plans[i].compiles || compiled < may_compile)) {
       selection.plans.push_back(i);
       compiled += plans[i].compiles ? 1 : 0;
     } else {
@@ -147,6 +174,7 @@ Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std
   if (selection.plans.empty() && leanest) {
     selection.plans.push_back(*leanest);
   }
+  std::ranges::stable_partition(selection.plans, [&](std::size_t plan) { return !plans[plan].compiles; });
   for (const std::size_t plan : selection.plans) {
     selection.workspace = std::max(selection.workspace, plans[plan].workspace);
   }
@@ -157,14 +185,21 @@ Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std
 }
 
 Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::int64_t cap, std::size_t most,
-                         bool bare) {
-  const Selection selection = select(plans->list(), dtype, cap, most);
+                         bool bare, Accepts accepts) {
+  const Selection selection = select(plans->list(), dtype, cap, most, accepts);
   Candidates candidates{.all = {}, .workspace = selection.workspace};
+  const auto add = [&](std::size_t plan, bool reserve) {
+    candidates.all.push_back({.plans = plans,
+                              .plan = plan,
+                              .bare = bare,
+                              .reserve = reserve,
+                              .compiles = plans->list()[plan].compiles});
+  };
   for (const std::size_t plan : selection.plans) {
-    candidates.all.push_back({.plans = plans, .plan = plan, .bare = bare, .reserve = false});
+    add(plan, false);
   }
   if (selection.reserve) {
-    candidates.all.push_back({.plans = plans, .plan = *selection.reserve, .bare = bare, .reserve = true});
+    add(*selection.reserve, true);
   }
   std::vector<std::size_t> kept;
   std::ranges::transform(candidates.all, std::back_inserter(kept), &Candidate::plan);
@@ -172,31 +207,54 @@ Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::
   return candidates;
 }
 
+CompileBudget& CompileBudget::of(cuda::Card& card) {
+  CompileBudget& kept = *card.keep<CompileBudget>();
+  if (kept.workload_ != card.workload()) {
+    kept = CompileBudget(card);
+  }
+  return kept;
+}
+
 std::vector<Candidate> prepared(const std::vector<Candidate>& candidates, std::int64_t workspace,
-                                std::string_view what, std::chrono::nanoseconds bound, const Clock& clock) {
+                                std::string_view what, CompileBudget& budget, std::chrono::nanoseconds bound,
+                                const Clock& clock) {
   std::exception_ptr full;
   std::optional<Clock::time_point> started;  // the end of the first build
-  std::vector<Candidate> built;
-  const auto build = [&](bool reserve) {
-    for (const Candidate& candidate : candidates) {
-      if (candidate.reserve != reserve || (!built.empty() && clock.now() - *started >= bound)) {
-        continue;
-      }
-      stop_if_interrupted("cuDNN's plans were built");
-      try {
-        const std::optional<std::int64_t> wanted = candidate.plans->build(candidate.plan);
-        if (wanted && *wanted <= workspace) {
-          built.push_back(candidate);
-        }
-      } catch (const OutOfMemory&) {  // of another plan there may be enough
-        full = std::current_exception();
-      }
-      started = started.value_or(clock.now());
+  std::vector<bool> usable(candidates.size());
+  const auto is_any_usable = [&] { return std::ranges::find(usable, true) != usable.end(); };
+  const auto build = [&](std::size_t at) {
+    const Candidate& candidate = candidates[at];
+    const bool is_late = started && clock.now() - *started >= bound;
+    if (is_any_usable() && (is_late || (candidate.compiles && budget.is_spent()))) {
+      return;
     }
+    stop_if_interrupted("cuDNN's plans were built");
+    const Clock::time_point start = clock.now();
+    try {
+      const std::optional<std::int64_t> wanted = candidate.plans->build(candidate.plan);
+      usable[at] = wanted && *wanted <= workspace;
+    } catch (const OutOfMemory&) {  // of another plan there may be enough
+      full = std::current_exception();
+    }
+    if (candidate.compiles) {
+      budget.spend(clock.now() - start);
+    }
+    started = started.value_or(clock.now());
   };
-  build(false);
-  if (built.empty()) {
-    build(true);
+  for (const bool reserve : {false, true}) {
+    for (const bool compiles : {false, true}) {
+      for (std::size_t at = 0; at < candidates.size() && (!reserve || !is_any_usable()); ++at) {
+        if (candidates[at].reserve == reserve && candidates[at].compiles == compiles) {
+          build(at);
+        }
+      }
+    }
+  }
+  std::vector<Candidate> built;
+  for (std::size_t at = 0; at < candidates.size(); ++at) {
+    if (usable[at]) {
+      built.push_back(candidates[at]);
+    }
   }
   if (built.empty() && full) {
     std::rethrow_exception(full);

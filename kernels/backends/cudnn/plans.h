@@ -39,6 +39,9 @@ struct Plan {
   int winograd_tile = 0;
 };
 
+// What cuDNN notes of it: "tensor cores, compiled at run time"; "nothing" where there is nothing.
+std::string notes_of(const Plan& plan);
+
 // What a plan multiplies of the direct algorithm's products: 4/9 for a 3×3 filter in tiles of 4, 1/4 in tiles
 // of 6, 1 for other algorithms than Winograd's.
 double share_of_products(const Plan& plan, const Conv2d& convolution);
@@ -120,32 +123,41 @@ std::shared_ptr<Plans> plans_for(const Attention& spec, cuda::Card& card);
 // Without a cap some plans take gigabytes: on a T4 the first layer's backward-data wants 6.8 GB.
 std::int64_t workspace_cap(const Conv2d& convolution);
 
-// A kernel that is compiled when its plan is built delays every convolution of a network: only this many such
-// plans are tried.
-inline constexpr std::size_t kMostCompiled = 1;
-
 // Whether a plan computes what the dtype promises. Sums are always in fp32. fp32 keeps to the ordinary cores;
 // tf32 may use the tensor cores, which drop 13 bits of each factor: that is how the two differ.
 bool keeps(const Plan& plan, Dtype dtype);
+// Whether it may be used at all, whatever it rounds.
+bool is_known(const Plan& plan, Dtype dtype);
+using Accepts = bool (*)(const Plan& plan, Dtype dtype);
+
+// The tensor cores; in fp32, which may not use them, the ordinary ones.
+bool uses_best_units(const Plan& plan, Dtype dtype);
+// So many plans on the best units are enough to find a fast one among them.
+inline constexpr std::size_t kEnough = 3;
+// A plan whose kernel is compiled when it is built takes 0.3 to 1.5 s, for each convolution of a network: one
+// is tried where fewer than kEnough others are on the best units, else none.
+inline constexpr std::size_t kMostCompiled = 1;
 
 struct Selection {
-  std::vector<std::size_t> plans;  // into the list, the heuristics' favourite first
+  std::vector<std::size_t> plans;  // into the list, the heuristics' favourite first, compiled ones last
   // The last one that qualifies, where it is not among them: it supports anything, but is slow. Used where
   // none of the others can be built.
   std::optional<std::size_t> reserve;
   std::int64_t workspace = 0;  // bytes, enough for each of them
 };
 
-// The first `most` plans that keep the dtype's promise within the cap, kMostCompiled of them compiled. Where
-// none has so little workspace, the one with the least: a graph that runs is worth more than the cap.
-// Empty where none keeps the promise.
-Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most);
+// The first `most` plans that are accepted, by default those that keep the dtype's promise, within the cap.
+// Where none has so little workspace, the one with the least: a graph that runs is worth more than the cap.
+// Empty where none is accepted.
+Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most,
+                 Accepts accepts = keeps);
 
 struct Candidate {
   std::shared_ptr<Plans> plans;
   std::size_t plan = 0;
-  bool bare = false;     // bias, residual and activation are left to our own kernel
-  bool reserve = false;  // only for where none of the others can be used
+  bool bare = false;      // bias, residual and activation are left to our own kernel
+  bool reserve = false;   // only for where none of the others can be used
+  bool compiles = false;  // as Plan's
 };
 
 struct Candidates {
@@ -153,23 +165,42 @@ struct Candidates {
   std::int64_t workspace = 0;  // bytes, enough for each of them
 };
 
-// The selected ones of `plans`, which keeps no others; none where none keeps the promise.
+// The selected ones of `plans`, which keeps no others; none where none is accepted.
 Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::int64_t cap, std::size_t most,
-                         bool bare = false);
+                         bool bare = false, Accepts accepts = keeps);
 
 // Once the bound has passed since the end of the first build, which may open a library, no further plan is
 // built unless none is usable so far: with a bound of 0, the first that is usable.
 inline constexpr std::chrono::nanoseconds kMostBuilding = std::chrono::seconds(2);
 
-// Builds the candidates (at least one) and returns the usable ones. A candidate is dropped if cuDNN cannot
-// build it, if memory is short, if the built plan needs more than `workspace`, the bytes planned from the
-// heuristics, or if the time is over. Reserves are built only if no other candidate is usable.
+// The time that compiling may take of one workload's preparation, for all its operations together.
+class CompileBudget {
+ public:
+  static constexpr std::chrono::nanoseconds kOfAWorkload = std::chrono::seconds(5);
+  explicit CompileBudget(const cuda::Card& card) : workload_(card.workload()) {}
+
+  // The card's, full again for its next workload.
+  static CompileBudget& of(cuda::Card& card);
+
+  bool is_spent() const { return left_ <= std::chrono::nanoseconds(0); }
+  void spend(std::chrono::nanoseconds time) { left_ -= time; }
+
+ private:
+  std::int64_t workload_;  // as Card's
+  std::chrono::nanoseconds left_ = kOfAWorkload;
+};
+
+// Builds the candidates (at least one), compiled ones last, and returns the usable ones in their order. A
+// candidate is dropped if cuDNN cannot build it, if memory is short, if the built plan needs more than
+// `workspace`, the bytes planned from the heuristics, or if the time is over; a compiled one also if `budget`
+// is spent and another is usable. Reserves are built only if no other candidate is usable.
 //
 // If none is usable, throws OutOfMemory if one lacked memory, else Unsupported with cuDNN's last reason; both
 // name `what`. The candidates are unchanged and may be tried again. Throws Interrupted, before a plan, if the
 // run is to end.
 std::vector<Candidate> prepared(const std::vector<Candidate>& candidates, std::int64_t workspace,
-                                std::string_view what, std::chrono::nanoseconds bound = kMostBuilding,
+                                std::string_view what, CompileBudget& budget,
+                                std::chrono::nanoseconds bound = kMostBuilding,
                                 const Clock& clock = steady_clock());
 
 }  // namespace bench::kernels::cudnn

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <string>
@@ -88,6 +89,11 @@ class Card {
   bool autotunes() const { return autotunes_; }
   void take_first_algorithms() { autotunes_ = false; }
 
+  // The number of the workload that is being made or runs: what is bounded for one begins again with the
+  // next.
+  std::int64_t workload() const { return workload_; }
+  void begin_workload() { ++workload_; }
+
  private:
   struct Here {
     Here(Runtime& of, int number) : runtime(of), ordinal(number), stream(of), allocator(of) {}
@@ -107,6 +113,7 @@ class Card {
   std::map<std::type_index, std::shared_ptr<void>> kept_;
   AutotunedChoices choices_;
   bool autotunes_ = true;
+  std::int64_t workload_ = 0;
 };
 
 // A card's LRU cache of a library's answers, by the work it was asked for. A default memory sweep asks cuDNN

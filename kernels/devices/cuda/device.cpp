@@ -176,6 +176,7 @@ std::unique_ptr<RecordedStep> CudaDevice::record(const std::function<void()>& st
 }
 
 void CudaDevice::drop_caches() {
+  card_.begin_workload();
   use();
   allocator().release_cached();
 }

@@ -73,6 +73,7 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   std::optional<std::string> cannot_record() const override { return std::nullopt; }
   std::unique_ptr<RecordedStep> record(const std::function<void()>& step) override;
 
+  // What comes next is another workload.
   void drop_caches() override;
   // By overwriting twice the L2 cache's size, then reading as much elsewhere: written lines left in the cache
   // would be written back within the next step. The block for both stays allocated, unseen by the tracker.

@@ -5,6 +5,7 @@
 // than what a better one would save.
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,11 +25,24 @@ namespace {
 
 constexpr std::int64_t kWorkspaceCap = std::int64_t{1} << 30;
 
-// The favourite, and the last one for where it cannot be built. Throws Unsupported where there is none.
+// "engine 6: tensor cores, compiled at run time; …"
+std::string notes_of(std::span<const Plan> plans) {
+  std::string notes;
+  for (const Plan& plan : plans) {
+    notes += fmt::format("{}engine {}: {}", notes.empty() ? "" : "; ", plan.engine, notes_of(plan));
+  }
+  return notes;
+}
+
+// The favourite, and the last one for where it cannot be built. Any that is known: the graph itself says that
+// sums are in fp32, and without a fused kernel attention takes several times as long. Throws Unsupported
+// where there is none.
 Candidates listed(const Attention& spec, cuda::Card& card) {
-  Candidates candidates = candidates_of(plans_for(spec, card), spec.dtype, kWorkspaceCap, 1);
+  const std::shared_ptr<Plans> plans = plans_for(spec, card);
+  Candidates candidates = candidates_of(plans, spec.dtype, kWorkspaceCap, 1, false, is_known);
   if (candidates.all.empty()) {
-    throw Unsupported(fmt::format("cuDNN has no plan for {} that sums in fp32", described(spec)));
+    throw Unsupported(fmt::format("none of cuDNN's plans for {} can be used ({})", described(spec),
+                                  notes_of(plans->list())));
   }
   return candidates;
 }
@@ -49,11 +63,14 @@ class CudnnAttention final : public ReferenceOf<Attention> {
 
   void prepare() override {
     if (!prepared_) {
-      usable_ = prepared(listed_.all, listed_.workspace, described(spec_));
+      usable_ = prepared(listed_.all, listed_.workspace, described(spec_), CompileBudget::of(card_));
       prepared_ = true;
     }
   }
-  std::string algorithm() const override { return usable_.front().plans->name(usable_.front().plan); }
+  // Fused in front: without cuDNN's kernels attention is a row of products.
+  std::string algorithm() const override {
+    return "fused attention " + usable_.front().plans->name(usable_.front().plan);
+  }
 
   void run(const SlotPointers& pointers) override {
     PlanArguments arguments;
@@ -78,7 +95,7 @@ class CudnnAttention final : public ReferenceOf<Attention> {
   }
 
  private:
-  const cuda::Card& card_;
+  cuda::Card& card_;
   Candidates listed_;
   std::vector<Candidate> usable_;  // those that were built; all until then
   bool prepared_ = false;

@@ -41,6 +41,13 @@ TEST_F(CudaDeviceTest, AsksForTheLinkWhileCopiesAreUnderWayUntilItIsAwake) {
   EXPECT_EQ(runtime_.pinned, 0);
 }
 
+// Which is what is called before each workload's first preparation.
+TEST_F(CudaDeviceTest, CountsWorkloadsByTheCachesThatAreDroppedBefore) {
+  const std::int64_t before = device_.card().workload();
+  device_.drop_caches();
+  EXPECT_EQ(device_.card().workload(), before + 1);
+}
+
 TEST_F(CudaDeviceTest, KnowsWhichDtypesTheCardHas) {
   testing::FakeRuntime runtime;
   runtime.cards[0].major = 7;

@@ -27,11 +27,19 @@ struct Attempts {
   std::vector<std::size_t> queued;
   cudnn::PlanArguments arguments;  // of the last run
   std::set<std::size_t> fails;     // plans that cannot be built
+  bool narrows = false;            // what cuDNN notes of all plans
+  bool unknown = false;
 };
 Attempts attempts;
 
 class Plans final : public cudnn::Plans {
  public:
+  Plans() {
+    for (cudnn::Plan& plan : plans_) {
+      plan.narrows = attempts.narrows;
+      plan.unknown = attempts.unknown;
+    }
+  }
   std::span<const cudnn::Plan> list() const override { return plans_; }
   std::string name(std::size_t plan) const override { return "eng" + std::to_string(plan); }
   std::optional<std::int64_t> build(std::size_t plan) override {
@@ -79,7 +87,7 @@ class CudnnAttentionTest : public ::testing::Test {
 
 TEST_F(CudnnAttentionTest, TakesTheFavouriteUntimedAndBuildsNoOther) {
   const auto operation = make_operation(spec(Direction::forward), device_);
-  EXPECT_EQ(operation->algorithm(), "eng0");
+  EXPECT_EQ(operation->algorithm(), "fused attention eng0");
   operation->prepare();
   operation->prepare();
   EXPECT_THAT(attempts.built, ElementsAre(0));
@@ -94,11 +102,22 @@ TEST_F(CudnnAttentionTest, TakesTheLastWhereTheFavouriteCannotBeBuilt) {
   const auto operation = make_operation(spec(Direction::forward), device_);
   operation->prepare();
   EXPECT_THAT(attempts.built, ElementsAre(0, 2));
-  EXPECT_EQ(operation->algorithm(), "eng2");
+  EXPECT_EQ(operation->algorithm(), "fused attention eng2");
   EXPECT_EQ(operation->find(Slot::workspace)->bytes, 3000) << "enough for both";
   attempts.fails = {0, 2};
   const auto none = make_operation(spec(Direction::forward), device_);
   EXPECT_THROW(none->prepare(), Unsupported);
+}
+
+// Without a fused kernel attention would take several times as long.
+TEST_F(CudnnAttentionTest, TakesAnyPlanThatIsKnownAndSaysWhatIsNotedOfOthers) {
+  attempts.narrows = true;
+  EXPECT_EQ(refusal(spec(Direction::forward), device_), "made");
+  attempts.unknown = true;
+  CudaDevice other(fake_backend(runtime_), 0);
+  EXPECT_THAT(refusal(spec(Direction::forward), other),
+              HasSubstr("engine 6: tensor cores, inputs or sums in a narrower type, compiled at run time, "
+                        "engine or workspace unknown; engine 7: "));
 }
 
 TEST_F(CudnnAttentionTest, KeepsANumberForEachRow) {

@@ -44,7 +44,7 @@ struct Scene {
   std::map<std::string, int> starved;
   std::size_t fastest = 2;
   std::vector<std::int64_t> workspaces{100, 300, 200};  // bytes of the plans
-  std::vector<int> winograd_tiles{0, 0, 0};
+  std::map<std::size_t, int> winograd_tiles;            // by plan
   FakeRuntime* runtime = nullptr;
 };
 Scene scene;
@@ -190,7 +190,7 @@ TEST_F(CudnnConvolutionOperation, CountsTheProductsOfTheChosenPlan) {
   of.kernel_h = of.kernel_w = 3;
   process(of);
   EXPECT_DOUBLE_EQ(flops_, 2.0 * static_cast<double>(of.macs()));
-  scene.winograd_tiles = {0, 0, 6};
+  scene.winograd_tiles = {{2, 6}};
   process(of);
   EXPECT_EQ(algorithm_, "fused 2");
   EXPECT_DOUBLE_EQ(flops_, 2.0 * static_cast<double>(of.macs()) / 4);

@@ -31,16 +31,31 @@ TEST(CudnnSelect, TakesTheFirstWithinTheCap) {
   EXPECT_EQ(selection.workspace, 100);
 }
 
-TEST(CudnnSelect, CompilesOneOnly) {
+TEST(CudnnSelect, CompilesOneOnlyAndThatLast) {
   std::vector<Plan> plans(6);
   for (const std::size_t i : {0, 1, 2, 4}) {
     plans[i].compiles = true;
   }
   const Selection selection = select(plans, Dtype::fp16, 100, 4);
-  EXPECT_THAT(selection.plans, ElementsAre(0, 3, 5));
+  EXPECT_THAT(selection.plans, ElementsAre(3, 5, 0));
   plans = std::vector<Plan>(4, plans[0]);
   EXPECT_THAT(select(plans, Dtype::fp16, 100, 4).plans, ElementsAre(0));
   EXPECT_THAT(select(plans, Dtype::fp16, 100, 4).reserve, Optional(3));
+}
+
+TEST(CudnnSelect, CompilesNoneNextToThreeOnTheBestUnits) {
+  std::vector plans{plan(0, true), plan(0, true), plan(0, true), plan(0), plan(0, true)};
+  plans[0].compiles = true;
+  EXPECT_THAT(select(plans, Dtype::fp16, 100, 8).plans, ElementsAre(1, 2, 3, 4));
+  EXPECT_THAT(select(plans, Dtype::fp16, 100, 8).reserve, Optional(0));
+  plans[4].workspace = 200;
+  EXPECT_THAT(select(plans, Dtype::fp16, 100, 8).plans, ElementsAre(1, 2, 3, 0)) << "two within the cap";
+  for (Plan& each : plans) {
+    each = {.compiles = each.compiles};
+  }
+  EXPECT_THAT(select(plans, Dtype::fp32, 100, 8).plans, ElementsAre(1, 2, 3, 4))
+      << "its best are the ordinary";
+  EXPECT_THAT(select(plans, Dtype::tf32, 100, 8).plans, ElementsAre(1, 2, 3, 4, 0));
 }
 
 TEST(CudnnSelect, LeavesOutWhatCudnnSaysNothingOf) {
@@ -173,7 +188,8 @@ std::vector<std::size_t> plans_in(const std::vector<Candidate>& candidates) {
 // With 100 B of workspace.
 std::vector<std::size_t> left_of(const std::shared_ptr<BuildablePlans>& plans,
                                  std::chrono::nanoseconds bound = kMostBuilding) {
-  return plans_in(prepared(candidates_from(plans), 100, "a convolution", bound, plans->clock));
+  CompileBudget budget{cuda::Card(75, 40, "{}")};
+  return plans_in(prepared(candidates_from(plans), 100, "a convolution", budget, bound, plans->clock));
 }
 
 std::string refusal_of(const std::shared_ptr<BuildablePlans>& plans) {
@@ -226,11 +242,39 @@ TEST(CudnnCandidates, WhereNoneIsLeftSayWhy) {
 TEST(CudnnCandidates, StayAsTheyWereWhereTheyFailAndMayBeTriedAgain) {
   const auto plans = plans_of({{0, 0}, {1, 101}});
   const std::vector<Candidate> candidates = candidates_from(plans);
+  CompileBudget budget{cuda::Card(75, 40, "{}")};
   plans->lack_memory = {0};
-  EXPECT_THROW(prepared(candidates, 100, "a convolution"), OutOfMemory);
+  EXPECT_THROW(prepared(candidates, 100, "a convolution", budget), OutOfMemory);
   EXPECT_THAT(plans_in(candidates), ElementsAre(0, 1, 2, 3));
   plans->lack_memory = {};
-  EXPECT_THAT(plans_in(prepared(candidates, 100, "a convolution")), ElementsAre(0));
+  EXPECT_THAT(plans_in(prepared(candidates, 100, "a convolution", budget)), ElementsAre(0));
+}
+
+// 24 convolutions of a network, each with a favourite that takes a second to compile.
+TEST(CudnnCandidates, OfAWorkloadCompileUntilTheirBudgetIsSpent) {
+  cuda::Card card(75, 40, "{}");
+  int compiled = 0;
+  const auto prepare = [&](std::map<std::size_t, std::int64_t> wanted) {
+    const auto plans = plans_of(std::move(wanted));
+    std::vector<Candidate> candidates = candidates_from(plans);
+    candidates[0].compiles = true;
+    plans->takes = std::chrono::seconds(1);
+    const auto left = plans_in(prepared(candidates, 100, "a convolution", CompileBudget::of(card),
+                                        std::chrono::minutes(1), plans->clock));
+    compiled += left.front() == 0 ? 1 : 0;
+    return std::pair(plans->tried(), left);
+  };
+  const auto [tried, left] = prepare({{0, 0}, {1, 0}, {2, 0}});
+  EXPECT_THAT(tried, ElementsAre(1, 2, 0)) << "last, so that no bound ends with it alone";
+  EXPECT_THAT(left, ElementsAre(0, 1, 2)) << "in the candidates' order";
+  for (int i = 1; i < 24; ++i) {
+    prepare({{0, 0}, {1, 0}, {2, 0}});
+  }
+  EXPECT_EQ(compiled, 5) << "seconds";
+  EXPECT_THAT(prepare({{0, 0}}).second, ElementsAre(0)) << "where there is no other";
+  EXPECT_THAT(prepare({{0, 0}, {1, 0}}).second, ElementsAre(1));
+  card.begin_workload();
+  EXPECT_THAT(prepare({{0, 0}, {1, 0}}).second, ElementsAre(0, 1)) << "the next one's is full";
 }
 
 TEST(CudnnCandidates, DoWithoutAPlanThatLacksMemory) {
