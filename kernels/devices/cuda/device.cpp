@@ -144,9 +144,9 @@ void CudaDevice::synchronize() {
 
 // The card is idle when a sample starts: work still running would hide the first launches.
 std::int64_t CudaDevice::time(const std::function<void()>& step) {
-  Runtime& runtime = backend_.runtime;
   use();
   synchronize();
+  Runtime& runtime = backend_.runtime;
   runtime.check(runtime.record(start_.get(), stream()), "cudaEventRecord at the start of a step");
   step();
   runtime.check(runtime.record(stop_.get(), stream()), "cudaEventRecord at the end of a step");
@@ -266,14 +266,25 @@ void CudaDevice::describe_link() {
   }
 }
 
-// An idle card runs its link at a lower generation and takes some milliseconds to raise it: it is asked while
-// copies are under way, until it has reached its best or all copies have been made.
 std::optional<CardLink> CudaDevice::link_under_load() {
-  constexpr std::int64_t kBytes = std::int64_t{8} << 20;
-  constexpr int kCopies = 32;
   if (!monitor_ || !monitor_->link()) {
     return std::nullopt;
   }
+  if (const auto known = backend_.links->find(pci_bus_id()); known != backend_.links->end()) {
+    return known->second;
+  }
+  const auto seen = see_link();
+  if (seen) {
+    backend_.links->emplace(pci_bus_id(), *seen);
+  }
+  return seen;
+}
+
+// An idle card runs its link at a lower generation and takes some milliseconds to raise it: it is asked while
+// copies are under way, until it has reached its best or all copies have been made.
+std::optional<CardLink> CudaDevice::see_link() {
+  constexpr std::int64_t kBytes = std::int64_t{8} << 20;
+  constexpr int kCopies = 32;
   const auto best = monitor_->best_link();
   std::optional<CardLink> seen;
   try {

@@ -42,6 +42,9 @@ struct Backend {
       multiply_add;
   // The architectures of our own kernels; empty where the build does not know.
   std::vector<Architecture> compiled_for{};
+  // Links that were seen under load, by PCI bus id: a process that opens a card again does not ask again.
+  std::shared_ptr<std::map<std::string, CardLink>> links =
+      std::make_shared<std::map<std::string, CardLink>>();
 };
 
 class CudaDevice final : public Device, public CudaTransfers, public CardDevice {
@@ -106,6 +109,7 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   void use() const { card_.use(); }
   void describe_link();
   std::optional<CardLink> link_under_load();
+  std::optional<CardLink> see_link();
 
   Backend backend_;
   CardProperties properties_;

@@ -19,6 +19,24 @@ constexpr int kMemoryClock = 2;
 constexpr int kCardSensor = 0;
 using NvmlDevice = struct nvmlDevice_st*;
 
+// nvmlFieldValue_t.
+struct NvmlField {
+  unsigned id = 0;
+  unsigned scope = 0;  // 0: the GPU
+  long long timestamp = 0;
+  long long latency = 0;
+  int type = 0;    // nvmlValueType_t
+  int status = 0;  // nvmlReturn_t
+  union {
+    double real;
+    unsigned number;
+    unsigned long long bits = 0;
+  } value;
+};
+static_assert(sizeof(NvmlField) == 40);
+constexpr unsigned kPowerNow = 186;  // NVML_FI_DEV_POWER_INSTANT
+constexpr int kReal = 0;             // NVML_VALUE_TYPE_DOUBLE; the others are whole numbers
+
 // The value that the function writes into its last argument; nullopt where it is missing or fails.
 template <class Value, class Function, class... Arguments>
 std::optional<Value> ask(Function* function, Arguments... arguments) {
@@ -35,6 +53,7 @@ class NvmlCard final : public CardMonitor {
         clock_(library_.find<int(NvmlDevice, int, unsigned*)>("nvmlDeviceGetClockInfo")),
         temperature_(library_.find<int(NvmlDevice, int, unsigned*)>("nvmlDeviceGetTemperature")),
         power_(library_.find<int(NvmlDevice, unsigned*)>("nvmlDeviceGetPowerUsage")),
+        fields_(library_.find<int(NvmlDevice, int, NvmlField*)>("nvmlDeviceGetFieldValues")),
         reasons_(
             library_.find<int(NvmlDevice, unsigned long long*)>("nvmlDeviceGetCurrentClocksEventReasons")) {
     if (reasons_ == nullptr) {  // its name before driver 535
@@ -66,7 +85,7 @@ class NvmlCard final : public CardMonitor {
     if (const auto celsius = ask<unsigned>(temperature_, card_, kCardSensor)) {
       state.temperature_c = *celsius;
     }
-    if (const auto milliwatts = ask<unsigned>(power_, card_)) {
+    if (const auto milliwatts = power_now()) {
       state.power_w = *milliwatts / 1e3;
     }
     if (const auto mask = ask<unsigned long long>(reasons_, card_)) {
@@ -110,6 +129,14 @@ class NvmlCard final : public CardMonitor {
   }
 
  private:
+  // From Ampere on nvmlDeviceGetPowerUsage is the mean of a second, most of it before a short point.
+  std::optional<unsigned> power_now() const {
+    NvmlField field;
+    field.id = kPowerNow;
+    const bool known = fields_ != nullptr && fields_(card_, 1, &field) == kSuccess &&
+                       field.status == kSuccess && field.type != kReal;
+    return known ? std::optional(field.value.number) : ask<unsigned>(power_, card_);
+  }
   std::optional<CardLink> link_of(const char* generation_name, const char* width_name) const {
     const auto generation = ask<unsigned>(library_.find<int(NvmlDevice, unsigned*)>(generation_name), card_);
     const auto width = ask<unsigned>(library_.find<int(NvmlDevice, unsigned*)>(width_name), card_);
@@ -124,6 +151,7 @@ class NvmlCard final : public CardMonitor {
   int (*clock_)(NvmlDevice, int, unsigned*);
   int (*temperature_)(NvmlDevice, int, unsigned*);
   int (*power_)(NvmlDevice, unsigned*);
+  int (*fields_)(NvmlDevice, int, NvmlField*);
   int (*reasons_)(NvmlDevice, unsigned long long*);
   NvmlDevice card_ = nullptr;
   bool started_ = false;

@@ -48,6 +48,21 @@ TEST_F(CudaDeviceTest, CountsWorkloadsByTheCachesThatAreDroppedBefore) {
   EXPECT_EQ(device_.card().workload(), before + 1);
 }
 
+TEST(CudaDevice, AsksForTheLinkOfACardOnce) {
+  testing::FakeRuntime runtime;
+  runtime.cards.push_back(runtime.cards[0]);
+  runtime.cards[1].pci_bus_id = "0000:02:00.0";
+  const Backend backend = testing::fake_backend(runtime);
+  const CudaDevice first(backend, 0);
+  EXPECT_GT(runtime.times("copy"), 0);
+  runtime.calls.clear();
+  const CudaDevice twin(backend, 0);
+  EXPECT_EQ(runtime.times("copy") + runtime.times("allocate_pinned"), 0);
+  EXPECT_EQ(twin.info().details.at("pcie"), "gen4 x16");
+  const CudaDevice other(backend, 1);
+  EXPECT_GT(runtime.times("copy"), 0);
+}
+
 TEST_F(CudaDeviceTest, KnowsWhichDtypesTheCardHas) {
   testing::FakeRuntime runtime;
   runtime.cards[0].major = 7;

@@ -82,6 +82,12 @@ TEST_F(FakeLibrary, WhatACardDoesNotTellIsAbsentAndNotZero) {
   EXPECT_EQ(monitor->state().temperature_c, 61);
 }
 
+// The other figure is a mean of the last second: that of the points before.
+TEST_F(FakeLibrary, TellsThePowerOfTheMomentWhereTheCardDoes) {
+  EXPECT_EQ(open_nvml("0000:07:00.0", FAKE_NVML)->state().power_w, 321.5);
+  EXPECT_EQ(open_nvml(kCard, FAKE_NVML)->state().power_w, 151.25);
+}
+
 TEST_F(FakeLibrary, ACardItDoesNotKnowHasNoMonitorAndNoSessionStaysOpen) {
   const int before = open_sessions();
   EXPECT_EQ(open_nvml("0000:02:00.0", FAKE_NVML), nullptr);

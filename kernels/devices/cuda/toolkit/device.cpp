@@ -44,15 +44,16 @@ void multiply_add(Device& device, std::byte* data, std::int64_t elements, std::i
   chains->run(pointers);
 }
 
-Backend backend() {
-  return {.runtime = cuda_runtime(),
-          .monitor = [](const std::string& pci_bus_id) { return open_nvml(pci_bus_id); },
-          .why_missing = dynload::why_missing,
-          .versions = versions,
-          .matmul_rate = cublaslt::matmul_rate,
-          .read_memory = read_memory,
-          .multiply_add = multiply_add,
-          .compiled_for = architectures_of(BENCH_CUDA_ARCHITECTURES)};
+const Backend& backend() {
+  static const Backend made{.runtime = cuda_runtime(),
+                            .monitor = [](const std::string& pci_bus_id) { return open_nvml(pci_bus_id); },
+                            .why_missing = dynload::why_missing,
+                            .versions = versions,
+                            .matmul_rate = cublaslt::matmul_rate,
+                            .read_memory = read_memory,
+                            .multiply_add = multiply_add,
+                            .compiled_for = architectures_of(BENCH_CUDA_ARCHITECTURES)};
+  return made;
 }
 
 const Registration<DeviceKind> registered{
