@@ -12,6 +12,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/workload.h"
+#include "kernels/devices/queued_timing.h"
 #include "kernels/workloads/operation_instance.h"
 #include "kernels/workloads/reference_answers.h"
 
@@ -85,6 +86,8 @@ struct OperationType {
   std::function<NetworkTerms(const Spec&)> eager_terms{};
   // See WorkloadType::kernel_points.
   std::function<std::vector<KernelPoint>(const KernelRequest&, const Device&)> kernel_points{};
+  // What the host takes to queue a step is part of its time.
+  bool counts_launches = false;
 };
 
 // A point of an operation's workload: its description, and how to make and check it.
@@ -159,6 +162,12 @@ class ConfiguredOperation final : public ConfiguredWorkload,
     }
     return compare_some_rows(instance.output(), rows, expected, tolerance, label_);
   }
+  // Behind the host's launches, where the device can tell: in a network of many operations the card works
+  // while the host queues the next one.
+  std::int64_t timed(Device& device, const std::function<void()>& step) const {
+    auto* const queues = type_->counts_launches ? nullptr : dynamic_cast<QueuedTiming*>(&device);
+    return queues != nullptr ? queues->time_queued(step) : device.time(step);
+  }
   std::int64_t batch() const { return batch_; }
   std::uint64_t seed() const { return seed_; }
 
@@ -198,6 +207,9 @@ class OperationWorkload final : public Workload {
         instance_(point_->make_operation_on(device), device, point_->seed()) {}
 
   void step() override { instance_.run(); }
+  std::int64_t timed_step(Device& device) override {
+    return point_->timed(device, [this] { step(); });
+  }
 
   Verification verify() override {
     instance_.poison();

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <stdexcept>
+#include <thread>
 
 #include <fmt/format.h>
 
@@ -142,14 +143,44 @@ void CudaDevice::synchronize() {
   backend_.runtime.check(backend_.runtime.synchronize(stream()), "cudaStreamSynchronize");
 }
 
+void StreamHold::queue(Runtime& runtime, CUstream_st* stream) {
+  released_ = false;
+  runtime.check(runtime.call_host(stream, wait, this), "cudaLaunchHostFunc in front of a step");
+}
+
+// By a thread of the runtime's, which may call nothing of the runtime.
+void StreamHold::wait(void* hold) {
+  const auto& released = static_cast<const StreamHold*>(hold)->released_;
+  const auto end = std::chrono::steady_clock::now() + kLongest;
+  while (!released && std::chrono::steady_clock::now() < end) {
+    std::this_thread::yield();
+  }
+}
+
 // The card is idle when a sample starts: work still running would hide the first launches.
 std::int64_t CudaDevice::time(const std::function<void()>& step) {
   use();
   synchronize();
+  return time_between_events(step);
+}
+
+std::int64_t CudaDevice::time_queued(const std::function<void()>& step) {
+  const struct Release {
+    StreamHold& hold;
+    ~Release() { hold.release(); }
+  } release_in_any_case{hold_};
+  use();
+  synchronize();
+  hold_.queue(backend_.runtime, stream());
+  return time_between_events(step);
+}
+
+std::int64_t CudaDevice::time_between_events(const std::function<void()>& step) {
   Runtime& runtime = backend_.runtime;
   runtime.check(runtime.record(start_.get(), stream()), "cudaEventRecord at the start of a step");
   step();
   runtime.check(runtime.record(stop_.get(), stream()), "cudaEventRecord at the end of a step");
+  hold_.release();
   // After the event, so that the reading is in no step's time.
   watch_.while_working(std::chrono::steady_clock::now());
   runtime.check(runtime.wait(stop_.get()), "cudaEventSynchronize at the end of a step");

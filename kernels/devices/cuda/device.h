@@ -2,6 +2,8 @@
 // runtime.h, so that it is tested without a card.
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -17,6 +19,7 @@
 #include "kernels/devices/cuda/nvml.h"
 #include "kernels/devices/cuda/runtime.h"
 #include "kernels/devices/cuda/transfers.h"
+#include "kernels/devices/queued_timing.h"
 
 namespace bench::kernels::cuda {
 
@@ -47,7 +50,23 @@ struct Backend {
       std::make_shared<std::map<std::string, CardLink>>();
 };
 
-class CudaDevice final : public Device, public CudaTransfers, public CardDevice {
+// Holds a stream until the host has queued what the stream is to run.
+class StreamHold {
+ public:
+  // A step that waits for the device waits so long at most.
+  static constexpr std::chrono::milliseconds kLongest{20};
+
+  // What is queued next waits. Once at a time; outlives the stream's work.
+  void queue(Runtime& runtime, CUstream_st* stream);
+  void release() { released_ = true; }
+
+ private:
+  static void wait(void* hold);
+
+  std::atomic<bool> released_{true};
+};
+
+class CudaDevice final : public Device, public CudaTransfers, public CardDevice, public QueuedTiming {
  public:
   // Throws runtime_error or DeviceLost where the card does not answer. The backend outlives the device.
   CudaDevice(const Backend& backend, int ordinal);
@@ -68,6 +87,8 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   // Between two events on the stream, which the card stamps as it comes to them: the host's waiting is left
   // out, the gaps in which the card waits for the host's next launch are not. Resolution about 0.5 µs.
   std::int64_t time(const std::function<void()>& step) override;
+  // The same, with the stream held until the step has been queued.
+  std::int64_t time_queued(const std::function<void()>& step) override;
   bool first_step_tunes() const override { return true; }
   // Choices hold for cards of this name, compute capability and number of SMs, with this driver and these
   // versions of cuDNN and cuBLASLt.
@@ -107,6 +128,7 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
 
  private:
   void use() const { card_.use(); }
+  std::int64_t time_between_events(const std::function<void()>& step);
   void describe_link();
   std::optional<CardLink> link_under_load();
   std::optional<CardLink> see_link();
@@ -118,6 +140,7 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice 
   mutable ConditionWatch watch_;          // reading it resets it
   CudaEvent start_;
   CudaEvent stop_;
+  StreamHold hold_;
   std::optional<UntrackedBlock> eviction_;
   DeviceInfo info_;
   std::map<Dtype, Peaks> peaks_;

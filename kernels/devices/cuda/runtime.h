@@ -76,6 +76,10 @@ class Runtime {
   virtual std::string error_name(int error) = 0;
   virtual std::string error_text(int error) = 0;
 
+  // The host calls the function when the stream comes to it, in a thread of the runtime's; what is queued
+  // next waits for its end.
+  virtual int call_host(CUstream_st* stream, void (*function)(void*), void* data) = 0;
+
   // Success passes; anything else is cleared, so that no later launch is blamed for it, and thrown: see
   // raise() in errors.h.
   void check(int error, std::string_view call, CallSite site = CallSite::current());

@@ -24,7 +24,8 @@ const Registration<WorkloadType> registered{operation_workload(OperationType<Rou
     .describe = [](const WorkloadSpec& spec) { return RoundTrip{.launches = spec.batch}; },
     .single = [](RoundTrip /*trip*/) { return RoundTrip{.launches = 1}; },
     .tolerance = [](const RoundTrip& /*trip*/) { return 0.0; },
-    .kernel_points = kernel_points})};
+    .kernel_points = kernel_points,
+    .counts_launches = true})};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -86,6 +86,33 @@ TEST_F(CudaDeviceTest, TimesBetweenEventsOnAnEmptyStream) {
   EXPECT_EQ(ns, 2'500'000);
 }
 
+// The events and the step's work are in the stream before it goes on: the card waits for no launch.
+TEST_F(CudaDeviceTest, TimesAQueuedStepBehindAHostCallThatHoldsTheStream) {
+  runtime_.step_ms = 0.005F;
+  std::int64_t ns = 0;
+  const auto start = std::chrono::steady_clock::now();
+  const auto calls =
+      calls_of([&] { ns = device_.time_queued([&] { runtime_.calls.emplace_back("the step"); }); });
+  EXPECT_THAT(calls, ElementsAre("set_device", "synchronize", "call_host", "record", "the step", "record",
+                                 "host call ended", "wait", "elapsed_ms"));
+  EXPECT_EQ(ns, 5000);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, StreamHold::kLongest) << "it was let go before";
+}
+
+// Autotuning waits for the card within the first step.
+TEST_F(CudaDeviceTest, AStepThatWaitsForTheCardIsNotHeldForLong) {
+  const auto calls = calls_of([&] { device_.time_queued([&] { device_.synchronize(); }); });
+  EXPECT_THAT(calls, ElementsAre("set_device", "synchronize", "call_host", "record", "host call ended",
+                                 "synchronize", "record", "wait", "elapsed_ms"));
+}
+
+TEST_F(CudaDeviceTest, AStepThatFailsLeavesTheStreamFree) {
+  EXPECT_THROW(device_.time_queued([] { throw std::runtime_error("no plan"); }), std::runtime_error);
+  const auto start = std::chrono::steady_clock::now();
+  device_.synchronize();
+  EXPECT_LT(std::chrono::steady_clock::now() - start, StreamHold::kLongest);
+}
+
 TEST_F(CudaDeviceTest, CopiesHaveEndedWhenTheyReturn) {
   std::vector<int> numbers{1, 2, 3};
   Buffer buffer = device_.allocate(12, MemoryCategory::input);

@@ -91,7 +91,10 @@ class FakeRuntime final : public Runtime {
   int destroy_stream(CUstream_st* stream) override {
     return answer("destroy_stream", [&] { drop(stream); });
   }
-  int synchronize(CUstream_st* /*stream*/) override { return answer("synchronize"); }
+  int synchronize(CUstream_st* /*stream*/) override {
+    run_host_calls();
+    return answer("synchronize");
+  }
   int copy(void* to, const void* from, std::size_t bytes, CUstream_st* stream) override {
     copied_on.push_back(stream);
     copied_bytes += static_cast<std::int64_t>(bytes);
@@ -115,7 +118,13 @@ class FakeRuntime final : public Runtime {
   }
   int record(CUevent_st* /*event*/, CUstream_st* /*stream*/) override { return answer("record"); }
   int query(CUevent_st* /*event*/) override { return answer("query"); }
-  int wait(CUevent_st* /*event*/) override { return answer("wait"); }
+  int wait(CUevent_st* /*event*/) override {
+    run_host_calls();
+    return answer("wait");
+  }
+  int call_host(CUstream_st* /*stream*/, void (*function)(void*), void* data) override {
+    return answer("call_host", [&] { host_calls_.emplace_back(function, data); });
+  }
   int stream_wait(CUstream_st* /*stream*/, CUevent_st* /*event*/) override { return answer("stream_wait"); }
   int elapsed_ms(float& milliseconds, CUevent_st* /*start*/, CUevent_st* /*stop*/) override {
     return answer("elapsed_ms", [&] { milliseconds = step_ms; });
@@ -226,6 +235,15 @@ class FakeRuntime final : public Runtime {
     std::free(handle);
   }
 
+  // When the host waits, so that they have ended when it goes on.
+  void run_host_calls() {
+    for (const auto& [function, data] : std::exchange(host_calls_, {})) {
+      function(data);
+      calls.emplace_back("host call ended");
+    }
+  }
+
+  std::vector<std::pair<void (*)(void*), void*>> host_calls_;
   std::map<std::string, Planned> failures_;
   std::set<void*> left_over_;  // pinned memory and handles that live
   int error_ = status::kSuccess;

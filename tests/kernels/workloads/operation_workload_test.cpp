@@ -96,10 +96,28 @@ class OperationWorkloadOnACard : public ::testing::Test {
         .single = single_row<Negated>,
         .tolerance = [](const Negated& spec) { return spec.dtype == Dtype::fp16 ? 1e-3 : 1e-6; },
         .rows = pieces == 0 ? nullptr : std::function([pieces](const Negated& /*spec*/) { return pieces; })});
-    const auto point = type.configure({.mode = "forward", .dtype = dtype, .batch = kRows, .options = {}});
-    const auto workload = point->make(device_);
+    const auto workload = made(type, dtype);
     runtime_.copied_bytes = 0;
     return workload->verify();
+  }
+  std::unique_ptr<Workload> made(const WorkloadType& type, Dtype dtype) {
+    return type.configure({.mode = "forward", .dtype = dtype, .batch = kRows, .options = {}})->make(device_);
+  }
+  // The calls of the runtime that a timed step makes.
+  std::vector<std::string> calls_of_a_step(bool counts_launches) {
+    const WorkloadType type = operation_workload(OperationType<Negated>{
+        .name = "negated",
+        .description = {},
+        .modes = {"forward"},
+        .options = {},
+        .describe = [](const WorkloadSpec& spec) { return Negated{.rows = spec.batch, .dtype = spec.dtype}; },
+        .single = single_row<Negated>,
+        .tolerance = [](const Negated& /*spec*/) { return 1e-6; },
+        .counts_launches = counts_launches});
+    const auto workload = made(type, Dtype::fp32);
+    runtime_.calls.clear();
+    workload->timed_step(device_);
+    return runtime_.calls;
   }
 
   static constexpr std::int64_t kRows = 101;
@@ -151,6 +169,12 @@ TEST_F(OperationWorkloadOnACard, CopiesTheWholeAnswerWhereTheCardIsFull) {
   const Verification verification = verify();
   EXPECT_TRUE(verification.passed) << verification.detail;
   EXPECT_EQ(runtime_.copied_bytes, (3 + kRows) * kChannels * bytes_of(Dtype::fp32));
+}
+
+// A kernel of some microseconds takes less time than the host takes to launch it.
+TEST_F(OperationWorkloadOnACard, IsTimedWithoutTheHostsLaunchesUnlessTheyAreTheQuestion) {
+  EXPECT_THAT(calls_of_a_step(false), ::testing::Contains("call_host"));
+  EXPECT_THAT(calls_of_a_step(true), ::testing::Not(::testing::Contains("call_host")));
 }
 
 TEST_F(OperationWorkloadOnACard, GivesBackItsMemory) {

@@ -115,6 +115,10 @@ class CudaRuntime final : public Runtime {
     return cudaEventElapsedTime(&milliseconds, start, stop);
   }
 
+  int call_host(CUstream_st* stream, void (*function)(void*), void* data) override {
+    return cudaLaunchHostFunc(stream, function, data);
+  }
+
   // Thread-local: other threads may go on calling the runtime while this one records.
   int begin_capture(CUstream_st* stream) override {
     return cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal);
