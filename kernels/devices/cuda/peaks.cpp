@@ -62,17 +62,19 @@ double measure_chains(CudaDevice& device, const Backend& backend) {
 
 // In fp32 the faster of a matrix product and multiply-adds in registers. A product is expected to reach 75 to
 // 85 % of the data sheet's rate and the multiply-adds 95 %: a product's inner loop also reads shared memory.
-// `otherwise`: why a product would be no peak of this dtype.
+// `otherwise`: why a product would be no peak of this dtype; then none is known.
 Arithmetic measure_arithmetic(CudaDevice& device, const Backend& backend, Dtype dtype,
                               const std::optional<std::string>& otherwise) {
-  const MatmulRate matmul = otherwise ? MatmulRate{} : measure_matmul(device, backend, dtype);
+  if (otherwise) {
+    return {0, fmt::format("no matmul: {}", *otherwise)};
+  }
+  const MatmulRate matmul = measure_matmul(device, backend, dtype);
   const double chains = dtype == Dtype::fp32 ? measure_chains(device, backend) : 0;
   if (chains > matmul.flops_per_s) {
     return {chains, "multiply-adds in registers fp32"};
   }
   return {matmul.flops_per_s,
           matmul.flops_per_s > 0 ? fmt::format("cuBLASLt matmul {0}x{0}x{0} {1}", matmul.size, name_of(dtype))
-          : otherwise            ? fmt::format("no matmul: {}", *otherwise)
                                  : "no memory was left for a matmul"};
 }
 
