@@ -258,7 +258,8 @@ class Installed(unittest.TestCase):
         graph = place.with_name("libcudnn_graph.so.9")
         self.library(graph, "int unrelated;")
         for number, built_with, wanted in (
-                (90100, cuda, f"9.1.0, {place}"),
+                (90200, cuda, f"9.2.0, {place}"),
+                (90100, cuda, f"{place} is cuDNN 9.1.0, and this program needs 9.2 or later"),
                 (8907, cuda, f"{place} is cuDNN 8.9.7, and this program needs cuDNN 9"),
                 (90100, 25 - cuda, f"{place} is cuDNN 9.1.0 for CUDA {25 - cuda}, and this program needs one for CUDA {cuda}")):
             self.library(place, text.format(number, 1000 * built_with))
