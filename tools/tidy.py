@@ -47,8 +47,11 @@ class Source:
 
 
 def read(build):
+    """Each source once, also where several programs have it."""
+    seen = set()
     for entry in json.loads((build / "compile_commands.json").read_text()):
-        if not LEFT_OUT.search(entry["file"]):
+        if not LEFT_OUT.search(entry["file"]) and entry["file"] not in seen:
+            seen.add(entry["file"])
             options = entry["command"].split(" -o ")[0]
             yield Source(pathlib.Path(entry["file"]), options)
 

@@ -1,5 +1,6 @@
 """Which sources clang-tidy looks at after a change."""
 
+import json
 import pathlib
 import sys
 import tempfile
@@ -49,6 +50,12 @@ class OnlyChanged(unittest.TestCase):
 
     def test_other_checks_are_for_all_sources(self):
         self.assertEqual(self.chosen(".clang-tidy"), ["alone.cpp", "first.cpp", "second.cpp"])
+
+    def test_a_source_of_two_programs_is_looked_at_once(self):
+        place = str(self.root / "room/alone.cpp")
+        (self.root / "compile_commands.json").write_text(json.dumps(
+            [{"file": place, "command": f"c++ {place} -o {program}.o"} for program in ("one", "two")]))
+        self.assertEqual([source.path.name for source in tidy.read(self.root)], ["alone.cpp"])
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@
 // A HOT_STREAM's fourth number limits what the card has to issue: thousandths of an instruction a byte, in
 // the SASS of sm_90, of the loop with the most 16-byte accesses or, where no loop has any, of the whole
 // kernel; narrower accesses count in kernels that have no wider ones. No branch may diverge in such a loop.
-// The joins of chunks read 8 chunks before they need the first, twice in the source: 32 reads. An H200 moves 4.8 TB/s and issues 4 instructions a clock on
-// each of its 132 multiprocessors, 1.83 GHz: 200 thousandths at best, and about half of that is reached.
+// The joins of chunks read 8 chunks before they need the first, twice in the source: 32 reads. An H200
+// moves 4.8 TB/s and issues 4 instructions a clock on each of its 132 multiprocessors, 1.83 GHz: 200
+// thousandths at best, and about half of that is reached.
 #define BENCH_BODIES_ONLY
 #include "kernels/backends/cuda/column_sums.cuh"
 #include "kernels/backends/cuda/copy_pixels.cuh"
