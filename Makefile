@@ -99,20 +99,21 @@ endif
 
 # These again under a sanitizer take minutes and run no code that the others do not.
 LONGEST := EveryNetworkTrains.*/(vgg16|vgg16_gap|unet|resnet50|mobilenet_v2|yolov3_tiny)$$|MemorySweepProgram.FindsProvesAndWatches|PlannedAndTracked
+# Where only some test programs are built: tests of the others, and of the program as a whole.
+OF_OTHERS := NOT_BUILT|^PredictCards$$|^plots|^report\.|^build|^tools
 # All tests, or those that ASAN_TESTS names.
 ASAN_TESTS ?=
 asan: setup build/asan/build.ninja
 	cmake --build --preset asan $(if $(ASAN_TESTS),--target $(ASAN_TESTS))
 	ctest --preset asan --label-exclude gpu --parallel $(JOBS) \
-	  --exclude-regex '$(LONGEST)$(if $(ASAN_TESTS),|NOT_BUILT|^plots|^report\.|^build|^tools)'
+	  --exclude-regex '$(LONGEST)$(if $(ASAN_TESTS),|$(OF_OTHERS))'
 
 # libgomp is not built for the thread sanitizer: it sees none of its barriers and would report every parallel
 # region as a race. These tests run our own threads' code.
 TSAN_TESTS := tests_loader
 tsan: setup build/tsan/build.ninja
 	$(NO_RANDOM) cmake --build --preset tsan --target $(TSAN_TESTS)
-	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --exclude-regex 'NOT_BUILT|^plots|^report\.|^build|^tools' \
-	  --parallel $(JOBS)
+	OMP_NUM_THREADS=1 $(NO_RANDOM) ctest --preset tsan --label-exclude gpu --exclude-regex '$(OF_OTHERS)' --parallel $(JOBS)
 
 peers: setup configured
 ifneq ($(SETUP),skip)
