@@ -1,5 +1,5 @@
-// Every function of kernels/operations/activation.h for kernel bodies. Rectifiers and GELU have kernels of
-// their own; the others are one, which chooses the function while it runs: memory limits it.
+// Every function of kernels/operations/activation.h for kernel bodies. Those of common networks have kernels
+// of their own; the others are one, which chooses the function while it runs.
 #pragma once
 
 #include <cmath>
@@ -17,9 +17,8 @@ struct AnyActivation {
   static BENCH_DEVICE float clamped(float x, float least, float most) {
     return x < least ? least : x > most ? most : x;
   }
-  static BENCH_DEVICE float sigmoid(float x) { return 1.0F / (1.0F + expf(-x)); }
   static BENCH_DEVICE float softplus(float x) { return x > 0.0F ? x + log1pf(expf(-x)) : log1pf(expf(x)); }
-  static BENCH_DEVICE float normal_share(float x) { return 0.5F * erfcf(-0.70710678F * x); }
+  static BENCH_DEVICE float normal_share(float x) { return 0.5F + 0.5F * erff(0.70710678F * x); }
 
   // (−1)^k · sin(x − turns · π) for |x − turns · π| up to π/2, k the next whole number below. sinf and cosf
   // keep an array for the largest numbers; to 1e4 these are as good.
@@ -49,13 +48,13 @@ struct AnyActivation {
       case K::gelu_erf:
         return x * normal_share(x);
       case K::sigmoid:
-        return sigmoid(x);
+        return logistic(x);
       case K::silu:
-        return x * sigmoid(x);
+        return x * logistic(x);
       case K::hard_sigmoid:
         return clamped(alpha * x + beta, 0.0F, 1.0F);
       case K::hard_swish:
-        return x * clamped(x / 6.0F + 0.5F, 0.0F, 1.0F);
+        return x * clamped(x * (1.0F / 6.0F) + 0.5F, 0.0F, 1.0F);
       case K::tanh:
         return tanhf(x);
       case K::elu:
@@ -104,13 +103,13 @@ struct AnyActivation {
       case K::sigmoid:
         return from * (1.0F - from);
       case K::silu: {
-        const float s = sigmoid(from);
+        const float s = logistic(from);
         return s * (1.0F + from * (1.0F - s));
       }
       case K::hard_sigmoid:
         return from > 0.0F && from < 1.0F ? alpha : 0.0F;
       case K::hard_swish:
-        return from <= -3.0F ? 0.0F : from >= 3.0F ? 1.0F : from / 3.0F + 0.5F;
+        return from <= -3.0F ? 0.0F : from >= 3.0F ? 1.0F : from * (1.0F / 3.0F) + 0.5F;
       case K::tanh:
         return 1.0F - from * from;
       case K::elu:
@@ -118,10 +117,10 @@ struct AnyActivation {
       case K::selu:
         return from > 0.0F ? kScale : from + kBelow;
       case K::softplus:
-        return sigmoid(from);
+        return logistic(from);
       case K::mish: {
         const float t = tanhf(softplus(from));
-        return t + from * (1.0F - t * t) * sigmoid(from);
+        return t + from * (1.0F - t * t) * logistic(from);
       }
       case K::clip:
         return from > alpha && from < beta ? 1.0F : 0.0F;
@@ -151,6 +150,16 @@ struct AnyActivation {
   }
 };
 
+// One of them, known to the compiler.
+template <ActivationKind kKind>
+struct OneActivation {
+  float alpha;
+  float beta;
+
+  BENCH_DEVICE float operator()(float x) const { return AnyActivation{kKind, alpha, beta}(x); }
+  BENCH_DEVICE float slope(float from) const { return AnyActivation{kKind, alpha, beta}.slope(from); }
+};
+
 // Whether the body has many functions: unrolled, it would be longer than the cache of instructions.
 template <class Activate>
 inline constexpr bool kIsLong = std::is_same_v<Activate, AnyActivation>;
@@ -158,12 +167,30 @@ inline constexpr bool kIsLong = std::is_same_v<Activate, AnyActivation>;
 // Calls visit with the function as kernels have it.
 template <class Visit>
 void with_activation(Activation activation, const Visit& visit) {
-  if (is_rectifier(activation)) {
-    with_rectifier(activation, visit);
-  } else if (activation == Activation::gelu) {
-    visit(TanhGelu{});
-  } else {
-    visit(AnyActivation{activation.kind, activation.alpha, activation.beta});
+  using K = ActivationKind;
+  const auto one = [&]<K kKind>() { visit(OneActivation<kKind>{activation.alpha, activation.beta}); };
+  switch (activation.kind) {
+    case K::none:
+    case K::relu:
+    case K::relu6:
+    case K::leaky_relu:
+      return with_rectifier(activation, visit);
+    case K::gelu:
+      return visit(TanhGelu{});
+    case K::gelu_erf:
+      return one.template operator()<K::gelu_erf>();
+    case K::sigmoid:
+      return one.template operator()<K::sigmoid>();
+    case K::silu:
+      return one.template operator()<K::silu>();
+    case K::hard_sigmoid:
+      return one.template operator()<K::hard_sigmoid>();
+    case K::hard_swish:
+      return one.template operator()<K::hard_swish>();
+    case K::tanh:
+      return one.template operator()<K::tanh>();
+    default:
+      return visit(AnyActivation{activation.kind, activation.alpha, activation.beta});
   }
 }
 

@@ -71,9 +71,7 @@ struct TanhGelu {
   static constexpr float kFactor = 2 * 0.7978845608028654F;  // 2 · √(2/π)
   static constexpr float kCubic = 0.044715F;
 
-  static BENCH_DEVICE float gate(float x) {
-    return 1.0F / (1.0F + expf(-kFactor * (x + kCubic * x * x * x)));
-  }
+  static BENCH_DEVICE float gate(float x) { return logistic(kFactor * (x + kCubic * x * x * x)); }
 
   BENCH_DEVICE float operator()(float x) const { return x * gate(x); }
 

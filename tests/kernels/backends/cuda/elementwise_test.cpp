@@ -94,7 +94,7 @@ TEST(CudaGelu, IsLikeItsReference) {
   });
 }
 
-// Of the others one size is enough: they are the same kernel.
+// Of the others one size is enough, with whole accesses and a rest.
 TEST(CudaAnyActivation, IsLikeItsReference) {
   for (const Activation activation : testing::kOtherActivations) {
     for (const Dtype dtype : testing::kStoredDtypes) {
