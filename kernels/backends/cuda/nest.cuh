@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "kernels/backends/cuda/copy_pixels.cuh"
 #include "kernels/backends/cuda/kernel_operation.h"
@@ -64,6 +65,33 @@ struct NestLoops {
 
   std::int64_t blocks() const { return blocks_for(std::int64_t{count}, kThreads); }
 };
+
+// The nest in accesses of `count` elements, where its innermost loop allows them: `arrays` arrays stay where
+// they are in it or lie side by side, and every other step is a whole number of accesses. Array 0 does not
+// stay. Its innermost steps count accesses of elements, and are 0 for arrays that stay.
+inline std::optional<Nest> in_accesses(const Nest& nest, std::size_t arrays, std::int64_t count) {
+  if (nest.loops.empty() || nest.loops.back().extent % count != 0 || nest.loops.back().steps[0] != 1) {
+    return std::nullopt;
+  }
+  Nest made = nest;
+  Nest::Loop& inner = made.loops.back();
+  inner.extent /= count;
+  for (std::size_t array = 0; array < arrays; ++array) {
+    if (inner.steps[array] == 0) {
+      continue;
+    }
+    if (inner.steps[array] != 1 || nest.first[array] % count != 0) {
+      return std::nullopt;
+    }
+    inner.steps[array] = count;
+    for (const Nest::Loop& loop : made.loops) {
+      if (loop.steps[array] % count != 0) {
+        return std::nullopt;
+      }
+    }
+  }
+  return made;
+}
 
 // Calls visit with parts of a nest that have no more elements than a kernel counts.
 template <class Visit>

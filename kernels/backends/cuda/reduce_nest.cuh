@@ -69,20 +69,62 @@ struct ReduceNest {
     float joined = join.none();
     if (inside) {
       kept.place_of(static_cast<std::uint32_t>(row), first);
-      for (auto i = static_cast<std::uint32_t>(RowGroup<kGroup>::lane(thread)); i < gone.count; i += kGroup) {
-        std::int64_t at[Nest::kMostArrays];
-        gone.place_of(i, at);
-        for (int array = 0; array < static_cast<int>(Nest::kMostArrays); ++array) {
-          at[array] += first[array];
-        }
-        joined = join(joined, value(at));
-      }
+      const auto lane = static_cast<std::uint32_t>(RowGroup<kGroup>::lane(thread));
+      joined = gone.loops == 1 ? join_loop(first, lane, joined) : join_nest(first, lane, joined);
     }
     joined = join_group<kGroup>(thread, joined, join, room);
     if (inside && RowGroup<kGroup>::lane(thread) == 0) {
       const float result[1] = {root ? sqrtf(scale * joined) : scale * joined};
       store_values<Element>(written + first[0], result);
     }
+  }
+
+ private:
+  using Places = std::int64_t[Nest::kMostArrays];
+
+  BENCH_DEVICE float join_nest(const Places& first, std::uint32_t lane, float joined) const {
+    for (std::uint32_t i = lane; i < gone.count; i += kGroup) {
+      Places at;
+      gone.place_of(i, at);
+      for (int array = 0; array < NestLoops::kArrays; ++array) {
+        at[array] += first[array];
+      }
+      joined = join(joined, value(at));
+    }
+    return joined;
+  }
+
+  // A single loop, as of most reductions: steps from place to place, and Value::kAhead elements read before
+  // the first is joined.
+  BENCH_DEVICE float join_loop(const Places& first, std::uint32_t lane, float joined) const {
+    constexpr int kAhead = Value::kAhead;
+    Places at;
+    for (int array = 0; array < NestLoops::kArrays; ++array) {
+      at[array] = first[array] + lane * gone.steps[0][array];
+    }
+    const auto next = [&] {
+      const float read = value(at);
+      for (int array = 0; array < NestLoops::kArrays; ++array) {
+        at[array] += gone.steps[0][array] * kGroup;
+      }
+      return read;
+    };
+    std::uint32_t left = lane < gone.count ? (gone.count - lane + kGroup - 1) / kGroup : 0;
+    for (; left >= kAhead; left -= kAhead) {
+      float values[kAhead];
+      BENCH_UNROLL
+      for (float& one : values) {
+        one = next();
+      }
+      BENCH_UNROLL
+      for (const float one : values) {
+        joined = join(joined, one);
+      }
+    }
+    for (; left > 0; --left) {
+      joined = join(joined, next());
+    }
+    return joined;
   }
 };
 

@@ -1,5 +1,5 @@
-// Pointwise functions as kernels over nests: a thread for each element, and for a gradient threads for each
-// of its sums. The function is chosen in the kernel: memory limits it.
+// Pointwise functions as kernels over nests: a thread for each access of 16 bytes, else for each element, and
+// for a gradient threads for each of its sums. Only of the first is the function known to the compiler.
 #include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/nest.cuh"
 #include "kernels/backends/cuda/reduce_nest.cuh"
@@ -31,9 +31,50 @@ struct PointwiseKernel {
   }
 };
 
+// The same by 16 bytes; an input that stays where it is in the innermost loop gives one element to all.
+template <class Element, PointwiseFunction kFunction>
+struct PointwiseAccesses {
+  static constexpr int kThreads = NestLoops::kThreads;
+  static constexpr int kCount = kLanes<Element>;
+  static constexpr int kInputs = kFunction == PointwiseFunction::where ? 3 : 2;
+  static constexpr const char* kName = "pointwise";
+  using Stored = typename Element::Stored;
+
+  NestLoops loops;  // of in_accesses()
+  NestPointers<Element> arrays;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    if (std::int64_t at[kInputs + 1]; loops.place(thread, at)) {
+      float x[3][kCount] = {};
+      BENCH_UNROLL
+      for (int input = 0; input < kInputs; ++input) {
+        const Stored* const from = arrays.read[input + 1] + at[input + 1];
+        if (loops.steps[0][input + 1] == 0) {
+          float one[1];
+          load_values<Element>(from, one);
+          for (float& value : x[input]) {
+            value = one[0];
+          }
+        } else {
+          load_values<Element>(from, x[input]);
+        }
+      }
+      float result[kCount];
+      BENCH_UNROLL
+      for (int i = 0; i < kCount; ++i) {
+        result[i] = value_of<kFunction>(x[0][i], x[1][i], x[2][i]);
+      }
+      store_values<Element>(arrays.written + at[0], result);
+    }
+  }
+};
+
 // diff · slope at an element; arrays 1 is diff, after it are the inputs that the slope depends on.
 template <class Element>
 struct PointwiseGradient {
+  static constexpr int kAhead = 1;  // many functions: unrolled, they would not fit the cache of instructions
+
   NestPointers<Element> arrays;
   PointwiseFunction function;
   int index;
@@ -74,9 +115,7 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
       const int b = spec_.reads(1) ? (reads_first ? 3 : 2) : 0;
       for (const Nest& nest : nests_) {
         if (spec_.forward()) {
-          launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
-            return PointwiseKernel<Element>{loops, arrays, spec_.function};
-          });
+          forward<Element>(nest, arrays);
         } else {
           launch_reduction<Element>(
               this->queue(), nest, arrays.written, NestJoin::sum, 1.0F, false,
@@ -88,6 +127,27 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
   }
 
  private:
+  template <class Element>
+  void forward(const Nest& nest, const NestPointers<Element>& arrays) const {
+    const std::size_t inputs = spec_.inputs.size();
+    std::optional<Nest> wide = in_accesses(nest, inputs + 1, kLanes<Element>);
+    for (std::size_t input = 0; wide && input < inputs; ++input) {
+      if (wide->loops.back().steps[input + 1] != 0 && !aligned(kAccess, 0, arrays.read[input + 1])) {
+        wide.reset();
+      }
+    }
+    if (!wide || !aligned(kAccess, 0, arrays.written)) {
+      return launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
+        return PointwiseKernel<Element>{loops, arrays, spec_.function};
+      });
+    }
+    with_function(spec_.function, [&]<PointwiseFunction kFunction>() {
+      launch_nest<Machine>(this->queue(), *wide, [&](const NestLoops& loops) {
+        return PointwiseAccesses<Element, kFunction>{loops, arrays};
+      });
+    });
+  }
+
   using KernelOperation<Machine, Pointwise>::spec_;
   std::vector<Nest> nests_;
 };

@@ -81,8 +81,8 @@ BENCH_DEVICE float slope_of(float a, float b, float /*c*/) {
 }
 
 // Calls visit with the function as a template argument.
-template <class Visit>
-BENCH_DEVICE auto with_function(PointwiseFunction function, const Visit& visit) {
+BENCH_DEVICE_AND_HOST(template <class Visit>)
+auto with_function(PointwiseFunction function, const Visit& visit) {
   using F = PointwiseFunction;
   switch (function) {
     case F::add:

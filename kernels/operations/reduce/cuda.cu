@@ -9,6 +9,8 @@ namespace bench::kernels::cuda {
 // An element of array 1, or its square.
 template <class Element>
 struct ReducedValue {
+  static constexpr int kAhead = 8;
+
   NestPointers<Element> arrays;
   bool square;
 

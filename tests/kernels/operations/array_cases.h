@@ -44,8 +44,9 @@ inline std::vector<PointwiseCase> pointwise_cases(PointwiseFunction function, Dt
   using Triple = std::array<Dims, 3>;
   for (const auto& [a, b, dst] :
        {Triple{Dims{}, {}, {}}, Triple{Dims{7}, {7}, {7}}, Triple{Dims{7}, {}, {7}},
-        Triple{Dims{3, 1}, {1, 5}, {3, 5}}, Triple{Dims{2, 40, 9}, {9}, {2, 40, 9}},
-        Triple{Dims{2, 3, 4, 5}, {3, 1, 1}, {2, 3, 4, 5}}, Triple{Dims{4, 5}, {2, 3, 1, 5}, {2, 3, 4, 5}},
+        Triple{Dims{3, 16}, {16}, {3, 16}}, Triple{Dims{3, 1}, {1, 5}, {3, 5}},
+        Triple{Dims{2, 40, 9}, {9}, {2, 40, 9}}, Triple{Dims{2, 3, 4, 5}, {3, 1, 1}, {2, 3, 4, 5}},
+        Triple{Dims{4, 5}, {2, 3, 1, 5}, {2, 3, 4, 5}},
         Triple{Dims{2, 1, 3, 1, 300}, {5, 1, 4, 1}, {2, 5, 3, 4, 300}},
         Triple{Dims{2, 3, 1, 2, 3, 4}, {2, 3, 5, 2, 3, 4}, {2, 3, 5, 2, 3, 4}}}) {
     add(array(a), array(b), array(dst));

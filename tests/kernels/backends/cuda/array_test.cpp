@@ -43,7 +43,7 @@ TEST(CudaPointwise, BothPassesAreLikeTheReference) {
     for (const Dtype dtype : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
       auto cases = testing::pointwise_cases(function, dtype, false);
       if (function != PointwiseFunction::multiply) {
-        cases.resize(8);
+        cases.resize(10);
       }
       for (const auto& [name, spec] : cases) {
         SCOPED_TRACE(fmt::format("{} {}", name_of(dtype), name));

@@ -34,7 +34,9 @@
 #include "kernels/operations/layer_norm/cuda.cu"
 #include "kernels/operations/loss_scale/cuda.cu"
 #include "kernels/operations/optimizer/cuda.cu"
+#include "kernels/operations/pointwise/cuda.cu"
 #include "kernels/operations/pool/cuda.cu"
+#include "kernels/operations/reduce/cuda.cu"
 #include "kernels/operations/softmax/cuda.cu"
 #include "kernels/operations/stream/cuda.cu"
 
@@ -100,6 +102,9 @@ HOT_KERNEL(4, 3, 23, OptimizerStep<GpuFp32, AdamRule>)
 HOT_KERNEL(7, 7, 23, OptimizerStep<GpuFp16, AdamRule>)
 HOT_KERNEL(7, 7, 23, OptimizerStep<GpuBf16, AdamRule>)
 HOT_KERNEL(1, 0, 5, FindOverflowKernel<GpuFp16>)
+HOT_STREAM(2, 1, 2, 190, PointwiseAccesses<GpuFp16, PointwiseFunction::multiply>)
+HOT_STREAM(0, 0, 17, 330, ReduceNest<GpuFp16, 32, ReducedValue<GpuFp16>>)
+HOT_STREAM(0, 0, 17, 330, ReduceNest<GpuFp16, 1, ReducedValue<GpuFp16>>)
 HOT_KERNEL(3, 1, 0, SoftmaxRows<GpuFp16, 8, 32, false>)
 HOT_KERNEL(4, 1, 0, SoftmaxRowsGradient<GpuFp16, 8, 32, false>)
 HOT_KERNEL(3, 1, 0, SquareSoftmax<GpuFp32, 4, 32>)
