@@ -25,7 +25,7 @@ EVERY_CARD := 75-real;80-real;86-real;89-real;90
 GIVEN_ARCH = $(if $(filter command environment,$(origin ARCH)),"-DBENCH_ARCH=$(ARCH)")
 FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))" $(GIVEN_ARCH)) $(CMAKE_FLAGS)
 
-.PHONY: help run test plans setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package package-check root-check ci-check docs
+.PHONY: help run test plans golden setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package package-check root-check ci-check docs
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -34,6 +34,7 @@ help:
 	@echo "make run [ARGS=\"--sweep batch …\"]  build, then run bench (its options: make run ARGS=--help)"
 	@echo "make test                          build everything and run all tests but those that need a GPU"
 	@echo "make plans                         without a GPU: every card's cuDNN plans and kernels, not a few of them"
+	@echo "make golden                        write the pages of tests/golden anew; git diff shows what changed"
 	@echo "make setup                         install what is missing of packages.txt"
 	@echo "make build                         build/release/bench"
 	@echo "make lint                          clang-format and clang-tidy over our sources"
@@ -68,6 +69,11 @@ plans: setup
 	cmake --build build/plans --target tests_cudnn
 	ctest --test-dir build/plans --output-on-failure --no-tests=error --parallel $(JOBS) --tests-regex '$(PLANS_TESTS)'
 
+# Written anew: look at what `git diff tests/golden` says before it is committed.
+golden: setup configured
+	cmake --build --preset release --target tests_program
+	BENCH_UPDATE_GOLDEN=1 ctest --preset release --tests-regex '^program\.Pages$$'
+
 setup:
 ifneq ($(SETUP),skip)
 	@tools/setup.sh packages.txt
@@ -100,7 +106,7 @@ endif
 # These again under a sanitizer take minutes and run no code that the others do not.
 LONGEST := EveryNetworkTrains.*/(vgg16|vgg16_gap|unet|resnet50|mobilenet_v2|yolov3_tiny)$$|MemorySweepProgram.FindsProvesAndWatches|PlannedAndTracked
 # Where only some test programs are built: tests of the others, and of the program as a whole.
-OF_OTHERS := NOT_BUILT|^PredictCards$$|^plots|^report\.|^build|^tools
+OF_OTHERS := NOT_BUILT|^program\.|^plots|^report\.|^build|^tools
 # All tests, or those that ASAN_TESTS names.
 ASAN_TESTS ?=
 asan: setup build/asan/build.ninja

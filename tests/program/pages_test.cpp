@@ -1,0 +1,320 @@
+// What a user reads, whole: pages of stored documents, as every sweep and command prints them, held against
+// files of tests/golden/pages. `make golden` writes those anew: a change of a page is reviewed as a diff.
+#include <stdlib.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <regex>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "bench/cli/options.h"
+#include "bench/cli/report.h"
+#include "bench/commands/setup.h"
+#include "bench/registry.h"
+#include "bench/run/predicted_points.h"
+#include "bench/run/result_file.h"
+#include "bench/run/runner.h"
+#include "tests/bench/support/manual_clock.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kGolden = BENCH_TEST_SOURCE_DIR "/tests/golden";
+
+// Of a command that is run where the stored documents are. OUT among its arguments: an empty folder.
+struct Page {
+  std::string file;  // below tests/golden/pages
+  Arguments arguments;
+  int columns = 100;  // of the terminal
+};
+
+void PrintTo(const Page& page, std::ostream* out) {
+  *out << page.file;
+}
+
+void expect_page(const std::string& file, const std::string& text) {
+  const fs::path path = kGolden / "pages" / file;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
+  if (std::getenv("BENCH_UPDATE_GOLDEN") != nullptr) {
+    write_file(path, text);
+    return;
+  }
+  ASSERT_TRUE(fs::exists(path)) << path << " is not there; `make golden` writes it";
+  EXPECT_EQ(text, read_file(path)) << "the page has changed; `make golden` writes it anew: read the diff";
+}
+
+// The folder of the documents, a terminal of so many columns, and no history of runs.
+class Surroundings {
+ public:
+  explicit Surroundings(int columns) : before_(fs::current_path()) {
+    fs::current_path(kGolden / "documents");
+    // NOLINTBEGIN(concurrency-mt-unsafe)
+    ::setenv("COLUMNS", std::to_string(columns).c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", (folder_.path() / "cache").c_str(), 1);
+    // NOLINTEND(concurrency-mt-unsafe)
+  }
+  Surroundings(const Surroundings&) = delete;
+  Surroundings& operator=(const Surroundings&) = delete;
+  ~Surroundings() { fs::current_path(before_); }
+
+  std::string out() const { return (folder_.path() / "out").string(); }
+
+ private:
+  fs::path before_;
+  TemporaryFolder folder_;
+};
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+class Pages : public ::testing::TestWithParam<Page> {};
+
+// Standard output, and after it what else a user sees.
+TEST_P(Pages, AreAsBefore) {
+  const Surroundings here(GetParam().columns);
+  Arguments arguments = GetParam().arguments;
+  std::ranges::replace(arguments, std::string("OUT"), here.out());
+  const Ended ended = run_bench(arguments);
+  std::string page = ended.out;
+  if (!ended.err.empty()) {
+    page += "--- standard error\n" + ended.err;
+  }
+  if (ended.code != 0) {
+    page += fmt::format("--- exit code {}\n", ended.code);
+  }
+  page = std::regex_replace(page, std::regex(R"(("date": ")20[^"]*)"), "$1NOW");
+  expect_page(GetParam().file, replaced(page, here.out(), "OUT"));
+}
+
+// One page in each of the formats.
+std::vector<Page> in_formats(const std::string& name, const Arguments& arguments,
+                             const std::vector<std::string>& formats) {
+  const std::map<std::string, std::string> endings{
+      {"markdown", "md"}, {"junit", "xml"}, {"text", "txt"}, {"table", "txt"}, {"github", "github.txt"}};
+  std::vector<Page> pages;
+  for (const std::string& format : formats) {
+    const auto ending = endings.find(format);
+    pages.push_back({.file = name + "." + (ending == endings.end() ? format : ending->second),
+                     .arguments = arguments + Arguments{"--format", format}});
+  }
+  return pages;
+}
+
+// Its text for terminals of 80 and 100 columns.
+std::vector<Page> in_widths(const std::string& name, const Arguments& arguments) {
+  return {{.file = name + ".txt", .arguments = arguments},
+          {.file = name + ".80.txt", .arguments = arguments, .columns = 80}};
+}
+
+const std::vector<std::string> kFormats{"text", "markdown", "csv", "json"};
+const std::vector<std::string> kTableFormats{"table", "markdown", "csv", "json"};
+
+std::vector<Page> pages() {
+  std::vector<Page> all;
+  const auto add = [&](const std::vector<Page>& more) { all.insert(all.end(), more.begin(), more.end()); };
+  const Arguments slower{"compare", "base-1.json", "base-2.json", "base-3.json",
+                         "--",      "new-1.json",  "new-2.json",  "new-3.json"};
+  add(in_formats("compare/slower", slower, {"table", "markdown", "csv", "json", "junit", "github"}));
+  add(in_widths("compare/slower-verbose", slower + Arguments{"--verbose"}));
+  add(in_widths("compare/one-run-a-side", {"compare", "batch.json", "batch-again.json"}));
+  add(in_widths("compare/other-mode", {"compare", "batch.json", "batch-train.json"}));
+  const Arguments training{"batch-train.json", "workers.json", "memory.json"};
+  add(in_formats("advise/results",
+                 Arguments{"advise"} + training + Arguments{"--current", "batch=8,workers=1"}, kFormats));
+  add(in_widths("advise/batch-alone", {"advise", "batch-train.json"}));
+  add(in_formats("advise/cards", {"advise", "cards.json"}, kFormats));
+  add(in_formats("advise/readings", {"advise", "--observed", "readings.json"}, kFormats));
+  add(in_widths("advise/readings-of-cards", {"advise", "--observed", "readings-cards.json"}));
+  const Arguments evaluate{"evaluate", "--no-plot", "--out", "OUT"};
+  add(in_formats("evaluate/measured",
+                 evaluate + Arguments{"batch.json", "batch-one-thread.json", "workers.json"}, kFormats));
+  add(in_widths("evaluate/measured-and-predicted",
+                evaluate + Arguments{"batch-train.json", "--gpu", "t4", "--workload", "resnet18",
+                                     "--image-size", "64", "--mode", "train", "--price", "t4=0.35/h"}));
+  add(in_widths("evaluate/gpus", evaluate + Arguments{"--gpu", "t4,rtx3060-12gb", "--workload", "resnet50"}));
+  const Arguments predict{"predict", "--workload", "resnet50", "--mode", "train"};
+  add(in_formats("predict/gpus", predict + Arguments{"--gpu", "t4,rtx3060-12gb"}, kFormats));
+  add(in_widths("predict/all-gpus", predict + Arguments{"--gpu", "all"}));
+  add(in_widths("predict/batches", predict + Arguments{"--gpu", "t4", "--batch", "1:64:x4"}));
+  add(in_widths("predict/how", predict + Arguments{"--gpu", "t4", "--how"}));
+  add(in_formats("predict/cards",
+                 {"predict", "--from", "batch-train.json", "--cards", "2,4", "--link", "eth-10g"}, kFormats));
+  add(in_formats("report/training", Arguments{"report"} + training, {"html", "markdown", "csv", "json"}));
+  add(in_formats("report/cards-and-collectives", {"report", "cards.json", "collectives.json"}, {"markdown"}));
+  add(in_formats("inspect/embedding_classifier", {"inspect", "embedding_classifier", "--batch", "1,8"},
+                 kTableFormats));
+  add(in_widths("list/gpus", {"--list", "--gpus"}));
+  add(in_formats("list/gpus", {"--list", "--gpus"}, {"markdown", "csv"}));
+  const Arguments dry{"--dry-run", "--device", "t4",      "--workload", "resnet50",
+                      "--mode",    "train",    "--batch", "1:64:x4",    "--sweep"};
+  add(in_formats("dry-run/batch", dry + Arguments{"batch"}, kFormats));
+  add(in_widths("dry-run/memory", dry + Arguments{"memory"}));
+  add(in_widths("help/bench", {"--help"}));
+  add(in_widths("help/bench-verbose", {"--help", "--verbose"}));
+  for (const std::string command : {"compare", "ab", "advise", "predict", "evaluate", "report", "inspect"}) {
+    add(in_widths("help/" + command, {command, "--help"}));
+  }
+  for (const std::string sweep :
+       {"batch", "cards", "collectives", "kernels", "memory", "transfer", "workers"}) {
+    add(in_widths("help/sweep-" + sweep, {"--sweep", sweep, "--help"}));
+  }
+  return all;
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, Pages, ::testing::ValuesIn(pages()));
+
+constexpr const char* kRefusals = "refusals.txt";
+
+// Command lines that are refused, one after the other.
+TEST(PagesOfRefusals, AreAsBefore) {
+  const Surroundings here(100);
+  std::string page;
+  for (const std::string line : {"--sweep",
+                                 "--sweep bach",
+                                 "--sweep batch --workload resnet5",
+                                 "--sweep batch --batch 0",
+                                 "--sweep batch --batch 1:64:y2",
+                                 "--sweep batch --dtype fp8",
+                                 "--sweep batch --time-budget 5",
+                                 "--sweep batch --memory-cap lots",
+                                 "--sweep batch --modes train",
+
+                                 "--sweep batch --onnx nothing.onnx",
+                                 "--sweep batch --format yaml",
+                                 "--sweep kernels --scaling weak",
+                                 "--sweep workers --simulate --samples nothing.json",
+                                 "compare",
+                                 "compare batch.json",
+                                 "compare batch.json nothing.json",
+                                 "compare batch.json readings.json",
+                                 "compare batch.json batch-again.json --threshold 5",
+                                 "compare batch.json batch-again.json --format yaml",
+                                 "advise",
+                                 "advise batch.json batch-train.json",
+                                 "advise --observed batch.json",
+
+                                 "advise batch-train.json --current bach=8",
+                                 "predict --gpu t5 --workload resnet50",
+                                 "predict --workload resnet50",
+                                 "predict --gpu t4 --workload conv2d",
+                                 "predict --from batch-train.json --cards 2 --link pcie3",
+                                 "evaluate",
+                                 "evaluate batch.json batch-train.json",
+                                 "evaluate batch.json --price t4=1",
+                                 "report",
+                                 "report nothing.json",
+                                 "report README.md",
+                                 "inspect",
+                                 "inspect resnet19",
+                                 "inspect README.md",
+                                 "ab build/bench",
+                                 "completion fsh",
+                                 "bach"}) {
+    std::istringstream words(line);
+    Arguments arguments;
+    for (std::string word; words >> word;) {
+      arguments.push_back(word);
+    }
+    const Ended ended = run_bench(arguments);
+    page += fmt::format("$ bench {}\n{}{}{}\n", line, ended.out, ended.err,
+                        ended.code == 2 ? "" : fmt::format("--- exit code {}\n", ended.code));
+  }
+  expect_page(kRefusals, page);
+}
+
+// What a sweep prints at its end, of its points alone.
+struct End {
+  std::string document;
+  bool verbose = false;
+  bool interrupted = false;
+};
+
+std::string end_of(const End& end, std::size_t width) {
+  ResultDocument document = read_result(kGolden / "documents" / (end.document + ".json"));
+  std::vector<const char*> words;
+  for (const std::string& word : document.context.argv) {
+    words.push_back(word.c_str());
+  }
+  Options options = parse_options(static_cast<int>(words.size()), words.data());
+  options.memory_caps = {document.sweep.memory_cap_bytes.value()};  // as on the machine that measured it
+  const auto device = open_asked_device(options);
+  const ManualClock clock;
+  const SweepType& type = *registry<SweepType>().find(document.sweep.name);
+  const SweepRequest request = make_request(options, type, *device, clock);
+  const auto sweep = type.make(request, *device);
+  sweep->plan();
+  sweep->predict([] { return std::nullopt; });
+  sweep->restore(document);
+  document.findings = sweep->findings(document);
+  if (device->model() != nullptr) {
+    mark_as_predicted(document.findings);
+  }
+  std::ostringstream page;
+  print_report(page, document, sweep->tables(document), width, end.verbose, end.interrupted);
+  return page.str();
+}
+
+const std::vector<End> kEnds{
+    {.document = "batch"},           {.document = "batch-flags"},
+    {.document = "batch-capped"},    {.document = "batch-interrupted", .interrupted = true},
+    {.document = "batch-predicted"}, {.document = "cards"},
+    {.document = "collectives"},     {.document = "kernels"},
+    {.document = "memory"},          {.document = "workers"}};
+
+std::string file_of(const End& end, std::size_t width) {
+  return fmt::format("sweep/{}{}{}.txt", end.document, end.verbose ? "-verbose" : "",
+                     width == 100 ? "" : fmt::format(".{}", width));
+}
+
+// Each end, and with --verbose, for both widths.
+void for_each_end(const std::function<void(const End&, std::size_t width)>& call) {
+  for (End end : kEnds) {
+    for (const bool verbose : {false, true}) {
+      end.verbose = verbose;
+      call(end, 80);
+      call(end, 100);
+    }
+  }
+}
+
+TEST(PagesOfSweeps, AreAsBefore) {
+  for_each_end(
+      [](const End& end, std::size_t width) { expect_page(file_of(end, width), end_of(end, width)); });
+}
+
+TEST(PagesOfAll, AreMadeByATest) {
+  std::set<std::string> expected{kRefusals};
+  for (const Page& page : pages()) {
+    EXPECT_TRUE(expected.insert(page.file).second) << page.file << " is made twice";
+  }
+  for_each_end([&](const End& end, std::size_t width) { expected.insert(file_of(end, width)); });
+  std::set<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator(kGolden / "pages")) {
+    if (entry.is_regular_file()) {
+      found.insert(fs::relative(entry.path(), kGolden / "pages").string());
+    }
+  }
+  EXPECT_EQ(found, expected);
+}
+
+}  // namespace
+}  // namespace bench::testing
