@@ -39,6 +39,7 @@
 #include "bench/run/result_folder.h"
 #include "bench/run/runner.h"
 #include "bench/run/session.h"
+#include "bench/run/verification_cost.h"
 
 namespace bench {
 namespace {
@@ -62,6 +63,8 @@ class LiveOutput : public RunObserver {
  public:
   LiveOutput(ResultFile& file, Progress& bar, WatchedRanks* ranks) : file_(file), bar_(bar), ranks_(ranks) {}
   void progress(const RunProgress& now) override { bar_.update(now); }
+  void verified(const std::string& point, double ns) override { verification_.add(point, ns); }
+  const VerificationCost& verification() const { return verification_; }
   // Where nothing was measured or refused yet, an earlier result stays in its place.
   void changed(const ResultDocument& document) override {
     if (!document.benchmarks.empty() || !document.unmeasured.empty()) {
@@ -76,6 +79,7 @@ class LiveOutput : public RunObserver {
   ResultFile& file_;
   Progress& bar_;
   WatchedRanks* ranks_;  // nullptr: one process alone
+  VerificationCost verification_;
 };
 
 class SweepRun {
@@ -304,6 +308,10 @@ class SweepRun {
       RunSettings settings = run_settings(options_, request_, plan(), budget_.started());
       settings.session = session;
       study.costs = run_points(*sweep_, plan(), *device_, request_.clock, settings, document_, live);
+      if (const std::string cost = live.verification().text(); options_.verbose && !cost.empty()) {
+        bar.finish();
+        fmt::print(std::cerr, "{}\n", cost);
+      }
       if (!interrupted() && !(document_.benchmarks.empty() && document_.unmeasured.empty())) {
         sweep_->study(study);
       }

@@ -287,7 +287,9 @@ std::variant<PreparedPoint, Refusal> PointPreparer::made(const SweepPoint& point
     workload.shorten_verification();
   }
   // After the memory was measured: the reference implementation allocates too.
+  const Clock::time_point start = clock_.now();
   const Verification verification = workload.verify();
+  prepared.verification_ns = clock_.since_ns(start);
   if (verification.failed()) {
     throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}",
                                          verification.error, verification.tolerance, verification.detail));

@@ -39,6 +39,7 @@ WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clo
 struct PreparedPoint {
   WarmWorkload made;
   MeasuredPoint entry;  // all that is known before the first sample
+  double verification_ns = 0;
 };
 
 // Why a point and the rest of its series cannot be measured.

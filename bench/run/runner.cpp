@@ -149,6 +149,7 @@ class Runner {
         return;
       }
       auto& prepared = std::get<PreparedPoint>(outcome);
+      observer_.verified(point.name, prepared.verification_ns);
       ready_points_.push_back({&point, prepared.made.cost, std::move(prepared.entry)});
       // A run without a figure answers nothing.
       const bool is_needed = point.is_needed || document_.benchmarks.empty();

@@ -45,6 +45,8 @@ class RunObserver {
   // After every repetition and every point that could not be measured. Findings are those of the last round,
   // and up to date when the run ends.
   virtual void changed(const ResultDocument& document) = 0;
+  // After a point's answer was checked, which took so long.
+  virtual void verified(const std::string& /*point*/, double /*ns*/) {}
 };
 
 // `plan`: the points of the sweep that are asked for. Adds results to `document`, which may already hold

@@ -6,11 +6,15 @@
 
 #include <fmt/format.h>
 
+#include "kernels/networks/graph/drawn_once.h"
+
 namespace bench::kernels {
 namespace {
 
 constexpr std::int64_t kWorthThreads = 1 << 15;
 constexpr std::int64_t kPiece = 65'536;  // values of a table
+
+thread_local DrawnOnce* drawn_once = nullptr;
 
 LayerParameter parameter_of(const Graph& graph, Graph::Value value, Slot slot) {
   const Node& node = graph[value];
@@ -67,10 +71,36 @@ Uniform norm_start(Slot slot, double gain) {
                                   : Uniform{};
 }
 
+DrawnOnce::DrawnOnce(std::int64_t most_bytes) : left_(most_bytes) {
+  if (drawn_once == nullptr) {
+    drawn_once = this;
+  }
+}
+
+DrawnOnce::~DrawnOnce() {
+  if (drawn_once == this) {
+    drawn_once = nullptr;
+  }
+}
+
 std::vector<float> plain_parameter(const Graph& graph, Graph::Value value, Slot slot, std::uint64_t seed) {
   const Graph::Value owner = graph.owner_of(value, slot);
   std::vector<float> values(static_cast<std::size_t>(parameter_of(graph, owner, slot).count));
+  const DrawnOnce::Key key{graph[owner].layer, graph[owner].name, slot, seed, values.size()};
+  if (drawn_once != nullptr) {
+    if (const auto known = drawn_once->known_.find(key); known != drawn_once->known_.end()) {
+      return known->second;
+    }
+  }
   graph[owner].layer->init(graph.place(owner), slot, seed, 0, values);
+  if (drawn_once != nullptr) {
+    ++drawn_once->draws_;
+    if (const auto bytes = static_cast<std::int64_t>(values.size() * sizeof(float));
+        bytes <= drawn_once->left_) {
+      drawn_once->left_ -= bytes;
+      drawn_once->known_.emplace(key, values);
+    }
+  }
   return values;
 }
 

@@ -11,6 +11,7 @@
 #include "bench/host/interrupt.h"
 #include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "kernels/workloads/network/second_device.h"
 #include "kernels/workloads/network/train.h"
 #include "kernels/workloads/reference_answers.h"
 
@@ -69,12 +70,11 @@ Verification not_checked(std::string why) {
 }
 
 Verification compare_small(const NetworkPoint& point, Device& measured) {
-  const auto device = registry<DeviceKind>().find(measured.info().kind)->open(measured.info().id);
-  device->take_first_algorithms();
+  const SecondDevice device(measured);
   const auto host = open_reference_device();
   ProgramPlan plan = plan_training(point, *device);
   const std::int64_t needed = 3 * plan.memory().peak;
-  if (needed > std::min(device->info().available_bytes, host->info().available_bytes) / 10 * 8) {
+  if (needed > std::min(device.available_bytes(), host->info().available_bytes) / 10 * 8) {
     return not_checked(fmt::format("the gradient's tensors: the reference needs {}, and {} are free",
                                    format_bytes(needed), format_bytes(host->info().available_bytes)));
   }

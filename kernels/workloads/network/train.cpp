@@ -8,12 +8,17 @@
 
 #include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "kernels/networks/graph/drawn_once.h"
 #include "kernels/networks/program/input.h"
 #include "kernels/workloads/network/gradient_check.h"
+#include "kernels/workloads/network/second_device.h"
 #include "kernels/workloads/reference_answers.h"
 
 namespace bench::kernels {
 namespace {
+
+// Bytes of drawn parameters: those of most networks.
+constexpr std::int64_t kMostDrawsKept = std::int64_t{1} << 30;
 
 NetworkPoint training_point(const NetworkType& network, WorkloadSpec spec) {
   spec.mode = "train";
@@ -102,6 +107,7 @@ TrainWorkload::TrainWorkload(const NetworkPoint& point, std::shared_ptr<Gradient
 }
 
 Verification TrainWorkload::verify() {
+  const DrawnOnce draws(device_.computes_on_host() ? 0 : kMostDrawsKept);
   Verification verification = verify_gradient();
   if (recorded_ && !verification.failed()) {
     compare_launches(verification);
@@ -209,17 +215,15 @@ Verification TrainWorkload::verify_by_twin() {
   full.training.loss_scaling = false;
   Verification verification;
   verification.tolerance = 0.75;
-  // On a device of its own: the twin is no part of the memory that is measured, nor of its cap.
-  const auto device = registry<DeviceKind>().find(device_.info().kind)->open(device_.info().id);
-  device->take_first_algorithms();
+  const SecondDevice device(device_);
   ProgramPlan plan = plan_training(full, *device);
   const MemoryPlan memory = plan.memory();
   const std::int64_t needed = memory.peak + 2 * memory.at_peak[MemoryCategory::weights];
-  if (needed > device->info().available_bytes / 10 * 8) {
+  if (const std::int64_t available = device.available_bytes(); needed > available / 10 * 8) {
     verification.not_checked = fmt::format(
         "the gradient at the point's own size: the step in fp32, held at the same time, needs {}, and {} are "
         "free",
-        format_bytes(needed), format_bytes(device->info().available_bytes));
+        format_bytes(needed), format_bytes(available));
     return verification;
   }
   TrainWorkload twin(full, reference_, *device);

@@ -25,7 +25,9 @@ class Recorder : public RunObserver {
       on_change();
     }
   }
+  void verified(const std::string& point, double ns) override { verifications.emplace_back(point, ns); }
   std::vector<std::string> told;
+  std::vector<std::pair<std::string, double>> verifications;
   std::vector<std::size_t> sizes;
   std::vector<Finding> findings;  // of the last change
   std::function<void()> on_change;

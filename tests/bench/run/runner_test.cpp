@@ -8,6 +8,7 @@
 
 #include "bench/measure/round_interval.h"
 #include "bench/run/machine_watch.h"
+#include "bench/run/verification_cost.h"
 #include "tests/bench/run/runner_fixture.h"
 
 namespace bench {
@@ -82,6 +83,23 @@ TEST_F(RunnerTest, UnsteadySamplesAreKeptAndFlagged) {
   ASSERT_THAT(document_.benchmarks, SizeIs(1));
   EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("noisy"));
   EXPECT_EQ(document_.benchmarks[0].stats.rounds, settings_.rounds.at_most);
+}
+
+TEST_F(RunnerTest, TellsWhatVerificationTook) {
+  run(testing::fake_plan({1, 2}));
+  ASSERT_THAT(recorder_.verifications, SizeIs(2));
+  EXPECT_EQ(recorder_.verifications[0].first, "fake/batch:1");
+  EXPECT_EQ(recorder_.verifications[0].second, 0) << "by the run's clock, which stands still meanwhile";
+}
+
+TEST(VerificationCost, NamesThePointThatTookLongest) {
+  VerificationCost cost;
+  EXPECT_EQ(cost.text(), "");
+  cost.add("resnet50/train/fp16/1", 2e9);
+  EXPECT_EQ(cost.text(), "verification took 2.00 s for 1 point, at most 2.00 s, of resnet50/train/fp16/1");
+  cost.add("resnet50/train/fp16/64", 3e9);
+  cost.add("resnet50/train/fp16/16", 1e9);
+  EXPECT_EQ(cost.text(), "verification took 6.00 s for 3 points, at most 3.00 s, of resnet50/train/fp16/64");
 }
 
 TEST_F(RunnerTest, FasterThanThePeakIsFlagged) {

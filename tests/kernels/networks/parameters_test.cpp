@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "kernels/networks/graph/drawn_once.h"
 #include "kernels/networks/passes/inference.h"
 
 namespace bench::kernels {
@@ -22,6 +23,31 @@ TEST(Parameters, DependOnSeedAndNameOnly) {
   EXPECT_NE(plain_parameter(g, 1, Slot::weights, 1), plain_parameter(g, 1, Slot::weights, 2));
   EXPECT_NE(plain_parameter(g, 2, Slot::scale, 1), plain_parameter(g, 2, Slot::variance, 1));
   EXPECT_NE(plain_parameter(g, 2, Slot::shift, 1), plain_parameter(g, 2, Slot::mean, 1));
+}
+
+// Trainers that are compared draw 25 million numbers each for ResNet-50.
+TEST(Parameters, AreDrawnOnceWhileThatIsAskedFor) {
+  const Graph g = small();
+  const Graph copy = g;
+  const auto expected = plain_parameter(g, 1, Slot::weights, 1);
+  const DrawnOnce once(1 << 20);
+  const auto first = plain_parameter(g, 1, Slot::weights, 1);
+  EXPECT_EQ(once.draws(), 1);
+  EXPECT_EQ(plain_parameter(copy, 1, Slot::weights, 1), first);
+  EXPECT_EQ(once.draws(), 1) << "another trainer's copy of the network";
+  EXPECT_EQ(first, expected);
+  EXPECT_NE(plain_parameter(g, 1, Slot::weights, 2), first) << "of another seed";
+  EXPECT_EQ(once.draws(), 2);
+  const Graph fused = fuse_for_inference(g);
+  EXPECT_NE(plain_parameter(fused, 1, Slot::weights, 1), first) << "of a layer that is made of others";
+}
+
+TEST(Parameters, BeyondTheirShareOfMemoryAreDrawnAgain) {
+  const Graph g = small();
+  const DrawnOnce once(16);
+  plain_parameter(g, 1, Slot::weights, 1);
+  plain_parameter(g, 1, Slot::weights, 1);
+  EXPECT_EQ(once.draws(), 2);
 }
 
 TEST(Parameters, WeightsHaveVarianceTwoOverFanIn) {

@@ -1,0 +1,32 @@
+// A second device of a measured one's kind, for work whose answer is compared with the measured one's: it is
+// no part of the memory that is measured, nor of its cap. It takes the first algorithms that run.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+#include "bench/device.h"
+
+namespace bench::kernels {
+
+// A card's is opened once in a process: its libraries' handles and plans take seconds to make. Between two
+// uses it keeps no memory for tensors.
+class SecondDevice {
+ public:
+  explicit SecondDevice(const Device& measured);
+  SecondDevice(const SecondDevice&) = delete;
+  SecondDevice& operator=(const SecondDevice&) = delete;
+  ~SecondDevice();
+
+  Device& operator*() const { return *device_; }
+  Device* operator->() const { return device_; }
+  std::int64_t available_bytes() const;  // now
+
+ private:
+  std::unique_ptr<Device> own_;        // of the host, which is quick to open
+  std::unique_lock<std::mutex> lock_;  // of one that is kept: one user at a time
+  Device* device_;
+};
+
+}  // namespace bench::kernels
