@@ -28,7 +28,7 @@ TEST_F(RunnerTest, AFileThatCannotBeWrittenLeavesTheFindings) {
 
 // Such as images whose folder is gone: what was measured before stays, and the run ends with that reason.
 TEST_F(RunnerTest, InputThatIsGoneEndsTheRunAndKeepsWhatWasMeasured) {
-  int steps_left = 200;  // more than making all ready and one visit to each take
+  int steps_left = 2000;  // more than making all ready and one visit to each take
   testing::FakeWorkload::on_step = [&](const WorkloadSpec&) {
     if (--steps_left < 0) {
       throw UsageError("--data: nothing is left");
@@ -112,7 +112,7 @@ TEST_F(RunnerTest, APointWhoseMakeIsInterruptedLeavesNoTrace) {
 TEST_F(RunnerTest, ALostDeviceEndsTheRunWithItsPointInError) {
   int steps = 0;
   testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) {
-    if (spec.batch == 2 && ++steps > 50) {  // its warm-up and first repetitions went well
+    if (spec.batch == 2 && ++steps > 250) {  // its warm-up and first repetitions went well
       throw DeviceLost("illegal address");
     }
   };

@@ -8,6 +8,7 @@
 
 #include "bench/measure/round_interval.h"
 #include "bench/run/machine_watch.h"
+#include "bench/run/point_preparer.h"
 #include "bench/run/verification_cost.h"
 #include "tests/bench/run/runner_fixture.h"
 
@@ -100,6 +101,22 @@ TEST(VerificationCost, NamesThePointThatTookLongest) {
   cost.add("resnet50/train/fp16/64", 3e9);
   cost.add("resnet50/train/fp16/16", 1e9);
   EXPECT_EQ(cost.text(), "verification took 6.00 s for 3 points, at most 3.00 s, of resnet50/train/fp16/64");
+}
+
+// Ten steps of 0.3 ms would end before a card has raised its clocks.
+TEST_F(RunnerTest, WarmUpTakesFiftyMillisecondsOrTwoHundredSteps) {
+  const SweepPlan plan = testing::fake_plan({1});
+  const auto steps_of = [&](std::int64_t ns) {
+    int steps = 0;
+    testing::FakeWorkload::on_step = [&](const WorkloadSpec&) { ++steps; };
+    device_.next_ns = [ns] { return ns; };
+    make_warm(plan.points[0], device_, clock_, MeasureMemory::no);
+    return steps;
+  };
+  EXPECT_EQ(steps_of(1000), 200);
+  EXPECT_EQ(steps_of(300'000), 167);
+  EXPECT_EQ(steps_of(10'000'000), 5);
+  EXPECT_EQ(steps_of(1'000'000'000), 1);
 }
 
 TEST_F(RunnerTest, FasterThanThePeakIsFlagged) {
