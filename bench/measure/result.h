@@ -22,6 +22,9 @@
 #include "bench/memory.h"
 #include "bench/workload.h"
 
+// Made once, in json_template.cpp: each group of sources would compile these 90 KB again.
+extern template class nlohmann::basic_json<nlohmann::ordered_map>;
+
 namespace bench {
 
 inline constexpr const char* kResultSchema = "bench-result/2";         // as it is written

@@ -23,7 +23,7 @@ namespace {
 // Bounds beyond any loader, so that a wrong unit gets a sentence instead of an answer.
 constexpr double kMostMs = 3'600'000;  // an hour a batch
 constexpr double kMostLoaderBytes = 0x1p44;
-constexpr double kMostSamples = 1 << 24;  // a batch
+constexpr double kLargestBatch = 1 << 24;  // a batch
 constexpr double kMostCores = 4096;
 constexpr double kMostPrefetch = 64;
 constexpr std::uintmax_t kMostFileBytes = 100'000'000;
@@ -175,7 +175,7 @@ TimedLoader read_load_times(const Json& json) {
   check_keys(file, kFileKeys);
   TimedLoader loader{.name = file.has("loader") ? file.at("loader").string() : "a loader of the user's",
                      .cores = count_at(file, "cores", kMostCores),
-                     .batch = count_at(file, "batch", kMostSamples),
+                     .batch = count_at(file, "batch", kLargestBatch),
                      .batch_bytes = bytes_at(file, "batch_bytes", 1),
                      .worker_bytes = bytes_at(file, "worker_bytes", 0),
                      .prefetch = file.has("prefetch") ? count_at(file, "prefetch", kMostPrefetch) : 2,

@@ -8,7 +8,7 @@
 namespace bench::sweeps {
 namespace {
 
-constexpr std::size_t kMostSamples = 256;  // single samples' times that are kept
+constexpr std::size_t kMostSampleTimes = 256;  // single samples' times that are kept
 
 // The members of a note, in the file and in memory.
 constexpr std::array<std::pair<const char*, std::vector<double> Window::*>, 7> kWindowTimes{
@@ -77,11 +77,11 @@ void Window::add_batches(const std::vector<loader::Batch>& batches) {
     made += batch.sample_ns.size();
   }
   images += static_cast<std::int64_t>(made);
-  const std::size_t stride = std::max<std::size_t>(1, made / kMostSamples);
+  const std::size_t stride = std::max<std::size_t>(1, made / kMostSampleTimes);
   std::size_t number = 0;
   for (const loader::Batch& batch : batches) {
     for (const std::int64_t sample : batch.sample_ns) {
-      if (number++ % stride == 0 && sample_ns.size() < kMostSamples) {
+      if (number++ % stride == 0 && sample_ns.size() < kMostSampleTimes) {
         sample_ns.push_back(static_cast<double>(sample));
       }
     }

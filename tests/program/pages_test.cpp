@@ -47,10 +47,14 @@ void PrintTo(const Page& page, std::ostream* out) {
   *out << page.file;
 }
 
+bool are_written() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
+  return std::getenv("BENCH_UPDATE_GOLDEN") != nullptr;
+}
+
 void expect_page(const std::string& file, const std::string& text) {
   const fs::path path = kGolden / "pages" / file;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
-  if (std::getenv("BENCH_UPDATE_GOLDEN") != nullptr) {
+  if (are_written()) {
     write_file(path, text);
     return;
   }
@@ -302,6 +306,9 @@ TEST(PagesOfSweeps, AreAsBefore) {
 }
 
 TEST(PagesOfAll, AreMadeByATest) {
+  if (are_written()) {
+    GTEST_SKIP() << "some may not be there yet";
+  }
   std::set<std::string> expected{kRefusals};
   for (const Page& page : pages()) {
     EXPECT_TRUE(expected.insert(page.file).second) << page.file << " is made twice";

@@ -1,0 +1,3 @@
+#include "bench/measure/result.h"
+
+template class nlohmann::basic_json<nlohmann::ordered_map>;
