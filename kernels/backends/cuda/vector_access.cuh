@@ -28,16 +28,18 @@
 #include <cstdint>
 
 // BENCH_DEVICE marks a function for the GPU. BENCH_UNROLL comes before a loop over registers whose body is
-// long: left rolled, it would index them, and put them into memory. BENCH_DEVICE_AND_HOST(template <…>) is
-// for a template that calls what it is given, on either.
+// long: left rolled, it would index them, and put them into memory. BENCH_ROLLED comes before a loop of few
+// rounds. BENCH_DEVICE_AND_HOST(template <…>) is for a template that calls what it is given, on either.
 #ifdef __CUDACC__
 #define BENCH_DEVICE __device__ __forceinline__
 #define BENCH_UNROLL _Pragma("unroll")
+#define BENCH_ROLLED _Pragma("unroll 1")
 #define BENCH_DEVICE_AND_HOST(...) \
   _Pragma("nv_exec_check_disable") __VA_ARGS__ __host__ __device__ __forceinline__
 #else
 #define BENCH_DEVICE inline
 #define BENCH_UNROLL
+#define BENCH_ROLLED
 #define BENCH_DEVICE_AND_HOST(...) __VA_ARGS__ inline
 #endif
 

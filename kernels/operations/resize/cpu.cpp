@@ -24,34 +24,37 @@ struct Sums {
   }
 };
 
-Sums sums_of(const TapAxis& taps, bool forward) {
+Sums sums_of(const Resize& spec, const ResizeAxis& axis) {
   Sums sums;
-  const std::int64_t count = forward ? taps.axis.out : taps.axis.in;
-  for (std::int64_t pixel = 0; pixel < count; ++pixel) {
-    const auto add = [&](std::int64_t at, float weight) {
-      if (weight != 0.0F) {
-        sums.all.push_back({at, weight});
-      }
-    };
-    if (forward) {
-      taps.each_tap(pixel, add);
-    } else {
-      const TapAxis::Outputs outputs = taps.outputs_of(pixel);
-      for (std::int64_t o = outputs.first; o < outputs.last; ++o) {
-        add(o, taps.weight(o, pixel));
-      }
+  const auto add = [&](std::int64_t at, float weight) {
+    if (weight != 0.0F) {
+      sums.all.push_back({at, weight});
     }
-    sums.first.push_back(sums.all.size());
-  }
+  };
+  with_kind(spec.kind, [&]<Resize::Kind kKind>() {
+    const TapAxis<kKind> all(spec, axis);
+    for (std::int32_t pixel = 0; pixel < (spec.forward() ? all.out() : all.in()); ++pixel) {
+      if (spec.forward()) {
+        const auto taps = all.taps(all.place(pixel));
+        for (int tap = 0; tap < all.kTaps; ++tap) {
+          add(taps.pixels[tap], taps.weights[tap]);
+        }
+      } else {
+        const auto outputs = all.outputs_of(pixel);
+        for (std::int32_t o = outputs.first; o < outputs.last; ++o) {
+          add(o, all.weight(all.place(o), all.pixels_of(pixel)));
+        }
+      }
+      sums.first.push_back(sums.all.size());
+    }
+  });
   return sums;
 }
 
 class CpuResize final : public LoopsOf<Resize> {
  public:
   explicit CpuResize(const Resize& spec)
-      : LoopsOf(spec),
-        rows_(sums_of(row_taps(spec), spec.forward())),
-        columns_(sums_of(column_taps(spec), spec.forward())) {}
+      : LoopsOf(spec), rows_(sums_of(spec, spec.rows)), columns_(sums_of(spec, spec.columns)) {}
 
   void run(const SlotPointers& pointers) override {
     with_element(spec_.src.dtype, [&]<class Element>() {

@@ -42,15 +42,17 @@ ResizeAxis ResizeAxis::of(Coordinates coordinates, std::int64_t in, std::int64_t
 }
 
 std::optional<std::string> Resize::invalid() const {
-  constexpr std::int64_t kLargest = std::int64_t{1} << 24;
   if (src.n < 1 || src.c < 1 || src.h != rows.in || src.w != columns.in) {
     return fmt::format("resize: axes of {}x{} pixels do not belong to maps of {}x{}", rows.in, columns.in,
                        src.h, src.w);
   }
   for (const ResizeAxis& axis : {rows, columns}) {
-    if (axis.in < 1 || axis.out < 1 || axis.in > kLargest || axis.out > kLargest || axis.step < 0 ||
-        axis.unit < 1 || axis.step > (std::int64_t{1} << 36) || axis.unit > (std::int64_t{1} << 36)) {
-      return fmt::format("resize: {} to {} pixels; accepted are 1 to {}", axis.in, axis.out, kLargest);
+    if (axis.in < 1 || axis.out < 1 || axis.in > kLongest || axis.out > kLongest) {
+      return fmt::format("resize: {} to {} pixels; accepted are 1 to {}", axis.in, axis.out, kLongest);
+    }
+    if (axis.step < 0 || axis.step > kFinest || axis.unit < 1 || axis.unit > kFinest) {
+      return fmt::format("resize: places ({}o {:+}) / {}; accepted are whole numbers up to {}", axis.step,
+                         axis.offset, axis.unit, kFinest);
     }
   }
   return std::nullopt;

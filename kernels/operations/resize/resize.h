@@ -45,6 +45,8 @@ struct ResizeAxis {
 
 struct Resize {
   static constexpr std::string_view kName = "resize";
+  static constexpr std::int64_t kLongest = std::int64_t{1} << 22;  // pixels of an axis
+  static constexpr std::int64_t kFinest = std::int64_t{1} << 29;   // step and unit of one
   enum class Kind { nearest, linear, cubic };
   // Of a place between two pixels; halves are rounded down or up.
   enum class Rounding { floor, ceil, half_down, half_up };

@@ -79,6 +79,17 @@ TEST(Resize, RefusalsSayWhy) {
   const Resize spec{.src = {.n = 1, .c = 1, .h = 2, .w = 2}, .rows = {}, .columns = {}};
   EXPECT_THAT(spec.invalid(),
               ::testing::Optional(::testing::HasSubstr("1x1 pixels do not belong to maps of 2x2")));
+  const auto widened = [](std::int64_t to, double scale) {
+    return Resize{.src = {.n = 1, .c = 1, .h = 1, .w = 2},
+                  .rows = {},
+                  .columns = ResizeAxis::of(Coordinates::half_pixel, 2, to, scale)}
+        .invalid();
+  };
+  EXPECT_EQ(widened(Resize::kLongest, 2.5), std::nullopt);
+  EXPECT_THAT(widened(Resize::kLongest + 1, 2.5),
+              ::testing::Optional(::testing::HasSubstr("2 to 4194305 pixels; accepted are 1 to 4194304")));
+  EXPECT_THAT(widened(1000, 500.000001),
+              ::testing::Optional(::testing::HasSubstr("accepted are whole numbers up to 536870912")));
 }
 
 }  // namespace

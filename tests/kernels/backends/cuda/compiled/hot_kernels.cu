@@ -37,6 +37,7 @@
 #include "kernels/operations/pointwise/cuda.cu"
 #include "kernels/operations/pool/cuda.cu"
 #include "kernels/operations/reduce/cuda.cu"
+#include "kernels/operations/resize/cuda.cu"
 #include "kernels/operations/softmax/cuda.cu"
 #include "kernels/operations/stream/cuda.cu"
 
@@ -105,6 +106,12 @@ HOT_KERNEL(1, 0, 5, FindOverflowKernel<GpuFp16>)
 HOT_STREAM(2, 1, 2, 190, PointwiseAccesses<GpuFp16, PointwiseFunction::multiply>)
 HOT_STREAM(0, 0, 17, 330, ReduceNest<GpuFp16, 32, ReducedValue<GpuFp16>>)
 HOT_STREAM(0, 0, 17, 330, ReduceNest<GpuFp16, 1, ReducedValue<GpuFp16>>)
+HOT_STREAM(1, 1, 0, 110, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::nearest>>)
+HOT_STREAM(4, 1, 0, 90, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::linear>>)
+HOT_STREAM(16, 1, 0, 70, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::cubic>>)
+HOT_STREAM(2, 1, 0, 60, ForEachUnit<ResizeGradient<GpuFp16, 8, Resize::Kind::nearest>>)
+HOT_STREAM(2, 1, 0, 100, ForEachUnit<ResizeGradient<GpuFp16, 8, Resize::Kind::linear>>)
+HOT_STREAM(2, 1, 0, 150, ForEachUnit<ResizeGradient<GpuFp16, 8, Resize::Kind::cubic>>)
 HOT_KERNEL(3, 1, 0, SoftmaxRows<GpuFp16, 8, 32, false>)
 HOT_KERNEL(4, 1, 0, SoftmaxRowsGradient<GpuFp16, 8, 32, false>)
 HOT_KERNEL(3, 1, 0, SquareSoftmax<GpuFp32, 4, 32>)
