@@ -153,8 +153,15 @@ class TapAxis {
         in_(static_cast<std::int32_t>(axis.in)),
         out_(static_cast<std::int32_t>(axis.out)),
         one_place_(axis.step == 0),
-        last_tap_(places_.at(0).pixel + kAfter),
+        last_tap_(only_pixel(axis) + kAfter),
         cubic_(cubic) {}
+
+  // Of all outputs where the step is 0: the place of output 0, rounded down, within the axis and one beyond
+  // it.
+  static std::int32_t only_pixel(const ResizeAxis& axis) {
+    const std::int64_t down = axis.offset / axis.unit - (axis.offset % axis.unit < 0 ? 1 : 0);
+    return static_cast<std::int32_t>(down < axis.in + 1 ? down : axis.in + 1);
+  }
 
   // The axis whose places are, rounded down, those of this one rounded so.
   static ResizeAxis rounded_down(ResizeAxis axis, Resize::Rounding rounding) {
