@@ -44,8 +44,8 @@ struct Asked {
 };
 Asked asked;
 
-// As recorded for an H200: in fp32 a plan that rearranges source and result and one that takes nothing, else
-// plans that take next to nothing. No other activation than relu is fused.
+// As recorded for an H200: in fp32 a plan that rearranges source and result and two that take nothing, else
+// plans on tensor cores that take next to nothing. No other activation than relu is fused.
 class ModelledPlans final : public cudnn::Plans {
  public:
   explicit ModelledPlans(const Conv2d& convolution) {
@@ -54,6 +54,9 @@ class ModelledPlans final : public cudnn::Plans {
     }
     const bool wide = bytes_of(convolution.dtype) == 4;
     list_[0].workspace = wide ? convolution.src().bytes() + convolution.dst().bytes() : 131;
+    for (cudnn::Plan& plan : list_) {
+      plan.tensor_cores = convolution.dtype != Dtype::fp32;
+    }
   }
   explicit ModelledPlans(const Attention& /*spec*/) {}
   std::span<const cudnn::Plan> list() const override { return list_; }
@@ -63,7 +66,7 @@ class ModelledPlans final : public cudnn::Plans {
   void run(std::size_t, CUstream_st*, const cudnn::PlanArguments&) override {}
 
  private:
-  std::array<cudnn::Plan, 2> list_{};
+  std::array<cudnn::Plan, 3> list_{};
 };
 
 const Registration<cudnn::PlanSource> source{

@@ -1,6 +1,7 @@
 #include "kernels/backends/cudnn/convolution_operation.h"
 
 #include <algorithm>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -41,28 +42,60 @@ Candidates listed_bare(const Conv2d& all, std::int64_t cap, cuda::Card& card) {
   return candidates;
 }
 
-Candidates listed(const Conv2d& all, std::int64_t cap, cuda::Card& card) {
-  if (fuses(all)) {
-    try {
-      Candidates candidates = candidates_of(plans_for(all, card), all.dtype, cap, kMostTried);
-      if (!candidates.all.empty()) {
-        return candidates;
-      }
-    } catch (const Unsupported&) {  // the bare convolution may do
+// None where cuDNN has none.
+Candidates listed_fused(const Conv2d& all, std::int64_t cap, cuda::Card& card) {
+  try {
+    return candidates_of(plans_for(all, card), all.dtype, cap, kMostTried);
+  } catch (const Unsupported&) {  // the bare convolution may do
+    return {};
+  }
+}
+
+const Plan& plan_of(const Candidate& candidate) {
+  return candidate.plans->list()[candidate.plan];
+}
+
+std::ptrdiff_t on_best_units(const Candidates& candidates, Dtype dtype) {
+  return std::ranges::count_if(candidates.all, [&](const Candidate& candidate) {
+    return !candidate.reserve && uses_best_units(plan_of(candidate), dtype);
+  });
+}
+
+// The favourites of the bare convolution within the workspace; also the first on the best units if none of
+// them is.
+Candidates favourites(const Candidates& bare, Dtype dtype, std::int64_t most_workspace) {
+  constexpr std::size_t kMostBare = 4;
+  Candidates chosen;
+  for (const Candidate& candidate : bare.all) {
+    const Plan& plan = plan_of(candidate);
+    const bool is_wanted =
+        chosen.all.size() < kMostBare || (uses_best_units(plan, dtype) && on_best_units(chosen, dtype) == 0);
+    if (!candidate.reserve && plan.workspace <= most_workspace && is_wanted) {
+      chosen.all.push_back(candidate);
+      chosen.workspace = std::max(chosen.workspace, plan.workspace);
     }
   }
-  return listed_bare(all, cap, card);
+  return chosen;
+}
+
+// The fused plans and the bare convolution's favourites, which come first if only they are on the best units.
+Candidates both(const Candidates& fused, const Candidates& bare, Dtype dtype) {
+  const Candidates add = favourites(bare, dtype, std::max(fused.workspace, kMostBareWorkspace));
+  Candidates all{.all = fused.all, .workspace = std::max(fused.workspace, add.workspace)};
+  const bool leads = on_best_units(fused, dtype) == 0 && on_best_units(add, dtype) > 0;
+  all.all.insert(leads ? all.all.begin() : std::ranges::find(all.all, true, &Candidate::reserve),
+                 add.all.begin(), add.all.end());
+  return all;
 }
 
 std::shared_ptr<Tuning> tuning_for(const Conv2d& spec, cuda::Card& card) {
   const Conv2d all = fused(spec);
   return card.keep<cuda::KeptAnswers<Conv2d, std::shared_ptr<Tuning>>>()->get(all, [&] {
-    const std::int64_t cap = workspace_cap(all);
-    const Candidates candidates = listed(all, cap, card);
-    return std::make_shared<Tuning>(
-        Tuning{.listed = candidates,
-               .usable = candidates.all,
-               .choice = {card, fmt::format("cudnn {}, workspace cap {}", described(all), cap)}});
+    const Candidates candidates = listed(all, card);
+    return std::make_shared<Tuning>(Tuning{
+        .listed = candidates,
+        .usable = candidates.all,
+        .choice = {card, fmt::format("cudnn {}, workspace cap {}", described(all), workspace_cap(all))}});
   });
 }
 
@@ -119,8 +152,12 @@ class SavedTensor {
   std::byte* copy_;
 };
 
-std::string name_of(const Candidate& candidate) {
-  return candidate.plans->name(candidate.plan) + (candidate.bare ? " + finish" : "");
+// Sums in a narrower type are named: the answer is less exact, as PyTorch's is.
+std::string name_of(const Candidate& candidate, Dtype dtype) {
+  return fmt::format(
+      "{}{}{}", candidate.plans->name(candidate.plan),
+      plan_of(candidate).narrows_sums ? fmt::format(", partial sums in {}", name_of(dtype)) : "",
+      candidate.bare ? " + finish" : "");
 }
 
 cuda::Matrix matrix_of(const TensorDesc& tensor) {
@@ -143,11 +180,9 @@ class ConvolutionOperation final : public ReferenceOperation {
   bool in_place_sum() const override { return spec_.residual && !tuning_->usable.front().bare; }
   // Of the plan that was chosen, as algorithm(); of the favourite until then.
   double flops() const override {
-    const Candidate& candidate = chosen();
-    return 2.0 * static_cast<double>(spec_.macs()) *
-           share_of_products(candidate.plans->list()[candidate.plan], spec_);
+    return 2.0 * static_cast<double>(spec_.macs()) * share_of_products(plan_of(chosen()), spec_);
   }
-  std::string algorithm() const override { return name_of(chosen()); }
+  std::string algorithm() const override { return name_of(chosen(), spec_.dtype); }
 
  private:
   const Candidate& chosen() const { return tuning_->usable[tuning_->choice.candidate()]; }
@@ -244,7 +279,7 @@ void ConvolutionOperation::prepare() {
 void ConvolutionOperation::build(const std::vector<Candidate>& candidates) {
   Tuning& tuning = *tuning_;
   const auto remembered = tuning.choice.remembered(
-      candidates.size(), [&](std::size_t candidate) { return name_of(candidates[candidate]); });
+      candidates.size(), [&](std::size_t candidate) { return name_of(candidates[candidate], spec_.dtype); });
   if (remembered) {
     try {
       tuning.usable = built({candidates[*remembered]});
@@ -283,9 +318,10 @@ void ConvolutionOperation::convolve(const SlotPointers& pointers) {
     queue(choice.candidate(), pointers);
     return;
   }
-  choice.run({.queue = [&](std::size_t candidate) { queue(candidate, pointers); },
-              .choose = [&] { return choose(pointers); },
-              .name = [&](std::size_t candidate) { return name_of(tuning_->usable[candidate]); }});
+  choice.run(
+      {.queue = [&](std::size_t candidate) { queue(candidate, pointers); },
+       .choose = [&] { return choose(pointers); },
+       .name = [&](std::size_t candidate) { return name_of(tuning_->usable[candidate], spec_.dtype); }});
 }
 
 void ConvolutionOperation::queue(std::size_t candidate, const SlotPointers& pointers) const {
@@ -340,6 +376,26 @@ std::optional<std::size_t> ConvolutionOperation::choose(const SlotPointers& poin
 }
 
 }  // namespace
+
+Candidates listed(const Conv2d& all, cuda::Card& card) {
+  const std::int64_t cap = workspace_cap(all);
+  const Candidates fused = fuses(all) ? listed_fused(all, cap, card) : Candidates{};
+  if (fused.all.empty()) {
+    return listed_bare(all, cap, card);
+  }
+  if (on_best_units(fused, all.dtype) >= std::ptrdiff_t{kEnough}) {
+    return fused;
+  }
+  try {
+    const Candidates bare = listed_bare(all, cap, card);
+    if (!all.residual) {
+      return both(fused, bare, all.dtype);
+    }
+    return on_best_units(fused, all.dtype) == 0 && on_best_units(bare, all.dtype) > 0 ? bare : fused;
+  } catch (const Unsupported&) {
+    return fused;
+  }
+}
 
 std::optional<std::string> unsupported(const Conv2d& spec, const Device& device) {
   try {

@@ -116,7 +116,8 @@ std::string notes_of(const Plan& plan) {
     }
   };
   add(plan.tensor_cores, "tensor cores");
-  add(plan.narrows, "inputs or sums in a narrower type");
+  add(plan.narrows_inputs, "inputs in a narrower type");
+  add(plan.narrows_sums, "partial sums in a narrower type");
   add(plan.winograd_tile > 0, "Winograd");
   add(plan.compiles, "compiled at run time");
   add(plan.unknown, "engine or workspace unknown");
@@ -136,7 +137,8 @@ double share_of_products(const Plan& plan, const Conv2d& convolution) {
 }
 
 bool keeps(const Plan& plan, Dtype dtype) {
-  return !plan.unknown && !plan.narrows && !(dtype == Dtype::fp32 && plan.tensor_cores);
+  return !plan.unknown && !plan.narrows_inputs && !(plan.narrows_sums && bytes_of(dtype) != 2) &&
+         !(dtype == Dtype::fp32 && plan.tensor_cores);
 }
 
 bool is_known(const Plan& plan, Dtype /*dtype*/) {

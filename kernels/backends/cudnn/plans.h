@@ -32,9 +32,10 @@ struct Plan {
   std::int64_t engine = 0;     // cuDNN's number of it, within the kind of graph
   std::int64_t workspace = 0;  // bytes
   bool tensor_cores = false;
-  bool narrows = false;   // converts inputs to a narrower type, or sums in one
-  bool compiles = false;  // its kernel is compiled when the plan is built
-  bool unknown = false;   // not to be used: cuDNN does not say its engine or workspace, or it was freed
+  bool narrows_inputs = false;  // converts them to a narrower type
+  bool narrows_sums = false;    // adds partial sums in a narrower type than fp32
+  bool compiles = false;        // its kernel is compiled when the plan is built
+  bool unknown = false;         // not to be used: cuDNN does not say its engine or workspace, or it was freed
   // Side of the tiles that Winograd's algorithm transforms: 4 is F(2×2, 3×3); 0 for other algorithms.
   int winograd_tile = 0;
 };
@@ -123,8 +124,9 @@ std::shared_ptr<Plans> plans_for(const Attention& spec, cuda::Card& card);
 // Without a cap some plans take gigabytes: on a T4 the first layer's backward-data wants 6.8 GB.
 std::int64_t workspace_cap(const Conv2d& convolution);
 
-// Whether a plan computes what the dtype promises. Sums are always in fp32. fp32 keeps to the ordinary cores;
-// tf32 may use the tensor cores, which drop 13 bits of each factor: that is how the two differ.
+// Whether a plan computes what the dtype promises. fp32 keeps to the ordinary cores; tf32 may use the tensor
+// cores, which drop 13 bits of each factor: that is how the two differ. Both sum in fp32; in 16 bits partial
+// sums may be added in the dtype, as PyTorch allows.
 bool keeps(const Plan& plan, Dtype dtype);
 // Whether it may be used at all, whatever it rounds.
 bool is_known(const Plan& plan, Dtype dtype);

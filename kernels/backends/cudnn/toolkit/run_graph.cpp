@@ -95,8 +95,8 @@ Plan plan_of(const Descriptor& configuration) {
                                                                   CUDNN_BEHAVIOR_NOTE_TYPE_COUNT);
   const auto has = [](const auto& notes, auto note) { return std::ranges::count(notes, note) > 0; };
   Plan plan{.tensor_cores = has(numerical, CUDNN_NUMERICAL_NOTE_TENSOR_CORE),
-            .narrows = has(numerical, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) ||
-                       has(numerical, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION),
+            .narrows_inputs = has(numerical, CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS),
+            .narrows_sums = has(numerical, CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION),
             .compiles = has(behavior, CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION),
             .winograd_tile = winograd_tile(numerical)};
   try {

@@ -36,7 +36,7 @@ class Plans final : public cudnn::Plans {
  public:
   Plans() {
     for (cudnn::Plan& plan : plans_) {
-      plan.narrows = attempts.narrows;
+      plan.narrows_inputs = plan.narrows_sums = attempts.narrows;
       plan.unknown = attempts.unknown;
     }
   }
@@ -116,8 +116,8 @@ TEST_F(CudnnAttentionTest, TakesAnyPlanThatIsKnownAndSaysWhatIsNotedOfOthers) {
   attempts.unknown = true;
   CudaDevice other(fake_backend(runtime_), 0);
   EXPECT_THAT(refusal(spec(Direction::forward), other),
-              HasSubstr("engine 6: tensor cores, inputs or sums in a narrower type, compiled at run time, "
-                        "engine or workspace unknown; engine 7: "));
+              HasSubstr("engine 6: tensor cores, inputs in a narrower type, partial sums in a narrower type, "
+                        "compiled at run time, engine or workspace unknown; engine 7: "));
 }
 
 TEST_F(CudnnAttentionTest, KeepsANumberForEachRow) {

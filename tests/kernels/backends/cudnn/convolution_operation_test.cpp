@@ -44,7 +44,10 @@ struct Scene {
   std::map<std::string, int> starved;
   std::size_t fastest = 2;
   std::vector<std::int64_t> workspaces{100, 300, 200};  // bytes of the plans
+  std::vector<std::int64_t> fused_workspaces;           // of those; empty: the same
   std::map<std::size_t, int> winograd_tiles;            // by plan
+  std::set<std::string> tensor_cores;                   // what uses them: "bare", "fused 2"
+  std::set<std::size_t> narrows_sums;                   // the plans that do
   FakeRuntime* runtime = nullptr;
 };
 Scene scene;
@@ -58,9 +61,15 @@ void starve(const std::string& call) {
 class MadeUpPlans final : public Plans {
  public:
   explicit MadeUpPlans(std::string kind) : kind_(std::move(kind)) {
-    for (std::size_t plan = 0; plan < scene.workspaces.size(); ++plan) {
-      plans_.push_back(
-          {.engine = 1, .workspace = scene.workspaces[plan], .winograd_tile = scene.winograd_tiles[plan]});
+    const auto& workspaces =
+        kind_ == "fused" && !scene.fused_workspaces.empty() ? scene.fused_workspaces : scene.workspaces;
+    for (std::size_t plan = 0; plan < workspaces.size(); ++plan) {
+      plans_.push_back({.engine = 1,
+                        .workspace = workspaces[plan],
+                        .tensor_cores = scene.tensor_cores.contains(kind_) ||
+                                        scene.tensor_cores.contains(fmt::format("{} {}", kind_, plan)),
+                        .narrows_sums = scene.narrows_sums.contains(plan),
+                        .winograd_tile = scene.winograd_tiles[plan]});
     }
   }
   std::span<const Plan> list() const override { return plans_; }
@@ -217,10 +226,12 @@ TEST_F(CudnnConvolutionOperation, OtherWorkIsTuned) {
 }
 
 TEST_F(CudnnConvolutionOperation, AChoiceThatIsNotInTheListIsIgnored) {
+  scene.workspaces = {100, 300, 200, 50};
+  scene.fastest = 3;
   process();
-  scene.workspaces = {100, 300};
+  scene.workspaces = {100, 300, 200};
   scene.fastest = 1;
-  EXPECT_THAT(process().built, ElementsAre("fused 0", "fused 1"));
+  EXPECT_THAT(process().built, ElementsAre("fused 0", "fused 1", "fused 2"));
   EXPECT_EQ(algorithm_, "fused 1");
   EXPECT_THAT(process().built, ElementsAre("fused 1")) << "the new choice replaces the old one";
 }
@@ -287,6 +298,77 @@ TEST_F(CudnnConvolutionOperation, TheSameWhereCudnnBuildsNoFusedPlan) {
   EXPECT_EQ(workspace_, 300) << "as planned for the fused ones";
   process();
   EXPECT_EQ(timings_, 0);
+}
+
+// relu6 has one fused plan, which uses no tensor cores.
+TEST_F(CudnnConvolutionOperation, TriesTheBareConvolutionFirstWhereOnlyItUsesTheTensorCores) {
+  Conv2d of = spec();
+  of.dtype = Dtype::fp16;
+  scene.tensor_cores = {"bare"};
+  const Scene asked = process(of);
+  EXPECT_THAT(asked.listed, ElementsAre("fused", "bare"));
+  EXPECT_THAT(asked.built, ElementsAre("bare 0", "bare 1", "bare 2", "fused 0", "fused 1", "fused 2"));
+  EXPECT_EQ(algorithm_, "bare 2 + finish");
+  EXPECT_EQ(workspace_, 300 + 0) << "enough for both";
+  EXPECT_THAT(process(of).built, ElementsAre("bare 2"));
+  scene.tensor_cores = {"fused", "bare"};
+  of.batch = 2;
+  EXPECT_THAT(process(of).listed, ElementsAre("fused"));
+}
+
+// Depthwise convolutions have some, behind several that use none.
+TEST_F(CudnnConvolutionOperation, TriesFourOfTheBareConvolutionAndTheFirstOnTensorCores) {
+  Conv2d of = spec();
+  of.dtype = Dtype::fp16;
+  scene.workspaces = {100, 300, 200, 50, 60, 70, 80};
+  scene.fastest = 5;
+  scene.tensor_cores = {"bare 5", "bare 6"};
+  EXPECT_THAT(process(of).built,
+              ElementsAre("bare 0", "bare 1", "bare 2", "bare 3", "bare 5", "fused 0", "fused 1", "fused 2",
+                          "fused 3", "fused 4", "fused 5", "fused 6"));
+}
+
+// Memory is planned for each candidate: a second copy of the tensors is too much for one that may be slower.
+TEST_F(CudnnConvolutionOperation, TriesNoBareConvolutionThatTakesMuchMoreWorkspace) {
+  constexpr std::int64_t kMuch = kMostBareWorkspace + 1;
+  Conv2d of = spec();
+  of.height = of.width = 2048;
+  ASSERT_LT(kMuch, workspace_cap(of));
+  scene.fused_workspaces = {100, 300};
+  scene.workspaces = {200, kMuch, 50};
+  scene.fastest = 0;
+  EXPECT_THAT(process(of).built, ElementsAre("fused 0", "fused 1", "bare 0", "bare 2"));
+  EXPECT_EQ(workspace_, 300);
+  scene.fused_workspaces = {100, kMuch};
+  of.batch = 2;
+  EXPECT_THAT(process(of).built, ElementsAre("fused 0", "fused 1", "bare 0", "bare 1", "bare 2"));
+}
+
+TEST_F(CudnnConvolutionOperation, TriesTheBareConvolutionNextToFewFusedPlansInFp32) {
+  scene.workspaces = {100, 300};
+  scene.fastest = 1;
+  EXPECT_THAT(process().built, ElementsAre("fused 0", "fused 1", "bare 0", "bare 1"));
+}
+
+// A bare convolution would overwrite the residual that fused plans read from the place of the result.
+TEST_F(CudnnConvolutionOperation, TakesTheBareConvolutionAloneWhereAResidualIsAdded) {
+  Conv2d of = spec(true);
+  of.dtype = Dtype::fp16;
+  scene.tensor_cores = {"bare"};
+  CudaDevice device(fake_backend(runtime_), 0);
+  const auto operation = make_operation(of, device, "cudnn");
+  EXPECT_FALSE(operation->in_place_sum());
+  operation->prepare();
+  EXPECT_THAT(scene.built, ElementsAre("bare 0", "bare 1", "bare 2"));
+}
+
+TEST_F(CudnnConvolutionOperation, SaysWhereSumsAreInANarrowerType) {
+  Conv2d of = spec();
+  of.dtype = Dtype::fp16;
+  scene.tensor_cores = {"fused"};
+  scene.narrows_sums = {2};
+  EXPECT_THAT(process(of).built, SizeIs(3)) << "as PyTorch, which takes them too";
+  EXPECT_EQ(algorithm_, "fused 2, partial sums in fp16");
 }
 
 // Each run adds to it, and many are timed: a step must find what the step before left there.

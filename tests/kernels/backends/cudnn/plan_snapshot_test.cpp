@@ -2,9 +2,9 @@
 // recorded ones. No GPU is needed.
 //
 // A line is one convolution without its batch, followed by the batches and their common answer: the engines
-// of the plans that qualify (see plans.h) in the order of their first appearance, the number of plans,
-// and the bytes of workspace that bench plans for. Another version of cuDNN has other answers: its lines must
-// be recorded first.
+// of the plans that qualify (see plans.h) in the order of their first appearance, the number of plans, after
+// "bare" the engines of the bare convolution where its plans are tried too, and the bytes of workspace that
+// bench plans for. Another version of cuDNN has other answers: its lines must be recorded first.
 //
 // All batches for all cards take minutes (`make plans`); with BENCH_FEW_PLANS=1, as in `make test`, each card
 // compares one of them.
@@ -25,6 +25,7 @@
 
 #include "bench/error.h"
 #include "cards.h"
+#include "kernels/backends/cudnn/convolution_operation.h"
 #include "kernels/backends/cudnn/plans.h"
 #include "network_convolutions.h"
 
@@ -55,22 +56,32 @@ std::string shape_of(const Conv2d& convolution) {
   return text.erase(batch, text.find(' ', batch) + 1 - batch);
 }
 
+void append_new(std::vector<std::int64_t>& engines, std::int64_t engine) {
+  if (std::ranges::find(engines, engine) == engines.end()) {
+    engines.push_back(engine);
+  }
+}
+
 std::string answer_for(const Conv2d& convolution, const Card& card) {
   try {
-    const auto plans = cudnn::plans_for(convolution, *card.card);
     const std::int64_t cap = cudnn::workspace_cap(convolution);
     std::vector<std::int64_t> engines;
     int count = 0;
-    for (const cudnn::Plan& plan : plans->list()) {
+    for (const cudnn::Plan& plan : cudnn::plans_for(convolution, *card.card)->list()) {
       if (cudnn::keeps(plan, convolution.dtype) && plan.workspace <= cap) {
         ++count;
-        if (std::ranges::find(engines, plan.engine) == engines.end()) {
-          engines.push_back(plan.engine);
-        }
+        append_new(engines, plan.engine);
       }
     }
-    const auto selection = cudnn::select(plans->list(), convolution.dtype, cap, kTried);
-    return fmt::format("{} ({}) {}", fmt::join(engines, " "), count, selection.workspace);
+    const cudnn::Candidates listed = cudnn::listed(convolution, *card.card);
+    std::vector<std::int64_t> bare;
+    for (const cudnn::Candidate& candidate : listed.all) {
+      if (candidate.bare) {
+        append_new(bare, candidate.plans->list()[candidate.plan].engine);
+      }
+    }
+    return fmt::format("{} ({}){}{} {}", fmt::join(engines, " "), count, bare.empty() ? "" : " bare ",
+                       fmt::join(bare, " "), listed.workspace);
   } catch (const Unsupported&) {
     return "none";
   }
@@ -87,7 +98,8 @@ std::vector<std::string> plan_everything(const Card& card, std::span<const std::
     for (const std::int64_t batch : of_batches) {
       std::set<Conv2d> seen;
       for (const Conv2d& spec : network_convolutions(batch, dtype)) {
-        for (const Conv2d& convolution : {cudnn::fused(spec), cudnn::bare(spec)}) {
+        // The bare one first: once it is listed next to fused plans, its other plans are freed.
+        for (const Conv2d& convolution : {cudnn::bare(spec), cudnn::fused(spec)}) {
           if (seen.insert(convolution).second) {
             lines[shape_of(convolution)][answer_for(convolution, card)].push_back(batch);
           }
@@ -239,6 +251,28 @@ TEST_P(CudnnPlans, AreThereForEveryConvolutionWithinTheCap) {
       EXPECT_LE(selection.workspace, cap) << cudnn::described(convolution);
     }
   }
+}
+
+// cuDNN has ready-made kernels for relu on tensor cores, not for relu6.
+TEST_P(CudnnPlans, WithoutTensorCoresHideNoBareConvolution) {
+  const Card& card = GetParam();
+  int beaten = 0;
+  for (const Conv2d& spec : network_convolutions(64, Dtype::fp16)) {
+    const auto use_tensor_cores = [&](const Conv2d& convolution, std::int64_t within) {
+      return std::ranges::any_of(cudnn::listed(convolution, *card.card).all,
+                                 [&](const cudnn::Candidate& candidate) {
+                                   const cudnn::Plan& plan = candidate.plans->list()[candidate.plan];
+                                   return !candidate.reserve && plan.tensor_cores && plan.workspace <= within;
+                                 });
+    };
+    const Conv2d convolution = cudnn::fused(spec);
+    if (cudnn::fuses(convolution) && use_tensor_cores(cudnn::bare(spec), cudnn::kMostBareWorkspace)) {
+      EXPECT_TRUE(use_tensor_cores(convolution, cudnn::workspace_cap(convolution)))
+          << cudnn::described(convolution);
+      beaten += convolution.activation == Activation::relu6 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(beaten, 5) << "else this proves little";
 }
 
 }  // namespace

@@ -19,8 +19,8 @@ using ::testing::Optional;
 
 constexpr std::int64_t kMebibyte = 1024 * 1024;
 
-Plan plan(std::int64_t workspace, bool tensor_cores = false, bool narrows = false) {
-  return {.engine = 1, .workspace = workspace, .tensor_cores = tensor_cores, .narrows = narrows};
+Plan plan(std::int64_t workspace, bool tensor_cores = false) {
+  return {.engine = 1, .workspace = workspace, .tensor_cores = tensor_cores};
 }
 
 TEST(CudnnSelect, TakesTheFirstWithinTheCap) {
@@ -80,11 +80,22 @@ TEST(CudnnSelect, KeepsFp32OffTheTensorCores) {
   EXPECT_THAT(select(plans, Dtype::bf16, 100, 8).plans, ElementsAre(0, 1, 2));
 }
 
-TEST(CudnnSelect, NeverSumsInANarrowerType) {
-  const std::vector plans{plan(0, true, true), plan(5)};
+TEST(CudnnSelect, NeverNarrowsInputs) {
+  std::vector plans{plan(0), plan(5)};
+  plans[0].narrows_inputs = true;
   for (const Dtype dtype : kAllDtypes) {
     EXPECT_THAT(select(plans, dtype, 100, 8).plans, ElementsAre(1)) << name_of(dtype);
   }
+}
+
+// As PyTorch does, whose plans are the ones to compare with.
+TEST(CudnnSelect, AddsPartialSumsInANarrowerTypeInSixteenBitsOnly) {
+  std::vector plans{plan(0), plan(5)};
+  plans[0].narrows_sums = true;
+  EXPECT_THAT(select(plans, Dtype::fp16, 100, 8).plans, ElementsAre(0, 1));
+  EXPECT_THAT(select(plans, Dtype::bf16, 100, 8).plans, ElementsAre(0, 1));
+  EXPECT_THAT(select(plans, Dtype::tf32, 100, 8).plans, ElementsAre(1));
+  EXPECT_THAT(select(plans, Dtype::fp32, 100, 8).plans, ElementsAre(1));
 }
 
 TEST(CudnnSelect, FallsBackOnTheLeanestWhereNoneFits) {
