@@ -8,6 +8,7 @@
 
 #include <array>
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -76,6 +77,7 @@ struct PlanArguments {
   void* workspace = nullptr;
   void*& operator[](TensorId id) { return tensors[static_cast<std::size_t>(id)]; }
   void* operator[](TensorId id) const { return tensors[static_cast<std::size_t>(id)]; }
+  auto operator<=>(const PlanArguments&) const = default;
 };
 
 class Plans {

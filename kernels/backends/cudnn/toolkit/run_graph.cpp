@@ -4,12 +4,14 @@
 // By the backend API itself and not by cudnn-frontend, whose headers take a minute and a half to compile.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/measure/lru_cache.h"
 #include "bench/registry.h"
 #include "kernels/backends/cudnn/plans.h"
 #include "kernels/backends/cudnn/toolkit/operation_graph.h"
@@ -34,9 +36,12 @@ class CudnnHandle {
     return handle_;
   }
   // With its work queued on `stream`.
-  cudnnHandle_t on(CUstream_st* stream) const {
+  cudnnHandle_t on(CUstream_st* stream) {
     card_.use();
-    check(api().cudnnSetStream(handle_, stream), "cudnnSetStream");
+    if (stream_ != stream) {
+      check(api().cudnnSetStream(handle_, stream), "cudnnSetStream");
+      stream_ = stream;
+    }
     return handle_;
   }
 
@@ -51,6 +56,7 @@ class CudnnHandle {
 
   const cuda::Card& card_;
   cudnnHandle_t handle_ = nullptr;
+  std::optional<CUstream_st*> stream_;  // none was set yet
 };
 
 // "eng41_k2=28_k19=0": the engine, and its settings by their number.
@@ -188,13 +194,8 @@ class CudnnPlans final : public Plans {
 
   void run(std::size_t plan, CUstream_st* stream, const PlanArguments& arguments) override {
     const cudnnHandle_t handle = handle_->on(stream);
-    const std::vector<void*> pointers = graph_->pointers(arguments);
     try {
-      Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
-      pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, arguments.workspace);
-      pack.set_all(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span<void* const>(pointers));
-      pack.set_all(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const std::int64_t>(graph_->ids()));
-      pack.finalize();
+      const Descriptor& pack = packs_.get(arguments, [&] { return packed(arguments); });
       require(api().cudnnBackendExecute(handle, built_[plan].plan->get(), pack.get()), "cudnnBackendExecute");
     } catch (const CudnnError& refusal) {
       fail(plan, refusal);
@@ -207,6 +208,16 @@ class CudnnPlans final : public Plans {
     std::int64_t workspace = 0;
     std::optional<Descriptor> plan;  // none where cuDNN refused
   };
+
+  Descriptor packed(const PlanArguments& arguments) const {
+    const std::vector<void*> pointers = graph_->pointers(arguments);
+    Descriptor pack(CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    pack.set(CUDNN_ATTR_VARIANT_PACK_WORKSPACE, arguments.workspace);
+    pack.set_all(CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS, std::span<void* const>(pointers));
+    pack.set_all(CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, std::span<const std::int64_t>(graph_->ids()));
+    pack.finalize();
+    return pack;
+  }
 
   // The heuristics' favourites, then what supports anything. One mode may refuse as long as the other does
   // not.
@@ -263,6 +274,9 @@ class CudnnPlans final : public Plans {
   std::vector<std::optional<Descriptor>> configurations_;
   std::vector<Plan> list_;
   std::vector<Built> built_;
+  // A workload's operations of this work run on the same memory in each step; few of them are alike.
+  static constexpr std::size_t kMostPacks = 64;
+  LruCache<PlanArguments, Descriptor> packs_{kMostPacks};
   std::string refusal_;
   bool kept_only_ = false;
 };
