@@ -81,7 +81,7 @@ struct NoNormalizer {
 
 // partial[chunk][sum][channel] over the chunk's rows: Σ gradient is the last sum, Σ x̂ · gradient the one
 // before it, where there are two. src is not read where there is one.
-template <class Element, int kCount, template <class, int> class Normalizer>
+template <class Element, int kCount, template <class, int> class Normalizer, class Tiles = Tiling>
 struct ColumnSums {
   static constexpr int kThreads = Tiling::kThreads;
   static constexpr const char* kName = "column sums";
@@ -91,7 +91,7 @@ struct ColumnSums {
   using Memory = typename Element::Memory;
   using Stored = typename Element::Stored;
 
-  Tiling tiling;
+  Tiles tiling;
   const Stored* src;
   const Stored* gradient;
   Normalizer<Memory, kCount> normalizer;
@@ -104,7 +104,7 @@ struct ColumnSums {
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
     auto& shared = thread.template shared<Shared>();
-    const Tiling::Place place = tiling.place<kCount>(thread);
+    const Tiling::Place place = tiling.template place<kCount>(thread);
     float sums[kSums][kCount] = {};
     if (place.inside) {
       add_rows(place, sums);
@@ -137,7 +137,7 @@ struct ColumnSums {
     Normalizer<Memory, kCount> normalized = normalizer;
     const Stored* in[kSums] = {gradient};
     if constexpr (kNormalizes) {
-      normalized.begin(place.channel);
+      normalized.begin(place.of_all);
       in[1] = src;
     }
     for_each_row<Element, kCount, Tiling::kUnroll>(

@@ -71,6 +71,7 @@ struct Tiling {
   struct Place {
     std::int64_t channels;  // of a row
     std::int64_t channel;   // the first of its column
+    std::int64_t of_all;    // the same among the channels of all sections
     std::uint32_t chunk;
     std::uint32_t column;
     std::uint32_t row;   // its first
@@ -81,18 +82,8 @@ struct Tiling {
   // kCount: channels of a column.
   template <int kCount, class Thread>
   BENCH_DEVICE Place place(const Thread& thread) const {
-    const auto block = static_cast<std::uint32_t>(thread.block());
-    Place place;
-    place.chunk = block / column_tiles;
-    place.column = (block - place.chunk * column_tiles) * static_cast<std::uint32_t>(width()) +
-                   static_cast<std::uint32_t>(thread.index() & (width() - 1));
-    place.channels = std::int64_t{columns} * kCount;
-    place.channel = std::int64_t{place.column} * kCount;
-    place.above = thread.index() >> log_width;
-    place.row = place.chunk * rows_per_chunk + static_cast<std::uint32_t>(place.above);
-    place.last = place.chunk * rows_per_chunk + rows_of(place.chunk);
-    place.inside = place.column < columns;
-    return place;
+    const std::uint32_t chunk = chunk_of(thread);
+    return place_in<kCount>(thread, chunk, chunk, 0);
   }
 
   // Joins what a block's threads of each column left in shared memory: join(me, other) adds one thread's to
@@ -106,6 +97,32 @@ struct Tiling {
       }
       thread.sync();
     }
+  }
+
+ protected:
+  template <class Thread>
+  BENCH_DEVICE std::uint32_t chunk_of(const Thread& thread) const {
+    return static_cast<std::uint32_t>(thread.block()) / column_tiles;
+  }
+
+  // In a chunk of all, which is `chunk` of its section.
+  template <int kCount, class Thread>
+  BENCH_DEVICE Place place_in(const Thread& thread, std::uint32_t of_all, std::uint32_t chunk,
+                              std::uint32_t section) const {
+    const std::uint32_t tile = static_cast<std::uint32_t>(thread.block()) - of_all * column_tiles;
+    const std::uint32_t first = section * rows + chunk * rows_per_chunk;
+    Place place;
+    place.chunk = of_all;
+    place.column = tile * static_cast<std::uint32_t>(width()) +
+                   static_cast<std::uint32_t>(thread.index() & (width() - 1));
+    place.channels = std::int64_t{columns} * kCount;
+    place.channel = std::int64_t{place.column} * kCount;
+    place.of_all = section * place.channels + place.channel;
+    place.above = thread.index() >> log_width;
+    place.row = first + static_cast<std::uint32_t>(place.above);
+    place.last = first + rows_of(chunk);
+    place.inside = place.column < columns;
+    return place;
   }
 
  private:
@@ -131,6 +148,28 @@ struct Tiling {
         (static_cast<std::uint32_t>(std::max<std::int64_t>(rows_each, 1)) + round - 1) / round * round;
     tiling.chunks = (rows + tiling.rows_per_chunk - 1) / tiling.rows_per_chunk;
     return tiling;
+  }
+};
+
+// One after the other, matrices of as many rows each: the pixels of samples that are taken by themselves.
+// `rows` are those of a section, and no chunk has rows of two.
+struct SectionTiling : Tiling {
+  std::uint32_t chunks_each = 1;  // of a section
+
+  // Throws Unsupported as Tiling::of does.
+  static SectionTiling of(std::int64_t sections, std::int64_t rows, std::int64_t columns,
+                          std::int64_t target) {
+    SectionTiling tiling{Tiling::of(rows, columns, target / sections)};
+    tiling.chunks_each = tiling.chunks;
+    tiling.chunks *= static_cast<std::uint32_t>(sections);
+    return tiling;
+  }
+
+  template <int kCount, class Thread>
+  BENCH_DEVICE Place place(const Thread& thread) const {
+    const std::uint32_t chunk = chunk_of(thread);
+    const std::uint32_t section = chunk / chunks_each;
+    return place_in<kCount>(thread, chunk, chunk - section * chunks_each, section);
   }
 };
 

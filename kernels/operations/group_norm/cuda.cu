@@ -1,7 +1,8 @@
-// Group normalisation and its gradient by our own kernels, in three steps: sums of every channel of every
-// sample; of them what a channel's values are multiplied with and what is added; then that.
-#include <cmath>
-
+// Group normalisation and its gradient by our own kernels, in three steps: sums of every channel over chunks
+// of a sample's pixels; of a group's, what a channel's values are multiplied with and what is added; then
+// that.
+#include "kernels/backends/cuda/chunk_moments.cuh"
+#include "kernels/backends/cuda/column_sums.cuh"
 #include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/row_group.cuh"
 #include "kernels/backends/cuda/units.cuh"
@@ -9,256 +10,169 @@
 
 namespace bench::kernels::cuda {
 
-// A block does 32 channels of a sample: each of its warps every eighth pixel.
-struct ChannelTiles {
-  static constexpr int kThreads = 256;
-  static constexpr int kHeight = kThreads / kWarp;
+// x̂ by the mean and variance of the channel's group.
+template <class Memory, int kCount>
+struct GroupNormalizer {
+  static constexpr bool kNormalizes = true;
+  const float* mean;
+  const float* variance;
+  float epsilon;
+  Divider width;  // of a group
+  float means[kCount];
+  float factors[kCount];
 
-  std::int64_t samples;
-  std::int64_t pixels;
-  std::int64_t channels;
+  BENCH_DEVICE void begin(std::int64_t channel) {
+    for (int i = 0; i < kCount; ++i) {
+      const std::uint32_t group = width.quotient(static_cast<std::uint32_t>(channel) + i);
+      means[i] = mean[group];
+      factors[i] = inverse_root(variance[group] + epsilon);
+    }
+  }
+  BENCH_DEVICE void at_row(std::int64_t /*row*/) {}
+  BENCH_DEVICE float operator()(float x, int i) const { return (x - means[i]) * factors[i]; }
+  BENCH_DEVICE float gradient(float /*x*/, float gradient, int /*i*/) const { return gradient; }
+};
 
-  struct Shared {
-    float sums[kThreads];
-  };
-  std::int64_t tiles() const { return (channels + kWarp - 1) / kWarp; }
+// What joins a group's two sums of each chunk and channel, kGroup threads a group.
+template <int kGroup>
+struct Groups {
+  SectionTiling tiling;  // a section a sample
+  std::uint32_t count;   // of all samples
+  std::uint32_t channels;
+  Divider width;  // channels of a group
+  float epsilon;
+  const float* partial;
 
+  BENCH_DEVICE float pixels() const {
+    return static_cast<float>(width.divisor()) * static_cast<float>(tiling.rows);
+  }
+
+  // A group's place among the channels of a sample, and of all samples.
   struct Place {
-    std::int64_t sample;
-    std::int64_t channel;
-    int above;  // which of the warps
+    std::uint32_t group;
+    std::uint32_t sample;
+    std::uint32_t channel;
+    std::uint32_t of_all;
+    int lane;
     bool inside;
   };
   template <class Thread>
   BENCH_DEVICE Place place(const Thread& thread) const {
-    const std::int64_t each = (channels + kWarp - 1) / kWarp;
-    const std::int64_t sample = thread.block() / each;
-    const std::int64_t channel = (thread.block() - sample * each) * kWarp + thread.index() % kWarp;
-    return {sample, channel, thread.index() / kWarp, channel < channels};
+    Place place;
+    place.group = static_cast<std::uint32_t>(RowGroup<kGroup>::row(thread));
+    place.of_all = place.group * width.divisor();
+    place.sample = place.of_all / channels;
+    place.channel = place.of_all - place.sample * channels;
+    place.lane = RowGroup<kGroup>::lane(thread);
+    place.inside = place.group < count;
+    return place;
   }
 
-  // Σ value(place in memory) over the pixels of the thread's channel. Every thread of the block must come.
-  template <class Thread, class Value>
-  BENCH_DEVICE float sum(const Thread& thread, const Place& at, Shared& room, const Value& value) const {
-    float sum = 0;
-    for (std::int64_t pixel = at.above; at.inside && pixel < pixels; pixel += kHeight) {
-      sum += value((at.sample * pixels + pixel) * channels + at.channel);
+  // Calls visit(chunk of the sample, channel, first sum, second sum) for those of a thread.
+  template <class Visit>
+  BENCH_DEVICE void each(const Place& place, const Visit& visit) const {
+    const std::uint32_t all = width.divisor() * tiling.chunks_each;
+    for (auto i = static_cast<std::uint32_t>(place.lane); place.inside && i < all; i += kGroup) {
+      std::uint32_t chunk = i;
+      const std::uint32_t channel = place.channel + width.take(chunk);
+      const float* const sums =
+          partial + (std::int64_t{place.sample} * tiling.chunks_each + chunk) * 2 * channels + channel;
+      visit(chunk, channel, sums[0], sums[channels]);
     }
-    room.sums[thread.index()] = sum;
-    thread.sync();
-    sum = 0;
-    for (int warp = 0; warp < kHeight; ++warp) {
-      sum += room.sums[warp * kWarp + thread.index() % kWarp];
-    }
-    thread.sync();
-    return sum;
   }
-};
-
-template <class Element>
-BENCH_DEVICE float value_at(const typename Element::Stored* from, std::int64_t place) {
-  float value[1];
-  load_values<Element>(from + place, value);
-  return value[0];
-}
-
-// Mean and sum of the squares of distances from it, of every channel of every sample.
-template <class Element>
-struct ChannelMoments {
-  static constexpr int kThreads = ChannelTiles::kThreads;
-  static constexpr const char* kName = "group norm moments";
-  using Shared = ChannelTiles::Shared;
-
-  ChannelTiles tiles;
-  const typename Element::Stored* src;
-  float* means;
-  float* squares;
-
-  template <class Thread>
-  BENCH_DEVICE void operator()(const Thread& thread) const {
-    auto& room = thread.template shared<Shared>();
-    const ChannelTiles::Place at = tiles.place(thread);
-    const float mean = tiles.sum(thread, at, room, [&](std::int64_t place) {
-      return value_at<Element>(src, place);
-    }) / static_cast<float>(tiles.pixels);
-    const float square = tiles.sum(thread, at, room, [&](std::int64_t place) {
-      const float distance = value_at<Element>(src, place) - mean;
-      return distance * distance;
-    });
-    if (at.inside && at.above == 0) {
-      means[at.sample * tiles.channels + at.channel] = mean;
-      squares[at.sample * tiles.channels + at.channel] = square;
+  // Calls visit(channel, channel of all samples) for those of a thread.
+  template <class Visit>
+  BENCH_DEVICE void each_channel(const Place& place, const Visit& visit) const {
+    for (auto i = static_cast<std::uint32_t>(place.lane); place.inside && i < width.divisor(); i += kGroup) {
+      visit(place.channel + i, place.of_all + i);
     }
   }
 };
 
-// Which groups a kernel's threads go through.
-struct Groups {
-  static constexpr int kThreads = 256;
-
-  std::int64_t count;     // of all samples
-  std::int64_t channels;  // of a sample
-  std::int64_t width;     // channels of a group
-  std::int64_t pixels;
-  float epsilon;
-
-  static std::int64_t blocks(std::int64_t threads) { return (threads + kThreads - 1) / kThreads; }
-  template <class Thread>
-  static BENCH_DEVICE std::int64_t index(const Thread& thread) {
-    return std::int64_t{thread.block()} * kThreads + thread.index();
-  }
-};
-
-// Of each channel's moments the factor and the summand of its values, in their places. A thread does a group.
+// Of the chunks' means and squares, the factor and the summand of each channel's values.
+template <int kGroup>
 struct JoinGroupMoments {
-  static constexpr int kThreads = Groups::kThreads;
+  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
   static constexpr const char* kName = "group norm join";
+  using Shared = WarpValues<float>;
 
-  Groups groups;
+  Groups<kGroup> groups;
   const float* scale;  // and shift: nullptr where there are none
   const float* shift;
-  float* means;
-  float* squares;
+  float* factors;
+  float* summands;
   float* mean;  // and variance: nullptr where they are not saved
   float* variance;
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    const std::int64_t group = Groups::index(thread);
-    if (group >= groups.count) {
-      return;
+    auto& room = thread.template shared<Shared>();
+    const auto at = groups.place(thread);
+    float sum = 0;
+    groups.each(at, [&](std::uint32_t chunk, std::uint32_t, float own, float) {
+      sum += static_cast<float>(groups.tiling.rows_of(chunk)) * own;
+    });
+    const float centre = join_group<kGroup>(thread, sum, Sum{}, room) / groups.pixels();
+    float squares = 0;
+    groups.each(at, [&](std::uint32_t chunk, std::uint32_t, float own, float square) {
+      const float distance = own - centre;
+      squares += square + static_cast<float>(groups.tiling.rows_of(chunk)) * distance * distance;
+    });
+    const float spread = join_group<kGroup>(thread, squares, Sum{}, room) / groups.pixels();
+    if (at.inside && at.lane == 0 && mean != nullptr) {
+      mean[at.group] = centre;
+      variance[at.group] = spread;
     }
-    const std::int64_t begin = group * groups.width;
-    const std::int64_t end = begin + groups.width;
-    const std::int64_t sample = begin / groups.channels * groups.channels;
-    float centre = 0;
-    for (std::int64_t c = begin; c < end; ++c) {
-      centre += means[c];
-    }
-    centre /= static_cast<float>(groups.width);
-    float square = 0;
-    for (std::int64_t c = begin; c < end; ++c) {
-      const float distance = means[c] - centre;
-      square += squares[c] + static_cast<float>(groups.pixels) * distance * distance;
-    }
-    const float spread = square / (static_cast<float>(groups.width) * static_cast<float>(groups.pixels));
-    if (mean != nullptr) {
-      mean[group] = centre;
-      variance[group] = spread;
-    }
-    const float factor = 1.0F / sqrtf(spread + groups.epsilon);
-    for (std::int64_t c = begin; c < end; ++c) {
-      const float scaled = scale == nullptr ? factor : factor * scale[c - sample];
-      means[c] = scaled;
-      squares[c] = (shift == nullptr ? 0.0F : shift[c - sample]) - centre * scaled;
-    }
+    const float factor = inverse_root(spread + groups.epsilon);
+    groups.each_channel(at, [&](std::uint32_t channel, std::uint32_t of_all) {
+      const float scaled = scale == nullptr ? factor : factor * scale[channel];
+      factors[of_all] = scaled;
+      summands[of_all] = (shift == nullptr ? 0.0F : shift[channel]) - centre * scaled;
+    });
   }
 };
 
-// Σ gradient and Σ gradient · x̂ of every channel of every sample.
-template <class Element>
-struct ChannelProducts {
-  static constexpr int kThreads = ChannelTiles::kThreads;
-  static constexpr const char* kName = "group norm products";
-  using Shared = ChannelTiles::Shared;
+// Of the chunks' Σ x̂ · gradient and Σ gradient, the factors of each channel's gradient and src and the
+// summand.
+template <int kGroup>
+struct JoinGroupProducts {
+  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
+  static constexpr const char* kName = "group norm join backward";
+  using Shared = WarpValues<float>;
 
-  ChannelTiles tiles;
-  std::int64_t groups;  // of a sample
-  std::int64_t width;
-  float epsilon;
-  const typename Element::Stored* src;
-  const typename Element::Stored* gradient;
+  Groups<kGroup> groups;
+  const float* scale;
   const float* mean;
   const float* variance;
-  float* plain;
-  float* normalized;
+  float* factors;
+  float* src_factors;
+  float* summands;
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
     auto& room = thread.template shared<Shared>();
-    const ChannelTiles::Place at = tiles.place(thread);
-    const std::int64_t group = at.sample * groups + at.channel / width;
-    const float centre = at.inside ? mean[group] : 0.0F;
-    const float factor = at.inside ? 1.0F / sqrtf(variance[group] + epsilon) : 0.0F;
-    const float sum =
-        tiles.sum(thread, at, room, [&](std::int64_t place) { return value_at<Element>(gradient, place); });
-    const float product = tiles.sum(thread, at, room, [&](std::int64_t place) {
-      return value_at<Element>(gradient, place) * ((value_at<Element>(src, place) - centre) * factor);
-    });
-    if (at.inside && at.above == 0) {
-      plain[at.sample * tiles.channels + at.channel] = sum;
-      normalized[at.sample * tiles.channels + at.channel] = product;
-    }
-  }
-};
-
-// The gradients of scale and shift. A thread does a channel.
-struct ParameterSums {
-  static constexpr int kThreads = Groups::kThreads;
-  static constexpr const char* kName = "group norm parameters";
-
-  std::int64_t samples;
-  std::int64_t channels;
-  const float* plain;
-  const float* normalized;
-  float* diff_scale;
-  float* diff_shift;
-
-  template <class Thread>
-  BENCH_DEVICE void operator()(const Thread& thread) const {
-    const std::int64_t channel = Groups::index(thread);
-    if (channel >= channels) {
-      return;
-    }
-    float of_scale = 0;
-    float of_shift = 0;
-    for (std::int64_t n = 0; n < samples; ++n) {
-      of_scale += normalized[n * channels + channel];
-      of_shift += plain[n * channels + channel];
-    }
-    diff_scale[channel] = of_scale;
-    diff_shift[channel] = of_shift;
-  }
-};
-
-// Of each channel's products the factors of the gradient and of src and the summand, in their places. A
-// thread does a group.
-struct JoinGroupProducts {
-  static constexpr int kThreads = Groups::kThreads;
-  static constexpr const char* kName = "group norm join backward";
-
-  Groups groups;
-  const float* scale;
-  const float* mean;
-  const float* variance;
-  float* plain;
-  float* normalized;
-  float* summand;
-
-  template <class Thread>
-  BENCH_DEVICE void operator()(const Thread& thread) const {
-    const std::int64_t group = Groups::index(thread);
-    if (group >= groups.count) {
-      return;
-    }
-    const std::int64_t begin = group * groups.width;
-    const std::int64_t end = begin + groups.width;
-    const std::int64_t sample = begin / groups.channels * groups.channels;
-    float sum = 0;
+    const auto at = groups.place(thread);
     float product = 0;
-    for (std::int64_t c = begin; c < end; ++c) {
-      const float scaled = scale == nullptr ? 1.0F : scale[c - sample];
-      sum += scaled * plain[c];
-      product += scaled * normalized[c];
+    float sum = 0;
+    groups.each(at, [&](std::uint32_t, std::uint32_t channel, float normalized, float plain) {
+      const float scaled = scale == nullptr ? 1.0F : scale[channel];
+      product += scaled * normalized;
+      sum += scaled * plain;
+    });
+    product = join_group<kGroup>(thread, product, Sum{}, room);
+    sum = join_group<kGroup>(thread, sum, Sum{}, room);
+    if (!at.inside) {
+      return;
     }
-    const float share = 1.0F / (static_cast<float>(groups.width) * static_cast<float>(groups.pixels));
-    const float factor = 1.0F / sqrtf(variance[group] + groups.epsilon);
+    const float share = 1.0F / groups.pixels();
+    const float factor = inverse_root(variance[at.group] + groups.epsilon);
     const float of_src = -factor * factor * product * share;
-    for (std::int64_t c = begin; c < end; ++c) {
-      plain[c] = scale == nullptr ? factor : factor * scale[c - sample];
-      normalized[c] = of_src;
-      summand[c] = -factor * sum * share - mean[group] * of_src;
-    }
+    const float summand = -factor * sum * share - mean[at.group] * of_src;
+    groups.each_channel(at, [&](std::uint32_t channel, std::uint32_t of_all) {
+      factors[of_all] = scale == nullptr ? factor : factor * scale[channel];
+      src_factors[of_all] = of_src;
+      summands[of_all] = summand;
+    });
   }
 };
 
@@ -314,78 +228,117 @@ class GroupNormOperation final : public KernelOperation<Machine, GroupNorm> {
 
   GroupNormOperation(const GroupNorm& spec, Device& device)
       : KernelOperation<Machine, GroupNorm>(spec, device) {
-    this->add_opaque(Slot::workspace, Role::scratch, 3 * part() * static_cast<std::int64_t>(sizeof(float)));
+    with_element<Machine>(spec.tensor.dtype, [&]<class Element>() {
+      const std::int64_t partial =
+          partial_bytes<Element>(spec.tensor.c, [&]<int kCount>() { return sums<Element, kCount>(); });
+      this->add_opaque(Slot::workspace, Role::scratch,
+                       3 * part() * static_cast<std::int64_t>(sizeof(float)) + partial);
+    });
   }
 
   void run(const SlotPointers& pointers) override {
     with_element<Machine>(spec_.tensor.dtype, [&]<class Element>() {
-      if (spec_.forward()) {
-        this->template forward<Element>(pointers);
-      } else {
-        this->template backward<Element>(pointers);
-      }
+      with_access<Element>(
+          spec_.tensor.c,
+          [&]<int kCount>() {
+            if (spec_.forward()) {
+              forward<Element, kCount>(pointers);
+            } else {
+              backward<Element, kCount>(pointers);
+            }
+          },
+          // Those of the other pass are null, which is aligned to everything.
+          stored<Element>(pointers, Slot::src), stored<Element>(pointers, Slot::dst),
+          stored<Element>(pointers, Slot::diff_dst), stored<Element>(pointers, Slot::diff_src),
+          floats(pointers, Slot::workspace));
     });
   }
 
  private:
   // Floats of a part of the scratch: a number for each channel of each sample, and what aligns the next part.
   std::int64_t part() const { return (spec_.tensor.n * spec_.tensor.c + 15) / 16 * 16; }
-  std::int64_t pixels() const { return spec_.tensor.h * spec_.tensor.w; }
-  ChannelTiles tiles() const { return {spec_.tensor.n, pixels(), spec_.tensor.c}; }
-  std::int64_t tile_blocks() const { return spec_.tensor.n * tiles().tiles(); }
-  Groups groups() const {
-    return {spec_.tensor.n * spec_.groups, spec_.tensor.c, spec_.group_channels(), pixels(), spec_.epsilon};
+
+  template <class Element, int kCount>
+  using Moments = ChunkMoments<Element, kCount, SectionTiling>;
+  template <class Element, int kCount>
+  using Products = ColumnSums<Element, kCount, GroupNormalizer, SectionTiling>;
+
+  // The tiling of the sums that this pass makes over each channel of each sample.
+  template <class Element, int kCount>
+  SectionTiling sums() const {
+    const std::int64_t blocks = spec_.forward()
+                                    ? this->queue().template resident<Moments<Element, kCount>>()
+                                    : this->queue().template resident<Products<Element, kCount>>();
+    return SectionTiling::of(spec_.tensor.n, spec_.tensor.h * spec_.tensor.w, spec_.tensor.c / kCount,
+                             blocks);
   }
 
-  template <class Element>
+  // Launches make(groups), which joins the sums in `partial`.
+  template <class Make>
+  void join(const SectionTiling& tiling, const float* partial, const Make& make) const {
+    const std::int64_t count = spec_.tensor.n * spec_.groups;
+    with_group(spec_.group_channels() * tiling.chunks_each, [&]<int kGroup>() {
+      this->launch(make(Groups<kGroup>{.tiling = tiling,
+                                       .count = static_cast<std::uint32_t>(count),
+                                       .channels = static_cast<std::uint32_t>(spec_.tensor.c),
+                                       .width = Divider(spec_.group_channels()),
+                                       .epsilon = spec_.epsilon,
+                                       .partial = partial}),
+                   RowGroup<kGroup>::blocks(count));
+    });
+  }
+
+  template <class Element, int kCount>
   void forward(const SlotPointers& pointers) const {
     const auto* const src = stored<Element>(pointers, Slot::src);
-    auto* const dst = stored<Element>(pointers, Slot::dst);
     float* const factors = floats(pointers, Slot::workspace);
     float* const summands = factors + part();
-    this->launch(ChannelMoments<Element>{tiles(), src, factors, summands}, tile_blocks());
-    this->launch(
-        JoinGroupMoments{groups(), floats(pointers, Slot::scale), floats(pointers, Slot::shift), factors,
-                         summands, floats(pointers, Slot::mean), floats(pointers, Slot::variance)},
-        Groups::blocks(groups().count));
-    with_access<Element>(
-        spec_.tensor.c,
-        [&]<int kCount>() {
-          launch_units(this->queue(), units(kCount),
-                       ScaleChannels<Element, kCount, false>{src, nullptr, dst, factors, nullptr, summands});
-        },
-        src, dst, factors);
+    float* const partial = factors + 3 * part();
+    const SectionTiling tiling = sums<Element, kCount>();
+    this->launch(Moments<Element, kCount>{tiling, src, partial}, tiling.blocks());
+    join(tiling, partial, [&]<int kGroup>(const Groups<kGroup>& groups) {
+      return JoinGroupMoments<kGroup>{
+          groups,   floats(pointers, Slot::scale), floats(pointers, Slot::shift),   factors,
+          summands, floats(pointers, Slot::mean),  floats(pointers, Slot::variance)};
+    });
+    launch_units(this->queue(), units(kCount),
+                 ScaleChannels<Element, kCount, false>{src, nullptr, stored<Element>(pointers, Slot::dst),
+                                                       factors, nullptr, summands});
   }
 
-  template <class Element>
+  template <class Element, int kCount>
   void backward(const SlotPointers& pointers) const {
     const auto* const src = stored<Element>(pointers, Slot::src);
     const auto* const gradient = stored<Element>(pointers, Slot::diff_dst);
-    auto* const diff_src = stored<Element>(pointers, Slot::diff_src);
     const float* const mean = floats(pointers, Slot::mean);
     const float* const variance = floats(pointers, Slot::variance);
-    float* const plain = floats(pointers, Slot::workspace);
-    float* const normalized = plain + part();
-    float* const summands = normalized + part();
-    this->launch(ChannelProducts<Element>{tiles(), spec_.groups, spec_.group_channels(), spec_.epsilon, src,
-                                          gradient, mean, variance, plain, normalized},
-                 tile_blocks());
+    float* const factors = floats(pointers, Slot::workspace);
+    float* const src_factors = factors + part();
+    float* const summands = src_factors + part();
+    float* const partial = summands + part();
+    const SectionTiling tiling = sums<Element, kCount>();
+    this->launch(
+        Products<Element, kCount>{tiling,
+                                  src,
+                                  gradient,
+                                  {mean, variance, spec_.epsilon, Divider(spec_.group_channels()), {}, {}},
+                                  partial},
+        tiling.blocks());
     if (spec_.affine) {
-      this->launch(ParameterSums{spec_.tensor.n, spec_.tensor.c, plain, normalized,
-                                 floats(pointers, Slot::diff_scale), floats(pointers, Slot::diff_shift)},
-                   Groups::blocks(spec_.tensor.c));
+      this->launch(FinishSums<2>{partial,
+                                 spec_.tensor.c,
+                                 tiling.chunks,
+                                 {floats(pointers, Slot::diff_scale), floats(pointers, Slot::diff_shift)}},
+                   FinishSums<2>::blocks(spec_.tensor.c));
     }
-    this->launch(JoinGroupProducts{groups(), floats(pointers, Slot::scale), mean, variance, plain, normalized,
-                                   summands},
-                 Groups::blocks(groups().count));
-    with_access<Element>(
-        spec_.tensor.c,
-        [&]<int kCount>() {
-          launch_units(
-              this->queue(), units(kCount),
-              ScaleChannels<Element, kCount, true>{gradient, src, diff_src, plain, normalized, summands});
-        },
-        src, gradient, diff_src, plain);
+    join(tiling, partial, [&]<int kGroup>(const Groups<kGroup>& groups) {
+      return JoinGroupProducts<kGroup>{
+          groups, floats(pointers, Slot::scale), mean, variance, factors, src_factors, summands};
+    });
+    launch_units(
+        this->queue(), units(kCount),
+        ScaleChannels<Element, kCount, true>{gradient, src, stored<Element>(pointers, Slot::diff_src),
+                                             factors, src_factors, summands});
   }
 
   Units units(int count) const {

@@ -31,6 +31,7 @@
 #include "kernels/operations/elementwise/cuda.cu"
 #include "kernels/operations/embedding/cuda.cu"
 #include "kernels/operations/fma/cuda.cu"
+#include "kernels/operations/group_norm/cuda.cu"
 #include "kernels/operations/layer_norm/cuda.cu"
 #include "kernels/operations/loss_scale/cuda.cu"
 #include "kernels/operations/optimizer/cuda.cu"
@@ -81,6 +82,10 @@ HOT_STREAM(12, 4, 0, 110, ColumnSums<GpuFp16, 8, ChannelNormalizer>)
 HOT_STREAM(16, 4, 0, 110, ColumnSums<GpuFp16, 8, Before<Relu>::Normalizer>)
 HOT_STREAM(8, 4, 16, 110, ColumnSums<GpuBf16, 8, RowNormalizer>)
 HOT_STREAM(4, 2, 0, 110, ColumnSums<GpuFp16, 8, NoNormalizer>)
+HOT_STREAM(5, 0, 0, 110, ChunkMoments<GpuFp16, 8, SectionTiling>)
+HOT_STREAM(8, 4, 16, 110, ColumnSums<GpuFp16, 8, GroupNormalizer, SectionTiling>)
+HOT_STREAM(5, 1, 0, 120, ForEachUnit<ScaleChannels<GpuFp16, 8, false>>)
+HOT_STREAM(8, 1, 0, 120, ForEachUnit<ScaleChannels<GpuFp16, 8, true>>)
 HOT_STREAM(9, 4, 0, 60, FinishRows<GpuFp32, 4, false, Relu>)
 HOT_STREAM(10, 4, 0, 60, FinishRows<GpuFp16, 8, true, Relu>)
 HOT_STREAM(9, 4, 0, 110, FinishRows<GpuBf16, 8, false, TanhGelu>)
