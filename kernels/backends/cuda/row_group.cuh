@@ -12,6 +12,8 @@ namespace bench::kernels::cuda {
 inline constexpr int kWarp = 32;
 // The largest of no values.
 inline constexpr float kBelowAll = -std::numeric_limits<float>::infinity();
+// The same where differences from it must be numbers.
+inline constexpr float kLowest = std::numeric_limits<float>::lowest();
 
 struct Sum {
   template <class T>
@@ -40,6 +42,42 @@ struct RowGroup {
   static BENCH_DEVICE int lane(const Thread& thread) {
     return thread.index() % kGroup;
   }
+};
+
+// A row's elements by 16 bytes, wherever it begins; those before the first address that allows it and after
+// the last one by one.
+template <class Element>
+class RowAccesses {
+ public:
+  // Not `wide`: all one by one, as where two rows that are accessed alike do not allow it at the same
+  // elements.
+  BENCH_DEVICE RowAccesses(const typename Element::Stored* row, std::int64_t count, bool wide)
+      : count_(count) {
+    constexpr auto kEach = static_cast<std::int64_t>(sizeof *row);
+    const std::int64_t before = (kAccess - reinterpret_cast<std::uintptr_t>(row) % kAccess) % kAccess / kEach;
+    first_ = wide && before < count ? before : count;
+    last_ = first_ + (count - first_) / kLanes<Element> * kLanes<Element>;
+  }
+
+  // Calls visit.template operator()<kCount>(place of the first of kCount elements) for those of a thread of
+  // kGroup, always the same.
+  template <int kGroup, class Visit>
+  BENCH_DEVICE void each(int lane, const Visit& visit) const {
+    BENCH_ROLLED
+    for (std::int64_t at = first_ + std::int64_t{lane} * kLanes<Element>; at < last_;
+         at += std::int64_t{kGroup} * kLanes<Element>) {
+      visit.template operator()<kLanes<Element>>(at);
+    }
+    BENCH_ROLLED
+    for (std::int64_t i = lane; i < first_ + (count_ - last_); i += kGroup) {
+      visit.template operator()<1>(i < first_ ? i : last_ + (i - first_));
+    }
+  }
+
+ private:
+  std::int64_t count_;
+  std::int64_t first_;  // of the accesses of 16 bytes
+  std::int64_t last_;   // after them
 };
 
 // Room for a block to exchange one value of each warp.

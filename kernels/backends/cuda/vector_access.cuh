@@ -54,10 +54,22 @@ BENCH_DEVICE float inverse_root(float x) {
 #endif
 }
 
-// 1/(1 + e^−x) to 1e-6: a GPU's own exponential and division, without the branches for denormal results.
+// e^x to 1e-6 of the larger of itself and 1, as near as a GPU's own instruction comes; 0 where that is
+// denormal.
+BENCH_DEVICE float exponential(float x) {
+#ifdef __CUDACC__
+  float result;
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x * 1.44269504F));
+  return result;
+#else
+  return expf(x);
+#endif
+}
+
+// 1/(1 + e^−x) to 1e-6, without the branches of an exact division.
 BENCH_DEVICE float logistic(float x) {
 #ifdef __CUDACC__
-  return __fdividef(1.0F, 1.0F + __expf(-x));
+  return __fdividef(1.0F, 1.0F + exponential(-x));
 #else
   return 1.0F / (1.0F + expf(-x));
 #endif

@@ -9,7 +9,9 @@ namespace bench::kernels::cuda {
 // Softmax cross-entropy of rows with its gradient. Each block adds the losses of its rows, and one block
 // those of all blocks: always in the same order, so that two runs give the same bits.
 
-template <class Element, int kCount, int kGroup>
+// The largest logit and the sum of exponentials are found in one pass, in which a larger one scales the sum;
+// the gradient takes a second.
+template <class Element, int kGroup>
 struct CrossEntropyRows {
   static constexpr int kThreads = RowGroup<kGroup>::kThreads;
   static constexpr const char* kName = "cross entropy";
@@ -23,6 +25,7 @@ struct CrossEntropyRows {
   std::int64_t classes;
   float scale;
   const LossScale* loss_scale;  // of the gradient; nullptr where it is not scaled
+  bool wide;                    // src and diff_src allow 16 bytes at the same elements
 
   using Shared = WarpValues<float>;
 
@@ -33,53 +36,69 @@ struct CrossEntropyRows {
     const std::int32_t label = row < rows ? labels[row] : -1;
     const bool known = label >= 0 && label < classes;  // the other rows still come to the barriers
     const Stored* const from = src + row * classes;
+    Stored* const to = diff_src + row * classes;
     const int lane = RowGroup<kGroup>::lane(thread);
-    const std::int64_t first = std::int64_t{lane} * kCount;
-    constexpr std::int64_t kStep = std::int64_t{kGroup} * kCount;
+    const RowAccesses<Element> accesses(from, classes, wide);
 
-    float largest = kBelowAll;
-    for (std::int64_t c = first; known && c < classes; c += kStep) {
-      float x[kCount];
-      load_values<Element>(from + c, x);
-      for (int i = 0; i < kCount; ++i) {
-        largest = x[i] > largest ? x[i] : largest;
-      }
-    }
-    largest = join_group<kGroup>(thread, largest, Largest{}, room);
-    float others = 0;  // classes that are not the label
-    float right = 0;   // the label's logit less the largest
-    for (std::int64_t c = first; known && c < classes; c += kStep) {
-      float x[kCount];
-      load_values<Element>(from + c, x);
-      for (int i = 0; i < kCount; ++i) {
-        if (c + i == label) {
-          right = x[i] - largest;
-        } else {
-          others += expf(x[i] - largest);
+    float own = kLowest;     // the thread's largest
+    float others = 0;        // classes that are not the label, relative to it
+    float of_label[1] = {};  // its logit
+    if (known) {
+      load_values<Element>(from + label, of_label);
+      accesses.template each<kGroup>(lane, [&]<int kCount>(std::int64_t c) {
+        float x[kCount];
+        load_values<Element>(from + c, x);
+        float largest = own;
+        for (int i = 0; i < kCount; ++i) {
+          largest = x[i] > largest ? x[i] : largest;
         }
-      }
+        others *= exponential(own - largest);
+        own = largest;
+        const int at = place_of(label, c, kCount);
+        BENCH_UNROLL
+        for (int i = 0; i < kCount; ++i) {
+          const float share = exponential(x[i] - largest);
+          others += i == at ? 0.0F : share;
+        }
+      });
     }
-    others = join_group<kGroup>(thread, others, Sum{}, room);
-    right = join_group<kGroup>(thread, right, Sum{}, room);
-    const float sum = others + expf(right);
+    const float largest = join_group<kGroup>(thread, own, Largest{}, room);
+    others = join_group<kGroup>(thread, others * exponential(own - largest), Sum{}, room);
+    const float right = of_label[0] - largest;
+    const float sum = others + exponential(right);
     const float factor = loss_scale == nullptr ? scale : scale * loss_scale->factor;
     const float share = factor / sum;
-    for (std::int64_t c = first; row < rows && c < classes; c += kStep) {
-      float x[kCount] = {};
-      if (known) {
+    if (known) {
+      accesses.template each<kGroup>(lane, [&]<int kCount>(std::int64_t c) {
+        float x[kCount];
         load_values<Element>(from + c, x);
+        const int at = place_of(label, c, kCount);
+        BENCH_UNROLL
         for (int i = 0; i < kCount; ++i) {
           // p − 1 of a confident row would cancel.
-          x[i] = c + i == label ? -others * share : expf(x[i] - largest) * share;
+          const float p = exponential(x[i] - largest) * share;
+          x[i] = i == at ? -others * share : p;
         }
-      }
-      store_values<Element>(diff_src + row * classes + c, x);
+        store_values<Element>(to + c, x);
+      });
+    } else if (row < rows) {
+      accesses.template each<kGroup>(lane, [&]<int kCount>(std::int64_t c) {
+        const float none[kCount] = {};
+        store_values<Element>(to + c, none);
+      });
     }
     const float loss = known && lane == 0 ? logf(sum) - right : 0.0F;
     const float all = join_group<kThreads>(thread, loss, Sum{}, room);
     if (thread.index() == 0) {
       losses[thread.block()] = all;
     }
+  }
+
+ private:
+  // Which of `count` classes from `first` on the label is; -1 if none.
+  static BENCH_DEVICE int place_of(std::int32_t label, std::int64_t first, int count) {
+    const std::int64_t place = label - first;
+    return place >= 0 && place < count ? static_cast<int>(place) : -1;
   }
 };
 
@@ -126,14 +145,13 @@ class CrossEntropyOperation final : public KernelOperation<Machine, CrossEntropy
       float* const losses = floats(pointers, Slot::workspace);
       const auto* const loss_scale =
           spec_.scaled ? static_cast<const LossScale*>(pointers[Slot::loss_scale]) : nullptr;
-      with_row_access<Element>(
-          spec_.classes,
-          [&]<int kCount, int kGroup>() {
-            this->launch(CrossEntropyRows<Element, kCount, kGroup>{src, labels, diff_src, losses, spec_.rows,
-                                                                   spec_.classes, spec_.scale, loss_scale},
-                         blocks_);
-          },
-          src, diff_src);
+      const bool wide =
+          (reinterpret_cast<std::uintptr_t>(src) - reinterpret_cast<std::uintptr_t>(diff_src)) % kAccess == 0;
+      with_group(spec_.classes, [&]<int kGroup>() {
+        this->launch(CrossEntropyRows<Element, kGroup>{src, labels, diff_src, losses, spec_.rows,
+                                                       spec_.classes, spec_.scale, loss_scale, wide},
+                     blocks_);
+      });
       this->launch(SumLosses{losses, blocks_, spec_.scale, floats(pointers, Slot::loss)}, 1);
     });
   }

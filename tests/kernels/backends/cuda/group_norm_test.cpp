@@ -34,6 +34,26 @@ TEST(CudaGroupNorm, AllPassesAreLikeTheReference) {
   }
 }
 
+// Maps that several blocks sum, whose last chunk is shorter, and groups that a thread, a warp or a block
+// joins.
+TEST(CudaGroupNorm, ManyPixelsAreLikeTheReference) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {
+    for (const auto& [n, channels, groups, pixels] :
+         {std::array<std::int64_t, 4>{1, 3, 3, 5000}, {1, 40, 4, 3001}, {2, 3, 1, 2000}, {1, 4104, 1, 5}}) {
+      SCOPED_TRACE(fmt::format("{} {} samples, {} channels, {} groups, {} pixels", name_of(dtype), n,
+                               channels, groups, pixels));
+      GroupNorm spec{.tensor = {.n = n, .c = channels, .h = 1, .w = pixels, .dtype = dtype},
+                     .groups = groups,
+                     .affine = true,
+                     .training = true};
+      const double tolerance = 2 * testing::tolerance_of(dtype);
+      expect_like_reference<cuda::GroupNormOperation>(spec, dtype, {}, tolerance);
+      expect_like_reference<cuda::GroupNormOperation>(backward_of(spec), dtype, {.positive = true},
+                                                      tolerance);
+    }
+  }
+}
+
 TEST(CudaLrn, BothPassesAreLikeTheReference) {
   for (const Dtype dtype : testing::few_under_thread_sanitizer(testing::kStoredDtypes)) {
     for (const std::int64_t channels : {1, 3, 16}) {

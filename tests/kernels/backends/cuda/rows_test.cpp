@@ -1,8 +1,11 @@
 // Kernels over rows on fibers: rows that one thread, a warp or a block does, with and without a tail.
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <limits>
 
 #include <fmt/format.h>
+#include <gmock/gmock.h>
 
 #include "kernels/operations/cross_entropy/cuda.cu"
 #include "kernels/operations/layer_norm/cuda.cu"
@@ -23,7 +26,7 @@ struct RowsShape {
 constexpr std::array kRowsShapes{RowsShape{1, 1},    RowsShape{3, 7},    RowsShape{300, 2},
                                  RowsShape{5, 16},   RowsShape{9, 17},   RowsShape{2, 40},
                                  RowsShape{17, 100}, RowsShape{3, 1000}, RowsShape{2, 4096},
-                                 RowsShape{2, 4104}, RowsShape{1, 5003}};
+                                 RowsShape{2, 4104}, RowsShape{3, 5003}};
 
 template <class Visit>
 void for_each_rows(Visit visit) {
@@ -103,6 +106,58 @@ TEST(CudaCrossEntropy, StandsLargeLogits) {
   std::memcpy(labels.data(), &label, sizeof label);
   expect_like_reference<cuda::CrossEntropyOperation>({.rows = 1, .classes = 4}, Dtype::fp32,
                                                      {.opaque = {{Slot::src, src}, {Slot::labels, labels}}});
+}
+
+// Classes that are masked: all of a thread's, of a warp's, all but the label.
+TEST(CudaCrossEntropy, TakesMaskedClasses) {
+  for (const std::int64_t classes : {9, 700, 5003}) {
+    for (const std::int64_t kept : {std::int64_t{2}, classes / 3, classes - 1}) {
+      std::vector<float> logits(static_cast<std::size_t>(classes), -std::numeric_limits<float>::infinity());
+      for (std::int64_t c = 1; c <= kept; ++c) {
+        logits[static_cast<std::size_t>(c)] = static_cast<float>(c % 7);
+      }
+      testing::Bytes src(logits.size() * sizeof logits[0]);
+      std::memcpy(src.data(), logits.data(), src.size());
+      const std::int32_t label = 1;
+      testing::Bytes labels(sizeof label);
+      std::memcpy(labels.data(), &label, sizeof label);
+      SCOPED_TRACE(fmt::format("{} of {} classes", kept, classes));
+      expect_like_reference<cuda::CrossEntropyOperation>(
+          {.rows = 1, .classes = classes}, Dtype::fp32,
+          {.opaque = {{Slot::src, src}, {Slot::labels, labels}}});
+    }
+  }
+}
+
+// Each element once, by 16 bytes as often as addresses allow, and by the same thread whenever it is asked.
+TEST(RowAccesses, AreEachElementOnce) {
+  using Element = testing::Fibers::Fp16;
+  constexpr int kLanes = cuda::kLanes<Element>;
+  alignas(16) static constexpr std::array<Element::Stored, 64> kMemory{};
+  for (std::int64_t begin = 0; begin < 2 * kLanes; ++begin) {
+    for (std::int64_t count = 0; count < 40; ++count) {
+      for (const bool wide : {false, true}) {
+        const cuda::RowAccesses<Element> accesses(kMemory.data() + begin, count, wide);
+        std::vector<int> visits(static_cast<std::size_t>(count));
+        std::int64_t whole = 0;
+        for (int lane = 0; lane < 32; ++lane) {
+          accesses.each<32>(lane, [&]<int kCount>(std::int64_t at) {
+            if (kCount > 1) {
+              ++whole;
+              EXPECT_EQ((begin + at) % kLanes, 0);
+            }
+            for (int i = 0; i < kCount; ++i) {
+              ++visits.at(static_cast<std::size_t>(at + i));
+            }
+          });
+        }
+        const std::int64_t first = (begin + kLanes - 1) / kLanes;
+        const std::int64_t last = (begin + count) / kLanes;
+        EXPECT_EQ(whole, wide ? std::max<std::int64_t>(last - first, 0) : 0) << begin << ' ' << count;
+        EXPECT_THAT(visits, ::testing::Each(1)) << begin << ' ' << count;
+      }
+    }
+  }
 }
 
 TEST(CudaLayerNorm, ForwardIsLikeItsReference) {
