@@ -1,5 +1,5 @@
 // Nests whose array 0 stays where it is in some loops: an element of it joins what these loops give. Each is
-// joined by a thread, a warp or a block, always in the same order.
+// joined by a thread, by several, a warp or a block, always in the same order.
 #pragma once
 
 #include <optional>
@@ -27,77 +27,125 @@ struct NestPointers {
 
 enum class NestJoin { sum, product, largest, smallest };
 
+template <NestJoin kJoin>
 struct JoinValues {
-  NestJoin join;
-  BENCH_DEVICE float none() const {
-    return join == NestJoin::sum       ? 0.0F
-           : join == NestJoin::product ? 1.0F
-           : join == NestJoin::largest ? kBelowAll
-                                       : -kBelowAll;
+  static BENCH_DEVICE float none() {
+    return kJoin == NestJoin::sum       ? 0.0F
+           : kJoin == NestJoin::product ? 1.0F
+           : kJoin == NestJoin::largest ? kBelowAll
+                                        : -kBelowAll;
   }
   BENCH_DEVICE float operator()(float a, float b) const {
-    return join == NestJoin::sum       ? a + b
-           : join == NestJoin::product ? a * b
-           : join == NestJoin::largest ? (a < b ? b : a)
-                                       : (b < a ? b : a);
+    return kJoin == NestJoin::sum       ? a + b
+           : kJoin == NestJoin::product ? a * b
+           : kJoin == NestJoin::largest ? (a < b ? b : a)
+                                        : (b < a ? b : a);
   }
 };
 
-// written[kept] = scale · join over gone of value(places), or its root. kGroup threads an element.
-template <class Element, int kGroup, class Value>
+// Which threads join an element: kGroup ones side by side.
+template <int kGroup>
+struct SideBySide : RowGroup<kGroup> {
+  static constexpr int kSize = kGroup;
+  using Shared = WarpValues<float>;
+
+  template <class Thread, class Join>
+  static BENCH_DEVICE float join(const Thread& thread, float value, const Join& join, Shared& room) {
+    return join_group<kGroup>(thread, value, join, room);
+  }
+};
+
+// One of each warp: a warp's are those of 32 elements side by side.
+struct Warps {
+  static constexpr int kThreads = 256;
+  static constexpr int kSize = kThreads / kWarp;
+  using Shared = float[kThreads];
+
+  static std::int64_t blocks(std::int64_t elements) { return blocks_for(elements, kWarp); }
+  template <class Thread>
+  static BENCH_DEVICE std::int64_t row(const Thread& thread) {
+    return std::int64_t{thread.block()} * kWarp + thread.index() % kWarp;
+  }
+  template <class Thread>
+  static BENCH_DEVICE int lane(const Thread& thread) {
+    return thread.index() / kWarp;
+  }
+  // Every thread of the block must come; the first warp's get the result.
+  template <class Thread, class Join>
+  static BENCH_DEVICE float join(const Thread& thread, float value, const Join& join, Shared& room) {
+    room[thread.index()] = value;
+    thread.sync();
+    for (int warp = 1; warp < kSize && lane(thread) == 0; ++warp) {
+      value = join(value, room[warp * kWarp + thread.index()]);
+    }
+    return value;
+  }
+};
+
+// written[kept] = scale · join over gone of value(places), or its root.
+template <class Element, class Group, NestJoin kJoin, class Value>
 struct ReduceNest {
-  static constexpr int kThreads = RowGroup<kGroup>::kThreads;
+  static constexpr int kThreads = Group::kThreads;
   static constexpr const char* kName = "reduce";
   using Stored = typename Element::Stored;
 
   NestLoops kept;
   NestLoops gone;
   Stored* written;
-  JoinValues join;
   float scale;
   bool root;
   Value value;
 
-  using Shared = WarpValues<float>;
+  using Shared = typename Group::Shared;
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
     auto& room = thread.template shared<Shared>();
-    const std::int64_t row = RowGroup<kGroup>::row(thread);
+    const std::int64_t row = Group::row(thread);
     const bool inside = row < kept.count;  // the others still come to the barriers
     std::int64_t first[Nest::kMostArrays] = {};
-    float joined = join.none();
+    float joined = Join::none();
     if (inside) {
       kept.place_of(static_cast<std::uint32_t>(row), first);
-      const auto lane = static_cast<std::uint32_t>(RowGroup<kGroup>::lane(thread));
-      joined = gone.loops == 1 ? join_loop(first, lane, joined) : join_nest(first, lane, joined);
+      const auto lane = static_cast<std::uint32_t>(Group::lane(thread));
+      joined = in_order()        ? join_row(first, lane)
+               : gone.loops == 1 ? join_loop(first, lane)
+                                 : join_nest(first, lane);
     }
-    joined = join_group<kGroup>(thread, joined, join, room);
-    if (inside && RowGroup<kGroup>::lane(thread) == 0) {
-      const float result[1] = {root ? sqrtf(scale * joined) : scale * joined};
+    joined = Group::join(thread, joined, Join{}, room);
+    if (inside && Group::lane(thread) == 0) {
+      const float result[1] = {root ? sqrtf(joined) : joined * scale};
       store_values<Element>(written + first[0], result);
     }
   }
 
  private:
+  using Join = JoinValues<kJoin>;
   using Places = std::int64_t[Nest::kMostArrays];
+  static constexpr std::uint32_t kSize = Group::kSize;
+  // Whether elements that lie side by side may be read together.
+  static constexpr bool kRows = Value::kOfOne && Group::kSize >= kWarp;
 
-  BENCH_DEVICE float join_nest(const Places& first, std::uint32_t lane, float joined) const {
-    for (std::uint32_t i = lane; i < gone.count; i += kGroup) {
+  BENCH_DEVICE bool in_order() const { return kRows && gone.loops == 1 && gone.steps[0][1] == 1; }
+
+  BENCH_DEVICE float join_nest(const Places& first, std::uint32_t lane) const {
+    float joined = Join::none();
+    for (std::uint32_t i = lane; i < gone.count; i += kSize) {
       Places at;
       gone.place_of(i, at);
       for (int array = 0; array < NestLoops::kArrays; ++array) {
         at[array] += first[array];
       }
-      joined = join(joined, value(at));
+      joined = Join{}(joined, value(at));
     }
     return joined;
   }
 
   // A single loop, as of most reductions: steps from place to place, and Value::kAhead elements read before
   // the first is joined.
-  BENCH_DEVICE float join_loop(const Places& first, std::uint32_t lane, float joined) const {
+  BENCH_DEVICE float join_loop(const Places& first, std::uint32_t lane) const {
     constexpr int kAhead = Value::kAhead;
+    float joined = Join::none();
     Places at;
     for (int array = 0; array < NestLoops::kArrays; ++array) {
       at[array] = first[array] + lane * gone.steps[0][array];
@@ -105,11 +153,11 @@ struct ReduceNest {
     const auto next = [&] {
       const float read = value(at);
       for (int array = 0; array < NestLoops::kArrays; ++array) {
-        at[array] += gone.steps[0][array] * kGroup;
+        at[array] += gone.steps[0][array] * kSize;
       }
       return read;
     };
-    std::uint32_t left = lane < gone.count ? (gone.count - lane + kGroup - 1) / kGroup : 0;
+    std::uint32_t left = lane < gone.count ? (gone.count - lane + kSize - 1) / kSize : 0;
     for (; left >= kAhead; left -= kAhead) {
       float values[kAhead];
       BENCH_UNROLL
@@ -118,11 +166,29 @@ struct ReduceNest {
       }
       BENCH_UNROLL
       for (const float one : values) {
-        joined = join(joined, one);
+        joined = Join{}(joined, one);
       }
     }
     for (; left > 0; --left) {
-      joined = join(joined, next());
+      joined = Join{}(joined, next());
+    }
+    return joined;
+  }
+
+  // A row of array 1, by 16 bytes.
+  BENCH_DEVICE float join_row(const Places& first, std::uint32_t lane) const {
+    float joined = Join::none();
+    if constexpr (kRows) {
+      const Stored* const from = value.arrays.read[1] + first[1] + gone.first[1];
+      const RowAccesses<Element> accesses(from, gone.count, true);
+      accesses.template each<Group::kSize>(static_cast<int>(lane), [&]<int kCount>(std::int64_t at) {
+        float x[kCount];
+        load_values<Element>(from + at, x);
+        BENCH_UNROLL
+        for (const float one : x) {
+          joined = Join{}(joined, value.of(one));
+        }
+      });
     }
     return joined;
   }
@@ -143,25 +209,30 @@ inline std::optional<std::string> unsupported_nests(const std::vector<Nest>& nes
   return std::nullopt;
 }
 
-template <class Element, class Queue, class Value>
-void launch_reduction(const Queue& queue, const Nest& nest, typename Element::Stored* written, NestJoin join,
-                      float scale, bool root, const Value& value) {
+template <class Element, NestJoin kJoin, class Queue, class Value>
+void launch_reduction(const Queue& queue, const Nest& nest, typename Element::Stored* written, float scale,
+                      bool root, const Value& value) {
   Nest kept{.loops = {}, .first = nest.first};
   Nest gone;
   for (const Nest::Loop& loop : nest.loops) {
     (loop.steps[0] == 0 ? gone : kept).loops.push_back(loop);
   }
+  const auto launch = [&]<class Group>() {
+    queue.launch(ReduceNest<Element, Group, kJoin, Value>{NestLoops(kept), NestLoops(gone), written, scale,
+                                                          root, value},
+                 Group::blocks(kept.elements()));
+  };
   // A row in memory is read side by side: by an element's threads where it is joined, else by those of
-  // neighbouring elements, if there are enough of them.
-  constexpr std::int64_t kEnough = 1 << 14;
-  const bool neighbours =
-      !nest.loops.empty() && nest.loops.back().steps[0] != 0 && kept.elements() >= kEnough;
-  with_group(neighbours ? 1 : gone.elements(), [&]<int kGroup>() {
-    queue.launch(
-        ReduceNest<Element, kGroup, Value>{
-            NestLoops(kept), NestLoops(gone), written, {join}, scale, root, value},
-        RowGroup<kGroup>::blocks(kept.elements()));
-  });
+  // neighbouring elements, if there are enough of them; a thread each where that fills a device.
+  constexpr std::int64_t kEnough = 1 << 11;
+  constexpr std::int64_t kPlenty = 1 << 18;
+  const bool neighbours = !nest.loops.empty() && nest.loops.back().steps[0] != 0;
+  if (neighbours && group_of(gone.elements()) > 1 && kept.elements() >= kEnough &&
+      kept.elements() < kPlenty) {
+    return launch.template operator()<Warps>();
+  }
+  with_group(neighbours && kept.elements() >= kPlenty ? 1 : gone.elements(),
+             [&]<int kGroup>() { launch.template operator()<SideBySide<kGroup>>(); });
 }
 
 }  // namespace bench::kernels::cuda

@@ -73,6 +73,7 @@ struct PointwiseAccesses {
 // diff · slope at an element; arrays 1 is diff, after it are the inputs that the slope depends on.
 template <class Element>
 struct PointwiseGradient {
+  static constexpr bool kOfOne = false;
   static constexpr int kAhead = 1;  // many functions: unrolled, they would not fit the cache of instructions
 
   NestPointers<Element> arrays;
@@ -117,8 +118,8 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
         if (spec_.forward()) {
           forward<Element>(nest, arrays);
         } else {
-          launch_reduction<Element>(
-              this->queue(), nest, arrays.written, NestJoin::sum, 1.0F, false,
+          launch_reduction<Element, NestJoin::sum>(
+              this->queue(), nest, arrays.written, 1.0F, false,
               PointwiseGradient<Element>{arrays, spec_.function, static_cast<int>(spec_.index), reads_first,
                                          b});
         }

@@ -9,15 +9,16 @@ namespace bench::kernels::cuda {
 // An element of array 1, or its square.
 template <class Element>
 struct ReducedValue {
+  static constexpr bool kOfOne = true;
   static constexpr int kAhead = 8;
 
   NestPointers<Element> arrays;
   bool square;
 
   BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
-    const float x = arrays.value(1, at);
-    return square ? x * x : x;
+    return of(arrays.value(1, at));
   }
+  BENCH_DEVICE float of(float x) const { return square ? x * x : x; }
 };
 
 // Arrays: diff_src, diff_dst, src, dst.
@@ -83,13 +84,24 @@ class ReduceOperation final : public KernelOperation<Machine, Reduce> {
       }
       const NestPointers<Element> arrays{stored<Element>(pointers, Slot::dst),
                                          {nullptr, stored<Element>(pointers, Slot::src)}};
-      const NestJoin join = function == F::product   ? NestJoin::product
-                            : function == F::maximum ? NestJoin::largest
-                            : function == F::minimum ? NestJoin::smallest
-                                                     : NestJoin::sum;
       const bool square = function == F::sum_of_squares || function == F::l2;
-      launch_reduction<Element>(this->queue(), nest, arrays.written, join, mean, function == F::l2,
-                                ReducedValue<Element>{arrays, square});
+      const auto launch = [&]<NestJoin kJoin>() {
+        launch_reduction<Element, kJoin>(this->queue(), nest, arrays.written, mean, function == F::l2,
+                                         ReducedValue<Element>{arrays, square});
+      };
+      switch (function) {
+        case F::product:
+          launch.template operator()<NestJoin::product>();
+          break;
+        case F::maximum:
+          launch.template operator()<NestJoin::largest>();
+          break;
+        case F::minimum:
+          launch.template operator()<NestJoin::smallest>();
+          break;
+        default:
+          launch.template operator()<NestJoin::sum>();
+      }
     }
   }
 

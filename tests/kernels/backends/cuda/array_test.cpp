@@ -83,11 +83,36 @@ TEST(CudaReduce, BothPassesAreLikeTheReference) {
   }
 }
 
-// Neighbouring results are joined by neighbouring threads where there are many.
+// Neighbouring results are joined by neighbouring threads where there are many, and by several each if not
+// more.
 TEST(CudaReduce, ManyColumnsAreLikeTheReference) {
-  const Reduce spec{
-      .function = ReduceFunction::sum, .src = {.dims = {30, 20000}}, .dst = {.dims = {1, 20000}}};
-  expect_all<cuda::ReduceOperation>(spec, Dtype::fp32);
+  const auto expect_columns = [](ReduceFunction function, std::int64_t rows, std::int64_t columns) {
+    SCOPED_TRACE(fmt::format("{} of {}x{}", name_of(function), rows, columns));
+    const Reduce spec{.function = function, .src = {.dims = {rows, columns}}, .dst = {.dims = {1, columns}}};
+    expect_all<cuda::ReduceOperation>(spec, Dtype::fp32);
+  };
+  for (const auto function : {ReduceFunction::sum, ReduceFunction::maximum, ReduceFunction::l2}) {
+    for (const std::int64_t rows : {3, 30, 83}) {
+      expect_columns(function, rows, 2048 + 5);
+    }
+  }
+  expect_columns(ReduceFunction::sum, 18, (1 << 18) + 5);
+}
+
+// Rows that begin and end between accesses of 16 bytes, joined by a warp and by a block.
+TEST(CudaReduce, OddRowsAreLikeTheReference) {
+  for (const Dtype dtype : {Dtype::fp32, Dtype::fp16, Dtype::bf16}) {
+    for (const auto function :
+         {ReduceFunction::mean, ReduceFunction::maximum, ReduceFunction::sum_of_squares}) {
+      for (const std::int64_t columns : {17, 701, 4999}) {
+        SCOPED_TRACE(fmt::format("{} {} of {}", name_of(dtype), name_of(function), columns));
+        const Reduce spec{.function = function,
+                          .src = {.dims = {9, columns}, .dtype = dtype},
+                          .dst = {.dims = {9, 1}, .dtype = dtype}};
+        expect_all<cuda::ReduceOperation>(spec, dtype);
+      }
+    }
+  }
 }
 
 TEST(CudaParameter, IsACopy) {

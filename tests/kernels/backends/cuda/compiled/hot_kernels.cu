@@ -8,8 +8,11 @@
 // loops that the compiler unrolls as it likes, one pass. Narrower reads are: an operand's last elements, one
 // at a time, in a loop that the compiler may unroll fourfold (5 an operand); the loss scale's two fields and
 // the optimizer's count of steps; a number for each row (8 rows of ColumnSums, which has its loop twice, two
-// of a row in CrossEntropyRows and LayerNormGradient); tokens and places of EmbeddingGradient; and the places
-// of MaxPoolGradient, bytes that 16 bytes of the result come from, whose passes the compiler unrolls.
+// of a row in LayerNormGradient; in CrossEntropyRows the label, its logit, the loss scale, and in two passes
+// the elements around the row's accesses); the means and variances of 8 channels of GroupNormalizer; elements
+// of other loops than a row in ReduceNest, eight of them ahead; tokens and places of EmbeddingGradient; and
+// the places of MaxPoolGradient, bytes that 16 bytes of the result come from, whose passes the compiler
+// unrolls.
 //
 // A HOT_STREAM's fourth number limits what the card has to issue: thousandths of an instruction a byte, in
 // the SASS of sm_90, of the loop with the most 16-byte accesses or, where no loop has any, of the whole
@@ -63,8 +66,8 @@ HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<Relu
 HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp32, 2, 4, Activated<Relu, 2>>)
 HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, Activated<Relu, 2>>)
 HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuBf16, 2, 4, Activated<Relu, 2>>)
-HOT_STREAM(4, 4, 5, 140, ElementwiseKernel<GpuBf16, 1, 4, Activated<TanhGelu, 1>>)
-HOT_STREAM(8, 4, 10, 140, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<TanhGelu, 1>>)
+HOT_STREAM(4, 4, 5, 120, ElementwiseKernel<GpuBf16, 1, 4, Activated<TanhGelu, 1>>)
+HOT_STREAM(8, 4, 10, 130, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<TanhGelu, 1>>)
 HOT_STREAM(8, 4, 0, 100, Normalize<GpuFp32, 4, Relu>)
 HOT_STREAM(12, 4, 0, 100, Normalize<GpuFp16, 8, Relu>)
 HOT_STREAM(12, 4, 0, 100, Normalize<GpuBf16, 8, Relu>)
@@ -82,14 +85,14 @@ HOT_STREAM(12, 4, 0, 110, ColumnSums<GpuFp16, 8, ChannelNormalizer>)
 HOT_STREAM(16, 4, 0, 110, ColumnSums<GpuFp16, 8, Before<Relu>::Normalizer>)
 HOT_STREAM(8, 4, 16, 110, ColumnSums<GpuBf16, 8, RowNormalizer>)
 HOT_STREAM(4, 2, 0, 110, ColumnSums<GpuFp16, 8, NoNormalizer>)
-HOT_STREAM(5, 0, 0, 110, ChunkMoments<GpuFp16, 8, SectionTiling>)
-HOT_STREAM(8, 4, 16, 110, ColumnSums<GpuFp16, 8, GroupNormalizer, SectionTiling>)
-HOT_STREAM(5, 1, 0, 120, ForEachUnit<ScaleChannels<GpuFp16, 8, false>>)
-HOT_STREAM(8, 1, 0, 120, ForEachUnit<ScaleChannels<GpuFp16, 8, true>>)
+HOT_STREAM(5, 0, 0, 90, ChunkMoments<GpuFp16, 8, SectionTiling>)
+HOT_STREAM(8, 4, 16, 70, ColumnSums<GpuFp16, 8, GroupNormalizer, SectionTiling>)
+HOT_STREAM(5, 1, 0, 30, ForEachUnit<ScaleChannels<GpuFp16, 8, false>>)
+HOT_STREAM(8, 1, 0, 30, ForEachUnit<ScaleChannels<GpuFp16, 8, true>>)
 HOT_STREAM(9, 4, 0, 60, FinishRows<GpuFp32, 4, false, Relu>)
 HOT_STREAM(10, 4, 0, 60, FinishRows<GpuFp16, 8, true, Relu>)
-HOT_STREAM(9, 4, 0, 110, FinishRows<GpuBf16, 8, false, TanhGelu>)
-HOT_STREAM(9, 4, 0, 90, FinishRows<GpuFp16, 8, false, OneActivation<ActivationKind::silu>>)
+HOT_STREAM(9, 4, 0, 90, FinishRows<GpuBf16, 8, false, TanhGelu>)
+HOT_STREAM(9, 4, 0, 70, FinishRows<GpuFp16, 8, false, OneActivation<ActivationKind::silu>>)
 HOT_STREAM(9, 4, 0, 70, FinishRows<GpuFp16, 8, false, OneActivation<ActivationKind::hard_swish>>)
 HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuFp32, 4, SlidingWindows, std::uint8_t, true>>)
 HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuFp16, 8, SlidingWindows, std::uint8_t, true>>)
@@ -109,8 +112,10 @@ HOT_KERNEL(7, 7, 23, OptimizerStep<GpuFp16, AdamRule>)
 HOT_KERNEL(7, 7, 23, OptimizerStep<GpuBf16, AdamRule>)
 HOT_KERNEL(1, 0, 5, FindOverflowKernel<GpuFp16>)
 HOT_STREAM(2, 1, 2, 190, PointwiseAccesses<GpuFp16, PointwiseFunction::multiply>)
-HOT_STREAM(0, 0, 17, 330, ReduceNest<GpuFp16, 32, ReducedValue<GpuFp16>>)
-HOT_STREAM(0, 0, 17, 330, ReduceNest<GpuFp16, 1, ReducedValue<GpuFp16>>)
+HOT_STREAM(1, 0, 17, 80, ReduceNest<GpuFp16, SideBySide<32>, NestJoin::sum, ReducedValue<GpuFp16>>)
+HOT_STREAM(0, 0, 17, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, ReducedValue<GpuFp16>>)
+HOT_STREAM(0, 0, 17, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, ReducedValue<GpuFp16>>)
+HOT_STREAM(1, 0, 17, 100, ReduceNest<GpuFp16, SideBySide<256>, NestJoin::largest, ReducedValue<GpuFp16>>)
 HOT_STREAM(1, 1, 0, 110, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::nearest>>)
 HOT_STREAM(4, 1, 0, 90, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::linear>>)
 HOT_STREAM(16, 1, 0, 70, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::cubic>>)
@@ -122,8 +127,8 @@ HOT_KERNEL(4, 1, 0, SoftmaxRowsGradient<GpuFp16, 8, 32, false>)
 HOT_KERNEL(3, 1, 0, SquareSoftmax<GpuFp32, 4, 32>)
 HOT_KERNEL(6, 1, 0, SquareSoftmax<GpuFp16, 8, 32>)
 HOT_KERNEL(6, 1, 0, SquareSoftmaxGradient<GpuBf16, 8, 32>)
-HOT_STREAM(2, 1, 99, 250, CrossEntropyRows<GpuFp16, 32>)
-HOT_STREAM(2, 1, 99, 250, CrossEntropyRows<GpuFp16, 256>)
+HOT_STREAM(2, 1, 5, 90, CrossEntropyRows<GpuFp16, 32>)
+HOT_STREAM(2, 1, 5, 90, CrossEntropyRows<GpuFp16, 256>)
 HOT_KERNEL(7, 1, 0, LayerNormRows<GpuBf16, 8, 32>)
 HOT_KERNEL(8, 1, 2, LayerNormGradient<GpuBf16, 8, 32>)
 HOT_KERNEL(9, 1, 15, EmbeddingGradient<GpuFp32, 4>)
