@@ -16,6 +16,7 @@
 #include "bench/device.h"
 #include "bench/measure/budget.h"
 #include "bench/measure/result.h"
+#include "bench/page/page.h"
 #include "bench/ranks.h"
 #include "bench/workload.h"
 
@@ -86,15 +87,6 @@ struct SweepPlan {
   bool open_ended = false;         // sizes were not asked for by name: stop growing quietly at cap or budget
   RoundPolicy rounds;
   double share_of_budget = 1;  // of the time budget for the points; the rest is for study()
-};
-
-// Rows of text for people, printed after the points.
-struct TextTable {
-  std::string title;
-  std::vector<std::vector<std::string>> rows;  // the first is the header
-  std::vector<bool> right;                     // columns that are aligned right
-  bool lists_points = false;                   // replaces the general table of points
-  bool details = false;                        // printed with --verbose only
 };
 
 // Asked before each plan: why no more are made; nullopt where they are.

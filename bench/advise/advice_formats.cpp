@@ -6,10 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/columns.h"
 #include "bench/cli/csv.h"
-#include "bench/cli/markdown.h"
-#include "bench/cli/text.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
 
@@ -47,8 +44,6 @@ Json settings_json(const TrainingSettings& settings) {
           {"cards", settings.cards},     {"effective_batch", settings.effective_batch()}};
 }
 
-}  // namespace
-
 std::string bottleneck_line(const Advice& advice) {
   return advice.bottleneck == Bottleneck::none
              ? fmt::format("Nothing to gain: {}", advice.reason)
@@ -71,72 +66,42 @@ std::string change_line(const Change& change) {
   return fmt::format("{}: {} a sample, {}", change.what, gain_of(change), step_of(change));
 }
 
-std::vector<AdviceNotes> notes_of(const Advice& advice) {
-  std::vector<AdviceNotes> notes{{"Readings that contradict each other", advice.contradictions},
-                                 {"Missing readings", advice.missing},
-                                 {"Take care", advice.warnings}};
-  std::erase_if(notes, [](const AdviceNotes& note) { return note.sentences.empty(); });
-  return notes;
-}
+}  // namespace
 
-std::string advice_text(const Advice& advice, std::size_t width) {
-  std::string text = wrap(fmt::format("{}: {}", advice.subject, advice.basis), width, 2) + "\n";
-  text += wrap(bottleneck_line(advice), width, 2);
-  text += advice.budget.empty() ? "" : wrap(budget_line(advice), width, 2);
+Page advice_page(const Advice& advice) {
+  Page page{.title = fmt::format("{}: {}", advice.subject, advice.basis)};
+  page.say(bottleneck_line(advice), true);
+  page.say(budget_line(advice));
+  std::vector<ListItem> changes;
   for (const Change& change : advice.changes) {
-    text += "\n" + wrap("* " + change_line(change), width, 2);
-    text += wrap("  " + change.setting, width, 4).insert(0, "  ");
-    for (const auto* const lines : {&change.costs, &change.evidence}) {
-      for (const std::string& line : *lines) {
-        text +=
-            "  " + wrap(fmt::format("{} {}", lines == &change.costs ? "costs:" : "by:", line), width - 2, 4);
-      }
+    ListItem item{.text = change_line(change), .details = {change.setting}};
+    for (const std::string& cost : change.costs) {
+      item.details.push_back("costs: " + cost);
     }
-  }
-  if (advice.changes.empty() && advice.bottleneck != Bottleneck::none) {
-    text += "\n" + wrap("No change is advised on what is known.", width, 2);
-  }
-  for (const AdviceNotes& note : notes_of(advice)) {
-    text += fmt::format("\n{}\n", note.title);
-    for (const std::string& sentence : note.sentences) {
-      text += wrap("* " + sentence, width, 2);
+    for (const std::string& evidence : change.evidence) {
+      item.details.push_back("by: " + evidence);
     }
+    changes.push_back(std::move(item));
   }
+  if (changes.empty() && advice.bottleneck != Bottleneck::none) {
+    page.say("No change is advised on what is known.");
+  }
+  page.list("", std::move(changes));
+  page.sentences("Readings that contradict each other", advice.contradictions);
+  page.sentences("Missing readings", advice.missing);
+  page.sentences("Take care", advice.warnings);
   for (const AdviceTable& table : advice.tables) {
-    text += "\n" + wrap(table.question, width, 2);
-    text += table.table.rows.empty() ? "" : in_columns(table.table.rows, table.table.right, width);
+    TextTable titled = table.table;
+    titled.title = table.question;
+    if (titled.rows.empty()) {
+      page.say(table.question);
+    }
+    page.table(std::move(titled));
     for (const std::string& note : table.notes) {
-      text += wrap(note, width, 2);
+      page.say(note);
     }
   }
-  return text;
-}
-
-std::string advice_markdown(const Advice& advice, std::size_t heading) {
-  const std::string below = std::string(heading + 1, '#');
-  std::string text =
-      fmt::format("{} {}\n\n{}\n\n**{}**\n", std::string(heading, '#'), markdown_sentence(advice.subject),
-                  markdown_sentence(advice.basis), markdown_sentence(bottleneck_line(advice)));
-  text += advice.budget.empty() ? "" : fmt::format("\n{}\n", markdown_sentence(budget_line(advice)));
-  if (!advice.changes.empty()) {
-    std::vector<std::vector<std::string>> rows{
-        {"change", "gain a sample", "step", "setting", "costs", "evidence"}};
-    for (const Change& change : advice.changes) {
-      rows.push_back({change.what, gain_of(change), step_of(change), change.setting,
-                      fmt::format("{}", fmt::join(change.costs, "; ")),
-                      fmt::format("{}", fmt::join(change.evidence, "; "))});
-    }
-    text += "\n" + markdown_table(rows, {false, true, true});
-  }
-  for (const AdviceNotes& note : notes_of(advice)) {
-    text += fmt::format("\n{} {}\n\n{}", below, note.title, markdown_list(note.sentences));
-  }
-  for (const AdviceTable& table : advice.tables) {
-    text += fmt::format("\n{} {}\n\n", below, markdown_sentence(table.question));
-    text += table.table.rows.empty() ? "" : markdown_table(table.table.rows, table.table.right) + "\n";
-    text += markdown_list(table.notes);
-  }
-  return text;
+  return page;
 }
 
 std::string advice_csv(const Advice& advice) {

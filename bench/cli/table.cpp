@@ -8,7 +8,6 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/columns.h"
 #include "bench/cli/csv.h"
 #include "bench/cli/text.h"
 #include "bench/measure/estimate.h"
@@ -16,6 +15,7 @@
 #include "bench/measure/flags.h"
 #include "bench/measure/units.h"
 #include "bench/modelled.h"
+#include "bench/page/columns.h"
 
 namespace bench {
 namespace {
@@ -406,17 +406,6 @@ std::string planned_csv(const std::vector<PlannedPoint>& points) {
     rows.push_back({point.name, std::to_string(point.predicted_bytes), point.problem});
   }
   return csv_table(rows);
-}
-
-void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
-                   bool open_ended, std::size_t width) {
-  const TextTable table = planned_table(points, memory_cap);
-  out << in_columns(table.rows, table.right, width);
-  fmt::print(out, "\n{} point{}, memory cap {}; nothing was run.\n", points.size(),
-             points.size() == 1 ? "" : "s", format_bytes(memory_cap));
-  if (open_ended) {
-    out << wrap("The batch grows up to the memory cap, or until the time budget ends.", width, 2);
-  }
 }
 
 }  // namespace bench

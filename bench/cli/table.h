@@ -48,8 +48,4 @@ struct PlannedPoint {
 TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap);
 std::string planned_csv(const std::vector<PlannedPoint>& points);
 
-// `open_ended`: the points grow until the cap or the time budget ends them.
-void print_planned(std::ostream& out, const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
-                   bool open_ended, std::size_t width);
-
 }  // namespace bench

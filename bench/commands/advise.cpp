@@ -183,9 +183,8 @@ ExitCode run_advise(const Command& command, const std::vector<std::string>& give
   if (format != nullptr && *format == "json") {
     std::cout << to_indented_text(advice_json(advice));
   } else {
-    std::cout << (format == nullptr || *format == "text" ? advice_text(advice, width)
-                  : *format == "csv"                     ? advice_csv(advice)
-                                                         : advice_markdown(advice, 3));
+    const std::string chosen = format == nullptr ? "text" : *format;
+    std::cout << (chosen == "csv" ? advice_csv(advice) : page_as(chosen, advice_page(advice), width));
   }
   return ExitCode::done;
 }

@@ -6,18 +6,16 @@
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/markdown.h"
 #include "bench/cli/terminal.h"
-#include "bench/cli/text.h"
 #include "bench/commands/expected_duration.h"
 #include "bench/commands/summary.h"
 #include "bench/host/cpu_usage.h"
 #include "bench/host/host_info.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
+#include "bench/page/page.h"
 
 namespace bench {
 namespace {
@@ -74,24 +72,23 @@ std::string in_words(const ExpectedDuration& duration, const std::string& budget
              : fmt::format("A run takes about {}, and at most {}.", format_duration(duration.ns), budget);
 }
 
-void print_text(std::ostream& out, const DryRun& run, const Options& options) {
-  const std::size_t width = terminal_width(STDOUT_FILENO);
-  const bool as_markdown = options.format == "markdown";
-  for (const TextTable& table : run.tables) {  // the answer before the points
-    if (table.rows.size() > 1) {               // more than its header
-      fmt::print(out, "{}\n",
-                 as_markdown ? markdown_table(table.rows, table.right) : text_table(table, width));
-    }
+Page page_of(const DryRun& run, const Options& options) {
+  const std::size_t points = run.points.size();
+  const std::int64_t cap = run.request.largest_cap();
+  Page page{.title = fmt::format("{} of {} on {}: {} point{} planned within {}; nothing was run.", run.sweep,
+                                 run.request.label, run.device.info().id, points, points == 1 ? "" : "s",
+                                 format_bytes(cap))};
+  if (run.plan.open_ended) {
+    page.say("The batch grows up to the memory cap, or until the time budget ends.");
   }
-  if (as_markdown) {
-    const TextTable table = planned_table(run.points, run.request.largest_cap());
-    out << markdown_table(table.rows, table.right);
-    return;
-  }
-  print_planned(out, run.points, run.request.largest_cap(), run.plan.open_ended, width);
   if (has_duration(run)) {
-    out << wrap(in_words(expected(run, options), run.budget.name()), width, 2);
+    page.say(in_words(expected(run, options), run.budget.name()));
   }
+  for (const TextTable& table : run.tables) {  // the answer before the points
+    page.table(table);
+  }
+  page.table(planned_table(run.points, cap));
+  return page;
 }
 
 }  // namespace
@@ -103,7 +100,7 @@ void print_dry_run(std::ostream& out, const DryRun& run, const Options& options)
     out << planned_csv(run.points);
   } else {
     print_workload_file(run.request);
-    print_text(out, run, options);
+    out << page_as(options.format, page_of(run, options), terminal_width(STDOUT_FILENO));
   }
 }
 

@@ -225,10 +225,9 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   std::ranges::move(input.notes, std::back_inserter(evaluation.notes));
   const std::size_t width = terminal_width(STDOUT_FILENO);
   const bool verbose = words.has("verbose");
-  std::cout << (format == "json"       ? dated_document(evaluation)
-                : format == "csv"      ? evaluation_csv(evaluation)
-                : format == "markdown" ? evaluation_markdown(evaluation, verbose)
-                                       : evaluation_text(evaluation, width, verbose));
+  std::cout << (format == "json"  ? dated_document(evaluation)
+                : format == "csv" ? evaluation_csv(evaluation)
+                                  : page_as(format, evaluation_page(evaluation, verbose), width));
   save_and_draw(evaluation, words, format == "text" ? std::cout : std::cerr);
   return ExitCode::done;
 }

@@ -7,13 +7,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/columns.h"
 #include "bench/cli/csv.h"
-#include "bench/cli/markdown.h"
-#include "bench/cli/text.h"
 #include "bench/json.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
+#include "bench/page/page.h"
 #include "bench/run/gpu_files.h"
 
 namespace bench {
@@ -35,8 +33,6 @@ std::string measured_on(const Gpu& gpu, const ModelCoefficients& coefficients) {
   return fp32 && bits16 ? "fp32, 16-bit" : fp32 ? "fp32" : bits16 ? "16-bit" : "";
 }
 
-const std::vector<bool> kRight{false, false, true, true, true, true, true, false, false};
-
 std::vector<std::vector<std::string>> gpu_rows(const std::vector<Gpu>& gpus) {
   std::vector<std::vector<std::string>> rows{
       {"id", "name", "GiB", "GB/s", "fp32", "fp16", "W", "chip", "measured on it"}};
@@ -54,26 +50,29 @@ std::vector<std::vector<std::string>> gpu_rows(const std::vector<Gpu>& gpus) {
 
 void print_gpus(std::ostream& out, const std::string& format, std::size_t width) {
   const std::vector<Gpu>& gpus = gpu_catalogue().all();
-  if (format == "csv" || format == "markdown") {
-    out << (format == "csv" ? csv_table(gpu_rows(gpus)) : markdown_table(gpu_rows(gpus), kRight));
+  if (format == "json") {
+    Json list = Json::array();
+    for (const Gpu& gpu : gpus) {
+      list.push_back(to_json(gpu));
+    }
+    out << to_indented_text(Json{{"gpus", list}});
     return;
   }
-  if (format != "json") {
-    out << wrap("GPUs (bench predict --gpu ID, bench --sweep NAME --device ID)", width, 2)
-        << in_columns(gpu_rows(gpus), kRight, width)
-        << wrap(
-               "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients "
-               "rest on steps of cards with this chip. A card of your own: --gpu card.json, a file with the "
-               "fields of an entry that --list --gpus --format json prints. A catalogue of your own: --gpus "
-               "FILE.",
-               width, 0);
+  if (format == "csv") {
+    out << csv_table(gpu_rows(gpus));
     return;
   }
-  Json list = Json::array();
-  for (const Gpu& gpu : gpus) {
-    list.push_back(to_json(gpu));
-  }
-  out << to_indented_text(Json{{"gpus", list}});
+  Page page{.title = "GPUs (bench predict --gpu ID, bench --sweep NAME --device ID)"};
+  page.table({.title = "",
+              .rows = gpu_rows(gpus),
+              .right = {false, false, true, true, true, true, true, false, false}});
+  page.say(
+      "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients rest on "
+      "steps of "
+      "cards with this chip. A card of your own: --gpu card.json, a file with the fields of an entry that "
+      "--list "
+      "--gpus --format json prints. A catalogue of your own: --gpus FILE.");
+  out << page_as(format, page, width);
 }
 
 }  // namespace bench

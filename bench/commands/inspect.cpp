@@ -98,9 +98,7 @@ class Inspection {
     if (format_ == "json") {
       print(to_json(report));
     } else {
-      std::cout << (format_ == "csv"        ? to_csv(report)
-                    : format_ == "markdown" ? to_markdown(report)
-                                            : to_text(report, width()));
+      std::cout << (format_ == "csv" ? to_csv(report) : page_as(format_, page_of(report), width()));
     }
     return ExitCode::done;
   }

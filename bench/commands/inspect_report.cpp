@@ -7,8 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/csv.h"
-#include "bench/cli/markdown.h"
-#include "bench/cli/table.h"
 #include "bench/cli/text.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_context.h"
@@ -134,13 +132,6 @@ TextTable memory_table(const InspectReport& report) {
   return table;
 }
 
-// Those that have rows.
-std::vector<TextTable> tables_of(const InspectReport& report) {
-  std::vector<TextTable> tables{operations_table(report), memory_table(report)};
-  std::erase_if(tables, [](const TextTable& table) { return table.rows.size() < 2; });
-  return tables;
-}
-
 Json to_json(const InspectedStep& step) {
   Json json{{"mode", step.mode}, {"batch", step.batch}};
   if (!step.problem.empty()) {
@@ -157,35 +148,18 @@ Json to_json(const InspectedStep& step) {
 
 }  // namespace
 
-std::string to_text(const InspectReport& report, std::size_t width) {
-  std::vector<std::string> sentences = sentences_of(report);
-  std::string text = wrap(sentences.front(), width, 2);
-  for (std::size_t i = 1; i < sentences.size(); ++i) {
-    text += indented(sentences[i], width);
-  }
-  for (const TextTable& table : tables_of(report)) {
-    text += "\n" + text_table(table, width);
-  }
-  const std::vector<std::string> notes = notes_of(report);
-  text += notes.empty() ? "" : "\n";
-  for (const std::string& note : notes) {
-    text += wrap(note, width, 2);
-  }
-  return text;
-}
-
-std::string to_markdown(const InspectReport& report) {
+Page page_of(const InspectReport& report) {
   const std::vector<std::string> sentences = sentences_of(report);
-  std::string text = fmt::format("### {}\n\n", markdown_sentence(sentences.front()));
-  if (sentences.size() > 1) {
-    text += markdown_list({sentences.begin() + 1, sentences.end()}) + "\n";
+  Page page{.title = sentences.front()};
+  for (std::size_t i = 1; i < sentences.size(); ++i) {
+    page.say(sentences[i]);
   }
-  for (const TextTable& table : tables_of(report)) {
-    text +=
-        fmt::format("{}:\n\n{}", markdown_sentence(table.title), markdown_table(table.rows, table.right)) +
-        "\n";
+  page.table(operations_table(report));
+  page.table(memory_table(report));
+  for (const std::string& note : notes_of(report)) {
+    page.say(note);
   }
-  return text + markdown_list(notes_of(report));
+  return page;
 }
 
 std::string to_csv(const InspectReport& report) {

@@ -9,6 +9,7 @@
 
 #include "bench/json.h"
 #include "bench/memory.h"
+#include "bench/page/page.h"
 #include "bench/workload.h"
 #include "bench/workload_reader.h"
 
@@ -34,8 +35,7 @@ struct InspectReport {
   std::vector<InspectedStep> steps;
 };
 
-std::string to_text(const InspectReport& report, std::size_t width);
-std::string to_markdown(const InspectReport& report);
+Page page_of(const InspectReport& report);
 // A line for each mode and batch: bytes by category, and in all, at the peak.
 std::string to_csv(const InspectReport& report);
 Json to_json(const InspectReport& report);

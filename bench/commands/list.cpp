@@ -14,7 +14,6 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/cli/csv.h"
-#include "bench/cli/markdown.h"
 #include "bench/cli/text.h"
 #include "bench/commands/setup.h"
 #include "bench/device.h"
@@ -22,6 +21,7 @@
 #include "bench/json.h"
 #include "bench/measure/result_json.h"
 #include "bench/modelled.h"
+#include "bench/page/markdown.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/history.h"

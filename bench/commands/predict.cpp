@@ -70,9 +70,8 @@ class PredictCommand {
     std::cerr << workload_file_lines(*request_.workload, terminal_width(STDOUT_FILENO));
     std::cout << (format == "json"  ? prediction_json(prediction)
                   : format == "csv" ? prediction_csv(prediction)
-                  : format == "markdown"
-                      ? prediction_markdown(prediction, coefficients, verbose)
-                      : prediction_text(prediction, coefficients, terminal_width(STDOUT_FILENO), verbose));
+                                    : page_as(format, prediction_page(prediction, coefficients, verbose),
+                                              terminal_width(STDOUT_FILENO)));
     return ExitCode::done;
   }
 

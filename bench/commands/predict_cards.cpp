@@ -89,10 +89,9 @@ ExitCode run_predict_cards(const CommandWords& words, const std::vector<CommandA
   }
   const CardsPrediction prediction =
       of_each.size() == 1 ? of_each.front() : join_machines(documents_of(from), of_each);
-  std::cout << (chosen == "json"       ? cards_json(prediction)
-                : chosen == "csv"      ? cards_csv(prediction)
-                : chosen == "markdown" ? cards_markdown(prediction)
-                                       : cards_text(prediction, width));
+  std::cout << (chosen == "json"  ? cards_json(prediction)
+                : chosen == "csv" ? cards_csv(prediction)
+                                  : page_as(chosen, cards_page(prediction), width));
   return ExitCode::done;
 }
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/cli/columns.h"
 #include "bench/cli/text.h"
 #include "bench/measure/axis.h"
+#include "bench/page/columns.h"
 #include "bench/run/embedded_files.h"
 
 namespace bench {

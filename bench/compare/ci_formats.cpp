@@ -6,11 +6,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/cli/csv.h"
-#include "bench/compare/escape.h"
 #include "bench/compare/formats.h"
 #include "bench/compare/wording.h"
 #include "bench/json.h"
 #include "bench/measure/result_json.h"
+#include "bench/page/escape.h"
 
 namespace bench {
 namespace {

@@ -5,12 +5,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/columns.h"
 #include "bench/cli/text.h"
-#include "bench/compare/escape.h"
 #include "bench/compare/formats.h"
 #include "bench/compare/wording.h"
 #include "bench/measure/units.h"
+#include "bench/page/columns.h"
+#include "bench/page/escape.h"
 
 namespace bench {
 namespace {

@@ -1,13 +1,11 @@
-// An evaluation as text and Markdown.
+// An evaluation as a page.
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/columns.h"
-#include "bench/cli/markdown.h"
-#include "bench/cli/text.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/measure/finding.h"
@@ -19,12 +17,6 @@ namespace {
 
 using TextRow = std::vector<std::string>;
 
-struct EvaluationTable {
-  TextRow header;
-  std::vector<bool> right;
-  std::vector<TextRow> rows;
-};
-
 std::string level_of(const Evaluation& evaluation) {
   const auto is_predicted = [](const EvaluatedDevice& device) { return device.predicted; };
   return std::ranges::all_of(evaluation.devices, is_predicted)    ? "80 %"
@@ -32,14 +24,14 @@ std::string level_of(const Evaluation& evaluation) {
                                                                   : "interval";
 }
 
-// Columns that no row fills are left out.
-EvaluationTable without_empty_columns(const EvaluationTable& table) {
-  EvaluationTable kept{.header = {}, .right = {}, .rows = std::vector<TextRow>(table.rows.size())};
-  for (std::size_t column = 0; column < table.header.size(); ++column) {
-    if (std::ranges::all_of(table.rows, [&](const TextRow& row) { return row[column].empty(); })) {
+// Columns that no row below the header fills are left out.
+TextTable without_empty_columns(const TextTable& table) {
+  TextTable kept{.title = table.title, .rows = std::vector<TextRow>(table.rows.size()), .right = {}};
+  for (std::size_t column = 0; column < table.right.size(); ++column) {
+    if (std::ranges::all_of(table.rows | std::views::drop(1),
+                            [&](const TextRow& row) { return row[column].empty(); })) {
       continue;
     }
-    kept.header.push_back(table.header[column]);
     kept.right.push_back(table.right[column]);
     for (std::size_t i = 0; i < table.rows.size(); ++i) {
       kept.rows[i].push_back(table.rows[i][column]);
@@ -66,15 +58,15 @@ std::string samples_cell(const EvaluatedPoint& point) {
   return (point.is_bound ? "≤ " : "") + plus_minus(point.per_s, point.interval);
 }
 
-EvaluationTable saturation_table(const Evaluation& evaluation) {
+TextTable saturation_table(const Evaluation& evaluation) {
   const std::string& currency = evaluation.prices.currency;
-  EvaluationTable table{
-      .header = {"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
-                 "ratio to " + evaluation.devices.front().label, "of peak", "memory", "largest batch",
-                 "J/sample", fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s",
-                 "cores"},
-      .right = {false, false, true, true, true, true, true, true, true, true, true, true},
-      .rows = {}};
+  TextTable table{
+      .title = "At the saturation batch",
+      .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
+                "ratio to " + evaluation.devices.front().label, "of peak", "memory", "largest batch",
+                "J/sample", fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s",
+                "cores"}},
+      .right = {false, false, true, true, true, true, true, true, true, true, true, true}};
   for (const EvaluatedRow& row : evaluation.rows) {
     const bool bound = row.point.is_bound;
     const std::string most = bound ? "≤ " : "";
@@ -95,14 +87,16 @@ EvaluationTable saturation_table(const Evaluation& evaluation) {
 }
 
 // Throughput of each device, and of two devices their ratio.
-EvaluationTable batch_table(const Evaluation& evaluation, const std::string& dtype) {
+TextTable batch_table(const Evaluation& evaluation, const std::string& dtype) {
   std::vector<const EvaluatedCurve*> curves;
-  EvaluationTable table{.header = {"batch"}, .right = {true}, .rows = {}};
+  TextTable table{
+      .title = fmt::format("Samples/s in {} by batch", dtype), .rows = {{"batch"}}, .right = {true}};
+  TextRow& header = table.rows.front();
   std::set<std::int64_t> batches;
   for (const EvaluatedDevice& device : evaluation.devices) {
     if (const EvaluatedCurve* const curve = device.in(dtype)) {
       curves.push_back(curve);
-      table.header.push_back(device.label);
+      header.push_back(device.label);
       table.right.push_back(true);
       for (const EvaluatedPoint& point : curve->points) {
         batches.insert(point.batch);
@@ -111,7 +105,7 @@ EvaluationTable batch_table(const Evaluation& evaluation, const std::string& dty
   }
   const bool is_pair = curves.size() == 2;
   if (is_pair) {
-    table.header.emplace_back("ratio");
+    header.emplace_back("ratio");
     table.right.push_back(true);
   }
   for (const std::int64_t batch : batches) {
@@ -178,52 +172,21 @@ std::vector<std::string> notes_shown(const Evaluation& evaluation, bool verbose)
   return notes;
 }
 
-std::string in_lines(const EvaluationTable& table, std::size_t width) {
-  std::vector<TextRow> rows = table.rows;
-  rows.insert(rows.begin(), table.header);
-  return in_columns(rows, table.right, width);
-}
-
-std::string as_markdown_table(const EvaluationTable& table) {
-  std::vector<TextRow> rows = table.rows;
-  rows.insert(rows.begin(), table.header);
-  return markdown_table(rows, table.right);
-}
-
 }  // namespace
 
-std::string evaluation_text(const Evaluation& evaluation, std::size_t width, bool verbose) {
-  std::string text = wrap(evaluation_heading(evaluation), width, 2) + "\n";
-  for (const std::string& claim : claims_of(evaluation, verbose)) {
-    text += wrap("* " + claim, width, 2);
-  }
-  text += "\nAt the saturation batch\n" + in_lines(saturation_table(evaluation), width);
+Page evaluation_page(const Evaluation& evaluation, bool verbose) {
+  Page page{.title = evaluation_heading(evaluation)};
+  page.sentences("", claims_of(evaluation, verbose));
+  page.table(saturation_table(evaluation));
   for (const std::string& dtype : dtypes_shown(evaluation, verbose)) {
-    const EvaluationTable table = batch_table(evaluation, dtype);
-    if (table.header.size() <= kMostColumns) {
-      text += fmt::format("\nSamples/s in {} by batch\n{}", dtype, in_lines(table, width));
+    if (TextTable table = batch_table(evaluation, dtype); table.right.size() <= kMostColumns) {
+      page.table(std::move(table));
     }
   }
-  const std::vector<std::string> notes = notes_shown(evaluation, verbose);
-  text += notes.empty() ? "" : "\n";
-  for (const std::string& note : notes) {
-    text += wrap(note, width, 2);
-  }
-  return text;
-}
-
-std::string evaluation_markdown(const Evaluation& evaluation, bool verbose) {
-  std::string text = fmt::format("### {}\n\n", markdown_sentence(evaluation_heading(evaluation)));
-  text += markdown_list(claims_of(evaluation, verbose));
-  text += "\n" + as_markdown_table(saturation_table(evaluation));
-  for (const std::string& dtype : dtypes_shown(evaluation, verbose)) {
-    text += fmt::format("\nSamples/s in {} by batch:\n\n{}", dtype,
-                        as_markdown_table(batch_table(evaluation, dtype)));
-  }
   for (const std::string& note : notes_shown(evaluation, verbose)) {
-    text += "\n" + markdown_sentence(note) + "\n";
+    page.say(note);
   }
-  return text;
+  return page;
 }
 
 }  // namespace bench

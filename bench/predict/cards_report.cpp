@@ -7,9 +7,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/columns.h"
-#include "bench/cli/markdown.h"
-#include "bench/cli/text.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
@@ -17,8 +14,6 @@
 
 namespace bench {
 namespace {
-
-using Row = std::vector<std::string>;
 
 bool has_width(const CardsStep& step) {
   return step.step80_ns.low < step.step80_ns.high;
@@ -160,28 +155,20 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
   return lines;
 }
 
-std::vector<Row> table(const CardsPrediction& prediction) {
-  std::vector<Row> rows{
-      {"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "longer by"}};
+TextTable table(const CardsPrediction& prediction) {
+  TextTable table{
+      .title = "",
+      .rows = {{"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "longer by"}},
+      .right = {true, false, true, true, true, true, true, true}};
   for (const CardsStep& step : prediction.steps) {
     const bool one = step.cards == 1;
-    rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch), step80(step),
-                    rate(step), one ? "measured" : efficiency80(step),
-                    one ? "–" : format_duration(step.replay.all_reduce_ns),
-                    one ? "–" : format_duration(step.exposed_ns())});
+    table.rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch),
+                          step80(step), rate(step), one ? "measured" : efficiency80(step),
+                          one ? "–" : format_duration(step.replay.all_reduce_ns),
+                          one ? "–" : format_duration(step.exposed_ns())});
   }
-  return rows;
+  return table;
 }
-
-const std::vector<bool> kRightOfSteps{true, false, true, true, true, true, true, true};
-
-// What the cards of the best step could share out.
-std::vector<Row> sharing(const CardsPrediction& prediction) {
-  const CardsStep& best = best_of(prediction);
-  return best.cards == 1 ? std::vector<Row>{} : sharing_rows(best);
-}
-
-const std::vector<bool> kRightOfSharing{false, true, true, true, true, true, true};
 
 Json step_json(const CardsStep& step) {
   Json json{{"cards", step.cards},         {"dtype", step.dtype},
@@ -219,31 +206,18 @@ Json step_json(const CardsStep& step) {
 
 }  // namespace
 
-std::string cards_text(const CardsPrediction& prediction, std::size_t width) {
-  std::string text = wrap(subject(prediction), width, 2) + "\n";
-  for (const std::string& line : findings(prediction)) {
-    text += wrap("* " + line, width, 2);
-  }
-  text += "\n" + in_columns(table(prediction), kRightOfSteps, width) + "\n";
-  if (const std::vector<Row> rows = sharing(prediction); !rows.empty()) {
-    text += in_columns(rows, kRightOfSharing, width) + "\n";
-  }
-  for (const std::string& line : notes(prediction)) {
-    text += wrap(line, width, 2);
-  }
-  return text;
-}
-
-std::string cards_markdown(const CardsPrediction& prediction) {
-  std::string text = markdown_sentence(subject(prediction)) + "\n\n";
-  text += markdown_list(findings(prediction)) + "\n" + markdown_table(table(prediction), kRightOfSteps);
-  if (const std::vector<Row> rows = sharing(prediction); !rows.empty()) {
-    text += "\n" + markdown_table(rows, kRightOfSharing);
+Page cards_page(const CardsPrediction& prediction) {
+  Page page{.title = subject(prediction)};
+  page.sentences("", findings(prediction));
+  page.table(table(prediction));
+  if (const CardsStep& best = best_of(prediction); best.cards > 1) {  // what its cards could share out
+    page.table(
+        {.title = "", .rows = sharing_rows(best), .right = {false, true, true, true, true, true, true}});
   }
   for (const std::string& line : notes(prediction)) {
-    text += "\n" + markdown_sentence(line) + "\n";
+    page.say(line);
   }
-  return text;
+  return page;
 }
 
 std::string cards_csv(const CardsPrediction& prediction) {

@@ -6,9 +6,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/columns.h"
-#include "bench/cli/markdown.h"
-#include "bench/cli/text.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
@@ -69,16 +66,19 @@ std::vector<const CardPrediction*> in_order(const Prediction& prediction) {
   return order;
 }
 
-std::vector<Row> table_of(const Prediction& prediction, bool verbose) {
-  std::vector<Row> rows{
-      {"card", "dtype", "largest", "batch", "samples/s (80 %)", "step", "memory", "most time", "rows"}};
+TextTable table_of(const Prediction& prediction, bool verbose) {
+  TextTable table{.title = "",
+                  .rows = {{"card", "dtype", "largest", "batch", "samples/s (80 %)", "step", "memory",
+                            "most time", "rows"}},
+                  .right = {false, false, true, true, false, true, true, false, true}};
+  std::vector<Row>& rows = table.rows;
   for (const CardPrediction* card : in_order(prediction)) {
     for (Row& row : rows_of(prediction, *card, verbose)) {
       row.resize(rows.front().size());
       rows.push_back(std::move(row));
     }
   }
-  return rows;
+  return table;
 }
 
 Json interval_array(const Interval& interval) {
@@ -124,33 +124,16 @@ Json card_json(const Prediction& prediction, const CardPrediction& card) {
           {"batches", std::move(batches)}};
 }
 
-// Columns of table_of().
-const std::vector<bool> kRight{false, false, true, true, false, true, true, false, true};
-
 }  // namespace
 
-std::string prediction_text(const Prediction& prediction, const ModelCoefficients& coefficients,
-                            std::size_t width, bool verbose) {
-  std::string text = wrap(subject_in_words(prediction), width, 2) + "\n";
-  for (const std::string& finding : prediction_findings(prediction, coefficients)) {
-    text += wrap("* " + finding, width, 2);
-  }
-  text += "\n" + in_columns(table_of(prediction, verbose), kRight, width) + "\n";
+Page prediction_page(const Prediction& prediction, const ModelCoefficients& coefficients, bool verbose) {
+  Page page{.title = subject_in_words(prediction)};
+  page.sentences("", prediction_findings(prediction, coefficients));
+  page.table(table_of(prediction, verbose));
   for (const std::string& note : prediction_notes(prediction)) {
-    text += wrap(note, width, 2);
+    page.say(note);
   }
-  return text;
-}
-
-std::string prediction_markdown(const Prediction& prediction, const ModelCoefficients& coefficients,
-                                bool verbose) {
-  std::string text = markdown_sentence(subject_in_words(prediction)) + "\n\n";
-  text += markdown_list(prediction_findings(prediction, coefficients)) + "\n";
-  text += markdown_table(table_of(prediction, verbose), kRight);
-  for (const std::string& note : prediction_notes(prediction)) {
-    text += "\n" + markdown_sentence(note) + "\n";
-  }
-  return text;
+  return page;
 }
 
 std::string prediction_csv(const Prediction& prediction) {

@@ -6,16 +6,14 @@
 #include <fmt/ranges.h>
 
 #include "bench/advise/advice_formats.h"
-#include "bench/compare/escape.h"
+#include "bench/page/escape.h"
+#include "bench/page/html.h"
 #include "bench/report/download.h"
 #include "bench/report/style.h"
 #include "bench/report/svg.h"
 
 namespace bench::report {
 namespace {
-
-constexpr std::size_t kLongestClaim = 2000;  // characters
-constexpr std::size_t kLongestCell = 200;
 
 // How much of a result a page shows. A page that would pass its limit is written again with the next.
 struct Shown {
@@ -25,38 +23,6 @@ struct Shown {
   std::size_t findings;    // beyond those that the run printed
 };
 constexpr std::array<Shown, 4> kShown{{{12, 100, 200, 60}, {12, 20, 20, 20}, {3, 0, 0, 0}, {0, 0, 0, 0}}};
-
-std::string text_of(std::string_view text) {
-  return xml_text(text, kLongestClaim);
-}
-
-std::string html_table(const TextTable& table, std::size_t most) {
-  if (table.rows.empty()) {
-    return "";
-  }
-  // End tags of rows and cells may be left out in HTML; tables are most of a page.
-  std::string html = "<div class=\"scroll\"><table>";
-  const auto row = [&](const std::vector<std::string>& cells, const char* element) {
-    html += "<tr>";
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const bool right = i < table.right.size() && table.right[i];
-      html += fmt::format("<{}{}>{}", element, right ? "" : " class=l", xml_text(cells[i], kLongestCell));
-    }
-    html += '\n';
-  };
-  html += "<thead>";
-  row(table.rows.front(), "th");
-  html += "</thead><tbody>";
-  for (std::size_t i = 1; i < table.rows.size() && i <= most; ++i) {
-    row(table.rows[i], "td");
-  }
-  html += "</tbody></table></div>";
-  if (table.rows.size() > most + 1) {
-    html += fmt::format("<p class=\"soft\">The first {} of {} rows; the result file has all.</p>", most,
-                        table.rows.size() - 1);
-  }
-  return html;
-}
 
 std::string html_facts(const Facts& facts) {
   constexpr std::size_t kMost = 40;
@@ -70,39 +36,24 @@ std::string html_facts(const Facts& facts) {
   return html + "</dl>\n";
 }
 
-std::string html_list(const std::vector<std::string>& claims, std::size_t most) {
-  std::string html = "<ul>";
-  for (std::size_t i = 0; i < claims.size() && i < most; ++i) {
-    html += fmt::format("<li>{}</li>\n", text_of(claims[i]));
-  }
-  if (claims.size() > most) {
-    html += fmt::format("<li class=\"soft\">and {} more in the result file</li>", claims.size() - most);
-  }
-  return html + "</ul>\n";
-}
-
-std::string html_details(const std::string& summary, const std::string& content) {
-  return fmt::format("<details><summary>{}</summary>{}</details>\n", summary, content);
-}
-
 std::string badge(bool predicted) {
   return predicted ? " <span class=\"predicted\">predicted, not measured</span>" : "";
 }
 
 std::string html_figure(const Chart& chart, std::size_t rows) {
-  std::string html = fmt::format("<figure><h3>{}{}</h3>\n{}\n", text_of(chart.title), badge(chart.predicted),
-                                 chart_svg(chart));
+  std::string html = fmt::format("<figure><h3>{}{}</h3>\n{}\n", html_sentence(chart.title),
+                                 badge(chart.predicted), chart_svg(chart));
   if (const std::vector<LegendEntry> legend = chart_legend(chart); !legend.empty()) {
     html += "<ul class=\"legend\">";
     for (const LegendEntry& entry : legend) {
-      html += fmt::format("<li>{}<span>{}</span></li>", entry.mark, text_of(entry.text));
+      html += fmt::format("<li>{}<span>{}</span></li>", entry.mark, html_sentence(entry.text));
     }
     html += "</ul>\n";
   }
   std::vector<std::string> notes;
   for (const std::string& note : {chart.intervals, chart.note}) {
     if (!note.empty()) {
-      notes.push_back(text_of(note));
+      notes.push_back(html_sentence(note));
     }
   }
   html += notes.empty() ? "" : fmt::format("<figcaption>{}</figcaption>\n", fmt::join(notes, " "));
@@ -111,18 +62,19 @@ std::string html_figure(const Chart& chart, std::size_t rows) {
 
 std::string html_fleet(const ReportFleet& fleet, const Shown& shown) {
   return fmt::format("<section><h2>{} machines: {}</h2>\n{}{}</section>\n", fleet.machines,
-                     text_of(fleet.title), html_list(fleet.sentences, fleet.sentences.size()),
+                     html_sentence(fleet.title), html_list(fleet.sentences, fleet.sentences.size()),
                      html_table(fleet.points, shown.rows));
 }
 
 std::string html_section(const ReportSection& section, std::size_t number, const Shown& shown) {
   std::string html = fmt::format("<section id=\"r{}\"><h2>{}</h2>\n<p class=\"soft\">{}</p>\n", number,
-                                 text_of(section.title), text_of(section.question));
+                                 html_sentence(section.title), html_sentence(section.question));
   html += section.findings.empty() ? "<p>It has no finding.</p>\n"
                                    : html_list(section.findings, section.findings.size());
-  html += section.warning.empty() ? "" : fmt::format("<p class=\"warn\">{}</p>\n", text_of(section.warning));
+  html += section.warning.empty() ? ""
+                                  : fmt::format("<p class=\"warn\">{}</p>\n", html_sentence(section.warning));
   if (section.charts.empty()) {
-    html += fmt::format("<p class=\"soft\">{}</p>\n", text_of(section.no_charts));
+    html += fmt::format("<p class=\"soft\">{}</p>\n", html_sentence(section.no_charts));
   }
   html += "<div class=\"charts\">\n";
   for (std::size_t i = 0; i < section.charts.size() && i < shown.charts; ++i) {
@@ -154,53 +106,24 @@ std::string html_answer(const Report& report) {
   std::string html = "<section id=\"answer\"><ol class=\"answer\">\n";
   for (const ReportedFinding& finding : report.answer) {
     const ReportSection& section = report.sections.at(finding.section);
-    html += fmt::format("<li>{}{}{}</li>\n", text_of(finding.claim), badge(section.predicted),
-                        report.sections.size() > 1 ? fmt::format(" <small><a href=\"#r{}\">{}</a></small>",
-                                                                 finding.section + 1, text_of(section.title))
-                                                   : "");
+    html += fmt::format("<li>{}{}{}</li>\n", html_sentence(finding.claim), badge(section.predicted),
+                        report.sections.size() > 1
+                            ? fmt::format(" <small><a href=\"#r{}\">{}</a></small>", finding.section + 1,
+                                          html_sentence(section.title))
+                            : "");
   }
   html += report.answer.empty() ? "<li>The results have no finding.</li>" : "";
   return html + "</ol></section>\n";
 }
 
-std::string html_change(const Change& change) {
-  std::string html =
-      fmt::format("<li><b>{}</b><br><code>{}</code>", text_of(change_line(change)), text_of(change.setting));
-  for (const std::string& cost : change.costs) {
-    html += fmt::format("<br><small>costs: {}</small>", text_of(cost));
-  }
-  return html + fmt::format("<br><small>by: {}</small></li>\n",
-                            text_of(fmt::format("{}", fmt::join(change.evidence, "; "))));
-}
-
 std::string html_advice(const Report& report) {
   if (!report.advice) {
-    return report.no_advice.empty() ? ""
-                                    : fmt::format("<p class=\"soft\">{}</p>\n", text_of(report.no_advice));
+    return report.no_advice.empty()
+               ? ""
+               : fmt::format("<p class=\"soft\">{}</p>\n", html_sentence(report.no_advice));
   }
-  const Advice& advice = *report.advice;
-  std::string html = fmt::format(
-      "<section id=\"advice\"><h2>What to change</h2>\n<p class=\"soft\">{}: {}</p>\n"
-      "<p><b>{}</b></p>\n<p>{}</p>\n",
-      text_of(advice.subject), text_of(advice.basis), text_of(bottleneck_line(advice)),
-      text_of(budget_line(advice)));
-  if (advice.changes.empty()) {
-    html += advice.bottleneck == Bottleneck::none ? "" : "<p>No change is advised on what is known.</p>\n";
-  } else {
-    html += "<ol>\n";
-    for (const Change& change : advice.changes) {
-      html += html_change(change);
-    }
-    html += "</ol>\n";
-  }
-  for (const AdviceNotes& note : notes_of(advice)) {
-    html += fmt::format("<h3>{}</h3>\n{}", note.title, html_list(note.sentences, note.sentences.size()));
-  }
-  for (const AdviceTable& table : advice.tables) {
-    html += html_details(text_of(table.question), html_table(table.table, table.table.rows.size()) +
-                                                      html_list(table.notes, table.notes.size()));
-  }
-  return html + "</section>\n";
+  return fmt::format("<section id=\"advice\"><h2>What to change</h2>\n{}</section>\n",
+                     page_html(advice_page(*report.advice)));
 }
 
 std::string html_environments(const Report& report) {
@@ -209,8 +132,8 @@ std::string html_environments(const Report& report) {
     if (report.environments.size() > 1) {
       std::vector<std::string> titles;
       for (const std::size_t section : environment.sections) {
-        titles.push_back(
-            fmt::format("<a href=\"#r{}\">{}</a>", section + 1, text_of(report.sections.at(section).title)));
+        titles.push_back(fmt::format("<a href=\"#r{}\">{}</a>", section + 1,
+                                     html_sentence(report.sections.at(section).title)));
       }
       html += fmt::format("<p>{}</p>\n", fmt::join(titles, "; "));
     }
@@ -222,10 +145,11 @@ std::string html_environments(const Report& report) {
 std::string html_downloads(const std::vector<Download>& downloads) {
   std::string html = "<section id=\"data\"><h2>Results to download</h2>\n<ul>\n";
   for (const Download& download : downloads) {
-    html += download.href.empty()
-                ? fmt::format("<li>{}: {}</li>\n", text_of(download.name), text_of(download.extent))
-                : fmt::format("<li><a download=\"{}\" href=\"{}\">{}</a> ({})</li>\n", text_of(download.name),
-                              download.href, text_of(download.name), text_of(download.extent));
+    html += download.href.empty() ? fmt::format("<li>{}: {}</li>\n", html_sentence(download.name),
+                                                html_sentence(download.extent))
+                                  : fmt::format("<li><a download=\"{}\" href=\"{}\">{}</a> ({})</li>\n",
+                                                html_sentence(download.name), download.href,
+                                                html_sentence(download.name), html_sentence(download.extent));
   }
   return html + "</ul></section>\n";
 }
@@ -241,7 +165,7 @@ std::string body_html(const Report& report, const Shown& shown) {
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
       "<title>{}</title>\n<style>{}</style></head>\n<body><main>\n<h1>{}</h1>\n",
-      kPolicy, text_of(report.title), kStyle, text_of(report.title));
+      kPolicy, html_sentence(report.title), kStyle, html_sentence(report.title));
   html += html_answer(report) + html_advice(report);
   for (const ReportFleet& fleet : report.fleets) {
     html += html_fleet(fleet, shown);

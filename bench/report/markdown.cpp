@@ -4,7 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/advise/advice_formats.h"
-#include "bench/cli/markdown.h"
+#include "bench/page/markdown.h"
 
 namespace bench::report {
 namespace {
@@ -68,7 +68,7 @@ std::string report_markdown(const Report& report) {
   }
   text += report.answer.empty() ? "The results have no finding.\n\n" : "\n";
   if (report.advice) {
-    text += fmt::format("## What to change\n\n{}\n", advice_markdown(*report.advice, 3));
+    text += fmt::format("## What to change\n\n{}\n", page_markdown(advice_page(*report.advice), 3));
   }
   text += report.no_advice.empty() ? "" : markdown_sentence(report.no_advice) + "\n\n";
   for (const ReportFleet& fleet : report.fleets) {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/compare/escape.h"
+#include "bench/page/escape.h"
 #include "bench/report/ticks.h"
 
 namespace bench::report {

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <optional>
 #include <ostream>
 #include <regex>
 #include <set>
@@ -66,6 +67,10 @@ void expect_page(const std::string& file, const std::string& text) {
 class Surroundings {
  public:
   explicit Surroundings(int columns) : before_(fs::current_path()) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
+    if (const char* const cache = std::getenv("XDG_CACHE_HOME")) {
+      cache_ = cache;
+    }
     fs::current_path(kGolden / "documents");
     // NOLINTBEGIN(concurrency-mt-unsafe)
     ::setenv("COLUMNS", std::to_string(columns).c_str(), 1);
@@ -74,12 +79,21 @@ class Surroundings {
   }
   Surroundings(const Surroundings&) = delete;
   Surroundings& operator=(const Surroundings&) = delete;
-  ~Surroundings() { fs::current_path(before_); }
+  ~Surroundings() {
+    fs::current_path(before_);
+    // NOLINTBEGIN(concurrency-mt-unsafe)
+    ::unsetenv("COLUMNS");
+    if (cache_) {
+      ::setenv("XDG_CACHE_HOME", cache_->c_str(), 1);
+    }
+    // NOLINTEND(concurrency-mt-unsafe)
+  }
 
   std::string out() const { return (folder_.path() / "out").string(); }
 
  private:
   fs::path before_;
+  std::optional<std::string> cache_;
   TemporaryFolder folder_;
 };
 

@@ -216,7 +216,7 @@ TEST(CaseE, LayersSplitAgainstCopies) {
 TEST(Observed, EveryFormatFitsAndIsSound) {
   for (const char letter : {'a', 'b', 'c', 'd', 'e'}) {
     const Advice advice = case_of(letter);
-    std::istringstream lines(advice_text(advice, 100));
+    std::istringstream lines(page_text(advice_page(advice), 100));
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(columns(line), 100U) << line;
     }
@@ -224,7 +224,7 @@ TEST(Observed, EveryFormatFitsAndIsSound) {
     EXPECT_EQ(testing::schema_errors(advice_json(advice).dump(),
                                      BENCH_TEST_SOURCE_DIR "/results/advice-schema.json"),
               "");
-    EXPECT_THAT(advice_markdown(advice, 3), HasSubstr("**Bottleneck: "));
+    EXPECT_THAT(page_markdown(advice_page(advice)), HasSubstr("**Bottleneck: "));
   }
 }
 

@@ -120,7 +120,7 @@ void answer_or_refuse(const std::string& text, int& refused) {
     const Advice advice = advice_from_readings(parse_observed(text, "r.json"), std::nullopt);
     const std::string json = advice_json(advice).dump(-1, ' ', false, Json::error_handler_t::replace);
     EXPECT_EQ(json.find("null,null"), std::string::npos) << text;
-    EXPECT_FALSE(advice_text(advice, 100).empty());
+    EXPECT_FALSE(page_text(advice_page(advice), 100).empty());
   } catch (const UsageError& error) {
     EXPECT_THAT(error.what(), ::testing::Not(HasSubstr("\n")));
     ++refused;

@@ -215,19 +215,15 @@ TEST(Table, AStepOfNoTimeHasNoRate) {
 }
 
 TEST(Planned, PointsWithTheirMemory) {
-  std::ostringstream out;
-  print_planned(out,
-                {{"batch:1", 1 << 20, ""},
-                 {"batch:1024", 1 << 30, "oom: more than the memory cap"},
-                 {"fp16", 0, "unsupported: no"}},
-                4 << 20, true, 100);
-  EXPECT_EQ(out.str(),
-            "point       memory plan  of the cap\n"
+  const TextTable table = planned_table({{"batch:1", 1 << 20, ""},
+                                         {"batch:1024", 1 << 30, "oom: more than the memory cap"},
+                                         {"fp16", 0, "unsupported: no"}},
+                                        4 << 20);
+  EXPECT_EQ(text_table(table, 100),
+            "\npoint       memory plan  of the cap\n"
             "batch:1        1.00 MiB        25 %\n"
             "batch:1024     1.00 GiB     25600 %  oom: more than the memory cap\n"
-            "fp16                  -           -  unsupported: no\n"
-            "\n3 points, memory cap 4.00 MiB; nothing was run.\n"
-            "The batch grows up to the memory cap, or until the time budget ends.\n");
+            "fp16                  -           -  unsupported: no\n");
 }
 
 }  // namespace

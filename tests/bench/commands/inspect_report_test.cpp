@@ -47,13 +47,13 @@ InspectReport report() {
 
 TEST(InspectReport, AsText) {
   EXPECT_EQ(
-      to_text(report(), 100),
+      page_text(page_of(report()), 100),
       "net-0123abcd: 25.6 M parameters and 53.1 k statistics; 4.09 G multiply-adds and 11.1 M activations "
       "a\n"
       "  sample\n"
-      "  reads x (batch x 8): seeded values\n"
-      "  Dropout is off.\n"
-      "  cannot train: relu9 cannot be trained\n"
+      "\nreads x (batch x 8): seeded values\n"
+      "Dropout is off.\n"
+      "cannot train: relu9 cannot be trained\n"
       "\n"
       "Operations of a step, infer at batch 1, 1000 B moved\n"
       "operation  count  multiply-adds  bytes\n"
@@ -71,11 +71,11 @@ TEST(InspectReport, AsText) {
 // Weights are packed before the first step, each next to its plain form.
 TEST(InspectReport, TellsWhereThePeakIsNotAStep) {
   InspectReport early = report();
-  EXPECT_THAT(to_text(early, 100), Not(HasSubstr("before the first step")));
+  EXPECT_THAT(page_text(page_of(early), 100), Not(HasSubstr("before the first step")));
   early.steps.front().memory.setup_peak = early.steps.front().memory.peak;
   early.steps.front().memory.peak_at = "packing fc";
   EXPECT_THAT(
-      to_text(early, 100),
+      page_text(page_of(early), 100),
       HasSubstr("4.00 MiB\n\ninfer at batch 8: the peak comes before the first step, at packing fc\n"));
 }
 

@@ -5,8 +5,8 @@
 #include <gmock/gmock.h>
 
 #include "bench/cli/text.h"
-#include "bench/compare/escape.h"
 #include "bench/compare/wording.h"
+#include "bench/page/escape.h"
 #include "tests/bench/compare/runs.h"
 #include "tests/bench/support/schema.h"
 

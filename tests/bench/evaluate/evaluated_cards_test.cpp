@@ -111,7 +111,7 @@ TEST(EvaluatedCards, WhoseLossNobodyMeasuredHaveBoundsAndWinNothing) {
   EXPECT_FALSE(evaluation.rows[1].to_first->is_significant());
   const auto speed = std::ranges::find(evaluation.answers, "speed", &Answer::question);
   EXPECT_EQ(speed, evaluation.answers.end());
-  const std::string text = evaluation_text(evaluation, 120, false);
+  const std::string text = page_text(evaluation_page(evaluation, false), 120);
   EXPECT_THAT(text, HasSubstr("≤ 198"));
   EXPECT_THAT(text, HasSubstr("≤ 1.98×"));
 }

@@ -227,9 +227,9 @@ TEST(Feed, IsTheLeastOfDeviceLoaderAndBus) {
 TEST(Evaluation, PrintsAtMostFiveAnswers) {
   const Evaluation evaluation = evaluated({predicted_card("slow", 40, 100), predicted_card("fast", 60, 900)},
                                           parse_prices("slow=0.36/h,fast=0.36/h"), workers_document(300, 2));
-  const std::string text = evaluation_text(evaluation, 100, false);
+  const std::string text = page_text(evaluation_page(evaluation, false), 100);
   EXPECT_EQ(std::ranges::count(text, '*'), 5);
-  EXPECT_GT(std::ranges::count(evaluation_text(evaluation, 100, true), '*'), 5);
+  EXPECT_GT(std::ranges::count(page_text(evaluation_page(evaluation, true), 100), '*'), 5);
   EXPECT_THAT(text, AllOf(HasSubstr("predicted for eager PyTorch"), HasSubstr("80 %"),
                           HasSubstr("At the saturation batch")));
 }
@@ -237,7 +237,7 @@ TEST(Evaluation, PrintsAtMostFiveAnswers) {
 TEST(Evaluation, LeavesOutColumnsWithoutFigures) {
   ResultDocument document = batch_document("a cpu");
   add_measured(document, "fp32", 1, 50);
-  const std::string text = evaluation_text(evaluated({document}), 100, false);
+  const std::string text = page_text(evaluation_page(evaluated({document}), false), 100);
   EXPECT_THAT(text, AllOf(HasSubstr("measured"), HasSubstr("95 %"), Not(HasSubstr("J/sample")),
                           Not(HasSubstr("million")), Not(HasSubstr("of peak"))));
 }
@@ -256,7 +256,7 @@ TEST(Evaluation, IsDataToo) {
 TEST(Evaluation, KeepsForeignTextOutOfMarkdown) {
   ResultDocument document = batch_document("a <b>|cpu");
   add_measured(document, "fp32", 1, 50);
-  EXPECT_THAT(evaluation_markdown(evaluated({document}), false), Not(HasSubstr("<b>")));
+  EXPECT_THAT(page_markdown(evaluation_page(evaluated({document}), false)), Not(HasSubstr("<b>")));
 }
 
 }  // namespace

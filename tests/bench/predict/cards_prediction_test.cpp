@@ -113,7 +113,7 @@ TEST(CardsPrediction, TheOneCardsIntervalIsInTheStepAndCancelsInTheEfficiency) {
               combined_deviation({std::log(without.step80_ns.high / two.step_ns), kNormal80 * own}), 1e-9);
   EXPECT_NEAR(two.efficiency80().low, without.efficiency80().low, 1e-12);
   EXPECT_NEAR(without.efficiency80().low, without.one_ns / without.step80_ns.high, 1e-12);
-  EXPECT_THAT(cards_text(prediction, 100), HasSubstr("the interval of the one card's step"));
+  EXPECT_THAT(page_text(cards_page(prediction), 100), HasSubstr("the interval of the one card's step"));
 }
 
 TEST(CardsPrediction, HostsOfOneCpuEachAreNotRanksOfOne) {
@@ -138,14 +138,15 @@ TEST(CardsPrediction, AccumulatingStepsOnSeveralHostsLoseLess) {
   EXPECT_EQ(accumulating.losses[0].micro_batches, "several");
   EXPECT_LT(accumulating.steps[1].step_ns, once.steps[1].step_ns);
   EXPECT_EQ(accumulating.steps[1].accumulate, 8);
-  EXPECT_THAT(cards_text(accumulating, 100), HasSubstr("accumulating"));
+  EXPECT_THAT(page_text(cards_page(accumulating), 100), HasSubstr("accumulating"));
 }
 
 TEST(CardsPrediction, SaysWhereTheFactorIsExtrapolated) {
-  EXPECT_THAT(cards_text(predict_cards(result({measured(8)}), on("pcie4", {4}), catalogue()), 100),
+  EXPECT_THAT(page_text(cards_page(predict_cards(result({measured(8)}), on("pcie4", {4}), catalogue())), 100),
               HasSubstr("more than of any published one"));
-  EXPECT_THAT(cards_text(predict_cards(result({measured(8)}), on("nvlink4", {2}), catalogue()), 100),
-              ::testing::Not(HasSubstr("extrapolated")));
+  EXPECT_THAT(
+      page_text(cards_page(predict_cards(result({measured(8)}), on("nvlink4", {2}), catalogue())), 100),
+      ::testing::Not(HasSubstr("extrapolated")));
 }
 
 TEST(CardsPrediction, SixteenBitNumbersAndSeveralHostsHaveLossesOfTheirOwn) {
@@ -189,7 +190,7 @@ TEST(CardsPrediction, TwoRanksOfTheResultTakeThePlaceOfPublishedSteps) {
               links.loss("one host", "32-bit", "one")->likely, 1e-9)
       << "of which two ranks were not measured";
   ASSERT_EQ(prediction.losses.size(), 2U);
-  EXPECT_THAT(cards_text(prediction, 100),
+  EXPECT_THAT(page_text(cards_page(prediction), 100),
               AllOf(HasSubstr("Steps of batch 8 in fp32 are"), HasSubstr("two ranks of this"),
                     HasSubstr("68 measured steps on 4 machines (one host,\n  PyTorch")));
 }
@@ -217,7 +218,7 @@ TEST(CardsPrediction, WhatHostsOfOneCpuLoseNobodyMeasured) {
   EXPECT_DOUBLE_EQ(prediction.steps[1].step_ns, prediction.steps[1].replay.step_ns);
   const CardsStep& two = prediction.steps[1];
   EXPECT_TRUE(two.at_least);
-  const std::string text = cards_text(prediction, 100);
+  const std::string text = page_text(cards_page(prediction), 100);
   EXPECT_THAT(text, AllOf(HasSubstr("Nobody measured what such steps lose"), HasSubstr("≥ "),
                           HasSubstr("at most"), ::testing::Not(HasSubstr("Brackets"))));
   EXPECT_THAT(cards_csv(prediction), ::testing::EndsWith(",no,yes\n"));
@@ -257,8 +258,9 @@ TEST(CardsFleet, IsTheMedianMachinesRowFromTheSlowestToTheFastest) {
   EXPECT_DOUBLE_EQ(fleet.steps[0].step80_ns.low, 99 * kMs);
   EXPECT_DOUBLE_EQ(fleet.steps[0].step80_ns.high, 130 * kMs);
   EXPECT_GT(fleet.steps[1].step80_ns.high, 130 * kMs);
-  EXPECT_THAT(cards_text(fleet, 100), AllOf(HasSubstr("5 machines: the figures are the median machine's"),
-                                            HasSubstr("node5 takes 29 % longer")));
+  EXPECT_THAT(page_text(cards_page(fleet), 100),
+              AllOf(HasSubstr("5 machines: the figures are the median machine's"),
+                    HasSubstr("node5 takes 29 % longer")));
   EXPECT_EQ(Json::parse(cards_json(fleet))["machines"].size(), 2U);
 }
 
@@ -282,7 +284,8 @@ TEST(CardsFleet, IsOfOneWorkloadAndDeviceAndOneResultAMachine) {
 TEST(CardsReport, PrintsAsManyDigitsAsTheIntervalAllows) {
   MeasuredPoint point = measured(14'545);
   point.stats.ci95_ns = Interval{point.stats.median_ns * 0.8, point.stats.median_ns * 1.25};
-  const std::string text = cards_text(predict_cards(result({point}), on("pcie4", {2}), catalogue()), 100);
+  const std::string text =
+      page_text(cards_page(predict_cards(result({point}), on("pcie4", {2}), catalogue())), 100);
   EXPECT_THAT(text, AllOf(HasSubstr(" 150000 "), ::testing::Not(HasSubstr("145450"))));
 }
 
@@ -313,7 +316,7 @@ TEST(CardsReport, LinesFitTheScreenWhateverTheNumbers) {
     point.stats.median_ns = step_ms * kMs;
     const CardsPrediction prediction =
         predict_cards(result({point}, "cpu"), on("eth-10g", {2, 65'536}), catalogue());
-    std::istringstream lines(cards_text(prediction, 100));
+    std::istringstream lines(page_text(cards_page(prediction), 100));
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(columns(line), 100U) << line;
     }
@@ -322,12 +325,12 @@ TEST(CardsReport, LinesFitTheScreenWhateverTheNumbers) {
 
 TEST(CardsReport, SaysWhatIsPredictedAndWhatItRestsOn) {
   const CardsPrediction prediction = predict_cards(result({measured(8)}), on("pcie4", {2, 8}), catalogue());
-  const std::string text = cards_text(prediction, 100);
+  const std::string text = page_text(cards_page(prediction), 100);
   EXPECT_THAT(text, AllOf(HasSubstr("small on several of Card, predicted from one"),
                           HasSubstr("* 8 cards of batch 8 in fp32 give"), HasSubstr("Gradients make a step"),
                           HasSubstr("planned, never run"), HasSubstr("microsoft/vidur"),
                           HasSubstr("68 measured steps on 4 machines"), HasSubstr("measured")));
-  EXPECT_THAT(cards_markdown(prediction), HasSubstr("| cards | dtype |"));
+  EXPECT_THAT(page_markdown(cards_page(prediction)), HasSubstr("| cards | dtype |"));
   EXPECT_THAT(cards_csv(prediction), HasSubstr("\n1,fp32,8,100,100,100,80,1,1,1,0,0,2726297600,yes,no\n"));
   const Json json = Json::parse(cards_json(prediction));
   EXPECT_EQ(json["steps"].size(), 3U);

@@ -154,7 +154,7 @@ TEST_F(EngineReferenceTest, PredictionOfTheEngine) {
   const PredictedStep& there = prediction.cards[1].curve.batches[1].step;
   EXPECT_NEAR(here.step_ns, 20e6, 20);
   EXPECT_GT(there.deviation, here.deviation);
-  const std::string text = prediction_text(prediction, testing::coefficients(), 100, false);
+  const std::string text = page_text(prediction_page(prediction, testing::coefficients(), false), 100);
   EXPECT_THAT(text, HasSubstr("this program's own engine"));
   EXPECT_THAT(text, HasSubstr("Measured: t4 (run.json)"));
   EXPECT_THAT(prediction.references, ElementsAre("t4 (run.json)"));

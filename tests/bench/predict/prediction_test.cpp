@@ -38,7 +38,7 @@ class PredictionTest : public ::testing::Test {
     return predict(request_, testing::catalogue(), testing::coefficients());
   }
   static std::string text_of(const Prediction& prediction, bool verbose = false) {
-    return prediction_text(prediction, testing::coefficients(), 100, verbose);
+    return page_text(prediction_page(prediction, testing::coefficients(), verbose), 100);
   }
 
   WorkloadType type_ = testing::small_network();
@@ -144,7 +144,7 @@ TEST_F(PredictionTest, OtherFormats) {
     EXPECT_EQ(std::ranges::count(line, ','), 12) << line;
   }
   EXPECT_EQ(count, 1 + 2 * 3 + 2);
-  EXPECT_THAT(prediction_markdown(prediction, testing::coefficients(), false),
+  EXPECT_THAT(page_markdown(prediction_page(prediction, testing::coefficients(), false)),
               AllOf(HasSubstr("| card | dtype |"), HasSubstr("\n| t4 | fp32 | ")));
 }
 

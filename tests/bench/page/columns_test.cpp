@@ -1,4 +1,4 @@
-#include "bench/cli/columns.h"
+#include "bench/page/columns.h"
 
 #include <gtest/gtest.h>
 

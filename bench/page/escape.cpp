@@ -1,4 +1,4 @@
-#include "bench/compare/escape.h"
+#include "bench/page/escape.h"
 
 #include <cctype>
 
