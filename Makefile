@@ -50,7 +50,7 @@ help:
 	@echo "make package [ARCH=90]             build/packages/: a tarball and a wheel, which run where nothing can be built"
 	@echo "make package-check                 the packages in clean roots of other releases; needs root and mmdebstrap"
 	@echo "make root-check [ROOTS=\"trixie …\"]  make run and make test in clean roots of other releases; likewise"
-	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle.tar.xz, which does the same where nothing can be installed"
+	@echo "make gpu-bundle [ARCH=90]          build/gpu-bundle-cuda13.tar.xz, the same where nothing can be installed"
 
 run: build
 	build/release/bench $(ARGS)
@@ -175,7 +175,7 @@ gpu-bundle: ARCH := $(or $(ARCH),all)
 gpu-bundle: setup configured
 	@python3 tools/gpu/look.py --build build/release
 	cmake --build --preset release --target $(GPU_PARTS:%=bundled_%)
-	python3 tools/gpu/bundle.py build/release build/gpu-bundle $(if $(filter all,$(ARCH)),,--most 40)
+	python3 tools/gpu/bundle.py build/release build $(if $(filter all,$(ARCH)),,--most 40)
 
 # For every card, in a folder of its own: build/release stays as it is, for the card at hand.
 package: ARCH := $(or $(ARCH),all)

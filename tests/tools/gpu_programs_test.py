@@ -8,6 +8,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import tempfile
 import unittest
 
@@ -205,17 +206,20 @@ class Bundle(WithStubs):
         (self.build / "bundled").mkdir()
         for program in ALL_PROGRAMS:
             shutil.copy(shutil.which("jq"), self.build / "bundled" / pathlib.PurePath(program).name)
-        (self.build / "CMakeCache.txt").write_text("A:BOOL=ON\nBENCH_CUDA_VERSION:INTERNAL=13.0.88\n", encoding="utf-8")
-        self.bundle = self.scratch / "gpu-bundle"
+        self.built_with("13.0.88")
+        self.bundle = self.scratch / "gpu-bundle-cuda13"
+
+    def built_with(self, cuda):
+        (self.build / "CMakeCache.txt").write_text(f"A:BOOL=ON\nBENCH_CUDA_VERSION:INTERNAL={cuda}\n", encoding="utf-8")
 
     def make(self, *options):
-        return subprocess.run([sys.executable, str(TOOLS / "bundle.py"), str(self.build), str(self.bundle), *options],
+        return subprocess.run([sys.executable, str(TOOLS / "bundle.py"), str(self.build), str(self.scratch), *options],
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
 
     def test_python_alone_unpacks_and_runs_it_with_the_wheels_libraries(self):
         made = self.make("--most", "40")
         self.assertEqual(made.returncode, 0, made)
-        self.assertRegex(made.stdout, r"gpu-bundle\.tar\.xz, [0-9.]+ MiB")
+        self.assertRegex(made.stdout, r"/gpu-bundle-cuda13\.tar\.xz, [0-9.]+ MiB")
         libraries = {path.name.split(".so")[0] for path in (self.bundle / "lib").iterdir()}
         self.assertIn("libjq", libraries)
         self.assertFalse(libraries & {"libc", "libm", "libpthread", "libgcc_s"})
@@ -223,18 +227,18 @@ class Bundle(WithStubs):
 
         there = self.scratch / "there"
         there.mkdir()
-        packed = self.scratch / "gpu-bundle.tar.xz"
+        packed = self.scratch / "gpu-bundle-cuda13.tar.xz"
         subprocess.run([sys.executable, "-m", "tarfile", "-e", str(packed), str(there)], check=True)
-        self.put_stubs(there / "gpu-bundle")
+        self.put_stubs(there / self.bundle.name)
         wheels = self.scratch / "site" / "nvidia" / "cudnn" / "lib"
         wheels.mkdir(parents=True)
         python_path = f"{self.environment['PYTHONPATH']}:{self.scratch / 'site'}"
-        ended = self.check(command=[sys.executable, str(there / "gpu-bundle" / "check.py"), "--out", str(self.out), "--only",
+        ended = self.check(command=[sys.executable, str(there / self.bundle.name / "check.py"), "--out", str(self.out), "--only",
                                     "peers,transfer"], PYTHONPATH=python_path, LD_LIBRARY_PATH="/given")
         self.assertEqual(ended.returncode, 0, ended)
         self.assert_goal("gemm bf16 8192 vs torch", "met", r"1\.50")
         path = self.sweeps[0]["libraries"].split(":")
-        self.assertEqual(path[0], str(there / "gpu-bundle" / "lib"))
+        self.assertEqual(path[0], str(there / self.bundle.name / "lib"))
         self.assertLess(path.index(str(wheels)), path.index("/given"))
 
     def test_an_older_system_is_named_before_anything_runs(self):
@@ -257,7 +261,7 @@ class Bundle(WithStubs):
         ended = self.check(command=command, LD_LIBRARY_PATH=made_driver(self.scratch, 12040))
         self.assertEqual((ended.returncode, self.sweeps, self.out.exists()), (2, [], False))
         self.assertEqual(ended.stderr, "gpu-check: the bundle's programs are made with CUDA 13.0.88, and this NVIDIA driver serves "
-                                       "CUDA 12.4 at most; take a bundle that is made with CUDA 12 (make gpu-bundle "
+                                       "CUDA 12.4 at most; take gpu-bundle-cuda12 (make gpu-bundle "
                                        "CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/12/bin/nvcc, in a fresh checkout), or install "
                                        "driver 580 or later\n")
         # Programs of 13.0 run with every driver for 13, those of 12 with this one and with later ones.
@@ -271,6 +275,18 @@ class Bundle(WithStubs):
         ended = self.check(command=[sys.executable, "-c", script])
         self.assertEqual((ended.returncode, ended.stderr),
                          (2, "gpu-check: it needs Python 3.9 or later, this is 3.8; take a newer python3\n"))
+
+    def test_bundles_for_cuda_12_and_13_lie_side_by_side(self):
+        self.make()
+        self.built_with("12.4.131")
+        made = self.make()
+        self.assertIn("/gpu-bundle-cuda12.tar.xz, ", made.stdout)
+        self.assertIn("or later and driver 550 or later (nvidia-smi: CUDA 12.4)\n", made.stdout)
+        for major, cuda in (("12", "12.4.131"), ("13", "13.0.88")):
+            needs = json.loads((self.scratch / f"gpu-bundle-cuda{major}" / "needs.json").read_text(encoding="utf-8"))
+            self.assertEqual(needs["cuda"], cuda)
+            with tarfile.open(self.scratch / f"gpu-bundle-cuda{major}.tar.xz") as packed:
+                self.assertIn(f"gpu-bundle-cuda{major}/bin/bench", packed.getnames())
 
     def test_one_that_is_too_large_fails_with_its_largest_parts(self):
         made = self.make("--most", "0.01")
@@ -349,9 +365,9 @@ int cuGetErrorString(int error, const char** text) { *text = error == 803 ? "sys
 
     def test_the_driver_tells_which_bundle_to_take(self):
         with tempfile.TemporaryDirectory() as scratch:
-            for cuda, answer in ((13000, "CUDA 13.0: take a bundle that is made with CUDA 13 (make gpu-bundle)"),
-                                 (13020, "CUDA 13.2: take a bundle that is made with CUDA 13"),
-                                 (12080, "CUDA 12.8: take a bundle that is made with CUDA 12 (make gpu-bundle CMAKE_FLAGS="),
+            for cuda, answer in ((13000, "CUDA 13.0: take gpu-bundle-cuda13 (make gpu-bundle with CUDA 13)"),
+                                 (13020, "CUDA 13.2: take gpu-bundle-cuda13 "),
+                                 (12080, "CUDA 12.8: take gpu-bundle-cuda12 (make gpu-bundle CMAKE_FLAGS="),
                                  (12020, "CUDA 12.2: there is no bundle for so old a driver; install 550 or later")):
                 with self.subTest(cuda):
                     ended = self.look("--bundle", LD_LIBRARY_PATH=made_driver(pathlib.Path(scratch), cuda))

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 """Gathers what the check on a GPU runs into one file, for a machine where nothing can be built or installed.
 
-    bundle.py BUILD_FOLDER BUNDLE_FOLDER [--most MIB]
+    bundle.py BUILD_FOLDER FOLDER [--most MIB]
 
-BUNDLE_FOLDER gets programs, the libraries they need, and the scripts; BUNDLE_FOLDER.tar.xz is the same in one file. The C
-library, CUDA's and cuDNN's are left out: they are on the other machine. needs.json names the oldest C library that the
+FOLDER/gpu-bundle-cuda13, or -cuda12, gets programs, the libraries they need, and the scripts; the file of that name with .tar.xz is
+the same. The C library, CUDA's and cuDNN's are left out: they are on the other machine. needs.json names the oldest C library that the
 programs start with, and the version of CUDA that they are built with. There, python3 alone unpacks and runs it:
 
-    python3 -m tarfile -e gpu-bundle.tar.xz
-    python3 gpu-bundle/check.py
+    python3 -m tarfile -e gpu-bundle-cuda13.tar.xz
+    python3 gpu-bundle-cuda13/check.py
 
 Exit code 1 where the file is larger than --most, with its largest parts.
 """
@@ -138,17 +138,18 @@ def compressed_bytes(path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
-    parser.add_argument("bundle", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--most", type=float, metavar="MIB", help="the file may have")
     options = parser.parse_args()
 
-    needs = gather(options.build, options.bundle)
-    file = options.bundle.with_name(options.bundle.name + ".tar.xz")
-    pack(options.bundle, file)
+    bundle = options.folder / look.bundle_name(cuda_version(options.build))
+    needs = gather(options.build, bundle)
+    file = bundle.with_name(bundle.name + ".tar.xz")
+    pack(bundle, file)
     size = file.stat().st_size / 2**20
     print(f"bundle: {file}, {size:.1f} MiB; it needs glibc {needs['glibc']} or later and {look.driver_for(needs['cuda'])}")
     if options.most is not None and size > options.most:
-        parts = sorted((path for path in options.bundle.rglob("*") if path.is_file() and not path.is_symlink()),
+        parts = sorted((path for path in bundle.rglob("*") if path.is_file() and not path.is_symlink()),
                        key=lambda path: path.stat().st_size, reverse=True)
         largest = ", ".join(f"{path.name} {compressed_bytes(path) / 2**20:.1f}" for path in parts[:5])
         sys.exit(f"bundle: it may have {options.most:.0f} MiB; the largest, each compressed by itself, in MiB: {largest}")

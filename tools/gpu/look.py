@@ -56,6 +56,11 @@ def no_card():
     return None
 
 
+def bundle_name(cuda):
+    """Two may lie side by side."""
+    return f"gpu-bundle-cuda{version(cuda)[0]}"
+
+
 def driver_for(cuda):
     shown, driver = DRIVERS[version(cuda)[0]]
     return f"driver {driver} or later (nvidia-smi: CUDA {shown})"
@@ -73,10 +78,10 @@ def served_cuda():
 def which_bundle(served):
     """For a driver that serves that CUDA."""
     if version(served) >= version(DRIVERS[13][0]):
-        return "take a bundle that is made with CUDA 13 (make gpu-bundle)"
+        return f"take {bundle_name('13')} (make gpu-bundle with CUDA 13)"
     if version(served) >= version(DRIVERS[12][0]):
-        return ("take a bundle that is made with CUDA 12 (make gpu-bundle CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/12/bin/nvcc, "
-                f"in a fresh checkout), or install driver {DRIVERS[13][1]} or later")
+        return (f"take {bundle_name('12')} (make gpu-bundle CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/12/bin/nvcc, in a fresh "
+                f"checkout), or install driver {DRIVERS[13][1]} or later")
     return f"there is no bundle for so old a driver; install {DRIVERS[12][1]} or later"
 
 

@@ -3,7 +3,7 @@ import os
 import sys
 from unittest import mock
 
-assert "/gpu-bundle/lib" not in os.environ.get("LD_LIBRARY_PATH", ""), "PyTorch is given our libraries"
+assert "/gpu-bundle-cuda13/lib" not in os.environ.get("LD_LIBRARY_PATH", ""), "PyTorch is given our libraries"
 with open(os.environ["STUB_CALLS"] + ".torch", "a", encoding="utf-8") as imports:
     imports.write("imported\n")
 
