@@ -1,7 +1,9 @@
-"""tools/releases: which files are compiled with another version's headers, and how; what is said where it cannot be done."""
+"""tools/releases: which files are compiled with another version's headers, and how; a toolkit laid out from Debian's packages; what
+is said where it cannot be done."""
 
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -9,6 +11,7 @@ import unittest
 
 SOURCE = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(SOURCE / "tools" / "releases"))
+import cuda12  # noqa: E402
 import other_versions  # noqa: E402
 import releases  # noqa: E402
 
@@ -89,7 +92,7 @@ class Roots(unittest.TestCase):
         self.assertEqual(ended.returncode, 2)
         self.assertIn("sid: accepted: bookworm, trixie, jammy, noble", ended.stderr)
 
-    @unittest.skipIf(releases.shutil.which("apt-get") is None, "there is no apt")
+    @unittest.skipIf(shutil.which("apt-get") is None, "there is no apt")
     def test_a_download_without_a_source_says_why(self):
         with tempfile.TemporaryDirectory() as folder:
             nowhere = releases.Release("Nowhere", "nowhere", "Debian", "none.gpg", "main")
@@ -97,6 +100,52 @@ class Roots(unittest.TestCase):
                 releases.download(nowhere, f"file://{folder}/none", ["none"], pathlib.Path(folder) / "nowhere")
             self.assertIn("nowhere", str(raised.exception))
             self.assertFalse((pathlib.Path(folder) / "nowhere").exists())
+
+
+NVCC = shutil.which("nvcc") or shutil.which("/usr/local/cuda/bin/nvcc")
+
+
+class Cuda12(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.root = pathlib.Path(scratch.name) / "root"
+        self.toolkit = pathlib.Path(scratch.name) / "toolkit"
+
+    def unpack(self, toolkit):
+        """Its parts where Debian's packages have them."""
+        debian = {"usr/include": "include", "usr/lib/x86_64-linux-gnu": "lib64", "usr/lib/nvidia-cuda-toolkit/bin/crt": "bin/crt",
+                  "usr/lib/nvidia-cuda-toolkit/bin/cicc": "nvvm/bin/cicc", "usr/lib/nvidia-cuda-toolkit/libdevice": "nvvm/libdevice",
+                  "usr/lib/nvidia-cuda-toolkit/bin/nvcc": "bin/nvcc", **{f"usr/bin/{name}": f"bin/{name}" for name in cuda12.TOOLS}}
+        for place, part in debian.items():
+            path = self.root / place
+            path.parent.mkdir(parents=True, exist_ok=True)
+            if (toolkit / part).exists():
+                path.symlink_to((toolkit / part).resolve())
+            else:
+                path.touch()  # wheels lack programs that no compilation calls
+
+    @unittest.skipIf(NVCC is None, "no nvcc")
+    def test_debians_parts_are_a_toolkit_that_compiles(self):
+        self.unpack(pathlib.Path(NVCC).resolve().parents[1])
+        for _ in range(2):  # where the folder is there already
+            cuda12.lay_out(self.root, self.toolkit)
+        source = self.toolkit / "program.cu"
+        source.write_text("__global__ void sine(float* to) { *to = sinf(*to) / cosf(*to); }\n"
+                          "int main() { int version = 0; return cudaRuntimeGetVersion(&version) != cudaSuccess || version < 12000; }\n",
+                          encoding="utf-8")
+        program = self.toolkit / "program"
+        compiled = subprocess.run([str(self.toolkit / "bin/nvcc"), "-v", "-arch=sm_75", "-o", str(program), str(source)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        self.assertEqual(compiled.returncode, 0, compiled.stdout)
+        self.assertIn(f"TOP={self.toolkit}/bin/..\n", compiled.stdout)  # CMake takes the toolkit's folder from this
+        self.assertEqual(subprocess.run([str(program)], check=False).returncode, 0)
+
+    def test_a_package_that_lacks_a_part_is_an_error(self):
+        self.unpack(pathlib.Path("/nowhere"))
+        (self.root / "usr/lib/nvidia-cuda-toolkit/bin/cicc").unlink()
+        with self.assertRaises(FileNotFoundError):
+            cuda12.lay_out(self.root, self.toolkit)
 
 
 if __name__ == "__main__":
