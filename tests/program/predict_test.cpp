@@ -361,7 +361,7 @@ TEST(ListGpus, ALineForEachCard) {
   EXPECT_THAT(run.out, AllOf(HasSubstr("\nt4 "), HasSubstr("GeForce RTX 3060 Ti")));
   const Json json = Json::parse(run_bench({"--list", "--gpus", "--benchmark_format=json"}).out);
   EXPECT_GE(json["gpus"].size(), 49U);
-  EXPECT_EQ(std::ranges::count(run.out, '\n'), static_cast<std::ptrdiff_t>(json["gpus"].size()) + 5);
+  EXPECT_EQ(std::ranges::count(run.out, '\n'), static_cast<std::ptrdiff_t>(json["gpus"].size()) + 7);
   EXPECT_EQ(run_bench({"--gpus"}).out, run.out);
 }
 

@@ -64,6 +64,7 @@ struct CrossEntropyRows {
     }
     const float largest = join_group<kGroup>(thread, own, Largest{}, room);
     others = join_group<kGroup>(thread, others * exponential(own - largest), Sum{}, room);
+    thread.sync_warp();  // before a lane writes the label's gradient where others have read its logit
     const float right = of_label[0] - largest;
     const float sum = others + exponential(right);
     const float factor = loss_scale == nullptr ? scale : scale * loss_scale->factor;

@@ -36,7 +36,7 @@ TEST(Page, AsTextOfANarrowTerminal) {
   page.list("", {{.text = "an item of several words", .details = {"a detail of several words"}}});
   EXPECT_EQ(page_text(page, 16),
             "a title of\n  several words\n\n"
-            "* an item of\n  several words\n  a detail of\n    several words\n");
+            "* an item of\n  several words\n  a detail of\n    several\n    words\n");
 }
 
 TEST(Page, AsMarkdown) {
