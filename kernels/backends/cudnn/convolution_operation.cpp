@@ -379,7 +379,7 @@ std::optional<std::size_t> ConvolutionOperation::choose(const SlotPointers& poin
 
 Candidates listed(const Conv2d& all, cuda::Card& card) {
   const std::int64_t cap = workspace_cap(all);
-  const Candidates fused = fuses(all) ? listed_fused(all, cap, card) : Candidates{};
+  Candidates fused = fuses(all) ? listed_fused(all, cap, card) : Candidates{};
   if (fused.all.empty()) {
     return listed_bare(all, cap, card);
   }
@@ -387,7 +387,7 @@ Candidates listed(const Conv2d& all, cuda::Card& card) {
     return fused;
   }
   try {
-    const Candidates bare = listed_bare(all, cap, card);
+    Candidates bare = listed_bare(all, cap, card);
     if (!all.residual) {
       return both(fused, bare, all.dtype);
     }
