@@ -1,11 +1,9 @@
 #include "bench/cli/table.h"
 
 #include <algorithm>
-#include <ostream>
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
 #include "bench/cli/csv.h"

@@ -68,10 +68,8 @@ void print_gpus(std::ostream& out, const std::string& format, std::size_t width)
               .right = {false, false, true, true, true, true, true, false, false}});
   page.say(
       "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients rest on "
-      "steps of "
-      "cards with this chip. A card of your own: --gpu card.json, a file with the fields of an entry that "
-      "--list "
-      "--gpus --format json prints. A catalogue of your own: --gpus FILE.");
+      "steps of cards with this chip. A card of your own: --gpu card.json, a file with the fields of an "
+      "entry that --list --gpus --format json prints. A catalogue of your own: --gpus FILE.");
   out << page_as(format, page, width);
 }
 

@@ -1,5 +1,5 @@
 // What a user reads, whole: pages of stored documents, as every sweep and command prints them, held against
-// files of tests/golden/pages. `make golden` writes those anew: a change of a page is reviewed as a diff.
+// files of tests/golden/pages. `make golden` writes these files again; a changed page is then read as a diff.
 #include <stdlib.h>
 
 #include <algorithm>

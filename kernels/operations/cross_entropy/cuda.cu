@@ -96,7 +96,7 @@ struct CrossEntropyRows {
   }
 
  private:
-  // Which of `count` classes from `first` on the label is; -1 if none.
+  // The place of the label among `count` classes, of which `first` is the first; -1 if it is none of them.
   static BENCH_DEVICE int place_of(std::int32_t label, std::int64_t first, int count) {
     const std::int64_t place = label - first;
     return place >= 0 && place < count ? static_cast<int>(place) : -1;
