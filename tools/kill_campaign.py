@@ -121,20 +121,20 @@ class Campaign:
 
     # --- A run, and what is looked at after it.
 
-    def start(self, case):
+    def start(self, case, may_leave_out_pictures=True):
         if case.name in NEW_FOLDER:
             shutil.rmtree(self.out / case.name.split()[0], ignore_errors=True)
         words = [str(self.bench), *case.words]
         if case.result is not None:
             words += ["--resume"]
-            if self.random.random() < 0.6:  # pictures take as long as the rest
+            if may_leave_out_pictures and self.random.random() < 0.6:  # they take as long as the rest
                 words += ["--no-plot"]
         return Run(words, self.environment, self.folder)
 
     def left_alone(self, case):
         """Runs it whole; afterwards nothing temporary is left."""
         begun = time.monotonic()
-        process = self.start(case)
+        process = self.start(case, may_leave_out_pictures=False)  # a run that draws removes what one that was killed left
         _, err = process.communicate()
         print(f"{case.name}: {time.monotonic() - begun:.2f} s, ends with {process.returncode}", flush=True)
         if process.returncode not in DONE:
