@@ -6,9 +6,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/csv.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
+#include "bench/page/csv.h"
 
 namespace bench {
 namespace {

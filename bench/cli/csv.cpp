@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/measure/estimate.h"
+#include "bench/page/csv.h"
 
 namespace bench {
 namespace {
@@ -114,31 +115,6 @@ void add_points(PointRows& rows, const Fields& before, const ResultDocument& doc
 }
 
 }  // namespace
-
-std::string csv_field(std::string_view text) {
-  if (text.find_first_of(",\"\n\r") == std::string_view::npos) {
-    return std::string(text);
-  }
-  std::string field = "\"";
-  for (const char c : text) {
-    field += c == '"' ? "\"\"" : std::string(1, c);
-  }
-  return field + "\"";
-}
-
-std::string csv_number(const std::optional<double>& value) {
-  return value ? fmt::format("{:.6g}", *value) : "";
-}
-
-std::string csv_table(const std::vector<std::vector<std::string>>& rows) {
-  std::string text;
-  for (const auto& row : rows) {
-    Fields fields;
-    std::ranges::transform(row, std::back_inserter(fields), csv_field);
-    text += fmt::format("{}\n", fmt::join(fields, ","));
-  }
-  return text;
-}
 
 std::string result_csv(const ResultDocument& document) {
   PointRows rows({}, parameters_of({&document}));

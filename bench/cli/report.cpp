@@ -3,16 +3,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
-#include <ostream>
 #include <set>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
 #include "bench/cli/table.h"
-#include "bench/cli/text.h"
 #include "bench/measure/between_runs.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/flags.h"
@@ -186,31 +183,40 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
   return was_interrupted ? advice_after_interrupt(warning) : warning;
 }
 
-void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,
-                  std::size_t width, bool verbose, bool was_interrupted) {
-  std::vector<std::string> blocks(1);
+Page result_page(const ResultDocument& document, const std::vector<TextTable>& tables, bool verbose,
+                 bool was_interrupted) {
+  Page page{.title = ""};
+  std::vector<std::string> claims;
   for (const Finding* finding : printed_findings(document, verbose)) {
-    blocks.front() += wrap("* " + finding->claim, width, 2);
+    claims.push_back(finding->claim);
   }
+  page.sentences("", claims);
+  bool is_left_out = !tables.empty();
   if (std::ranges::none_of(tables, &TextTable::lists_points)) {
-    blocks.push_back(is_predicted(document) ? predicted_points(document, width)
-                                            : measured_points(document, width));
+    is_left_out = false;
+    TextTable points = points_table(document);
+    if (points.rows.empty()) {
+      page.say(fmt::format("No point was {}.", is_predicted(document) ? "predicted" : "measured"));
+    }
+    points.title = is_predicted(document) ? predicted_title(document) : "";
+    page.table(std::move(points));
   }
   for (const TextTable& table : tables) {
     if (verbose || !table.details) {
-      blocks.push_back(text_table(table, width));
+      page.table(table);
+      is_left_out = false;
     }
   }
-  if (blocks.size() == 1 && !tables.empty()) {
-    blocks.emplace_back("The tables are left out (--verbose).\n");
+  page.say(is_left_out ? "The tables are left out (--verbose)." : "");
+  const bool is_empty =
+      document.benchmarks.empty() && document.predicted.empty();  // so the reason is the answer
+  for (Paragraph& line : unmeasured_in_words(document, verbose)) {
+    line.brief = line.brief && !is_empty;
+    page.blocks.emplace_back(std::move(line));
   }
-  const std::string warning = warning_of(document, was_interrupted);
-  const std::string between_runs = verbose ? between_runs_in_words(document) : "";
-  blocks.push_back(unmeasured_points(document, width, verbose) +
-                   (warning.empty() ? "" : wrap(warning, width, 2)) +
-                   (between_runs.empty() ? "" : wrap(between_runs, width, 2)));
-  std::erase(blocks, "");
-  out << fmt::format("{}", fmt::join(blocks, "\n"));
+  page.say(warning_of(document, was_interrupted));
+  page.say(verbose ? between_runs_in_words(document) : "");
+  return page;
 }
 
 }  // namespace bench

@@ -1,8 +1,6 @@
 // The output at a run's end: the answer, the table, and one line of warnings.
 #pragma once
 
-#include <cstddef>
-#include <iosfwd>
 #include <string>
 #include <vector>
 
@@ -18,8 +16,8 @@ std::vector<const Finding*> printed_findings(const ResultDocument& document, boo
 // these points. A run that was interrupted is to be gone on with. Empty: no reason.
 std::string warning_of(const ResultDocument& document, bool was_interrupted = false);
 
-// Tables with details only where `verbose`.
-void print_report(std::ostream& out, const ResultDocument& document, const std::vector<TextTable>& tables,
-                  std::size_t width, bool verbose, bool was_interrupted = false);
+// What a run ends with; tables with details only where `verbose`.
+Page result_page(const ResultDocument& document, const std::vector<TextTable>& tables, bool verbose,
+                 bool was_interrupted = false);
 
 }  // namespace bench

@@ -6,14 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/csv.h"
-#include "bench/cli/text.h"
 #include "bench/measure/estimate.h"
 #include "bench/measure/finding.h"
 #include "bench/measure/flags.h"
 #include "bench/measure/units.h"
 #include "bench/modelled.h"
-#include "bench/page/columns.h"
+#include "bench/page/csv.h"
 
 namespace bench {
 namespace {
@@ -169,30 +167,6 @@ std::string points_in_words(const ResultDocument& document, const std::vector<co
 
 namespace {
 
-constexpr std::string_view kWhereTheRestIs = " (--verbose)";
-
-// Names as many points as the width allows, up to three.
-std::string unmeasured_line(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
-                            std::size_t width, bool verbose) {
-  width = text_width(width);
-  const std::string& status = points.front()->status;
-  const std::string& reason = points.front()->reason;
-  std::size_t named = std::min<std::size_t>(points.size(), 3);
-  if (verbose) {
-    return wrap(fmt::format("✕ {} {}: {}", points_in_words(document, points, named), status, reason), width,
-                2);
-  }
-  const std::string fate =
-      fmt::format("{}: {}", status, reason.substr(0, reason.size() - action_in(reason).size()));
-  std::string line = fmt::format("✕ {} {}", points_in_words(document, points, named), fate);
-  while (columns(line) > width && named > 0) {
-    line = fmt::format("✕ {} {}", points_in_words(document, points, --named), fate);
-  }
-  return columns(line) <= width
-             ? line + "\n"
-             : fmt::format("{}{}\n", cut(line, width - kWhereTheRestIs.size()), kWhereTheRestIs);
-}
-
 using UnmeasuredGroup = std::vector<const UnmeasuredPoint*>;
 
 // Points of one status and reason, in the order of their first.
@@ -334,29 +308,14 @@ TextTable unmeasured_table(const ResultDocument& document) {
   return table;
 }
 
-std::string measured_points(const ResultDocument& document, std::size_t width) {
-  if (document.benchmarks.empty()) {
-    return "No point was measured.\n";
-  }
-  const TextTable table = measured_table(document);
-  return in_columns(table.rows, table.right, width);
-}
-
-std::string predicted_points(const ResultDocument& document, std::size_t width) {
-  if (document.predicted.empty()) {
-    return "No point was predicted.\n";
-  }
+std::string predicted_title(const ResultDocument& document) {
   const RunContext& context = document.context;
-  const std::string title =
-      wrap(fmt::format("Predicted for {}{} on {}; nothing was measured; {}", context.detail("framework"),
-                       cast_in_words(context.detail(kCastDetail)), context.device.name,
-                       workspaces_in_words(document.predicted)),
-           width, 2);
-  const TextTable table = predicted_table(document);
-  return title + in_columns(table.rows, table.right, width);
+  return fmt::format("Predicted for {}{} on {}; nothing was measured; {}", context.detail("framework"),
+                     cast_in_words(context.detail(kCastDetail)), context.device.name,
+                     workspaces_in_words(document.predicted));
 }
 
-std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose) {
+std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool verbose) {
   std::vector<const UnmeasuredPoint*> listed;
   for (const UnmeasuredPoint& point : document.unmeasured) {
     if (verbose || point.status != "skipped" || action_in(point.reason).empty()) {
@@ -364,25 +323,27 @@ std::string unmeasured_points(const ResultDocument& document, std::size_t width,
     }
   }
   const std::vector<UnmeasuredGroup> groups = alike(listed);
-  std::string lines;
+  std::vector<Paragraph> lines;
   std::set<std::string> folded;
   for (const UnmeasuredGroup& group : groups) {
     const std::string& status = group.front()->status;
+    const std::string_view reason = group.front()->reason;
     const auto reasons = std::ranges::count_if(
         groups, [&](const UnmeasuredGroup& other) { return other.front()->status == status; });
     if (verbose || status == "error" || reasons == 1) {
-      lines += unmeasured_line(document, group, width, verbose);
+      const std::string_view shown =
+          verbose ? reason : reason.substr(0, reason.size() - action_in(reason).size());
+      const std::size_t named = std::min<std::size_t>(group.size(), verbose ? 3 : 1);
+      lines.push_back(
+          {.text = fmt::format("✕ {} {}: {}", points_in_words(document, group, named), status, shown),
+           .brief = !verbose});
     } else if (folded.insert(status).second) {
-      lines += fmt::format("✕ {} points {}, for {} reasons{}\n",
-                           std::ranges::count(listed, status, &UnmeasuredPoint::status), status, reasons,
-                           kWhereTheRestIs);
+      lines.push_back({.text = fmt::format("✕ {} points {}, for {} reasons (--verbose)",
+                                           std::ranges::count(listed, status, &UnmeasuredPoint::status),
+                                           status, reasons)});
     }
   }
   return lines;
-}
-
-std::string text_table(const TextTable& table, std::size_t width) {
-  return wrap(table.title, width, 2) + in_columns(table.rows, table.right, width);
 }
 
 TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap) {

@@ -1,4 +1,4 @@
-// The tables that a run prints: points of a result, points of a plan, and a sweep's own.
+// The tables of a run: points of a result and points of a plan.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,19 @@
 
 namespace bench {
 
-// A row a point: its parameters, throughput with interval, step time, and memory as tracked, as planned where
-// that differs, and as the driver saw it; ○ where the point is less reliable than others.
-std::string measured_points(const ResultDocument& document, std::size_t width);
-
-// The same of a device that is not here: throughput with its 80 % interval.
-std::string predicted_points(const ResultDocument& document, std::size_t width);
-
-// The points of either table, for other formats; empty where there are none.
+// A row a point. Measured: its parameters, throughput with interval, step time, and memory as tracked, as
+// planned where that differs, and as the driver saw it; ○ where the point is less reliable than others.
+// Predicted, of a device that is not here: throughput with its 80 % interval. Empty where there are none.
 TextTable points_table(const ResultDocument& document);
+// What the predicted ones are predicted for, and by what.
+std::string predicted_title(const ResultDocument& document);
 // A row for points of one status and reason, three of them by name.
 TextTable unmeasured_table(const ResultDocument& document);
 
-// A line for each status, at most `width` columns, with a pointer to --verbose where it is cut or the points
-// have several reasons; an error has a line for each reason. Points that were skipped and ask for an action
-// have none: the warning counts them. `verbose`: all points, a line for each reason, wrapped.
-std::string unmeasured_points(const ResultDocument& document, std::size_t width, bool verbose);
+// A line for each status and reason, one for the points of a status that have several; an error has a line
+// for each reason. Points that were skipped and ask for an action have none: the warning counts them.
+// `verbose`: all points, a line for each reason, with the names of three.
+std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool verbose);
 
 // "infer/fp16/batch:1", or "90 points (a, b, c and 87 more)" with the first `named` of them.
 std::string points_in_words(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
@@ -34,8 +31,6 @@ std::string points_in_words(const ResultDocument& document, const std::vector<co
 
 // "; give a larger --time-budget" at the end of an unmeasured point's reason; empty: there is none.
 std::string_view action_in(std::string_view reason);
-
-std::string text_table(const TextTable& table, std::size_t width);  // the title, then the rows
 
 // A point of a plan that was not run (--dry-run).
 struct PlannedPoint {

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/csv.h"
 #include "bench/json.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/units.h"
+#include "bench/page/csv.h"
 #include "bench/page/page.h"
 #include "bench/run/gpu_files.h"
 

@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/csv.h"
 #include "bench/cli/text.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_context.h"
 #include "bench/measure/units.h"
+#include "bench/page/csv.h"
 
 namespace bench {
 namespace {

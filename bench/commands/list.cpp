@@ -13,7 +13,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/csv.h"
 #include "bench/cli/text.h"
 #include "bench/commands/setup.h"
 #include "bench/device.h"
@@ -21,6 +20,7 @@
 #include "bench/json.h"
 #include "bench/measure/result_json.h"
 #include "bench/modelled.h"
+#include "bench/page/csv.h"
 #include "bench/page/markdown.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"

@@ -78,7 +78,8 @@ void print_result(const Options& options, const ResultDocument& document,
     std::vector<report::ReportedResult> results{{.json = to_json(document), .document = document}};
     std::cout << report::report_markdown(report::report_of(results, std::nullopt));
   } else if (options.benchmark.format.empty()) {
-    print_report(std::cout, document, tables, terminal_width(STDOUT_FILENO), options.verbose, interrupted());
+    std::cout << page_text(result_page(document, tables, options.verbose, interrupted()),
+                           terminal_width(STDOUT_FILENO));
   } else {
     write_google_benchmark(document, options.benchmark.format, std::cout);
   }

@@ -5,11 +5,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/csv.h"
 #include "bench/compare/formats.h"
 #include "bench/compare/wording.h"
 #include "bench/json.h"
 #include "bench/measure/result_json.h"
+#include "bench/page/csv.h"
 #include "bench/page/escape.h"
 
 namespace bench {

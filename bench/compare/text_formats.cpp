@@ -1,26 +1,22 @@
-// The table for a terminal, and Markdown.
+// The page for a terminal, and for a pull request.
 #include <algorithm>
+#include <limits>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/text.h"
 #include "bench/compare/formats.h"
 #include "bench/compare/wording.h"
 #include "bench/measure/units.h"
-#include "bench/page/columns.h"
-#include "bench/page/escape.h"
+#include "bench/page/page.h"
 
 namespace bench {
 namespace {
 
 using Row = std::vector<std::string>;
-
-// Points that a reader may want to see: all, or the first that are not the same.
-std::size_t rows_of(const Judgement& judgement, bool verbose) {
-  return verbose ? judgement.points.size() : std::min(kRows, judgement.points.size());
-}
 
 std::string rate(const JudgedPoint& point, double step_ns) {
   return step_ns > 0 && point.items_per_step > 0 ? format_number(point.items_per_step * 1e9 / step_ns) : "-";
@@ -82,7 +78,7 @@ std::vector<const MetricChange*> shown_changes(const JudgedPoint& point, bool ve
   return shown;
 }
 
-std::string further_points(const Judgement& judgement, std::size_t shown) {
+std::string further_points(const Judgement& judgement, std::size_t shown, bool verbose) {
   std::map<Verdict, std::size_t> rest;
   for (std::size_t i = shown; i < judgement.points.size(); ++i) {
     ++rest[judgement.points[i].verdict];
@@ -92,7 +88,8 @@ std::string further_points(const Judgement& judgement, std::size_t shown) {
     parts.push_back(fmt::format("{} {}", count, name_of(verdict)));
   }
   return parts.empty() ? ""
-                       : fmt::format("{} more: {}", judgement.points.size() - shown, fmt::join(parts, ", "));
+                       : fmt::format("{} more: {}{}", judgement.points.size() - shown, fmt::join(parts, ", "),
+                                     verbose ? "" : " (--verbose)");
 }
 
 // Why points are missing, failing or inconclusive, each reason once, with the first point.
@@ -116,86 +113,73 @@ std::vector<std::string> reasons_of(const Judgement& judgement, const PointNames
   return lines;
 }
 
+// How much of a judgement a page has.
+struct Extent {
+  std::size_t rows;
+  std::size_t reasons;
+  std::size_t name;  // characters
+  bool all_changes;  // of a point, not the one that gave its verdict alone
+  bool differences;  // between the sides' conditions
+};
+
+Page page_of(const Judgement& judgement, std::string title, const Extent& extent) {
+  const PointNames names(judgement, extent.name);
+  const std::string subject = subject_in_words(judgement);
+  Page page{.title = std::move(title)};
+  page.say(page.title == subject ? "" : subject);
+  page.sentences("", headlines(judgement));
+  TextTable table{.title = "",
+                  .rows = {header(judgement)},
+                  .right = columns_of<bool>(judgement, {false, false, false, true, true, true, true, true})};
+  const std::size_t rows = std::min(extent.rows, judgement.points.size());
+  for (std::size_t i = 0; i < rows; ++i) {
+    const JudgedPoint& point = judgement.points[i];
+    for (const MetricChange* change : shown_changes(point, extent.all_changes)) {
+      table.rows.push_back(row_of(judgement, point, names.of(point), change));
+    }
+  }
+  table.below = further_points(judgement, rows, extent.all_changes);
+  page.table(std::move(table));
+  std::vector<ListItem> conditions;
+  for (const std::string& reason : reasons_of(judgement, names)) {
+    if (conditions.size() < extent.reasons) {
+      conditions.push_back({.text = reason});
+    }
+  }
+  for (const std::string& note : judgement.notes) {
+    conditions.push_back({.text = note});
+  }
+  for (const Difference& difference : judgement.differences) {
+    if (extent.differences) {
+      conditions.push_back(
+          {.text = fmt::format("Different: {}: {} → {}", difference.what, difference.base, difference.next)});
+    }
+  }
+  if (!conditions.empty()) {
+    page.blocks.emplace_back(List{.title = "Conditions", .items = std::move(conditions), .folded = true});
+  }
+  return page;
+}
+
+constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+
 }  // namespace
 
 std::string as_table(const Judgement& judgement, std::size_t width, bool verbose) {
-  const PointNames names(judgement, verbose ? kLongestText : 60);
-  std::string text = wrap(subject_in_words(judgement), width, 2) + "\n";
-  for (const std::string& line : headlines(judgement)) {
-    text += wrap("* " + line, width, 2);
-  }
-  std::vector<Row> rows{header(judgement)};
-  const std::size_t shown = rows_of(judgement, verbose);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const JudgedPoint& point = judgement.points[i];
-    for (const MetricChange* change : shown_changes(point, verbose)) {
-      rows.push_back(row_of(judgement, point, names.of(point), change));
-    }
-  }
-  text += "\n" + in_columns(rows,
-                            columns_of<bool>(judgement, {false, false, false, true, true, true, true, true}),
-                            width);
-  if (shown < judgement.points.size()) {
-    text += further_points(judgement, shown) + " (--verbose)\n";
-  }
-  std::vector<std::string> warnings = reasons_of(judgement, names);
-  const std::size_t most = verbose ? warnings.size() : std::min<std::size_t>(warnings.size(), 3);
-  warnings.resize(most);
-  warnings.insert(warnings.end(), judgement.notes.begin(), judgement.notes.end());
-  if (verbose) {
-    for (const Difference& difference : judgement.differences) {
-      warnings.push_back(
-          fmt::format("Different: {}: {} → {}", difference.what, difference.base, difference.next));
-    }
-  }
-  text += warnings.empty() ? "" : "\n";
-  for (const std::string& warning : warnings) {
-    text += wrap(warning, width, 2);
-  }
-  return text;
+  const Extent extent =
+      verbose ? Extent{kAll, kAll, kLongestText, true, true} : Extent{kRows, 3, 60, false, false};
+  return page_text(page_of(judgement, subject_in_words(judgement), extent), width);
 }
 
 std::string as_markdown(const Judgement& judgement, bool verbose) {
-  // A comment on GitHub has 65,536 characters at most.
-  constexpr std::size_t kMostBytes = 50'000;
-  constexpr std::size_t kLongestName = 120;
-  const PointNames names(judgement, kLongestName);
-  const std::vector<std::string> lines = headlines(judgement);
-  std::string text = fmt::format("### bench compare: {}\n\n", outcome(judgement));
-  text += markdown_text(subject_in_words(judgement)) + "\n\n";
-  for (const std::string& line : lines) {
-    text += "- " + markdown_text(line) + "\n";
-  }
-  const std::vector<std::string> rules =
-      columns_of<std::string>(judgement, {"---", "---", "---", "---:", "---:", "---:", "---:", "---:"});
-  text += fmt::format("\n| {} |\n| {} |\n", fmt::join(header(judgement), " | "), fmt::join(rules, " | "));
-  const std::size_t wanted = rows_of(judgement, verbose);
-  std::size_t shown = 0;
-  for (; shown < wanted && text.size() < kMostBytes; ++shown) {
-    const JudgedPoint& point = judgement.points[shown];
-    for (const MetricChange* change : shown_changes(point, verbose)) {
-      Row row = row_of(judgement, point, markdown_code(names.of(point)), change);
-      row[0] = is_regression(point.verdict) ? fmt::format("**{}**", row[0]) : row[0];
-      text += fmt::format("| {} |\n", fmt::join(row, " | "));
-    }
-  }
-  if (shown < judgement.points.size()) {
-    text += "\n" + further_points(judgement, shown) + "\n";
-  }
-  std::vector<std::string> warnings = reasons_of(judgement, names);
-  warnings.resize(std::min<std::size_t>(warnings.size(), verbose ? 50 : 3));
-  warnings.insert(warnings.end(), judgement.notes.begin(), judgement.notes.end());
-  for (const Difference& difference : judgement.differences) {
-    warnings.push_back(
-        fmt::format("Different: {}: {} → {}", difference.what, difference.base, difference.next));
-  }
-  if (!warnings.empty()) {
-    text += "\n<details><summary>Conditions</summary>\n\n";
-    for (std::size_t i = 0; i < warnings.size() && text.size() < kMostBytes + 10'000; ++i) {
-      text += "- " + markdown_text(warnings[i]) + "\n";
-    }
-    text += "\n</details>\n";
-  }
+  constexpr std::size_t kMostBytes = 60'000;  // a comment on GitHub has 65,536 characters at most
+  Extent extent = verbose ? Extent{400, 50, 120, true, true} : Extent{kRows, 3, 120, false, true};
+  std::string text;
+  do {
+    text = page_markdown(page_of(judgement, "bench compare: " + outcome(judgement), extent));
+    extent.rows /= 2;
+    extent.reasons /= 2;
+  } while (text.size() > kMostBytes && extent.rows > 0);
   return text;
 }
 

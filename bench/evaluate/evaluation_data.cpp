@@ -1,10 +1,9 @@
 // An evaluation as JSON and CSV.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include "bench/cli/csv.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/measure/result_json.h"
+#include "bench/page/csv.h"
 
 namespace bench {
 namespace {
@@ -121,9 +120,9 @@ Json evaluation_json(const Evaluation& evaluation) {
 }
 
 std::string evaluation_csv(const Evaluation& evaluation) {
-  std::string text =
-      "device,predicted,framework,dtype,batch,samples_per_s,low,high,level,bytes,saturation_batch,largest_"
-      "batch,is_bound\n";
+  std::vector<std::vector<std::string>> rows{{"device", "predicted", "framework", "dtype", "batch",
+                                              "samples_per_s", "low", "high", "level", "bytes",
+                                              "saturation_batch", "largest_batch", "is_bound"}};
   for (const EvaluatedRow& row : evaluation.rows) {
     const EvaluatedDevice& device = evaluation.device_of(row);
     const EvaluatedCurve& curve = evaluation.curve_of(row);
@@ -131,18 +130,14 @@ std::string evaluation_csv(const Evaluation& evaluation) {
       const auto end = [&](double Interval::*side) {
         return point.interval ? std::optional((*point.interval).*side) : std::nullopt;
       };
-      const std::vector<std::string> fields{
-          csv_field(device.label),           device.predicted ? "yes" : "no",
-          csv_field(device.framework),       csv_field(row.dtype),
-          std::to_string(point.batch),       csv_number(point.per_s),
-          csv_number(end(&Interval::low)),   csv_number(end(&Interval::high)),
-          device.predicted ? "0.8" : "0.95", std::to_string(point.bytes),
-          std::to_string(row.point.batch),   curve.largest ? std::to_string(*curve.largest) : "",
-          point.is_bound ? "yes" : "no"};
-      text += fmt::format("{}\n", fmt::join(fields, ","));
+      rows.push_back({device.label, device.predicted ? "yes" : "no", device.framework, row.dtype,
+                      std::to_string(point.batch), csv_number(point.per_s), csv_number(end(&Interval::low)),
+                      csv_number(end(&Interval::high)), device.predicted ? "0.8" : "0.95",
+                      std::to_string(point.bytes), std::to_string(row.point.batch),
+                      curve.largest ? std::to_string(*curve.largest) : "", point.is_bound ? "yes" : "no"});
     }
   }
-  return text;
+  return csv_table(rows);
 }
 
 }  // namespace bench

@@ -58,30 +58,30 @@ std::string samples_cell(const EvaluatedPoint& point) {
   return (point.is_bound ? "≤ " : "") + plus_minus(point.per_s, point.interval);
 }
 
+// The columns that a buyer looks for first stand first: a narrow terminal leaves out the last.
 TextTable saturation_table(const Evaluation& evaluation) {
   const std::string& currency = evaluation.prices.currency;
-  TextTable table{
-      .title = "At the saturation batch",
-      .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
-                "ratio to " + evaluation.devices.front().label, "of peak", "memory", "largest batch",
-                "J/sample", fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s",
-                "cores"}},
-      .right = {false, false, true, true, true, true, true, true, true, true, true, true}};
+  TextTable table{.title = "At the saturation batch",
+                  .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
+                            "memory", "largest batch", "ratio to " + evaluation.devices.front().label,
+                            fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s",
+                            "cores", "of peak", "J/sample"}},
+                  .right = {false, false, true, true, true, true, true, true, true, true, true, true}};
   for (const EvaluatedRow& row : evaluation.rows) {
     const bool bound = row.point.is_bound;
     const std::string most = bound ? "≤ " : "";
     table.rows.push_back(
         {evaluation.device_of(row).label, row.dtype, std::to_string(row.point.batch), samples_cell(row.point),
+         memory_cell(row), largest_batch_cell(evaluation.curve_of(row)),
          row.to_first ? ratio_in_words(*row.to_first) : "",
-         row.peak_share ? most + format_percent(*row.peak_share) : "", memory_cell(row),
-         largest_batch_cell(evaluation.curve_of(row)),
-         row.joules_per_sample
-             ? fmt::format("{}{}", row.power_measured ? "" : "≤ ", format_number(*row.joules_per_sample))
-             : "",
          row.cost_per_million ? (bound ? "≥ " : "") + format_number(*row.cost_per_million) : "",
          row.feed ? fmt::format("{}{} ({})", most, format_number(row.feed->per_s), name_of(row.feed->limit))
                   : "",
-         row.cores_to_feed ? fmt::format("{}{:.0f}", most, *row.cores_to_feed) : ""});
+         row.cores_to_feed ? fmt::format("{}{:.0f}", most, *row.cores_to_feed) : "",
+         row.peak_share ? most + format_percent(*row.peak_share) : "",
+         row.joules_per_sample
+             ? fmt::format("{}{}", row.power_measured ? "" : "≤ ", format_number(*row.joules_per_sample))
+             : ""});
   }
   return without_empty_columns(table);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/cli/text.h"
 
@@ -51,36 +52,28 @@ std::size_t key_columns(const Rows& rows, std::size_t all) {
   return 1;
 }
 
-// The columns of each table: one, where all columns fit in the width; else several, each of which begins with
-// the columns that tell the rows apart.
-std::vector<std::vector<std::size_t>> tables_within(const Rows& rows, const std::vector<ColumnWidth>& widths,
-                                                    std::size_t width) {
-  const auto least = [&](std::size_t begin, std::size_t end) {
-    std::size_t sum = 0;
-    for (std::size_t i = begin; i < end; ++i) {
-      sum += widths[i].least + kGap;
-    }
-    return sum;
-  };
-  std::vector<std::size_t> all(widths.size());
-  std::iota(all.begin(), all.end(), std::size_t{0});
-  if (rows.empty() || least(0, all.size()) <= width + kGap) {
-    return {all};
+// The columns that fit. From the last to the first they are left out, but for those that tell the rows apart
+// and marks, whose header is empty.
+std::vector<std::size_t> columns_within(const Rows& rows, const std::vector<ColumnWidth>& widths,
+                                        std::size_t width) {
+  std::vector<std::size_t> shown(widths.size());
+  std::iota(shown.begin(), shown.end(), std::size_t{0});
+  std::size_t sum = 0;
+  for (const ColumnWidth& column : widths) {
+    sum += column.least + kGap;
   }
-  std::size_t keys = key_columns(rows, all.size());
-  keys = 2 * least(0, keys) > width ? 1 : keys;
-  std::vector<std::vector<std::size_t>> tables;
-  std::size_t left = 0;
-  for (std::size_t i = keys; i < all.size(); ++i) {
-    const std::size_t needed = widths[i].least + kGap;
-    if (tables.empty() || needed > left) {
-      tables.emplace_back(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(keys));
-      left = width + kGap - std::min(width + kGap, least(0, keys));
-    }
-    tables.back().push_back(i);
-    left -= std::min(left, needed);
+  if (rows.empty()) {
+    return shown;
   }
-  return tables;
+  const std::size_t keys = key_columns(rows, widths.size());
+  for (std::size_t i = widths.size(); i > keys && sum > width + kGap; --i) {
+    const bool is_mark = i - 1 < rows.front().size() && rows.front()[i - 1].empty();
+    if (!is_mark) {
+      sum -= widths[i - 1].least + kGap;
+      std::erase(shown, i - 1);
+    }
+  }
+  return shown;
 }
 
 // The widest ones first.
@@ -157,14 +150,20 @@ std::string table_of(const Rows& rows, const std::vector<std::size_t>& shown, co
 
 std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
                        std::size_t width) {
-  const std::vector<ColumnWidth> natural = column_widths(rows, right, width);
-  std::string text;
-  for (const std::vector<std::size_t>& shown : tables_within(rows, natural, width)) {
-    std::vector<ColumnWidth> widths = natural;
-    narrow(widths, shown, width);
-    text += (text.empty() ? "" : "\n") + table_of(rows, shown, right, widths);
+  std::vector<ColumnWidth> widths = column_widths(rows, right, width);
+  const std::vector<std::size_t> shown = columns_within(rows, widths, width);
+  narrow(widths, shown, width);
+  std::vector<std::string> left_out;
+  for (std::size_t i = 0; i < widths.size(); ++i) {
+    if (!std::ranges::binary_search(shown, i)) {
+      left_out.push_back(rows.front()[i]);
+    }
   }
-  return text;
+  const std::string text = table_of(rows, shown, right, widths);
+  return left_out.empty()
+             ? text
+             : text +
+                   wrap(fmt::format("A wider terminal also shows: {}.", fmt::join(left_out, ", ")), width, 2);
 }
 
 }  // namespace bench

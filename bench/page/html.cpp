@@ -68,7 +68,8 @@ struct HtmlWriter {
   }
 
   std::string operator()(const List& list) const {
-    std::string html = list.title.empty() ? "" : fmt::format("<h3>{}</h3>\n", html_sentence(list.title));
+    const bool has_heading = !list.title.empty() && !list.folded;
+    std::string html = has_heading ? fmt::format("<h3>{}</h3>\n", html_sentence(list.title)) : "";
     html += "<ul>\n";
     for (const ListItem& item : list.items) {
       html += fmt::format("<li>{}", html_sentence(item.text));
@@ -77,11 +78,14 @@ struct HtmlWriter {
       }
       html += "</li>\n";
     }
-    return html + "</ul>\n";
+    html += "</ul>\n";
+    return list.folded ? html_details(html_sentence(list.title), html) : html;
   }
 
   std::string operator()(const TextTable& table) const {
-    return html_details(html_sentence(table.title), html_table(table, table.rows.size()));
+    const std::string below =
+        table.below.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>", html_sentence(table.below));
+    return html_details(html_sentence(table.title), html_table(table, table.rows.size()) + below);
   }
 };
 

@@ -59,18 +59,21 @@ struct MarkdownWriter {
   }
 
   std::string operator()(const List& list) const {
-    std::string text = heading(list.title);
+    std::string text = list.folded
+                           ? fmt::format("<details><summary>{}</summary>\n\n", markdown_sentence(list.title))
+                           : heading(list.title);
     for (const ListItem& item : list.items) {
       text += fmt::format("- {}\n", markdown_sentence(item.text));
       for (const std::string& detail : item.details) {
         text += fmt::format("  - {}\n", markdown_sentence(detail));
       }
     }
-    return text;
+    return text + (list.folded ? "\n</details>\n" : "");
   }
 
   std::string operator()(const TextTable& table) const {
-    return heading(table.title) + markdown_table(table.rows, table.right);
+    return heading(table.title) + markdown_table(table.rows, table.right) +
+           (table.below.empty() ? "" : fmt::format("\n{}\n", markdown_sentence(table.below)));
   }
 };
 

@@ -17,11 +17,13 @@ struct TextTable {
   std::vector<bool> right;                     // columns that are aligned right
   bool lists_points = false;                   // replaces the general table of points
   bool details = false;                        // printed with --verbose only
+  std::string below{};                         // a line under the rows
 };
 
 struct Paragraph {
   std::string text;
   bool strong = false;  // the answer
+  bool brief = false;   // a terminal shows its first line only, with a pointer to --verbose
 };
 
 struct ListItem {
@@ -32,12 +34,13 @@ struct ListItem {
 struct List {
   std::string title;  // empty: none
   std::vector<ListItem> items;
+  bool folded = false;  // what few readers need: folded up, if the format can
 };
 
 using Block = std::variant<Paragraph, List, TextTable>;
 
 struct Page {
-  std::string title;
+  std::string title;  // empty: none, in text
   std::vector<Block> blocks{};
 
   // Nothing is added where the text, the list or the rows below the header are empty.

@@ -1,5 +1,8 @@
 // A page for a terminal.
+#include <algorithm>
 #include <limits>
+
+#include <fmt/format.h>
 
 #include "bench/cli/text.h"
 #include "bench/measure/quote.h"
@@ -16,12 +19,21 @@ std::string safe(std::string_view text) {
 struct TextWriter {
   std::size_t width;
 
-  std::string operator()(const Paragraph& paragraph) const { return wrap(safe(paragraph.text), width, 2); }
+  std::string operator()(const Paragraph& paragraph) const {
+    constexpr std::string_view kWhereTheRestIs = " (--verbose)";
+    const std::string text = safe(paragraph.text);
+    const std::size_t line = text_width(width);
+    return paragraph.brief && columns(text) > line
+               ? fmt::format("{}{}\n",
+                             cut(text, std::max(line, 2 * kWhereTheRestIs.size()) - kWhereTheRestIs.size()),
+                             kWhereTheRestIs)
+               : wrap(text, width, 2);
+  }
 
   std::string operator()(const List& list) const {
-    std::string text = list.title.empty() ? "" : wrap(safe(list.title), width, 2);
+    std::string text = list.title.empty() || list.folded ? "" : wrap(safe(list.title), width, 2);
     for (const ListItem& item : list.items) {
-      text += wrap("* " + safe(item.text), width, 2);
+      text += wrap((list.folded ? "" : "* ") + safe(item.text), width, 2);
       for (const std::string& detail : item.details) {
         text += "  " + wrap(safe(detail), width - 2, 4);
       }
@@ -37,7 +49,8 @@ struct TextWriter {
       }
     }
     return (table.title.empty() ? "" : wrap(safe(table.title), width, 2)) +
-           in_columns(rows, table.right, width);
+           in_columns(rows, table.right, width) +
+           (table.below.empty() ? "" : wrap(safe(table.below), width, 2));
   }
 };
 
@@ -45,11 +58,11 @@ struct TextWriter {
 
 std::string page_text(const Page& page, std::size_t width) {
   const TextWriter writer{width};
-  std::string text = wrap(safe(page.title), width, 2);
+  std::string text = page.title.empty() ? "" : wrap(safe(page.title), width, 2);
   bool after_paragraph = false;
   for (const Block& block : page.blocks) {
     const bool is_paragraph = std::holds_alternative<Paragraph>(block);
-    text += after_paragraph && is_paragraph ? "" : "\n";
+    text += text.empty() || (after_paragraph && is_paragraph) ? "" : "\n";
     text += std::visit(writer, block);
     after_paragraph = is_paragraph;
   }

@@ -286,9 +286,7 @@ std::string end_of(const End& end, std::size_t width) {
   if (device->model() != nullptr) {
     mark_as_predicted(document.findings);
   }
-  std::ostringstream page;
-  print_report(page, document, sweep->tables(document), width, end.verbose, end.interrupted);
-  return page.str();
+  return page_text(result_page(document, sweep->tables(document), end.verbose, end.interrupted), width);
 }
 
 const std::vector<End> kEnds{

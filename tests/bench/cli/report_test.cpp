@@ -38,6 +38,12 @@ std::vector<std::string> printed(const ResultDocument& document, bool verbose) {
   return names;
 }
 
+std::string marked(const ResultDocument& document) {
+  Page page{.title = ""};
+  page.table(points_table(document));
+  return page_text(page, 200);
+}
+
 TEST(Report, PrintsHeadlinesInTheirOrder) {
   ResultDocument document;
   document.findings = {claimed("detail", "D.", 0), claimed("second", "S.", 2), claimed("first", "F.", 1)};
@@ -49,9 +55,8 @@ TEST(Report, BeginsWithTheAnswerAndWrapsIt) {
   ResultDocument document;
   document.benchmarks = {flagged("a", {})};
   document.findings = {claimed("first", "Use batch 16 in fp32: 33.0 ± 0.3 samples/s in 258 MiB.", 1)};
-  std::ostringstream out;
-  print_report(out, document, {}, 50, false);
-  EXPECT_THAT(out.str(), StartsWith("* Use batch 16 in fp32: 33.0 ± 0.3 samples/s in\n  258 MiB.\n\nbatch"));
+  const std::string out = page_text(result_page(document, {}, false), 50);
+  EXPECT_THAT(out, StartsWith("* Use batch 16 in fp32: 33.0 ± 0.3 samples/s in\n  258 MiB.\n\nbatch"));
 }
 
 TEST(Report, HasOneEmptyLineBetweenItsParts) {
@@ -61,9 +66,8 @@ TEST(Report, HasOneEmptyLineBetweenItsParts) {
   document.findings = {claimed("first", "F.", 1)};
   const TextTable points{.title = "Points", .rows = {{"p"}, {"1"}}, .right = {true}, .lists_points = true};
   const TextTable more{.title = "More", .rows = {{"m"}, {"2"}}, .right = {true}};
-  std::ostringstream out;
-  print_report(out, document, {points, more}, 100, false);
-  EXPECT_EQ(out.str(),
+  const std::string out = page_text(result_page(document, {points, more}, false), 100);
+  EXPECT_EQ(out,
             "* F.\n\nPoints\np\n1\n\nMore\nm\n2\n\n✕ b skipped: no time\n"
             "Warning: fewer than 3 rounds at the only point [give a larger --time-budget].\n");
 }
@@ -74,21 +78,18 @@ TEST(Report, LeavesOutDetailsUnlessVerbose) {
   document.findings = {claimed("first", "F.", 1)};
   const TextTable points{
       .title = "Points", .rows = {{"p"}, {"1"}}, .right = {true}, .lists_points = true, .details = true};
-  std::ostringstream few;
-  print_report(few, document, {points}, 100, false);
-  EXPECT_EQ(few.str(), "* F.\n\nThe tables are left out (--verbose).\n");
-  std::ostringstream all;
-  print_report(all, document, {points}, 100, true);
-  EXPECT_NE(all.str().find("Points\np\n1\n"), std::string::npos);
+  const std::string few = page_text(result_page(document, {points}, false), 100);
+  EXPECT_EQ(few, "* F.\n\nThe tables are left out (--verbose).\n");
+  const std::string all = page_text(result_page(document, {points}, true), 100);
+  EXPECT_NE(all.find("Points\np\n1\n"), std::string::npos);
 }
 
 TEST(Report, SaysWithVerboseThatTheIntervalBetweenRunsIsMissing) {
   ResultDocument document;
   document.benchmarks = {flagged("a", {})};
   for (const bool verbose : {false, true}) {
-    std::ostringstream out;
-    print_report(out, document, {}, 200, verbose);
-    EXPECT_EQ(out.str().find("Between runs: no interval is known") != std::string::npos, verbose);
+    const std::string out = page_text(result_page(document, {}, verbose), 200);
+    EXPECT_EQ(out.find("Between runs: no interval is known") != std::string::npos, verbose);
   }
 }
 
@@ -122,7 +123,7 @@ TEST(Report, FewRoundsAndWideIntervalsAreOneReason) {
   EXPECT_EQ(warning_of(document),
             "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at both points [give a larger "
             "--time-budget].");
-  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
+  EXPECT_THAT(marked(document), Not(HasSubstr("○")));
 }
 
 // Each reason separates points, and together they would mark every row.
@@ -133,10 +134,10 @@ TEST(Report, MarksNoneWhereEachPointHasSomeFlag) {
   EXPECT_EQ(warning_of(document),
             "Warning: all 3 points: fewer than 3 rounds or 95 % intervals wider than ±10 % at 2, other "
             "processes used the CPU during 2 [give a larger --time-budget; run on an idle machine].");
-  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
+  EXPECT_THAT(marked(document), Not(HasSubstr("○")));
   document.benchmarks.push_back(flagged("d", {}));
   EXPECT_THAT(warning_of(document), HasSubstr("during 2 of 4 points (○)"));
-  EXPECT_THAT(measured_points(document, 200), HasSubstr("○"));
+  EXPECT_THAT(marked(document), HasSubstr("○"));
 }
 
 TEST(Report, SaysWhereTheAnswerWasNotChecked) {
@@ -155,7 +156,7 @@ TEST(Report, SaysWhereTheAnswerWasNotChecked) {
       Verification{.passed = false, .error = 0, .tolerance = 0, .detail = "", .not_checked = "no reference"};
   EXPECT_THAT(warning_of(document),
               HasSubstr("the answer was not checked at 1 of 3 points; the answer was only"));
-  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
+  EXPECT_THAT(marked(document), Not(HasSubstr("○")));
 }
 
 TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
@@ -192,7 +193,7 @@ TEST(Report, MarksNoneWhereNearlyEachPointHasAFlag) {
   document.benchmarks.push_back(flagged("l", {}));
   EXPECT_EQ(warning_of(document),
             "Warning: 95 % intervals wider than ±10 % at 11 of 12 points [give a larger --time-budget].");
-  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
+  EXPECT_THAT(marked(document), Not(HasSubstr("○")));
   document.benchmarks.push_back(flagged("m", {}));
   EXPECT_THAT(warning_of(document), HasSubstr("11 of 13 points (○)"));
 }
@@ -207,9 +208,8 @@ TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
       "Warning: fewer than 3 rounds at the only point; other processes used the CPU during the only point; b "
       "was left out [go on with --resume; run on an idle machine].";
   EXPECT_EQ(warning_of(document, true), kWarning);
-  std::ostringstream out;
-  print_report(out, document, {}, 1000, false, true);
-  EXPECT_THAT(out.str(), HasSubstr(std::string(kWarning)));
+  const std::string out = page_text(result_page(document, {}, false, true), 1000);
+  EXPECT_THAT(out, HasSubstr(std::string(kWarning)));
 }
 
 TEST(Report, PointsAboveThePeakAreLeftOut) {

@@ -28,11 +28,17 @@ UnmeasuredPoint left_out(const std::string& name, const std::string& status, con
   return {.name = name, .params = {}, .status = status, .reason = reason};
 }
 
+std::string points_of(const ResultDocument& document) {
+  Page page{.title = ""};
+  page.table(points_table(document));
+  return page_text(page, 200);
+}
+
 TEST(Table, RowsGrowWithTheBatchWithinADtype) {
   ResultDocument document;
   document.benchmarks = {point(16, "fp32", 64e6), point(2, "fp32", 10e6), point(2, "bf16", 5e6)};
   document.benchmarks[0].validity.flags = {"noisy", "above_peak"};
-  EXPECT_EQ(measured_points(document, 200),
+  EXPECT_EQ(points_of(document),
             "batch  dtype  samples/s (95 %)  step time    memory   planned    driver\n"
             "    2  fp32            200 ± 6    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
             "   16  fp32            250 ± 7    64.0 ms  2.00 MiB  1.00 MiB  3.00 MiB  ○\n"
@@ -58,22 +64,23 @@ TEST(Table, SaysWhoPlannedTheWorkspaceOrWhyItIsEstimated) {
   document.context.device.details["framework"] = "pytorch";
   document.predicted = {predicted_point(1, 1e6, planned)};
   EXPECT_EQ(
-      predicted_points(document, 100),
-      "Predicted for pytorch on Tesla T4; nothing was measured; workspace planned by cuDNN 9.19 for sm_75\n"
-      "batch  dtype  samples/s (80 %)  step time    memory  workspace\n"
-      "    1  fp16               1000    1.00 ms  3.00 MiB   1.00 MiB\n");
+      predicted_title(document),
+      "Predicted for pytorch on Tesla T4; nothing was measured; workspace planned by cuDNN 9.19 for sm_75");
+  EXPECT_EQ(points_of(document),
+            "batch  dtype  samples/s (80 %)  step time    memory  workspace\n"
+            "    1  fp16               1000    1.00 ms  3.00 MiB   1.00 MiB\n");
   document.predicted.push_back(predicted_point(2, 1e6, estimated));
-  EXPECT_THAT(predicted_points(document, 100), HasSubstr("at 1 of 2 points"));
-  EXPECT_THAT(predicted_points(document, 100), HasSubstr("3.00 MiB  estimated"));
+  EXPECT_THAT(predicted_title(document), HasSubstr("at 1 of 2 points"));
+  EXPECT_THAT(points_of(document), HasSubstr("3.00 MiB  estimated"));
   document.predicted.erase(document.predicted.begin());
-  EXPECT_THAT(predicted_points(document, 100), HasSubstr("estimated (planning"));
-  EXPECT_THAT(predicted_points(document, 100), Not(HasSubstr("planned by")));
+  EXPECT_THAT(predicted_title(document), HasSubstr("estimated (planning"));
+  EXPECT_THAT(predicted_title(document), Not(HasSubstr("planned by")));
 }
 
 TEST(Table, APlannedPointHasNoTime) {
   ResultDocument document;
   document.predicted = {predicted_point(1, 0, {{"planned_by", "cuDNN 9.19 for sm_75"}})};
-  EXPECT_THAT(predicted_points(document, 100), Not(HasSubstr("step time")));
+  EXPECT_THAT(points_of(document), Not(HasSubstr("step time")));
 }
 
 TEST(Table, AFlagOfEveryPointMarksNone) {
@@ -82,18 +89,18 @@ TEST(Table, AFlagOfEveryPointMarksNone) {
   for (MeasuredPoint& each : document.benchmarks) {
     each.validity.flags = {"few_rounds"};
   }
-  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("○")));
+  EXPECT_THAT(points_of(document), Not(HasSubstr("○")));
   document.benchmarks[1].validity.flags = {};
-  EXPECT_THAT(measured_points(document, 200), HasSubstr("○"));
+  EXPECT_THAT(points_of(document), HasSubstr("○"));
 }
 
 TEST(Table, ThePlanIsShownWhereItIsNotWhatWasTracked) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};
   document.benchmarks[0].memory.peak_predicted = 2 << 20;
-  EXPECT_THAT(measured_points(document, 200), HasSubstr("planned"));
+  EXPECT_THAT(points_of(document), HasSubstr("planned"));
   document.benchmarks[1].memory.peak_predicted = 2 << 20;
-  EXPECT_THAT(measured_points(document, 200), Not(HasSubstr("planned")));
+  EXPECT_THAT(points_of(document), Not(HasSubstr("planned")));
 }
 
 TEST(Table, DtypesStandAsAskedFor) {
@@ -101,7 +108,7 @@ TEST(Table, DtypesStandAsAskedFor) {
   document.sweep.axes = {{"dtype", {"tf32", "fp32", "bf16"}}};
   document.benchmarks = {point(1, "bf16", 1e6), point(1, "fp32", 1e6), point(1, "tf32", 1e6),
                          point(1, "fp16", 1e6)};
-  const std::string text = measured_points(document, 200);
+  const std::string text = points_of(document);
   EXPECT_LT(text.find("tf32"), text.find("fp32"));
   EXPECT_LT(text.find("fp32"), text.find("bf16"));
   EXPECT_LT(text.find("bf16"), text.find("fp16")) << "what no axis names comes last";
@@ -111,7 +118,7 @@ TEST(Table, OneRoundHasNoSpread) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6)};
   document.benchmarks[0].stats.rounds = 1;
-  EXPECT_THAT(measured_points(document, 200), HasSubstr("1000 ± ?  "));
+  EXPECT_THAT(points_of(document), HasSubstr("1000 ± ?  "));
 }
 
 TEST(Table, AFigureHasTheDigitsThatItsIntervalAllows) {
@@ -122,28 +129,36 @@ TEST(Table, AFigureHasTheDigitsThatItsIntervalAllows) {
   document.benchmarks[1].stats.ci95_ns = Interval{.low = 0.9e6, .high = 1.1e6};
   document.benchmarks[2].stats.ci95_ns = Interval{.low = 0.1e6, .high = 2.2e6};
   document.benchmarks[3].stats.ci95_ns = Interval{.low = 0, .high = 2e6};
-  EXPECT_THAT(measured_points(document, 200),
+  EXPECT_THAT(points_of(document),
               ::testing::AllOf(HasSubstr("1000 ± 1  "), HasSubstr("2000 ± 230  "),
                                HasSubstr("4000 (1800 to 40000)  "), HasSubstr("8000 ± ?  ")))
-      << measured_points(document, 200);
+      << points_of(document);
 }
 
 TEST(Table, AParameterThatChangesGetsAColumn) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 1e6), point(1, "fp32", 2e6)};
   document.benchmarks[1].params["mode"] = "train";
-  EXPECT_THAT(measured_points(document, 200), HasSubstr("batch  dtype  mode   samples/s"));
+  EXPECT_THAT(points_of(document), HasSubstr("batch  dtype  mode   samples/s"));
+}
+
+std::string unmeasured(const ResultDocument& document, std::size_t width, bool verbose) {
+  Page page{.title = ""};
+  for (const Paragraph& line : unmeasured_in_words(document, verbose)) {
+    page.blocks.emplace_back(line);
+  }
+  return page_text(page, width);
 }
 
 TEST(Unmeasured, APointHasItsNameAndReason) {
   ResultDocument document;
   document.unmeasured = {
       left_out("batch/net/infer/fp16/batch:1", "unsupported", "the processor has no fp16 arithmetic")};
-  EXPECT_EQ(unmeasured_points(document, 100, false),
+  EXPECT_EQ(unmeasured(document, 100, false),
             "✕ batch/net/infer/fp16/batch:1 unsupported: the processor has no fp16 arithmetic\n");
   document.sweep.name = "batch";
   document.sweep.workload = "net";
-  EXPECT_EQ(unmeasured_points(document, 100, false),
+  EXPECT_EQ(unmeasured(document, 100, false),
             "✕ infer/fp16/batch:1 unsupported: the processor has no fp16 arithmetic\n");
 }
 
@@ -155,10 +170,10 @@ TEST(Unmeasured, PointsThatShareAReasonShareALine) {
   for (const char* name : {"f", "g", "h"}) {
     document.unmeasured.push_back(left_out(name, "skipped", "no time"));
   }
-  EXPECT_EQ(unmeasured_points(document, 100, false),
-            "✕ 5 points (a, c, f and 2 more) skipped: no time\n"
+  EXPECT_EQ(unmeasured(document, 100, false),
+            "✕ 5 points (a and 4 more) skipped: no time\n"
             "✕ b oom: needs 2 GiB\n"
-            "✕ 2 points (d, e) unsupported: no time\n");
+            "✕ 2 points (d and 1 more) unsupported: no time\n");
 }
 
 TEST(Unmeasured, ALineIsCutToWhatMattersUnlessVerbose) {
@@ -168,12 +183,11 @@ TEST(Unmeasured, ALineIsCutToWhatMattersUnlessVerbose) {
     document.unmeasured.push_back(left_out(name, "oom", reason));
   }
   const std::string fate = "oom: the device has no room for 3 copies of 4.00 GiB\n";
-  EXPECT_EQ(unmeasured_points(document, 110, false), "✕ 3 points (infer/fp32/batch:2 and 2 more) " + fate);
-  EXPECT_EQ(unmeasured_points(document, 80, false), "✕ 3 points " + fate);
-  EXPECT_EQ(unmeasured_points(document, 40, false), "✕ 3 points oom: the device … (--verbose)\n");
+  EXPECT_EQ(unmeasured(document, 110, false), "✕ 3 points (infer/fp32/batch:2 and 2 more) " + fate);
+  EXPECT_EQ(unmeasured(document, 50, false), "✕ 3 points (infer/fp32/batch:2 and 2 … (--verbose)\n");
   document.unmeasured.resize(1);
-  EXPECT_EQ(unmeasured_points(document, 40, false), "✕ infer/fp32/batch:2 oom: t… (--verbose)\n");
-  EXPECT_EQ(unmeasured_points(document, 40, true),
+  EXPECT_EQ(unmeasured(document, 40, false), "✕ infer/fp32/batch:2 oom: t… (--verbose)\n");
+  EXPECT_EQ(unmeasured(document, 40, true),
             "✕ infer/fp32/batch:2 oom: the device has\n"
             "  no room for 3 copies of 4.00 GiB; give\n"
             "  a smaller --memory-cap\n");
@@ -185,8 +199,8 @@ TEST(Unmeasured, PointsThatTheWarningCountsHaveNoLine) {
   document.unmeasured = {left_out("a", "skipped", "no time; give a larger --time-budget"),
                          left_out("b", "skipped", "no room for 3 rounds; give a larger --time-budget"),
                          left_out("c", "skipped", "interrupted before it was timed")};
-  EXPECT_EQ(unmeasured_points(document, 100, false), "✕ c skipped: interrupted before it was timed\n");
-  EXPECT_EQ(unmeasured_points(document, 100, true),
+  EXPECT_EQ(unmeasured(document, 100, false), "✕ c skipped: interrupted before it was timed\n");
+  EXPECT_EQ(unmeasured(document, 100, true),
             "✕ a skipped: no time; give a larger --time-budget\n"
             "✕ b skipped: no room for 3 rounds; give a larger --time-budget\n"
             "✕ c skipped: interrupted before it was timed\n");
@@ -197,11 +211,11 @@ TEST(Unmeasured, OneLineForAStatusUnlessItIsAnError) {
   document.unmeasured = {left_out("a", "unsupported", "no fp16"), left_out("b", "error", "wrong answer"),
                          left_out("c", "unsupported", "no bf16"), left_out("d", "error", "an exception"),
                          left_out("e", "unsupported", "no fp16")};
-  EXPECT_EQ(unmeasured_points(document, 100, false),
+  EXPECT_EQ(unmeasured(document, 100, false),
             "✕ 3 points unsupported, for 2 reasons (--verbose)\n"
             "✕ b error: wrong answer\n"
             "✕ d error: an exception\n");
-  EXPECT_EQ(unmeasured_points(document, 100, true),
+  EXPECT_EQ(unmeasured(document, 100, true),
             "✕ 2 points (a, e) unsupported: no fp16\n"
             "✕ b error: wrong answer\n"
             "✕ c unsupported: no bf16\n"
@@ -211,7 +225,7 @@ TEST(Unmeasured, OneLineForAStatusUnlessItIsAnError) {
 TEST(Table, AStepOfNoTimeHasNoRate) {
   ResultDocument document;
   document.benchmarks = {point(1, "fp32", 0)};
-  EXPECT_THAT(measured_points(document, 200), HasSubstr("    1  fp32                  -       0 ns"));
+  EXPECT_THAT(points_of(document), HasSubstr("    1  fp32                  -       0 ns"));
 }
 
 TEST(Planned, PointsWithTheirMemory) {
@@ -219,8 +233,10 @@ TEST(Planned, PointsWithTheirMemory) {
                                          {"batch:1024", 1 << 30, "oom: more than the memory cap"},
                                          {"fp16", 0, "unsupported: no"}},
                                         4 << 20);
-  EXPECT_EQ(text_table(table, 100),
-            "\npoint       memory plan  of the cap\n"
+  Page page{.title = ""};
+  page.table(table);
+  EXPECT_EQ(page_text(page, 100),
+            "point       memory plan  of the cap\n"
             "batch:1        1.00 MiB        25 %\n"
             "batch:1024     1.00 GiB     25600 %  oom: more than the memory cap\n"
             "fp16                  -           -  unsupported: no\n");

@@ -19,14 +19,18 @@ TEST(Columns, BreaksTextWhereTheWidestCellsDoNotFit) {
             "point        n\ntransfer/    7\nh2d/pinned\n");
 }
 
-// With the columns that tell the rows apart.
-TEST(Columns, PutsFurtherFiguresInATableBelow) {
-  EXPECT_EQ(in_columns({{"batch", "dtype", "rate", "memory"},
-                        {"1", "fp32", "100 ± 1", "10 MiB"},
-                        {"1", "fp16", "200 ± 2", "5.0 MiB"}},
-                       {true, false, true, true}, 28),
-            "batch  dtype     rate\n    1  fp32   100 ± 1\n    1  fp16   200 ± 2\n\n"
-            "batch  dtype   memory\n    1  fp32    10 MiB\n    1  fp16   5.0 MiB\n");
+// From the last to those that tell the rows apart; a mark stays.
+TEST(Columns, AreLeftOutWhereTheWidthIsNotEnough) {
+  const std::vector<std::vector<std::string>> rows{{"batch", "dtype", "rate", "memory", ""},
+                                                   {"1", "fp32", "100 ± 1", "10 MiB", "○"},
+                                                   {"1", "fp16", "200 ± 2", "5.0 MiB", ""}};
+  const std::vector<bool> right{true, false, true, true, false};
+  EXPECT_EQ(in_columns(rows, right, 30),
+            "batch  dtype     rate\n    1  fp32   100 ± 1  ○\n    1  fp16   200 ± 2\n"
+            "A wider terminal also shows:\n  memory.\n");
+  EXPECT_EQ(in_columns(rows, right, 20),
+            "batch  dtype\n    1  fp32   ○\n    1  fp16\n"
+            "A wider terminal\n  also shows: rate,\n  memory.\n");
 }
 
 TEST(Columns, HaveWholeRowsInAFile) {
