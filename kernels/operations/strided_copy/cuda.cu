@@ -1,30 +1,10 @@
-// Strided copies as kernels over their nests, by the widest accesses that sizes and addresses allow.
-#include <algorithm>
-#include <cstdlib>
-
+// Strided copies as kernels over their nests.
+#include "kernels/backends/cuda/copy_nest.cuh"
 #include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/nest.cuh"
 #include "kernels/operations/strided_copy/strided_copy.h"
 
 namespace bench::kernels::cuda {
-
-// Accesses of kBytes; the loops' steps and extents are counted in them.
-template <class Memory, int kBytes>
-struct CopyNest {
-  static constexpr int kThreads = NestLoops::kThreads;
-  static constexpr const char* kName = "strided copy";
-
-  NestLoops loops;
-  std::byte* to;
-  const std::byte* from;
-
-  template <class Thread>
-  BENCH_DEVICE void operator()(const Thread& thread) const {
-    if (std::int64_t at[2]; loops.place(thread, at)) {
-      Memory::store(to + at[0] * kBytes, Memory::template load<kBytes>(from + at[1] * kBytes));
-    }
-  }
-};
 
 // Sums in place: each element of a nest is another.
 template <class Element>
@@ -69,20 +49,6 @@ struct FillNest {
   }
 };
 
-// The nest with `each` elements of its innermost loop as one.
-inline Nest in_accesses(Nest nest, std::int64_t each) {
-  for (std::size_t array = 0; array < Nest::kMostArrays; ++array) {
-    nest.first[array] /= each;
-    for (Nest::Loop& loop : nest.loops) {
-      loop.steps[array] = &loop == &nest.loops.back() ? loop.steps[array] : loop.steps[array] / each;
-    }
-  }
-  if (!nest.loops.empty()) {
-    nest.loops.back().extent /= each;
-  }
-  return nest;
-}
-
 template <class Machine>
 class StridedCopyOperation final : public KernelOperation<Machine, StridedCopy> {
  public:
@@ -109,8 +75,8 @@ class StridedCopyOperation final : public KernelOperation<Machine, StridedCopy> 
           return AddNest<Element>{loops, to, from};
         });
       } else {
-        copy(step.nest, bytes_of(spec_.dst.dtype), reinterpret_cast<std::byte*>(to),
-             reinterpret_cast<const std::byte*>(from));
+        copy_nest<Machine>(this->queue(), step.nest, bytes_of(spec_.dst.dtype),
+                           reinterpret_cast<std::byte*>(to), reinterpret_cast<const std::byte*>(from));
       }
     }
   }
@@ -122,24 +88,6 @@ class StridedCopyOperation final : public KernelOperation<Machine, StridedCopy> 
         return FillNest<Element>{loops, to, value};
       });
     }
-  }
-
-  void copy(const Nest& nest, std::int64_t size, std::byte* to, const std::byte* from) const {
-    // Its lowest set bit is what an access of several elements must divide.
-    std::int64_t bytes = (nest.first[0] | nest.first[1]) * size;
-    for (const Nest::Loop& loop : nest.loops) {
-      bytes |= (&loop == &nest.loops.back() ? loop.extent : loop.steps[0] | loop.steps[1]) * size;
-    }
-    const bool contiguous =
-        !nest.loops.empty() && nest.loops.back().steps[0] == 1 && nest.loops.back().steps[1] == 1;
-    with_bytes(
-        contiguous ? bytes : size,
-        [&]<int kBytes>() {
-          launch_nest<Machine>(this->queue(), in_accesses(nest, kBytes / size), [&](const NestLoops& loops) {
-            return CopyNest<typename Machine::Memory, kBytes>{loops, to, from};
-          });
-        },
-        to, from);
   }
 
   using KernelOperation<Machine, StridedCopy>::spec_;

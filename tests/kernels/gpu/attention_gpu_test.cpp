@@ -50,6 +50,7 @@ TEST_P(CudaAttentionOnDevice, IsLikeItsReferenceInEveryPass) {
                                                           {2, 33, 3, 24},
                                                           {2, 64, 4, 64},
                                                           {8, 128, 2, 32},
+                                                          {6, 48, 4, 32},
                                                           {1, 130, 2, 64}}) {
     SCOPED_TRACE(fmt::format("batch {} sequence {} heads {} of {}", batch, sequence, heads, head_size));
     Attention spec{

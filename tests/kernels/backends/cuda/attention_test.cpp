@@ -1,5 +1,6 @@
 // Attention as a CUDA device runs it, its kernels on fibers and its products on the host as cuBLASLt is told
-// to see them: rounds over samples and over heads, rows that one thread, a warp and a block does.
+// to see them: rounds over samples and over heads, heads that are gathered, rows that one thread, a warp and
+// a block does.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -17,25 +18,29 @@ namespace bench::kernels {
 namespace {
 
 using testing::Bytes;
+using testing::FiberQueue;
 using testing::Fibers;
 using testing::HostProduct;
 using testing::run_exactly;
 using testing::RunOptions;
 
 // batch, sequence, heads, head_size
-constexpr std::array<std::array<std::int64_t, 4>, 9> kAttentionShapes{{{1, 1, 1, 1},
-                                                                       {2, 1, 4, 8},
-                                                                       {3, 7, 2, 5},
-                                                                       {2, 8, 3, 16},
-                                                                       {4, 16, 2, 8},
-                                                                       {2, 33, 3, 3},
-                                                                       {1, 40, 2, 24},
-                                                                       {5, 24, 1, 4},
-                                                                       {1, 65, 2, 2}}};
+constexpr std::array<std::array<std::int64_t, 4>, 12> kAttentionShapes{{{1, 1, 1, 1},
+                                                                        {2, 1, 4, 8},
+                                                                        {4, 9, 5, 3},
+                                                                        {6, 16, 4, 8},
+                                                                        {4, 1, 4, 1},
+                                                                        {3, 7, 2, 5},
+                                                                        {2, 8, 3, 16},
+                                                                        {4, 16, 2, 8},
+                                                                        {2, 33, 3, 3},
+                                                                        {1, 40, 2, 24},
+                                                                        {5, 24, 1, 4},
+                                                                        {1, 65, 2, 2}}};
 
 // batch, sequence, keys, heads: all positions are seen.
-constexpr std::array<std::array<std::int64_t, 4>, 4> kOtherKeys{
-    {{2, 16, 16, 3}, {4, 5, 33, 2}, {1, 40, 3, 2}, {2, 9, 9, 1}}};
+constexpr std::array<std::array<std::int64_t, 4>, 6> kOtherKeys{
+    {{2, 16, 16, 3}, {4, 5, 33, 2}, {4, 5, 33, 6}, {1, 40, 3, 2}, {2, 9, 9, 1}, {5, 7, 7, 4}}};
 
 template <class Visit>
 void for_each_attention(Visit visit) {
@@ -63,8 +68,17 @@ void for_each_attention(Visit visit) {
   }
 }
 
+// As large as an H200, which is not filled by the heads of one round.
+constexpr int kLargeCard = 132;
+struct LargeCard : Fibers {
+  struct Queue : FiberQueue {
+    using FiberQueue::FiberQueue;
+    int multiprocessors() const { return kLargeCard; }
+  };
+};
+
 std::unique_ptr<Operation> on_fibers(const Attention& spec) {
-  return std::make_unique<cuda::AttentionOperation<Fibers, HostProduct>>(spec, testing::cpu());
+  return std::make_unique<cuda::AttentionOperation<LargeCard, HostProduct>>(spec, testing::cpu());
 }
 
 // P and dS are rounded between two products.
@@ -116,12 +130,67 @@ TEST(CudaAttention, BackwardIsLikeItsReference) {
 
 // Whichever is less of samples and heads, so that a pass needs few products.
 TEST(CudaAttention, MakesTheFewerRounds) {
-  const cuda::AttentionProducts samples(Attention{.batch = 2, .sequence = 3, .heads = 5, .head_size = 4});
+  const cuda::AttentionProducts samples({.batch = 2, .sequence = 3, .heads = 5, .head_size = 4}, kLargeCard);
   EXPECT_EQ(samples.rounds, 2);
   EXPECT_EQ(samples.all.front().batch, 5);
-  const cuda::AttentionProducts heads(Attention{.batch = 64, .sequence = 3, .heads = 5, .head_size = 4});
+  const cuda::AttentionProducts heads({.batch = 64, .sequence = 1024, .heads = 5, .head_size = 64},
+                                      kLargeCard);
   EXPECT_EQ(heads.rounds, 5);
   EXPECT_EQ(heads.all.front().batch, 64);
+}
+
+TEST(CudaAttention, GathersHeadsWhereARoundDoesNotFillTheCard) {
+  const Attention small{.batch = 16, .sequence = 128, .heads = 12, .head_size = 64};
+  for (const Direction direction : {Direction::forward, Direction::backward}) {
+    Attention spec = small;
+    spec.direction = direction;
+    const cuda::AttentionProducts products(spec, kLargeCard);
+    EXPECT_TRUE(products.gathered);
+    EXPECT_EQ(products.rounds, 1);
+    for (const cublaslt::Product& product : products.all) {
+      EXPECT_EQ(product.batch, 16 * 12) << cublaslt::described(product);
+    }
+  }
+  const cublaslt::Stored queries = cuda::AttentionProducts(small, kLargeCard).all.front().a;
+  EXPECT_EQ(queries.step, 64);
+  EXPECT_EQ(queries.batch_step, 128 * 64);
+
+  const auto gathered = [](const Attention& spec, int multiprocessors) {
+    return cuda::AttentionProducts(spec, multiprocessors).gathered;
+  };
+  EXPECT_FALSE(gathered(small, 40)) << "16 heads of a round fill a T4";
+  Attention spec = small;
+  spec.heads = 3;
+  EXPECT_FALSE(gathered(spec, kLargeCard)) << "copies would take as long as three rounds";
+  spec = small;
+  spec.sequence = 1024;
+  EXPECT_FALSE(gathered(spec, kLargeCard)) << "a round fills the card";
+  spec.head_size = 8;
+  EXPECT_FALSE(gathered(spec, kLargeCard)) << "the squares of all heads would take 800 MB";
+  spec = small;
+  spec.packed = false;
+  spec.causal = false;
+  spec.heads = 4;
+  EXPECT_TRUE(gathered(spec, kLargeCard));
+  spec.keys = 320;
+  EXPECT_FALSE(gathered(spec, kLargeCard)) << "a round's keys fill the card";
+}
+
+// Query, key, value and out, and backward the gradients, lie behind the squares of all heads.
+TEST(CudaAttention, GatheredHeadsTakeScratch) {
+  Attention spec{.batch = 4, .sequence = 16, .heads = 4, .head_size = 8};
+  const auto scratch = [&] {
+    return on_fibers(spec)->find(Slot::workspace)->bytes - HostProduct::kWorkspace;
+  };
+  constexpr std::int64_t kSquares = 4 * 4 * 16 * 16;
+  constexpr std::int64_t kTensor = 4 * 4 * 16 * 8;
+  EXPECT_EQ(scratch(), kSquares * 4 + 4 * kTensor * 4);
+  spec.dtype = Dtype::fp16;
+  EXPECT_EQ(scratch(), kSquares * (4 + 2) + 4 * kTensor * 2);
+  spec.training = true;
+  EXPECT_EQ(scratch(), kSquares * 4 + 4 * kTensor * 2);
+  spec.direction = Direction::backward;
+  EXPECT_EQ(scratch(), kSquares * (4 + 2) + 7 * kTensor * 2);
 }
 
 // Squares of one round only, and none where scores become probabilities in `saved`.
