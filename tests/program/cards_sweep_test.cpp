@@ -73,7 +73,6 @@ TEST_P(CardsSweepProgram, OneFileHasEveryRanksTimesAndThePlannedMemory) {
   EXPECT_EQ(std::ranges::count(document.findings, "efficiency/ranks:3/batch:4", &Finding::name), 1);
   EXPECT_THAT(document.context.software.at("mpi"),
               ::testing::StartsWith(GetParam().name == kOpenMpi.name ? "Open MPI v" : "MPICH"));
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("efficiency"), HasSubstr("planned, never run")));
   ASSERT_EQ(document.predicted.size(), 2U * 2) << "of 2 and 3 ranks, gradients and parameters shared out";
   for (const PredictedPoint& point : document.predicted) {
     EXPECT_EQ(point.status, "planned");
@@ -88,7 +87,6 @@ TEST_P(CardsSweepProgram, OneFileHasEveryRanksTimesAndThePlannedMemory) {
   const Ended predicted =
       run_bench({"predict", "--from", file.string(), "--cards", "4", "--link", "eth-10g"});
   EXPECT_EQ(predicted.code, 0) << predicted.err;
-  EXPECT_THAT(predicted.out, HasSubstr("4 cards of batch 4"));
 }
 
 // Each of two ranks has half of the cap, which lies between what the plans of batch 4 and of batch 64 take:
@@ -113,7 +111,6 @@ TEST_P(CardsSweepProgram, ACapIsSharedByTheRanksOfAHostAndAPointBeyondItIsRefuse
   ASSERT_EQ(document.unmeasured.size(), 1U);
   EXPECT_EQ(document.unmeasured.front().status, "oom");
   EXPECT_THAT(document.unmeasured.front().reason, HasSubstr("the memory cap is " + format_bytes(cap)));
-  EXPECT_THAT(ended.out, HasSubstr("One rank alone was not measured"));
 }
 
 // As PyTorch trains them. Batch norm refuses one value alone.
@@ -183,7 +180,7 @@ TEST_P(CardsSweepProgram, AShortBudgetHasOneRankAndTheMost) {
               HasSubstr("the time budget has no room for it"));
   EXPECT_TRUE(document.benchmarks.front().verification.value().passed);
   ASSERT_EQ(document.unmeasured.size(), 1U);
-  EXPECT_THAT(ended.out, HasSubstr("resnet18/train/fp32/ranks:2/batch:4 was left out"));
+  EXPECT_THAT(document.unmeasured.front().name, ::testing::EndsWith("resnet18/train/fp32/ranks:2/batch:4"));
 }
 
 // Which the first rank would not have heard of.
@@ -200,28 +197,6 @@ TEST_P(CardsSweepProgram, ASignalToAnotherRankAloneEndsTheRunAndItsRankIsNamed) 
   EXPECT_THAT(ended.err, AllOf(HasSubstr("bench: rank 1 was interrupted"),
                                HasSubstr("interrupted; what was measured is saved")));
   EXPECT_FALSE(read_result(file).benchmarks.empty());
-}
-
-TEST(CardsSweepAlone, ASecondRankWithoutTheFirstsAddressSaysSo) {
-  const Ended ended =
-      run_script("export RANK=1 WORLD_SIZE=2; exec \"$@\"", {"--sweep", "cards", "--device", "cpu"});
-  EXPECT_EQ(ended.code, 2);
-  EXPECT_THAT(ended.err, HasSubstr("bench: MASTER_ADDR: nothing was given"));
-  EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
-}
-
-TEST(CardsSweepAlone, VariablesThatAnotherRunLeftAreNamed) {
-  for (const auto& [variables, sentence] :
-       {std::pair("RANK=5 WORLD_SIZE=2", "RANK: '5' was given with WORLD_SIZE '2'"),
-        std::pair("RANK=x WORLD_SIZE=2", "RANK: 'x' was given with WORLD_SIZE '2'"),
-        std::pair("WORLD_SIZE=2", "WORLD_SIZE: '2' was given without RANK"),
-        std::pair("PMI_RANK=1", "PMI_RANK: '1' was given without PMI_SIZE")}) {
-    const Ended ended = run_script(std::string("export ") + variables + "; exec \"$@\"",
-                                   {"--sweep", "cards", "--device", "cpu"});
-    EXPECT_EQ(ended.code, 2) << ended.err;
-    EXPECT_THAT(ended.err, HasSubstr(sentence));
-    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
-  }
 }
 
 TEST_P(CardsSweepProgram, RanksThatShareTheOptimizerHoldLess) {
@@ -241,7 +216,6 @@ TEST_P(CardsSweepProgram, RanksThatShareTheOptimizerHoldLess) {
   }
   // Two thirds of Adam's two states of 11.7 M parameters.
   EXPECT_NEAR(static_cast<double>(peaks[1] - peaks[3]), 2.0 / 3 * 2 * 4 * 11.69e6, 1e6);
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("each keeps its share of"), HasSubstr("planned, never run")));
   ASSERT_EQ(document.predicted.size(), 2U) << "gradients and parameters shared out too";
   for (const PredictedPoint& point : document.predicted) {
     EXPECT_EQ(point.status, "planned");
@@ -278,9 +252,6 @@ TEST_P(CardsSweepProgram, LayersOverRanksHoldLessAndAnswerRightly) {
   EXPECT_EQ(std::ranges::count(document.findings, "efficiency/split:layers/ranks:2/micro-batches:4/batch:4",
                                &Finding::name),
             1);
-  EXPECT_THAT(ended.out,
-              AllOf(::testing::ContainsRegex("has the slowest stage|No stage is significantly slower"),
-                    HasSubstr("idle a rank")));
 }
 
 TEST_P(CardsSweepProgram, StagesTrainWithTheNetworksGradients) {
@@ -329,18 +300,10 @@ TEST_P(CardsSweepProgram, MoreCardsThanRanksIsOneSentence) {
   EXPECT_TRUE(std::filesystem::is_empty(folder_.path()));
 }
 
-TEST(CardsSweepAlone, PrintsTheCommandToTypeAndPlansADryRun) {
+TEST(CardsSweepAlone, PrintsTheCommandToType) {
   const Ended alone = run_bench({"--sweep", "cards", "--device", "cpu"});
   EXPECT_EQ(alone.code, 2);
   EXPECT_THAT(alone.err, AllOf(HasSubstr("-n 2 "), HasSubstr("--sweep cards --device cpu")));
-  const Ended planned = run_bench({"--sweep", "cards", "--device", "cpu", "--dry-run"});
-  EXPECT_EQ(planned.code, 0) << planned.err;
-  EXPECT_THAT(planned.out,
-              AllOf(HasSubstr("cards/resnet50/train/fp32/ranks:2/batch:8"), HasSubstr("nothing was run")));
-  EXPECT_THAT(run_bench({"--sweep", "cards", "--help"}).out, HasSubstr("each of n has an n-th"));
-  const Ended operation = run_bench({"--sweep", "cards", "--workload", "conv2d", "--dry-run"});
-  EXPECT_EQ(operation.code, 2);
-  EXPECT_THAT(operation.err, HasSubstr("needs a network"));
 }
 
 }  // namespace

@@ -19,7 +19,6 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
-using ::testing::Not;
 
 Arguments collectives_run(const std::filesystem::path& out, int round_count = 3) {
   return rounds(round_count) + Arguments{"--sweep", "collectives",    "--device",  "cpu",
@@ -223,25 +222,10 @@ TEST(CollectivesSweepAlone, TorchrunsRanksMeetAndOneOfThemSpeaks) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(CollectivesSweepAlone, PrintsTheCommandToTypeAndPlansADryRun) {
+TEST(CollectivesSweepAlone, PrintsTheCommandToType) {
   const Ended alone = run_bench({"--sweep", "collectives", "--device", "cpu"});
   EXPECT_EQ(alone.code, 2);
   EXPECT_THAT(alone.err, AllOf(HasSubstr("-n 2 "), HasSubstr("--sweep collectives --device cpu")));
-  const Ended planned = run_bench({"--sweep", "collectives", "--device", "cpu", "--dry-run"});
-  EXPECT_EQ(planned.code, 0) << planned.err;
-  EXPECT_THAT(planned.out, AllOf(HasSubstr("collectives/all-reduce/ranks:2/bytes:64"),
-                                 HasSubstr("collectives/send-receive/ranks:2/bytes:67108864"),
-                                 HasSubstr("nothing was run")));
-}
-
-TEST(CollectivesSweepAlone, TakesNoWorkload) {
-  for (const Arguments& wrong :
-       {Arguments{"--workload", "resnet18"}, {"--batch", "2"}, {"--bytes", "1KiB"}}) {
-    const Ended ended = run_bench(Arguments{"--sweep", "collectives", "--dry-run"} + wrong);
-    EXPECT_EQ(ended.code, 2);
-    EXPECT_THAT(ended.err, AllOf(HasSubstr(wrong.front()), HasSubstr("measures no workload")));
-  }
-  EXPECT_THAT(run_bench({"--sweep", "collectives", "--help"}).out, Not(HasSubstr("Default workload")));
 }
 
 }  // namespace

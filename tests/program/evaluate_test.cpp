@@ -14,10 +14,8 @@ namespace bench::testing {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
-using ::testing::StartsWith;
 
 const std::string kReference = BENCH_TEST_SOURCE_DIR "/results/reference/";
 const std::string kIntel = kReference + "intel-xeon-2-cores/batch-resnet50-cpu.json";
@@ -36,34 +34,15 @@ class EvaluateProgram : public ::testing::Test {
     EXPECT_EQ(schema_errors(ended.out, kEvaluateSchema), "");
     return Json::parse(ended.out, nullptr, false);
   }
-  void expect_refused(const Arguments& arguments, const std::string& sentence) {
-    const Ended ended = evaluate(arguments);
-    EXPECT_EQ(ended.code, 2) << sentence;
-    EXPECT_THAT(ended.err, HasSubstr(sentence));
-    EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
-    EXPECT_TRUE(fs::is_empty(folder_.path()));
-  }
 
   TemporaryFolder folder_;
 };
 
-TEST_F(EvaluateProgram, PutsMeasuredResultsSideBySide) {
+TEST_F(EvaluateProgram, NamesItsFileByTheDevices) {
   const Ended ended = evaluate({kIntel, kAmd, kWorkers});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, AllOf(StartsWith("resnet50 inference: Intel Xeon and AMD EPYC, measured"),
-                               HasSubstr("* AMD EPYC is 2."), HasSubstr("Intel Xeon in bf16, at batch"),
-                               HasSubstr("The loader makes 1354 ± 56 samples/s on 2 cores")));
   const fs::path written = folder_.path() / "evaluate-resnet50-infer-Intel-Xeon-vs-AMD-EPYC.json";
   EXPECT_EQ(schema_errors(read_file(written), kEvaluateSchema), "");
-}
-
-TEST_F(EvaluateProgram, HasFormatsForOtherPrograms) {
-  EXPECT_THAT(
-      evaluate({kIntel, kAmd, "--format", "csv"}).out,
-      AllOf(StartsWith("device,predicted,framework,dtype,batch,"), HasSubstr("\nAMD EPYC,no,bench,bf16,1,")));
-  EXPECT_THAT(evaluate({kIntel, kAmd, "--format", "markdown"}).out,
-              AllOf(StartsWith("### resnet50 inference"), HasSubstr("| --- |")));
-  EXPECT_EQ(evaluated({kIntel, kAmd})["devices"].size(), 2U);
 }
 
 TEST_F(EvaluateProgram, PredictsGpusThatAreNotHere) {
@@ -113,38 +92,6 @@ TEST_F(EvaluateProgram, PlansNoWorkspaces) {
   const Json json =
       evaluated({"--gpu", "t4", "--workload", "resnet18", "--dtype", "fp16", "--batch", "2048"});
   EXPECT_THAT(json["devices"][0]["caveats"].dump(), Not(HasSubstr("cuDNN plans")));
-}
-
-TEST_F(EvaluateProgram, LeavesOutACardThatCannotHoldTheNetwork) {
-  const Arguments asked{"--workload", "resnet18", "--batch", "4096"};
-  const Ended ended = evaluate(Arguments{"--gpu", "gtx960,h200"} + asked);
-  EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("gtx960 is left out: needs"));
-  const Ended none = evaluate(Arguments{"--gpu", "gtx960"} + asked);
-  EXPECT_EQ(none.code, 2);
-  EXPECT_THAT(none.err, HasSubstr("gtx960 is left out: needs"));
-}
-
-TEST_F(EvaluateProgram, RefusesWhatIsWrongInOneSentence) {
-  expect_refused({}, "no result of a batch sweep and no --gpu is given");
-  expect_refused({kWorkers}, "no result of a batch sweep and no --gpu is given");
-  expect_refused({kIntel, kWorkers, kWorkers}, "a second result of the workers sweep");
-  expect_refused({kIntel, kReference + "intel-xeon-2-cores/memory-resnet18-cpu.json"},
-                 "result of the 'memory' sweep");
-  expect_refused({kIntel, "--gpu", "t4", "--workload", "resnet18"}, "the workload is 'resnet18', but");
-  expect_refused({kIntel, "--gpu", "t4", "--workload", "resnet50", "--mode", "train"},
-                 "the mode is 'train', but");
-  expect_refused({kIntel, "--workload", "resnet50"}, "--workload: it belongs to GPUs that are predicted");
-  expect_refused({"--gpu", "t5", "--workload", "resnet50"}, "--gpu: ");
-  expect_refused({"--gpu", "t4,T4", "--workload", "resnet50"}, "--gpu: 't4,T4' names t4 twice");
-  expect_refused({"--gpu", "t4", "--workload", "resnet5"}, "did you mean resnet50?");
-  expect_refused({kIntel, "--price", "cpu=0.35"}, "may be hire or purchase");
-  expect_refused({kIntel, "--price", "t4=0.35/h"}, "--price: 't4' is not known; accepted: Intel Xeon");
-  expect_refused({kIntel, "--years", "2"}, "--years: it changes prices, and --price is not given");
-  expect_refused({kIntel, "--price", "cpu=1/h", "--hours-a-day", "25"},
-                 "--hours-a-day: '25' is not accepted");
-  expect_refused({kIntel, "--format", "xml"}, "--format: 'xml' is not known");
-  expect_refused({"no such file.json"}, "no such file.json");
 }
 
 }  // namespace

@@ -52,9 +52,6 @@ TEST(MemorySweepProgram, FindsProvesAndWatches) {
   for (const MeasuredPoint& point : document.benchmarks) {
     EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured) << point.name;
   }
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("What fits"), HasSubstr("fp32 training with adam"),
-                               HasSubstr("tried"), HasSubstr("Within 6.00 MiB, safe: batch "),
-                               HasSubstr("4.00 with adam"), HasSubstr("is steady over 25 steps")));
 }
 
 TEST(MemorySweepProgram, ADryRunAnswersWhetherCardsOfManySizesWouldDo) {

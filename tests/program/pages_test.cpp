@@ -1,13 +1,9 @@
 // What a user reads, whole: pages of stored documents, as every sweep and command prints them, held against
 // files of tests/golden/pages. `make golden` writes these files again; a changed page is then read as a diff.
-#include <stdlib.h>
-
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <functional>
 #include <map>
-#include <optional>
 #include <ostream>
 #include <regex>
 #include <set>
@@ -26,7 +22,7 @@
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
 #include "tests/bench/support/manual_clock.h"
-#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/golden_page.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
 
@@ -34,8 +30,6 @@ namespace bench::testing {
 namespace {
 
 namespace fs = std::filesystem;
-
-const fs::path kGolden = BENCH_TEST_SOURCE_DIR "/tests/golden";
 
 // Of a command that is run where the stored documents are. OUT among its arguments: an empty folder.
 struct Page {
@@ -46,62 +40,6 @@ struct Page {
 
 void PrintTo(const Page& page, std::ostream* out) {
   *out << page.file;
-}
-
-bool are_written() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
-  return std::getenv("BENCH_UPDATE_GOLDEN") != nullptr;
-}
-
-void expect_page(const std::string& file, const std::string& text) {
-  const fs::path path = kGolden / "pages" / file;
-  if (are_written()) {
-    write_file(path, text);
-    return;
-  }
-  ASSERT_TRUE(fs::exists(path)) << path << " is not there; `make golden` writes it";
-  EXPECT_EQ(text, read_file(path)) << "the page has changed; `make golden` writes it anew: read the diff";
-}
-
-// The folder of the documents, a terminal of so many columns, and no history of runs.
-class Surroundings {
- public:
-  explicit Surroundings(int columns) : before_(fs::current_path()) {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe)
-    if (const char* const cache = std::getenv("XDG_CACHE_HOME")) {
-      cache_ = cache;
-    }
-    fs::current_path(kGolden / "documents");
-    // NOLINTBEGIN(concurrency-mt-unsafe)
-    ::setenv("COLUMNS", std::to_string(columns).c_str(), 1);
-    ::setenv("XDG_CACHE_HOME", (folder_.path() / "cache").c_str(), 1);
-    // NOLINTEND(concurrency-mt-unsafe)
-  }
-  Surroundings(const Surroundings&) = delete;
-  Surroundings& operator=(const Surroundings&) = delete;
-  ~Surroundings() {
-    fs::current_path(before_);
-    // NOLINTBEGIN(concurrency-mt-unsafe)
-    ::unsetenv("COLUMNS");
-    if (cache_) {
-      ::setenv("XDG_CACHE_HOME", cache_->c_str(), 1);
-    }
-    // NOLINTEND(concurrency-mt-unsafe)
-  }
-
-  std::string out() const { return (folder_.path() / "out").string(); }
-
- private:
-  fs::path before_;
-  std::optional<std::string> cache_;
-  TemporaryFolder folder_;
-};
-
-std::string replaced(std::string text, const std::string& what, const std::string& by) {
-  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
-    text.replace(at, what.size(), by);
-  }
-  return text;
 }
 
 class Pages : public ::testing::TestWithParam<Page> {};
@@ -159,25 +97,65 @@ std::vector<Page> pages() {
   add(in_formats("advise/results",
                  Arguments{"advise"} + training + Arguments{"--current", "batch=8,workers=1"}, kFormats));
   add(in_widths("advise/batch-alone", {"advise", "batch-train.json"}));
+  add(in_widths("advise/loader", {"advise", "workers-simulated.json"}));
   add(in_formats("advise/cards", {"advise", "cards.json"}, kFormats));
   add(in_formats("advise/readings", {"advise", "--observed", "readings.json"}, kFormats));
   add(in_widths("advise/readings-of-cards", {"advise", "--observed", "readings-cards.json"}));
+  add(in_widths("advise/readings-of-a-stand-in", {"advise", "--observed", "readings-stand-in.json"}));
+  const Arguments two_cards{"--cards", "2", "--link", "eth-10g"};
+  const Arguments turns{"--cards", "2", "--link", "collectives-turns.json"};
+  const Arguments advise_cards =
+      Arguments{"advise", "batch-train.json", "cards.json", "--current", "batch=8"} + two_cards;
+  add(in_widths("advise/more-cards", advise_cards));
+  add(in_formats("advise/more-cards", advise_cards, {"json"}));
+  add(in_widths("advise/more-cards-by-ranks-that-take-turns",
+                Arguments{"advise", "batch-train.json"} + turns));
   const Arguments evaluate{"evaluate", "--no-plot", "--out", "OUT"};
   add(in_formats("evaluate/measured",
                  evaluate + Arguments{"batch.json", "batch-one-thread.json", "workers.json"}, kFormats));
   add(in_widths("evaluate/measured-and-predicted",
                 evaluate + Arguments{"batch-train.json", "--gpu", "t4", "--workload", "resnet18",
                                      "--image-size", "64", "--mode", "train", "--price", "t4=0.35/h"}));
+  add(in_widths("evaluate/more-cards", evaluate + Arguments{"batch-train.json", "cards.json"} + two_cards));
+  add(in_widths("evaluate/more-cards-by-ranks-that-take-turns",
+                evaluate + Arguments{"batch-train.json"} + turns));
+  add(in_widths("evaluate/left-out",
+                evaluate + Arguments{"--gpu", "gtx960,h200", "--workload", "resnet18", "--batch", "4096"}));
+  add(in_widths("evaluate/own-gpu",
+                evaluate + Arguments{"--gpu", "mine", "--gpus", "gpus.json", "--workload", "resnet18"}));
   add(in_widths("evaluate/gpus", evaluate + Arguments{"--gpu", "t4,rtx3060-12gb", "--workload", "resnet50"}));
   const Arguments predict{"predict", "--workload", "resnet50", "--mode", "train"};
   add(in_formats("predict/gpus", predict + Arguments{"--gpu", "t4,rtx3060-12gb"}, kFormats));
   add(in_widths("predict/all-gpus", predict + Arguments{"--gpu", "all"}));
   add(in_widths("predict/batches", predict + Arguments{"--gpu", "t4", "--batch", "1:64:x4"}));
   add(in_widths("predict/how", predict + Arguments{"--gpu", "t4", "--how"}));
+  add(in_widths("predict/own-gpu", {"predict", "--gpu", "gpu.json", "--workload", "resnet18"}));
+  add(in_widths("predict/own-gpus",
+                {"predict", "--gpu", "all", "--gpus", "gpus.json", "--workload", "resnet18"}));
+  add(in_widths("predict/out-of-memory", {"predict", "--gpu", "t4", "--workload", "resnet18", "--dtype",
+                                          "fp16", "--batch", "8,64,100000"}));
+  const Arguments more_cards{"predict", "--from", "batch-train.json", "--cards", "2,4", "--link"};
+  add(in_widths("predict/own-link", more_cards + Arguments{"links.json:rack"}));
+  add(in_widths("predict/measured-link", more_cards + Arguments{"collectives.json"}));
+  add(in_widths("predict/measured-link-of-ranks-that-take-turns",
+                more_cards + Arguments{"collectives-turns.json"}));
+  add(in_formats("predict/fleet", Arguments{"predict", "--from", "fleet"} + two_cards, {"text", "json"}));
   add(in_formats("predict/cards",
                  {"predict", "--from", "batch-train.json", "--cards", "2,4", "--link", "eth-10g"}, kFormats));
   add(in_formats("report/training", Arguments{"report"} + training, {"html", "markdown", "csv", "json"}));
+  add(in_formats("report/training-as-it-is",
+                 Arguments{"report"} + training + Arguments{"--current", "batch=8"}, {"markdown"}));
   add(in_formats("report/cards-and-collectives", {"report", "cards.json", "collectives.json"}, {"markdown"}));
+  add(in_formats(
+      "report/every-sweep",
+      {"report", "batch-train.json", "memory.json", "kernels.json", "workers.json", "../transfer.json"},
+      {"html"}));
+  add(in_formats("report/predicted", {"report", "batch-predicted.json"}, {"html", "markdown"}));
+  const std::string reference = "../../../results/reference/intel-xeon-2-cores/";
+  add(in_formats("report/two-networks",
+                 {"report", reference + "batch-resnet50-cpu.json", reference + "memory-resnet18-cpu.json"},
+                 {"markdown"}));
+  add(in_formats("inspect/unknown-operators", {"inspect", "net-unknown.onnx"}, {"table", "json"}));
   add(in_formats("inspect/embedding_classifier", {"inspect", "embedding_classifier", "--batch", "1,8"},
                  kTableFormats));
   add(in_widths("list/gpus", {"--list", "--gpus"}));
@@ -185,8 +163,20 @@ std::vector<Page> pages() {
   const Arguments dry{"--dry-run", "--device", "t4",      "--workload", "resnet50",
                       "--mode",    "train",    "--batch", "1:64:x4",    "--sweep"};
   add(in_formats("dry-run/batch", dry + Arguments{"batch"}, kFormats));
+  const Arguments on_cpu{"--dry-run", "--device", "cpu", "--memory-cap", "8GiB", "--sweep"};
+  add(in_widths("dry-run/cards", on_cpu + Arguments{"cards", "--workload", "embedding_classifier"}));
+  add(in_widths("dry-run/collectives", on_cpu + Arguments{"collectives", "--sizes", "64B,64MiB"}));
   add(in_widths("dry-run/memory", dry + Arguments{"memory"}));
+  add(in_widths("list/own-gpus", {"--list", "--gpus", "gpus.json"}));
+  add(in_widths("dry-run/onnx",
+                {"--sweep", "batch", "--device", "t4", "--onnx", "net.onnx", "--batch", "1,8", "--dry-run"}));
+  add(in_widths("dry-run/own-gpu", {"--sweep", "batch", "--device", "mine", "--gpus", "gpus.json",
+                                    "--workload", "resnet18", "--batch", "1,8", "--dry-run"}));
   add(in_widths("help/bench", {"--help"}));
+  add(in_widths("help/onnx", {"--onnx", "net.onnx", "--help"}));
+  for (const std::string workload : {"resnet18", "conv2d"}) {
+    add(in_widths("help/workload-" + workload, {"--workload", workload, "--help"}));
+  }
   add(in_widths("help/bench-verbose", {"--help", "--verbose"}));
   for (const std::string command : {"compare", "ab", "advise", "predict", "evaluate", "report", "inspect"}) {
     add(in_widths("help/" + command, {command, "--help"}));
@@ -199,65 +189,6 @@ std::vector<Page> pages() {
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, Pages, ::testing::ValuesIn(pages()));
-
-constexpr const char* kRefusals = "refusals.txt";
-
-// Command lines that are refused, one after the other.
-TEST(PagesOfRefusals, AreAsBefore) {
-  const Surroundings here(100);
-  std::string page;
-  for (const std::string line : {"--sweep",
-                                 "--sweep bach",
-                                 "--sweep batch --workload resnet5",
-                                 "--sweep batch --batch 0",
-                                 "--sweep batch --batch 1:64:y2",
-                                 "--sweep batch --dtype fp8",
-                                 "--sweep batch --time-budget 5",
-                                 "--sweep batch --memory-cap lots",
-                                 "--sweep batch --modes train",
-
-                                 "--sweep batch --onnx nothing.onnx",
-                                 "--sweep batch --format yaml",
-                                 "--sweep kernels --scaling weak",
-                                 "--sweep workers --simulate --samples nothing.json",
-                                 "compare",
-                                 "compare batch.json",
-                                 "compare batch.json nothing.json",
-                                 "compare batch.json readings.json",
-                                 "compare batch.json batch-again.json --threshold 5",
-                                 "compare batch.json batch-again.json --format yaml",
-                                 "advise",
-                                 "advise batch.json batch-train.json",
-                                 "advise --observed batch.json",
-
-                                 "advise batch-train.json --current bach=8",
-                                 "predict --gpu t5 --workload resnet50",
-                                 "predict --workload resnet50",
-                                 "predict --gpu t4 --workload conv2d",
-                                 "predict --from batch-train.json --cards 2 --link pcie3",
-                                 "evaluate",
-                                 "evaluate batch.json batch-train.json",
-                                 "evaluate batch.json --price t4=1",
-                                 "report",
-                                 "report nothing.json",
-                                 "report README.md",
-                                 "inspect",
-                                 "inspect resnet19",
-                                 "inspect README.md",
-                                 "ab build/bench",
-                                 "completion fsh",
-                                 "bach"}) {
-    std::istringstream words(line);
-    Arguments arguments;
-    for (std::string word; words >> word;) {
-      arguments.push_back(word);
-    }
-    const Ended ended = run_bench(arguments);
-    page += fmt::format("$ bench {}\n{}{}{}\n", line, ended.out, ended.err,
-                        ended.code == 2 ? "" : fmt::format("--- exit code {}\n", ended.code));
-  }
-  expect_page(kRefusals, page);
-}
 
 // What a sweep prints at its end, of its points alone.
 struct End {
@@ -289,12 +220,17 @@ std::string end_of(const End& end, std::size_t width) {
   return page_text(result_page(document, sweep->tables(document), end.verbose, end.interrupted), width);
 }
 
-const std::vector<End> kEnds{
-    {.document = "batch"},           {.document = "batch-flags"},
-    {.document = "batch-capped"},    {.document = "batch-interrupted", .interrupted = true},
-    {.document = "batch-predicted"}, {.document = "cards"},
-    {.document = "collectives"},     {.document = "kernels"},
-    {.document = "memory"},          {.document = "workers"}};
+const std::vector<End> kEnds{{.document = "batch"},
+                             {.document = "batch-flags"},
+                             {.document = "batch-capped"},
+                             {.document = "batch-interrupted", .interrupted = true},
+                             {.document = "batch-predicted"},
+                             {.document = "cards"},
+                             {.document = "collectives"},
+                             {.document = "kernels"},
+                             {.document = "memory"},
+                             {.document = "workers"},
+                             {.document = "workers-simulated"}};
 
 std::string file_of(const End& end, std::size_t width) {
   return fmt::format("sweep/{}{}{}.txt", end.document, end.verbose ? "-verbose" : "",
@@ -313,22 +249,24 @@ void for_each_end(const std::function<void(const End&, std::size_t width)>& call
 }
 
 TEST(PagesOfSweeps, AreAsBefore) {
+  const Surroundings here(100);
   for_each_end(
       [](const End& end, std::size_t width) { expect_page(file_of(end, width), end_of(end, width)); });
 }
 
 TEST(PagesOfAll, AreMadeByATest) {
-  if (are_written()) {
+  if (pages_are_written()) {
     GTEST_SKIP() << "some may not be there yet";
   }
-  std::set<std::string> expected{kRefusals};
+  std::set<std::string> expected;
   for (const Page& page : pages()) {
     EXPECT_TRUE(expected.insert(page.file).second) << page.file << " is made twice";
   }
   for_each_end([&](const End& end, std::size_t width) { expected.insert(file_of(end, width)); });
   std::set<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(kGolden / "pages")) {
-    if (entry.is_regular_file()) {
+    const bool is_refusal = entry.path().parent_path().filename() == "refusals";  // made of what it holds
+    if (entry.is_regular_file() && !is_refusal) {
       found.insert(fs::relative(entry.path(), kGolden / "pages").string());
     }
   }

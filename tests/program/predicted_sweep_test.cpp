@@ -13,14 +13,11 @@
 namespace bench::testing {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::Contains;
 using ::testing::DoubleNear;
 using ::testing::Each;
 using ::testing::Field;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::Not;
 
 class PredictedSweep : public ::testing::Test {
  protected:
@@ -34,19 +31,12 @@ class PredictedSweep : public ::testing::Test {
     EXPECT_THAT(document.benchmarks, IsEmpty());
     EXPECT_EQ(document.context.device.kind, "modelled");
     EXPECT_THAT(document.findings, Each(Field(&Finding::claim, HasSubstr("redicted"))));
-    EXPECT_THAT(ended_.out, HasSubstr("redicted"));
     return document;
   }
 
   TemporaryFolder folder_;
   Ended ended_;
 };
-
-void expect_refused(const Arguments& arguments, const std::string& sentence, int code = 2) {
-  const Ended ended = run_bench(arguments);
-  EXPECT_EQ(ended.code, code) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr(sentence));
-}
 
 const Finding& finding(const ResultDocument& document, std::string_view name) {
   return *std::ranges::find(document.findings, name, &Finding::name);
@@ -72,10 +62,6 @@ TEST_F(PredictedSweep, BatchesOfANetwork) {
   EXPECT_EQ(finding(document, "limit_below_ceiling/fp32").details.at("limit"), "launch");
   EXPECT_EQ(finding(document, "limit_at_ceiling/fp32").details.at("limit"), "compute");
   EXPECT_EQ(document.context.datasheet.at("id"), "t4");
-  EXPECT_THAT(ended_.err, HasSubstr("predicted for pytorch; nothing\n  is run"));
-
-  const std::string path = (folder_.path() / "batch-resnet18-t4-predicted.json").string();
-  expect_refused({"compare", path, "--", path}, "nothing of it was measured", 4);
 }
 
 TEST_F(PredictedSweep, ATrainingStepCastWhole) {
@@ -92,10 +78,6 @@ TEST_F(PredictedSweep, ATrainingStepCastWhole) {
   EXPECT_LT(half.predicted[0].memory[MemoryCategory::weights],
             autocast.predicted[0].memory[MemoryCategory::weights]);
   EXPECT_EQ(half.context.detail("cast"), "whole");
-  const Ended said = run_bench({"--sweep", "batch", "--device", "T4", "--workload", "resnet18", "--dtype",
-                                "half", "--batch", "8", "--no-plot", "--out", folder_.path().string()});
-  EXPECT_EQ(said.code, 0) << said.err;
-  EXPECT_THAT(said.out, HasSubstr("pytorch (cast whole to fp16) on Tesla T4"));
 }
 
 TEST_F(PredictedSweep, WhatDoesNotFit) {
@@ -113,7 +95,6 @@ TEST_F(PredictedSweep, Memory) {
                                              "--dtype", "fp32", "--memory-cap", "8GiB,14GiB"});
   EXPECT_GT(finding(document, "largest_batch/15032385536").value, 0);
   EXPECT_NEAR(*finding(document, "optimizer_multiple/fp32").value, 4, 0.01) << "adam";
-  EXPECT_THAT(ended_.out, HasSubstr("by plan"));
 }
 
 Json workspace_of(const PredictedPoint& point) {
@@ -129,12 +110,10 @@ TEST_F(PredictedSweep, WorkspaceIsPlannedWhereItCanBe) {
   const PredictedPoint& point = t4.predicted.front();
   EXPECT_EQ(point.memory.total(), point.peak);
   if (const Json workspace = workspace_of(point); workspace.contains("planned_by")) {
-    EXPECT_THAT(ended_.out, HasSubstr("workspace planned by cuDNN 9"));
-    EXPECT_THAT(ended_.out, HasSubstr("for sm_75"));
     EXPECT_GT(point.memory[MemoryCategory::workspace], 0);
     EXPECT_LE(point.memory[MemoryCategory::workspace], workspace.at("planned_bytes").get<std::int64_t>());
   } else {
-    EXPECT_THAT(ended_.out, HasSubstr("cuDNN's workspaces are"));
+    EXPECT_NE(workspace.value("why_not", ""), "");
     EXPECT_EQ(point.memory[MemoryCategory::workspace], 0);
   }
 
@@ -144,7 +123,6 @@ TEST_F(PredictedSweep, WorkspaceIsPlannedWhereItCanBe) {
   EXPECT_EQ(volta.predicted.front().peak, point.peak) << "the total does not depend on the plan";
   EXPECT_EQ(volta.predicted.front().memory[MemoryCategory::workspace], 0);
   EXPECT_NE(workspace_of(volta.predicted.front()).value("why_not", ""), "");
-  EXPECT_THAT(ended_.out, HasSubstr("cuDNN's workspaces are"));
 }
 
 // Memory needs no measured time.
@@ -179,15 +157,11 @@ TEST_F(PredictedSweep, MemoryOfThisProgramsEngine) {
       EXPECT_EQ(point.memory.total(), point.peak);
     }
     EXPECT_GT(finding(document, "memory_line/fp16 training with sgd").details.at("slope_bytes"), 0);
-    EXPECT_THAT(ended.out, HasSubstr("workspace planned by cuDNN 9"));
-    EXPECT_THAT(ended.out, Not(HasSubstr("samples/s"))) << "no time is known";
   } else {
     EXPECT_EQ(ended.code, 3) << ended.err;
-    EXPECT_THAT(ended.out, HasSubstr("own engine cannot be planned"));
   }
   const Ended volta = run_bench(sweep + Arguments{"v100-16gb"});
   EXPECT_EQ(volta.code, 3) << "nothing is known: " << volta.err;
-  EXPECT_THAT(volta.out, HasSubstr("own engine cannot be planned"));
 }
 
 TEST_F(PredictedSweep, TransferByTheDataSheet) {
@@ -208,7 +182,6 @@ TEST_F(PredictedSweep, Kernels) {
   const Finding& share = finding(document, "roofline_share/gemm/fp16");
   EXPECT_GT(share.value, 0);
   EXPECT_LE(share.value, 1);
-  EXPECT_THAT(share.claim, Not(HasSubstr("implementation"))) << "nothing ran";
   for (const PredictedPoint& point : document.predicted) {
     ASSERT_TRUE(point.interval80_ns) << point.name;
     EXPECT_GT(point.interval80_ns->high, 1.2 * point.step_ns) << "no card of Turing was measured";
@@ -225,40 +198,6 @@ TEST_F(PredictedSweep, NoKernelIsFasterThanMemoryAllows) {
         << point.name;
     EXPECT_EQ(point.model.at("host_ns"), 0) << "the kernel alone";
   }
-}
-
-TEST(PredictedSweepErrors, SayWhatToDo) {
-  const Arguments batch{"--sweep", "batch", "--workload", "resnet18", "--device"};
-  expect_refused(batch + Arguments{"v100"}, "the closest are v100-16gb");
-  expect_refused(batch + Arguments{"t4", "--memory-cap", "100GiB"}, "but t4 holds 15.7 GiB");
-  expect_refused(batch + Arguments{"t4", "--resume"},
-                 "--resume: it was given, but belongs to measured points");
-  expect_refused(batch + Arguments{"t4", "--framework", "bench"}, "or --sweep memory");
-  expect_refused(batch + Arguments{"t4", "--framework", "tensorflow"}, "accepted: pytorch, pytorch-compiled");
-  expect_refused(batch + Arguments{"cpu", "--framework", "pytorch"}, "is measured and not predicted");
-  expect_refused(batch + Arguments{"cpu", "--dtype", "half"}, "--dtype: 'half' was given");
-  expect_refused(batch + Arguments{"t4", "--dtype", "fp16,half"}, "one of them");
-  expect_refused(batch + Arguments{"no-such-card.json"}, "--device: ");
-  expect_refused({"--sweep", "workers", "--workload", "resnet18", "--device", "t4"},
-                 "--simulate --profile FILE");
-  expect_refused({"--sweep", "memory", "--workload", "resnet18", "--device", "t4", "--soak", "25"},
-                 "runs no steps");
-}
-
-TEST(PredictedSweepErrors, APointThatNoModelKnowsIsUnsupported) {
-  const TemporaryFolder folder;
-  const Ended ended = run_bench({"--sweep", "batch", "--device", "t4", "--workload", "resnet18", "--dtype",
-                                 "bf16", "--batch", "1", "--no-plot", "--out", folder.path().string()});
-  EXPECT_EQ(ended.code, 3) << "nothing is known: " << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr("has no units for bf16"));
-}
-
-TEST(PredictedSweepList, HasOneLineForAllOfThem) {
-  const Ended ended = run_bench({"--list"});
-  EXPECT_THAT(ended.out, HasSubstr("GPUs that are not here, predicted from their data sheets"));
-  const Ended dry = run_bench({"--sweep", "batch", "--device", "t4", "--workload", "resnet18", "--dry-run"});
-  EXPECT_EQ(dry.code, 0) << dry.err;
-  EXPECT_THAT(dry.out, HasSubstr("nothing was run"));
 }
 
 }  // namespace

@@ -53,7 +53,6 @@ TEST(SweepProgram, MeasuresPrintsAndWrites) {
   const Ended ended = run_bench(small_run(folder.path() / "new" / "folder"));
   EXPECT_EQ(ended.code, 0) << ended.err;
   const std::filesystem::path path = folder.path() / "new" / "folder" / kSmallFile;
-  EXPECT_THAT(ended.out, HasSubstr("samples/s"));
   EXPECT_THAT(ended.out, ::testing::StartsWith("* ")) << "the answer comes first";
   EXPECT_THAT(ended.out, HasSubstr(path.string()));
 
@@ -149,8 +148,6 @@ TEST(SweepProgram, DryRunWritesNothing) {
   const TemporaryFolder folder;
   const Ended ended = run_bench(small_run(folder.path() / "out") + Arguments{"--dry-run"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.out, HasSubstr(kBatch4));
-  EXPECT_THAT(ended.out, HasSubstr("KiB"));
   EXPECT_EQ(ended.err, "");
   EXPECT_THAT(folder.names(), IsEmpty());
 }
@@ -159,8 +156,8 @@ TEST(SweepProgram, DryRunWritesNothing) {
 TEST(SweepProgram, List) {
   const Ended ended = run_bench({"--list"});
   EXPECT_EQ(ended.code, 0);
-  for (const char* part :
-       {"batch", "conv2d", "resnet18", "resnet50", "vgg16", "mobilenet_v2", "cpu", "oneDNN"}) {
+  for (const char* part : {"batch", "conv2d", "resnet18", "resnet50", "vgg16", "mobilenet_v2", "--onnx FILE",
+                           "cpu", "oneDNN", "GPUs that are not here"}) {
     EXPECT_THAT(ended.out, HasSubstr(part));
   }
   EXPECT_THAT(ended.out, Not(HasSubstr("--launch")));
@@ -237,36 +234,14 @@ TEST(SweepProgram, OnBusyCoresItsThreadsSleepWhichIsSaidOnceAndNotBeforeAnError)
   EXPECT_THAT(refused.err, ::testing::StartsWith("bench: --out: "));
 }
 
-TEST(SweepProgram, HelpOfAWorkload) {
-  const Ended network = run_bench({"--workload", "resnet18", "--help"});
-  EXPECT_EQ(network.code, 0);
-  for (const char* part : {"--launch stream|graph", "--optimizer sgd|momentum|adam", "--recompute yes|no"}) {
-    EXPECT_THAT(network.out, HasSubstr(part));
-  }
-  const Ended operation = run_bench({"--workload", "conv2d", "--help"});
-  for (const char* part : {"--implementation best|", "|onednn", "--height N"}) {
-    EXPECT_THAT(operation.out, HasSubstr(part));
-  }
-}
-
 TEST(SweepProgram, HelpAndVersion) {
   const Ended help = run_bench({"--help"});
   EXPECT_EQ(help.code, 0);
-  EXPECT_THAT(help.out, HasSubstr("--quick"));
-  EXPECT_LE(lines_of(help.out).size(), 24U) << "one screen";
-  const Ended in_full = run_bench({"--help", "--verbose"});
-  for (const char* code : {"0 done", "2 wrong usage", "3 inconclusive", "130"}) {
-    EXPECT_THAT(in_full.out, HasSubstr(code));
-  }
   EXPECT_EQ(help.err, "");
+  EXPECT_LE(lines_of(help.out).size(), 24U) << "one screen";
   const Json version = Json::parse(run_bench({"--version", "--format", "json"}).out);
   EXPECT_THAT(run_bench({"--version"}).out,
               ::testing::StartsWith("bench " + version.at("bench").get<std::string>()));
-  const Ended nothing = run_bench({});
-  EXPECT_EQ(nothing.code, 2);
-  EXPECT_EQ(nothing.out, "");
-  EXPECT_THAT(nothing.err, ::testing::AllOf(HasSubstr("bench: --sweep"), HasSubstr("bench --help")));
-  EXPECT_LE(lines_of(nothing.err).size(), 6U);
 }
 
 TEST(GoogleBenchmarkFlags, ListTests) {

@@ -1,0 +1,78 @@
+// Pages of tests/golden/pages, and where the commands that print them run.
+#pragma once
+
+#include <stdlib.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include <gtest/gtest.h>
+
+#include "bench/run/result_file.h"
+#include "tests/bench/support/temporary_folder.h"
+
+namespace bench::testing {
+
+inline const std::filesystem::path kGolden = BENCH_TEST_SOURCE_DIR "/tests/golden";
+
+// Whether the pages are to be written, and not compared: `make golden`.
+inline bool pages_are_written() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
+  return std::getenv("BENCH_UPDATE_GOLDEN") != nullptr;
+}
+
+inline void expect_page(const std::string& file, const std::string& text) {
+  const std::filesystem::path path = kGolden / "pages" / file;
+  if (pages_are_written()) {
+    write_file(path, text);
+    return;
+  }
+  ASSERT_TRUE(std::filesystem::exists(path)) << path << " is not there; `make golden` writes it";
+  EXPECT_EQ(text, read_file(path)) << "the page has changed; `make golden` writes it anew: read the diff";
+}
+
+// The folder of the documents, a terminal of so many columns, and no history of runs.
+class Surroundings {
+ public:
+  explicit Surroundings(int columns) : before_(std::filesystem::current_path()) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
+    if (const char* const cache = std::getenv("XDG_CACHE_HOME")) {
+      cache_ = cache;
+    }
+    std::filesystem::current_path(kGolden / "documents");
+    // NOLINTBEGIN(concurrency-mt-unsafe)
+    ::setenv("COLUMNS", std::to_string(columns).c_str(), 1);
+    ::setenv("XDG_CACHE_HOME", (folder_.path() / "cache").c_str(), 1);
+    // NOLINTEND(concurrency-mt-unsafe)
+  }
+  Surroundings(const Surroundings&) = delete;
+  Surroundings& operator=(const Surroundings&) = delete;
+  ~Surroundings() {
+    std::filesystem::current_path(before_);
+    // NOLINTBEGIN(concurrency-mt-unsafe)
+    ::unsetenv("COLUMNS");
+    if (cache_) {
+      ::setenv("XDG_CACHE_HOME", cache_->c_str(), 1);
+    }
+    // NOLINTEND(concurrency-mt-unsafe)
+  }
+
+  // A folder that is not there yet; pages call it OUT.
+  std::string out() const { return (folder_.path() / "out").string(); }
+
+ private:
+  std::filesystem::path before_;
+  std::optional<std::string> cache_;
+  TemporaryFolder folder_;
+};
+
+inline std::string replaced(std::string text, const std::string& what, const std::string& by) {
+  for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + by.size())) {
+    text.replace(at, what.size(), by);
+  }
+  return text;
+}
+
+}  // namespace bench::testing
