@@ -176,13 +176,13 @@ void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std:
   std::error_code error;
   const bool replaces = std::filesystem::exists(file.path(), error);
   file.write(dated_document(evaluation));
-  fmt::print(notes, "\nresult   {}{}\n", file.path().string(), replaces ? kReplaced : "");
+  fmt::print(notes, "\nresult   {}{}\n", printable_path(file.path()), replaces ? kReplaced : "");
   if (words.has("no-plot")) {
     return;
   }
   const Picture picture = draw("evaluate", file.path());
   for (const auto& drawn : picture.files) {
-    fmt::print(notes, "picture  {}\n", drawn.string());
+    fmt::print(notes, "picture  {}\n", printable_path(drawn));
   }
   if (!picture.problem.empty()) {
     fmt::print(std::cerr, "no picture: {}\n", picture.problem);

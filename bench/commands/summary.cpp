@@ -97,9 +97,9 @@ void print_summary(const Options& options, const std::string& sweep, const Resul
   if (result.path().empty()) {
     return;
   }
-  fmt::print(notes, "\nresult   {}\n", result.path().string());
+  fmt::print(notes, "\nresult   {}\n", printable_path(result.path()));
   if (!result.earlier().empty()) {
-    fmt::print(notes, "earlier  {} (the result that was there before)\n", result.earlier().string());
+    fmt::print(notes, "earlier  {} (the result that was there before)\n", printable_path(result.earlier()));
   }
   const bool nothing_known =
       document.benchmarks.empty() && document.predicted.empty() && !document.unmeasured.empty();
@@ -108,7 +108,7 @@ void print_summary(const Options& options, const std::string& sweep, const Resul
   }
   const Picture picture = draw(sweep, result.path());
   for (const auto& drawn : picture.files) {
-    fmt::print(notes, "picture  {}\n", drawn.string());
+    fmt::print(notes, "picture  {}\n", printable_path(drawn));
   }
   if (!picture.problem.empty()) {
     fmt::print(std::cerr, "no picture: {}\n", picture.problem);

@@ -1,5 +1,7 @@
 #include "bench/measure/quote.h"
 
+#include <limits>
+
 #include <algorithm>
 #include <array>
 
@@ -80,6 +82,10 @@ std::string printable(std::string_view text, std::size_t longest) {
     text.remove_prefix(character.size());
   }
   return shown;
+}
+
+std::string printable_path(const std::filesystem::path& path) {
+  return printable(path.string(), std::numeric_limits<std::size_t>::max());
 }
 
 std::string quote(std::string_view text) {

@@ -1,0 +1,118 @@
+// Documents that someone else made: whatever stands in them, a page shows it as text. Each stored document is
+// read with one of its strings or keys made hostile, in turn.
+#include <algorithm>
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "bench/measure/result.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/program/process.h"
+#include "tests/program/small_run.h"
+
+namespace bench::testing {
+namespace {
+
+namespace fs = std::filesystem;
+
+const fs::path kDocuments = BENCH_TEST_SOURCE_DIR "/tests/golden/documents";
+// An escape of the terminal, one that turns the writing direction, markup, a table's bar, a line's end and a
+// formula.
+const std::string kHostile = "\x1b[31m\u202E<script>|x\n=1+1";
+
+struct Place {
+  Json::json_pointer at;  // of the string, or of the object whose key it is
+  std::string key{};      // empty: a string
+};
+
+// Of all elements of an array the first stands for the rest.
+void add_places(const Json& json, const Json::json_pointer& at, std::vector<Place>& places) {
+  if (json.is_string()) {
+    places.push_back({.at = at});
+  } else if (json.is_array() && !json.empty()) {
+    add_places(json.front(), at / 0, places);
+  } else if (json.is_object()) {
+    for (const auto& [key, value] : json.items()) {
+      places.push_back({.at = at, .key = key});
+      add_places(value, at / key, places);
+    }
+  }
+}
+
+Json made_hostile(Json document, const Place& place) {
+  Json& json = document[place.at];
+  if (place.key.empty()) {
+    json = json.get<std::string>() + kHostile;
+  } else {
+    json[place.key + kHostile] = json.at(place.key);
+    json.erase(place.key);
+  }
+  return document;
+}
+
+bool is_inert(const std::string& text) {
+  for (const char c : text) {
+    if ((static_cast<unsigned char>(c) < 0x20 && c != '\n') || c == 0x7F) {
+      return false;
+    }
+  }
+  return text.find("\u202E") == std::string::npos;
+}
+
+struct Reader {
+  std::string document;
+  std::vector<Arguments> commands;  // FILE: the hostile document
+};
+
+TEST(HostilePages, AreTextOfTheirWriters) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "hostile.json").string();
+  const std::string batch = kDocuments / "batch.json";
+  const std::string training = kDocuments / "batch-train.json";
+  const std::string out = folder.path() / "out";
+  const std::vector<Reader> readers{
+      {"batch",
+       {{"compare", "FILE", kDocuments / "batch-again.json", "--verbose"},
+        {"evaluate", "--no-plot", "--out", out, "FILE"},
+        {"report", "FILE", "--format", "csv"}}},
+      {"batch-train",
+       {{"advise", "FILE"},
+        {"advise", "FILE", "--format", "csv"},
+        {"predict", "--from", "FILE", "--gpu", "t4"}}},
+      {"batch-predicted", {{"evaluate", "--no-plot", "--out", out, "FILE"}}},
+      {"cards", {{"advise", "FILE"}}},
+      {"collectives", {{"predict", "--from", training, "--cards", "2", "--link", "FILE"}}},
+      {"kernels", {{"report", "FILE", "--format", "markdown"}}},
+      {"memory", {{"advise", training, "FILE"}}},
+      {"workers", {{"advise", training, "FILE", "--verbose"}}},
+      {"readings", {{"advise", "--observed", "FILE"}}},
+      {"readings-cards", {{"advise", "--observed", "FILE"}}}};
+  std::size_t runs = 0;
+  for (const Reader& reader : readers) {
+    const Json document = Json::parse(read_file(kDocuments / (reader.document + ".json")));
+    std::vector<Place> places;
+    add_places(document, Json::json_pointer(), places);
+    constexpr std::size_t kMost = 24;  // of a document, so that all take seconds
+    const std::size_t step = places.size() / kMost + 1;
+    for (std::size_t i = 0; i < places.size(); i += step) {
+      write_file(file, made_hostile(document, places[i]).dump());
+      for (Arguments arguments : reader.commands) {
+        std::ranges::replace(arguments, std::string("FILE"), file);
+        const Ended ended = run_bench(arguments);
+        const std::string what = fmt::format("{} of {}: {}/{}", arguments.front(), reader.document,
+                                             places[i].at.to_string(), places[i].key);
+        EXPECT_TRUE(ended.code >= 0 && ended.code <= 4) << what << ": " << ended.code;
+        EXPECT_TRUE(is_inert(ended.out + ended.err)) << what << "\n" << ended.out << ended.err;
+        ++runs;
+      }
+    }
+  }
+  EXPECT_GT(runs, 150U);
+}
+
+}  // namespace
+}  // namespace bench::testing
