@@ -98,7 +98,9 @@ class TapAxis {
     BENCH_UNROLL
     for (int tap = 0; tap < kTaps; ++tap) {
       const std::int32_t pixel = place.pixel + tap - kBefore;
-      taps.pixels[tap] = pixel < 0 ? 0 : pixel < in_ ? pixel : in_ - 1;
+      // One choice after the other: of a choice within a choice nvcc makes a branch.
+      const std::int32_t inside = pixel < in_ ? pixel : in_ - 1;
+      taps.pixels[tap] = inside < 0 ? 0 : inside;
     }
     weigh(place, taps.weights);
     return taps;

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks nvcc's code for the hot kernels, for one architecture: no register spills, and as many 16-byte reads and
 # writes, and as few narrower reads, as each one's line in hot_kernels.cu says. With nvdisasm, next to nvcc, in the
-# path or of Python's package nvidia-cuda-nvdisasm, reads and writes are counted in the card's instructions too, and
-# for sm_90 the instructions a byte. Needs no GPU.
+# path or where tools/setup-nvdisasm.sh brings it, reads and writes are counted in the card's instructions too, and for
+# sm_90 the instructions a byte. Needs no GPU.
 #
 #   compiled_test.sh NVCC ARCHITECTURE SOURCE_FOLDER [nvcc option…]      (75, 80, 86, 89 or 90)
 set -euo pipefail
@@ -29,8 +29,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-kept='^HOT_(KERNEL|STREAM)\('
-[ "$architecture" -lt 80 ] || kept='^HOT_(KERNEL|STREAM|KERNEL_FROM_80)\('
+kept='^HOT_(KERNEL|STREAM|PASSES)\('
+[ "$architecture" -lt 80 ] || kept='^HOT_(KERNEL|STREAM|PASSES|KERNEL_FROM_80)\('
 wanted=$(grep -Ec "$kept" "$kernels")
 tiled=$(grep -Ec "$kept.*Tiles" "$kernels")
 stacks=$(grep -c 'bytes stack frame' "$folder/usage" || true)
@@ -50,10 +50,13 @@ awk '/\.entry/ { name = $0; names[++count] = name }
              print reads[name] + 0, writes[name] + 0, narrower[name] + 0, locals[name] + 0, name } }' \
   "$folder"/hot_kernels*.ptx >"$folder/accesses"
 [ "$(wc -l <"$folder/accesses")" -eq "$wanted" ] || fail "$wanted kernels, but not as many in the PTX"
-# "HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, …>)" becomes "4 4 5 - Flat<GpuFp32, 1, …>", a HOT_STREAM has a number for "-".
-grep -E "$kept" "$kernels" | sed -E -e 's/^HOT_STREAM\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 \4 \5/' \
-  -e 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), (.*)\)$/\1 \2 \3 - \4/' >"$folder/lines"
-while read -r least_reads least_writes most_narrower _ kernel <&3 && read -r reads writes narrower locals name <&4; do
+# "HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, …>)" becomes "4 4 5 - - Flat<GpuFp32, 1, …>"; a HOT_STREAM has a number for the
+# first "-", HOT_PASSES for both.
+grep -E "$kept" "$kernels" | sed -E -e 's/\)$//' \
+  -e 's/^HOT_PASSES\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 \4 \5 /' \
+  -e 's/^HOT_STREAM\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 \4 - /' \
+  -e 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 - - /' >"$folder/lines"
+while read -r least_reads least_writes most_narrower _ _ kernel <&3 && read -r reads writes narrower locals name <&4; do
   # The mangled name in the PTX contains the struct's own, an I after a template's.
   body=${kernel#ForEachUnit<}
   struct=${body/<*/I}
@@ -70,10 +73,8 @@ multiplying=$(awk '/\.entry/ { name = $0 } /wmma\.mma\.sync/ { names[name] } END
 [ "$multiplying" -eq "$tiled" ] || fail "$tiled kernels for tensor cores, but $multiplying use them"
 
 # The same in the card's instructions, of which the assembler may have made others. Kernels come in another order.
-disassembler=$(PATH=$(dirname "$nvcc"):$PATH command -v nvdisasm || true)
-[ -n "$disassembler" ] || disassembler=$(python3 -c 'import glob, nvidia
-print(*[found for path in nvidia.__path__ for found in glob.glob(path + "/*/bin/nvdisasm")][:1])' 2>/dev/null || true)
-looked_at="PTX; instructions a byte are skipped: no nvdisasm, which Python's package nvidia-cuda-nvdisasm has"
+disassembler=$(PATH=$(dirname "$nvcc"):$PATH:$source/build/nvdisasm/nvidia/cu13/bin command -v nvdisasm || true)
+looked_at="PTX; MACHINE CODE SKIPPED, no nvdisasm: run tools/setup-nvdisasm.sh build/nvdisasm"
 if [ -n "$disassembler" ]; then
   looked_at="PTX and SASS"
   streams=0
@@ -88,17 +89,18 @@ if [ -n "$disassembler" ]; then
        END { for (name in names) print name, reads[name] + 0, writes[name] + 0, products[name] + 0 }' \
     "$folder/sass" >"$folder/instructions"
   # Each kernel's instructions, bytes that a warp moves by 16 bytes a lane, and branches that may diverge (BSSY), of
-  # the loop that moves most; of all but its branches where no loop moves any. A kernel without such accesses is
-  # looked at by its others. A loop ends with a branch to a label before it.
+  # the loop that moves most, else of the whole kernel, its branches up to the last 16-byte write: after it only single
+  # elements are left. A kernel without such accesses is looked at by its others. A loop ends with a branch to a label
+  # before it. `pass`: thousandths of an instruction a byte in the worst of the innermost loops with 16-byte accesses.
   awk 'function bytes(text) {
          if (!match(text, /[ \t](LDG|STG)\.[A-Z0-9_.]*/)) return 0
          text = substr(text, RSTART, RLENGTH)
          return text ~ /\.128/ ? 16 : text ~ /\.64/ ? 8 : text ~ /\.[US]16/ ? 2 : text ~ /\.[US]8/ ? 1 : 4 }
        function finish() { if (name != "") {
            way = moved["wide", count] ? "wide" : "any"
-           if (most[way]) print name, length_of[way], most[way] * 32, diverging[way]
-           else print name, count, moved[way, count] * 32, 0 }
-         count = 0; split("", moved); split("", most); split("", branches); split("", label) }
+           if (most[way]) print name, length_of[way], most[way] * 32, diverging[way], pass, "loop"
+           else print name, count, moved[way, count] * 32, way == "wide" ? until_write : branches[count], pass, "kernel" }
+         count = inner = pass = until_write = 0; split("", moved); split("", most); split("", branches); split("", label) }
        /^\t?\.section[ \t]+\.text\./ { finish(); name = $0; sub(/.*\.text\./, "", name); sub(/[, "].*/, "", name) }
        /^\.L_x_[0-9]+:/ { sub(/:.*/, ""); label[$0] = count }
        /^[ \t]+\/\*[0-9a-f]+\*\/[ \t]/ && !/[ \t]NOP/ {
@@ -107,8 +109,14 @@ if [ -n "$disassembler" ]; then
          moved["wide", count] = moved["wide", count - 1] + (each == 16 ? 16 : 0)
          moved["any", count] = moved["any", count - 1] + each
          branches[count] = branches[count - 1] + ($0 ~ /[ \t]BSSY/)
+         if (each == 16 && $0 ~ /[ \t]STG/) until_write = branches[count]
          if ($0 ~ /[ \t]BRA[ .]/ && match($0, /\.L_x_[0-9]+/) && (substr($0, RSTART, RLENGTH) in label)) {
            from = label[substr($0, RSTART, RLENGTH)]
+           if (from >= inner && moved["wide", count] > moved["wide", from]) {
+             inner = count
+             here = (count - from) * 1000 / 32 / (moved["wide", count] - moved["wide", from])
+             if (here > pass) pass = int(here + 0.999)
+           }
            for (way in ways) {
              loop = moved[way, count] - moved[way, from]
              if (loop > most[way] + 0) {
@@ -119,7 +127,7 @@ if [ -n "$disassembler" ]; then
        }
        BEGIN { ways["wide"]; ways["any"] }
        END { finish() }' "$folder/sass" >"$folder/loops"
-  while read -r least_reads least_writes _ most_instructions kernel <&3 && read -r _ _ _ _ _ name <&4; do
+  while read -r least_reads least_writes _ most_instructions most_of_pass kernel <&3 && read -r _ _ _ _ _ name <&4; do
     name=${name#*entry }
     name=${name%%(*}
     read -r _ reads writes products < <(grep -F "$name " "$folder/instructions" || echo "$name 0 0 0")
@@ -127,12 +135,19 @@ if [ -n "$disassembler" ]; then
     ((writes >= least_writes)) || fail "$writes STG of 16 bytes in $kernel, at least $least_writes are needed"
     [[ $kernel != *Tiles* ]] || ((products > 0)) || fail "no HMMA in $kernel"
     if [ "$most_instructions" != - ] && [ "$architecture" -eq 90 ]; then
-      read -r _ instructions moved branches < <(grep -F "$name " "$folder/loops" || echo "$name 1 0 0")
+      read -r _ instructions moved branches pass part < <(grep -F "$name " "$folder/loops" || echo "$name 1 0 0 0 kernel")
       streams=$((streams + 1))
-      ((branches == 0)) || fail "$branches branches that may diverge in the hot loop of $kernel"
+      # Outside of loops, each write may be left out by threads after the last element.
+      most_branches=0
+      [ "$part" = loop ] || most_branches=$least_writes
+      ((branches <= most_branches)) ||
+        fail "$branches branches that may diverge in the hot $part of $kernel, at most $most_branches are allowed"
       ((moved > 0 && instructions * 1000 <= most_instructions * moved)) ||
         fail "$instructions instructions for $moved bytes in $kernel, at most $most_instructions/1000 a byte are allowed"
-      [ -z "${BENCH_PRINT_STREAMS:-}" ] || echo "$instructions instructions, $moved bytes: $kernel"
+      [ "$most_of_pass" = - ] || ((pass > 0 && pass <= most_of_pass)) ||
+        fail "a pass of $kernel has $pass/1000 instructions a byte, at most $most_of_pass/1000 are allowed"
+      [ -z "${BENCH_PRINT_STREAMS:-}" ] || echo "$instructions instructions, $moved bytes, $branches branches in the $part," \
+        "its worst pass $pass/1000 a byte: $kernel"
     fi
   done 3<"$folder/lines" 4<"$folder/accesses"
   [ "$architecture" -ne 90 ] || looked_at="$looked_at; $streams stay within their instructions a byte"

@@ -16,7 +16,10 @@
 //
 // A HOT_STREAM's fourth number limits what the card has to issue: thousandths of an instruction a byte, in
 // the SASS of sm_90, of the loop with the most 16-byte accesses or, where no loop has any, of the whole
-// kernel; narrower accesses count in kernels that have no wider ones. No branch may diverge in such a loop.
+// kernel; narrower accesses count in kernels that have no wider ones. No branch may diverge in such a loop,
+// and in a kernel without one as many as it has 16-byte writes, which threads after the last element leave
+// out. HOT_PASSES, of kernels with several such loops one after the other, has a fifth number, which limits
+// the worst of them.
 // The joins of chunks read 8 chunks before they need the first, twice in the source: 32 reads. An H200
 // moves 4.8 TB/s and issues 4 instructions a clock on each of its 132 multiprocessors, 1.83 GHz: 200
 // thousandths at best, and about half of that is reached.
@@ -49,6 +52,8 @@
   template __global__ void run_on_gpu(const __grid_constant__ __VA_ARGS__ kernel);
 #define HOT_STREAM(reads, writes, narrower, instructions, ...) \
   HOT_KERNEL(reads, writes, narrower, __VA_ARGS__)
+#define HOT_PASSES(reads, writes, narrower, instructions, of_a_pass, ...) \
+  HOT_KERNEL(reads, writes, narrower, __VA_ARGS__)
 #if HOT_ARCHITECTURE >= 80
 #define HOT_KERNEL_FROM_80(...) HOT_KERNEL(__VA_ARGS__)
 #else
@@ -66,15 +71,25 @@ HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<Relu
 HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp32, 2, 4, Activated<Relu, 2>>)
 HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, Activated<Relu, 2>>)
 HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuBf16, 2, 4, Activated<Relu, 2>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, Activated<Relu6, 2>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, Activated<LeakyRelu, 2>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, ActivatedGradient<Relu6, 1>>)
+HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, ActivatedGradient<LeakyRelu, 1>>)
 HOT_STREAM(4, 4, 5, 120, ElementwiseKernel<GpuBf16, 1, 4, Activated<TanhGelu, 1>>)
 HOT_STREAM(8, 4, 10, 130, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<TanhGelu, 1>>)
 HOT_STREAM(8, 4, 0, 100, Normalize<GpuFp32, 4, Relu>)
 HOT_STREAM(12, 4, 0, 100, Normalize<GpuFp16, 8, Relu>)
 HOT_STREAM(12, 4, 0, 100, Normalize<GpuBf16, 8, Relu>)
+HOT_STREAM(12, 4, 0, 100, Normalize<GpuFp16, 8, Relu6>)
+HOT_STREAM(12, 4, 0, 100, Normalize<GpuFp16, 8, LeakyRelu>)
 HOT_STREAM(9, 2, 0, 100, NormalizeGradient<GpuFp32, 4, ChannelNormalizer>)
 HOT_STREAM(14, 2, 0, 100, NormalizeGradient<GpuFp16, 8, ChannelNormalizer>)
 HOT_STREAM(18, 2, 0, 100, NormalizeGradient<GpuFp16, 8, Before<Relu>::Normalizer>)
 HOT_STREAM(14, 2, 0, 100, NormalizeGradient<GpuBf16, 8, ChannelNormalizer>)
+HOT_STREAM(13, 2, 0, 100, NormalizeGradient<GpuFp32, 4, Before<Relu>::Normalizer>)
+HOT_STREAM(18, 2, 0, 100, NormalizeGradient<GpuBf16, 8, Before<Relu>::Normalizer>)
+HOT_STREAM(18, 2, 0, 100, NormalizeGradient<GpuFp16, 8, Before<Relu6>::Normalizer>)
+HOT_STREAM(18, 2, 0, 100, NormalizeGradient<GpuFp16, 8, Before<LeakyRelu>::Normalizer>)
 HOT_STREAM(4, 2, 0, 100, ChunkMoments<GpuFp32, 4>)
 HOT_STREAM(4, 4, 0, 100, ChunkMoments<GpuFp16, 8>)
 HOT_STREAM(4, 4, 0, 100, ChunkMoments<GpuBf16, 8>)
@@ -83,6 +98,8 @@ HOT_STREAM(0, 0, 32, 60, FinishSums<2>)
 HOT_STREAM(10, 2, 0, 110, ColumnSums<GpuFp32, 4, ChannelNormalizer>)
 HOT_STREAM(12, 4, 0, 110, ColumnSums<GpuFp16, 8, ChannelNormalizer>)
 HOT_STREAM(16, 4, 0, 110, ColumnSums<GpuFp16, 8, Before<Relu>::Normalizer>)
+HOT_STREAM(12, 2, 0, 110, ColumnSums<GpuFp32, 4, Before<Relu>::Normalizer>)
+HOT_STREAM(16, 4, 0, 110, ColumnSums<GpuBf16, 8, Before<Relu>::Normalizer>)
 HOT_STREAM(8, 4, 16, 110, ColumnSums<GpuBf16, 8, RowNormalizer>)
 HOT_STREAM(4, 2, 0, 110, ColumnSums<GpuFp16, 8, NoNormalizer>)
 HOT_STREAM(5, 0, 0, 90, ChunkMoments<GpuFp16, 8, SectionTiling>)
@@ -116,9 +133,9 @@ HOT_STREAM(1, 0, 17, 80, ReduceNest<GpuFp16, SideBySide<32>, NestJoin::sum, Redu
 HOT_STREAM(0, 0, 17, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, ReducedValue<GpuFp16>>)
 HOT_STREAM(0, 0, 17, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, ReducedValue<GpuFp16>>)
 HOT_STREAM(1, 0, 17, 100, ReduceNest<GpuFp16, SideBySide<256>, NestJoin::largest, ReducedValue<GpuFp16>>)
-HOT_STREAM(1, 1, 0, 110, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::nearest>>)
+HOT_STREAM(1, 1, 0, 100, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::nearest>>)
 HOT_STREAM(4, 1, 0, 90, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::linear>>)
-HOT_STREAM(16, 1, 0, 70, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::cubic>>)
+HOT_STREAM(16, 1, 0, 60, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::cubic>>)
 HOT_STREAM(2, 1, 0, 60, ForEachUnit<ResizeGradient<GpuFp16, 8, Resize::Kind::nearest>>)
 HOT_STREAM(2, 1, 0, 100, ForEachUnit<ResizeGradient<GpuFp16, 8, Resize::Kind::linear>>)
 HOT_STREAM(2, 1, 0, 150, ForEachUnit<ResizeGradient<GpuFp16, 8, Resize::Kind::cubic>>)
@@ -127,8 +144,8 @@ HOT_KERNEL(4, 1, 0, SoftmaxRowsGradient<GpuFp16, 8, 32, false>)
 HOT_KERNEL(3, 1, 0, SquareSoftmax<GpuFp32, 4, 32>)
 HOT_KERNEL(6, 1, 0, SquareSoftmax<GpuFp16, 8, 32>)
 HOT_KERNEL(6, 1, 0, SquareSoftmaxGradient<GpuBf16, 8, 32>)
-HOT_STREAM(2, 1, 5, 90, CrossEntropyRows<GpuFp16, 32>)
-HOT_STREAM(2, 1, 5, 90, CrossEntropyRows<GpuFp16, 256>)
+HOT_PASSES(2, 1, 5, 90, 190, CrossEntropyRows<GpuFp16, 32>)
+HOT_PASSES(2, 1, 5, 90, 190, CrossEntropyRows<GpuFp16, 256>)
 HOT_KERNEL(7, 1, 0, LayerNormRows<GpuBf16, 8, 32>)
 HOT_KERNEL(8, 1, 2, LayerNormGradient<GpuBf16, 8, 32>)
 HOT_KERNEL(9, 1, 15, EmbeddingGradient<GpuFp32, 4>)
