@@ -102,6 +102,9 @@ std::vector<Page> pages() {
   add(in_formats("advise/readings", {"advise", "--observed", "readings.json"}, kFormats));
   add(in_widths("advise/readings-of-cards", {"advise", "--observed", "readings-cards.json"}));
   add(in_widths("advise/readings-of-a-stand-in", {"advise", "--observed", "readings-stand-in.json"}));
+  for (const std::string name : {"case-a", "case-b", "case-c", "case-d", "case-e"}) {
+    add(in_widths("advise/" + name, {"advise", "--observed", "../../../results/observed/" + name + ".json"}));
+  }
   const Arguments two_cards{"--cards", "2", "--link", "eth-10g"};
   const Arguments turns{"--cards", "2", "--link", "collectives-turns.json"};
   const Arguments advise_cards =
@@ -174,6 +177,8 @@ std::vector<Page> pages() {
                                     "--workload", "resnet18", "--batch", "1,8", "--dry-run"}));
   add(in_widths("help/bench", {"--help"}));
   add(in_widths("help/onnx", {"--onnx", "net.onnx", "--help"}));
+  add(in_widths("help/sweep-transfer-verbose", {"--sweep", "transfer", "--help", "--verbose"}));
+  add(in_widths("help/sweep-batch-of-conv2d", {"--sweep", "batch", "--workload", "conv2d", "--help"}));
   for (const std::string workload : {"resnet18", "conv2d"}) {
     add(in_widths("help/workload-" + workload, {"--workload", workload, "--help"}));
   }
