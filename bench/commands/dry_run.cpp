@@ -26,7 +26,8 @@ ExpectedDuration expected(const DryRun& run, const Options& options) {
                        .rounds = run.plan.rounds,
                        .asked_rounds = options.benchmark.repetitions,
                        .budget_ns = run.budget.total_ns(),
-                       .share_of_budget = run.plan.share_of_budget};
+                       .share_of_budget = run.plan.share_of_budget,
+                       .warm_up = WarmUp(run.device)};
   std::set<Dtype> dtypes;
   for (std::size_t i = 0; i < run.points.size(); ++i) {
     if (run.points[i].problem.empty()) {

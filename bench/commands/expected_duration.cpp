@@ -12,7 +12,6 @@ constexpr double kStartNs = 5e8;     // the program, its plan, and the picture
 constexpr double kPeakNs = 5e8;      // of one dtype
 constexpr double kSetupNs = 10e6;    // of a round of a point: calibrating, and writing the file
 constexpr double kBytesPerNs = 1;    // allocating and filling what a point holds
-constexpr double kWarmUpNs = 50e6;   // at most: ten steps may take less
 constexpr double kLongestNs = 5e8;   // of a repetition
 constexpr double kVerifySteps = 10;  // of the reference implementation, one by one
 constexpr double kRounds = 28;       // precise points stop at 10 to 20, noisy ones at 40
@@ -21,10 +20,6 @@ constexpr double kRounds = 28;       // precise points stop at 10 to 20, noisy o
 constexpr double kBusySlowdown = 1.5;
 constexpr double kBusySetupNs = 300e6;
 constexpr double kOwnShare = 0.4;  // of the budget left after the points: the sweep's own measurements
-
-double warm_up_ns(double step_ns) {
-  return std::min(10 * step_ns, std::max(kWarmUpNs, 2 * step_ns));
-}
 
 }  // namespace
 
@@ -62,7 +57,7 @@ ExpectedDuration expected_duration(const ExpectedRun& run) {
         kSetupNs + slowdown * static_cast<double>(point.bytes) / kBytesPerNs + (busy ? kBusySetupNs : 0);
     const auto samples =
         static_cast<double>(samples_for_repetition(step_ns, slice_ns, run.rounds.samples, 3));
-    ns += kVerifySteps * step_ns + rounds * (setup_ns + warm_up_ns(step_ns) + samples * step_ns);
+    ns += kVerifySteps * step_ns + rounds * (setup_ns + run.warm_up.longest_ns(step_ns) + samples * step_ns);
   }
   const bool by_budget = ns > points_budget_ns;
   const double own_ns = kOwnShare * (run.budget_ns - points_budget_ns);

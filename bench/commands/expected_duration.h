@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bench/device.h"
+#include "bench/run/warm_up.h"
 #include "bench/sweep.h"
 
 namespace bench {
@@ -27,6 +28,7 @@ struct ExpectedRun {
   double budget_ns = 0;
   double share_of_budget = 1;   // for the points; the sweep's own measurements follow
   bool cores_are_busy = false;  // with other programs
+  WarmUp warm_up{};
 };
 
 struct ExpectedDuration {

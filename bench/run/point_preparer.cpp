@@ -1,6 +1,7 @@
 #include "bench/run/point_preparer.h"
 
 #include <algorithm>
+#include <iterator>
 #include <span>
 #include <stdexcept>
 
@@ -10,17 +11,10 @@
 #include "bench/host/interrupt.h"
 #include "bench/measure/statistics.h"
 #include "bench/measure/units.h"
+#include "bench/run/warm_up.h"
 
 namespace bench {
 namespace {
-
-// One step touches every page; short steps go on until clocks and caches have settled: for so long, or so
-// many. A card lowers its clocks while the host prepares a point and takes milliseconds to raise them; a
-// processor that has just prepared one does not. A first step that autotunes happens here, outside of every
-// sample; its time says nothing about a step, so another one follows.
-constexpr double kWarmUpNs = 50e6;
-constexpr std::int64_t kStepsOfACard = 200;
-constexpr std::int64_t kStepsOfAProcessor = 10;
 
 // That a verification which is not shortened may take.
 constexpr double kStepsToVerify = 20;
@@ -29,13 +23,9 @@ constexpr double kStepsToVerify = 20;
 // includes the work before each step, such as emptying the caches.
 double warm_up(Workload& workload, Device& device, const Clock& clock, bool cold_caches) {
   std::vector<double> steps;
-  const std::size_t least = device.first_step_tunes() ? 2 : 1;
-  const std::int64_t most = device.computes_on_host() ? kStepsOfAProcessor : kStepsOfACard;
+  const WarmUp rule(device);
   double total = 0;
-  for (std::int64_t i = 0; i < most && !interrupted(); ++i) {
-    if (total >= kWarmUpNs && steps.size() >= least) {
-      break;
-    }
+  while (!rule.is_over(std::ssize(steps), total) && !interrupted()) {
     const Clock::time_point start = clock.now();
     if (cold_caches) {
       device.flush_caches();
@@ -292,7 +282,7 @@ std::variant<PreparedPoint, Refusal> PointPreparer::made(const SweepPoint& point
   // After the memory was measured: the reference implementation allocates too.
   const Clock::time_point start = clock_.now();
   const Verification verification = workload.verify();
-  prepared.verification_ns = clock_.since_ns(start);
+  observer_.verified(point.name, clock_.since_ns(start));
   if (verification.failed()) {
     throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}",
                                          verification.error, verification.tolerance, verification.detail));

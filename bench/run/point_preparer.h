@@ -39,7 +39,6 @@ WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clo
 struct PreparedPoint {
   WarmWorkload made;
   MeasuredPoint entry;  // all that is known before the first sample
-  double verification_ns = 0;
 };
 
 // Why a point and the rest of its series cannot be measured.
@@ -52,8 +51,13 @@ class PointPreparer {
  public:
   // All outlive it.
   PointPreparer(const SweepPlan& plan, Device& device, const Clock& clock, const RunSettings& settings,
-                const RunBudget& budget)
-      : plan_(plan), device_(device), clock_(clock), settings_(settings), budget_(budget) {}
+                const RunBudget& budget, RunObserver& observer)
+      : plan_(plan),
+        device_(device),
+        clock_(clock),
+        settings_(settings),
+        budget_(budget),
+        observer_(observer) {}
 
   // Why the point's series ended before it; nullopt where it goes on.
   std::optional<Refusal> ended_before(const SweepPoint& point) const;
@@ -104,6 +108,7 @@ class PointPreparer {
   const Clock& clock_;
   const RunSettings& settings_;
   const RunBudget& budget_;
+  RunObserver& observer_;
   std::map<std::string, Series> series_;
   std::map<std::string, double> preparations_ns_;  // by neighbourhood
   std::map<std::string, double> failures_ns_;      // the same of those that failed, the longest

@@ -44,7 +44,7 @@ class Runner {
         budget_(clock, settings.started, settings.time_budget, plan.share_of_budget),
         rule_{.least_rounds = settings.least_rounds},
         recorder_(plan, device, rule_, document, observer),
-        preparer_(plan, device, clock, settings, budget_) {}
+        preparer_(plan, device, clock, settings, budget_, observer) {}
 
   // The first round: each point is timed as soon as it is ready.
   void prepare_all() {
@@ -149,7 +149,6 @@ class Runner {
         return;
       }
       auto& prepared = std::get<PreparedPoint>(outcome);
-      observer_.verified(point.name, prepared.verification_ns);
       ready_points_.push_back({&point, prepared.made.cost, std::move(prepared.entry)});
       // A run without a figure answers nothing.
       const bool is_needed = point.is_needed || document_.benchmarks.empty();

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/bench/run/fake_device.h"
+
 namespace bench {
 namespace {
 
@@ -21,6 +23,19 @@ TEST(ExpectedDuration, OfShortStepsIsThatOfTheirRounds) {
   ExpectedRun three = run_of({20e3, 20e3});
   three.asked_rounds = 3;
   EXPECT_NEAR(expected_duration(three).ns, 1e9 + 6 * (11e6 + 266 * 20e3), 1e7);
+}
+
+// 200 steps of 20 µs, up to 50 ms of longer ones.
+TEST(ExpectedDuration, WarmsUpAsTheRunDoes) {
+  testing::FakeDevice card;
+  ExpectedRun run = run_of({20e3});
+  run.warm_up = WarmUp(card);
+  EXPECT_NEAR(expected_duration(run).ns, 1e9 + 28 * (11e6 + 456 * 20e3), 1e7);
+  EXPECT_EQ(run.warm_up.longest_ns(1e6), 51e6);
+  EXPECT_EQ(run.warm_up.longest_ns(1e9), 1.05e9);
+  card.tunes = true;
+  EXPECT_EQ(WarmUp(card).longest_ns(1e9), 2e9);
+  EXPECT_EQ(WarmUp().longest_ns(1e6), 10e6);
 }
 
 TEST(ExpectedDuration, OfLongStepsIsTheTimeBudget) {

@@ -85,6 +85,9 @@ class FakeWorkload : public Workload {
     }
   }
   Verification verify() override {
+    if (on_verify) {
+      on_verify();
+    }
     const bool passed = verdict && not_checked.empty();
     return {passed, passed ? 0.0 : 0.5, 0.1, "row 0", not_checked};
   }
@@ -92,6 +95,7 @@ class FakeWorkload : public Workload {
   Work work() const override { return {static_cast<double>(spec_.batch), 1e3, 100, 10, 1}; }
 
   static inline std::function<void(const WorkloadSpec&)> on_step;
+  static inline std::function<void()> on_verify;
   static inline bool verdict = true;
   static inline int shortened = 0;
   static inline std::string not_checked;

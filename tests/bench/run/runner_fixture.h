@@ -51,6 +51,7 @@ class RunnerTest : public ::testing::Test {
  protected:
   RunnerTest() {
     FakeWorkload::on_step = nullptr;
+    FakeWorkload::on_verify = nullptr;
     FakeWorkload::verdict = true;
     FakeWorkload::not_checked.clear();
     device_.clock = &clock_;

@@ -19,6 +19,7 @@ using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::Pair;
 using testing::RunnerTest;
 using ::testing::SizeIs;
 
@@ -87,10 +88,18 @@ TEST_F(RunnerTest, UnsteadySamplesAreKeptAndFlagged) {
 }
 
 TEST_F(RunnerTest, TellsWhatVerificationTook) {
+  std::int64_t ms = 0;
+  testing::FakeWorkload::on_verify = [&] { clock_.advance(++ms * 1'000'000); };
   run(testing::fake_plan({1, 2}));
-  ASSERT_THAT(recorder_.verifications, SizeIs(2));
-  EXPECT_EQ(recorder_.verifications[0].first, "fake/batch:1");
-  EXPECT_EQ(recorder_.verifications[0].second, 0) << "by the run's clock, which stands still meanwhile";
+  EXPECT_THAT(recorder_.verifications, ElementsAre(Pair("fake/batch:1", 1e6), Pair("fake/batch:2", 2e6)));
+}
+
+TEST_F(RunnerTest, AVerificationThatFailsTookTimeToo) {
+  testing::FakeWorkload::verdict = false;
+  testing::FakeWorkload::on_verify = [&] { clock_.advance(3'000'000); };
+  run(testing::fake_plan({1}));
+  EXPECT_THAT(document_.benchmarks, IsEmpty());
+  EXPECT_THAT(recorder_.verifications, ElementsAre(Pair("fake/batch:1", 3e6)));
 }
 
 TEST(VerificationCost, NamesThePointThatTookLongest) {
