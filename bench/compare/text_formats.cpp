@@ -1,5 +1,6 @@
 // The page for a terminal, and for a pull request.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <utility>
@@ -18,8 +19,14 @@ namespace {
 
 using Row = std::vector<std::string>;
 
+// "270000": in three digits, for what decides is the change, which has an interval.
 std::string rate(const JudgedPoint& point, double step_ns) {
-  return step_ns > 0 && point.items_per_step > 0 ? format_number(point.items_per_step * 1e9 / step_ns) : "-";
+  if (step_ns <= 0 || point.items_per_step <= 0) {
+    return "-";
+  }
+  const double per_s = point.items_per_step * 1e9 / step_ns;
+  const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(per_s)) - 2));
+  return format_number(unit * std::round(per_s / unit));
 }
 
 constexpr std::size_t kMachinesColumn = 4;

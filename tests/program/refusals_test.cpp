@@ -79,8 +79,11 @@ void make_files(const fs::path& out) {
 Ended run_command(const std::string& command, const std::string& out) {
   std::istringstream words(command);
   Arguments arguments;  // of /usr/bin/env, for the variables
+  bool is_named = false;
   for (std::string word; words >> std::quoted(word, '\'');) {
-    arguments.push_back(word == "bench" ? BENCH_PROGRAM : replaced(word, "OUT", out));
+    const bool is_program = word == "bench" && !is_named;
+    is_named = is_named || is_program;
+    arguments.push_back(is_program ? BENCH_PROGRAM : replaced(word, "OUT", out));
   }
   return Process(arguments, std::nullopt, "/usr/bin/env").wait();
 }
