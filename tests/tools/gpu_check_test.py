@@ -223,6 +223,14 @@ class GpuCheck(unittest.TestCase):
         torch_contestants.gemm(torch, "bf16", "8192")()
         torch.mm.assert_called_once_with(left, right.t.return_value, out=torch.empty.return_value)
 
+    def test_pytorch_warms_up_as_ours_does(self):
+        torch = mock.MagicMock()
+        for ms, steps in ((0.1, 200), (1.0, 50), (300.0, 2)):
+            torch.cuda.Event.return_value.elapsed_time.return_value = ms
+            torch.mm.reset_mock()
+            torch_contestants.Case(torch, "gemm", "fp16", "8")
+            self.assertEqual(torch.mm.call_count, steps)
+
     def test_without_pytorch_the_rest_is_compared(self):
         self.card.torch_says = {"missing": "ImportError: no torch"}
         self.assertEqual(self.check("--only", "peers"), 0)

@@ -1,7 +1,7 @@
 """PyTorch's side of gpu_peers.py: one process for all cases, for importing it takes as long as measuring a case.
 
     (at start)                     {"ready": true, "about": {…}}, or {"missing": "…"} where it cannot be compared with
-    case NAME ARGUMENTS… WARM_UP   {"built_bytes": …, "about": {…}} after building and warming up, or {"missing": "…"}
+    case NAME ARGUMENTS…           {"built_bytes": …, "about": {…}} after building and warming up, or {"missing": "…"}
     go N                           {"ns": [N step times], "peak_bytes": …}; one more step, untimed, comes first
     end                            {"ended": true}; the case's memory is given back
     (end of input)                 the process ends
@@ -105,13 +105,17 @@ def configure(torch, name, dtype):
 class Case:
     """A workload, ready to be timed."""
 
-    def __init__(self, torch, name, *arguments, warm_up):
+    WARM_UP_NS, WARM_UP_STEPS = 50e6, 200  # as the runner's
+
+    def __init__(self, torch, name, *arguments):
         configure(torch, name, arguments[1 if name == "resnet50" else 0])
         self.torch = torch
         self.events = [torch.cuda.Event(enable_timing=True) for _ in range(2)]
         self.workload = {"resnet50": resnet50, "gemm": gemm, "copy": copy}[name](torch, *arguments)
-        for _ in range(warm_up):
-            self.step()
+        steps, ns = 0, 0
+        while steps < 2 or (steps < self.WARM_UP_STEPS and ns < self.WARM_UP_NS):  # the first chooses algorithms
+            ns += self.step()
+            steps += 1
 
     def step(self):
         start, stop = self.events
@@ -145,8 +149,7 @@ def serve(torch, lines, say):
         verb, *words = line.split()
         try:
             if verb == "case":
-                *words, warm_up = words
-                case = Case(torch, *words, warm_up=int(warm_up))
+                case = Case(torch, *words)
                 say({"built_bytes": torch.cuda.memory_reserved(),
                      "about": {"torch": torch.__version__, "cudnn": torch.backends.cudnn.version()}})
             elif verb == "go":

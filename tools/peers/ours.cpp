@@ -10,6 +10,7 @@
 #include "bench/commands/setup.h"
 #include "bench/error.h"
 #include "bench/registry.h"
+#include "bench/run/warm_up.h"
 #include "bench/workload.h"
 #include "bench/workload_reader.h"
 #include "kernels/devices/cuda/device.h"
@@ -44,11 +45,14 @@ void multiply_once(bench::Device& device) {
   device.time([&] { workload->step(); });
 }
 
-// `optimizer`: empty for inference. The rest, NAME=VALUE, are options of the workload; device=ID is the
-// device, mode=NAME what a step is where that is neither inference nor training.
-void run(const std::string& name, const std::string& dtype, std::int64_t batch, int warm_up,
+// `warm_up`: so many steps, or "auto" for as many as the runner makes. `optimizer`: empty for inference. The
+// rest, NAME=VALUE, are options of the workload; device=ID is the device, mode=NAME what a step is where that
+// is neither inference nor training. launch-latency=no: an operation is timed as the runner times it, without
+// the latency of its launch.
+void run(const std::string& name, const std::string& dtype, std::int64_t batch, const std::string& warm_up,
          const std::string& optimizer, std::map<std::string, std::string> rest) {
   const std::string id = rest.contains("device") ? rest.extract("device").mapped() : "cpu";
+  const bool as_runner = rest.contains("launch-latency") && rest.extract("launch-latency").mapped() == "no";
   const auto parsed = bench::parse_dtype(dtype);
   if (!parsed) {
     throw bench::UsageError("unknown dtype '" + dtype + "'");
@@ -82,7 +86,7 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
   const auto workload = point->make(*device);
   const auto step = [&] {
     workload->before_step();
-    return device->time([&] { workload->step(); });
+    return as_runner ? workload->timed_step(*device) : device->time([&] { workload->step(); });
   };
   nlohmann::json about{{"tracked_peak_bytes", device->memory().peak()},
                        {"planned_peak_bytes", point->plan(*device).peak}};
@@ -91,7 +95,14 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
     about["reserved_peak_bytes"] = card->allocator().peak_reserved();
     about["compute_capability"] = device->info().details.at("compute_capability");
   }
-  bench::peers::serve(memory, about, warm_up, step);
+  if (warm_up == "auto") {
+    const bench::WarmUp rule(*device);
+    double ns = 0;
+    for (std::int64_t steps = 0; !rule.is_over(steps, ns); ++steps) {
+      ns += static_cast<double>(step());
+    }
+  }
+  bench::peers::serve(memory, about, warm_up == "auto" ? 0 : std::stoi(warm_up), step);
 }
 
 }  // namespace
@@ -99,9 +110,8 @@ void run(const std::string& name, const std::string& dtype, std::int64_t batch, 
 int main(int argc, char** argv) {
   if (argc < 5) {
     std::fputs(
-        "usage: peers_ours WORKLOAD|net.onnx DTYPE BATCH WARM_UP_STEPS [OPTIMIZER] [device=cuda:0] "
-        "[mode=NAME] "
-        "[OPTION=VALUE…]\n",
+        "usage: peers_ours WORKLOAD|net.onnx DTYPE BATCH WARM_UP_STEPS|auto [OPTIMIZER] [device=cuda:0] "
+        "[mode=NAME] [launch-latency=no] [OPTION=VALUE…]\n",
         stderr);
     return 2;
   }
@@ -116,7 +126,7 @@ int main(int argc, char** argv) {
     }
   }
   try {
-    run(argv[1], argv[2], std::stoll(argv[3]), std::stoi(argv[4]), optimizer, rest);
+    run(argv[1], argv[2], std::stoll(argv[3]), argv[4], optimizer, rest);
   } catch (const bench::OutOfMemory& error) {
     std::fprintf(stderr, "peers_ours: out of memory: %s\n", error.what());
     return 1;
