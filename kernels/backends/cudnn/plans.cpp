@@ -150,12 +150,12 @@ bool uses_best_units(const Plan& plan, Dtype dtype) {
 }
 
 Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most,
-                 Accepts accepts) {
+                 Accepts accepts, std::size_t most_compiled) {
   const auto qualifies = [&](const Plan& plan) { return accepts(plan, dtype) && plan.workspace <= cap; };
   const auto ready_made = std::ranges::count_if(plans, [&](const Plan& plan) {
     return qualifies(plan) && !plan.compiles && uses_best_units(plan, dtype);
   });
-  const std::size_t may_compile = ready_made >= std::ptrdiff_t{kEnough} ? 0 : kMostCompiled;
+  const std::size_t may_compile = ready_made >= std::ptrdiff_t{kEnough} ? 0 : most_compiled;
   Selection selection;
   std::optional<std::size_t> leanest;
   std::size_t compiled = 0;
@@ -187,8 +187,8 @@ Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std
 }
 
 Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::int64_t cap, std::size_t most,
-                         bool bare, Accepts accepts) {
-  const Selection selection = select(plans->list(), dtype, cap, most, accepts);
+                         bool bare, Accepts accepts, std::size_t most_compiled) {
+  const Selection selection = select(plans->list(), dtype, cap, most, accepts, most_compiled);
   Candidates candidates{.all = {}, .workspace = selection.workspace};
   const auto add = [&](std::size_t plan, bool reserve) {
     candidates.all.push_back({.plans = plans,

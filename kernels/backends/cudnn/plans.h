@@ -139,7 +139,8 @@ bool uses_best_units(const Plan& plan, Dtype dtype);
 // So many plans on the best units are enough to find a fast one among them.
 inline constexpr std::size_t kEnough = 3;
 // A plan whose kernel is compiled when it is built takes 0.3 to 1.5 s, for each convolution of a network: one
-// is tried where fewer than kEnough others are on the best units, else none.
+// is tried where fewer than kEnough others are on the best units, else none. Attention, whose plans are all
+// compiled, may try more until one can be built.
 inline constexpr std::size_t kMostCompiled = 1;
 
 struct Selection {
@@ -154,7 +155,7 @@ struct Selection {
 // Where none has so little workspace, the one with the least: a graph that runs is worth more than the cap.
 // Empty where none is accepted.
 Selection select(std::span<const Plan> plans, Dtype dtype, std::int64_t cap, std::size_t most,
-                 Accepts accepts = keeps);
+                 Accepts accepts = keeps, std::size_t most_compiled = kMostCompiled);
 
 struct Candidate {
   std::shared_ptr<Plans> plans;
@@ -171,7 +172,8 @@ struct Candidates {
 
 // The selected ones of `plans`, which keeps no others; none where none is accepted.
 Candidates candidates_of(const std::shared_ptr<Plans>& plans, Dtype dtype, std::int64_t cap, std::size_t most,
-                         bool bare = false, Accepts accepts = keeps);
+                         bool bare = false, Accepts accepts = keeps,
+                         std::size_t most_compiled = kMostCompiled);
 
 // Once the bound has passed since the end of the first build, which may open a library, no further plan is
 // built unless none is usable so far: with a bound of 0, the first that is usable.

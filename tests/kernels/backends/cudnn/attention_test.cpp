@@ -55,7 +55,10 @@ class Plans final : public cudnn::Plans {
  private:
   std::vector<cudnn::Plan> plans_{{.engine = 6, .workspace = 1000, .tensor_cores = true, .compiles = true},
                                   {.engine = 7, .workspace = 500, .tensor_cores = true, .compiles = true},
-                                  {.engine = 1, .workspace = 3000, .tensor_cores = true, .compiles = true}};
+                                  {.engine = 8, .workspace = 3000, .tensor_cores = true, .compiles = true},
+                                  {.engine = 9, .workspace = 0, .tensor_cores = true, .compiles = true},
+                                  {.engine = 4, .workspace = 0, .tensor_cores = true, .compiles = true},
+                                  {.engine = 1, .workspace = 0, .tensor_cores = true, .compiles = true}};
 };
 
 class CudnnAttentionTest : public ::testing::Test {
@@ -97,14 +100,22 @@ TEST_F(CudnnAttentionTest, TakesTheFavouriteUntimedAndBuildsNoOther) {
   EXPECT_EQ(runtime_.times("elapsed_ms"), 0);
 }
 
-TEST_F(CudnnAttentionTest, TakesTheLastWhereTheFavouriteCannotBeBuilt) {
-  attempts.fails = {0};
+TEST_F(CudnnAttentionTest, TakesTheFirstOfFourFavouritesThatCanBeBuilt) {
+  attempts.fails = {0, 1};
   const auto operation = make_operation(spec(Direction::forward), device_);
   operation->prepare();
-  EXPECT_THAT(attempts.built, ElementsAre(0, 2));
+  EXPECT_THAT(attempts.built, ElementsAre(0, 1, 2));
   EXPECT_EQ(operation->algorithm(), "fused attention eng2");
-  EXPECT_EQ(operation->find(Slot::workspace)->bytes, 3000) << "enough for both";
-  attempts.fails = {0, 2};
+  EXPECT_EQ(operation->find(Slot::workspace)->bytes, 3000) << "enough for each";
+}
+
+TEST_F(CudnnAttentionTest, TakesTheLastWhereNoFavouriteCanBeBuilt) {
+  attempts.fails = {0, 1, 2, 3};
+  const auto operation = make_operation(spec(Direction::forward), device_);
+  operation->prepare();
+  EXPECT_THAT(attempts.built, ElementsAre(0, 1, 2, 3, 5));
+  EXPECT_EQ(operation->algorithm(), "fused attention eng5");
+  attempts.fails.insert(5);
   const auto none = make_operation(spec(Direction::forward), device_);
   EXPECT_THROW(none->prepare(), Unsupported);
 }
