@@ -256,23 +256,28 @@ TEST_P(CudnnPlans, AreThereForEveryConvolutionWithinTheCap) {
 // cuDNN has ready-made kernels for relu on tensor cores, not for relu6.
 TEST_P(CudnnPlans, WithoutTensorCoresHideNoBareConvolution) {
   const Card& card = GetParam();
-  int beaten = 0;
-  for (const Conv2d& spec : network_convolutions(64, Dtype::fp16)) {
-    const auto use_tensor_cores = [&](const Conv2d& convolution, std::int64_t within) {
-      return std::ranges::any_of(cudnn::listed(convolution, *card.card).all,
-                                 [&](const cudnn::Candidate& candidate) {
-                                   const cudnn::Plan& plan = candidate.plans->list()[candidate.plan];
-                                   return !candidate.reserve && plan.tensor_cores && plan.workspace <= within;
-                                 });
-    };
-    const Conv2d convolution = cudnn::fused(spec);
-    if (cudnn::fuses(convolution) && use_tensor_cores(cudnn::bare(spec), cudnn::kMostBareWorkspace)) {
-      EXPECT_TRUE(use_tensor_cores(convolution, cudnn::workspace_cap(convolution)))
-          << cudnn::described(convolution);
-      beaten += convolution.activation == Activation::relu6 ? 1 : 0;
+  for (const Dtype dtype : {Dtype::fp16, Dtype::bf16, Dtype::tf32}) {
+    if (cudnn::unsupported(dtype, card.card->compute_capability())) {
+      continue;
     }
+    int beaten = 0;
+    for (const Conv2d& spec : network_convolutions(64, dtype)) {
+      const auto use_tensor_cores = [&](const Conv2d& convolution, std::int64_t within) {
+        return std::ranges::any_of(
+            cudnn::listed(convolution, *card.card).all, [&](const cudnn::Candidate& candidate) {
+              const cudnn::Plan& plan = candidate.plans->list()[candidate.plan];
+              return !candidate.reserve && plan.tensor_cores && plan.workspace <= within;
+            });
+      };
+      const Conv2d convolution = cudnn::fused(spec);
+      if (cudnn::fuses(convolution) && use_tensor_cores(cudnn::bare(spec), cudnn::kMostBareWorkspace)) {
+        EXPECT_TRUE(use_tensor_cores(convolution, cudnn::workspace_cap(convolution)))
+            << cudnn::described(convolution);
+        beaten += convolution.activation == Activation::relu6 ? 1 : 0;
+      }
+    }
+    EXPECT_GT(beaten, 5) << "else this proves little of " << name_of(dtype);
   }
-  EXPECT_GT(beaten, 5) << "else this proves little";
 }
 
 }  // namespace
