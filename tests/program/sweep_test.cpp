@@ -68,6 +68,16 @@ TEST(SweepProgram, MeasuresPrintsAndWrites) {
   EXPECT_THAT(document.findings, Not(IsEmpty()));
 }
 
+TEST(SweepProgram, VerboseTellsWhatVerificationTook) {
+  const TemporaryFolder folder;
+  const Ended quiet = run_bench(small_run(folder.path() / "quiet"));
+  EXPECT_THAT(quiet.err, Not(HasSubstr("verification took")));
+  const Ended verbose = run_bench(small_run(folder.path() / "verbose") + Arguments{"--verbose"});
+  EXPECT_EQ(verbose.code, 0) << verbose.err;
+  EXPECT_THAT(verbose.err,
+              ::testing::ContainsRegex("verification took .*s for 3 points, at most .*s, of batch/conv2d"));
+}
+
 TEST(SweepProgram, ANetwork) {
   const TemporaryFolder folder;
   const Ended ended = run_bench({"--sweep", "batch", "--device", "cpu", "--workload", "resnet18",
