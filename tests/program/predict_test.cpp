@@ -3,7 +3,7 @@
 #include <fstream>
 #include <sstream>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/cli/text.h"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "bench/device.h"
 #include "bench/model/parallel_step.h"

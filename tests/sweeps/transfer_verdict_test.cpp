@@ -1,7 +1,7 @@
 // Whether pinning pays: verdict, what overlap hides, what locking costs.
 #include "sweeps/transfer/verdict.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace bench::sweeps {
 namespace {

@@ -1,7 +1,7 @@
 // Changes as PyTorch spells them.
 #include "bench/advise/change_words.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <string>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "bench/compare/formats.h"
 #include "bench/compare/judgement.h"

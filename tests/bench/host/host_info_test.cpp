@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "tests/bench/support/temporary_folder.h"
 

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <random>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "tests/bench/support/sample_document.h"
 

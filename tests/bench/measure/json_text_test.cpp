@@ -2,7 +2,7 @@
 
 #include <string>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"

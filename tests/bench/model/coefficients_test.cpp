@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "bench/error.h"
 #include "bench/model/products.h"

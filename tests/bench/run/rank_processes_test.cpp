@@ -1,7 +1,7 @@
 // Ranks as processes of this host: what each is told, and that none is left behind.
 #include "bench/run/rank_processes.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <signal.h>
 #include <sys/wait.h>

@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/json.h"

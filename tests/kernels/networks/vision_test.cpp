@@ -1,5 +1,5 @@
 // U-Net and YOLOv3-tiny: their layers, what they publish, and their answers.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <fmt/format.h>
 

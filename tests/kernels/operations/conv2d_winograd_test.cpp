@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <array>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <fmt/format.h>
 

@@ -1,6 +1,6 @@
 // The simulator against the real pipeline: threads, staging and a consumer, on images whose reads sleep, by a
 // clock on which nothing else takes time.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 // What planning costs: sweeps are counted in graphs (tests/planning), and this is a graph's time.
 #include "graph_cost.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 #include <time.h>
 
 #include <algorithm>

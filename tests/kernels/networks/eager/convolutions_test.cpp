@@ -1,7 +1,7 @@
 // The convolutions that eager PyTorch asks cuDNN for.
 #include "kernels/networks/eager/convolutions.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Whole training steps with the loss scaled, in dtypes that the CPU has: nothing changes but an overflow.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <limits>
 

@@ -1,7 +1,7 @@
 // The scalability law on rates whose parameters are known.
 #include "sweeps/workers/simulator/law.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <stdexcept>

@@ -1,5 +1,5 @@
 // The loss of a thread that has to wait for a core, by arithmetic.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <vector>
