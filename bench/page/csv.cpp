@@ -26,8 +26,7 @@ bool is_formula(std::string_view text) {
 }
 
 std::string field(const std::string& cell) {
-  const std::string text =
-      (is_formula(cell) ? "'" : "") + printable(cell, std::numeric_limits<std::size_t>::max());
+  std::string text = (is_formula(cell) ? "'" : "") + printable(cell, std::numeric_limits<std::size_t>::max());
   if (text.find_first_of(",\"") == std::string::npos) {
     return text;
   }
