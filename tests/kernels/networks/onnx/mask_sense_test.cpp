@@ -1,7 +1,6 @@
 #include "kernels/networks/onnx/mask_sense.h"
 
 #include <gtest/gtest.h>
-#include <gtest/gtest.h>
 
 #include "tests/kernels/networks/onnx/imported.h"
 

@@ -1,7 +1,6 @@
 #include "kernels/networks/onnx/constants/rebind.h"
 
 #include <gtest/gtest.h>
-#include <gtest/gtest.h>
 
 #include "kernels/networks/onnx/constants/refused.h"
 
