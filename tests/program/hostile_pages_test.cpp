@@ -1,5 +1,5 @@
-// Documents that someone else made: whatever stands in them, a page shows it as text. Each stored document is
-// read with one of its strings or keys made hostile, in turn.
+// A page shows what stands in a foreign document as text, whatever it is. The stored documents are read again
+// and again, each time with another of their strings or keys made hostile.
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -30,7 +30,7 @@ struct Place {
   std::string key{};      // empty: a string
 };
 
-// What pages repeat, and some keys. Of all elements of an array the first stands for the rest.
+// Whether pages repeat what stands under the key.
 bool is_shown(const std::string& key) {
   static const std::set<std::string> shown{"action", "claim", "framework", "host",   "id",
                                            "label",  "name",  "reason",    "status", "text",
@@ -38,6 +38,8 @@ bool is_shown(const std::string& key) {
   return shown.contains(key);
 }
 
+// The strings that pages repeat, their keys and those at the top. The first element of an array stands for
+// all.
 void add_places(const Json& json, const Json::json_pointer& at, std::vector<Place>& places) {
   if (json.is_string() &&
       (at.empty() || is_shown(at.back()) || at.to_string().find("/caveats/") != std::string::npos)) {

@@ -4,8 +4,8 @@
 // The products are strided batches of matrices, where the heads lie in the rows of src, dst and their
 // gradients. A batch has one stride, but heads lie at one distance and samples at another. So a pass is done
 // in rounds: over the samples, with all heads of one in a batch, or over the heads, with that head of all
-// samples in a batch; whichever makes fewer rounds. Many rounds of little work each would leave a card
-// waiting: there the heads are first gathered, one matrix after the other, and one batch holds them all.
+// samples in a batch; whichever makes fewer rounds. A card would wait between many rounds of little work
+// each, so there the heads are copied first, one matrix after the other, and one batch holds them all.
 //
 // Scratch holds the squares of one round: fp32 scores or dP, and where the dtype is narrower also P or dS. So
 // it grows with the larger of batch and heads, not with both, once they are no longer gathered.
