@@ -51,6 +51,21 @@ struct NestLoops {
     }
   }
 
+  // The same in fewer instructions, for a loop of several elements a thread.
+  template <int kCount>
+  BENCH_DEVICE void place_rolled(std::uint32_t index, std::int64_t (&at)[kCount]) const {
+    for (int array = 0; array < kCount; ++array) {
+      at[array] = first[array];
+    }
+    BENCH_ROLLED
+    for (int loop = 0; loop < loops; ++loop) {
+      const std::uint32_t i = extents[loop].take(index);
+      for (int array = 0; array < kCount; ++array) {
+        at[array] += i * steps[loop][array];
+      }
+    }
+  }
+
   // A thread's place in each array; false for a thread after the last element.
   template <class Thread, int kCount>
   BENCH_DEVICE bool place(const Thread& thread, std::int64_t (&at)[kCount]) const {
@@ -63,7 +78,8 @@ struct NestLoops {
     return true;
   }
 
-  std::int64_t blocks() const { return blocks_for(std::int64_t{count}, kThreads); }
+  // Of threads with `each` elements.
+  std::int64_t blocks(int each) const { return blocks_for(std::int64_t{count}, kThreads * each); }
 };
 
 // The nest in accesses of `count` elements, where its innermost loop allows them: `arrays` arrays stay where
@@ -115,12 +131,12 @@ void for_each_counted(const Nest& nest, std::int64_t most, const Visit& visit) {
   }
 }
 
-// kernel(loops) is launched with a thread for each element.
+// kernel(loops) is launched with a thread for `each` elements.
 template <class Machine, class Queue, class MakeKernel>
-void launch_nest(const Queue& queue, const Nest& nest, const MakeKernel& kernel) {
+void launch_nest(const Queue& queue, const Nest& nest, const MakeKernel& kernel, int each = 1) {
   for_each_counted(nest, Machine::kMostCounted, [&](const Nest& part) {
     const NestLoops loops(part);
-    queue.launch(kernel(loops), loops.blocks());
+    queue.launch(kernel(loops), loops.blocks(each));
   });
 }
 

@@ -82,7 +82,8 @@ struct Warps {
   }
 };
 
-// written[kept] = scale · join over gone of value(places), or its root.
+// written[kept] = scale · join over gone of value(places), or its root. value.known(visit) calls visit with
+// one like it whose function the compiler knows, before a loop.
 template <class Element, class Group, NestJoin kJoin, class Value>
 struct ReduceNest {
   static constexpr int kThreads = Group::kThreads;
@@ -106,11 +107,15 @@ struct ReduceNest {
     std::int64_t first[Nest::kMostArrays] = {};
     float joined = Join::none();
     if (inside) {
-      kept.place_of(static_cast<std::uint32_t>(row), first);
+      kept.place_rolled(static_cast<std::uint32_t>(row), first);
       const auto lane = static_cast<std::uint32_t>(Group::lane(thread));
-      joined = in_order()        ? join_row(first, lane)
-               : gone.loops == 1 ? join_loop(first, lane)
-                                 : join_nest(first, lane);
+      if (in_order()) {
+        joined = join_row(first, lane);
+      } else if (gone.loops == 1) {
+        value.known([&](const auto& of_place) { joined = join_loop(of_place, first, lane); });
+      } else {
+        joined = join_nest(first, lane);
+      }
     }
     joined = Group::join(thread, joined, Join{}, room);
     if (inside && Group::lane(thread) == 0) {
@@ -130,9 +135,10 @@ struct ReduceNest {
 
   BENCH_DEVICE float join_nest(const Places& first, std::uint32_t lane) const {
     float joined = Join::none();
+    BENCH_ROLLED
     for (std::uint32_t i = lane; i < gone.count; i += kSize) {
       Places at;
-      gone.place_of(i, at);
+      gone.place_rolled(i, at);
       for (int array = 0; array < NestLoops::kArrays; ++array) {
         at[array] += first[array];
       }
@@ -141,23 +147,25 @@ struct ReduceNest {
     return joined;
   }
 
-  // A single loop, as of most reductions: steps from place to place, and Value::kAhead elements read before
-  // the first is joined.
-  BENCH_DEVICE float join_loop(const Places& first, std::uint32_t lane) const {
-    constexpr int kAhead = Value::kAhead;
+  // A single loop, as of most reductions: steps from place to place, and kAhead elements read before the
+  // first is joined.
+  template <class OfPlace>
+  BENCH_DEVICE float join_loop(const OfPlace& of_place, const Places& first, std::uint32_t lane) const {
+    constexpr int kAhead = OfPlace::kAhead;
     float joined = Join::none();
     Places at;
     for (int array = 0; array < NestLoops::kArrays; ++array) {
       at[array] = first[array] + lane * gone.steps[0][array];
     }
     const auto next = [&] {
-      const float read = value(at);
+      const float read = of_place(at);
       for (int array = 0; array < NestLoops::kArrays; ++array) {
         at[array] += gone.steps[0][array] * kSize;
       }
       return read;
     };
     std::uint32_t left = lane < gone.count ? (gone.count - lane + kSize - 1) / kSize : 0;
+    BENCH_ROLLED
     for (; left >= kAhead; left -= kAhead) {
       float values[kAhead];
       BENCH_UNROLL
@@ -169,6 +177,7 @@ struct ReduceNest {
         joined = Join{}(joined, one);
       }
     }
+    BENCH_ROLLED
     for (; left > 0; --left) {
       joined = Join{}(joined, next());
     }

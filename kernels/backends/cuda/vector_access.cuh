@@ -54,6 +54,17 @@ BENCH_DEVICE float inverse_root(float x) {
 #endif
 }
 
+// a/b to two units in the last place, without the branches of an exact division; not for a denormal b.
+BENCH_DEVICE float quotient(float a, float b) {
+#ifdef __CUDACC__
+  float inverse;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(inverse) : "f"(b));
+  return a * inverse;
+#else
+  return a / b;
+#endif
+}
+
 // e^x to 1e-6 of the larger of itself and 1, as near as a GPU's own instruction comes; 0 where that is
 // denormal.
 BENCH_DEVICE float exponential(float x) {

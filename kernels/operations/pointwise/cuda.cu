@@ -1,5 +1,10 @@
-// Pointwise functions as kernels over nests: a thread for each access of 16 bytes, else for each element, and
-// for a gradient threads for each of its sums. Only of the first is the function known to the compiler.
+// Pointwise functions as kernels over nests: by 16 bytes where the arrays allow it, else a thread for each
+// element, and threads for each sum of a gradient. A function by 16 bytes is a kernel of its own. The kernels
+// of gradients choose the function once, around a loop of each.
+#include <algorithm>
+#include <optional>
+#include <vector>
+
 #include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/nest.cuh"
 #include "kernels/backends/cuda/reduce_nest.cuh"
@@ -31,7 +36,24 @@ struct PointwiseKernel {
   }
 };
 
-// The same by 16 bytes; an input that stays where it is in the innermost loop gives one element to all.
+// 16 bytes of an array, from `at` on. One that stays where it is in the innermost loop gives an element to
+// all.
+template <class Element, int kCount>
+BENCH_DEVICE void load_access(const NestLoops& loops, const NestPointers<Element>& arrays, int array,
+                              std::int64_t at, float (&values)[kCount]) {
+  const auto* const from = arrays.read[array] + at;
+  if (loops.steps[0][array] == 0) {
+    float one[1];
+    load_values<Element>(from, one);
+    for (float& value : values) {
+      value = one[0];
+    }
+  } else {
+    load_values<Element>(from, values);
+  }
+}
+
+// The same by 16 bytes.
 template <class Element, PointwiseFunction kFunction>
 struct PointwiseAccesses {
   static constexpr int kThreads = NestLoops::kThreads;
@@ -49,16 +71,7 @@ struct PointwiseAccesses {
       float x[3][kCount] = {};
       BENCH_UNROLL
       for (int input = 0; input < kInputs; ++input) {
-        const Stored* const from = arrays.read[input + 1] + at[input + 1];
-        if (loops.steps[0][input + 1] == 0) {
-          float one[1];
-          load_values<Element>(from, one);
-          for (float& value : x[input]) {
-            value = one[0];
-          }
-        } else {
-          load_values<Element>(from, x[input]);
-        }
+        load_access(loops, arrays, input + 1, at[input + 1], x[input]);
       }
       float result[kCount];
       BENCH_UNROLL
@@ -70,27 +83,110 @@ struct PointwiseAccesses {
   }
 };
 
-// diff · slope at an element; arrays 1 is diff, after it are the inputs that the slope depends on.
+// diff · slope at a place: arrays 1 is diff, after it are the inputs that the slope depends on.
+template <class Element, PointwiseFunction kFunction, int kIndex>
+struct PointwiseSlope {
+  // Values read before the first is used. A power takes long, and more registers.
+  static constexpr int kAhead = kFunction == PointwiseFunction::power ? 1 : 8;
+  static constexpr int kFirst = slope_reads(kFunction, kIndex, 0) ? 2 : 0;  // 0: not read
+  static constexpr int kSecond = slope_reads(kFunction, kIndex, 1) ? (kFirst != 0 ? 3 : 2) : 0;
+  static constexpr int kArrays = 2 + (kFirst != 0 ? 1 : 0) + (kSecond != 0 ? 1 : 0);
+
+  const NestPointers<Element>& arrays;
+
+  static BENCH_DEVICE float of(float diff, float x, float y) {
+    return diff * slope_of<kFunction, kIndex>(x, y, 0.0F);
+  }
+  BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
+    return of(arrays.value(1, at), kFirst != 0 ? arrays.value(kFirst, at) : 0.0F,
+              kSecond != 0 ? arrays.value(kSecond, at) : 0.0F);
+  }
+};
+
+template <PointwiseFunction kFunction>
+inline constexpr bool kHasGradient = has_gradient(kFunction);
+
+// Calls visit with the function and the number of the input as template arguments.
+template <bool kPowers, bool kOthers, class Visit>
+BENCH_DEVICE void with_slope(PointwiseFunction function, int index, const Visit& visit) {
+  with_function(function, [&]<PointwiseFunction kFunction>() {
+    using F = PointwiseFunction;
+    if constexpr (kHasGradient<kFunction> && (kFunction == F::power ? kPowers : kOthers)) {
+      if (index == 0) {
+        visit.template operator()<kFunction, 0>();
+      } else if (kFunction != F::where || index == 1) {
+        visit.template operator()<kFunction, 1>();
+      } else if constexpr (kFunction == F::where) {
+        visit.template operator()<kFunction, 2>();
+      }
+    }
+  });
+}
+
+// A gradient that is a sum of several elements, or of which 16 bytes cannot be read at a time.
 template <class Element>
 struct PointwiseGradient {
   static constexpr bool kOfOne = false;
-  static constexpr int kAhead = 1;  // many functions: unrolled, they would not fit the cache of instructions
 
   NestPointers<Element> arrays;
   PointwiseFunction function;
   int index;
-  bool reads_first;
-  int b;  // the second input's array: 2 or 3; 0: not read
 
-  BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
-    const float x = reads_first ? arrays.value(2, at) : 0.0F;
-    const float y = b == 0 ? 0.0F : b == 2 ? arrays.value(2, at) : arrays.value(3, at);
-    const float slope = with_function(function, [&]<PointwiseFunction kFunction>() {
-      return index == 0   ? slope_of<kFunction, 0>(x, y, 0.0F)
-             : index == 1 ? slope_of<kFunction, 1>(x, y, 0.0F)
-                          : slope_of<kFunction, 2>(x, y, 0.0F);
+  template <class Visit>
+  BENCH_DEVICE void known(const Visit& visit) const {
+    with_slope<true, true>(function, index, [&]<PointwiseFunction kFunction, int kIndex>() {
+      visit(PointwiseSlope<Element, kFunction, kIndex>{arrays});
     });
-    return arrays.value(1, at) * slope;
+  }
+  BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
+    float result = 0;
+    known([&](const auto& slope) { result = slope(at); });
+    return result;
+  }
+};
+
+// A gradient without sums, by 16 bytes. Powers have a kernel of their own: they need more registers.
+template <class Element, bool kPowers>
+struct PointwiseSlopes {
+  static constexpr int kThreads = NestLoops::kThreads;
+  static constexpr int kEach = 4;  // accesses a thread, where there are many
+  static constexpr int kCount = kLanes<Element>;
+  static constexpr const char* kName = "pointwise gradient";
+
+  NestLoops loops;  // of in_accesses()
+  NestPointers<Element> arrays;
+  PointwiseFunction function;
+  int index;
+
+  template <class Thread>
+  BENCH_DEVICE void operator()(const Thread& thread) const {
+    with_slope<kPowers, !kPowers>(function, index, [&]<PointwiseFunction kFunction, int kIndex>() {
+      each<PointwiseSlope<Element, kFunction, kIndex>>(thread);
+    });
+  }
+
+ private:
+  template <class Slope, class Thread>
+  BENCH_DEVICE void each(const Thread& thread) const {
+    const std::uint32_t step = static_cast<std::uint32_t>(thread.blocks()) * kThreads;
+    BENCH_ROLLED
+    for (std::uint32_t access = static_cast<std::uint32_t>(thread.block()) * kThreads +
+                                static_cast<std::uint32_t>(thread.index());
+         access < loops.count; access += step) {
+      std::int64_t at[Slope::kArrays];
+      loops.place_rolled(access, at);
+      float x[Nest::kMostArrays][kCount] = {};
+      BENCH_UNROLL
+      for (int array = 1; array < Slope::kArrays; ++array) {
+        load_access(loops, arrays, array, at[array], x[array]);
+      }
+      float result[kCount];
+      BENCH_UNROLL
+      for (int i = 0; i < kCount; ++i) {
+        result[i] = Slope::of(x[1][i], x[Slope::kFirst][i], x[Slope::kSecond][i]);
+      }
+      store_values<Element>(arrays.written + at[0], result);
+    }
   }
 };
 
@@ -112,17 +208,8 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
       for (std::size_t i = 0; i < operands.size(); ++i) {
         arrays.read[i + 1] = stored<Element>(pointers, operands[i]);
       }
-      const bool reads_first = spec_.reads(0);
-      const int b = spec_.reads(1) ? (reads_first ? 3 : 2) : 0;
       for (const Nest& nest : nests_) {
-        if (spec_.forward()) {
-          forward<Element>(nest, arrays);
-        } else {
-          launch_reduction<Element, NestJoin::sum>(
-              this->queue(), nest, arrays.written, 1.0F, false,
-              PointwiseGradient<Element>{arrays, spec_.function, static_cast<int>(spec_.index), reads_first,
-                                         b});
-        }
+        spec_.forward() ? forward<Element>(nest, arrays) : backward<Element>(nest, arrays);
       }
     });
   }
@@ -130,14 +217,8 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
  private:
   template <class Element>
   void forward(const Nest& nest, const NestPointers<Element>& arrays) const {
-    const std::size_t inputs = spec_.inputs.size();
-    std::optional<Nest> wide = in_accesses(nest, inputs + 1, kLanes<Element>);
-    for (std::size_t input = 0; wide && input < inputs; ++input) {
-      if (wide->loops.back().steps[input + 1] != 0 && !aligned(kAccess, 0, arrays.read[input + 1])) {
-        wide.reset();
-      }
-    }
-    if (!wide || !aligned(kAccess, 0, arrays.written)) {
+    const std::optional<Nest> wide = by_accesses(nest, arrays);
+    if (!wide) {
       return launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
         return PointwiseKernel<Element>{loops, arrays, spec_.function};
       });
@@ -147,6 +228,43 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
         return PointwiseAccesses<Element, kFunction>{loops, arrays};
       });
     });
+  }
+
+  template <class Element>
+  void backward(const Nest& nest, const NestPointers<Element>& arrays) const {
+    const auto index = static_cast<int>(spec_.index);
+    const bool sums =
+        std::ranges::any_of(nest.loops, [](const Nest::Loop& loop) { return loop.steps[0] == 0; });
+    const std::optional<Nest> wide = sums ? std::nullopt : by_accesses(nest, arrays);
+    if (!wide) {
+      return launch_reduction<Element, NestJoin::sum>(
+          this->queue(), nest, arrays.written, 1.0F, false,
+          PointwiseGradient<Element>{arrays, spec_.function, index});
+    }
+    const auto launch = [&]<bool kPowers>() {
+      using Kernel = PointwiseSlopes<Element, kPowers>;
+      launch_nest<Machine>(
+          this->queue(), *wide,
+          [&](const NestLoops& loops) {
+            return Kernel{loops, arrays, spec_.function, index};
+          },
+          Kernel::kEach);
+    };
+    spec_.function == PointwiseFunction::power ? launch.template operator()<true>()
+                                               : launch.template operator()<false>();
+  }
+
+  // The nest by 16 bytes, where its loops and the arrays' addresses allow it.
+  template <class Element>
+  std::optional<Nest> by_accesses(const Nest& nest, const NestPointers<Element>& arrays) const {
+    const std::size_t count = spec_.operands().size() + 1;
+    std::optional<Nest> wide = in_accesses(nest, count, kLanes<Element>);
+    for (std::size_t array = 1; wide && array < count; ++array) {
+      if (wide->loops.back().steps[array] != 0 && !aligned(kAccess, 0, arrays.read[array])) {
+        wide.reset();
+      }
+    }
+    return aligned(kAccess, 0, arrays.written) ? wide : std::nullopt;
   }
 
   using KernelOperation<Machine, Pointwise>::spec_;

@@ -56,7 +56,7 @@ BENCH_DEVICE float slope_of(float a, float b, float /*c*/) {
   } else if constexpr (kFunction == F::multiply) {
     return kFirst ? b : a;
   } else if constexpr (kFunction == F::divide) {
-    return kFirst ? 1.0F / b : -a / (b * b);
+    return kFirst ? cuda::quotient(1.0F, b) : cuda::quotient(-a, b * b);
   } else if constexpr (kFunction == F::power) {
     if constexpr (kFirst) {
       return b == 0.0F ? 0.0F : b * powf(a, b - 1.0F);

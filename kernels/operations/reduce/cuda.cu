@@ -10,11 +10,26 @@ namespace bench::kernels::cuda {
 template <class Element>
 struct ReducedValue {
   static constexpr bool kOfOne = true;
-  static constexpr int kAhead = 8;
 
   NestPointers<Element> arrays;
   bool square;
 
+  template <bool kSquare>
+  struct Known {
+    static constexpr int kAhead = 8;
+
+    const NestPointers<Element>& arrays;
+
+    BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
+      const float x = arrays.value(1, at);
+      return kSquare ? x * x : x;
+    }
+  };
+
+  template <class Visit>
+  BENCH_DEVICE void known(const Visit& visit) const {
+    square ? visit(Known<true>{arrays}) : visit(Known<false>{arrays});
+  }
   BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
     return of(arrays.value(1, at));
   }

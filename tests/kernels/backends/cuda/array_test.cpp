@@ -60,6 +60,18 @@ TEST(CudaPointwise, BothPassesAreLikeTheReference) {
   }
 }
 
+// More than a thread has one access of.
+TEST(CudaPointwise, LongGradientsAreLikeTheReference) {
+  for (const auto function :
+       {PointwiseFunction::divide, PointwiseFunction::power, PointwiseFunction::prelu}) {
+    const Array array{.dims = {5, 16000}, .dtype = Dtype::fp16};
+    const Array gate{.dims = {5, 1}, .dtype = Dtype::fp16};
+    Pointwise spec{.function = function, .inputs = {array, gate}, .dst = array};
+    SCOPED_TRACE(name_of(function));
+    expect_all<cuda::PointwiseOperation>(backward_of(spec), Dtype::fp16);
+  }
+}
+
 TEST(CudaReduce, BothPassesAreLikeTheReference) {
   for (int i = 0; i <= static_cast<int>(ReduceFunction::l2); ++i) {
     const auto function = static_cast<ReduceFunction>(i);

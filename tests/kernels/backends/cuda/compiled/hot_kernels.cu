@@ -10,9 +10,9 @@
 // the optimizer's count of steps; a number for each row (8 rows of ColumnSums, which has its loop twice, two
 // of a row in LayerNormGradient; in CrossEntropyRows the label, its logit, the loss scale, and in two passes
 // the elements around the row's accesses); the means and variances of 8 channels of GroupNormalizer; elements
-// of other loops than a row in ReduceNest, eight of them ahead; tokens and places of EmbeddingGradient; and
-// the places of MaxPoolGradient, bytes that 16 bytes of the result come from, whose passes the compiler
-// unrolls.
+// of other loops than a row in ReduceNest, eight of them ahead, in a loop for each of its functions; arrays
+// that stay where they are in PointwiseSlopes; tokens and places of EmbeddingGradient; and the places of
+// MaxPoolGradient, bytes that 16 bytes of the result come from, whose passes the compiler unrolls.
 //
 // A HOT_STREAM's fourth number limits what the card has to issue: thousandths of an instruction a byte, in
 // the SASS of sm_90, of the loop with the most 16-byte accesses or, where no loop has any, of the whole
@@ -129,10 +129,15 @@ HOT_KERNEL(7, 7, 23, OptimizerStep<GpuFp16, AdamRule>)
 HOT_KERNEL(7, 7, 23, OptimizerStep<GpuBf16, AdamRule>)
 HOT_KERNEL(1, 0, 5, FindOverflowKernel<GpuFp16>)
 HOT_STREAM(2, 1, 2, 190, PointwiseAccesses<GpuFp16, PointwiseFunction::multiply>)
-HOT_STREAM(1, 0, 17, 80, ReduceNest<GpuFp16, SideBySide<32>, NestJoin::sum, ReducedValue<GpuFp16>>)
-HOT_STREAM(0, 0, 17, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, ReducedValue<GpuFp16>>)
-HOT_STREAM(0, 0, 17, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, ReducedValue<GpuFp16>>)
-HOT_STREAM(1, 0, 17, 100, ReduceNest<GpuFp16, SideBySide<256>, NestJoin::largest, ReducedValue<GpuFp16>>)
+HOT_PASSES(35, 17, 35, 80, 120, PointwiseSlopes<GpuFp16, false>)
+HOT_PASSES(35, 17, 35, 60, 80, PointwiseSlopes<GpuFp32, false>)
+HOT_KERNEL(6, 2, 6, PointwiseSlopes<GpuFp16, true>)
+HOT_STREAM(0, 0, 342, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, PointwiseGradient<GpuFp16>>)
+HOT_STREAM(0, 0, 342, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, PointwiseGradient<GpuFp16>>)
+HOT_STREAM(1, 0, 20, 80, ReduceNest<GpuFp16, SideBySide<32>, NestJoin::sum, ReducedValue<GpuFp16>>)
+HOT_STREAM(0, 0, 20, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, ReducedValue<GpuFp16>>)
+HOT_STREAM(0, 0, 20, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, ReducedValue<GpuFp16>>)
+HOT_STREAM(1, 0, 20, 100, ReduceNest<GpuFp16, SideBySide<256>, NestJoin::largest, ReducedValue<GpuFp16>>)
 HOT_STREAM(1, 1, 0, 100, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::nearest>>)
 HOT_STREAM(4, 1, 0, 90, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::linear>>)
 HOT_STREAM(16, 1, 0, 60, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::cubic>>)
