@@ -106,7 +106,7 @@ endif
 # These again under a sanitizer take minutes and run no code that the others do not.
 LONGEST := EveryNetworkTrains.*/(vgg16|vgg16_gap|unet|resnet50|mobilenet_v2|yolov3_tiny)$$|MemorySweepProgram.FindsProvesAndWatches|PlannedAndTracked
 # Where only some test programs are built: tests of the others, and of the program as a whole.
-OF_OTHERS := NOT_BUILT|^program\.|^plots|^report\.|^build|^tools
+OF_OTHERS := NOT_BUILT|^program\.|^report\.|^build|^tools
 # All tests, or those that ASAN_TESTS names.
 ASAN_TESTS ?=
 asan: setup build/asan/build.ninja

@@ -180,7 +180,7 @@ void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std:
   if (words.has("no-plot")) {
     return;
   }
-  const Picture picture = draw("evaluate", file.path());
+  const DrawnPicture picture = draw(picture_of(evaluation), file.path());
   for (const auto& drawn : picture.files) {
     fmt::print(notes, "picture  {}\n", printable_path(drawn));
   }

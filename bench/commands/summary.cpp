@@ -19,6 +19,7 @@
 #include "bench/measure/units.h"
 #include "bench/modelled.h"
 #include "bench/report/markdown.h"
+#include "bench/report/picture.h"
 #include "bench/report/report.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/picture.h"
@@ -85,7 +86,7 @@ void print_result(const Options& options, const ResultDocument& document,
   }
 }
 
-void print_summary(const Options& options, const std::string& sweep, const ResultDocument& document,
+void print_summary(const Options& options, const ResultDocument& document,
                    const std::vector<TextTable>& tables, const ResultFile& result) {
   if (!result.written()) {
     fmt::print(std::cerr, "Nothing was measured, and nothing was written.\n");
@@ -106,7 +107,7 @@ void print_summary(const Options& options, const std::string& sweep, const Resul
   if (!options.plot || nothing_known) {
     return;
   }
-  const Picture picture = draw(sweep, result.path());
+  const DrawnPicture picture = draw(report::picture_of(document, interrupted()), result.path());
   for (const auto& drawn : picture.files) {
     fmt::print(notes, "picture  {}\n", printable_path(drawn));
   }

@@ -29,7 +29,7 @@ void print_result(const Options& options, const ResultDocument& document,
 
 // The result, its path, and the picture, which is drawn here; only that nothing was measured where the file
 // was not written.
-void print_summary(const Options& options, const std::string& sweep, const ResultDocument& document,
+void print_summary(const Options& options, const ResultDocument& document,
                    const std::vector<TextTable>& tables, const ResultFile& result);
 
 // Points in error, and what a study tried when the device was lost.

@@ -164,7 +164,7 @@ class SweepRun {
         return ExitCode::inconclusive;
       }
     }
-    print_summary(options_, type_.name, document_, sweep_->tables(document_), file_);
+    print_summary(options_, document_, sweep_->tables(document_), file_);
     write_benchmark_out(options_.benchmark, document_);
     say_how_to_go_on();
     const ExitCode code = exit_code_of(plan(), document_);

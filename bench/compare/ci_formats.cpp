@@ -10,7 +10,7 @@
 #include "bench/json.h"
 #include "bench/measure/result_json.h"
 #include "bench/page/csv.h"
-#include "bench/page/escape.h"
+#include "bench/measure/escape.h"
 
 namespace bench {
 namespace {

@@ -12,7 +12,7 @@
 #include "bench/compare/formats.h"
 #include "bench/compare/wording.h"
 #include "bench/measure/units.h"
-#include "bench/page/escape.h"
+#include "bench/measure/escape.h"
 #include "bench/page/page.h"
 
 namespace bench {

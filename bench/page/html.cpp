@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/page/escape.h"
+#include "bench/measure/escape.h"
 
 namespace bench {
 namespace {

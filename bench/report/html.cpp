@@ -6,11 +6,12 @@
 #include <fmt/ranges.h>
 
 #include "bench/advise/advice_formats.h"
-#include "bench/page/escape.h"
+#include "bench/measure/escape.h"
 #include "bench/page/html.h"
+#include "bench/report/chart_table.h"
 #include "bench/report/download.h"
 #include "bench/report/style.h"
-#include "bench/report/svg.h"
+#include "plots/svg.h"
 
 namespace bench::report {
 namespace {
@@ -40,12 +41,13 @@ std::string badge(bool predicted) {
   return predicted ? " <span class=\"predicted\">predicted, not measured</span>" : "";
 }
 
-std::string html_figure(const Chart& chart, std::size_t rows) {
+std::string html_figure(const plots::Chart& chart, std::size_t rows) {
+  const plots::SvgChart drawn = plots::chart_svg(chart);
   std::string html = fmt::format("<figure><h3>{}{}</h3>\n{}\n", html_sentence(chart.title),
-                                 badge(chart.predicted), chart_svg(chart));
-  if (const std::vector<LegendEntry> legend = chart_legend(chart); !legend.empty()) {
+                                 badge(chart.predicted), drawn.svg);
+  if (!drawn.legend.empty()) {
     html += "<ul class=\"legend\">";
-    for (const LegendEntry& entry : legend) {
+    for (const plots::SvgLegendEntry& entry : drawn.legend) {
       html += fmt::format("<li>{}<span>{}</span></li>", entry.mark, html_sentence(entry.text));
     }
     html += "</ul>\n";
@@ -164,8 +166,8 @@ std::string body_html(const Report& report, const Shown& shown) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
       "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
-      "<title>{}</title>\n<style>{}</style></head>\n<body><main>\n<h1>{}</h1>\n",
-      kPolicy, html_sentence(report.title), kStyle, html_sentence(report.title));
+      "<title>{}</title>\n<style>{}{}</style></head>\n<body><main>\n<h1>{}</h1>\n",
+      kPolicy, html_sentence(report.title), kStyle, plots::chart_style(), html_sentence(report.title));
   html += html_answer(report) + html_advice(report);
   for (const ReportFleet& fleet : report.fleets) {
     html += html_fleet(fleet, shown);

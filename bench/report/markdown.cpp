@@ -5,6 +5,7 @@
 
 #include "bench/advise/advice_formats.h"
 #include "bench/page/markdown.h"
+#include "bench/report/chart_table.h"
 
 namespace bench::report {
 namespace {
@@ -37,7 +38,7 @@ std::string markdown_section(const ReportSection& section) {
       fmt::format("## {}\n\n{}\n\n", markdown_sentence(section.title), markdown_sentence(section.question));
   text += markdown_list(section.findings) + "\n";
   text += section.warning.empty() ? "" : fmt::format("{}\n\n", markdown_sentence(section.warning));
-  for (const Chart& chart : section.charts) {
+  for (const plots::Chart& chart : section.charts) {
     text += fmt::format("### {}{}\n\n{}", markdown_sentence(chart.title), predicted_mark(chart.predicted),
                         table_in_markdown(chart_table(chart, kRows)));
   }

@@ -47,9 +47,9 @@ void add_charts(ResultDocument& document, const SweepReport* shown, ReportSectio
     section.no_charts =
         "No picture: a point's params or the sweep's own figures are not as this program writes them.";
   }
-  std::erase_if(section.charts, is_empty);
+  std::erase_if(section.charts, plots::is_empty);
   section.charts.resize(std::min(section.charts.size(), kMostCharts));
-  for (Chart& chart : section.charts) {
+  for (plots::Chart& chart : section.charts) {
     chart.predicted = section.predicted;
   }
   if (section.charts.empty() && section.no_charts.empty()) {
@@ -130,27 +130,6 @@ void choose_answer(const std::vector<ReportedResult>& results, const AnsweringFi
   }
 }
 
-ReportSection section_of(ResultDocument& document) {
-  const SweepReport* const shown = registry<SweepReport>().find(document.sweep.name);
-  ReportSection section{.title = title_of(document),
-                        .question = document.sweep.question,
-                        .predicted = is_predicted(document),
-                        .findings = {},
-                        .others = {},
-                        .charts = {},
-                        .no_charts = "",
-                        .points = points_table(document),
-                        .unmeasured = unmeasured_table(document),
-                        .warning = warning_of(document),
-                        .method = method_of(document)};
-  choose_headlines(document.findings, shown);
-  for (const Finding* finding : printed_findings(document, true)) {
-    (finding->headline > 0 ? section.findings : section.others).push_back(finding->claim);
-  }
-  add_charts(document, shown, section);
-  return section;
-}
-
 // "Intel Xeon, t4 (predicted)": three by name.
 std::string devices_in_words(const std::vector<ReportedResult>& results) {
   constexpr std::size_t kMostNamed = 3;
@@ -213,6 +192,27 @@ std::string title_of(const ResultDocument& document) {
   const SweepDescription& sweep = document.sweep;
   return fmt::format("{}{}: {}{} on {}", is_predicted(document) ? "Predicted, " : "", sweep.name,
                      sweep.workload, mode_in_words(document), document.context.device.name);
+}
+
+ReportSection section_of(ResultDocument& document) {
+  const SweepReport* const shown = registry<SweepReport>().find(document.sweep.name);
+  ReportSection section{.title = title_of(document),
+                        .question = document.sweep.question,
+                        .predicted = is_predicted(document),
+                        .findings = {},
+                        .others = {},
+                        .charts = {},
+                        .no_charts = "",
+                        .points = points_table(document),
+                        .unmeasured = unmeasured_table(document),
+                        .warning = warning_of(document),
+                        .method = method_of(document)};
+  choose_headlines(document.findings, shown);
+  for (const Finding* finding : printed_findings(document, true)) {
+    (finding->headline > 0 ? section.findings : section.others).push_back(finding->claim);
+  }
+  add_charts(document, shown, section);
+  return section;
 }
 
 Report report_of(std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current) {

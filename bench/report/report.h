@@ -11,7 +11,7 @@
 #include "bench/advise/advice.h"
 #include "bench/json.h"
 #include "bench/measure/result.h"
-#include "bench/report/chart.h"
+#include "plots/chart.h"
 
 namespace bench::report {
 
@@ -36,7 +36,7 @@ struct ReportSection {
   bool predicted = false;
   std::vector<std::string> findings;  // claims that the run printed, in its order
   std::vector<std::string> others;    // all other claims
-  std::vector<Chart> charts;
+  std::vector<plots::Chart> charts;
   std::string no_charts;  // why there are none
   TextTable points;
   TextTable unmeasured;
@@ -73,6 +73,9 @@ struct Report {
 std::string title_of(const ResultDocument& document);
 
 bool is_predicted(const ResultDocument& document);
+
+// Reads points' params in place.
+ReportSection section_of(ResultDocument& document);
 
 // Sections in the order of the results. Reads points' params in place. `current`: how the user trains; none:
 // PyTorch's defaults, and no error where the results allow no advice. Throws UsageError where `current` is

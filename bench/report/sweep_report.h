@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/measure/result.h"
-#include "bench/report/chart.h"
+#include "plots/chart.h"
 
 namespace bench::report {
 
@@ -15,9 +15,9 @@ struct SweepReport {
   // Sets Finding::headline as the run did: a file's findings come without. Throws Json::exception where
   // details are not as the sweep writes them.
   void (*choose_headlines)(std::vector<Finding>& findings) = nullptr;
-  // The pictures, most telling first. May read the points' params in place (`parsed`). Throws UsageError and
-  // Json::exception where points or state are not as the sweep writes them.
-  std::vector<Chart> (*charts)(ResultDocument& document) = nullptr;
+  // The charts of report and picture, most telling first. May read the points' params in place (`parsed`).
+  // Throws UsageError and Json::exception where points or state are not as the sweep writes them.
+  std::vector<plots::Chart> (*charts)(ResultDocument& document) = nullptr;
 };
 
 }  // namespace bench::report

@@ -17,7 +17,7 @@
 #include "bench/host/private_folder.h"
 #include "bench/host/search_path.h"
 #include "bench/host/temporary_file.h"
-#include "bench/run/embedded_files.h"
+#include "plots/gnuplot.h"
 
 namespace bench {
 namespace {
@@ -54,16 +54,15 @@ std::string search_path() {
   return folders.empty() ? "/usr/local/bin:/usr/bin:/bin" : folders;
 }
 
-// File names travel in the environment, so that none is ever read as shell text. -d: no settings of the
-// user's or of the current folder.
-Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::path& picture) {
-  setenv("BENCH_PLOT_SCRIPT", script.c_str(), 1);
-  setenv("BENCH_RESULT", result.c_str(), 1);
-  setenv("BENCH_PICTURE", picture.c_str(), 1);
+// The folder's name travels in the environment, so that none is ever read as shell text. -d: no settings of
+// the user's or of the current folder.
+Output run_gnuplot(const fs::path& folder) {
+  setenv("BENCH_PLOT_FOLDER", folder.c_str(), 1);
   setenv("BENCH_SEARCH_PATH", search_path().c_str(), 1);
   Output output;
   FILE* const pipe = popen(  // NOLINT(cert-env33-c)
-      R"(PATH="$BENCH_SEARCH_PATH"; exec gnuplot -d "$BENCH_PLOT_SCRIPT" 2>&1 < /dev/null)", "r");
+      R"(PATH="$BENCH_SEARCH_PATH"; cd "$BENCH_PLOT_FOLDER" && exec gnuplot -d picture.gp 2>&1 < /dev/null)",
+      "r");
   if (pipe == nullptr) {
     output.text = "no process could be started";
     return output;
@@ -76,25 +75,19 @@ Output run_gnuplot(const fs::path& script, const fs::path& result, const fs::pat
   return output;
 }
 
-// A script loads common.gp and its .jq file, which includes others: all of them go next to it. Throws
-// std::system_error where they cannot be written.
-Output run_script(const fs::path& folder, const std::string& sweep, const fs::path& result,
-                  const fs::path& picture) {
-  for (const EmbeddedFile& file : embedded_files()) {
-    if (const fs::path path(file.path); path.parent_path() == "plots") {
-      std::ofstream written(folder / path.filename(), std::ios::binary);
-      written << file.text << std::flush;
-      if (!written) {
-        throw std::system_error(errno, std::generic_category(), folder.string());
-      }
-    }
+// Throws std::system_error where the script cannot be written.
+Output run_script(const fs::path& folder, const std::string& script) {
+  std::ofstream written(folder / "picture.gp", std::ios::binary);
+  written << script << std::flush;
+  if (!written) {
+    throw std::system_error(errno, std::generic_category(), folder.string());
   }
-  return run_gnuplot(folder / (sweep + ".gp"), result, picture);
+  return run_gnuplot(folder);
 }
 
 // From the private folder into the one of the results, where an older picture is replaced as a whole or not
 // at all.
-void collect(const fs::path& drawn, const Output& output, const fs::path& result, Picture& picture) {
+void collect(const fs::path& drawn, const Output& output, const fs::path& result, DrawnPicture& picture) {
   bool broken = false;
   for (const Format& format : kFormats) {
     const std::string made = content_of(drawn.string() + format.extension);
@@ -117,30 +110,25 @@ void collect(const fs::path& drawn, const Output& output, const fs::path& result
         fmt::format("it could not be written whole next to {}; is the disk full?", result.string());
   } else if (picture.files.empty()) {
     picture.problem =
-        fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox jq, where missing){}{}",
+        fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox, where missing){}{}",
                     output.text.empty() ? "" : ": ", output.text.substr(0, output.text.find('\n')));
   }
 }
 
 }  // namespace
 
-Picture draw(const std::string& sweep, const fs::path& result) {
-  Picture picture;
-  const std::string script = fmt::format("plots/{}.gp", sweep);
-  if (std::ranges::count(embedded_files(), script, &EmbeddedFile::path) == 0) {
-    picture.problem = fmt::format("the sweep {} has no {}", sweep, script);
-    return picture;
-  }
+DrawnPicture draw(const plots::Picture& picture, const fs::path& result) {
+  DrawnPicture drawn;
   try {
     const PrivateFolder folder;
-    const fs::path drawn = folder.path() / "picture";
-    const Output output = run_script(folder.path(), sweep, fs::absolute(result), drawn);
-    collect(drawn, output, result, picture);
+    const Output output = run_script(folder.path(), plots::gnuplot_script(picture));
+    drawn.said = output.text;
+    collect(folder.path() / "picture", output, result, drawn);
   } catch (const std::system_error& error) {  // of the folder
-    picture.problem = fmt::format(
+    drawn.problem = fmt::format(
         "its script needs a temporary folder ({}); set TMPDIR to one that can be written", error.what());
   }
-  return picture;
+  return drawn;
 }
 
 }  // namespace bench

@@ -1,20 +1,22 @@
-// Draws a result file with its sweep's gnuplot script.
+// Draws a picture next to a result, by gnuplot.
 #pragma once
 
 #include <filesystem>
 #include <string>
 #include <vector>
 
+#include "plots/chart.h"
+
 namespace bench {
 
-struct Picture {
+struct DrawnPicture {
   std::vector<std::filesystem::path> files;  // what was drawn, PNG first
   std::string problem;                       // why nothing was; empty otherwise
+  std::string said;                          // by gnuplot; empty where all is well
 };
 
-// Runs the program's own plots/<sweep>.gp over `result`, from a folder that is removed afterwards; the
-// pictures take the result's name with other endings. Never throws for a missing gnuplot: the numbers are
-// safe in the result file already.
-Picture draw(const std::string& sweep, const std::filesystem::path& result);
+// In a folder that is removed afterwards; the files take the result's name with other endings. Never throws
+// for a missing gnuplot: the numbers are safe in the result file already.
+DrawnPicture draw(const plots::Picture& picture, const std::filesystem::path& result);
 
 }  // namespace bench

@@ -1,5 +1,6 @@
 // Which findings of the batch sweep are printed first, and its pictures in a report.
 #include <algorithm>
+#include <iterator>
 
 #include "bench/measure/finding.h"
 #include "bench/registry.h"
@@ -41,15 +42,13 @@ void choose_batch_headlines(std::vector<Finding>& findings) {
 
 namespace {
 
-std::vector<report::Chart> batch_charts(ResultDocument& document) {
+std::vector<plots::Chart> batch_charts(ResultDocument& document) {
   parse_params(document, read_params);
-  std::vector<BatchSeries> all =
-      read_series(document, [](const BatchParams& params) { return std::string(name_of(params.dtype)); });
+  const SeriesLabel label = [](const BatchParams& params) { return std::string(name_of(params.dtype)); };
+  std::vector<BatchSeries> all = read_series(document, label);
   std::ranges::sort(all, {}, [](const BatchSeries& series) { return series.params.dtype; });
-  std::vector<report::Chart> charts{throughput_chart(all, document.findings)};
-  for (report::Chart& chart : memory_charts(all, document.sweep.memory_cap_bytes)) {
-    charts.push_back(std::move(chart));
-  }
+  std::vector<plots::Chart> charts{throughput_chart(all, document, label)};
+  std::ranges::move(memory_charts(all, document, label), std::back_inserter(charts));
   return charts;
 }
 

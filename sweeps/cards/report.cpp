@@ -15,7 +15,7 @@
 namespace bench::sweeps {
 namespace {
 
-std::vector<report::Chart> cards_charts(ResultDocument& document) {
+std::vector<plots::Chart> cards_charts(ResultDocument& document) {
   parse_params(document, read_cards_params);
   const std::vector<CardsPoint> all = cards_points(document);
   const Json& axes = document.sweep.axes;
@@ -31,27 +31,34 @@ std::vector<report::Chart> cards_charts(ResultDocument& document) {
       sizes.insert(size_of(point));
     }
   }
-  report::Curves curves{.x = {.label = "ranks",
-                              .quantity = report::Quantity::number,
-                              .scale = report::AxisScale::linear,
-                              .whole = true},
-                        .y = {.label = "samples/s",
-                              .quantity = report::Quantity::per_second,
-                              .scale = report::AxisScale::linear},
-                        .series = {}};
+  plots::Curves curves{
+      .x = {.label = "ranks",
+            .quantity = plots::Quantity::number,
+            .scale = plots::AxisScale::linear,
+            .whole = true},
+      .y = {.label = "samples/s", .quantity = plots::Quantity::per_second, .scale = plots::AxisScale::linear},
+      .series = {}};
+  plots::Curves steps{
+      .x = curves.x, .y = {.label = "ns", .quantity = plots::Quantity::duration}, .series = {}};
+  std::size_t place = 0;
   for (const Size& size : sizes) {
-    const std::size_t place = curves.series.size();
     const std::string micro_batches = split ? fmt::format(", micro-batches: {}", size.second) : "";
-    report::ChartSeries measured{
+    plots::ChartSeries measured{
         .name = fmt::format("batch {:.0f} {}{}", size.first, strong ? "in all" : "each", micro_batches),
         .points = {},
-        .colour = place,
+        .colour = place % plots::kSeriesColours,
         .shape = place};
-    report::ChartSeries perfect{.name = measured.name + ", perfect scaling",
-                                .points = {},
-                                .colour = place,
-                                .marks = false,
-                                .dashed = true};
+    ++place;
+    plots::ChartSeries step = measured;
+    plots::ChartSeries busy = measured;
+    busy.name += ", without waiting";
+    busy.marks = false;
+    busy.dashed = true;
+    plots::ChartSeries perfect{.name = measured.name + ", perfect scaling",
+                               .points = {},
+                               .colour = measured.colour,
+                               .marks = false,
+                               .dashed = true};
     for (const CardsPoint& point : all) {
       const bool is_alone = split && point.ranks == 1 && size_of(point).first == size.first;
       if (size_of(point) != size && !is_alone) {
@@ -62,18 +69,28 @@ std::vector<report::Chart> cards_charts(ResultDocument& document) {
                                  .y = rate.value,
                                  .interval = rate.ci95,
                                  .open = !point.mark.empty()});
+      step.points.push_back({.x = static_cast<double>(point.ranks),
+                             .y = point.ns.value,
+                             .interval = point.ns.ci95,
+                             .open = !point.mark.empty()});
+      busy.points.push_back({.x = static_cast<double>(point.ranks), .y = point.ns.value - point.exposed_ns});
       if (const CardsPoint* const alone = alone_for(point, all, strong)) {
         perfect.points.push_back({.x = static_cast<double>(point.ranks),
                                   .y = point.ranks * alone->samples() / alone->ns.value * 1e9});
       }
     }
     curves.series.push_back(std::move(measured));
+    steps.series.push_back(std::move(step));
+    steps.series.push_back(std::move(busy));
     if (perfect.points.size() > 1) {
       curves.series.push_back(std::move(perfect));
     }
   }
   return {
-      {.title = "Throughput by ranks", .content = std::move(curves), .intervals = "Bars: 95 % intervals."}};
+      {.title = "Throughput by ranks", .content = std::move(curves), .intervals = "Bars: 95 % intervals."},
+      {.title = "A step of the slowest rank",
+       .content = std::move(steps),
+       .intervals = "Bars: 95 % intervals."}};
 }
 
 const Registration<report::SweepReport> cards_report{

@@ -4,35 +4,62 @@
 
 #include <fmt/format.h>
 
+#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
 #include "sweeps/collectives/findings.h"
+#include "sweeps/series/charts.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
 
-std::vector<report::Chart> collectives_charts(ResultDocument& document) {
+// ": latency 5.1 µs, 12.3 GB/s", as the finding has it.
+std::string model_in_words(const ResultDocument& document, const CollectiveSeries& series) {
+  const auto model = std::ranges::find(document.findings, "model/" + series.label(), &Finding::name);
+  if (model == document.findings.end()) {
+    return "";
+  }
+  const auto latency = number_in(model->details, "latency_ns");
+  return fmt::format(
+      "{}{}", latency ? ": latency " + format_duration(std::max(*latency, 0.0)) : "",
+      model->value ? fmt::format("{} {}", latency ? "," : ":", format_rate(*model->value, "B/s")) : "");
+}
+
+std::vector<plots::Chart> collectives_charts(ResultDocument& document) {
   parse_params(document, read_collective_params);
-  report::Curves curves{
-      .x = {.label = "bytes", .quantity = report::Quantity::bytes, .scale = report::AxisScale::log2},
-      .y = {.label = "B/s", .quantity = report::Quantity::per_second, .scale = report::AxisScale::log10},
+  const plots::Axis bytes{
+      .label = "bytes", .quantity = plots::Quantity::bytes, .scale = plots::AxisScale::log2};
+  plots::Curves rates{
+      .x = bytes,
+      .y = {.label = "B/s", .quantity = plots::Quantity::per_second, .scale = plots::AxisScale::log10},
+      .series = {}};
+  plots::Curves times{
+      .x = bytes,
+      .y = {.label = "time", .quantity = plots::Quantity::duration, .scale = plots::AxisScale::log10},
       .series = {}};
   for (const CollectiveSeries& series : collective_series(document)) {
-    const std::size_t place = curves.series.size();
-    report::ChartSeries& curve = curves.series.emplace_back(
-        report::ChartSeries{.name = fmt::format("{}, {} ranks", series.label(), series.ranks),
-                            .points = {},
-                            .colour = place,
-                            .shape = place});
+    const std::size_t place = rates.series.size();
+    plots::ChartSeries rate{
+        .name = fmt::format("{}, {} ranks{}", series.label(), series.ranks, model_in_words(document, series)),
+        .points = {},
+        .colour = place % plots::kSeriesColours,
+        .shape = place};
+    plots::ChartSeries time = rate;
     for (const SizePoint& point : series.points) {
-      const Estimate rate = inverse(point.ns, point.moved * 1e9);
-      curve.points.push_back(
-          {.x = point.bytes, .y = rate.value, .interval = rate.ci95, .open = !point.mark.empty()});
+      const Estimate moved = inverse(point.ns, point.moved * 1e9);
+      const bool open = !point.mark.empty();
+      rate.points.push_back({.x = point.bytes, .y = moved.value, .interval = moved.ci95, .open = open});
+      time.points.push_back({.x = point.bytes, .y = point.ns.value, .interval = point.ns.ci95, .open = open});
     }
+    rates.series.push_back(std::move(rate));
+    times.series.push_back(std::move(time));
   }
   return {{.title = "Bus bandwidth between ranks",
-           .content = std::move(curves),
+           .content = std::move(rates),
+           .intervals = "Bars: 95 % intervals."},
+          {.title = "Time of the slowest rank",
+           .content = std::move(times),
            .intervals = "Bars: 95 % intervals."}};
 }
 

@@ -8,6 +8,7 @@
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "sweeps/series/charts.h"
 #include "sweeps/series/points.h"
 #include "sweeps/series/series.h"
 #include "sweeps/transfer/findings.h"
@@ -37,13 +38,27 @@ std::optional<double> bus_of(const ResultDocument& document) {
   return bus == document.findings.end() ? std::nullopt : bus->value;
 }
 
-report::Chart copies_chart(const std::vector<CopySeries>& all, const std::string& direction,
-                           std::optional<double> bus) {
-  report::Curves curves{
-      .x = {.label = "bytes of a copy",
-            .quantity = report::Quantity::bytes,
-            .scale = report::AxisScale::log2},
-      .y = {.label = "B/s", .quantity = report::Quantity::per_second, .scale = report::AxisScale::log10},
+// ": latency 327 ns, 6.84 GB/s", as the finding has it.
+std::string model_in_words(const ResultDocument& document, const CopySeries& series) {
+  const auto model = std::ranges::find(
+      document.findings, fmt::format("model/{}/{}", series.direction, series.kind), &Finding::name);
+  if (model == document.findings.end()) {
+    return "";
+  }
+  const auto latency = number_in(model->details, "latency_ns");
+  const auto rate = number_in(model->details, "bytes_per_s");
+  return fmt::format("{}{}", latency ? ": latency " + format_duration(std::max(*latency, 0.0)) : "",
+                     rate ? fmt::format("{} {}{}", latency ? "," : ":", byte_rate(*rate),
+                                        series.direction == "both" ? " each way" : "")
+                          : "");
+}
+
+plots::Chart copies_chart(const std::vector<CopySeries>& all, const std::string& direction,
+                          const ResultDocument& document) {
+  const std::optional<double> bus = bus_of(document);
+  plots::Curves curves{
+      .x = {.label = "bytes of a copy", .quantity = plots::Quantity::bytes, .scale = plots::AxisScale::log2},
+      .y = {.label = "B/s", .quantity = plots::Quantity::per_second, .scale = plots::AxisScale::log10},
       .series = {}};
   bool open = false;
   for (const CopySeries& series : all) {
@@ -51,8 +66,11 @@ report::Chart copies_chart(const std::vector<CopySeries>& all, const std::string
       continue;
     }
     const std::size_t place = place_of(series.kind);
-    report::ChartSeries& curve = curves.series.emplace_back(
-        report::ChartSeries{.name = series.kind, .points = {}, .colour = place, .shape = place});
+    plots::ChartSeries& curve =
+        curves.series.emplace_back(plots::ChartSeries{.name = series.kind + model_in_words(document, series),
+                                                      .points = {},
+                                                      .colour = place,
+                                                      .shape = place});
     for (const SizePoint& point : series.points) {
       const Estimate rate = inverse(point.ns, point.moved * 1e9);
       curve.points.push_back(
@@ -63,6 +81,12 @@ report::Chart copies_chart(const std::vector<CopySeries>& all, const std::string
   if (bus) {
     const double most = direction == "both" ? 2 * *bus : *bus;
     curves.levels.push_back({"the bus: " + byte_rate(most), most});
+  }
+  const auto crossover =
+      std::ranges::find(document.findings, fmt::format("crossover/{}/pinned", direction), &Finding::name);
+  if (crossover != document.findings.end() && crossover->value && *crossover->value > 0) {
+    curves.places.push_back(
+        {fmt::format("pinned is faster from {} on", size_text(*crossover->value)), *crossover->value});
   }
   return {.title = fmt::format("Bandwidth of copies {}", copy_way(direction)),
           .content = std::move(curves),
@@ -84,16 +108,16 @@ std::optional<Estimate> time_in(const Json& kind, const char* name) {
 }
 
 // A workload's step with each kind of host memory: StepStudy as the file has it.
-std::optional<report::Chart> steps_chart(const Json& study) {
+std::optional<plots::Chart> steps_chart(const Json& study) {
   if (!study.contains("kinds")) {
     return std::nullopt;
   }
-  report::Bars bars{.label = "host memory",
-                    .y = {.label = "ns", .quantity = report::Quantity::duration},
-                    .categories = {},
-                    .layers = {{.name = "copy, then compute", .values = {}, .colour = 0},
-                               {.name = "overlapped with the next copy", .values = {}, .colour = 1}},
-                    .stacked = false};
+  plots::Bars bars{.label = "host memory",
+                   .y = {.label = "ns", .quantity = plots::Quantity::duration},
+                   .categories = {},
+                   .layers = {{.name = "copy, then compute", .values = {}, .colour = 0},
+                              {.name = "overlapped with the next copy", .values = {}, .colour = 1}},
+                   .stacked = false};
   for (const Json& kind : study.at("kinds")) {
     if (!kind.contains("unsupported")) {
       bars.categories.push_back(kind.at("host_memory").get<std::string>());
@@ -102,9 +126,10 @@ std::optional<report::Chart> steps_chart(const Json& study) {
     }
   }
   if (const auto compute = time_in(study, "compute")) {
-    bars.levels.push_back({"computing alone: " + format_duration(compute->value), compute->value});
+    bars.levels.push_back(
+        {"computing alone: " + format_duration(compute->value), compute->value, plots::kQuietColour});
   }
-  return report::Chart{
+  return plots::Chart{
       .title = fmt::format("A step of {} {}, batch {}", study.at("workload").get<std::string>(),
                            study.at("dtype").get<std::string>(), study.at("batch").get<std::int64_t>()),
       .content = std::move(bars),
@@ -112,12 +137,12 @@ std::optional<report::Chart> steps_chart(const Json& study) {
 }
 
 // Of a device that is not here: the step, and the least that the copy of its batch takes.
-report::Chart predicted_chart(const ResultDocument& document) {
-  report::Curves curves{
-      .x = {.label = "batch", .scale = report::AxisScale::log2},
-      .y = {.label = "ns", .quantity = report::Quantity::duration, .scale = report::AxisScale::log10},
+plots::Chart predicted_chart(const ResultDocument& document) {
+  plots::Curves curves{
+      .x = {.label = "batch", .scale = plots::AxisScale::log2},
+      .y = {.label = "time", .quantity = plots::Quantity::duration, .scale = plots::AxisScale::log10},
       .series = {{.name = "step"}}};
-  report::ChartSeries copies{.name = "copy of the batch, at least", .points = {}, .colour = 1, .shape = 1};
+  plots::ChartSeries copies{.name = "copy of the batch, at least", .points = {}, .colour = 1, .shape = 1};
   const std::optional<double> bus = bus_of(document);
   curves.series.front().band = true;
   for (const PredictedPoint& point : document.predicted) {
@@ -135,21 +160,21 @@ report::Chart predicted_chart(const ResultDocument& document) {
   if (!copies.points.empty()) {
     curves.series.push_back(std::move(copies));
   }
-  for (report::ChartSeries& series : curves.series) {
-    std::ranges::sort(series.points, {}, &report::ChartPoint::x);
+  for (plots::ChartSeries& series : curves.series) {
+    std::ranges::sort(series.points, {}, &plots::ChartPoint::x);
   }
   return {.title = "A step, and the copy of its batch",
           .content = std::move(curves),
           .intervals = "Band: 80 % interval of the prediction."};
 }
 
-std::vector<report::Chart> transfer_charts(ResultDocument& document) {
+std::vector<plots::Chart> transfer_charts(ResultDocument& document) {
   if (!document.predicted.empty()) {
     return {predicted_chart(document)};
   }
   parse_params(document, read_copy_params);
   const std::vector<CopySeries> all = copy_series(document);
-  std::vector<report::Chart> charts;
+  std::vector<plots::Chart> charts;
   const auto transfer = document.sweep.state.find("transfer");
   if (transfer != document.sweep.state.end() && transfer->is_object()) {
     for (const Json& study : transfer->value("steps", Json::array())) {
@@ -159,7 +184,7 @@ std::vector<report::Chart> transfer_charts(ResultDocument& document) {
     }
   }
   for (const char* const direction : {"h2d", "d2h", "both"}) {
-    charts.push_back(copies_chart(all, direction, bus_of(document)));
+    charts.push_back(copies_chart(all, direction, document));
   }
   return charts;
 }

@@ -32,8 +32,16 @@ results=("$reference/"{batch-resnet50,memory-resnet18,transfer-resnet18,workers-
 
 # Names that would run a script, if they were markup; and what would be asked of the net.
 hostile='<script>document.title="script"</script><img src="http://127.0.0.1:9/x.png" onerror="document.title=1">'
-jq --arg hostile "$hostile" '.context.device.name = $hostile | .sweep.workload = $hostile | .findings[].claim = $hostile
-  | .benchmarks[].name += $hostile' "${results[0]}" > "$scratch/hostile.json"
+python3 - "$hostile" < "${results[0]}" > "$scratch/hostile.json" 3<&0 <<'PYTHON'
+import json, os, sys
+result = json.load(os.fdopen(3))
+result["context"]["device"]["name"] = result["sweep"]["workload"] = sys.argv[1]
+for finding in result["findings"]:
+    finding["claim"] = sys.argv[1]
+for point in result["benchmarks"]:
+    point["name"] += sys.argv[1]
+json.dump(result, sys.stdout)
+PYTHON
 "$bench" report "$scratch/hostile.json" "${results[3]}" -o "$scratch/hostile.html" > /dev/null
 for page in report hostile; do
   browse --log-net-log="$scratch/$page.net" --dump-dom "file://$scratch/$page.html" > "$scratch/$page.dom"

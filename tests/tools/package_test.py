@@ -223,7 +223,7 @@ class Installed(unittest.TestCase):
         mark = f'__attribute__((constructor)) static void mark(void) {{ fclose(fopen("{marker}", "w")); }}\n'
         for name in ("libcuda.so.1", "libcuda.so", "libcudnn.so.9", "libnvidia-ml.so.1", *needed(self.started)):
             self.library(planted / name, "#include <stdio.h>\n" + mark)
-        for name in ("gnuplot", "jq", "nvidia-smi", "sh"):
+        for name in ("gnuplot", "nvidia-smi", "sh"):
             (planted / name).write_text(f"#!/bin/sh\ntouch {marker}\n")
             (planted / name).chmod(0o755)
         for command in (("--list",), ("--version",)):

@@ -3,7 +3,7 @@
 
     check.py PACKAGES_FOLDER ROOTS_FOLDER
 
-Each release has two roots, one without and one with gnuplot and jq; mmdebstrap makes them once, from this machine's own package
+Each release has two roots, one without and one with gnuplot; mmdebstrap makes them once, from this machine's own package
 sources, and ROOTS_FOLDER keeps them. A release is not run where this machine has no source or key of its distribution. Where
 there is buildah, the Containerfile is built on a root. Needs root. Exit code 1 where something fails, with what it printed.
 """
@@ -23,7 +23,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "releases")
 from releases import NOBODY, RELEASES, has_source, in_root, make_root, mirrors  # noqa: E402
 
 PACKAGES = ["python3-venv", "xz-utils"]
-PICTURES = {"plain": [], "pictures": ["gnuplot-nox", "jq"]}
+PICTURES = {"plain": [], "pictures": ["gnuplot-nox"]}
 SWEEP = "--sweep batch --workload conv2d --height 8 --width 8 --batch 1,2,4 --dtype fp32 --device cpu --time-budget 2s"
 # Answers with its version, as the wheel of CUDA 13 and one of the system would.
 CUDNN = "unsigned long cudnnGetVersion(void) { return %d; }\nunsigned long cudnnGetCudartVersion(void) { return %d; }\n"

@@ -21,7 +21,7 @@ std::string summary_of(const ResultDocument& document, const ResultFile& file) {
   options.plot = false;
   ::testing::internal::CaptureStdout();
   ::testing::internal::CaptureStderr();
-  print_summary(options, "memory", document, {}, file);
+  print_summary(options, document, {}, file);
   return ::testing::internal::GetCapturedStdout() + ::testing::internal::GetCapturedStderr();
 }
 

@@ -1,0 +1,157 @@
+// An evaluation as a picture: throughput and memory by batch, and what a sample costs.
+#include <algorithm>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/evaluate/evaluation_formats.h"
+#include "bench/evaluate/evaluation_words.h"
+#include "bench/measure/units.h"
+
+namespace bench {
+namespace {
+
+std::size_t colour_of_device(std::size_t device) {
+  return device % plots::kSeriesColours;
+}
+
+std::string name_of_device(const EvaluatedDevice& device) {
+  return device.label + (device.predicted ? ", predicted" : "");
+}
+
+plots::Chart throughput_in(const Evaluation& evaluation, const std::string& dtype) {
+  plots::Curves curves{
+      .x = {.label = "batch", .scale = plots::AxisScale::log2}, .y = {.label = "samples/s"}, .series = {}};
+  bool predicted = false;
+  bool measured = false;
+  for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
+    const EvaluatedDevice& device = evaluation.devices[i];
+    const EvaluatedCurve* const curve = device.in(dtype);
+    if (curve == nullptr) {
+      continue;
+    }
+    (device.predicted ? predicted : measured) = true;
+    plots::ChartSeries series{.name = name_of_device(device),
+                              .points = {},
+                              .colour = colour_of_device(i),
+                              .shape = i,
+                              .band = device.predicted};
+    for (const EvaluatedPoint& point : curve->points) {
+      series.points.push_back({.x = static_cast<double>(point.batch),
+                               .y = point.per_s,
+                               .interval = point.interval,
+                               .ring = &point == &curve->at_saturation()});
+    }
+    curves.series.push_back(std::move(series));
+  }
+  return {.title = "Throughput in " + dtype,
+          .content = std::move(curves),
+          .intervals = fmt::format("{}{}Ring: saturation batch.", predicted ? "Band: 80 % interval. " : "",
+                                   measured ? "Bars: 95 % intervals. " : "")};
+}
+
+// Bytes at the peak up to the end of each device's memory.
+plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
+  plots::Curves curves{
+      .x = {.label = "batch", .scale = plots::AxisScale::log2},
+      .y = {.label = "memory", .quantity = plots::Quantity::bytes, .scale = plots::AxisScale::log2},
+      .series = {}};
+  for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
+    const EvaluatedDevice& device = evaluation.devices[i];
+    const EvaluatedCurve* const curve = device.in(dtype);
+    if (curve == nullptr) {
+      continue;
+    }
+    plots::ChartSeries series{
+        .name = name_of_device(device), .points = {}, .colour = colour_of_device(i), .shape = i};
+    for (const EvaluatedPoint& point : curve->points) {
+      if (point.bytes > 0) {
+        series.points.push_back(
+            {.x = static_cast<double>(point.batch), .y = static_cast<double>(point.bytes)});
+      }
+    }
+    if (device.usable_bytes > 0) {
+      series.name = fmt::format("{} holds {}{}", device.label, format_bytes(device.usable_bytes),
+                                curve->largest ? fmt::format(": batch {}", *curve->largest) : "");
+    }
+    if (curve->largest && device.usable_bytes > 0 && !series.points.empty() &&
+        static_cast<double>(*curve->largest) > series.points.back().x) {
+      series.points.push_back({.x = static_cast<double>(*curve->largest),
+                               .y = static_cast<double>(device.usable_bytes),
+                               .open = true});
+    }
+    if (device.usable_bytes > 0) {
+      curves.levels.push_back({"", static_cast<double>(device.usable_bytes), colour_of_device(i)});
+    }
+    curves.series.push_back(std::move(series));
+  }
+  return {.title = "Memory in " + dtype,
+          .content = std::move(curves),
+          .note = "Dashed: what a device holds. Open mark: the largest batch that fits."};
+}
+
+// What a sample costs, or the energy it takes, at the saturation batch.
+std::optional<plots::Chart> cost_in(const Evaluation& evaluation, const std::string& dtype) {
+  const bool cost = std::ranges::any_of(
+      evaluation.rows, [](const EvaluatedRow& row) { return row.cost_per_million.has_value(); });
+  const std::string currency = evaluation.prices.currency.empty() ? "cost" : evaluation.prices.currency;
+  plots::Bars bars{.label = "",
+                   .y = {.label = cost ? currency : "J"},
+                   .categories = {},
+                   .layers = {{.name = cost ? "cost" : "energy", .values = {}}},
+                   .stacked = false};
+  bool by_datasheet = false;
+  for (const EvaluatedRow& row : evaluation.rows) {
+    const std::optional<double> value = cost ? row.cost_per_million : row.joules_per_sample;
+    if (row.dtype != dtype || !value) {
+      continue;
+    }
+    by_datasheet = by_datasheet || (!cost && !row.power_measured);
+    const EvaluatedPoint& point = row.point;
+    const bool fed = cost && row.feed.has_value();
+    Estimate estimate{.value = *value};
+    if (point.interval && point.per_s > 0 && !fed) {
+      estimate.ci95 =
+          Interval{*value * point.per_s / point.interval->high, *value * point.per_s / point.interval->low};
+    }
+    bars.categories.push_back(evaluation.device_of(row).label);
+    bars.layers.front().values.emplace_back(estimate);
+  }
+  if (bars.categories.empty()) {
+    return std::nullopt;
+  }
+  return plots::Chart{.title = cost ? "Cost of a million samples" : "Energy of a sample",
+                      .content = std::move(bars),
+                      .note = fmt::format("In {}, at the saturation batch.{}", dtype,
+                                          by_datasheet ? " At most: by the data sheet's power." : "")};
+}
+
+}  // namespace
+
+plots::Picture picture_of(const Evaluation& evaluation) {
+  std::vector<std::string> labels;
+  bool all_predicted = true;
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    labels.push_back(device.label);
+    all_predicted = all_predicted && device.predicted;
+  }
+  plots::Picture picture{.title = fmt::format("{}{}: {}", task_in_words(evaluation.task),
+                                              all_predicted ? ", predicted" : "", fmt::join(labels, ", "))};
+  const auto first = std::ranges::find(evaluation.answers, 1, &Answer::headline);
+  picture.answer = first == evaluation.answers.end() ? "" : first->claim;
+  std::vector<std::string> dtypes = dtypes_of(evaluation.devices);
+  std::erase(dtypes, evaluation.dtype);
+  picture.charts.push_back(throughput_in(evaluation, evaluation.dtype));
+  if (!dtypes.empty()) {
+    picture.charts.push_back(throughput_in(evaluation, dtypes.front()));
+  }
+  picture.charts.push_back(memory_in(evaluation, evaluation.dtype));
+  if (auto cost = cost_in(evaluation, evaluation.dtype)) {
+    picture.charts.push_back(*std::move(cost));
+  }
+  std::erase_if(picture.charts, plots::is_empty);
+  picture.notes = evaluation.notes;
+  return picture;
+}
+
+}  // namespace bench

@@ -1,0 +1,14 @@
+// A result as one picture: its charts below its answer.
+#pragma once
+
+#include "bench/measure/result.h"
+#include "plots/chart.h"
+
+namespace bench::report {
+
+// The charts that a report of the result shows, with the title, the first finding, where and when it was
+// measured, and what there is to know: the warning, and what was not measured. `was_interrupted`: the run
+// was.
+plots::Picture picture_of(ResultDocument document, bool was_interrupted = false);
+
+}  // namespace bench::report

@@ -1,0 +1,36 @@
+#include "plots/chart.h"
+
+#include <algorithm>
+
+namespace bench::plots {
+
+bool keep_telling_marks(Curves& curves) {
+  std::size_t all = 0;
+  std::size_t open = 0;
+  for (const ChartSeries& series : curves.series) {
+    all += series.marks ? series.points.size() : 0;
+    open += static_cast<std::size_t>(std::ranges::count(series.points, true, &ChartPoint::open));
+  }
+  if (10 * open <= 9 * all) {
+    return open > 0;
+  }
+  for (ChartSeries& series : curves.series) {
+    for (ChartPoint& point : series.points) {
+      point.open = false;
+    }
+  }
+  return false;
+}
+
+bool is_empty(const Chart& chart) {
+  if (const auto* const curves = std::get_if<Curves>(&chart.content)) {
+    return std::ranges::all_of(curves->series,
+                               [](const ChartSeries& series) { return series.points.empty(); });
+  }
+  if (const auto* const bars = std::get_if<Bars>(&chart.content)) {
+    return bars->categories.empty() || bars->layers.empty();
+  }
+  return std::get<Timeline>(chart.content).rows.empty();
+}
+
+}  // namespace bench::plots

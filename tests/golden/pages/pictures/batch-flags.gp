@@ -1,0 +1,187 @@
+set encoding utf8
+set border 3 linecolor rgb '#606060'
+set tics out textcolor rgb '#202020'
+set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
+$d0 << EOD
+0 0.83451
+1 0.83451
+
+EOD
+$d1 << EOD
+0.028302 0.32684 0 0.10666
+0.26415 0.40285 0 0.32857
+0.73585 0.62115 0 0.18519
+0.9717 0.72801 0 0.15437
+EOD
+$d2 << EOD
+0.028302 0.38006
+0.051887 0.39444
+0.075472 0.40888
+0.099057 0.42334
+0.12264 0.43778
+0.14623 0.45218
+0.16981 0.46649
+0.1934 0.48069
+0.21698 0.49473
+0.24057 0.5086
+0.26415 0.52226
+0.28774 0.53568
+0.31132 0.54884
+0.33491 0.56172
+0.35849 0.57429
+0.38208 0.58654
+0.40566 0.59845
+0.42925 0.61001
+0.45283 0.6212
+0.47642 0.63202
+0.5 0.64246
+0.52358 0.65251
+0.54717 0.66218
+0.57075 0.67147
+0.59434 0.68037
+0.61792 0.68889
+0.64151 0.69704
+0.66509 0.70481
+0.68868 0.71222
+0.71226 0.71928
+0.73585 0.726
+0.75943 0.73237
+0.78302 0.73843
+0.8066 0.74416
+0.83019 0.7496
+0.85377 0.75474
+0.87736 0.7596
+0.90094 0.7642
+0.92453 0.76853
+0.94811 0.77262
+0.9717 0.77648
+
+EOD
+$d3 << EOD
+0.73585 0.70772
+0.9717 0.80146
+EOD
+$d4 << EOD
+0.028302 0.37637
+0.26415 0.54282
+EOD
+$d5 << EOD
+0.125 0.37145 0.0275 0.2225 0 0.74289
+0.375 0.37145 0.2775 0.4725 0 0.74289
+0.625 0.37145 0.5275 0.7225 0 0.74289
+0.875 0.37145 0.7775 0.9725 0 0.74289
+EOD
+$d6 << EOD
+0.125 0.81789 0.0275 0.2225 0.74289 0.89289
+0.375 0.81789 0.2775 0.4725 0.74289 0.89289
+0.625 0.81789 0.5275 0.7225 0.74289 0.89289
+0.875 0.81789 0.7775 0.9725 0.74289 0.89289
+EOD
+$d7 << EOD
+0.125 0.89289
+0.375 0.89289
+0.625 0.89289
+0.875 0.89289
+EOD
+set terminal pngcairo size 1600, 734 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set output 'picture.png'
+set multiplot
+set label 1 'batch: resnet18 inference on AMD EPYC' at screen 0.50000, 0.96281 center font ',17'
+set label 2 'Use batch 16 in fp32: 401 ± 40 samples/s in 53.6 MiB; medians of batches from 2 on are within 32 % of the best' at screen 0.50000, 0.92275 center font ',15'
+set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:25' at screen 0.50000, 0.88556 center textcolor rgb '#555555' font ',13'
+set label 4 'Warning: 1 of 5 points ran above the device’s peak and is left out (○); fewer than 3 rounds or 95 % intervals wider than ±10 % at 2 of 5 points (○); sessions that' at screen 0.01875, 0.06008 left textcolor rgb '#444444' font ',13'
+set label 5 'differ are pooled at 1 of 5 points (○); other processes used the CPU during 1 of 5 points (○); the device was throttled (sw_power_cap) during 1 of 5 points (○); the …' at screen 0.01875, 0.03147 left textcolor rgb '#444444' font ',13'
+set lmargin at screen 0.06563
+set rmargin at screen 0.48438
+set bmargin at screen 0.26144
+set tmargin at screen 0.71104
+set label 31 'Throughput against batch' at screen 0.25000, 0.81403 center font ',13'
+set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. Open marks:' at screen 0.25000, 0.78542 center textcolor rgb '#555555' font ',11'
+set label 33 'fewer than 3 rounds, or other processes used the CPU.' at screen 0.25000, 0.75824 center textcolor rgb '#555555' font ',11'
+set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',11'
+set ytics ('0' 0, '100' 0.2, '200' 0.4, '300' 0.6, '400' 0.8, '500' 1) scale 0.6 nomirror font ',11'
+set xlabel 'batch' offset 0, 0.3
+set ylabel 'samples/s'
+unset key
+plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d4 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
+  $d4 using 1:2 with points pointtype 6 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle
+unset label
+set lmargin at screen 0.56563
+set rmargin at screen 0.98438
+set bmargin at screen 0.26144
+set tmargin at screen 0.71104
+set label 31 'Memory, fp32' at screen 0.75000, 0.81403 center font ',13'
+set label 32 'At the peak of a step. Fits to batch 51506 by plan.' at screen 0.75000, 0.78542 center textcolor rgb '#555555' font ',11'
+set label 40 '53.6' at first 0.125, 0.89289 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
+set label 41 '53.6' at first 0.375, 0.89289 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
+set label 42 '53.6' at first 0.625, 0.89289 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
+set label 43 '53.6' at first 0.875, 0.89289 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
+set xtics ('1' 0.125, '2' 0.375, '8' 0.625, '16' 0.875) scale 0 nomirror norotate font ',11'
+set ytics ('0' 0, '10' 0.16667, '20' 0.33333, '30' 0.5, '40' 0.66667, '50' 0.83333, '60' 1) scale 0.6 nomirror font ',11'
+set xlabel 'batch' offset 0, 0.3
+set ylabel 'MiB'
+unset key
+set key at screen 0.51875, 0.17275 left top Left reverse samplen 2 maxrows 2 font ',13'
+plot [0:1][0:1] $d5 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
+  $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#117733' notitle, \
+  keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#332288' title 'weights', \
+  keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#117733' title 'workspace', \
+  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c4162a' title 'cap 18.1 GiB, above the picture'
+unset label
+unset multiplot
+unset output
+set terminal svg size 1600, 753 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set output 'picture.svg'
+set multiplot
+set label 1 'batch: resnet18 inference on AMD EPYC' at screen 0.50000, 0.96202 center font ',20'
+set label 2 'Use batch 16 in fp32: 401 ± 40 samples/s in 53.6 MiB; medians of batches from 2 on are within 32 % of the best' at screen 0.50000, 0.92112 center font ',18'
+set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:25' at screen 0.50000, 0.88313 center textcolor rgb '#555555' font ',16'
+set label 4 'Warning: 1 of 5 points ran above the device’s peak and is left out (○); fewer than 3 rounds or 95 % intervals wider than ±10 % at 2 of 5 points (○); sessions that' at screen 0.01875, 0.06135 left textcolor rgb '#444444' font ',16'
+set label 5 'differ are pooled at 1 of 5 points (○); other processes used the CPU during 1 of 5 points (○); the device was throttled (sw_power_cap) during 1 of 5 points (○); the …' at screen 0.01875, 0.03214 left textcolor rgb '#444444' font ',16'
+set lmargin at screen 0.06563
+set rmargin at screen 0.48438
+set bmargin at screen 0.26667
+set tmargin at screen 0.70491
+set label 31 'Throughput against batch' at screen 0.25000, 0.81009 center font ',16'
+set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. Open marks:' at screen 0.25000, 0.78088 center textcolor rgb '#555555' font ',14'
+set label 33 'fewer than 3 rounds, or other processes used the CPU.' at screen 0.25000, 0.75312 center textcolor rgb '#555555' font ',14'
+set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',14'
+set ytics ('0' 0, '100' 0.2, '200' 0.4, '300' 0.6, '400' 0.8, '500' 1) scale 0.6 nomirror font ',14'
+set xlabel 'batch' offset 0, 0.3
+set ylabel 'samples/s'
+unset key
+plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d4 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \
+  $d4 using 1:2 with points pointtype 6 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle
+unset label
+set lmargin at screen 0.56563
+set rmargin at screen 0.98438
+set bmargin at screen 0.26667
+set tmargin at screen 0.70491
+set label 31 'Memory, fp32' at screen 0.75000, 0.81009 center font ',16'
+set label 32 'At the peak of a step. Fits to batch 51506 by plan.' at screen 0.75000, 0.78088 center textcolor rgb '#555555' font ',14'
+set label 40 '53.6' at first 0.125, 0.89289 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
+set label 41 '53.6' at first 0.375, 0.89289 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
+set label 42 '53.6' at first 0.625, 0.89289 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
+set label 43 '53.6' at first 0.875, 0.89289 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
+set xtics ('1' 0.125, '2' 0.375, '8' 0.625, '16' 0.875) scale 0 nomirror norotate font ',14'
+set ytics ('0' 0, '10' 0.16667, '20' 0.33333, '30' 0.5, '40' 0.66667, '50' 0.83333, '60' 1) scale 0.6 nomirror font ',14'
+set xlabel 'batch' offset 0, 0.3
+set ylabel 'MiB'
+unset key
+set key at screen 0.51875, 0.17610 left top Left reverse samplen 2 maxrows 2 font ',16'
+plot [0:1][0:1] $d5 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
+  $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#117733' notitle, \
+  keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#332288' title 'weights', \
+  keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#117733' title 'workspace', \
+  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c4162a' title 'cap 18.1 GiB, above the picture'
+unset label
+unset multiplot
+unset output

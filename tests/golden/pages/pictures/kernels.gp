@@ -1,0 +1,93 @@
+set encoding utf8
+set border 3 linecolor rgb '#606060'
+set tics out textcolor rgb '#202020'
+set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
+$d0 << EOD
+0.028302 0.27221 0 0.22884
+0.028302 0 0 0.27961
+0.26415 0.71423 0 0.10081
+0.26415 0.38387 0 0.27481
+0.5 0.79502 0 0.064466
+0.5 0.41401 0 0.55769
+0.73585 0.54095 0 0.29811
+0.73585 0.69376 0 0.16649
+0.9717 0.72394 0 0.11825
+0.9717 0.62769 0 0.32093
+EOD
+$d1 << EOD
+0.028302 0.82317
+0.9717 0.82317
+
+EOD
+$d2 << EOD
+0.028302 0.38659
+0.26415 0.76462
+0.5 0.83885
+0.73585 0.75258
+0.9717 0.79441
+EOD
+$d3 << EOD
+0.028302 0.18367
+0.26415 0.59669
+0.5 0.81166
+0.73585 0.7714
+0.9717 0.81807
+EOD
+set terminal pngcairo size 1600, 671 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set output 'picture.png'
+set multiplot
+set label 1 'kernels: gemm on AMD EPYC' at screen 0.50000, 0.95931 center font ',17'
+set label 2 'fp32 arithmetic peaks at 153 ± 16 GFLOP/s (gemm/forward/fp32/hot/inner:512/columns:512/batch:512; 6 others may be as fast)' at screen 0.50000, 0.91550 center font ',15'
+set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.87481 center textcolor rgb '#555555' font ',13'
+set label 4 'Warning: 95 % intervals wider than ±10 % at all 10 points; other processes used the CPU during all 10 points [give a larger --time-budget; run on an idle machine].' at screen 0.01875, 0.03443 left textcolor rgb '#444444' font ',13'
+set lmargin at screen 0.06656
+set rmargin at screen 0.98438
+set bmargin at screen 0.22340
+set tmargin at screen 0.71520
+set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.50000, 0.79657 center font ',13'
+set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.50000, 0.76528 center textcolor rgb '#555555' font ',11'
+set xtics ('20' 0.0063421, '50' 0.31812, '100' 0.55397, '200' 0.78982) scale 0.6 nomirror norotate font ',11'
+set ytics ('20 G' 0.044499, '50 G' 0.3956, '100 G' 0.6612, '200 G' 0.9268) scale 0.6 nomirror font ',11'
+set xlabel 'FLOP for each byte' offset 0, 0.3
+set ylabel 'FLOP/s'
+unset key
+set key at screen 0.01875, 0.12638 left top Left reverse samplen 2 maxrows 1 font ',13'
+plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
+  $d3 using 1:2 with points pointtype 6 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  keyentry with lines linewidth 1.8 linecolor rgb '#0072b2' title 'roof of fp32: 153 GFLOP/s', \
+  keyentry with points pointtype 7 pointsize 1.20 linecolor rgb '#0072b2' title 'gemm fp32'
+unset label
+unset multiplot
+unset output
+set terminal svg size 1600, 687 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set output 'picture.svg'
+set multiplot
+set label 1 'kernels: gemm on AMD EPYC' at screen 0.50000, 0.95837 center font ',20'
+set label 2 'fp32 arithmetic peaks at 153 ± 16 GFLOP/s (gemm/forward/fp32/hot/inner:512/columns:512/batch:512; 6 others may be as fast)' at screen 0.50000, 0.91354 center font ',18'
+set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.87191 center textcolor rgb '#555555' font ',16'
+set label 4 'Warning: 95 % intervals wider than ±10 % at all 10 points; other processes used the CPU during all 10 points [give a larger --time-budget; run on an idle machine].' at screen 0.01875, 0.03523 left textcolor rgb '#444444' font ',16'
+set lmargin at screen 0.06563
+set rmargin at screen 0.98438
+set bmargin at screen 0.22824
+set tmargin at screen 0.70859
+set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.50000, 0.79185 center font ',16'
+set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.50000, 0.75983 center textcolor rgb '#555555' font ',14'
+set xtics ('20' 0.0063421, '50' 0.31812, '100' 0.55397, '200' 0.78982) scale 0.6 nomirror norotate font ',14'
+set ytics ('20 G' 0.044499, '50 G' 0.3956, '100 G' 0.6612, '200 G' 0.9268) scale 0.6 nomirror font ',14'
+set xlabel 'FLOP for each byte' offset 0, 0.3
+set ylabel 'FLOP/s'
+unset key
+set key at screen 0.01875, 0.12897 left top Left reverse samplen 2 maxrows 1 font ',16'
+plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \
+  $d3 using 1:2 with points pointtype 6 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  keyentry with lines linewidth 1.8 linecolor rgb '#0072b2' title 'roof of fp32: 153 GFLOP/s', \
+  keyentry with points pointtype 7 pointsize 0.75 linecolor rgb '#0072b2' title 'gemm fp32'
+unset label
+unset multiplot
+unset output
