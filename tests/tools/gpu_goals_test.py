@@ -38,9 +38,20 @@ class Goals(unittest.TestCase):
             "gemm z vs torch": ("met", "0.97 (0.94–1.01)"),
             "peak memory reserved, of PyTorch's max_memory_reserved": ("missed", "1.20 at most (resnet50 x)"),
             "peak memory, off the plan": ("missed", "6.0% at most of 1 points (off)"),
+            "attention of gpt_small train fp16": ("not measured", "no point of the stage attention"),
             "default batch sweep, choices not cached: its end": ("not measured", "it did not run as a whole"),
             "default batch sweep, choices cached: every batch up to saturation precise":
                 ("not measured", "it did not run as a whole")})
+
+    def test_attention_is_fused_where_the_card_can(self):
+        def judged(capability, algorithms):
+            goal = goals.attention_goal([{"context": {"device": {"compute_capability": capability}},
+                                          "benchmarks": [{"algorithms": algorithms}]}])
+            return goal.verdict, goal.measured
+        fused = {"fused attention eng6_k24=1": 12, "fused attention eng2": 12, "eng41_k2=28": 3}
+        self.assertEqual(judged("9.0", fused), ("met", "12 × fused attention eng6_k24=1, 12 × fused attention eng2"))
+        self.assertEqual(judged("10.0", {"cublasLt": 30}), ("missed", "by products"))
+        self.assertEqual(judged("7.5", {"cublasLt": 30}), ("reported", "by products, as compute capability 8.0 is needed"))
 
     def test_the_triads_goal_is_what_others_reached_on_such_a_card(self):
         def sheet_goal(card, size):

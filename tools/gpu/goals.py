@@ -177,6 +177,20 @@ def plan_goal(documents):
     return goal.judge(worst <= 0.05, f"{worst:.1%} at most of {len(off)} points ({name})")
 
 
+def attention_goal(documents):
+    """Which engine computed the attention of gpt_small's steps: cuDNN's fused kernels, which need compute capability 8.0, or
+    products of cuBLASLt."""
+    goal = Goal("attention of gpt_small train fp16", "fused")
+    points = [point for document in documents for point in document.get("benchmarks", [])]
+    if not points:
+        return goal.why(f"no point of the stage {stages.ATTENTION}")
+    engines = [f"{count} × {name}" for name, count in points[0].get("algorithms", {}).items() if name.startswith("fused attention")]
+    device = documents[0].get("context", {}).get("device", {})
+    if not engines and float(device.get("compute_capability", 0)) < 8:
+        return goal.report("by products, as compute capability 8.0 is needed")
+    return goal.judge(engines, ", ".join(engines) or "by products")
+
+
 def uncached_goal(stage):
     """Of the default batch sweep with an empty cache of choices, from its beginning to its end."""
     budget, point = stages.Sweep.DEFAULT_BUDGET, stages.Sweep.OVERRUN
@@ -231,6 +245,7 @@ def measured(folder, entries):
     """All goals; `entries` are the stages of state.json."""
     goals = [*triad_goals(read(folder, "kernels-all-*.json")), *peer_goals(read(folder, "gpu-peers.json")),
              plan_goal(read(folder, "batch-*.json") + read(folder, "memory-*.json")),
+             attention_goal(read(folder, "batch-*.json", stages.ATTENTION)),
              uncached_goal(entries.get(stages.UNCACHED)),
              cached_goal(folder, entries.get(stages.CACHED), entries.get(stages.UNCACHED))]
     write_whole(folder / "goals.json", json.dumps([vars(goal) for goal in goals], indent=1, ensure_ascii=False))

@@ -264,6 +264,7 @@ class Peers(Stage):
 
 # The default batch sweep, first without any choice of autotuning's, then with those that the first one made.
 UNCACHED, CACHED = "batch", "batch-cached"
+ATTENTION = "attention"
 RESNET = ("--sweep", "batch", "--workload", "resnet50", "--dtype", "fp16")
 
 # In the order of what is worth most if the time ends. Two calls have room for the limits of all but the last, the first call
@@ -275,10 +276,11 @@ STAGES = [
     Sweep("kernels", 60, "--sweep", "kernels"),
     Sweep("batch-train", 45, *RESNET, "--mode", "train", "--optimizer", "sgd"),
     Sweep("batch-infer", 45, *RESNET, "--mode", "infer"),
+    Sweep(ATTENTION, 15, "--sweep", "batch", "--workload", "gpt_small", "--dtype", "fp16", "--mode", "train", "--batch", "8"),
     Sweep("memory", 40, "--sweep", "memory", "--workload", "resnet50", "--mode", "train", "--dtype", "fp32,fp16",
           "--optimizer", "sgd,adam", "--memory-cap", "6GiB,8GiB,12GiB,16GiB"),
-    Sweep("transfer", 30, "--sweep", "transfer"),
-    Sweep("workers", 30, "--sweep", "workers"),
+    Sweep("transfer", 20, "--sweep", "transfer"),
+    Sweep("workers", 20, "--sweep", "workers"),
     Sweep(UNCACHED, None, "--sweep", "batch", choices_of=UNCACHED),
     Sweep(CACHED, 60, "--sweep", "batch", choices_of=UNCACHED),
     Sweep("batch-graph", 25, "--sweep", "batch", "--workload", "resnet18", "--launch", "graph", "--dtype", "fp16",
