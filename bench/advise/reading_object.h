@@ -220,6 +220,9 @@ class ReadingObject {
       if (key.starts_with('_') || std::ranges::find(accepted_, key) != accepted_.end()) {
         continue;
       }
+      if (prefix_.empty() && key == "schema") {
+        fail("it is a result, no readings; give it without --observed");
+      }
       auto meant = nearest(key, accepted_);
       // "step_time" for step_ms
       const std::string stem = key.substr(0, key.find('_')) + "_";
@@ -228,8 +231,12 @@ class ReadingObject {
       if (!meant && same != accepted_.end()) {
         meant = *same;
       }
+      // All keys of a file are more than anybody reads.
+      constexpr std::size_t kMostListed = 20;
       fail(fmt::format("{}{} is not known{}; accepted: {}", prefix_, quote(key),
-                       meant ? fmt::format(" (did you mean {}?)", *meant) : "", fmt::join(accepted_, ", ")));
+                       meant ? fmt::format(" (did you mean {}?)", *meant) : "",
+                       accepted_.size() > kMostListed ? "see bench --schema observed"
+                                                      : fmt::format("{}", fmt::join(accepted_, ", "))));
     }
   }
 

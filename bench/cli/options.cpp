@@ -281,10 +281,16 @@ class OptionsReader {
       const std::string* const text = line_.text_of(option);
       const bool own = std::ranges::find(sweep.options, option, &CommandOption::name) != sweep.options.end();
       if ((text != nullptr && !own) || options.file_workload != nullptr) {
-        throw UsageError(fmt::format("--{}: {} was given, but --sweep {} measures no workload; leave it out",
-                                     text == nullptr ? options.file_workload->file->format : option,
-                                     quote(text == nullptr ? options.file_workload->file->path : *text),
-                                     sweep.name));
+        std::vector<std::string> own_options;
+        for (const CommandOption& one : sweep.options) {
+          own_options.push_back("--" + one.name);
+        }
+        throw UsageError(fmt::format(
+            "--{}: {} was given, but --sweep {} measures no workload; leave it out{}",
+            text == nullptr ? options.file_workload->file->format : option,
+            quote(text == nullptr ? options.file_workload->file->path : *text), sweep.name,
+            own_options.empty() ? ""
+                                : fmt::format(" (options of its own: {})", fmt::join(own_options, ", "))));
       }
     }
   }

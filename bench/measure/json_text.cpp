@@ -66,7 +66,7 @@ class JsonBuilder {
     throw UsageError(
         position > text_.size()
             ? fmt::format("{} is truncated: the JSON ends too early, after {} bytes", name_, text_.size())
-            : fmt::format("{} is not JSON: it stops making sense at byte {}", name_, position));
+            : fmt::format("{} is not JSON: the error is at byte {}", name_, position));
   }
 
   Json take() { return std::move(values_.front()); }

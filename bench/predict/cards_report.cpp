@@ -77,10 +77,16 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
     return {fmt::format("More cards do not pay: {} of batch {} would give {} samples/s, one gives {}.",
                         most.cards, most.batch, rate80(most), rate(best))};
   }
-  lines.push_back(fmt::format(
-      "{} cards of batch {} in {} give {} samples/s, {} times one card's, an efficiency of {}.", best.cards,
-      best.batch, best.dtype, rate80(best), speedup80(best),
-      best.at_least ? fmt::format("{:.0f} % at most", 100 * best.quoted_efficiency()) : efficiency80(best)));
+  lines.push_back(
+      best.at_least
+          ? fmt::format(
+                "{} cards of batch {} in {} give {} samples/s: {} times what one card gives at its best, "
+                "an efficiency of {:.0f} % at most.",
+                best.cards, best.batch, best.dtype, rate80(best), speedup80(best),
+                100 * best.quoted_efficiency())
+          : fmt::format(
+                "{} cards of batch {} in {} give {} samples/s, {} times one card's, an efficiency of {}.",
+                best.cards, best.batch, best.dtype, rate80(best), speedup80(best), efficiency80(best)));
   const ReplayedStep& replay = best.replay;
   constexpr double kHidden = 0.01;  // of the step
   lines.push_back(

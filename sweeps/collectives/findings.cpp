@@ -67,6 +67,19 @@ Finding claim_model(const CollectiveSeries& series) {
   return finding;
 }
 
+// Of a series with too few sizes for a model: what its largest gives.
+Finding claim_largest(const CollectiveSeries& series) {
+  const SizePoint& point = series.points.back();
+  Finding finding = finding_of("largest_size/" + series.label(), "B/s", {point.name});
+  finding.set(inverse(point.ns, point.moved * 1e9));
+  finding.details = {{"bytes", point.bytes}, {"ns", point.ns.value}};
+  finding.claim =
+      fmt::format("{}: {} take {}, bus bandwidth {} [3 sizes or more tell the latency].", in_words(series),
+                  format_bytes(std::llround(point.bytes)), plus_minus_duration(point.ns.value, point.ns.ci95),
+                  plus_minus_rate(*finding.value, finding.ci95, "B/s"));
+  return finding;
+}
+
 // "5.10 GB/s ±2 %"; "–" for an interval that is unknown, or wider than the figure.
 std::string rate_cell(const SizePoint& point, double bytes) {
   const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
@@ -142,9 +155,8 @@ std::vector<CollectiveSeries> collective_series(const ResultDocument& document) 
 std::vector<Finding> collectives_findings(const ResultDocument& document, const RankSetup& setup) {
   std::vector<Finding> findings;
   for (const CollectiveSeries& series : collective_series(document)) {
-    if (series.curve && series.points.size() >= 3) {
-      findings.push_back(claim_model(series));
-    }
+    findings.push_back(series.curve && series.points.size() >= 3 ? claim_model(series)
+                                                                 : claim_largest(series));
   }
   findings.push_back(claim_ranks(setup, 1));
   if (auto conditions = claim_conditions(document)) {
@@ -157,7 +169,8 @@ std::vector<Finding> collectives_findings(const ResultDocument& document, const 
 void choose_collectives_headlines(std::vector<Finding>& findings) {
   std::vector<std::string> names;
   for (const Finding& finding : findings) {
-    if (finding.name.starts_with("model/") && names.size() + 1 < static_cast<std::size_t>(kHeadlines)) {
+    const bool of_series = finding.name.starts_with("model/") || finding.name.starts_with("largest_size/");
+    if (of_series && names.size() + 1 < static_cast<std::size_t>(kHeadlines)) {
       names.push_back(finding.name);
     }
   }

@@ -27,10 +27,12 @@ std::string kernel_and_size(const KernelResult& point) {
   return fmt::format("{} on {}", point.mode, format_bytes(static_cast<std::int64_t>(point.bytes)));
 }
 
-// "triad on 384 MiB; 3 others may be as fast": those that the estimate counts.
+// "triad on 384 MiB; the mean with 3 others that may be as fast": those that the estimate counts.
 std::string rivals_in_words(const RoofCeiling& ceiling) {
   const std::size_t rivals = ceiling.rivals.size();
-  return rivals == 0 ? "" : fmt::format("; {} other{} may be as fast", rivals, rivals == 1 ? "" : "s");
+  return rivals == 0
+             ? ""
+             : fmt::format("; the mean with {} other{} that may be as fast", rivals, rivals == 1 ? "" : "s");
 }
 
 std::vector<std::string> pooled_names(const RoofCeiling& ceiling) {

@@ -197,7 +197,9 @@ std::optional<Finding> claim_plateau(const Evidence& evidence) {
           .why = fmt::format("the consumer shares the cores with the workers, and computes {} a step "
                              "instead of {}",
                              format_duration(best.compute_ns), format_duration(ready->compute_ns)),
-          .remedy = "compute threads: cores minus workers"};
+          .remedy = evidence.setup.cores > workers
+                        ? fmt::format("compute threads: {}", evidence.setup.cores - workers)
+                        : "more cores, or fewer workers"};
     } else if (waits_for_copies(best)) {
       limit = copy_limit();
       limit->why +=

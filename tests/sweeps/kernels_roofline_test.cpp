@@ -66,7 +66,7 @@ TEST(Roofline, EqualKernelsArePooled) {
   EXPECT_EQ(roofline.memory->rivals.size(), 5U);
   const std::vector<Finding> findings = findings_in(document);
   EXPECT_THAT(named(findings, "memory_bandwidth")->claim,
-              HasSubstr("cold caches; 5 others may be as fast)."));
+              HasSubstr("cold caches; the mean with 5 others that may be as fast)."));
   EXPECT_TRUE(named(findings, "memory_bandwidth")->ci95);
 }
 

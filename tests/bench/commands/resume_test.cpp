@@ -62,7 +62,7 @@ TEST(Resume, OfWhatIsNoResultNamesTheOptionAndWhatItAccepts) {
                 ThrowsMessage<UsageError>("--resume: " + place + why + accepted));
   };
   refused_with("{\"schema\"", " is truncated: the JSON ends too early, after 9 bytes");
-  refused_with("hello", " is not JSON: it stops making sense at byte 1");
+  refused_with("hello", " is not JSON: the error is at byte 1");
   refused_with("{\"schema\": \"bench-result/9\"}",
                " is not a result this program can read: schema is bench-result/9; this program reads "
                "bench-result/2 and bench-result/1");

@@ -51,8 +51,8 @@ TEST(JsonText, AKeyTwiceInOneObjectIsNamedWithItsPlace) {
 TEST(JsonText, WhatIsNotJsonIsRefusedWithItsPlace) {
   EXPECT_EQ(refusal_of(""), "x.json is truncated: the JSON ends too early, after 0 bytes");
   EXPECT_EQ(refusal_of(R"({"a": [1, 2)"), "x.json is truncated: the JSON ends too early, after 11 bytes");
-  EXPECT_EQ(refusal_of(R"({"a": NaN})"), "x.json is not JSON: it stops making sense at byte 7");
-  EXPECT_EQ(refusal_of("{} {}"), "x.json is not JSON: it stops making sense at byte 4");
+  EXPECT_EQ(refusal_of(R"({"a": NaN})"), "x.json is not JSON: the error is at byte 7");
+  EXPECT_EQ(refusal_of("{} {}"), "x.json is not JSON: the error is at byte 4");
   EXPECT_EQ(refusal_of("[1e999]"), "x.json holds a number too large to be read");
 }
 

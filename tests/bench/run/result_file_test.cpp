@@ -385,8 +385,8 @@ TEST(ReadResult, SaysWhatIsWrong) {
     return std::string("nothing thrown");
   };
   const std::string place = path.string();
-  EXPECT_EQ(message_for("# hello"), place + " is not JSON: it stops making sense at byte 1");
-  EXPECT_EQ(message_for("{\"schema\": NaN}"), place + " is not JSON: it stops making sense at byte 12");
+  EXPECT_EQ(message_for("# hello"), place + " is not JSON: the error is at byte 1");
+  EXPECT_EQ(message_for("{\"schema\": NaN}"), place + " is not JSON: the error is at byte 12");
   EXPECT_EQ(message_for("{\"schema\": \"bench-result/3\"}"),
             place +
                 " is not a result this program can read: schema is bench-result/3; this program reads "
