@@ -1,30 +1,22 @@
 // Commands other than a sweep ("bench compare …"): what there are, their help, and their arguments.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "bench/cli/option.h"
 #include "bench/error.h"
 
 namespace bench {
 
-struct CommandArgument {
-  std::string name;   // "threshold"; the command line's --threshold
-  std::string value;  // "SHARE"; empty: a switch
-  std::string help;   // with its default
-  bool repeatable = false;
-  char letter = 0;  // "-o FILE" means the same; 0: there is none
-};
-
 struct Command {
-  std::string name;                      // "compare"
-  std::string usage;                     // what follows the name: "[options] BASE.json… -- NEW.json…"
-  std::string brief;                     // the same for bench --help: "BASE… -- NEW…"
-  std::string question;                  // one line, for bench --help
-  std::vector<CommandArgument> options;  // without --help
-  std::vector<std::string> notes;        // paragraphs below the options
-  std::vector<std::string> examples;     // whole command lines
+  std::string name;                   // "compare"
+  std::string usage;                  // what follows the name: "[options] BASE.json… -- NEW.json…"
+  std::string brief;                  // the same for bench --help: "BASE… -- NEW…"
+  std::string question;               // one line, for bench --help
+  std::vector<Option> options;        // without --help
+  std::vector<std::string> notes;     // paragraphs below the options
+  std::vector<std::string> examples;  // whole command lines
   // The words after `--` are another program's: none of them is an option of this command.
   bool ends_at_dashes = false;
   ExitCode (*run)(const Command& command, const std::vector<std::string>& words) = nullptr;
@@ -47,21 +39,22 @@ class CommandWords {
   // a switch with a value.
   CommandWords(const Command& command, const std::vector<std::string>& words);
 
-  bool has(const std::string& option) const { return given_.contains(option); }
+  bool has(const std::string& option) const { return text_of(option) != nullptr; }
   // The value as given; nullptr if the option was not given.
-  const std::string* text_of(const std::string& option) const;
+  const std::string* text_of(const std::string& option) const { return given_.text_of(option); }
   // Every value of a repeatable option.
   std::vector<std::string> texts_of(const std::string& option) const;
+  // Of an option whose words are all that it accepts: the one given, else the first. Throws UsageError for
+  // another.
+  std::string choice_of(const std::string& option) const;
   // Words that are no options, before and after `--`.
   const std::vector<std::string>& before() const { return before_; }
   const std::vector<std::string>& after() const { return after_; }
   bool has_dashes() const { return has_dashes_; }
 
  private:
-  // Throws UsageError where the option was given already.
-  void add_value(const CommandArgument& option, const std::string& value);
-
-  std::map<std::string, std::vector<std::string>> given_;
+  const Command* command_;
+  GivenOptions given_;
   std::vector<std::string> before_;
   std::vector<std::string> after_;
   bool has_dashes_ = false;

@@ -1,20 +1,16 @@
-// The options there are, and the text that the command line gives for each (CLI11 takes it apart).
+// The options of a command line that names no command: those of the program, of sweeps, workloads and
+// readers.
 #pragma once
 
-#include <map>
 #include <string>
 #include <vector>
 
+#include "bench/cli/option.h"
+
 namespace bench {
 
-// An option that every sweep takes, or the program alone.
-struct ProgramOption {
-  std::string name;   // "time-budget"
-  std::string value;  // "TIME"; empty: a switch
-  std::string help;   // with its default
-};
-
-const std::vector<ProgramOption>& program_options();
+// That every sweep takes, or the program alone.
+const std::vector<Option>& program_options();
 
 class CommandLine {
  public:
@@ -25,10 +21,10 @@ class CommandLine {
 
   bool has(const std::string& option) const { return text_of(option) != nullptr; }
   // The value as given, "yes" for a switch; nullptr if the option was not given.
-  const std::string* text_of(const std::string& option) const;
+  const std::string* text_of(const std::string& option) const { return given_.text_of(option); }
 
  private:
-  std::map<std::string, std::string> given_;
+  GivenOptions given_;
 };
 
 }  // namespace bench

@@ -52,46 +52,46 @@ constexpr std::array<std::string_view, 4> kNotes{
     "written: to remove "
     "bench, delete these and the folder it was unpacked into, or uninstall the package bench-gpu."};
 
-std::string line_of(std::string_view name, std::string_view value, std::string_view help) {
-  const std::string left = fmt::format("  --{}{}{}", name, value.empty() ? "" : " ", value);
-  return hanging(left, help, kColumn, width());
+std::string line_of(const Option& option) {
+  return hanging("  " + left_of(option), help_of(option), kColumn, width());
 }
 
-std::string line_of(const CommandOption& option) {
-  const std::string only = option.mode.empty() ? "" : fmt::format("; --mode {} only", option.mode);
-  return option.is_switch
-             ? line_of(option.name, "", option.help)
-             : line_of(option.name, value_name(option),
-                       fmt::format("{} (default: {}{})", option.help, option.default_value, only));
+std::string lines_of(const std::vector<CommandOption>& options) {
+  std::string text;
+  for (const CommandOption& option : options) {
+    text += line_of(option_of(option));
+  }
+  return text;
 }
 
 // The options that everyone needs; the rest is in a sweep's help.
 constexpr std::array<std::string_view, 4> kNeeded{"workload", "device", "dtype", "batch"};
 
 // No part of a sweep's own page: they name the sweep, or run none.
-bool is_of_every_sweep(const ProgramOption& option) {
+bool is_of_every_sweep(const Option& option) {
   return option.name != "sweep" && option.name != "list" && option.name != "gpus" &&
          option.name != "completion" && option.name != "schema" && option.name != "version" &&
          option.name != "help";
 }
 
 // Behind --workload, what may be given in its place.
-std::string line_of(const ProgramOption& option) {
-  std::string text = line_of(option.name, option.value, option.help);
+std::string line_of_program(Option option) {
+  option.letter = 0;
+  std::string text = line_of(option);
   for (const auto& reader : registry<WorkloadReader>().entries()) {
-    text += option.name == "workload" ? line_of(reader->name, "FILE", reader->description) : "";
+    text += option.name == "workload" ? line_of({reader->name, "FILE", reader->description}) : "";
   }
   return text;
 }
 
-std::string in_full(const std::vector<ProgramOption>& options) {
+std::string in_full(const std::vector<Option>& options) {
   std::string text;
-  for (const ProgramOption& option : options) {
-    text += line_of(option);
+  for (const Option& option : options) {
+    text += line_of_program(option);
   }
   for (const auto& reader : registry<WorkloadReader>().entries()) {
     for (const CommandOption& option : reader->options) {
-      text += line_of(option.name, "LIST", fmt::format("{}; with --{} only", option.help, reader->name));
+      text += line_of({option.name, "LIST", fmt::format("{}; with --{} only", option.help, reader->name)});
     }
   }
   return text;
@@ -107,7 +107,7 @@ std::string notes() {
 
 std::string option_names() {
   std::vector<std::string> names;
-  for (const ProgramOption& option : program_options()) {
+  for (const Option& option : program_options()) {
     if (is_of_every_sweep(option)) {
       names.push_back("--" + option.name);
     }
@@ -143,8 +143,8 @@ std::string help(bool verbose) {
     return text + "Options\n" + in_full(program_options()) + notes() + "\n" + examples();
   }
   for (const std::string_view needed : kNeeded) {
-    for (const ProgramOption& option : program_options()) {
-      text += option.name == needed ? line_of(option) : "";
+    for (const Option& option : program_options()) {
+      text += option.name == needed ? line_of_program(option) : "";
     }
   }
   return text + examples();  // one screen: no empty line before them
@@ -172,14 +172,12 @@ std::string help_of(const SweepType& sweep, bool verbose) {
   if (!sweep.options.empty()) {
     text += fmt::format("\nOptions of {}\n", sweep.name);
   }
-  for (const CommandOption& option : sweep.options) {
-    text += line_of(option);
-  }
+  text += lines_of(sweep.options);
   if (!verbose) {
     return text + "\n" + wrap("Options of every sweep (in full: bench --help --verbose)", width(), 2) +
            option_names();
   }
-  std::vector<ProgramOption> common;
+  std::vector<Option> common;
   std::ranges::copy_if(program_options(), std::back_inserter(common), is_of_every_sweep);
   return text + "\nOptions of every sweep\n" + in_full(common) + notes();
 }
@@ -215,10 +213,7 @@ std::string help_of(const WorkloadType& workload) {
                                           width(), 2);
   text += wrap(mode_line(workload), width(), 2);
   text += workload.options.empty() ? "" : "\nOptions\n";
-  for (const CommandOption& option : workload.options) {
-    text += line_of(option);
-  }
-  return text;
+  return text + lines_of(workload.options);
 }
 
 std::vector<std::string_view> help_notes() {

@@ -321,9 +321,9 @@ ExitCode run_ab(const Command& command, const std::vector<std::string>& given) {
 }  // namespace
 
 Command ab_command() {
-  std::vector<CommandArgument> options{
-      {"base-env", "NAME=VALUE", "a variable of BASE's environment; may be given several times", true},
-      {"new-env", "NAME=VALUE", "the same of NEW's", true},
+  std::vector<Option> options{
+      {"base-env", "NAME=VALUE", "a variable of BASE's environment; may be given several times", {}, true},
+      {"new-env", "NAME=VALUE", "the same of NEW's", {}, true},
       {"time-budget", "TIME", "begin no pair that would end later (default: 20min)"},
       {"pairs", "N", "most pairs, at least 5 (default: 20)"},
       {"out", "DIR", "new folder for the runs (default: results/local/ab-DATE)"},

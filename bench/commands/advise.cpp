@@ -26,6 +26,7 @@
 #include "bench/cli/terminal.h"
 #include "bench/clock.h"
 #include "bench/commands/link_words.h"
+#include "bench/commands/network_words.h"
 #include "bench/commands/setup.h"
 #include "bench/commands/short_sweeps.h"
 #include "bench/commands/stand_in.h"
@@ -42,11 +43,6 @@
 
 namespace bench {
 namespace {
-
-const std::vector<std::string>& advice_formats() {
-  static const std::vector<std::string> names{"text", "markdown", "csv", "json"};
-  return names;
-}
 
 // Of the short sweeps.
 constexpr std::array<const char*, 5> kOfNetworks{"workload", "onnx", "input", "image-size", "optimizer"};
@@ -116,7 +112,7 @@ std::vector<std::string> measured_here(const CommandWords& words, const Training
 // Throws UsageError for an option that `way` does not use; `mine` lists those that it uses.
 void refuse_others(const Command& command, const CommandWords& words, const std::string& way,
                    const std::vector<std::string>& mine) {
-  for (const CommandArgument& option : command.options) {
+  for (const Option& option : command.options) {
     if (words.has(option.name) && option.name != "format" &&
         std::ranges::find(mine, option.name) == mine.end()) {
       throw UsageError(
@@ -174,18 +170,11 @@ Advice advice_asked_for(const Command& command, const CommandWords& words) {
 
 ExitCode run_advise(const Command& command, const std::vector<std::string>& given) {
   const CommandWords words(command, given);
-  const std::string* const format = words.text_of("format");
-  if (format != nullptr && std::ranges::find(advice_formats(), *format) == advice_formats().end()) {
-    throw UsageError(unknown_value("--format", *format, advice_formats()));
-  }
+  const std::string format = words.choice_of("format");
   const Advice advice = advice_asked_for(command, words);
-  const std::size_t width = terminal_width(STDOUT_FILENO);
-  if (format != nullptr && *format == "json") {
-    std::cout << to_indented_text(advice_json(advice));
-  } else {
-    const std::string chosen = format == nullptr ? "text" : *format;
-    std::cout << (chosen == "csv" ? advice_csv(advice) : page_as(chosen, advice_page(advice), width));
-  }
+  std::cout << (format == "json"  ? to_indented_text(advice_json(advice))
+                : format == "csv" ? advice_csv(advice)
+                                  : page_as(format, advice_page(advice), terminal_width(STDOUT_FILENO)));
   return ExitCode::done;
 }
 
@@ -199,16 +188,16 @@ Command advise_command() {
       .question = "what limits my training, and which changes pay?",
       .options = {{"current", "LIST", "how you train: batch=16,accumulate=8,workers=0,pin=no,dtype=fp32"},
                   {"cards", "AXIS", "consider so many cards too: 2,4"},
-                  {"workload", "NAME", "without results: short sweeps of it, run here"},
+                  {"workload", "NAME", "without results: short sweeps of it, run here", network_names},
                   {"onnx", "FILE", "your own network in its place; --input as in a sweep"},
                   {"input", "LIST", "with --onnx: images=1x3x320x320"},
                   {"image-size", "N", "of these sweeps, as --optimizer and --device"},
-                  {"optimizer", "NAME", "sgd, momentum or adam"},
-                  {"device", "ID", "auto, cpu, cuda:N"},
+                  {"optimizer", "NAME", "{}", these({"sgd", "momentum", "adam"})},
+                  {"device", "ID", "auto, cpu, cuda:N", these({"auto", "cpu", "cuda:0"})},
                   {"time-budget", "TIME", "of these sweeps together (default: 4 min)"},
                   {"out", "DIR", "of their results (default: results/local/advise-DATE)"},
                   {"observed", "FILE", "readings as JSON in place of results; - reads standard input"},
-                  {"format", "NAME", "text, markdown, csv or json (default: text)"}},
+                  {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})}},
       .notes =
           {"Results: one of each sweep (batch, workers, memory, transfer), of one network and machine, or of "
            "several of one model; or one of the cards sweep. "
@@ -219,7 +208,7 @@ Command advise_command() {
                    "bench advise batch-resnet50-cuda-0.json workers-resnet50-cuda-0.json",
                    "bench advise --observed readings.json"},
       .run = run_advise};
-  const std::vector<CommandArgument> link = link_options();
+  const std::vector<Option> link = link_options();
   command.options.insert(command.options.begin() + 2, link.begin(), link.end());
   return command;
 }

@@ -43,7 +43,7 @@ std::string meant_by(const std::string& word) {
   if (word == "gpus") {
     return "an option: type bench --list --gpus";
   }
-  const auto option = std::ranges::find(program_options(), word, &ProgramOption::name);
+  const auto option = std::ranges::find(program_options(), word, &Option::name);
   if (option != program_options().end()) {
     return fmt::format("an option: type bench --{}{}{}", word, option->value.empty() ? "" : " ",
                        option->value);

@@ -27,11 +27,6 @@
 namespace bench {
 namespace {
 
-const std::vector<std::string>& formats() {
-  static const std::vector<std::string> names{"table", "markdown", "junit", "github", "csv", "json"};
-  return names;
-}
-
 std::vector<std::string> parts_of(const std::string& text) {
   std::vector<std::string> parts(1);
   for (const char c : text) {
@@ -126,19 +121,21 @@ AllowedDifferences allowed_differences(const CommandWords& words) {
   return allowed;
 }
 
-CommandArgument allow_different_option() {
+Option allow_different_option() {
   return {.name = "allow-different",
           .value = "WHAT",
-          .help = "device, params or both: compare them all the same"};
+          .help = "device, params or both: compare them all the same",
+          .words = these({"device", "params"})};
 }
 
-std::vector<CommandArgument> judging_options() {
+std::vector<Option> judging_options() {
   return {{"threshold", "SHARE",
            "smallest change that counts: 5%, or by metric time=5%,stall=5%,planned=0%,tracked=0%,"
            "driver=10% (default: 3%; bytes 0%, the driver's 5%)"},
           {"alpha", "SHARE", "risk of one false statement in the whole comparison (default: 1%)"},
           {"allow-inconclusive", "", "exit 0, with a warning, where noise hides the answer"},
-          {"format", "NAME", "table, markdown, junit, github, csv or json (default: table)"},
+          {"format", "NAME", "{} (default: table)",
+           these({"table", "markdown", "junit", "github", "csv", "json"})},
           {"verbose", "", "every point, not five"}};
 }
 
@@ -192,28 +189,24 @@ std::vector<PastRun> history_of(const Matching& matching) {
 }
 
 void check_format(const CommandWords& words) {
-  const std::string* const format = words.text_of("format");
-  if (format != nullptr && std::ranges::find(formats(), *format) == formats().end()) {
-    throw UsageError(unknown_value("--format", *format, formats()));
-  }
+  words.choice_of("format");
 }
 
 std::string written(const Judgement& judgement, const CommandWords& words) {
-  check_format(words);
+  const std::string format = words.choice_of("format");
   const bool verbose = words.has("verbose");
-  const std::string* const format = words.text_of("format");
-  if (format == nullptr || *format == "table") {
+  if (format == "table") {
     return as_table(judgement, terminal_width(STDOUT_FILENO), verbose);
   }
-  return *format == "markdown" ? as_markdown(judgement, verbose)
-         : *format == "junit"  ? as_junit(judgement)
-         : *format == "github" ? as_github(judgement, verbose)
-         : *format == "csv"    ? as_csv(judgement)
-                               : as_json(judgement);
+  return format == "markdown" ? as_markdown(judgement, verbose)
+         : format == "junit"  ? as_junit(judgement)
+         : format == "github" ? as_github(judgement, verbose)
+         : format == "csv"    ? as_csv(judgement)
+                              : as_json(judgement);
 }
 
 Command compare_command() {
-  std::vector<CommandArgument> options = judging_options();
+  std::vector<Option> options = judging_options();
   options.insert(options.begin() + 2, allow_different_option());
   return {
       .name = "compare",

@@ -12,8 +12,8 @@ namespace bench {
 Command compare_command();
 
 // Options that `compare` and `ab` share: --threshold, --alpha, --allow-inconclusive, --format, --verbose.
-std::vector<CommandArgument> judging_options();
-CommandArgument allow_different_option();
+std::vector<Option> judging_options();
+Option allow_different_option();
 // Throws UsageError for a wrong value.
 CompareSettings compare_settings(const CommandWords& words);
 AllowedDifferences allowed_differences(const CommandWords& words);

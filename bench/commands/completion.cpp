@@ -73,12 +73,6 @@ complete -c bench -f -n 'count (__bench_words) >/dev/null' -a '(__bench_words)'
 complete -c bench -F -n 'not count (__bench_words) >/dev/null'
 )";
 
-struct Choice {
-  std::string name;  // without the dashes
-  bool takes_value = false;
-  std::string help;
-};
-
 template <class Entries>
 void add_names(Words& to, const Entries& entries) {
   for (const auto& entry : entries) {
@@ -87,11 +81,9 @@ void add_names(Words& to, const Entries& entries) {
 }
 
 template <class Entries>
-void add_options(std::vector<Choice>& to, const Entries& entries) {
+void add_options(std::vector<Option>& to, const Entries& entries) {
   for (const auto& entry : entries) {
-    for (const CommandOption& option : entry->options) {
-      to.push_back({option.name, !option.is_switch, option.help});
-    }
+    std::ranges::transform(entry->options, std::back_inserter(to), option_of);
   }
 }
 
@@ -110,7 +102,7 @@ std::string value_of(const Words& words, const std::string& option) {
 
 // Those of the named entry; of all where none is named.
 template <class Entry>
-void add_options_of(std::vector<Choice>& to, const Words& words, const std::string& option) {
+void add_options_of(std::vector<Option>& to, const Words& words, const std::string& option) {
   if (const Entry* const named = registry<Entry>().find(value_of(words, option))) {
     add_options(to, std::vector{named});
   } else {
@@ -118,46 +110,21 @@ void add_options_of(std::vector<Choice>& to, const Words& words, const std::stri
   }
 }
 
-std::vector<Choice> options_of_sweeps(const Words& words) {
-  std::vector<Choice> choices;
-  for (const ProgramOption& option : program_options()) {
-    choices.push_back({option.name, !option.value.empty(), option.help});
-  }
+std::vector<Option> options_of_sweeps(const Words& words) {
+  std::vector<Option> choices = program_options();
   add_options_of<SweepType>(choices, words, "--sweep");
   add_options_of<WorkloadType>(choices, words, "--workload");
   for (const auto& reader : registry<WorkloadReader>().entries()) {
-    choices.push_back({reader->name, true, ""});
+    choices.push_back({reader->name, "FILE", ""});
   }
   add_options(choices, registry<WorkloadReader>().entries());
   return choices;
 }
 
-std::vector<Choice> options_of(const Command& command) {
-  std::vector<Choice> choices{{"help", false, ""}};
-  for (const CommandArgument& option : command.options) {
-    choices.push_back({option.name, !option.value.empty(), option.help});
-  }
+std::vector<Option> options_of(const Command& command) {
+  std::vector<Option> choices{{"help", "", ""}};
+  choices.insert(choices.end(), command.options.begin(), command.options.end());
   return choices;
-}
-
-// "text, markdown or json (default: text)": what a help lists at its start.
-Words listed_in(std::string_view help) {
-  std::string list(help.substr(0, std::min(help.find(" ("), help.size())));
-  if (const std::size_t last = list.rfind(" or "); last != std::string::npos) {
-    list.replace(last, 4, ", ");
-  } else {
-    return {};
-  }
-  Words words;
-  for (std::string_view word : split(list, ',')) {
-    word.remove_prefix(std::min(word.find_first_not_of(' '), word.size()));
-    constexpr std::string_view kOfNames = "abcdefghijklmnopqrstuvwxyz0123456789-_";
-    if (word.empty() || word.find_first_not_of(kOfNames) != std::string_view::npos) {
-      return {};
-    }
-    words.emplace_back(word);
-  }
-  return words;
 }
 
 // "nhwc|nchw" is two words, and "NAME|TIME|FILE" none: what a user fills in is in capitals.
@@ -173,66 +140,19 @@ Words without_placeholders(const Words& groups) {
   return words;
 }
 
-// Of an option that a workload or a sweep registered with its words.
-template <class Entry>
-Words registered_words(const std::string& option) {
-  for (const auto& entry : registry<Entry>().entries()) {
-    for (const CommandOption& known : entry->options) {
-      if (known.name == option && known.words) {
-        return without_placeholders(known.words());
-      }
+// Of the workload that is named, its modes; else the words of the option, also where another entry has them.
+Words values_of(const std::vector<Option>& choices, const std::string& name, const Words& words) {
+  if (name == "mode") {
+    if (const WorkloadType* const type = registry<WorkloadType>().find(value_of(words, "--workload"))) {
+      return type->modes;
+    }
+  }
+  for (const Option& option : choices) {
+    if (option.name == name && option.words) {
+      return without_placeholders(option.words());
     }
   }
   return {};
-}
-
-Words modes(const Words& words) {
-  if (const WorkloadType* const type = registry<WorkloadType>().find(value_of(words, "--workload"))) {
-    return type->modes;
-  }
-  Words all;
-  for (const auto& type : registry<WorkloadType>().entries()) {
-    all.insert(all.end(), type->modes.begin(), type->modes.end());
-  }
-  return all;
-}
-
-Words gpus() {
-  Words ids;
-  for (const Gpu& gpu : gpu_catalogue().all()) {
-    ids.push_back(gpu.id);
-  }
-  return ids;
-}
-
-Words values_of(const Choice& option, const Words& words, bool of_command) {
-  Words values;
-  if (option.name == "sweep") {
-    add_names(values, registry<SweepType>().entries());
-  } else if (option.name == "workload") {
-    of_command ? void(values = network_names()) : add_names(values, registry<WorkloadType>().entries());
-  } else if (option.name == "gpu") {
-    values = gpus();
-    values.emplace_back("all");
-  } else if (option.name == "device") {
-    values = gpus();
-    values.insert(values.end(), {"auto", "cpu", "cuda:0"});
-  } else if (option.name == "dtype") {
-    values = {"fp32", "tf32", "fp16", "bf16", "half"};
-  } else if (option.name == "framework") {
-    values = {"pytorch", "pytorch-compiled", "bench"};
-  } else if (option.name == "mode") {
-    values = modes(words);
-  } else if (option.name == "link") {
-    values = ids_of(link_catalogue().links);
-  } else if (option.name == "completion") {
-    values = {"bash", "zsh", "fish"};
-  } else if (option.name == "schema") {
-    values = schema_names();
-  } else if (values = registered_words<WorkloadType>(option.name); values.empty()) {
-    values = registered_words<SweepType>(option.name);
-  }
-  return values.empty() ? listed_in(option.help) : values;
 }
 
 // Sorted, each once, those that begin as `start` does, behind what comes before them in the word.
@@ -256,11 +176,11 @@ Words matching_in_list(Words candidates, const std::string& before, const std::s
   return matching(std::move(candidates), before + list.substr(0, last), list.substr(last));
 }
 
-const Choice* named(const std::vector<Choice>& choices, std::string_view word) {
+const Option* named(const std::vector<Option>& choices, std::string_view word) {
   if (!word.starts_with("--")) {
     return nullptr;
   }
-  const auto found = std::ranges::find(choices, word.substr(2), &Choice::name);
+  const auto found = std::ranges::find(choices, word.substr(2), &Option::name);
   return found == choices.end() ? nullptr : &*found;
 }
 
@@ -301,23 +221,23 @@ std::vector<std::string> completions(std::vector<std::string> words) {
       of_command = false;
     }
   }
-  const std::vector<Choice> choices = of_command ? options_of(*command) : options_of_sweeps(words);
+  const std::vector<Option> choices = of_command ? options_of(*command) : options_of_sweeps(words);
   const std::string last = words.back();
   if (words.size() > 1) {
-    if (const Choice* const option = named(choices, words[words.size() - 2]);
-        option != nullptr && option->takes_value) {
-      return matching_in_list(values_of(*option, words, of_command), "", last);
+    if (const Option* const option = named(choices, words[words.size() - 2]);
+        option != nullptr && !option->value.empty()) {
+      return matching_in_list(values_of(choices, option->name, words), "", last);
     }
   }
   if (const std::size_t equals = last.find('='); last.starts_with("--") && equals != std::string::npos) {
-    const Choice* const option = named(choices, last.substr(0, equals));
+    const Option* const option = named(choices, last.substr(0, equals));
     return option == nullptr ? Words{}
-                             : matching_in_list(values_of(*option, words, of_command),
+                             : matching_in_list(values_of(choices, option->name, words),
                                                 last.substr(0, equals + 1), last.substr(equals + 1));
   }
   Words candidates;
   if (last.starts_with('-')) {
-    for (const Choice& choice : choices) {
+    for (const Option& choice : choices) {
       candidates.push_back("--" + choice.name);
     }
   } else if (words.size() == 1 && !of_command) {

@@ -34,19 +34,6 @@
 namespace bench {
 namespace {
 
-const std::vector<std::string>& evaluation_formats() {
-  static const std::vector<std::string> names{"text", "markdown", "json", "csv"};
-  return names;
-}
-
-std::string format_asked_for(const CommandWords& words) {
-  const std::string* const format = words.text_of("format");
-  if (format != nullptr && std::ranges::find(evaluation_formats(), *format) == evaluation_formats().end()) {
-    throw UsageError(unknown_value("--format", *format, evaluation_formats()));
-  }
-  return format == nullptr ? "text" : *format;
-}
-
 PriceList prices_asked_for(const CommandWords& words) {
   const std::string* const text = words.text_of("price");
   PriceList prices = text == nullptr ? PriceList{} : parse_prices(*text);
@@ -71,13 +58,14 @@ PriceList prices_asked_for(const CommandWords& words) {
 }
 
 // Of the batch sweep, passed on to it with --gpu.
-const std::vector<CommandArgument>& predicting_options() {
-  static const std::vector<CommandArgument> options{
-      {"workload", "NAME", "the network to predict (default: resnet50)"},
+const std::vector<Option>& predicting_options() {
+  static const std::vector<Option> options{
+      {"workload", "NAME", "the network to predict (default: resnet50)", network_names},
       {"onnx", "FILE", "your own network in its place"},
       {"input", "LIST", "with --onnx: images=1x3x320x320"},
-      {"mode", "NAME", "infer or train (default: infer)"},
-      {"dtype", "LIST", "fp32, tf32, bf16, fp16 (autocast), half (cast whole)"},
+      {"mode", "NAME", "{} (default: infer)", these({"infer", "train"})},
+      {"dtype", "LIST", "fp32, tf32, bf16, fp16 (autocast), half (cast whole)",
+       these({"fp32", "tf32", "fp16", "bf16", "half"})},
       {"batch", "AXIS", "default: doubling to the largest that fits"},
       {"optimizer", "NAME", "sgd, momentum or adam, in training"},
       {"image-size", "N", "pixels a side"},
@@ -115,7 +103,7 @@ void read_files(const CommandWords& words, EvaluationInput& input) {
 void predict_gpus(const CommandWords& words, EvaluationInput& input) {
   const std::string* const gpus = words.text_of("gpu");
   std::vector<std::string> options;
-  for (const CommandArgument& option : predicting_options()) {
+  for (const Option& option : predicting_options()) {
     const std::string* const value = words.text_of(option.name);
     if (value != nullptr && gpus == nullptr) {
       throw UsageError(
@@ -194,7 +182,7 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   if (const std::string* const catalogue = words.text_of("gpus")) {
     use_gpu_catalogue("--gpus", *catalogue);
   }
-  const std::string format = format_asked_for(words);
+  const std::string format = words.choice_of("format");
   PriceList prices = prices_asked_for(words);
   if (words.has_dashes()) {
     throw UsageError(fmt::format("evaluate: -- has no place here; give bench evaluate {}", command.usage));
@@ -240,7 +228,7 @@ Command evaluate_command() {
       .usage = "[options] RESULT.json… | --gpu LIST --workload NAME",
       .brief = "RESULT…",
       .question = "the devices side by side: fits, speed, per watt, per price",
-      .options = {{"gpu", "LIST", "predicted: t4,rtx3060-12gb, a JSON file, or all"},
+      .options = {{"gpu", "LIST", "predicted: t4,rtx3060-12gb, a JSON file, or all", gpus_to_predict},
                   {"gpus", "FILE", "a catalogue for --gpu in place of the program's"},
                   {"price", "LIST", "t4=0.35/h (hire), rtx3060-12gb=280 (purchase)"},
                   {"years", "N", "that a purchase is used for (default: 3)"},
@@ -248,7 +236,7 @@ Command evaluate_command() {
                   {"kwh", "N", "price of energy, added to a purchase"},
                   {"out", "DIR", "of evaluation and picture (default: results/local)"},
                   {"no-plot", "", "draw no picture"},
-                  {"format", "NAME", "text, markdown, json or csv (default: text)"},
+                  {"format", "NAME", "{} (default: text)", these({"text", "markdown", "json", "csv"})},
                   {"verbose", "", "every answer and dtype"}},
       .notes =
           {"RESULT.json is a result of bench --sweep batch, measured or predicted, all of one workload. One "
@@ -258,7 +246,7 @@ Command evaluate_command() {
                    "bench evaluate batch-resnet50-cuda-0.json --gpu rtx3060ti --workload resnet50",
                    "bench evaluate batch-resnet50-*.json workers-resnet50-cpu.json"},
       .run = run_evaluate};
-  std::vector<CommandArgument> more = predicting_options();
+  std::vector<Option> more = predicting_options();
   more.push_back({"cards", "AXIS", "in training, also so many of each device: 2,4,8"});
   std::ranges::copy(link_options(), std::back_inserter(more));
   command.options.insert(command.options.begin() + 2, more.begin(), more.end());

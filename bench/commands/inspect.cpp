@@ -48,7 +48,8 @@ const WorkloadReader* reader_of(const std::string& path) {
 
 class Inspection {
  public:
-  Inspection(const Command& command, const CommandWords& words) : words_(words), format_(format_asked_for()) {
+  Inspection(const Command& command, const CommandWords& words)
+      : words_(words), format_(words.choice_of("format")) {
     if (words.before().size() != 1 || words.has_dashes()) {
       throw UsageError(fmt::format("inspect: {} networks were given; accepted: bench inspect {}",
                                    words.before().size() + words.after().size(), command.usage));
@@ -107,15 +108,6 @@ class Inspection {
   static std::size_t width() { return terminal_width(STDOUT_FILENO); }
 
   static void print(const Json& json) { std::cout << to_indented_text(json); }
-
-  std::string format_asked_for() const {
-    const std::vector<std::string> accepted{"table", "markdown", "csv", "json"};
-    const std::string* const format = words_.text_of("format");
-    if (format != nullptr && std::ranges::find(accepted, *format) == accepted.end()) {
-      throw UsageError(unknown_value("--format", *format, accepted));
-    }
-    return format == nullptr ? accepted.front() : *format;
-  }
 
   void read_workload() {
     if (const WorkloadType* const known = registry<WorkloadType>().find(target_)) {
@@ -217,10 +209,11 @@ Command inspect_command() {
       .brief = "NETWORK|FILE",
       .question = "what is a network made of, and what would fill the memory?",
       .options = {{"batch", "AXIS", "1,2,4 or 1:256:x2 or 8:64:+8 (default: 1,8,32)"},
-                  {"dtype", "NAME", "one of fp32, tf32, fp16, bf16 (default: fp32)"},
-                  {"mode", "NAME", "infer or train (default: all that it has)"},
+                  {"dtype", "NAME", "one of fp32, tf32, fp16, bf16 (default: fp32)",
+                   these({"fp32", "tf32", "fp16", "bf16"})},
+                  {"mode", "NAME", "{} (default: all that it has)", these({"infer", "train"})},
                   {"device", "ID", "that the memory is planned for, see bench --list (default: cpu)"},
-                  {"format", "NAME", "table, markdown, csv or json (default: table)"}},
+                  {"format", "NAME", "{} (default: table)", these({"table", "markdown", "csv", "json"})}},
       .notes = {"FILE is read as bench --sweep NAME --onnx FILE does. Nothing is run, and no "
                 "weights are needed.",
                 "Exit codes: 0 done; 2 wrong usage, or a file that cannot be read or has nodes "
@@ -229,7 +222,7 @@ Command inspect_command() {
                    "bench inspect resnet50 --batch 1:64:x4 --mode train --optimizer adam",
                    "bench inspect net.onnx --input images=1x3x320x320 --format json"},
       .run = run_inspect};
-  for (CommandArgument& argument : network_arguments()) {
+  for (Option& argument : network_arguments()) {
     command.options.push_back(std::move(argument));
   }
   return command;

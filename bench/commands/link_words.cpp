@@ -185,16 +185,17 @@ std::vector<std::int64_t> cards_of(const CommandWords& words) {
   return cards;
 }
 
-std::vector<CommandArgument> link_options() {
+std::vector<Option> link_options() {
   return {{"link", "NAME|FILE",
            "with --cards: nvlink3, pcie4, …; between hosts nvlink3,ib-4x100g; or a result of bench --sweep "
-           "collectives, or FILE[:ID] like results/links.json"},
+           "collectives, or FILE[:ID] like results/links.json",
+           [] { return ids_of(link_catalogue().links); }},
           {"per-host", "N", "with two links: cards of a host (default: 8)"},
           {"bucket", "SIZE", "gradients added up at a time (default: 25MiB)"}};
 }
 
 void refuse_link_without_cards(const CommandWords& words) {
-  for (const CommandArgument& option : link_options()) {
+  for (const Option& option : link_options()) {
     if (words.has(option.name) && !words.has("cards")) {
       throw UsageError(fmt::format("--{}: it goes with --cards, as in --cards 2,4,8", option.name));
     }

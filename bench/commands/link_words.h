@@ -12,7 +12,7 @@
 namespace bench {
 
 // --link, --per-host and --bucket.
-std::vector<CommandArgument> link_options();
+std::vector<Option> link_options();
 
 // Throws UsageError where one of them is given without --cards.
 void refuse_link_without_cards(const CommandWords& words);

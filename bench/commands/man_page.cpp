@@ -48,20 +48,14 @@ std::string item(std::string_view left, std::string_view text) {
   return fmt::format(".TP\n\\fB{}\\fR\n{}\n", roff(left), text.empty() ? "\\&" : roff(text));
 }
 
-std::string option_item(std::string_view name, std::string_view value, std::string_view text) {
-  return item(fmt::format("--{}{}{}", name, value.empty() ? "" : " ", value), text);
+std::string option_item(const Option& option) {
+  return item(left_of(option), help_of(option));
 }
 
-// As in the help of a sweep or a workload.
 std::string items_of(const std::vector<CommandOption>& options) {
   std::string text;
   for (const CommandOption& option : options) {
-    text += option.is_switch
-                ? option_item(option.name, "", option.help)
-                : option_item(
-                      option.name, value_name(option),
-                      fmt::format("{} (default: {}{})", option.help, option.default_value,
-                                  option.mode.empty() ? "" : fmt::format("; --mode {} only", option.mode)));
+    text += option_item(option_of(option));
   }
   return text;
 }
@@ -79,11 +73,11 @@ std::string sweep_section() {
 
 std::string option_section() {
   std::string text = ".SH OPTIONS\n";
-  for (const ProgramOption& option : program_options()) {
-    text += option_item(option.name, option.value, option.help);
+  for (const Option& option : program_options()) {
+    text += option_item(option);
   }
   for (const auto& reader : registry<WorkloadReader>().entries()) {
-    text += option_item(reader->name, "FILE", reader->description);
+    text += option_item({reader->name, "FILE", reader->description});
     text += items_of(reader->options);
   }
   for (const std::string_view note : help_notes()) {
@@ -97,10 +91,8 @@ std::string command_section() {
   for (const Command& command : commands()) {
     text +=
         fmt::format(".SS bench {} {}\n{}\n", roff(command.name), roff(command.usage), roff(command.question));
-    for (const CommandArgument& option : command.options) {
-      text += item(fmt::format("{}--{}{}{}", option.letter == 0 ? "" : fmt::format("-{}, ", option.letter),
-                               option.name, option.value.empty() ? "" : " ", option.value),
-                   option.help);
+    for (const Option& option : command.options) {
+      text += option_item(option);
     }
     for (const std::string& note : command.notes) {
       text += paragraph(note);

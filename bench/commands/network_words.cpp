@@ -7,6 +7,7 @@
 #include "bench/cli/text.h"
 #include "bench/measure/quote.h"
 #include "bench/registry.h"
+#include "bench/run/gpu_files.h"
 
 namespace bench {
 namespace {
@@ -34,6 +35,12 @@ std::vector<std::string> network_names() {
   return names;
 }
 
+std::vector<std::string> gpus_to_predict() {
+  std::vector<std::string> names = gpu_ids();
+  names.emplace_back("all");
+  return names;
+}
+
 std::vector<CommandOption> network_options() {
   std::vector<CommandOption> options;
   for (const auto& type : registry<WorkloadType>().entries()) {
@@ -49,8 +56,8 @@ std::vector<CommandOption> network_options() {
   return options;
 }
 
-std::vector<CommandArgument> network_arguments() {
-  std::vector<CommandArgument> arguments;
+std::vector<Option> network_arguments() {
+  std::vector<Option> arguments;
   for (const auto& reader : registry<WorkloadReader>().entries()) {
     for (const CommandOption& option : reader->options) {
       arguments.push_back({option.name, "LIST", fmt::format("{}, of a file", option.help)});
@@ -60,7 +67,7 @@ std::vector<CommandArgument> network_arguments() {
     const std::string only = option.mode.empty() ? "" : fmt::format("; --mode {} only", option.mode);
     const std::string usual = option.default_value.empty() ? "the network's" : option.default_value;
     arguments.push_back({option.name, option.default_value.empty() ? "N" : value_name(option),
-                         fmt::format("{} (default: {}{})", option.help, usual, only)});
+                         fmt::format("{} (default: {}{})", option.help, usual, only), option.words});
   }
   return arguments;
 }

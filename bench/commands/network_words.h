@@ -14,11 +14,13 @@ namespace bench {
 
 bool is_network(const WorkloadType& type);
 std::vector<std::string> network_names();
+// Ids of --gpu, and "all".
+std::vector<std::string> gpus_to_predict();
 
 // Of every network, each once; without a default where theirs differ.
 std::vector<CommandOption> network_options();
 // The same, and before them those of reading files, as a command's.
-std::vector<CommandArgument> network_arguments();
+std::vector<Option> network_arguments();
 
 // The words' options of reading a file. Throws UsageError from refuse_reading_options() if there are any.
 std::map<std::string, std::string> reading_options(const CommandWords& words, const WorkloadReader& reader);

@@ -36,15 +36,6 @@ namespace {
 constexpr std::array<std::string_view, 4> kOfOwnEngine{"launch", "in-place", "recompute", "accumulate"};
 constexpr std::size_t kMostPredicted = 64;
 
-std::string asked_for(const CommandWords& words, const char* option, const std::string& usual,
-                      const std::vector<std::string>& accepted) {
-  const std::string* const text = words.text_of(option);
-  if (text != nullptr && std::ranges::find(accepted, *text) == accepted.end()) {
-    throw UsageError(unknown_value(fmt::format("--{}", option), *text, accepted));
-  }
-  return text == nullptr ? usual : *text;
-}
-
 class PredictCommand {
  public:
   PredictCommand(const Command& command, const CommandWords& words) : command_(command), words_(words) {
@@ -56,7 +47,7 @@ class PredictCommand {
   }
 
   ExitCode run() {
-    const std::string format = asked_for(words_, "format", "text", {"text", "markdown", "csv", "json"});
+    const std::string format = words_.choice_of("format");
     if (words_.has("how")) {
       std::cout << prediction_method(terminal_width(STDOUT_FILENO));
       return ExitCode::done;
@@ -162,7 +153,7 @@ class PredictCommand {
   void read_framework() {
     const bool from = words_.has("from");
     const std::string framework =
-        asked_for(words_, "framework", from ? "bench" : "pytorch", {"pytorch", "pytorch-compiled", "bench"});
+        words_.has("framework") ? words_.choice_of("framework") : std::string(from ? "bench" : "pytorch");
     request_.framework = *parse_framework(framework);
     if (from != (request_.framework == Framework::bench)) {
       throw UsageError(
@@ -233,20 +224,22 @@ Command predict_command() {
       .brief = "--gpu LIST …",
       .question = "how fast would a network be on other GPUs, or on several?",
       .options =
-          {{"gpu", "LIST", "ids (bench --list --gpus), a file card.json, or all"},
+          {{"gpu", "LIST", "ids (bench --list --gpus), a file card.json, or all", gpus_to_predict},
            {"gpus", "FILE", "a catalogue for --gpu in place of the program's"},
-           {"workload", "NAME", "a network"},
-           {"mode", "NAME", "infer or train (default: the network's first)"},
+           {"workload", "NAME", "a network", network_names},
+           {"mode", "NAME", "{} (default: the network's first)", these({"infer", "train"})},
            {"dtype", "LIST",
             "of fp32, tf32, fp16 and bf16 (autocast), half (the model cast whole) (default: fp32,fp16; "
-            "fp16 with --gpu all)"},
+            "fp16 with --gpu all)",
+            these({"fp32", "tf32", "fp16", "bf16", "half"})},
            {"batch", "AXIS", "1,2,4 or 1:256:x2 (default: doubling, as far as memory allows)"},
            {"framework", "NAME",
             "pytorch (eager), pytorch-compiled, or bench, this program's engine (default: pytorch; "
-            "bench with --from)"},
-           {"from", "FILE", "results of bench --sweep batch on GPUs; with --cards of any device", true},
+            "bench with --from)",
+            these({"pytorch", "pytorch-compiled", "bench"})},
+           {"from", "FILE", "results of bench --sweep batch on GPUs; with --cards of any device", {}, true},
            {"host-launch", "TIME", "host's time of a PyTorch operation, 0.03ms (default: not known)"},
-           {"format", "NAME", "text, markdown, csv or json (default: text)"},
+           {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})},
            {"verbose", "", "a row for each batch, as with --batch"},
            {"how", "", "print the model and how far it errs"}},
       .notes = {"Each row is of the saturation batch: the first that reaches 95 % of the best throughput."},
@@ -256,10 +249,9 @@ Command predict_command() {
                    "bench predict --from results/local/batch-….json --cards 2,4,8 --link nvlink3"},
       .run = run_predict};
   for (const auto& reader : registry<WorkloadReader>().entries()) {
-    command.options.insert(command.options.begin() + 2,
-                           CommandArgument{reader->name, "FILE", reader->description});
+    command.options.insert(command.options.begin() + 2, Option{reader->name, "FILE", reader->description});
   }
-  for (CommandArgument& argument : network_arguments()) {
+  for (Option& argument : network_arguments()) {
     if (std::ranges::find(kOfOwnEngine, argument.name) == kOfOwnEngine.end()) {
       command.options.push_back(std::move(argument));
     }

@@ -22,8 +22,8 @@ namespace {
 
 constexpr std::array<std::string_view, 8> kAccepted{"from",   "cards", "link",  "per-host",
                                                     "bucket", "dtype", "batch", "format"};
-void refuse_other_options(const CommandWords& words, const std::vector<CommandArgument>& known) {
-  for (const CommandArgument& argument : known) {
+void refuse_other_options(const CommandWords& words, const std::vector<Option>& known) {
+  for (const Option& argument : known) {
     if (words.has(argument.name) && std::ranges::find(kAccepted, argument.name) == kAccepted.end()) {
       throw UsageError(fmt::format("--{}: it does not go with --cards; accepted: --{}", argument.name,
                                    fmt::join(kAccepted, ", --")));
@@ -57,17 +57,15 @@ std::vector<NamedResult> one_card(const CommandWords& words) {
 
 }  // namespace
 
-std::vector<CommandArgument> predict_cards_options() {
-  std::vector<CommandArgument> options{
-      {"cards", "AXIS", "train on so many cards, from the --from of one: 2,4,8"}};
-  for (const CommandArgument& option : link_options()) {
+std::vector<Option> predict_cards_options() {
+  std::vector<Option> options{{"cards", "AXIS", "train on so many cards, from the --from of one: 2,4,8"}};
+  for (const Option& option : link_options()) {
     options.push_back(option);
   }
   return options;
 }
 
-ExitCode run_predict_cards(const CommandWords& words, const std::vector<CommandArgument>& options,
-                           std::size_t width) {
+ExitCode run_predict_cards(const CommandWords& words, const std::vector<Option>& options, std::size_t width) {
   refuse_other_options(words, options);
   CardsRequest request{.path = "", .cards = cards_of(words), .link = link_of(words)};
   if (const std::string* const batches = words.text_of("batch")) {
@@ -76,10 +74,7 @@ ExitCode run_predict_cards(const CommandWords& words, const std::vector<CommandA
   if (const std::string* const dtypes = words.text_of("dtype")) {
     request.dtypes = parse_words("--dtype", *dtypes, {"fp32", "tf32", "fp16", "bf16"});
   }
-  const std::string* const format = words.text_of("format");
-  const std::string chosen =
-      format == nullptr ? "text"
-                        : parse_words("--format", *format, {"text", "markdown", "csv", "json"}).at(0);
+  const std::string chosen = words.choice_of("format");
   const std::vector<NamedResult> from = one_card(words);
   request.link.require_kind(from.front().document.context.device.kind);
   std::vector<CardsPrediction> of_each;

@@ -10,10 +10,9 @@ namespace bench {
 
 // The words of `bench predict`, whose options are given too, where --cards is among them. `width`: of the
 // page. Throws UsageError.
-ExitCode run_predict_cards(const CommandWords& words, const std::vector<CommandArgument>& options,
-                           std::size_t width);
+ExitCode run_predict_cards(const CommandWords& words, const std::vector<Option>& options, std::size_t width);
 
 // The options of `bench predict` that only this has.
-std::vector<CommandArgument> predict_cards_options();
+std::vector<Option> predict_cards_options();
 
 }  // namespace bench

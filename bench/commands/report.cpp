@@ -28,21 +28,12 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kStandardOutput = "-";
 
-const std::vector<std::string>& page_formats() {
-  static const std::vector<std::string> names{"html", "markdown", "json", "csv"};
-  return names;
-}
-
 std::string page_format(const CommandWords& words, const std::string& target) {
-  const std::string* const format = words.text_of("format");
-  if (format == nullptr) {
-    const std::string ending = fs::path(target).extension();
-    return ending == ".md" || ending == ".markdown" ? "markdown" : "html";
+  if (words.has("format")) {
+    return words.choice_of("format");
   }
-  if (std::ranges::find(page_formats(), *format) == page_formats().end()) {
-    throw UsageError(unknown_value("--format", *format, page_formats()));
-  }
-  return *format;
+  const std::string ending = fs::path(target).extension();
+  return ending == ".md" || ending == ".markdown" ? "markdown" : "html";
 }
 
 bool is_same_file(const std::string& one, const std::string& other) {
@@ -145,7 +136,8 @@ Command report_command() {
                    .help = "how you train, for the advice: batch=16,workers=0,… as in bench advise"},
                   {.name = "format",
                    .value = "NAME",
-                   .help = "html, markdown, json or csv (default: html; markdown where FILE ends in .md)"}},
+                   .help = "{} (default: html; markdown where FILE ends in .md)",
+                   .words = these({"html", "markdown", "json", "csv"})}},
       .notes =
           {"RESULT.json is a result of any sweep, measured or predicted. The HTML file loads nothing, runs "
            "no script, and holds the results to download: at most 300 kB for five of them.",

@@ -50,6 +50,14 @@ const GpuCatalogue& gpu_catalogue() {
   return catalogue_in_use().gpus;
 }
 
+std::vector<std::string> gpu_ids() {
+  std::vector<std::string> ids;
+  for (const Gpu& gpu : gpu_catalogue().all()) {
+    ids.push_back(gpu.id);
+  }
+  return ids;
+}
+
 void use_gpu_catalogue(std::string_view option, const std::string& path) {
   if (!is_gpu_file(path)) {
     throw UsageError(

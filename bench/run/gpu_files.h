@@ -17,6 +17,7 @@ namespace bench {
 // they are first asked for.
 const Json& gpu_data_sheets();
 const GpuCatalogue& gpu_catalogue();
+std::vector<std::string> gpu_ids();  // of all its entries
 const ModelCoefficients& model_coefficients();
 // The cards that results/calibration.json names: those compiled in, also where a file is in their place.
 const GpuCatalogue& calibration_gpus();

@@ -1,7 +1,8 @@
 // The picture of each stored result, as the script that draws it: every place, colour and word of it, held
-// against files of tests/golden/pages/pictures; and gnuplot draws it without a word.
+// against files of tests/golden/pictures; and gnuplot draws it without a word.
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <ostream>
 #include <string>
 
@@ -33,7 +34,7 @@ class PicturePages : public ::testing::TestWithParam<Drawn> {};
 
 TEST_P(PicturePages, AreAsBefore) {
   const plots::Picture picture = report::picture_of(read_result(kGolden / GetParam().document));
-  expect_page("pictures/" + GetParam().name + ".gp", plots::gnuplot_script(picture));
+  expect_page("../pictures/" + GetParam().name + ".gp", plots::gnuplot_script(picture));
 }
 
 // gnuplot's words go to stderr, and a picture that is drawn has none.
@@ -66,6 +67,20 @@ TEST(Pictures, ForeignTextIsNotRun) {
   EXPECT_EQ(drawn.said, "");
   EXPECT_EQ(drawn.files.size(), 2U);
   EXPECT_FALSE(fs::exists(marker));
+}
+
+// A script that no test writes any more would stay for ever.
+TEST(PicturePagesOfAll, AreMadeByATest) {
+  const auto* const suite = ::testing::UnitTest::GetInstance();
+  std::size_t cases = 0;
+  for (int i = 0; i < suite->total_test_suite_count(); ++i) {
+    const ::testing::TestSuite& one = *suite->GetTestSuite(i);
+    for (int k = 0; std::string(one.name()).ends_with("PicturePages") && k < one.total_test_count(); ++k) {
+      cases += std::string(one.GetTestInfo(k)->name()).starts_with("AreAsBefore/") ? 1 : 0;
+    }
+  }
+  const fs::directory_iterator files(kGolden / "pictures");
+  EXPECT_EQ(static_cast<std::size_t>(std::distance(begin(files), end(files))), cases);
 }
 
 std::string test_name(const ::testing::TestParamInfo<Drawn>& of) {

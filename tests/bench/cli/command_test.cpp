@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 Command example_command(bool ends_at_dashes = false) {
   return {.name = "weigh",
@@ -20,7 +21,9 @@ Command example_command(bool ends_at_dashes = false) {
           .question = "which is heavier?",
           .options = {{"scale", "NAME", "the scale"},
                       {"wet", "", "with water"},
-                      {"env", "K=V", "variable", true}},
+                      {"env", "K=V", "variable", {}, true},
+                      {"format", "NAME", "{} (default: text)", these({"text", "csv", "json"})},
+                      {.name = "out", .value = "FILE", .help = "", .letter = 'o'}},
           .notes = {},
           .examples = {},
           .ends_at_dashes = ends_at_dashes};
@@ -44,6 +47,33 @@ TEST(CommandWords, SortsOptionsAndFiles) {
   EXPECT_EQ(words.text_of("env"), nullptr);
 }
 
+TEST(CommandWords, ALetterMeansItsOption) {
+  EXPECT_EQ(*CommandWords(example_command(), {"a", "-o", "x"}).text_of("out"), "x");
+  EXPECT_EQ(*CommandWords(example_command(), {"--out", "-", "a"}).text_of("out"), "-");
+  EXPECT_THAT(CommandWords(example_command(), {"-", "a"}).before(), ElementsAre("-", "a"))
+      << "standard input";
+  EXPECT_THAT(words_error({"a", "-o"}), HasSubstr("--out: a value is missing; see bench weigh --help"));
+  EXPECT_THAT(words_error({"-x"}), HasSubstr("-x: there is no such option; see bench weigh --help"));
+}
+
+TEST(CommandWords, AnOptionsWordsAreItsHelpAndWhatItAccepts) {
+  EXPECT_EQ(help_of(example_command().options[3]), "text, csv or json (default: text)");
+  const Command command = example_command();
+  EXPECT_EQ(CommandWords(command, {}).choice_of("format"), "text");
+  EXPECT_EQ(CommandWords(command, {"--format", "csv"}).choice_of("format"), "csv");
+  try {
+    CommandWords(command, {"--format", "xml"}).choice_of("format");
+    FAIL();
+  } catch (const UsageError& error) {
+    EXPECT_STREQ(error.what(), "--format: 'xml' is not known; accepted: text, csv, json");
+  }
+}
+
+TEST(CommandWords, OtherToolsNamesLeadToOurs) {
+  EXPECT_THAT(words_error({"--json"}), HasSubstr("did you mean --format json?"));
+  EXPECT_THAT(words_error({"--gpu"}), Not(HasSubstr("--device"))) << "which this command lacks";
+}
+
 TEST(CommandWords, AnotherProgramsWordsAreLeftAlone) {
   const CommandWords words(example_command(true),
                            {"a", "--env", "A=1", "--env=B=2", "--", "--wet", "--", "--nothing"});
@@ -54,7 +84,8 @@ TEST(CommandWords, AnotherProgramsWordsAreLeftAlone) {
 
 TEST(CommandWords, MisuseIsNamed) {
   EXPECT_THAT(words_error({"--scal", "x"}), AllOf(HasSubstr("--scal:"), HasSubstr("did you mean --scale?")));
-  EXPECT_THAT(words_error({"--scale", "x", "--scale", "y"}), HasSubstr("--scale: given twice"));
+  EXPECT_THAT(words_error({"--scale", "x", "--scale", "y"}),
+              HasSubstr("--scale: given 2 times (x, y); give it once"));
   EXPECT_THAT(words_error({"--scale"}), HasSubstr("--scale: a value is missing"));
   EXPECT_THAT(words_error({"--scale", "--wet"}), HasSubstr("--scale: a value is missing"));
   EXPECT_THAT(words_error({"--scale="}), HasSubstr("--scale: a value is missing"));
@@ -68,8 +99,9 @@ TEST(Commands, EachHasAPageThatFitsOneScreen) {
     const std::string page = help_of(command, 80);
     EXPECT_LE(std::ranges::count(page, '\n'), 40) << page;
     EXPECT_THAT(page, HasSubstr("Usage: bench " + command.name));
-    for (const CommandArgument& option : command.options) {
+    for (const Option& option : command.options) {
       EXPECT_THAT(page, HasSubstr("--" + option.name));
+      EXPECT_EQ(help_of(option).find("{}"), std::string::npos) << option.name;
     }
   }
 }
