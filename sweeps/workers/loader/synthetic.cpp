@@ -20,6 +20,7 @@
 #include "bench/error.h"
 #include "bench/host/file_descriptor.h"
 #include "bench/host/host_info.h"
+#include "bench/host/left_over.h"
 #include "bench/host/private_folder.h"
 #include "bench/host/temporary_file.h"
 #include "bench/host/user_folders.h"
@@ -44,20 +45,40 @@ constexpr double kHeavyDeviation = 1;  // of the logarithm of the pixels: their 
                   quote(path.string()), why));
 }
 
-// Until the file is closed, however the process ends. Asks again and again, so that `progress` can end the
-// wait.
-void lock(const FileDescriptor& file, const fs::path& path, const ProgressCallback& progress,
-          const Clock& clock) {
-  while (!file.is_open() || flock(file.get(), LOCK_EX | LOCK_NB) != 0) {
-    if (!file.is_open() || (errno != EWOULDBLOCK && errno != EINTR)) {
-      refuse(path, std::generic_category().message(errno));
+// Held by one process at a time, also where one is killed. Its file goes with it.
+class Lock {
+ public:
+  // Asks again and again, so that `progress` can end the wait.
+  Lock(fs::path path, const ProgressCallback& progress, const Clock& clock) : path_(std::move(path)) {
+    while (!file_.is_open()) {
+      FileDescriptor file = open_lock(path_);
+      if (file.is_open() && flock(file.get(), LOCK_EX | LOCK_NB) == 0) {
+        // The holder before may have removed it meanwhile.
+        if (still_names(path_.c_str(), file.get())) {
+          file_ = std::move(file);
+        }
+        continue;
+      }
+      if (!file.is_open() || (errno != EWOULDBLOCK && errno != EINTR)) {
+        refuse(path_, std::generic_category().message(errno));
+      }
+      if (progress) {
+        progress("waiting for another process that makes the synthetic images", 0);
+      }
+      clock.sleep_until(clock.now() + std::chrono::milliseconds(100));
     }
-    if (progress) {
-      progress("waiting for another process that makes the synthetic images", 0);
-    }
-    clock.sleep_until(clock.now() + std::chrono::milliseconds(100));
   }
-}
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+  ~Lock() {
+    std::error_code ignored;
+    fs::remove(path_, ignored);
+  }
+
+ private:
+  fs::path path_;
+  FileDescriptor file_{-1};
+};
 
 bool complete(const fs::path& folder, int images) {
   std::error_code error;
@@ -181,9 +202,7 @@ fs::path synthetic_folder(const fs::path& cache, int images, const ProgressCallb
   }
   try {
     fs::create_directories(cache);
-    const fs::path lock_path = cache / "synthetic.lock";
-    const FileDescriptor locked = open_lock(lock_path);
-    lock(locked, lock_path, progress, clock);
+    const Lock lock(cache / "synthetic.lock", progress, clock);
     if (complete(folder, images)) {
       return folder;  // made while this process waited
     }
