@@ -322,6 +322,9 @@ void ConvolutionOperation::convolve(const SlotPointers& pointers) {
       {.queue = [&](std::size_t candidate) { queue(candidate, pointers); },
        .choose = [&] { return choose(pointers); },
        .name = [&](std::size_t candidate) { return name_of(tuning_->usable[candidate], spec_.dtype); }});
+  if (choice.is_settled()) {
+    chosen().plans->keep(chosen().plan);
+  }
 }
 
 void ConvolutionOperation::queue(std::size_t candidate, const SlotPointers& pointers) const {

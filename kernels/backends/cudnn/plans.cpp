@@ -32,6 +32,7 @@ class RetriedPlans final : public Plans {
     return card_.with_memory([&] { return plans_->build(plan); });
   }
   void keep_only(std::span<const std::size_t> plans) override { plans_->keep_only(plans); }
+  void keep(std::size_t plan) override { plans_->keep(plan); }
   std::string last_refusal() const override { return plans_->last_refusal(); }
   void run(std::size_t plan, CUstream_st* stream, const PlanArguments& arguments) override {
     card_.with_memory([&] { plans_->run(plan, stream, arguments); });

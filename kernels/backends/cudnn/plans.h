@@ -92,6 +92,8 @@ class Plans {
   virtual std::optional<std::int64_t> build(std::size_t plan) = 0;
   // Frees what the others take, some 25 KB each: they become `unknown`.
   virtual void keep_only(std::span<const std::size_t> /*plans*/) {}
+  // Keeps a plan that was compiled and has run for later processes, whose build() then loads it.
+  virtual void keep(std::size_t /*plan*/) {}
   // cuDNN's reason for the last plan that could not be built; empty where none was refused.
   virtual std::string last_refusal() const = 0;
   // Queues a plan that was built. Throws OutOfMemory, DeviceLost, else runtime_error, naming the graph,

@@ -4,12 +4,14 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "kernels/devices/cuda/compiled_plans.h"
 #include "kernels/devices/cuda/describe.h"
 
 namespace bench::kernels::cuda {
@@ -197,6 +199,7 @@ void CudaDevice::keep_choices(const std::string& file) {
     machine += fmt::format(", {} {}", library, version);
   }
   card_.keep_choices(AutotunedChoices(file, machine));
+  card_.keep<CompiledPlans>()->keep_in(std::filesystem::path(file).parent_path() / "plans", machine);
 }
 
 std::unique_ptr<RecordedStep> CudaDevice::record(const std::function<void()>& step) {

@@ -97,6 +97,12 @@ class CudnnAttention final : public ReferenceOf<Attention> {
     cuda::check_library_scratch(arguments.workspace);
     const Candidate& chosen = usable_.front();
     chosen.plans->run(chosen.plan, card_.stream(), arguments);
+    if (!kept_ && !card_.runtime().is_recording(card_.stream())) {
+      card_.runtime().check(card_.runtime().synchronize(card_.stream()),
+                            "cudaStreamSynchronize after the first attention");
+      chosen.plans->keep(chosen.plan);
+      kept_ = true;
+    }
   }
 
  private:
@@ -104,6 +110,7 @@ class CudnnAttention final : public ReferenceOf<Attention> {
   Candidates listed_;
   std::vector<Candidate> usable_;  // those that were built; all until then
   bool prepared_ = false;
+  bool kept_ = false;  // the plan, once it has run
   // In the scratch, after the rows' sums.
   std::int64_t query_sums_at_ = 0;
   std::int64_t library_at_ = 0;

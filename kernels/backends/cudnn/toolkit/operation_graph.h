@@ -11,11 +11,13 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "bench/measure/fingerprint.h"
 #include "kernels/backends/cudnn/plans.h"
 #include "kernels/devices/cuda/toolkit/dynload.h"
 
@@ -71,9 +73,11 @@ class Descriptor {
   explicit Descriptor(cudnnBackendDescriptorType_t type) {
     require(api().cudnnBackendCreateDescriptor(type, &descriptor_), "cudnnBackendCreateDescriptor");
   }
-  Descriptor(Descriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, nullptr)) {}
+  Descriptor(Descriptor&& other) noexcept
+      : descriptor_(std::exchange(other.descriptor_, nullptr)), content_(std::move(other.content_)) {}
   Descriptor& operator=(Descriptor&& other) noexcept {
     std::swap(descriptor_, other.descriptor_);
+    std::swap(content_, other.content_);
     return *this;
   }
   Descriptor(const Descriptor&) = delete;
@@ -85,21 +89,30 @@ class Descriptor {
   }
 
   cudnnBackendDescriptor_t get() const { return descriptor_; }
+  // A fingerprint of all that was set: numbers, and the content of other descriptors.
+  const std::string& content() const { return content_; }
 
   template <class Value>
   void set_all(Attribute name, std::span<const Value> values) {
     set_raw(name, TypeName::of(values.data()), static_cast<std::int64_t>(values.size()), values.data());
+    if constexpr (!std::is_pointer_v<Value>) {  // the same content has another address in the next process
+      describe(name, {reinterpret_cast<const char*>(values.data()), values.size_bytes()});
+    }
   }
   template <class Value>
   void set(Attribute name, const Value& value) {
-    set_raw(name, TypeName::of(&value), 1, &value);
+    set_all(name, std::span<const Value>(&value, 1));
   }
   void set(Attribute name, const Descriptor& other) {
     set_raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other.descriptor_);
+    describe(name, other.content_);
   }
   void set(Attribute name, const std::vector<Descriptor>& others) {
     const std::vector<cudnnBackendDescriptor_t> all = descriptors_of(others);
     set_raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, static_cast<std::int64_t>(all.size()), all.data());
+    for (const Descriptor& other : others) {
+      describe(name, other.content_);
+    }
   }
   void finalize() { require(api().cudnnBackendFinalize(descriptor_), "cudnnBackendFinalize"); }
 
@@ -134,13 +147,20 @@ class Descriptor {
     found.erase(found.begin() + std::clamp<std::int64_t>(count, 0, most), found.end());
     return found;
   }
-  std::int64_t count(Attribute name) const {
+  std::int64_t count(Attribute name, cudnnBackendAttributeType_t type = CUDNN_TYPE_BACKEND_DESCRIPTOR) const {
     std::int64_t count = 0;
-    get_raw(name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, nullptr);
+    get_raw(name, type, 0, &count, nullptr);
     return count;
+  }
+  std::string text(Attribute name) const {
+    const std::vector<char> characters = values<char>(name, count(name, CUDNN_TYPE_CHAR));
+    return {characters.begin(), characters.end()};
   }
 
  private:
+  void describe(Attribute name, std::string_view value) {
+    content_ = fingerprint(fmt::format("{} {} {}", content_, static_cast<int>(name), value));
+  }
   static std::vector<cudnnBackendDescriptor_t> descriptors_of(const std::vector<Descriptor>& all) {
     std::vector<cudnnBackendDescriptor_t> descriptors;
     std::ranges::transform(all, std::back_inserter(descriptors), &Descriptor::get);
@@ -157,6 +177,7 @@ class Descriptor {
   }
 
   cudnnBackendDescriptor_t descriptor_ = nullptr;
+  std::string content_;
 };
 
 inline constexpr auto kSum = CUDNN_DATA_FLOAT;  // whatever the tensors hold

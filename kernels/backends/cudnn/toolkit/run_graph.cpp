@@ -15,6 +15,7 @@
 #include "bench/registry.h"
 #include "kernels/backends/cudnn/plans.h"
 #include "kernels/backends/cudnn/toolkit/operation_graph.h"
+#include "kernels/devices/cuda/compiled_plans.h"
 #include "kernels/devices/cuda/errors.h"
 
 namespace bench::kernels::cudnn {
@@ -125,7 +126,7 @@ class CudnnPlans final : public Plans {
  public:
   template <class Described>
   CudnnPlans(const Described& described_graph, cuda::Card& card)
-      : what_(described(described_graph)), here_(card.is_here()) {
+      : what_(described(described_graph)), here_(card.is_here()), stored_(card.keep<cuda::CompiledPlans>()) {
     try {
       if (here_) {
         handle_ = card.keep<CudnnHandle>();
@@ -160,6 +161,9 @@ class CudnnPlans final : public Plans {
 
   std::optional<std::int64_t> build(std::size_t plan) override {
     Built& built = built_[plan];
+    if (!built.tried && list_[plan].compiles) {
+      load(plan);
+    }
     if (!built.tried) {
       try {
         Descriptor made(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
@@ -192,6 +196,17 @@ class CudnnPlans final : public Plans {
 
   std::string last_refusal() const override { return refusal_; }
 
+  void keep(std::size_t plan) override {
+    Built& built = built_[plan];
+    if (!list_[plan].compiles || !built.plan || std::exchange(built.kept, true) || !stored_->is_kept()) {
+      return;
+    }
+    try {
+      stored_->put(work(), name(plan), built.plan->text(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION));
+    } catch (const CudnnError&) {  // the next process compiles it again
+    }
+  }
+
   void run(std::size_t plan, CUstream_st* stream, const PlanArguments& arguments) override {
     const cudnnHandle_t handle = handle_->on(stream);
     try {
@@ -205,9 +220,35 @@ class CudnnPlans final : public Plans {
  private:
   struct Built {
     bool tried = false;
+    bool kept = false;  // for later processes
     std::int64_t workspace = 0;
     std::optional<Descriptor> plan;  // none where cuDNN refused
   };
+
+  // What an earlier process compiled. cuDNN checks its own version and the card, and refuses what it cannot
+  // read; without a handle or a card's properties it would crash.
+  void load(std::size_t plan) {
+    const std::optional<std::string> text = stored_->take(work(), name(plan));
+    if (!text) {
+      return;
+    }
+    try {
+      Descriptor made(CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+      made.set_all(CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION, std::span<const char>(*text));
+      if (here_) {
+        made.set(CUDNN_ATTR_EXECUTION_PLAN_HANDLE, handle_->get());
+      } else {
+        made.set(CUDNN_ATTR_EXECUTION_PLAN_DEVICEPROP, *properties_);
+      }
+      made.finalize();
+      const auto workspace = made.value<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
+      built_[plan] = {.tried = true, .workspace = workspace, .plan = std::move(made)};
+    } catch (const CudnnError&) {  // it is compiled
+    }
+  }
+
+  // The graph itself: its text does not tell all that a kernel is compiled for.
+  std::string work() const { return fmt::format("cudnn {}, graph {}", what_, graph_->get().content()); }
 
   Descriptor packed(const PlanArguments& arguments) const {
     const std::vector<void*> pointers = graph_->pointers(arguments);
@@ -268,6 +309,7 @@ class CudnnPlans final : public Plans {
   // In this order: what comes first outlives what refers to it.
   std::string what_;
   bool here_ = false;
+  std::shared_ptr<cuda::CompiledPlans> stored_;
   std::shared_ptr<CudnnHandle> handle_;   // of a card that is here
   std::optional<Descriptor> properties_;  // of one that is not
   std::optional<OperationGraph> graph_;

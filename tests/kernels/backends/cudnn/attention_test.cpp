@@ -25,6 +25,7 @@ struct Attempts {
   std::vector<Attention> listed;
   std::vector<std::size_t> built;
   std::vector<std::size_t> queued;
+  std::vector<std::size_t> kept;
   cudnn::PlanArguments arguments;  // of the last run
   std::set<std::size_t> fails;     // plans that cannot be built
   bool narrows = false;            // what cuDNN notes of all plans
@@ -46,6 +47,7 @@ class Plans final : public cudnn::Plans {
     attempts.built.push_back(plan);
     return attempts.fails.contains(plan) ? std::nullopt : std::optional(plans_[plan].workspace);
   }
+  void keep(std::size_t plan) override { attempts.kept.push_back(plan); }
   std::string last_refusal() const override { return "not here"; }
   void run(std::size_t plan, CUstream_st* /*stream*/, const cudnn::PlanArguments& arguments) override {
     attempts.queued.push_back(plan);
@@ -98,6 +100,19 @@ TEST_F(CudnnAttentionTest, TakesTheFavouriteUntimedAndBuildsNoOther) {
   operation->run({});
   EXPECT_THAT(attempts.queued, ElementsAre(0));
   EXPECT_EQ(runtime_.times("elapsed_ms"), 0);
+}
+
+TEST_F(CudnnAttentionTest, KeepsThePlanOnceItsFirstRunHasEnded) {
+  const auto operation = make_operation(spec(Direction::forward), device_);
+  operation->prepare();
+  EXPECT_THAT(attempts.kept, ::testing::IsEmpty());
+  runtime_.calls.clear();
+  operation->run({});
+  EXPECT_THAT(attempts.kept, ElementsAre(0));
+  EXPECT_EQ(runtime_.times("synchronize"), 1);
+  operation->run({});
+  EXPECT_THAT(attempts.kept, ElementsAre(0));
+  EXPECT_EQ(runtime_.times("synchronize"), 1) << "only the first run is waited for";
 }
 
 TEST_F(CudnnAttentionTest, TakesTheFirstOfFourFavouritesThatCanBeBuilt) {

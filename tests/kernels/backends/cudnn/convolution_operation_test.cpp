@@ -37,6 +37,7 @@ struct Scene {
   Log listed;  // "fused" or "bare"
   Log built;
   Log queued;
+  Log kept;
   int finished = 0;  // runs of our own kernel
   // What cuDNN does not list, build or run: "fused", "fused 0", "queued fused 0".
   std::set<std::string> fails;
@@ -79,6 +80,7 @@ class MadeUpPlans final : public Plans {
     starve("built " + name(plan));
     return scene.fails.contains(name(plan)) ? std::nullopt : std::optional(plans_[plan].workspace);
   }
+  void keep(std::size_t plan) override { scene.kept.push_back(name(plan)); }
   std::string last_refusal() const override { return "not here"; }
   void run(std::size_t plan, CUstream_st* /*stream*/, const PlanArguments& arguments) override {
     scene.queued.push_back(name(plan));
@@ -215,6 +217,14 @@ TEST_F(CudnnConvolutionOperation, ASecondProcessBuildsTheChosenPlanAloneAndTimes
   EXPECT_EQ(timings_, 0);
   EXPECT_EQ(workspace_, workspace) << "memory must not depend on earlier runs";
   EXPECT_EQ(workspace, 300);
+}
+
+// One that is remembered was waited for by then.
+TEST_F(CudnnConvolutionOperation, TheChosenPlanIsKeptOnceItHasRun) {
+  EXPECT_THAT(process().kept, ElementsAre("fused 2"));
+  EXPECT_THAT(process().kept, ElementsAre("fused 2"));
+  scene.fails = {"queued fused 2"};
+  EXPECT_THAT(process().kept, ElementsAre("fused 0"));
 }
 
 TEST_F(CudnnConvolutionOperation, OtherWorkIsTuned) {
