@@ -172,7 +172,7 @@ class CurvesLayout {
     Range values;
     for (const ChartSeries& series : curves_.series) {
       for (const ChartPoint& point : series.points) {
-        if (drawable(point)) {
+        if (drawable(point) && !series.fitted) {
           values.add(point.y);
         }
       }
@@ -214,7 +214,9 @@ class CurvesLayout {
   void add_line(const ChartSeries& series) {
     Path path;
     for (const ChartPoint* point : drawn(series)) {
-      path.push_back(place(*point));
+      if (!series.fitted || y_.shows(point->y)) {  // a fit may lie anywhere
+        path.push_back(place(*point));
+      }
     }
     if (series.line && path.size() > 1) {
       add_layer(drawing_, {.look = series.fitted   ? Look::thin

@@ -74,11 +74,14 @@ std::vector<std::string> cut(std::vector<std::string> lines, std::size_t most) {
 std::vector<std::string> balanced(const std::string& text, std::size_t most) {
   if (letters_in(text) > most) {
     std::size_t best = std::string::npos;
+    // From the middle; a sentence ends better than a part of one.
     const auto far = [&](std::size_t at) {
-      return at > text.size() / 2 ? at - text.size() / 2 : text.size() / 2 - at;
+      const std::size_t middle = text.size() / 2;
+      const bool within = text[at] == ',' || text[at] == ':';
+      return (at > middle ? at - middle : middle - at) + (within ? text.size() / 4 : 0);
     };
-    for (std::size_t at = text.find_first_of(";,:"); at != std::string::npos;
-         at = text.find_first_of(";,:", at + 1)) {
+    for (std::size_t at = text.find_first_of(".;,:"); at != std::string::npos;
+         at = text.find_first_of(".;,:", at + 1)) {
       const bool ends = text.compare(at + 1, 1, " ") == 0;
       if (ends && (best == std::string::npos || far(at) < far(best))) {
         best = at;

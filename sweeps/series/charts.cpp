@@ -304,7 +304,12 @@ plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultD
     curves.series.push_back(std::move(curve));
   }
   const bool is_predicted = std::ranges::any_of(all, predicted);
-  const bool open = keep_telling_marks(curves);
+  // One series has no legend.
+  std::string note = all.size() == 1 ? curves.series.back().name + "." : "";
+  if (keep_telling_marks(curves)) {
+    note += fmt::format("{}Open marks: fewer than 3 rounds, or other processes used the CPU.",
+                        note.empty() ? "" : " ");
+  }
   std::vector<std::string> how;
   for (const auto& [shown, words] : {std::pair(fits, "curve: fitted"), std::pair(limits, "dashed: T∞"),
                                      std::pair(rings, "ring: saturation batch")}) {
@@ -322,7 +327,7 @@ plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultD
           .intervals = fmt::format(
               "{}{}{}", is_predicted ? "Band: 80 % interval of the prediction." : "Bars: 95 % intervals.",
               explained.empty() ? "" : " ", explained),
-          .note = open ? "Open marks: fewer than 3 rounds, or other processes used the CPU." : ""};
+          .note = note};
 }
 
 std::vector<plots::Chart> memory_charts(const std::vector<BatchSeries>& all, const ResultDocument& document,

@@ -204,7 +204,8 @@ TEST(Drawing, RingsCrossesAndFittedCurves) {
   EXPECT_NEAR(layer_of(drawing, Look::ring).paths.at(0).front().x,
               layer_of(drawing, Look::open).paths.at(0).front().x, 1e-9);
   EXPECT_GT(layer_of(drawing, Look::cross).paths.at(0).front().x, 0.9) << "the axis reaches to it";
-  EXPECT_EQ(layer_of(drawing, Look::thin).paths.size(), 1U);
+  ASSERT_EQ(layer_of(drawing, Look::thin).paths.size(), 1U);
+  EXPECT_EQ(layer_of(drawing, Look::thin).paths[0].size(), 2U) << "what lies far away flattens nothing";
   EXPECT_EQ(layer_of(drawing, Look::level).colour, 1U);
   std::vector<std::string> legend;
   for (const LegendEntry& entry : drawing.legend) {

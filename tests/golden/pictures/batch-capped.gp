@@ -111,7 +111,7 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.30142
 set tmargin at screen 0.72668
 set label 31 'Throughput against batch' at screen 0.25000, 0.82410 center font ',13'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.79704 center textcolor rgb '#555555' font ',11'
+set label 32 'Bars: 95 % intervals. fp32.' at screen 0.25000, 0.79704 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.18553, '4' 0.34277, '8' 0.5, '16' 0.65723, '32' 0.81447, '64' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '20' 0.2, '40' 0.4, '60' 0.6, '80' 0.8, '100' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -127,8 +127,8 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.30142
 set tmargin at screen 0.72668
 set label 31 'Memory, fp32' at screen 0.75000, 0.82410 center font ',13'
-set label 32 'At the peak of a step:' at screen 0.75000, 0.79704 center textcolor rgb '#555555' font ',11'
-set label 33 '170 MiB + 1.63 MiB × batch from batch 2 on. Fits to batch 141 by plan.' at screen 0.75000, 0.77133 center textcolor rgb '#555555' font ',11'
+set label 32 'At the peak of a step: 170 MiB + 1.63 MiB × batch from batch 2 on.' at screen 0.75000, 0.79704 center textcolor rgb '#555555' font ',11'
+set label 33 'Fits to batch 141 by plan.' at screen 0.75000, 0.77133 center textcolor rgb '#555555' font ',11'
 set label 40 '139' at first 0.071429, 0.5557 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.21429, 0.70453 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 42 '180' at first 0.35714, 0.71855 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
@@ -172,7 +172,7 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.31587
 set tmargin at screen 0.74168
 set label 31 'Throughput against batch' at screen 0.25000, 0.81548 center font ',16'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.78710 center textcolor rgb '#555555' font ',14'
+set label 32 'Bars: 95 % intervals. fp32.' at screen 0.25000, 0.78710 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.18553, '4' 0.34277, '8' 0.5, '16' 0.65723, '32' 0.81447, '64' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '20' 0.2, '40' 0.4, '60' 0.6, '80' 0.8, '100' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3

@@ -71,7 +71,7 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.28199
 set tmargin at screen 0.71907
 set label 31 'Throughput against batch' at screen 0.25000, 0.81921 center font ',13'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.79139 center textcolor rgb '#555555' font ',11'
+set label 32 'Bars: 95 % intervals. fp32.' at screen 0.25000, 0.79139 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.03288, '2' 0.5, '4' 0.96712) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '10' 0.2, '20' 0.4, '30' 0.6, '40' 0.8, '50' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -85,8 +85,8 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.28199
 set tmargin at screen 0.71907
 set label 31 'Memory, fp32' at screen 0.75000, 0.81921 center font ',13'
-set label 32 'At the peak of a step:' at screen 0.75000, 0.79139 center textcolor rgb '#555555' font ',11'
-set label 33 '170 MiB + 1.63 MiB × batch from batch 2 on. Fits to batch 10901 by plan.' at screen 0.75000, 0.76497 center textcolor rgb '#555555' font ',11'
+set label 32 'At the peak of a step: 170 MiB + 1.63 MiB × batch from batch 2 on.' at screen 0.75000, 0.79139 center textcolor rgb '#555555' font ',11'
+set label 33 'Fits to batch 10901 by plan.' at screen 0.75000, 0.76497 center textcolor rgb '#555555' font ',11'
 set label 40 '139' at first 0.16667, 0.69498 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.5, 0.8807 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 42 '180' at first 0.83333, 0.89836 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
@@ -126,7 +126,7 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.29588
 set tmargin at screen 0.73413
 set label 31 'Throughput against batch' at screen 0.25000, 0.81009 center font ',16'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.78088 center textcolor rgb '#555555' font ',14'
+set label 32 'Bars: 95 % intervals. fp32.' at screen 0.25000, 0.78088 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.03288, '2' 0.5, '4' 0.96712) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '10' 0.2, '20' 0.4, '30' 0.6, '40' 0.8, '50' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3

@@ -741,8 +741,8 @@ set terminal pngcairo size 1600, 1156 font 'DejaVu Sans,13' noenhanced backgroun
 set output 'picture.png'
 set multiplot
 set label 1 'memory: resnet18 on AMD EPYC' at screen 0.50000, 0.97638 center font ',17'
-set label 2 'Within 200 MiB fit: fp32 inference: batch 1729 (100 %, danger; safe up to 1507); fp32 training with sgd:' at screen 0.50000, 0.95095 center font ',15'
-set label 3 'batch 160 (100 %, danger; safe up to 111) (by plan, and proved: each was allocated, and the next larger one refused)' at screen 0.50000, 0.92734 center font ',15'
+set label 2 'Within 200 MiB fit: fp32 inference: batch 1729 (100 %, danger; safe up to 1507); fp32 training with sgd: batch 160 (100 %, danger;' at screen 0.50000, 0.95095 center font ',15'
+set label 3 'safe up to 111) (by plan, and proved: each was allocated, and the next larger one refused)' at screen 0.50000, 0.92734 center font ',15'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:10' at screen 0.50000, 0.90372 center textcolor rgb '#555555' font ',13'
 set label 5 'Warning: 95 % intervals wider than ±10 % at all 4 points; other processes used the CPU during all 4 points [give a larger --time-budget; run on an idle machine].' at screen 0.01875, 0.05631 left textcolor rgb '#444444' font ',13'
 set label 6 '✕ train/fp32/batch:1 unsupported: layer4.0.bn1 would normalise over 1 values of each channel, which leaves no gradient; training needs a larger batch or image' at screen 0.01875, 0.03815 left textcolor rgb '#444444' font ',13'
@@ -832,8 +832,8 @@ set terminal svg size 1600, 1185 font 'DejaVu Sans,16' noenhanced background rgb
 set output 'picture.svg'
 set multiplot
 set label 1 'memory: resnet18 on AMD EPYC' at screen 0.50000, 0.97586 center font ',20'
-set label 2 'Within 200 MiB fit: fp32 inference: batch 1729 (100 %, danger; safe up to 1507); fp32 training with sgd:' at screen 0.50000, 0.94987 center font ',18'
-set label 3 'batch 160 (100 %, danger; safe up to 111) (by plan, and proved: each was allocated, and the next larger one refused)' at screen 0.50000, 0.92574 center font ',18'
+set label 2 'Within 200 MiB fit: fp32 inference: batch 1729 (100 %, danger; safe up to 1507); fp32 training with sgd: batch 160 (100 %, danger;' at screen 0.50000, 0.94987 center font ',18'
+set label 3 'safe up to 111) (by plan, and proved: each was allocated, and the next larger one refused)' at screen 0.50000, 0.92574 center font ',18'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:10' at screen 0.50000, 0.90160 center textcolor rgb '#555555' font ',16'
 set label 5 'Warning: 95 % intervals wider than ±10 % at all 4 points; other processes used the CPU during all 4 points [give a larger --time-budget; run on an idle machine].' at screen 0.01875, 0.05755 left textcolor rgb '#444444' font ',16'
 set label 6 '✕ train/fp32/batch:1 unsupported: layer4.0.bn1 would normalise over 1 values of each channel, which leaves no gradient; training needs a larger batch or image' at screen 0.01875, 0.03899 left textcolor rgb '#444444' font ',16'

@@ -71,8 +71,8 @@ set terminal pngcairo size 1600, 1072 font 'DejaVu Sans,13' noenhanced backgroun
 set output 'picture.png'
 set multiplot
 set label 1 'workers: 5ms on AMD EPYC' at screen 0.50000, 0.97453 center font ',17'
-set label 2 'Simulated: Take 1 worker, prefetch 8 (simulated; 2 was asked for): they hold 2.28 MiB of host memory (8 batches of 192 KiB,' at screen 0.50000, 0.94711 center font ',15'
-set label 3 'and 795 KiB of each worker’s own); whether pinning pays is for `bench --sweep transfer` to say, on the device' at screen 0.50000, 0.92164 center font ',15'
+set label 2 'Simulated: Take 1 worker, prefetch 8 (simulated; 2 was asked for): they hold 2.28 MiB of host memory (8 batches of 192' at screen 0.50000, 0.94711 center font ',15'
+set label 3 'KiB, and 795 KiB of each worker’s own); whether pinning pays is for `bench --sweep transfer` to say, on the device' at screen 0.50000, 0.92164 center font ',15'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.89618 center textcolor rgb '#555555' font ',13'
 set label 5 'Warning: 95 % intervals wider than ±10 % at all 8 points; other processes used the CPU during 1 of 8 points (○) [give a larger --time-budget; run on an idle' at screen 0.01875, 0.04114 left textcolor rgb '#444444' font ',13'
 set label 6 'machine].' at screen 0.01875, 0.02155 left textcolor rgb '#444444' font ',13'
@@ -135,8 +135,8 @@ set terminal svg size 1600, 1097 font 'DejaVu Sans,16' noenhanced background rgb
 set output 'picture.svg'
 set multiplot
 set label 1 'workers: 5ms on AMD EPYC' at screen 0.50000, 0.97393 center font ',20'
-set label 2 'Simulated: Take 1 worker, prefetch 8 (simulated; 2 was asked for): they hold 2.28 MiB of host memory (8 batches of 192 KiB,' at screen 0.50000, 0.94585 center font ',18'
-set label 3 'and 795 KiB of each worker’s own); whether pinning pays is for `bench --sweep transfer` to say, on the device' at screen 0.50000, 0.91978 center font ',18'
+set label 2 'Simulated: Take 1 worker, prefetch 8 (simulated; 2 was asked for): they hold 2.28 MiB of host memory (8 batches of 192' at screen 0.50000, 0.94585 center font ',18'
+set label 3 'KiB, and 795 KiB of each worker’s own); whether pinning pays is for `bench --sweep transfer` to say, on the device' at screen 0.50000, 0.91978 center font ',18'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.89371 center textcolor rgb '#555555' font ',16'
 set label 5 'Warning: 95 % intervals wider than ±10 % at all 8 points; other processes used the CPU during 1 of 8 points (○) [give a larger --time-budget; run on an idle' at screen 0.01875, 0.04211 left textcolor rgb '#444444' font ',16'
 set label 6 'machine].' at screen 0.01875, 0.02206 left textcolor rgb '#444444' font ',16'

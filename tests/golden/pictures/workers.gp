@@ -60,8 +60,8 @@ set terminal pngcairo size 1600, 1072 font 'DejaVu Sans,13' noenhanced backgroun
 set output 'picture.png'
 set multiplot
 set label 1 'workers: resnet18 on AMD EPYC' at screen 0.50000, 0.97453 center font ',17'
-set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts; 0,' at screen 0.50000, 0.94711 center font ',15'
-set label 3 '4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.92164 center font ',15'
+set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts;' at screen 0.50000, 0.94711 center font ',15'
+set label 3 '0, 4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.92164 center font ',15'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.89618 center textcolor rgb '#555555' font ',13'
 set label 5 'Warning: fewer than 3 rounds at all 3 points; other processes used the CPU during all 3 points; 7 points were left out [give a larger --time-budget; run on an idle' at screen 0.01875, 0.04114 left textcolor rgb '#444444' font ',13'
 set label 6 'machine].' at screen 0.01875, 0.02155 left textcolor rgb '#444444' font ',13'
@@ -124,8 +124,8 @@ set terminal svg size 1600, 1097 font 'DejaVu Sans,16' noenhanced background rgb
 set output 'picture.svg'
 set multiplot
 set label 1 'workers: resnet18 on AMD EPYC' at screen 0.50000, 0.97393 center font ',20'
-set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts; 0,' at screen 0.50000, 0.94585 center font ',18'
-set label 3 '4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.91978 center font ',18'
+set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts;' at screen 0.50000, 0.94585 center font ',18'
+set label 3 '0, 4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.91978 center font ',18'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.89371 center textcolor rgb '#555555' font ',16'
 set label 5 'Warning: fewer than 3 rounds at all 3 points; other processes used the CPU during all 3 points; 7 points were left out [give a larger --time-budget; run on an idle' at screen 0.01875, 0.04211 left textcolor rgb '#444444' font ',16'
 set label 6 'machine].' at screen 0.01875, 0.02206 left textcolor rgb '#444444' font ',16'
