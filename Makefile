@@ -34,7 +34,7 @@ help:
 	@echo "make run [ARGS=\"--sweep batch …\"]  build, then run bench (its options: make run ARGS=--help)"
 	@echo "make test                          build everything and run all tests but those that need a GPU"
 	@echo "make plans                         without a GPU: every card's cuDNN plans and kernels, not a few of them"
-	@echo "make golden                        write the pages of tests/golden anew; git diff shows what changed"
+	@echo "make golden                        write the pages and words of tests/golden anew; git diff shows what changed"
 	@echo "make setup                         install what is missing of packages.txt"
 	@echo "make build                         build/release/bench"
 	@echo "make lint                          clang-format and clang-tidy over our sources"
@@ -70,9 +70,15 @@ plans: setup
 	ctest --test-dir build/plans --output-on-failure --no-tests=error --parallel $(JOBS) --tests-regex '$(PLANS_TESTS)'
 
 # Written anew: look at what `git diff tests/golden` says before it is committed.
+WITH_WORDS := measure core sweeps loader onnx networks kernels
 golden: setup configured
-	cmake --build --preset release --target tests_program
+	cmake --build --preset release --target tests_program $(addprefix tests_,$(WITH_WORDS))
 	BENCH_UPDATE_GOLDEN=1 ctest --preset release --tests-regex '^program\.Pages$$'
+	@suites=$$( (grep -rl --include='*_test.cpp' expect_words tests | xargs grep -hoE '^TEST(_[FP])?\(\w+' | sed 's/.*(//'; \
+	  ls tests/golden/words | sed 's/.*-//; s/[.]txt//') | sed 's/.*/&.*:*\/&.*/' | sort -u | paste -sd:); \
+	for room in $(WITH_WORDS); do \
+	  BENCH_UPDATE_GOLDEN=1 OMP_WAIT_POLICY=passive XDG_CACHE_HOME=$(CURDIR)/build/release/test_cache \
+	    build/release/tests/tests_$$room --gtest_brief=1 --gtest_filter="$$suites" || exit 1; done
 
 setup:
 ifneq ($(SETUP),skip)

@@ -4,15 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
-using ::testing::StartsWith;
 using ::testing::ThrowsMessage;
 
 TEST(Axis, TakesListsAndRanges) {
@@ -41,8 +39,7 @@ TEST(Axis, ReachesTheLargestNumbersWithoutOverflow) {
 
 TEST(Axis, TakesTenThousandValuesAndNotOneMore) {
   EXPECT_THAT(parse_axis("--batch", "1:10000:+1"), SizeIs(10'000));
-  EXPECT_THAT([] { parse_axis("--batch", "1:10001:+1"); },
-              ThrowsMessage<UsageError>(HasSubstr("makes more than 10000 values")));
+  expect_words(message_of<UsageError>([] { parse_axis("--batch", "1:10001:+1"); }));
   // Refused while it is read, not after a list of that size was made.
   EXPECT_THROW(parse_axis("--batch", "1:9223372036854775807:+1"), UsageError);
 }
@@ -62,40 +59,23 @@ TEST(Count, IsAWholeNumberWithinItsLimits) {
   }
 }
 
-struct BadAxis {
-  const char* text;
-  const char* quoted;
-  const char* why;
-};
-
-class AxisError : public ::testing::TestWithParam<BadAxis> {};
-
-TEST_P(AxisError, NamesOptionValueAndWhatIsAccepted) {
-  const BadAxis bad = GetParam();
-  EXPECT_THAT(
-      [&] { parse_axis("--batch", bad.text); },
-      ThrowsMessage<UsageError>(AllOf(StartsWith("--batch: '" + std::string(bad.quoted) + "' "),
-                                      HasSubstr(bad.why), HasSubstr("give whole numbers of at least 1"),
-                                      HasSubstr("1,2,4"), HasSubstr("1:256:x2"), HasSubstr("8:64:+8"))));
+TEST(Axis, SaysWhatIsAccepted) {
+  for (const char* const wrong : {"",           "0",
+                                  "-1",         "4,0",
+                                  "abc",        "4x",
+                                  "1.5",        "1, 2",
+                                  "+3",         ",",
+                                  "1,,2",       "1,2,",
+                                  "1:10",       "1:10:",
+                                  "1:10:2",     "1:10:x",
+                                  "1:10:x1",    "1:10:x0",
+                                  "1:10:+0",    "1:10:+-1",
+                                  "1:10:x2:x2", "0:10:x2",
+                                  "10:1:x2",    "::",
+                                  "::x2",       "9223372036854775808"}) {
+    expect_words(message_of<UsageError>([&] { parse_axis("--batch", wrong); }));
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Axis, AxisError,
-    ::testing::Values(
-        BadAxis{"", "", "empty list"}, BadAxis{"0", "0", "below 1"}, BadAxis{"-1", "-1", "below 1"},
-        BadAxis{"4,0", "0", "below 1"}, BadAxis{"abc", "abc", "not a whole number"},
-        BadAxis{"4x", "4x", "not a whole number"}, BadAxis{"1.5", "1.5", "not a whole number"},
-        BadAxis{"1, 2", " 2", "not a whole number"}, BadAxis{"+3", "+3", "not a whole number"},
-        BadAxis{",", ",", "empty item"}, BadAxis{"1,,2", "1,,2", "empty item"},
-        BadAxis{"1,2,", "1,2,", "empty item"}, BadAxis{"1:10", "1:10", "without a step"},
-        BadAxis{"1:10:", "1:10:", "without a step"},
-        BadAxis{"1:10:2", "1:10:2", "neither times (x) nor plus (+)"},
-        BadAxis{"1:10:x", "1:10:x", "not a whole number"}, BadAxis{"1:10:x1", "1:10:x1", "never grows"},
-        BadAxis{"1:10:x0", "1:10:x0", "never grows"}, BadAxis{"1:10:+0", "1:10:+0", "never grows"},
-        BadAxis{"1:10:+-1", "1:10:+-1", "below 1"}, BadAxis{"1:10:x2:x2", "1:10:x2:x2", "not a whole number"},
-        BadAxis{"0:10:x2", "0:10:x2", "below 1"}, BadAxis{"10:1:x2", "10:1:x2", "falls"},
-        BadAxis{"::", "::", "without a step"}, BadAxis{"::x2", "::x2", "not a whole number"},
-        BadAxis{"9223372036854775808", "9223372036854775808", "too large"}));
 
 }  // namespace
 }  // namespace bench

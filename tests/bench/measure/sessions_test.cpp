@@ -97,7 +97,7 @@ TEST(FlagsOfRounds, NameSessionsThatDiffer) {
   EXPECT_THAT(flags_of_rounds(point, {session(), session("2026-03-01T22:00:00+01:00")}), IsEmpty());
 }
 
-TEST(Differences, AreSaidInWords) {
+TEST(SessionDifferences, AreSaidInWords) {
   EXPECT_THAT(differences(session(), session()), IsEmpty());
   EXPECT_THAT(differences(session(), session("2026-03-01T12:59:59+01:00")), IsEmpty());
   EXPECT_THAT(differences(session(), session("2026-03-01T12:30:00+00:00")), ElementsAre("2 h later"));
@@ -116,12 +116,12 @@ TEST(Differences, AreSaidInWords) {
                           "another OMP_WAIT_POLICY (not set there, passive now)"));
 }
 
-TEST(Differences, FromASessionOfWhichLittleIsKnown) {
+TEST(SessionDifferences, FromASessionOfWhichLittleIsKnown) {
   EXPECT_THAT(differences({.id = "v1-1", .started = "2026-03-01T12:00:00+01:00"}, session()),
               ElementsAre("whether build and boot are the same is not known"));
 }
 
-TEST(Differences, NeverBringControlCharactersToATerminal) {
+TEST(SessionDifferences, NeverBringControlCharactersToATerminal) {
   Session hostile = session();
   hostile.boot_id = "\x1b[31m\n";
   EXPECT_THAT(differences(session(), hostile), ElementsAre("another boot (boot-1 there, \\x1b[31m\\n now)"));

@@ -1,17 +1,12 @@
 #include "bench/measure/units.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::StartsWith;
-using ::testing::ThrowsMessage;
 
 TEST(ParseBytes, TakesEveryUnit) {
   EXPECT_EQ(parse_bytes("--memory-cap", "7B"), 7);
@@ -37,38 +32,36 @@ TEST(ParseBytes, KeepsWholeNumbersExact) {
   EXPECT_EQ(parse_bytes("--memory-cap", "9223372036854775807B"), 9'223'372'036'854'775'807);
 }
 
-struct BadInput {
-  const char* text;
-  const char* why;
-};
-
-class BadBytes : public ::testing::TestWithParam<BadInput> {};
-
-TEST_P(BadBytes, NamesOptionValueAndWhatIsAccepted) {
-  const auto [text, why] = GetParam();
-  const std::string given = text;
-  EXPECT_THAT([&] { parse_bytes("--memory-cap", given); },
-              ThrowsMessage<UsageError>(AllOf(
-                  StartsWith("--memory-cap: '" + given + "' "), HasSubstr(why),
-                  HasSubstr("give a size such as 512MiB or 12GiB (B, KiB, MiB, GiB, TiB, KB, MB, GB, TB)"))));
+TEST(ParseBytes, SaysWhatIsAccepted) {
+  for (const char* const wrong : {"12",
+                                  "1.5",
+                                  "12 ",
+                                  "-1GiB",
+                                  "0GiB",
+                                  "0",
+                                  "0.4B",
+                                  "12XB",
+                                  "12gib",
+                                  "12GiBs",
+                                  "12GiB ",
+                                  "1e3GiB",
+                                  "12  GiB",
+                                  "",
+                                  "GiB",
+                                  "--1GiB",
+                                  ".5GiB",
+                                  "1.GiB",
+                                  "1.2.3GiB",
+                                  "nan",
+                                  "infGiB",
+                                  "9223372036854775808B",
+                                  "8589934592GiB",
+                                  "8388608TiB",
+                                  "8589934592.5GiB",
+                                  "99999999999999999999999GiB"}) {
+    expect_words(message_of<UsageError>([&] { parse_bytes("--memory-cap", wrong); }));
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(
-    Units, BadBytes,
-    ::testing::Values(BadInput{"12", "has no unit"}, BadInput{"1.5", "has no unit"},
-                      BadInput{"12 ", "has no unit"}, BadInput{"-1GiB", "is negative"},
-                      BadInput{"0GiB", "is zero"}, BadInput{"0", "is zero"}, BadInput{"0.4B", "is zero"},
-                      BadInput{"12XB", "unknown unit 'XB'"}, BadInput{"12gib", "unknown unit 'gib'"},
-                      BadInput{"12GiBs", "unknown unit 'GiBs'"}, BadInput{"12GiB ", "unknown unit"},
-                      BadInput{"1e3GiB", "unknown unit 'e3GiB'"}, BadInput{"12  GiB", "unknown unit"},
-                      BadInput{"", "is not a size"}, BadInput{"GiB", "is not a size"},
-                      BadInput{"--1GiB", "is not a size"}, BadInput{".5GiB", "is not a size"},
-                      BadInput{"1.GiB", "is not a size"}, BadInput{"1.2.3GiB", "is not a size"},
-                      BadInput{"nan", "is not a size"}, BadInput{"infGiB", "is not a size"},
-                      BadInput{"9223372036854775808B", "is too large"},
-                      BadInput{"8589934592GiB", "is too large"}, BadInput{"8388608TiB", "is too large"},
-                      BadInput{"8589934592.5GiB", "is too large"},
-                      BadInput{"99999999999999999999999GiB", "is too large"}));
 
 TEST(ParseDuration, TakesEveryUnit) {
   using namespace std::chrono_literals;
@@ -77,23 +70,11 @@ TEST(ParseDuration, TakesEveryUnit) {
   EXPECT_EQ(parse_duration("--time-budget", "1.5min"), 90s);
 }
 
-class BadDuration : public ::testing::TestWithParam<BadInput> {};
-
-TEST_P(BadDuration, NamesOptionValueAndWhatIsAccepted) {
-  const auto [text, why] = GetParam();
-  const std::string given = text;
-  EXPECT_THAT([&] { parse_duration("--time-budget", given); },
-              ThrowsMessage<UsageError>(AllOf(StartsWith("--time-budget: '" + given + "' "), HasSubstr(why),
-                                              HasSubstr("500ms, 60s or 2min (ms, s, min)"))));
+TEST(ParseDuration, SaysWhatIsAccepted) {
+  for (const char* const wrong : {"60", "0s", "0.0", "-5s", "1m", "2h", "soon", "9999999999999min"}) {
+    expect_words(message_of<UsageError>([&] { parse_duration("--time-budget", wrong); }));
+  }
 }
-
-INSTANTIATE_TEST_SUITE_P(Units, BadDuration,
-                         ::testing::Values(BadInput{"60", "has no unit"}, BadInput{"0s", "is zero"},
-                                           BadInput{"0.0", "is zero"}, BadInput{"-5s", "is negative"},
-                                           BadInput{"1m", "did you mean 1ms or 1min?"},
-                                           BadInput{"2h", "unknown unit 'h'"},
-                                           BadInput{"soon", "is not a time"},
-                                           BadInput{"9999999999999min", "is too large"}));
 
 TEST(Format, NumbersHaveThreeSignificantDigits) {
   EXPECT_EQ(format_number(0), "0");

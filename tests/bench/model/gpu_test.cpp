@@ -3,17 +3,15 @@
 #include <functional>
 #include <random>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "bench/error.h"
 #include "tests/bench/model/program_data.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/mutants.h"
 
 namespace bench {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 Json own_card() {
   return {{"id", "mine"},
@@ -68,12 +66,10 @@ TEST(Gpu, IsCalledByItsDriversNameWithoutTheMaker) {
 
 TEST(Gpu, UnknownNamesTheClosest) {
   const auto refused = [](const char* id) { return refusal([&] { testing::catalogue().get("--gpu", id); }); };
-  EXPECT_THAT(refused("a100"),
-              AllOf(HasSubstr("--gpu: there is no card 'a100'; the closest are a100-40gb, a100-80gb, a100-"),
-                    HasSubstr("--list --gpus")));
-  EXPECT_THAT(refused("GeForce RTX 3060 24GB"), HasSubstr("the closest are rtx3060-12gb"));
-  EXPECT_THAT(refused("gtx1080"), HasSubstr("the closest are gtx1080ti"));
-  EXPECT_THAT(refused(""), HasSubstr("there is no card ''"));
+  expect_words(refused("a100"));
+  expect_words(refused("GeForce RTX 3060 24GB"));
+  expect_words(refused("gtx1080"));
+  expect_words(refused(""));
   EXPECT_LT(refused(std::string(100'000, 'x').c_str()).size(), 300U);
 }
 
@@ -119,21 +115,18 @@ TEST(Gpu, RefusesFiguresThatNoCardHas) {
     return refusal_of_entry(card);
   };
   EXPECT_EQ(with("bytes_per_s", 400), "bytes_per_s is 400; accepted: 1e+10 to 1e+14 (bytes a second)");
-  EXPECT_THAT(with("memory_bytes", 16), HasSubstr("memory_bytes is 16; accepted: "));
-  EXPECT_THAT(with("compute_capability", 8.9),
-              HasSubstr("compute_capability is a number, not a 64-bit integer"));
-  EXPECT_THAT(with("compute_capability", 8), HasSubstr("86 for 8.6"));
-  EXPECT_THAT(with("power_w", -70), HasSubstr("power_w is -70"));
-  EXPECT_THAT(with("memory_kind", "fast"), HasSubstr("memory_kind is 'fast'"));
-  EXPECT_THAT(with("flops_per_s", {{"fp16", 80e12}}), HasSubstr("flops_per_s has no fp32"));
-  EXPECT_THAT(with("flops_per_s", {{"fp32", 20e12}, {"fp8", 80e12}}),
-              HasSubstr("flops_per_s.fp8 is no dtype"));
-  EXPECT_THAT(with("flops_per_s", {{"fp32", 20}}), HasSubstr("flops_per_s.fp32 is 20"));
-  EXPECT_THAT(with("id", ""), HasSubstr("id is empty"));
-  EXPECT_THAT(with("pcie", {{"generation", 40}, {"lanes", 16}}), HasSubstr("pcie.generation is 40"));
-  EXPECT_THAT(with("flops_per_s_16bit_sum", {{"fp16", 1e30}}),
-              HasSubstr("flops_per_s_16bit_sum.fp16 is 1e+30"));
-  EXPECT_THAT(with("flops_per_s_16bit_sum", "fast"), HasSubstr("flops_per_s_16bit_sum is a string"));
+  expect_words(with("memory_bytes", 16));
+  expect_words(with("compute_capability", 8.9));
+  expect_words(with("compute_capability", 8));
+  expect_words(with("power_w", -70));
+  expect_words(with("memory_kind", "fast"));
+  expect_words(with("flops_per_s", {{"fp16", 80e12}}));
+  expect_words(with("flops_per_s", {{"fp32", 20e12}, {"fp8", 80e12}}));
+  expect_words(with("flops_per_s", {{"fp32", 20}}));
+  expect_words(with("id", ""));
+  expect_words(with("pcie", {{"generation", 40}, {"lanes", 16}}));
+  expect_words(with("flops_per_s_16bit_sum", {{"fp16", 1e30}}));
+  expect_words(with("flops_per_s_16bit_sum", "fast"));
 }
 
 // The id is part of files' names and of --price; the others are printed.
@@ -146,12 +139,12 @@ TEST(Gpu, RefusesTextsThatAreNoNames) {
   EXPECT_EQ(with("id", "My_card.2-8GB"), "");
   for (const char* const id :
        {"../../etc", "a,b", "a b", "cuda:0", "t4=1", "\x1b[31mred", "x\n* fake", "カード"}) {
-    EXPECT_THAT(with("id", id), AllOf(HasSubstr("id is '"), HasSubstr("accepted: "))) << id;
+    expect_words(with("id", id));
   }
-  EXPECT_THAT(with("id", std::string(41, 'x')), HasSubstr("accepted: up to 40 letters"));
+  expect_words(with("id", std::string(41, 'x')));
   EXPECT_EQ(with("names", {"カード (TM)"}), "");
-  EXPECT_THAT(with("names", {"fine", "a\x1b[2J"}), HasSubstr("names[1] is 'a\\x1b[2J'"));
-  EXPECT_THAT(with("chip", std::string(101, 'x')), HasSubstr("one printable line"));
+  expect_words(with("names", {"fine", "a\x1b[2J"}));
+  expect_words(with("chip", std::string(101, 'x')));
   EXPECT_EQ(refusal_of_entry(Json::array()), "the document is an array, not an object");
 }
 
@@ -166,7 +159,7 @@ TEST(Gpu, RefusesRatesAboveItsClockAndUnits) {
       "flops_per_s.fp32 is 2e+13, above what its clock and units allow: 50 multiprocessors · 256 · 1.5e+09 "
       "Hz = 1.92e+13 FLOP/s");
   card["flops_per_s"]["fp32"] = 19.2e12;
-  EXPECT_THAT(refusal_of_entry(card), HasSubstr("flops_per_s.fp16 is 8e+13"));
+  expect_words(refusal_of_entry(card));
   card["check"]["tensor_hz"] = 1.6e9;
   EXPECT_EQ(refusal_of_entry(card), "");
   card["bytes_per_s"] = 450e9;
@@ -176,7 +169,7 @@ TEST(Gpu, RefusesRatesAboveItsClockAndUnits) {
   card["flops_per_s_16bit_sum"] = {{"fp16", 170e12}};
   EXPECT_EQ(refusal_of_entry(card), "check.flops_per_clock_16bit_sum is missing");
   card["check"]["flops_per_clock_16bit_sum"] = {{"fp16", 2048}};
-  EXPECT_THAT(refusal_of_entry(card), HasSubstr("flops_per_s_16bit_sum.fp16 is 1.7e+14, above"));
+  expect_words(refusal_of_entry(card));
   card["flops_per_s_16bit_sum"]["fp16"] = 160e12;
   EXPECT_EQ(refusal_of_entry(card), "");
   card["check"]["flops_per_clock"].erase("fp16");
