@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "bench/error.h"
 #include "kernels/operations/attention/attention.h"
 #include "on_cuda.h"
+#include "tests/bench/support/temporary_folder.h"
+#include "tests/gpu/first_card.h"
 
 namespace bench::kernels {
 namespace {
@@ -129,6 +132,39 @@ TEST_P(CudaAttentionOnDevice, OfCudnnIsLikeItsReferenceInEveryPass) {
                                   testing::run_operation(*backward, inputs, Sum::apart, &right, on_device),
                                   tolerance));
   }
+}
+
+// By devices of their own, as of two processes.
+TEST_P(CudaAttentionOnDevice, OfCudnnIsCompiledOnce) {
+  BENCH_SKIP_WITHOUT_CUDA(GetParam());
+  const Attention spec{.batch = 3, .sequence = 96, .heads = 4, .head_size = 64, .dtype = GetParam()};
+  const auto reference = make_operation(spec, testing::cpu(), "reference");
+  const Values inputs = testing::inputs_for(*reference, GetParam());
+  const bench::testing::TemporaryFolder folder;
+  const auto files = [&] {
+    return bench::testing::TemporaryFolder::names_in(folder.path() / "plans").size();
+  };
+  const double tolerance = 4 * testing::cuda_tolerance(GetParam());
+  std::array<std::chrono::nanoseconds, 2> builds{};
+  for (std::chrono::nanoseconds& build : builds) {
+    const testing::FirstCard card = testing::open_first_card();
+    Device& device = *card.device;
+    device.keep_choices(folder.path() / "autotune.json");
+    std::unique_ptr<Operation> operation;
+    try {
+      operation = make_operation(spec, device, "cudnn");
+    } catch (const Unsupported& reason) {
+      GTEST_SKIP() << reason.what();
+    }
+    const auto start = std::chrono::steady_clock::now();
+    operation->prepare();
+    build = std::chrono::steady_clock::now() - start;
+    EXPECT_TRUE(testing::close_to(
+        testing::run_operation(*reference, inputs),
+        testing::run_operation(*operation, inputs, Sum::apart, nullptr, {device, tolerance}), tolerance));
+    EXPECT_EQ(files(), 1U);
+  }
+  EXPECT_LT(builds[1] * 3, builds[0]);
 }
 
 }  // namespace
