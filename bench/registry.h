@@ -1,7 +1,7 @@
 // Entries that register themselves from their own file, and are found by name.
 //
-//   const Registration<SweepType> registered{{.name = "batch", …}};   // at namespace scope; several: {{…},
-//   {…}} const SweepType* type = registry<SweepType>().find("batch");
+//   const Registration<SweepType> BENCH_REGISTERED{{.name = "batch", …}};  // at namespace scope
+//   const SweepType* type = registry<SweepType>().find("batch");
 //
 // The object files must be linked even though nobody names them: the rooms are OBJECT libraries.
 #pragma once
@@ -55,3 +55,8 @@ struct Registration {
 };
 
 }  // namespace bench
+
+// A name that nothing else has, for an object that nobody names: several files may be compiled as one.
+#define BENCH_JOINED(name, number) name##number
+#define BENCH_NUMBERED(name, number) BENCH_JOINED(name, number)
+#define BENCH_REGISTERED BENCH_NUMBERED(registered_, __COUNTER__)

@@ -135,7 +135,7 @@ class BatchSweep final : public Sweep {
   std::map<Dtype, std::optional<LargestByPlan>> largest_;  // nullopt: by plan there is none
 };
 
-const Registration<SweepType> registered{
+const Registration<SweepType> BENCH_REGISTERED{
     SweepType{.name = "batch",
               .question = "Where does a larger batch stop paying, and what does it cost in memory?",
               .default_workload = "resnet50",

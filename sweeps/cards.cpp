@@ -243,7 +243,7 @@ std::vector<std::string> one(const char* word) {
   return {word};
 }
 
-const Registration<SweepType> registered{SweepType{
+const Registration<SweepType> BENCH_REGISTERED{SweepType{
     .name = "cards",
     .question = "What do more cards give, and what do they wait for?",
     .default_workload = "resnet50",

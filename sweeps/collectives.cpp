@@ -159,7 +159,7 @@ void serve_collectives(const SweepRequest& request, Device& device) {
   team_of(request, device, plan_of(request, setup_of(request)))->serve();
 }
 
-const Registration<SweepType> registered{
+const Registration<SweepType> BENCH_REGISTERED{
     SweepType{.name = "collectives",
               .question = "How fast do ranks reduce, gather and send data, on one host and between hosts?",
               .default_workload = "copy",

@@ -210,7 +210,7 @@ class KernelsSweep final : public Sweep {
   std::set<std::string> references_;  // names of the points that set the roofline
 };
 
-const Registration<SweepType> registered{
+const Registration<SweepType> BENCH_REGISTERED{
     SweepType{.name = "kernels",
               .question = "How close do operations come to the machine's limits?",
               .default_workload = "gemm",

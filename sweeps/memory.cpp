@@ -190,7 +190,7 @@ class MemorySweep final : public Sweep {
   std::vector<Soak> soaks_before_;
 };
 
-const Registration<SweepType> registered{SweepType{
+const Registration<SweepType> BENCH_REGISTERED{SweepType{
     .name = "memory",
     .question = "What fills the memory, which batch fits, and does memory grow from step to step?",
     .default_workload = "resnet18",

@@ -240,7 +240,7 @@ class TransferSweep : public Sweep {
   std::optional<std::vector<PredictedCopy>> predicted_;  // of a device that is not here
 };
 
-const Registration<SweepType> registered{SweepType{
+const Registration<SweepType> BENCH_REGISTERED{SweepType{
     .name = "transfer",
     .question = "What does moving a batch to the device take, and does pinned memory pay?",
     .default_workload = "resnet18",

@@ -419,7 +419,7 @@ std::string label_of(const SweepRequest& request) {
                                 : consumer;
 }
 
-const Registration<SweepType> registered{
+const Registration<SweepType> BENCH_REGISTERED{
     SweepType{.name = "workers",
               .question = "How many loader workers feed the device, and what limits it where none is enough?",
               .default_workload = "resnet18",

@@ -41,7 +41,7 @@ class Source:
         text = "\n".join(self.lines)
         hidden = "\n".join(re.findall(r"^namespace \{$(.*?)^\}  // namespace$", text, re.M | re.S))
         # What stands at the beginning of a line and names something: functions, constants, types.
-        self.names = set(re.findall(r"^(?:\w.*?[ *&])?(\w+)(?:\(| = |\{| final| : |;)", hidden, re.M)) - {"registered"}
+        self.names = set(re.findall(r"^(?:\w.*?[ *&])?(\w+)(?:\(| = |\{| final| : |;)", hidden, re.M)) - {"BENCH_REGISTERED"}
         self.names |= set(re.findall(r"^(?:class|struct|enum class|using) (?:\w+::)*(\w+)", hidden, re.M))
         self.names |= set(re.findall(r"^int (main)\(", text, re.M))
 
@@ -104,10 +104,7 @@ def grouped(sources):
 def write(group, path):
     """One file; returns for each of its lines the source and the line there."""
     lines, places, included = [], [], set()
-    for number, source in enumerate(group):
-        # Registration objects have one name everywhere.
-        lines += ["#undef registered", f"#define registered registered_{number}"]
-        places += [(source.path, 0)] * 2
+    for source in group:
         of_this = set()
         for at, line in enumerate(source.lines):
             include = re.match(r"#include \S+", line)

@@ -52,7 +52,7 @@ std::vector<plots::Chart> batch_charts(ResultDocument& document) {
   return charts;
 }
 
-const Registration<report::SweepReport> registered{
+const Registration<report::SweepReport> BENCH_REGISTERED{
     {.name = "batch", .choose_headlines = choose_batch_headlines, .charts = batch_charts}};
 
 }  // namespace

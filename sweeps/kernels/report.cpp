@@ -132,7 +132,7 @@ std::vector<plots::Chart> kernels_charts(ResultDocument& document) {
   return charts;
 }
 
-const Registration<report::SweepReport> registered{
+const Registration<report::SweepReport> BENCH_REGISTERED{
     {.name = "kernels", .choose_headlines = choose_kernels_headlines, .charts = kernels_charts}};
 
 }  // namespace

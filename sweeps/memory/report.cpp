@@ -214,7 +214,7 @@ void choose_memory_headlines(std::vector<Finding>& findings) {
 
 namespace {
 
-const Registration<report::SweepReport> registered{
+const Registration<report::SweepReport> BENCH_REGISTERED{
     {.name = "memory", .choose_headlines = choose_memory_headlines, .charts = charts_of_memory}};
 
 }  // namespace

@@ -223,7 +223,7 @@ void choose_transfer_headlines(std::vector<Finding>& findings) {
 
 namespace {
 
-const Registration<report::SweepReport> registered{
+const Registration<report::SweepReport> BENCH_REGISTERED{
     {.name = "transfer", .choose_headlines = choose_transfer_headlines, .charts = transfer_charts}};
 
 }  // namespace

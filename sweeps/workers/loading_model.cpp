@@ -307,7 +307,7 @@ class SimulatedLoading final : public LoadingModel {
   bool assumes_sharing_;
 };
 
-const Registration<LoadingModelReader> registered{LoadingModelReader{
+const Registration<LoadingModelReader> BENCH_REGISTERED{LoadingModelReader{
     .name = "workers", .read = [](const Json& file, bool device_on_cores) -> std::unique_ptr<LoadingModel> {
       return std::make_unique<SimulatedLoading>(file, device_on_cores);
     }}};

@@ -200,7 +200,7 @@ std::vector<plots::Chart> workers_charts(ResultDocument& document) {
   return charts;
 }
 
-const Registration<report::SweepReport> registered{
+const Registration<report::SweepReport> BENCH_REGISTERED{
     {.name = "workers", .choose_headlines = choose_workers_headlines, .charts = workers_charts}};
 
 }  // namespace

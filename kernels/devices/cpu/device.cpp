@@ -226,7 +226,7 @@ std::unique_ptr<Device> open(const std::string& id) {
   return std::make_unique<CpuDevice>();
 }
 
-const Registration<DeviceKind> registered{{.name = "cpu", .preference = 0, .list = list, .open = open}};
+const Registration<DeviceKind> BENCH_REGISTERED{{.name = "cpu", .preference = 0, .list = list, .open = open}};
 const Registration<Component> onednn_library{{.name = "oneDNN", .describe = onednn::version}};
 
 }  // namespace

@@ -86,7 +86,8 @@ std::unique_ptr<Device> open(const std::string& id, const ModelledSetting& setti
       GpuModel(gpu_named("--device", id), setting.framework, model_coefficients()), setting);
 }
 
-const Registration<ModelledDevices> registered{{.name = kKind, .description = description, .open = open}};
+const Registration<ModelledDevices> BENCH_REGISTERED{
+    {.name = kKind, .description = description, .open = open}};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -1,7 +1,7 @@
 // One layer of a network. A kind of layer is one file in kernels/networks/layers/, which derives from
 // Layer and registers itself:
 //
-//   const LayerRegistration<ConvOptions, ConvLayer> registered{"conv2d"};
+//   const LayerRegistration<ConvOptions, ConvLayer> BENCH_REGISTERED{"conv2d"};
 //
 // A network adds one by its options: graph.append("conv1", {x}, ConvOptions{.channels = 64}).
 #pragma once

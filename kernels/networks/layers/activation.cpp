@@ -93,7 +93,7 @@ class ActivationLayer final : public LikeItsInput<ActivationLayer, ActivationOpt
   }
 };
 
-const LayerRegistration<ActivationOptions, ActivationLayer> registered{"activation"};
+const LayerRegistration<ActivationOptions, ActivationLayer> BENCH_REGISTERED{"activation"};
 
 }  // namespace
 }  // namespace bench::kernels

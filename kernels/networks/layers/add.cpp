@@ -62,7 +62,7 @@ class AddLayer final : public LikeItsInput<AddLayer, AddOptions> {
   Activation activation_ = Activation::none;  // after the sum
 };
 
-const LayerRegistration<AddOptions, AddLayer> registered{"add"};
+const LayerRegistration<AddOptions, AddLayer> BENCH_REGISTERED{"add"};
 
 }  // namespace
 }  // namespace bench::kernels

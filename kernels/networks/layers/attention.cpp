@@ -118,7 +118,7 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
   }
 };
 
-const LayerRegistration<AttentionOptions, AttentionLayer> registered{"attention"};
+const LayerRegistration<AttentionOptions, AttentionLayer> BENCH_REGISTERED{"attention"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -93,7 +93,7 @@ class ConcatLayer final : public LayerOf<ConcatLayer, ConcatOptions> {
   }
 };
 
-const LayerRegistration<ConcatOptions, ConcatLayer> registered{"concat"};
+const LayerRegistration<ConcatOptions, ConcatLayer> BENCH_REGISTERED{"concat"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -192,7 +192,7 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
   Activation activation_ = Activation::none;
 };
 
-const LayerRegistration<ConvOptions, ConvLayer> registered{"conv2d"};
+const LayerRegistration<ConvOptions, ConvLayer> BENCH_REGISTERED{"conv2d"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -88,7 +88,7 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer, ConvTranspos
   }
 };
 
-const LayerRegistration<ConvTransposeOptions, ConvTransposeLayer> registered{"conv_transpose"};
+const LayerRegistration<ConvTransposeOptions, ConvTransposeLayer> BENCH_REGISTERED{"conv_transpose"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -173,10 +173,10 @@ class PadLayer final : public CopyLayer<PadLayer, PadOptions> {
   }
 };
 
-const LayerRegistration<ReshapeOptions, ReshapeLayer> registered_reshape{"reshape"};
-const LayerRegistration<TransposeOptions, TransposeLayer> registered_transpose{"transpose"};
-const LayerRegistration<SliceOptions, SliceLayer> registered_slice{"slice"};
-const LayerRegistration<PadOptions, PadLayer> registered_pad{"pad"};
+const LayerRegistration<ReshapeOptions, ReshapeLayer> BENCH_REGISTERED{"reshape"};
+const LayerRegistration<TransposeOptions, TransposeLayer> BENCH_REGISTERED{"transpose"};
+const LayerRegistration<SliceOptions, SliceLayer> BENCH_REGISTERED{"slice"};
+const LayerRegistration<PadOptions, PadLayer> BENCH_REGISTERED{"pad"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -102,8 +102,8 @@ class PositionEmbeddingLayer final
   }
 };
 
-const LayerRegistration<EmbeddingOptions, EmbeddingLayer> registered_tokens{"embedding"};
-const LayerRegistration<PositionEmbeddingOptions, PositionEmbeddingLayer> registered_positions{
+const LayerRegistration<EmbeddingOptions, EmbeddingLayer> BENCH_REGISTERED{"embedding"};
+const LayerRegistration<PositionEmbeddingOptions, PositionEmbeddingLayer> BENCH_REGISTERED{
     "position_embedding"};
 
 }  // namespace

@@ -35,7 +35,7 @@ class FlattenLayer final : public LayerOf<FlattenLayer, FlattenOptions> {
   void backward(Recorder& recorder) const override { recorder.pass_gradient(0, recorder.diff()); }
 };
 
-const LayerRegistration<FlattenOptions, FlattenLayer> registered{"flatten"};
+const LayerRegistration<FlattenOptions, FlattenLayer> BENCH_REGISTERED{"flatten"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -65,7 +65,7 @@ class GatherLayer final : public LayerOf<GatherLayer, GatherOptions> {
   }
 };
 
-const LayerRegistration<GatherOptions, GatherLayer> registered{"gather"};
+const LayerRegistration<GatherOptions, GatherLayer> BENCH_REGISTERED{"gather"};
 
 }  // namespace
 }  // namespace bench::kernels

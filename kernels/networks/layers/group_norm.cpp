@@ -73,7 +73,7 @@ class GroupNormLayer final : public LayerOf<GroupNormLayer, GroupNormOptions> {
   }
 };
 
-const LayerRegistration<GroupNormOptions, GroupNormLayer> registered{"group_norm"};
+const LayerRegistration<GroupNormOptions, GroupNormLayer> BENCH_REGISTERED{"group_norm"};
 
 }  // namespace
 }  // namespace bench::kernels

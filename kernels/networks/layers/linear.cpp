@@ -162,7 +162,7 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
   Activation activation_ = Activation::none;
 };
 
-const LayerRegistration<LinearOptions, LinearLayer> registered{"linear"};
+const LayerRegistration<LinearOptions, LinearLayer> BENCH_REGISTERED{"linear"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -71,7 +71,7 @@ class LrnLayer final : public LayerOf<LrnLayer, LrnOptions> {
   }
 };
 
-const LayerRegistration<LrnOptions, LrnLayer> registered{"lrn"};
+const LayerRegistration<LrnOptions, LrnLayer> BENCH_REGISTERED{"lrn"};
 
 }  // namespace
 }  // namespace bench::kernels

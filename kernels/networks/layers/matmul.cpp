@@ -165,7 +165,7 @@ class MatmulLayer final : public LayerOf<MatmulLayer, MatmulOptions> {
   }
 };
 
-const LayerRegistration<MatmulOptions, MatmulLayer> registered{"matmul"};
+const LayerRegistration<MatmulOptions, MatmulLayer> BENCH_REGISTERED{"matmul"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -151,8 +151,8 @@ class LayerNormLayer final : public LikeItsInput<LayerNormLayer, LayerNormOption
   }
 };
 
-const LayerRegistration<BatchNormOptions, BatchNormLayer> registered_batch{"batch_norm"};
-const LayerRegistration<LayerNormOptions, LayerNormLayer> registered_layer{"layer_norm"};
+const LayerRegistration<BatchNormOptions, BatchNormLayer> BENCH_REGISTERED{"batch_norm"};
+const LayerRegistration<LayerNormOptions, LayerNormLayer> BENCH_REGISTERED{"layer_norm"};
 
 }  // namespace
 }  // namespace bench::kernels

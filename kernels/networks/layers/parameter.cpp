@@ -60,7 +60,7 @@ class ParameterLayer final : public LayerOf<ParameterLayer, ParameterOptions> {
   }
 };
 
-const LayerRegistration<ParameterOptions, ParameterLayer> registered{"parameter"};
+const LayerRegistration<ParameterOptions, ParameterLayer> BENCH_REGISTERED{"parameter"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -136,7 +136,7 @@ class PointwiseLayer final : public LayerOf<PointwiseLayer, PointwiseOptions> {
   }
 };
 
-const LayerRegistration<PointwiseOptions, PointwiseLayer> registered{"pointwise"};
+const LayerRegistration<PointwiseOptions, PointwiseLayer> BENCH_REGISTERED{"pointwise"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -158,8 +158,8 @@ class AveragePoolLayer final : public LayerOf<AveragePoolLayer, AveragePoolOptio
   }
 };
 
-const LayerRegistration<PoolOptions, PoolLayer> registered_windows{"pool"};
-const LayerRegistration<AveragePoolOptions, AveragePoolLayer> registered_average{"average_pool"};
+const LayerRegistration<PoolOptions, PoolLayer> BENCH_REGISTERED{"pool"};
+const LayerRegistration<AveragePoolOptions, AveragePoolLayer> BENCH_REGISTERED{"average_pool"};
 
 }  // namespace
 }  // namespace bench::kernels

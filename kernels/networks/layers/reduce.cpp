@@ -191,8 +191,8 @@ class ExpandLayer final : public LayerOf<ExpandLayer, ExpandOptions> {
   }
 };
 
-const LayerRegistration<ReduceOptions, ReduceLayer> registered_reduce{"reduce"};
-const LayerRegistration<ExpandOptions, ExpandLayer> registered_expand{"expand"};
+const LayerRegistration<ReduceOptions, ReduceLayer> BENCH_REGISTERED{"reduce"};
+const LayerRegistration<ExpandOptions, ExpandLayer> BENCH_REGISTERED{"expand"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -45,7 +45,7 @@ class ResizeLayer final : public LayerOf<ResizeLayer, ResizeOptions> {
   }
 };
 
-const LayerRegistration<ResizeOptions, ResizeLayer> registered{"resize"};
+const LayerRegistration<ResizeOptions, ResizeLayer> BENCH_REGISTERED{"resize"};
 
 }  // namespace
 }  // namespace bench::kernels

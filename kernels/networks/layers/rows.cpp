@@ -42,7 +42,7 @@ class RowsLayer final : public LayerOf<RowsLayer, RowsOptions> {
   }
 };
 
-const LayerRegistration<RowsOptions, RowsLayer> registered{"rows"};
+const LayerRegistration<RowsOptions, RowsLayer> BENCH_REGISTERED{"rows"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -76,7 +76,7 @@ class SoftmaxLayer final : public LayerOf<SoftmaxLayer, SoftmaxOptions> {
   }
 };
 
-const LayerRegistration<SoftmaxOptions, SoftmaxLayer> registered{"softmax"};
+const LayerRegistration<SoftmaxOptions, SoftmaxLayer> BENCH_REGISTERED{"softmax"};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -31,7 +31,7 @@ class UpsampleLayer final : public LayerOf<UpsampleLayer, UpsampleOptions> {
   EagerOperations eager(const LayerPlace& place) const override { return {eager::movement(place)}; }
 };
 
-const LayerRegistration<UpsampleOptions, UpsampleLayer> registered{"upsample"};
+const LayerRegistration<UpsampleOptions, UpsampleLayer> BENCH_REGISTERED{"upsample"};
 
 }  // namespace
 }  // namespace bench::kernels

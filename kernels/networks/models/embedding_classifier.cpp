@@ -17,7 +17,7 @@ Graph embedding_classifier(const NetworkSizes& sizes) {
   return g;
 }
 
-const NetworkRegistration registered{{
+const NetworkRegistration BENCH_REGISTERED{{
     .name = "embedding_classifier",
     .description = "mean of word vectors and a linear layer, 120 M parameters, 400,000 words",
     .build = nullptr,

@@ -44,7 +44,7 @@ Value block(Graph& g, const std::string& name, Value x, const GptSizes& sizes) {
   return g.add(name + ".mlp.add", x, y);
 }
 
-const NetworkRegistration registered{{
+const NetworkRegistration BENCH_REGISTERED{{
     .name = "gpt_small",
     .description = "GPT-2 small, 124 M parameters, 32.8 GMAC for 256 tokens (Radford 2019)",
     .build = nullptr,

@@ -73,7 +73,7 @@ Graph mobilenet_v2(std::int64_t image_size) {
   return g;
 }
 
-const NetworkRegistration registered{{
+const NetworkRegistration BENCH_REGISTERED{{
     .name = "mobilenet_v2",
     .description = "MobileNetV2 1.0, 3.5 M parameters, 0.30 GMAC at 224 (torchvision)",
     .build = mobilenet_v2,

@@ -1,7 +1,7 @@
 // The networks, found by name. A network is one file that describes its layers and registers itself:
 //
 //   Graph tiny(std::int64_t image_size) { Graph g({3, image_size, image_size}); … return g; }
-//   const NetworkRegistration registered{{.name = "tiny", …, .build = tiny}};
+//   const NetworkRegistration BENCH_REGISTERED{{.name = "tiny", …, .build = tiny}};
 //
 // It is then a workload of the program, with every mode networks have.
 #pragma once

@@ -47,7 +47,7 @@ Graph unet(std::int64_t image_size) {
   return g;
 }
 
-const NetworkRegistration registered{{
+const NetworkRegistration BENCH_REGISTERED{{
     .name = "unet",
     .description = "U-Net with batch norm, 31.0 M parameters, 193 GMAC at 512 (Pytorch-UNet)",
     .build = unet,

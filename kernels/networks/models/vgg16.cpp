@@ -44,7 +44,7 @@ Graph vgg16_gap(std::int64_t image_size) {
   return g;
 }
 
-const NetworkRegistration registered{{
+const NetworkRegistration BENCH_REGISTERED{{
     .name = "vgg16",
     .description = "VGG-16, 138 M parameters, 15.5 GMAC at 224 (torchvision)",
     .build = vgg16,
@@ -52,7 +52,7 @@ const NetworkRegistration registered{{
     .published_macs = 15.47e9,
 }};
 
-const NetworkRegistration registered_gap{{
+const NetworkRegistration BENCH_REGISTERED{{
     .name = "vgg16_gap",
     .description = "VGG-16 with global average pooling at its end, 15.2 M parameters",
     .build = vgg16_gap,

@@ -48,7 +48,7 @@ Graph yolov3_tiny(std::int64_t image_size) {
   return g;
 }
 
-const NetworkRegistration registered{{
+const NetworkRegistration BENCH_REGISTERED{{
     .name = "yolov3_tiny",
     .description = "YOLOv3-tiny, 8.85 M parameters, 2.78 GMAC at 416 (Darknet, Ultralytics)",
     .build = yolov3_tiny,

@@ -117,7 +117,7 @@ UnsupportedPart unsupported(const std::string& path, const GivenOptions& given) 
   return part;
 }
 
-const Registration<WorkloadReader> registered{WorkloadReader{
+const Registration<WorkloadReader> BENCH_REGISTERED{WorkloadReader{
     .name = "onnx",
     .description = "your own network, in an ONNX file, in place of --workload",
     .options = {{.name = kInput, .default_value = "", .help = "sizes of inputs, as images=1x3x320x320"}},

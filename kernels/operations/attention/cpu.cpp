@@ -197,7 +197,7 @@ class CpuAttention final : public ReferenceOf<Attention> {
   std::int64_t rows_;    // of a block
 };
 
-const Registration<Implementation<Attention>> registered{{
+const Registration<Implementation<Attention>> BENCH_REGISTERED{{
     .name = "cpu",
     .device_kind = "cpu",
     .preference = 20,

@@ -151,7 +151,7 @@ std::unique_ptr<Operation> make(const Attention& spec, Device& device) {
   return std::make_unique<cuda::PartedOperation>(parts, make_part);
 }
 
-const Registration<Implementation<Attention>> registered{
+const Registration<Implementation<Attention>> BENCH_REGISTERED{
     {.name = "cudnn",
      .device_kind = "cuda",
      .preference = 20,

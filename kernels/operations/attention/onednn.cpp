@@ -213,7 +213,7 @@ class OnednnAttention final : public ReferenceOf<Attention> {
   std::int64_t own_at_ = 0;
 };
 
-const Registration<Implementation<Attention>> registered{{
+const Registration<Implementation<Attention>> BENCH_REGISTERED{{
     .name = "onednn",
     .device_kind = "cpu",
     .preference = 10,

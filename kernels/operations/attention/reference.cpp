@@ -232,7 +232,7 @@ class ReferenceAttention final : public ReferenceOf<Attention> {
   }
 };
 
-const Registration<Implementation<Attention>> registered{
+const Registration<Implementation<Attention>> BENCH_REGISTERED{
     reference_implementation<Attention, ReferenceAttention>()};
 
 }  // namespace

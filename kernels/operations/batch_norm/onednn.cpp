@@ -55,7 +55,7 @@ void plan(const BatchNorm& spec, onednn::PrimitiveOperation& made) {
       onednn::batch_normalization_backward(norm, dnnl::prop_kind::backward, ahead, onednn::attributes()));
 }
 
-const Registration<Implementation<BatchNorm>> registered{
+const Registration<Implementation<BatchNorm>> BENCH_REGISTERED{
     onednn::primitive_implementation<BatchNorm, described, plan>(
         [](const BatchNorm& spec, const Device& device) -> std::optional<std::string> {
           if (spec.activation != Activation::none && spec.activation != Activation::relu) {

@@ -113,7 +113,7 @@ class ReferenceBatchNorm final : public ReferenceOf<BatchNorm> {
   }
 };
 
-const Registration<Implementation<BatchNorm>> registered{
+const Registration<Implementation<BatchNorm>> BENCH_REGISTERED{
     reference_implementation<BatchNorm, ReferenceBatchNorm>()};
 
 }  // namespace

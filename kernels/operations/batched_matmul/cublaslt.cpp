@@ -13,7 +13,7 @@ std::optional<std::string> unsupported(const BatchedMatmul& spec, const Device& 
   });
 }
 
-const Registration<Implementation<BatchedMatmul>> registered{{
+const Registration<Implementation<BatchedMatmul>> BENCH_REGISTERED{{
     .name = "cublaslt",
     .device_kind = "cuda",
     .preference = 10,

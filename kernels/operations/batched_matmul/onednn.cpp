@@ -56,7 +56,7 @@ void plan(const BatchedMatmul& spec, onednn::PrimitiveOperation& made) {
   made.plan(onednn::matmul(a, b, std::nullopt, dst, attributes));
 }
 
-const Registration<Implementation<BatchedMatmul>> registered{
+const Registration<Implementation<BatchedMatmul>> BENCH_REGISTERED{
     onednn::primitive_implementation<BatchedMatmul, described, plan>(
         [](const BatchedMatmul& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 

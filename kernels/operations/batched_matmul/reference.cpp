@@ -163,7 +163,7 @@ class ReferenceBatchedMatmul final : public ReferenceOf<BatchedMatmul> {
   }
 };
 
-const Registration<Implementation<BatchedMatmul>> registered{
+const Registration<Implementation<BatchedMatmul>> BENCH_REGISTERED{
     reference_implementation<BatchedMatmul, ReferenceBatchedMatmul>()};
 
 }  // namespace

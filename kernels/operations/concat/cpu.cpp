@@ -122,7 +122,7 @@ std::optional<std::string> splits_a_block(const Concat& spec) {
   return std::nullopt;
 }
 
-const Registration<Implementation<Concat>> registered{
+const Registration<Implementation<Concat>> BENCH_REGISTERED{
     cpu_implementation<Concat, CpuConcat>("cpu", 10, [](const Concat& spec, const Device& device) {
       const auto splits = splits_a_block(spec);
       return splits ? splits : device.unsupported(spec.inputs[0].dtype);

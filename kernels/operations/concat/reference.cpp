@@ -98,7 +98,8 @@ class ReferenceConcat final : public ReferenceOf<Concat> {
   }
 };
 
-const Registration<Implementation<Concat>> registered{reference_implementation<Concat, ReferenceConcat>()};
+const Registration<Implementation<Concat>> BENCH_REGISTERED{
+    reference_implementation<Concat, ReferenceConcat>()};
 
 }  // namespace
 }  // namespace bench::kernels

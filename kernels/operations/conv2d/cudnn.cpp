@@ -16,7 +16,7 @@ cudnn::ConvolutionSlots slots_of(const Conv2d& spec) {
           .wide_bias = spec.training || of_weights};
 }
 
-const Registration<Implementation<Conv2d>> registered{{
+const Registration<Implementation<Conv2d>> BENCH_REGISTERED{{
     .name = "cudnn",
     .device_kind = "cuda",
     .preference = 10,

@@ -360,7 +360,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   double flops_ = spec_.flops();
 };
 
-const Registration<Implementation<Conv2d>> registered{cpu_implementation<Conv2d, OnednnConv2d>(
+const Registration<Implementation<Conv2d>> BENCH_REGISTERED{cpu_implementation<Conv2d, OnednnConv2d>(
     "onednn", 10, [](const Conv2d& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace

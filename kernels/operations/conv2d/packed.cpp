@@ -296,7 +296,7 @@ std::optional<std::string> unsupported(const Conv2d& spec, const Device& /*devic
   return std::nullopt;
 }
 
-const Registration<Implementation<Conv2d>> registered{
+const Registration<Implementation<Conv2d>> BENCH_REGISTERED{
     cpu_implementation<Conv2d, PackedConv2d>("packed", 20, unsupported)};
 
 }  // namespace

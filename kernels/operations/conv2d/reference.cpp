@@ -297,7 +297,8 @@ class ReferenceConv2d final : public ReferenceOf<Conv2d> {
   std::vector<float> zeros_ = std::vector<float>(static_cast<std::size_t>(std::max(group_in(), group_out())));
 };
 
-const Registration<Implementation<Conv2d>> registered{reference_implementation<Conv2d, ReferenceConv2d>()};
+const Registration<Implementation<Conv2d>> BENCH_REGISTERED{
+    reference_implementation<Conv2d, ReferenceConv2d>()};
 
 }  // namespace
 }  // namespace bench::kernels

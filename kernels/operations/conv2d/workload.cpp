@@ -237,8 +237,8 @@ OperationType<Conv2d> implicit_gemm_type() {
   return type;
 }
 
-const Registration<WorkloadType> registered{operation_workload(conv2d_type())};
-const Registration<WorkloadType> registered_own{operation_workload(implicit_gemm_type())};
+const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(conv2d_type())};
+const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(implicit_gemm_type())};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -28,7 +28,7 @@ std::optional<std::string> unsupported(const ConvTranspose& spec, const Device& 
   return cudnn::unsupported(convolution_of(spec), device);
 }
 
-const Registration<Implementation<ConvTranspose>> registered{{
+const Registration<Implementation<ConvTranspose>> BENCH_REGISTERED{{
     .name = "cudnn",
     .device_kind = "cuda",
     .preference = 10,

@@ -76,7 +76,7 @@ void plan(const ConvTranspose& spec, onednn::PrimitiveOperation& made) {
   }
 }
 
-const Registration<Implementation<ConvTranspose>> registered{
+const Registration<Implementation<ConvTranspose>> BENCH_REGISTERED{
     onednn::primitive_implementation<ConvTranspose, described, plan>(
         [](const ConvTranspose& spec, const Device& device) { return device.unsupported(spec.src.dtype); })};
 

@@ -155,7 +155,7 @@ class ReferenceConvTranspose final : public ReferenceOf<ConvTranspose> {
   std::unique_ptr<Operation> convolution_;
 };
 
-const Registration<Implementation<ConvTranspose>> registered{
+const Registration<Implementation<ConvTranspose>> BENCH_REGISTERED{
     {.name = "reference",
      .device_kind = "cpu",
      .preference = -1,

@@ -83,9 +83,10 @@ class CpuCrossEntropy final : public LoopsOf<CrossEntropy> {
   }
 };
 
-const Registration<Implementation<CrossEntropy>> registered{cpu_implementation<CrossEntropy, CpuCrossEntropy>(
-    "openmp", 10,
-    [](const CrossEntropy& spec, const Device& device) { return device.unsupported(spec.dtype); })};
+const Registration<Implementation<CrossEntropy>> BENCH_REGISTERED{
+    cpu_implementation<CrossEntropy, CpuCrossEntropy>(
+        "openmp", 10,
+        [](const CrossEntropy& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -55,7 +55,7 @@ class ReferenceCrossEntropy final : public ReferenceOf<CrossEntropy> {
   }
 };
 
-const Registration<Implementation<CrossEntropy>> registered{
+const Registration<Implementation<CrossEntropy>> BENCH_REGISTERED{
     reference_implementation<CrossEntropy, ReferenceCrossEntropy>()};
 
 }  // namespace

@@ -135,9 +135,10 @@ class CpuElementwise final : public LoopsOf<Elementwise> {
   std::optional<Nest> padding_;
 };
 
-const Registration<Implementation<Elementwise>> registered{cpu_implementation<Elementwise, CpuElementwise>(
-    "openmp", 5,
-    [](const Elementwise& spec, const Device& device) { return device.unsupported(spec.tensor.dtype); })};
+const Registration<Implementation<Elementwise>> BENCH_REGISTERED{
+    cpu_implementation<Elementwise, CpuElementwise>(
+        "openmp", 5,
+        [](const Elementwise& spec, const Device& device) { return device.unsupported(spec.tensor.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -33,7 +33,7 @@ void plan(const Elementwise& spec, onednn::PrimitiveOperation& made) {
                                      onednn::attributes()));
 }
 
-const Registration<Implementation<Elementwise>> registered{
+const Registration<Implementation<Elementwise>> BENCH_REGISTERED{
     onednn::primitive_implementation<Elementwise, described, plan>(
         [](const Elementwise& spec, const Device& device) -> std::optional<std::string> {
           if (is_rectifier(spec.activation) || !onednn::eltwise_of(spec.activation) || spec.summands != 1) {

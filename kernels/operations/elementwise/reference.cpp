@@ -47,7 +47,7 @@ class ReferenceElementwise final : public ReferenceOf<Elementwise> {
   bool in_place_sum() const override { return spec_.forward() && spec_.summands == 2; }
 };
 
-const Registration<Implementation<Elementwise>> registered{
+const Registration<Implementation<Elementwise>> BENCH_REGISTERED{
     reference_implementation<Elementwise, ReferenceElementwise>()};
 
 }  // namespace

@@ -168,7 +168,7 @@ class CpuEmbedding final : public LoopsOf<Embedding> {
   }
 };
 
-const Registration<Implementation<Embedding>> registered{cpu_implementation<Embedding, CpuEmbedding>(
+const Registration<Implementation<Embedding>> BENCH_REGISTERED{cpu_implementation<Embedding, CpuEmbedding>(
     "openmp", 10,
     [](const Embedding& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 

@@ -70,7 +70,7 @@ class ReferenceEmbedding final : public ReferenceOf<Embedding> {
   }
 };
 
-const Registration<Implementation<Embedding>> registered{
+const Registration<Implementation<Embedding>> BENCH_REGISTERED{
     reference_implementation<Embedding, ReferenceEmbedding>()};
 
 }  // namespace

@@ -53,7 +53,7 @@ class CpuFma final : public ReferenceOf<Fma> {
   }
 };
 
-const Registration<Implementation<Fma>> registered{cpu_implementation<Fma, CpuFma>(
+const Registration<Implementation<Fma>> BENCH_REGISTERED{cpu_implementation<Fma, CpuFma>(
     "cpu", 10, [](const Fma& spec, const Device& /*device*/) -> std::optional<std::string> {
       if (spec.kind == Fma::Kind::tiles) {
         return "fma on tensor cores needs a CUDA device; the CPU has none";

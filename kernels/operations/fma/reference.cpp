@@ -67,7 +67,7 @@ class ReferenceFma final : public ReferenceOf<Fma> {
   }
 };
 
-const Registration<Implementation<Fma>> registered{reference_implementation<Fma, ReferenceFma>()};
+const Registration<Implementation<Fma>> BENCH_REGISTERED{reference_implementation<Fma, ReferenceFma>()};
 
 }  // namespace
 }  // namespace bench::kernels

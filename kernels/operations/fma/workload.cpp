@@ -69,7 +69,7 @@ double tolerance(const Fma& fma) {
   return (fma.kind == Fma::Kind::tiles ? kTileTolerances : kChainTolerances).of(fma.dtype);
 }
 
-const Registration<WorkloadType> registered{operation_workload(
+const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(
     OperationType<Fma>{.name = "fma",
                        .description = "multiply-adds on every element of an array; on tensor cores by wmma",
                        .modes = {"forward", std::string(kTensorCores)},

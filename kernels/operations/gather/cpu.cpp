@@ -81,7 +81,7 @@ class CpuGather final : public LoopsOf<Gather> {
   std::vector<std::int64_t> first_;  // of each element's places, and the end
 };
 
-const Registration<Implementation<Gather>> registered{cpu_implementation<Gather, CpuGather>(
+const Registration<Implementation<Gather>> BENCH_REGISTERED{cpu_implementation<Gather, CpuGather>(
     "openmp", 10, [](const Gather& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace

@@ -60,7 +60,8 @@ class ReferenceGather final : public ReferenceOf<Gather> {
   }
 };
 
-const Registration<Implementation<Gather>> registered{reference_implementation<Gather, ReferenceGather>()};
+const Registration<Implementation<Gather>> BENCH_REGISTERED{
+    reference_implementation<Gather, ReferenceGather>()};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -240,7 +240,7 @@ class CpuGroupNorm final : public LoopsOf<GroupNorm> {
   }
 };
 
-const Registration<Implementation<GroupNorm>> registered{cpu_implementation<GroupNorm, CpuGroupNorm>(
+const Registration<Implementation<GroupNorm>> BENCH_REGISTERED{cpu_implementation<GroupNorm, CpuGroupNorm>(
     "openmp", 10,
     [](const GroupNorm& spec, const Device& device) { return device.unsupported(spec.tensor.dtype); })};
 

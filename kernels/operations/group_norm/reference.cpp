@@ -125,7 +125,7 @@ class ReferenceGroupNorm final : public ReferenceOf<GroupNorm> {
   }
 };
 
-const Registration<Implementation<GroupNorm>> registered{
+const Registration<Implementation<GroupNorm>> BENCH_REGISTERED{
     reference_implementation<GroupNorm, ReferenceGroupNorm>()};
 
 }  // namespace

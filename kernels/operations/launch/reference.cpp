@@ -21,7 +21,7 @@ class ReferenceRoundTrip final : public ReferenceOf<RoundTrip> {
   }
 };
 
-const Registration<Implementation<RoundTrip>> registered{
+const Registration<Implementation<RoundTrip>> BENCH_REGISTERED{
     reference_implementation<RoundTrip, ReferenceRoundTrip>()};
 
 }  // namespace

@@ -16,7 +16,7 @@ std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Devic
   return std::move(points).take();
 }
 
-const Registration<WorkloadType> registered{operation_workload(OperationType<RoundTrip>{
+const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(OperationType<RoundTrip>{
     .name = "launch",
     .description = "an empty kernel's round trip from the host to the device and back",
     .modes = {"forward"},

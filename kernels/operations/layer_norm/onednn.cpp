@@ -57,7 +57,7 @@ void plan(const LayerNorm& spec, onednn::PrimitiveOperation& made) {
   made.plan(onednn::layer_normalization_backward(norm, statistic, gradients, ahead, onednn::attributes()));
 }
 
-const Registration<Implementation<LayerNorm>> registered{
+const Registration<Implementation<LayerNorm>> BENCH_REGISTERED{
     onednn::primitive_implementation<LayerNorm, described, plan>(
         [](const LayerNorm& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 

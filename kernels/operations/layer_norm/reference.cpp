@@ -121,7 +121,7 @@ class ReferenceLayerNorm final : public ReferenceOf<LayerNorm> {
   }
 };
 
-const Registration<Implementation<LayerNorm>> registered{
+const Registration<Implementation<LayerNorm>> BENCH_REGISTERED{
     reference_implementation<LayerNorm, ReferenceLayerNorm>()};
 
 }  // namespace

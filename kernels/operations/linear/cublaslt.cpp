@@ -76,7 +76,7 @@ std::optional<std::string> unsupported(const Linear& spec, const Device& device)
       spec.dtype, device, [&] { const cublaslt::TunedProduct product(cublaslt::product_of(spec), device); });
 }
 
-const Registration<Implementation<Linear>> registered{{
+const Registration<Implementation<Linear>> BENCH_REGISTERED{{
     .name = "cublaslt",
     .device_kind = "cuda",
     .preference = 10,

@@ -129,7 +129,7 @@ class OnednnLinear final : public onednn::PrimitiveOperation {
   Linear spec_;
 };
 
-const Registration<Implementation<Linear>> registered{cpu_implementation<Linear, OnednnLinear>(
+const Registration<Implementation<Linear>> BENCH_REGISTERED{cpu_implementation<Linear, OnednnLinear>(
     "onednn", 10, [](const Linear& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 
 }  // namespace

@@ -108,7 +108,8 @@ class ReferenceLinear final : public ReferenceOf<Linear> {
   }
 };
 
-const Registration<Implementation<Linear>> registered{reference_implementation<Linear, ReferenceLinear>()};
+const Registration<Implementation<Linear>> BENCH_REGISTERED{
+    reference_implementation<Linear, ReferenceLinear>()};
 
 }  // namespace
 }  // namespace bench::kernels

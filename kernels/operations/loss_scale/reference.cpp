@@ -49,9 +49,9 @@ class ReferenceUpdateLossScale final : public ReferenceOf<UpdateLossScale> {
 };
 
 // The CPU's only implementations of both.
-const Registration<Implementation<FindOverflow>> registered_find{
+const Registration<Implementation<FindOverflow>> BENCH_REGISTERED{
     reference_implementation<FindOverflow, ReferenceFindOverflow>(0)};
-const Registration<Implementation<UpdateLossScale>> registered_update{
+const Registration<Implementation<UpdateLossScale>> BENCH_REGISTERED{
     reference_implementation<UpdateLossScale, ReferenceUpdateLossScale>(0)};
 
 }  // namespace

@@ -88,7 +88,7 @@ class CpuLrn final : public LoopsOf<Lrn> {
   }
 };
 
-const Registration<Implementation<Lrn>> registered{cpu_implementation<Lrn, CpuLrn>(
+const Registration<Implementation<Lrn>> BENCH_REGISTERED{cpu_implementation<Lrn, CpuLrn>(
     "openmp", 20, [](const Lrn& spec, const Device& device) -> std::optional<std::string> {
       if (spec.forward() || spec.tensor.layout != Layout::nhwc) {
         return "lrn: these loops compute the gradient in nhwc alone";

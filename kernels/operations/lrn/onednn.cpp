@@ -36,20 +36,21 @@ void plan(const Lrn& spec, onednn::PrimitiveOperation& made) {
   made.plan(onednn::lrn_backward(norm, ahead, onednn::attributes()));
 }
 
-const Registration<Implementation<Lrn>> registered{onednn::primitive_implementation<Lrn, described, plan>(
-    [](const Lrn& spec, const Device& device) -> std::optional<std::string> {
-      constexpr std::int64_t kSmallest = 3;
-      if (!spec.forward() && onednn::faults().lrn_gradient_is_wrong) {
-        if (spec.size < kSmallest) {
-          return fmt::format("lrn: a gradient over {} channels, but at least {} are accepted", spec.size,
-                             kSmallest);
-        }
-        if (spec.tensor.layout == Layout::nhwc) {
-          return "lrn: no gradient in nhwc";
-        }
-      }
-      return device.unsupported(spec.tensor.dtype);
-    })};
+const Registration<Implementation<Lrn>> BENCH_REGISTERED{
+    onednn::primitive_implementation<Lrn, described, plan>(
+        [](const Lrn& spec, const Device& device) -> std::optional<std::string> {
+          constexpr std::int64_t kSmallest = 3;
+          if (!spec.forward() && onednn::faults().lrn_gradient_is_wrong) {
+            if (spec.size < kSmallest) {
+              return fmt::format("lrn: a gradient over {} channels, but at least {} are accepted", spec.size,
+                                 kSmallest);
+            }
+            if (spec.tensor.layout == Layout::nhwc) {
+              return "lrn: no gradient in nhwc";
+            }
+          }
+          return device.unsupported(spec.tensor.dtype);
+        })};
 
 }  // namespace
 }  // namespace bench::kernels

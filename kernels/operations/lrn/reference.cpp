@@ -78,7 +78,7 @@ class ReferenceLrn final : public ReferenceOf<Lrn> {
   }
 };
 
-const Registration<Implementation<Lrn>> registered{reference_implementation<Lrn, ReferenceLrn>()};
+const Registration<Implementation<Lrn>> BENCH_REGISTERED{reference_implementation<Lrn, ReferenceLrn>()};
 
 }  // namespace
 }  // namespace bench::kernels

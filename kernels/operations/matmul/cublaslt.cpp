@@ -69,7 +69,7 @@ std::optional<std::string> unsupported(const Matmul& spec, const Device& device)
   return cublaslt::unsupported(spec.dtype, device, [&] { planned(spec, device); });
 }
 
-const Registration<Implementation<Matmul>> registered{{
+const Registration<Implementation<Matmul>> BENCH_REGISTERED{{
     .name = "cublaslt",
     .device_kind = "cuda",
     .preference = 10,

@@ -85,7 +85,7 @@ void plan(const Matmul& spec, onednn::PrimitiveOperation& made) {
   made.plan(pd);
 }
 
-const Registration<Implementation<Matmul>> registered{
+const Registration<Implementation<Matmul>> BENCH_REGISTERED{
     onednn::primitive_implementation<Matmul, described, plan>(
         [](const Matmul& spec, const Device& device) -> std::optional<std::string> {
           // It divides by what is left of a larger count in 32 bits.

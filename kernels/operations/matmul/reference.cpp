@@ -35,7 +35,8 @@ class ReferenceMatmul final : public ReferenceOperation {
   Matmul spec_;
 };
 
-const Registration<Implementation<Matmul>> registered{reference_implementation<Matmul, ReferenceMatmul>()};
+const Registration<Implementation<Matmul>> BENCH_REGISTERED{
+    reference_implementation<Matmul, ReferenceMatmul>()};
 
 }  // namespace
 }  // namespace bench::kernels

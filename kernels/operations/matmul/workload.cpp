@@ -55,7 +55,7 @@ std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Devic
 
 constexpr Tolerances kTolerances{.fp32 = 1e-5, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
 
-const Registration<WorkloadType> registered{operation_workload(OperationType<Matmul>{
+const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(OperationType<Matmul>{
     .name = "gemm",
     .description = "matrix product; the batch is its number of rows",
     .modes = {"forward"},

@@ -146,7 +146,7 @@ class CpuOptimizer final : public LoopsOf<Optimizer> {
   }
 };
 
-const Registration<Implementation<Optimizer>> registered{cpu_implementation<Optimizer, CpuOptimizer>(
+const Registration<Implementation<Optimizer>> BENCH_REGISTERED{cpu_implementation<Optimizer, CpuOptimizer>(
     "openmp", 10,
     [](const Optimizer& spec, const Device& device) { return device.unsupported(spec.dtype); })};
 

@@ -97,11 +97,12 @@ class ReferenceOptimizer final : public ReferenceOf<Optimizer> {
   }
 };
 
-const Registration<Implementation<Optimizer>> registered{cpu_implementation<Optimizer, ReferenceOptimizer>(
-    "reference", -1, [](const Optimizer& spec, const Device& /*device*/) -> std::optional<std::string> {
-      return spec.dtype == Dtype::tf32 ? std::optional<std::string>("parameters are not stored in tf32")
-                                       : std::nullopt;
-    })};
+const Registration<Implementation<Optimizer>> BENCH_REGISTERED{
+    cpu_implementation<Optimizer, ReferenceOptimizer>(
+        "reference", -1, [](const Optimizer& spec, const Device& /*device*/) -> std::optional<std::string> {
+          return spec.dtype == Dtype::tf32 ? std::optional<std::string>("parameters are not stored in tf32")
+                                           : std::nullopt;
+        })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -31,7 +31,7 @@ class ReferenceParameter final : public ReferenceOf<Parameter> {
   }
 };
 
-const Registration<Implementation<Parameter>> registered{
+const Registration<Implementation<Parameter>> BENCH_REGISTERED{
     reference_implementation<Parameter, ReferenceParameter>(0)};
 
 }  // namespace

@@ -73,7 +73,7 @@ class CpuPointwise final : public NestOperation<Pointwise> {
   }
 };
 
-const Registration<Implementation<Pointwise>> registered{cpu_implementation<Pointwise, CpuPointwise>(
+const Registration<Implementation<Pointwise>> BENCH_REGISTERED{cpu_implementation<Pointwise, CpuPointwise>(
     "openmp", 5, [](const Pointwise& spec, const Device& device) -> std::optional<std::string> {
       if (!is_whole_sum(spec.nests(), spec.written().dims.elements())) {
         return std::string(kSumOverPartialBlocks);

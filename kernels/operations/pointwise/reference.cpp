@@ -196,7 +196,7 @@ class ReferencePointwise final : public ReferenceOf<Pointwise> {
   }
 };
 
-const Registration<Implementation<Pointwise>> registered{
+const Registration<Implementation<Pointwise>> BENCH_REGISTERED{
     reference_implementation<Pointwise, ReferencePointwise>()};
 
 }  // namespace

@@ -51,16 +51,17 @@ void plan(const Pool& spec, onednn::PrimitiveOperation& made) {
   made.plan(onednn::pooling_backward(shape, ahead, onednn::attributes()));
 }
 
-const Registration<Implementation<Pool>> registered{onednn::primitive_implementation<Pool, described, plan>(
-    [](const Pool& spec, const Device& device) -> std::optional<std::string> {
-      if (spec.kind == Pool::Kind::adaptive) {
-        return "oneDNN has no adaptive pooling";
-      }
-      if (spec.count_padding && spec.beyond_h + spec.beyond_w > 0) {
-        return "oneDNN would count what lies behind the padding";
-      }
-      return device.unsupported(spec.src.dtype);
-    })};
+const Registration<Implementation<Pool>> BENCH_REGISTERED{
+    onednn::primitive_implementation<Pool, described, plan>(
+        [](const Pool& spec, const Device& device) -> std::optional<std::string> {
+          if (spec.kind == Pool::Kind::adaptive) {
+            return "oneDNN has no adaptive pooling";
+          }
+          if (spec.count_padding && spec.beyond_h + spec.beyond_w > 0) {
+            return "oneDNN would count what lies behind the padding";
+          }
+          return device.unsupported(spec.src.dtype);
+        })};
 
 }  // namespace
 }  // namespace bench::kernels

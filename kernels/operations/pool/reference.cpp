@@ -201,8 +201,8 @@ class ReferencePool final : public ReferenceOf<Pool> {
   std::vector<Range> columns_ = column_ranges(spec_);
 };
 
-const Registration<Implementation<Pool>> registered{reference_implementation<Pool, ReferencePool>()};
-const Registration<Implementation<Pool>> registered_loops{
+const Registration<Implementation<Pool>> BENCH_REGISTERED{reference_implementation<Pool, ReferencePool>()};
+const Registration<Implementation<Pool>> BENCH_REGISTERED{
     cpu_implementation<Pool, ReferencePool>("loops", 0, [](const Pool& spec, const Device& /*device*/) {
       return spec.kind == Pool::Kind::adaptive || (spec.count_padding && spec.beyond_h + spec.beyond_w > 0)
                  ? std::nullopt

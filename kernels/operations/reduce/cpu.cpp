@@ -98,7 +98,7 @@ class CpuReduce final : public NestOperation<Reduce> {
   }
 };
 
-const Registration<Implementation<Reduce>> registered{cpu_implementation<Reduce, CpuReduce>(
+const Registration<Implementation<Reduce>> BENCH_REGISTERED{cpu_implementation<Reduce, CpuReduce>(
     "openmp", 5, [](const Reduce& spec, const Device& device) -> std::optional<std::string> {
       if (spec.forward() && !is_whole_sum(spec.nests(), spec.dst.dims.elements())) {
         return std::string(kSumOverPartialBlocks);

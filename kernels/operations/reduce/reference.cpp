@@ -148,7 +148,8 @@ class ReferenceReduce final : public ReferenceOf<Reduce> {
   }
 };
 
-const Registration<Implementation<Reduce>> registered{reference_implementation<Reduce, ReferenceReduce>()};
+const Registration<Implementation<Reduce>> BENCH_REGISTERED{
+    reference_implementation<Reduce, ReferenceReduce>()};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -119,7 +119,7 @@ class CpuResize final : public LoopsOf<Resize> {
   Sums columns_;
 };
 
-const Registration<Implementation<Resize>> registered{cpu_implementation<Resize, CpuResize>(
+const Registration<Implementation<Resize>> BENCH_REGISTERED{cpu_implementation<Resize, CpuResize>(
     "openmp", 10,
     [](const Resize& spec, const Device& device) { return device.unsupported(spec.src.dtype); })};
 

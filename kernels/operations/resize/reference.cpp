@@ -139,7 +139,8 @@ class ReferenceResize final : public ReferenceOf<Resize> {
   }
 };
 
-const Registration<Implementation<Resize>> registered{reference_implementation<Resize, ReferenceResize>()};
+const Registration<Implementation<Resize>> BENCH_REGISTERED{
+    reference_implementation<Resize, ReferenceResize>()};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -82,7 +82,7 @@ class CpuRows final : public LoopsOf<Rows> {
   }
 };
 
-const Registration<Implementation<Rows>> registered{cpu_implementation<Rows, CpuRows>(
+const Registration<Implementation<Rows>> BENCH_REGISTERED{cpu_implementation<Rows, CpuRows>(
     "cpu", 10,
     [](const Rows& spec, const Device& device) { return device.unsupported(spec.maps[0].dtype); })};
 

@@ -100,7 +100,7 @@ class ReferenceRows final : public ReferenceOf<Rows> {
   }
 };
 
-const Registration<Implementation<Rows>> registered{reference_implementation<Rows, ReferenceRows>()};
+const Registration<Implementation<Rows>> BENCH_REGISTERED{reference_implementation<Rows, ReferenceRows>()};
 
 }  // namespace
 }  // namespace bench::kernels

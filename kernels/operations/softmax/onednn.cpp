@@ -32,7 +32,7 @@ void plan(const Softmax& spec, onednn::PrimitiveOperation& made) {
   made.plan(onednn::softmax_backward(algorithm, tensor, kChannels, ahead, onednn::attributes()));
 }
 
-const Registration<Implementation<Softmax>> registered{
+const Registration<Implementation<Softmax>> BENCH_REGISTERED{
     onednn::primitive_implementation<Softmax, described, plan>(
         [](const Softmax& spec, const Device& device) { return device.unsupported(spec.tensor.dtype); })};
 

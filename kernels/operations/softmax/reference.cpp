@@ -68,7 +68,8 @@ class ReferenceSoftmax final : public ReferenceOf<Softmax> {
   }
 };
 
-const Registration<Implementation<Softmax>> registered{reference_implementation<Softmax, ReferenceSoftmax>()};
+const Registration<Implementation<Softmax>> BENCH_REGISTERED{
+    reference_implementation<Softmax, ReferenceSoftmax>()};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -107,7 +107,7 @@ class CpuStream final : public ReferenceOf<Stream> {
   }
 };
 
-const Registration<Implementation<Stream>> registered{cpu_implementation<Stream, CpuStream>(
+const Registration<Implementation<Stream>> BENCH_REGISTERED{cpu_implementation<Stream, CpuStream>(
     "cpu", 10, [](const Stream& spec, const Device& /*device*/) -> std::optional<std::string> {
       return spec.dtype == Dtype::fp32
                  ? std::nullopt

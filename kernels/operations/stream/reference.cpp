@@ -56,7 +56,8 @@ class ReferenceStream final : public ReferenceOf<Stream> {
   }
 };
 
-const Registration<Implementation<Stream>> registered{reference_implementation<Stream, ReferenceStream>()};
+const Registration<Implementation<Stream>> BENCH_REGISTERED{
+    reference_implementation<Stream, ReferenceStream>()};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -138,7 +138,7 @@ std::vector<std::string> modes() {
   return names;
 }
 
-const Registration<WorkloadType> registered{operation_workload(OperationType<Stream>{
+const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(OperationType<Stream>{
     .name = "stream",
     .description = "what memory delivers: copy, scale, add, triad and read-only",
     .modes = modes(),

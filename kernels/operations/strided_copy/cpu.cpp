@@ -154,9 +154,10 @@ class CpuStridedCopy final : public LoopsOf<StridedCopy> {
   CopySteps all_;
 };
 
-const Registration<Implementation<StridedCopy>> registered{cpu_implementation<StridedCopy, CpuStridedCopy>(
-    "openmp", 5,
-    [](const StridedCopy& spec, const Device& device) { return device.unsupported(spec.dst.dtype); })};
+const Registration<Implementation<StridedCopy>> BENCH_REGISTERED{
+    cpu_implementation<StridedCopy, CpuStridedCopy>(
+        "openmp", 5,
+        [](const StridedCopy& spec, const Device& device) { return device.unsupported(spec.dst.dtype); })};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -154,7 +154,7 @@ class ReferenceStridedCopy final : public ReferenceOf<StridedCopy> {
   }
 };
 
-const Registration<Implementation<StridedCopy>> registered{
+const Registration<Implementation<StridedCopy>> BENCH_REGISTERED{
     reference_implementation<StridedCopy, ReferenceStridedCopy>()};
 
 }  // namespace

@@ -29,7 +29,7 @@ void plan(const Upsample& spec, onednn::PrimitiveOperation& made) {
   made.plan(onednn::resampling_backward(kNearest, src, dst, ahead, onednn::attributes()));
 }
 
-const Registration<Implementation<Upsample>> registered{
+const Registration<Implementation<Upsample>> BENCH_REGISTERED{
     onednn::primitive_implementation<Upsample, described, plan>(
         [](const Upsample& spec, const Device& device) { return device.unsupported(spec.src.dtype); })};
 

@@ -42,7 +42,7 @@ class ReferenceUpsample final : public ReferenceOf<Upsample> {
   }
 };
 
-const Registration<Implementation<Upsample>> registered{
+const Registration<Implementation<Upsample>> BENCH_REGISTERED{
     reference_implementation<Upsample, ReferenceUpsample>()};
 
 }  // namespace

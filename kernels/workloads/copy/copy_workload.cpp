@@ -369,7 +369,7 @@ WorkloadType copy_type() {
   return type;
 }
 
-const Registration<WorkloadType> registered{copy_type()};
+const Registration<WorkloadType> BENCH_REGISTERED{copy_type()};
 
 }  // namespace
 }  // namespace bench::kernels

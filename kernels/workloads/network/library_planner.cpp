@@ -123,10 +123,10 @@ MemoryPlan engine_plan(const ConfiguredWorkload& workload, Device& device) {
   return plan;
 }
 
-const Registration<LibraryPlanner> registered{{.name = "cudnn",
-                                               .eager_workspace = eager_workspace,
-                                               .planned_by = planned_by,
-                                               .engine_plan = engine_plan}};
+const Registration<LibraryPlanner> BENCH_REGISTERED{{.name = "cudnn",
+                                                     .eager_workspace = eager_workspace,
+                                                     .planned_by = planned_by,
+                                                     .engine_plan = engine_plan}};
 
 }  // namespace
 }  // namespace bench::kernels

@@ -37,7 +37,7 @@ class ClipLayer final : public LikeItsInput<ClipLayer, ClipOptions> {
   Activation activation() const { return options_.at_six ? Activation::relu6 : Activation::relu; }
 };
 
-const LayerRegistration<ClipOptions, ClipLayer> registered_clip{"clip_of_a_test"};
+const LayerRegistration<ClipOptions, ClipLayer> BENCH_REGISTERED{"clip_of_a_test"};
 
 class NewLayer : public NetworkTest {
  protected:

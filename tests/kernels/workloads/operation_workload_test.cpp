@@ -64,7 +64,7 @@ Implementation<Spec> on_the_card(std::unique_ptr<Operation> (*make)(const Spec&,
           .make = make};
 }
 
-const Registration<Implementation<Negated>> registered_reference{
+const Registration<Implementation<Negated>> BENCH_REGISTERED{
     {.name = "reference",
      .device_kind = "cpu",
      .preference = -1,
@@ -72,11 +72,11 @@ const Registration<Implementation<Negated>> registered_reference{
      .make = [](const Negated& spec, Device&) -> std::unique_ptr<Operation> {
        return std::make_unique<NegatedOperation>(spec, true);
      }}};
-const Registration<Implementation<Negated>> registered_on_the_card{
+const Registration<Implementation<Negated>> BENCH_REGISTERED{
     on_the_card<Negated>([](const Negated& spec, Device&) -> std::unique_ptr<Operation> {
       return std::make_unique<NegatedOperation>(spec, false);
     })};
-const Registration<Implementation<FindOverflow>> registered_overflow{
+const Registration<Implementation<FindOverflow>> BENCH_REGISTERED{
     on_the_card<FindOverflow>([](const FindOverflow& spec, Device& device) {
       return registry<Implementation<FindOverflow>>().find("reference")->make(spec, device);
     })};

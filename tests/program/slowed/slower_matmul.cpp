@@ -42,7 +42,7 @@ class SlowerOperation final : public Operation {
   std::unique_ptr<Operation> operation_;
 };
 
-const Registration<Implementation<Matmul>> registered{
+const Registration<Implementation<Matmul>> BENCH_REGISTERED{
     {.name = "slower",
      .device_kind = "cpu",
      .preference = 1000,

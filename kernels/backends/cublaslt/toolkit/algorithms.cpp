@@ -230,7 +230,7 @@ class ListedAlgorithms final : public Algorithms {
   std::vector<cublasLtMatmulHeuristicResult_t> candidates_;
 };
 
-const Registration<AlgorithmSource> registered{
+const Registration<AlgorithmSource> BENCH_REGISTERED{
     {.name = "cublaslt",
      .algorithms = [](const Product& product, cuda::Card& card) -> std::unique_ptr<Algorithms> {
        return std::make_unique<ListedAlgorithms>(product, card);

@@ -323,7 +323,7 @@ class CudnnPlans final : public Plans {
   bool kept_only_ = false;
 };
 
-const Registration<PlanSource> registered{
+const Registration<PlanSource> BENCH_REGISTERED{
     {.name = "cudnn",
      .version = [] { return static_cast<std::int64_t>(api().cudnnGetVersion()); },
      .newest_capability = [] { return static_cast<int>(api().cudnnGetMaxDeviceVersion() / 10); },

@@ -10,7 +10,7 @@ namespace {
 
 const std::string kMissing = "built without the CUDA device: " BENCH_CUDA_MISSING;
 
-const Registration<DeviceKind> registered{
+const Registration<DeviceKind> BENCH_REGISTERED{
     {.name = "cuda",
      .preference = 10,
      .list =

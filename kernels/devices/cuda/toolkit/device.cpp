@@ -56,7 +56,7 @@ const Backend& backend() {
   return made;
 }
 
-const Registration<DeviceKind> registered{
+const Registration<DeviceKind> BENCH_REGISTERED{
     {.name = "cuda",
      .preference = 10,
      .list = [] { return list_cards(backend()); },

@@ -371,7 +371,7 @@ std::vector<Constant> cast_like(const Evaluation& evaluation) {
   return as_type(evaluation, evaluation.in(1).type);
 }
 
-const Registration<ConstantOperator> registered{
+const Registration<ConstantOperator> BENCH_REGISTERED{
     {"Add", arithmetic<added>},
     {"Sub", arithmetic<difference>},
     {"Mul", arithmetic<multiplied>},

@@ -294,7 +294,7 @@ std::vector<Constant> scatter_grid(const Evaluation& evaluation) {
   return scattered(evaluation, depth, rows, updates);
 }
 
-const Registration<ConstantOperator> registered{
+const Registration<ConstantOperator> BENCH_REGISTERED{
     {"Constant", constant},
     {"ConstantOfShape", constant_of_shape},
     {"Range", range},

@@ -138,7 +138,7 @@ std::vector<Constant> arg_max(const Evaluation& evaluation) {
   return {made};
 }
 
-const Registration<ConstantOperator> registered{
+const Registration<ConstantOperator> BENCH_REGISTERED{
     {"ReduceSum", reduce_sum},     {"ReduceMean", reduce_mean},   {"ReduceProd", reduce_product},
     {"ReduceMax", reduce_maximum}, {"ReduceMin", reduce_minimum}, {"CumSum", cumulative_sum},
     {"ArgMax", arg_max},

@@ -338,7 +338,7 @@ std::vector<Constant> gather_nd(const Evaluation& evaluation) {
   return {made};
 }
 
-const Registration<ConstantOperator> registered{
+const Registration<ConstantOperator> BENCH_REGISTERED{
     {"Identity", identity},   {"Dropout", identity},
     {"Reshape", reshape},     {"Flatten", flatten},
     {"Unsqueeze", unsqueeze}, {"Squeeze", squeeze},

@@ -144,7 +144,7 @@ void lower_swish(Lowering& node) {
 }
 
 using K = ActivationKind;
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"Relu", lower<K::relu>},
     {"LeakyRelu", lower_leaky_relu},
     {"Elu", lower_elu},

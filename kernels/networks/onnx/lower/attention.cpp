@@ -170,7 +170,7 @@ void lower_several_heads(Lowering& node) {
   lower(node, options);
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"Attention", lower_attention},
     {"com.microsoft.MultiHeadAttention", lower_several_heads},
 };

@@ -54,7 +54,7 @@ void lower_space_to_depth(Lowering& node) {
             {in[0], in[1].size * block * block, rows, columns});
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"DepthToSpace", lower_depth_to_space},
     {"SpaceToDepth", lower_space_to_depth},
 };

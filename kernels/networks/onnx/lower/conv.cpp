@@ -154,7 +154,7 @@ void lower_conv_transpose(Lowering& node) {
   node.set(made, in.result(node.all.graph[made].shape));
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"Conv", lower_conv},
     {"ConvTranspose", lower_conv_transpose},
 };

@@ -56,7 +56,7 @@ void lower_top_k(Lowering& node) {
   leave_out(node, "The choice of the largest values");
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"ArgMax", lower_arg_max},
     {"ArgMin", lower_arg_min},
     {"TopK", lower_top_k},

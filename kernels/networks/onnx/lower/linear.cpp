@@ -244,7 +244,7 @@ void lower_gemm(Lowering& node) {
   node.set(made, shape);
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"MatMul", lower_matmul},
     {"com.microsoft.FusedMatMul", lower_fused_matmul},
     {"Gemm", lower_gemm},

@@ -244,7 +244,7 @@ void lower_lp_norm(Lowering& node) {
   node.set(node.append({x, length}, PointwiseOptions{.function = PointwiseFunction::divide}), shape);
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"BatchNormalization", lower_batch_norm},
     {"InstanceNormalization", lower_instance_norm},
     {"GroupNormalization", lower_group_norm},

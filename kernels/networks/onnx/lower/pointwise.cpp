@@ -254,7 +254,7 @@ void lower_is_nan(Lowering& node) {
 }
 
 using F = PointwiseFunction;
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"Add", lower<F::add, add_number>},
     {"Sub", lower<F::subtract, subtract_number>},
     {"Mul", lower<F::multiply, multiply_number>},

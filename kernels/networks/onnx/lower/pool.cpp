@@ -86,7 +86,7 @@ void lower_global_maximum(Lowering& node) {
   lower_global(node, ReduceFunction::maximum);
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"MaxPool", lower_max_pool},
     {"AveragePool", lower_average_pool},
     {"GlobalAveragePool", lower_global_average},

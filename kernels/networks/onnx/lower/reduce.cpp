@@ -147,7 +147,7 @@ void reduce_log_sum_exp(Lowering& node) {
            without(shape, *dimensions, keep));
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"ReduceMean", reduce_mean},      {"ReduceSum", reduce_sum},
     {"ReduceMax", reduce_maximum},    {"ReduceMin", reduce_minimum},
     {"ReduceProd", reduce_product},   {"ReduceSumSquare", reduce_squares},

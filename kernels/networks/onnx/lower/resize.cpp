@@ -206,7 +206,7 @@ void lower_upsample(Lowering& node) {
   resize(node, &scales, nullptr, options);
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"Resize", lower_resize},
     {"Upsample", lower_upsample},
 };

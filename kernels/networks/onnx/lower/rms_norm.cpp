@@ -61,7 +61,7 @@ void lower_skip_rms_norm(Lowering& node) {
   node.set(sum, 3);
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"RMSNormalization", lower_rms_norm},
     {"SimplifiedLayerNormalization", lower_rms_norm},
     {"com.microsoft.SkipSimplifiedLayerNormalization", lower_skip_rms_norm},

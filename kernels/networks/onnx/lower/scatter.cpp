@@ -297,7 +297,7 @@ void lower_scatter_elements(Lowering& node) {
   scatter(node, places, 2, written);
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"ScatterElements", lower_scatter_elements},
     {"bench.ScatterGrid", lower_scatter_grid},
     {"ScatterND", lower_scatter_nd},

@@ -141,7 +141,7 @@ void lower_join(Lowering& node) {
   node.set(stacks ? stacked(node, values, axis) : concatenated(node, values, axis));
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"SequenceEmpty", lower_empty},
     {"SequenceConstruct", lower_construct},
     {"SequenceInsert", lower_insert},

@@ -48,7 +48,7 @@ void lower_log_softmax(Lowering& node) {
   lower(node, true);
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"Softmax", lower_softmax},
     {"LogSoftmax", lower_log_softmax},
 };

@@ -74,7 +74,7 @@ void lower_running_sum(Lowering& node) {
   node.set(is_last ? made : node.append({made}, turned));
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"Trilu", lower_triangle},
     {"CumSum", lower_running_sum},
 };

@@ -230,7 +230,7 @@ void lower_size(Lowering& node) {
   node.set(made);
 }
 
-const Registration<Lowered> registered{
+const Registration<Lowered> BENCH_REGISTERED{
     {"Reshape", lower_reshape},     {"Flatten", lower_flatten},   {"Squeeze", lower_squeeze},
     {"Unsqueeze", lower_unsqueeze}, {"Identity", lower_identity}, {"Constant", lower_constant},
     {"Dropout", lower_dropout},     {"Cast", lower_cast},         {"CastLike", lower_cast},

@@ -137,7 +137,7 @@ std::unique_ptr<RankGroup> connect(RankGroup& control, Device& device) {
                        [](const char* name) { return std::getenv(name); });
 }
 
-const Registration<DeviceCollectives> registered{{.name = "cuda", .connect = connect}};
+const Registration<DeviceCollectives> BENCH_REGISTERED{{.name = "cuda", .connect = connect}};
 
 const Registration<Component> component{
     {.name = "NCCL", .describe = [] {

@@ -54,7 +54,7 @@ class MadeUpAlgorithms final : public Algorithms {
   }
 };
 
-const Registration<AlgorithmSource> registered{
+const Registration<AlgorithmSource> BENCH_REGISTERED{
     {.name = "cublaslt",
      .algorithms = [](const Product& product, cuda::Card& /*card*/) -> std::unique_ptr<Algorithms> {
        ++calls.asked;

@@ -243,7 +243,7 @@ class UnsaidLayer final : public LikeItsInput<UnsaidLayer, UnsaidOptions> {
   void forward(Recorder& /*recorder*/) const override {}
 };
 
-const LayerRegistration<UnsaidOptions, UnsaidLayer> registered_unsaid{"unsaid_of_a_test"};
+const LayerRegistration<UnsaidOptions, UnsaidLayer> BENCH_REGISTERED{"unsaid_of_a_test"};
 
 TEST(EagerTerms, NameLayersThatDidNotSayTheirOperations) {
   Graph g({8, 4, 4});
