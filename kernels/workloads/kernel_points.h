@@ -11,6 +11,8 @@
 
 namespace bench::kernels {
 
+inline constexpr std::int64_t kMi = std::int64_t{1} << 20;
+
 // A card has more bandwidth and more cores than a CPU, and needs larger work before it shows what it can do.
 inline bool needs_large_work(const Device& device) {
   return !device.computes_on_host();

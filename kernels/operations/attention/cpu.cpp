@@ -17,7 +17,6 @@ namespace {
 
 constexpr std::int64_t kScoreBytes = 256 << 10;  // of a thread: they stay in the second cache
 constexpr std::int64_t kLeastRows = 32;          // below, a product's rows are too few for its kernels
-constexpr std::int64_t kLanes = 16;              // floats of the widest vector
 
 // Some floats, which lie at any address; their bits; and how many they are.
 template <std::int64_t kWidth>
@@ -151,6 +150,8 @@ class CpuAttention final : public ReferenceOf<Attention> {
   }
 
  private:
+  static constexpr std::int64_t kLanes = 16;  // floats of the widest vector
+
   // Rows whose scores fit, as many as make blocks of one size; fewer where there are less heads than threads.
   static std::int64_t rows_of(const Attention& spec, std::int64_t padded, int threads) {
     const std::int64_t fit = std::max(kScoreBytes / bytes_of(Dtype::fp32) / padded, std::int64_t{kLeastRows});

@@ -7,8 +7,6 @@
 namespace bench::kernels {
 namespace {
 
-using Flags = dnnl::normalization_flags;
-
 std::string described(const BatchNorm& spec) {
   return fmt::format("batch norm {} {} {} c{}",
                      !spec.forward() ? "backward"
@@ -18,6 +16,7 @@ std::string described(const BatchNorm& spec) {
 }
 
 void plan(const BatchNorm& spec, onednn::PrimitiveOperation& made) {
+  using Flags = dnnl::normalization_flags;
   Flags flags = Flags::use_scale | Flags::use_shift;
   if (spec.forward() && !spec.training) {
     flags |= Flags::use_global_stats;

@@ -4,20 +4,18 @@
 namespace bench::kernels {
 namespace {
 
-std::optional<std::string> unsupported(const BatchedMatmul& spec, const Device& device) {
-  if (auto wrong = spec.invalid()) {
-    return wrong;
-  }
-  return cublaslt::unsupported(spec.dtype, device, [&] {
-    const cublaslt::TunedProduct planned(cublaslt::BatchedCalls(spec).product, device);
-  });
-}
-
 const Registration<Implementation<BatchedMatmul>> BENCH_REGISTERED{{
     .name = "cublaslt",
     .device_kind = "cuda",
     .preference = 10,
-    .unsupported = unsupported,
+    .unsupported = [](const BatchedMatmul& spec, const Device& device) -> std::optional<std::string> {
+      if (auto wrong = spec.invalid()) {
+        return wrong;
+      }
+      return cublaslt::unsupported(spec.dtype, device, [&] {
+        const cublaslt::TunedProduct planned(cublaslt::BatchedCalls(spec).product, device);
+      });
+    },
     .make = [](const BatchedMatmul& spec, Device& device) -> std::unique_ptr<Operation> {
       return std::make_unique<cublaslt::BatchedMatmulOperation<cublaslt::TunedProduct>>(spec, device);
     },

@@ -8,8 +8,6 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kWorthThreads = 1 << 16;  // bytes: some microseconds of copying
-
 // One input of a concatenation within its result. All sizes in bytes but those in planes and pixels.
 struct InputPart {
   std::int64_t planes = 0;  // samples · blocks of channels
@@ -81,6 +79,8 @@ class CpuConcat final : public LoopsOf<Concat> {
   }
 
  private:
+  static constexpr std::int64_t kWorthThreads = 1 << 16;  // bytes: some microseconds of copying
+
   static void write_part(const InputPart& part, const std::byte* src, std::byte* dst) {
 #pragma omp parallel for collapse(2) schedule(static) if (part.bytes() >= kWorthThreads)
     for (std::int64_t plane = 0; plane < part.planes; ++plane) {

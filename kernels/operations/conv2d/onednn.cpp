@@ -21,6 +21,7 @@ namespace {
 using onednn::describe;
 using onednn::describe_vector;
 using MemoryDesc = dnnl::memory::desc;
+using Tag = dnnl::memory::format_tag;
 using Forward = dnnl::convolution_forward;
 
 constexpr auto kDirect = dnnl::algorithm::convolution_direct;
@@ -41,7 +42,6 @@ dnnl::memory::dims weight_dims(const Conv2d& spec) {
 }
 
 MemoryDesc plain_weights(const Conv2d& spec) {
-  using Tag = dnnl::memory::format_tag;
   return {weight_dims(spec), dnnl::memory::data_type::f32, spec.groups == 1 ? Tag::oihw : Tag::goihw};
 }
 

@@ -59,7 +59,7 @@ std::string implementation(const WorkloadSpec& spec) {
   return name == "best" ? "" : name;
 }
 
-Conv2d describe(const WorkloadSpec& spec) {
+Conv2d read_conv2d(const WorkloadSpec& spec) {
   Conv2d conv;
   conv.batch = spec.batch;
   conv.dtype = spec.dtype;
@@ -112,7 +112,7 @@ Conv2d single(Conv2d conv) {
 }
 
 // A gradient is a product as large as the convolution.
-NetworkTerms terms_of(const Conv2d& conv) {
+NetworkTerms conv2d_terms(const Conv2d& conv) {
   Graph graph(Image{conv.in_channels, conv.height, conv.width});
   graph.conv2d("conv2d", graph.image(),
                {.channels = conv.out_channels,
@@ -129,12 +129,12 @@ NetworkTerms terms_of(const Conv2d& conv) {
 }
 
 // The weights' gradient is a sum over the batch; its rows are the output channels.
-std::int64_t rows_of(const Conv2d& conv) {
+std::int64_t conv2d_rows(const Conv2d& conv) {
   return conv.direction == Direction::backward_weights ? conv.out_channels : conv.batch;
 }
 
 // The gradient of one output channel's weights: of all samples, the channel's group and its own output.
-ReferenceRow<Conv2d> row_of(const Conv2d& conv, std::int64_t row) {
+ReferenceRow<Conv2d> conv2d_row(const Conv2d& conv, std::int64_t row) {
   ReferenceRow<Conv2d> reference{.spec = single(conv)};
   if (conv.direction != Direction::backward_weights) {
     reference.excerpt.first_sample = row;
@@ -198,7 +198,7 @@ std::vector<KernelPoint> implicit_gemm_points(const KernelRequest& request, cons
 }
 
 // fp32 leaves room for Winograd's transforms.
-constexpr Tolerances kTolerances{.fp32 = 1e-4, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
+constexpr Tolerances kConv2dTolerances{.fp32 = 1e-4, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
 
 OperationType<Conv2d> conv2d_type() {
   std::vector<CommandOption> options =
@@ -211,15 +211,15 @@ OperationType<Conv2d> conv2d_type() {
           .description = "2-D convolution; by default ResNet's 3x3 on 64 channels of 56x56",
           .modes = {"forward", "backward-data", "backward-weights"},
           .options = std::move(options),
-          .describe = describe,
+          .describe = read_conv2d,
           .place = place,
           .single = single,
-          .tolerance = [](const Conv2d& conv) { return kTolerances.of(conv.dtype); },
-          .rows = rows_of,
-          .row = row_of,
+          .tolerance = [](const Conv2d& conv) { return kConv2dTolerances.of(conv.dtype); },
+          .rows = conv2d_rows,
+          .row = conv2d_row,
           .implementation = implementation,
           .computed_otherwise = computed_otherwise,
-          .eager_terms = terms_of,
+          .eager_terms = conv2d_terms,
           .kernel_points = conv2d_points};
 }
 

@@ -14,8 +14,6 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kWorthThreads = 8192;  // elements: tens of microseconds of exponentials
-
 // Writes the gradient of one row, times `scale`, and returns its loss, not scaled. diff may be x.
 template <class Element>
 double row_loss(const CrossEntropy& spec, double scale, const typename Element::Stored* x, std::int32_t label,
@@ -58,6 +56,8 @@ class CpuCrossEntropy final : public LoopsOf<CrossEntropy> {
   }
 
  private:
+  static constexpr std::int64_t kWorthThreads = 8192;  // elements: tens of microseconds of exponentials
+
   template <class Element>
   void run_as(const SlotPointers& pointers) const {
     using Stored = typename Element::Stored;

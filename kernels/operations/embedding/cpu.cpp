@@ -14,9 +14,7 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kBlock = 64;              // features summed at a time, in registers
-constexpr std::int64_t kWorthThreads = 1 << 15;  // elements: ten microseconds of copying
-constexpr std::int64_t kZeroed = 1 << 16;        // bytes a thread zeroes at a time
+constexpr std::int64_t kZeroed = 1 << 16;  // bytes a thread zeroes at a time
 
 using Key = std::uint64_t;  // a token in the upper half, its place in the lower
 
@@ -53,6 +51,9 @@ class CpuEmbedding final : public LoopsOf<Embedding> {
   }
 
  private:
+  static constexpr std::int64_t kBlock = 64;              // features summed at a time, in registers
+  static constexpr std::int64_t kWorthThreads = 1 << 15;  // elements: ten microseconds of copying
+
   bool known(std::int32_t token) const { return token >= 0 && token < spec_.vocabulary; }
 
   void look_up(const std::int32_t* tokens, const std::byte* table, std::byte* dst) const {

@@ -7,20 +7,19 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kMi = std::int64_t{1} << 20;
 constexpr std::string_view kTensorCores = "tensor-cores";
 
-const WholeOption kElements{"elements", 4 * kMi, 1, std::int64_t{1} << 36, "elements of a sample's row"};
+const WholeOption kRowElements{"elements", 4 * kMi, 1, std::int64_t{1} << 36, "elements of a sample's row"};
 const WholeOption kSteps{
     "steps", 64, 1, 65536,
     "multiply-adds on each element (of tensor cores: products of its tile by wmma, which "
     "reaches 60 to 65 % of wgmma's rate on compute capability 9.0)"};
 
-Fma describe(const WorkloadSpec& spec) {
+Fma read_fma(const WorkloadSpec& spec) {
   Fma fma;
   fma.kind = spec.mode == kTensorCores ? Fma::Kind::tiles : Fma::Kind::chains;
   fma.rows = spec.batch;
-  fma.count = kElements.read(spec);
+  fma.count = kRowElements.read(spec);
   fma.steps = kSteps.read(spec);
   fma.dtype = spec.dtype;
   return fma;
@@ -34,7 +33,7 @@ std::vector<Dtype> tensor_core_dtypes(const KernelRequest& request) {
 
 // Hot only: between its one read and its one write an element stays in a register, so that cold caches
 // change the first steps' time as they do a copy's, and of many steps nothing. The most steps are the roof.
-std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Device& device) {
+std::vector<KernelPoint> fma_points(const KernelRequest& request, const Device& device) {
   constexpr std::int64_t kMostSteps = 1024;
   const bool card = needs_large_work(device);
   KernelPoints points(request);
@@ -73,12 +72,12 @@ const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(
     OperationType<Fma>{.name = "fma",
                        .description = "multiply-adds on every element of an array; on tensor cores by wmma",
                        .modes = {"forward", std::string(kTensorCores)},
-                       .options = declare(kElements, kSteps),
-                       .describe = describe,
+                       .options = declare(kRowElements, kSteps),
+                       .describe = read_fma,
                        .single = single_row<Fma>,
                        .sample_bytes = [](const Fma& fma) { return 8.0 * static_cast<double>(fma.count); },
                        .tolerance = tolerance,
-                       .kernel_points = kernel_points})};
+                       .kernel_points = fma_points})};
 
 }  // namespace
 }  // namespace bench::kernels

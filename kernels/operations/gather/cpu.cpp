@@ -12,9 +12,6 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kWorthThreads = 1 << 15;  // elements
-constexpr std::int64_t kBlock = 64;              // elements summed at a time, in registers
-
 class CpuGather final : public LoopsOf<Gather> {
  public:
   explicit CpuGather(const Gather& spec) : LoopsOf(spec) {
@@ -44,6 +41,9 @@ class CpuGather final : public LoopsOf<Gather> {
   }
 
  private:
+  static constexpr std::int64_t kWorthThreads = 1 << 15;  // elements
+  static constexpr std::int64_t kBlock = 64;              // elements summed at a time, in registers
+
   void copy(const std::byte* src, std::byte* dst) const {
     const std::int64_t bytes = spec_.inner * bytes_of(spec_.dtype);
     const std::int64_t rows = spec_.outer * spec_.count();

@@ -11,9 +11,6 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kLanes = 16;
-constexpr std::int64_t kWorthThreads = 1 << 15;  // elements
-
 // Some channels of a sample, side by side in memory.
 struct Lanes {
   std::int64_t sample;
@@ -43,6 +40,9 @@ class CpuGroupNorm final : public LoopsOf<GroupNorm> {
   }
 
  private:
+  static constexpr std::int64_t kLanes = 16;
+  static constexpr std::int64_t kWorthThreads = 1 << 15;  // elements
+
   std::int64_t area() const { return spec_.tensor.h * spec_.tensor.w; }
   std::int64_t channels() const { return spec_.tensor.n * spec_.tensor.c; }  // of all samples
 

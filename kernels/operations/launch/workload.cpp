@@ -8,7 +8,7 @@ namespace bench::kernels {
 namespace {
 
 // Hot and fp32 only: it touches no data that a cache could hold or a dtype could change.
-std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Device& /*device*/) {
+std::vector<KernelPoint> launch_points(const KernelRequest& request, const Device& /*device*/) {
   KernelPoints points(request);
   for (const std::int64_t batch : batches_or(request, {1})) {
     points.add("forward", Dtype::fp32, batch, {}, {});
@@ -24,7 +24,7 @@ const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(OperationTy
     .describe = [](const WorkloadSpec& spec) { return RoundTrip{.launches = spec.batch}; },
     .single = [](RoundTrip /*trip*/) { return RoundTrip{.launches = 1}; },
     .tolerance = [](const RoundTrip& /*trip*/) { return 0.0; },
-    .kernel_points = kernel_points,
+    .kernel_points = launch_points,
     .counts_launches = true})};
 
 }  // namespace

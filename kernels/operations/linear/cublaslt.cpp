@@ -71,16 +71,16 @@ class CublasltLinear final : public ReferenceOf<Linear> {
   cublaslt::TunedProduct product_;
 };
 
-std::optional<std::string> unsupported(const Linear& spec, const Device& device) {
-  return cublaslt::unsupported(
-      spec.dtype, device, [&] { const cublaslt::TunedProduct product(cublaslt::product_of(spec), device); });
-}
-
 const Registration<Implementation<Linear>> BENCH_REGISTERED{{
     .name = "cublaslt",
     .device_kind = "cuda",
     .preference = 10,
-    .unsupported = unsupported,
+    .unsupported =
+        [](const Linear& spec, const Device& device) {
+          return cublaslt::unsupported(spec.dtype, device, [&] {
+            const cublaslt::TunedProduct product(cublaslt::product_of(spec), device);
+          });
+        },
     .make = [](const Linear& spec, Device& device) { return std::make_unique<CublasltLinear>(spec, device); },
 }};
 

@@ -12,8 +12,6 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kWorthThreads = 1 << 13;  // elements
-
 class CpuLrn final : public LoopsOf<Lrn> {
  public:
   using LoopsOf::LoopsOf;
@@ -23,6 +21,8 @@ class CpuLrn final : public LoopsOf<Lrn> {
   }
 
  private:
+  static constexpr std::int64_t kWorthThreads = 1 << 13;  // elements
+
   // A pixel's channels: what they hold, the divisors' powers, and what each passes on to its neighbours.
   struct Pixel {
     explicit Pixel(std::int64_t channels)

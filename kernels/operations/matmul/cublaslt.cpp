@@ -65,15 +65,14 @@ class CublasltMatmul final : public ReferenceOperation {
   Planned planned_;
 };
 
-std::optional<std::string> unsupported(const Matmul& spec, const Device& device) {
-  return cublaslt::unsupported(spec.dtype, device, [&] { planned(spec, device); });
-}
-
 const Registration<Implementation<Matmul>> BENCH_REGISTERED{{
     .name = "cublaslt",
     .device_kind = "cuda",
     .preference = 10,
-    .unsupported = unsupported,
+    .unsupported =
+        [](const Matmul& spec, const Device& device) {
+          return cublaslt::unsupported(spec.dtype, device, [&] { planned(spec, device); });
+        },
     .make = [](const Matmul& spec, Device& device) { return std::make_unique<CublasltMatmul>(spec, device); },
 }};
 

@@ -13,7 +13,7 @@ constexpr std::int64_t kLongest = std::int64_t{1} << 20;
 const WholeOption kInner{"inner", 1024, 1, kLongest, "length of the sums"};
 const WholeOption kColumns{"columns", 1024, 1, kLongest, "columns of the result"};
 
-Matmul describe(const WorkloadSpec& spec) {
+Matmul read_matmul(const WorkloadSpec& spec) {
   Matmul product;
   product.rows = spec.batch;
   product.inner = kInner.read(spec);
@@ -22,7 +22,7 @@ Matmul describe(const WorkloadSpec& spec) {
   return product;
 }
 
-NetworkTerms terms_of(const Matmul& product) {
+NetworkTerms matmul_terms(const Matmul& product) {
   const auto inner = static_cast<double>(product.inner);
   const auto columns = static_cast<double>(product.columns);
   const auto width = static_cast<double>(bytes_of(product.dtype));
@@ -37,7 +37,7 @@ NetworkTerms terms_of(const Matmul& product) {
 }
 
 // Square products; the largest is the roof.
-std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Device& device) {
+std::vector<KernelPoint> matmul_points(const KernelRequest& request, const Device& device) {
   const std::vector<std::int64_t> sizes = needs_large_work(device)
                                               ? std::vector<std::int64_t>{512, 1024, 2048, 4096, 8192}
                                               : std::vector<std::int64_t>{128, 256, 512, 1024, 2048};
@@ -53,24 +53,24 @@ std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Devic
   return std::move(points).take();
 }
 
-constexpr Tolerances kTolerances{.fp32 = 1e-5, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
+constexpr Tolerances kMatmulTolerances{.fp32 = 1e-5, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
 
 const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(OperationType<Matmul>{
     .name = "gemm",
     .description = "matrix product; the batch is its number of rows",
     .modes = {"forward"},
     .options = declare(kInner, kColumns),
-    .describe = describe,
+    .describe = read_matmul,
     .single = single_row<Matmul>,
     .sample_bytes =
         [](const Matmul& product) { return 4.0 * static_cast<double>(product.inner + product.columns); },
-    .tolerance = [](const Matmul& product) { return kTolerances.of(product.dtype); },
+    .tolerance = [](const Matmul& product) { return kMatmulTolerances.of(product.dtype); },
     .computed_otherwise =
         [](const Matmul& product, const std::string& /*implementation*/, const Device& device) {
           return cuda::libraries_compute_otherwise(device, product.dtype);
         },
-    .eager_terms = terms_of,
-    .kernel_points = kernel_points})};
+    .eager_terms = matmul_terms,
+    .kernel_points = matmul_points})};
 
 }  // namespace
 }  // namespace bench::kernels

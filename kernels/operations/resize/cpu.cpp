@@ -7,8 +7,6 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kWorthThreads = 1 << 14;  // products
-
 // What each pixel along an axis is the weighted sum of.
 struct Sums {
   struct Summand {
@@ -71,7 +69,8 @@ class CpuResize final : public LoopsOf<Resize> {
   }
 
  private:
-  static constexpr std::int64_t kLanes = 16;  // channels summed at a time, in registers
+  static constexpr std::int64_t kWorthThreads = 1 << 14;  // products
+  static constexpr std::int64_t kLanes = 16;              // channels summed at a time, in registers
 
   template <class Element, std::int64_t kTogether>
   void run_rows(const typename Element::Stored* from, typename Element::Stored* to) const {

@@ -10,8 +10,6 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kWorthThreads = 1 << 14;  // elements: some microseconds of copying
-
 // One map within dst, sizes in bytes.
 struct MapPart {
   std::int64_t samples = 0, pixels = 0;
@@ -47,6 +45,7 @@ MapPart part_of(const Rows& spec, std::size_t index) {
 // For each piece of each pixel.
 template <class Visit>
 void for_each_piece(const MapPart& part, Visit visit) {
+  constexpr std::int64_t kWorthThreads = 1 << 14;  // elements: some microseconds of copying
 #pragma omp parallel for collapse(2) \
     schedule(static) if (part.samples * part.pixels * part.channels >= kWorthThreads)
   for (std::int64_t sample = 0; sample < part.samples; ++sample) {

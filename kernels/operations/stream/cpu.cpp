@@ -34,10 +34,9 @@ namespace {
   }
 }
 
-// Independent sums hide the addition's latency and become the lanes of vectors.
-constexpr std::int64_t kLanes = 64;
-
 [[gnu::target_clones("avx512f", "avx2", "default")]] double square_sum(const float* a, std::int64_t count) {
+  // Independent sums hide the addition's latency and become the lanes of vectors.
+  constexpr std::int64_t kLanes = 64;
   std::array<float, kLanes> lanes{};
   const std::int64_t whole = count / kLanes * kLanes;
   for (std::int64_t i = 0; i < whole; i += kLanes) {

@@ -11,16 +11,14 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kMi = std::int64_t{1} << 20;
-
 constexpr std::array kKinds{std::pair{"triad", Stream::Kind::triad}, std::pair{"copy", Stream::Kind::copy},
                             std::pair{"scale", Stream::Kind::scale}, std::pair{"add", Stream::Kind::add},
                             std::pair{"read", Stream::Kind::read}};
 
-const WholeOption kElements{"elements", 16 * kMi, 1, std::int64_t{1} << 36,
-                            "elements of a sample's row in each array"};
+const WholeOption kArrayElements{"elements", 16 * kMi, 1, std::int64_t{1} << 36,
+                                 "elements of a sample's row in each array"};
 
-Stream describe(const WorkloadSpec& spec) {
+Stream read_stream(const WorkloadSpec& spec) {
   Stream stream;
   for (const auto& [mode, kind] : kKinds) {
     if (spec.mode == mode) {
@@ -28,7 +26,7 @@ Stream describe(const WorkloadSpec& spec) {
     }
   }
   stream.rows = spec.batch;
-  stream.count = kElements.read(spec);
+  stream.count = kArrayElements.read(spec);
   stream.dtype = spec.dtype;
   return stream;
 }
@@ -73,7 +71,7 @@ std::int64_t beyond_last_cache(const Device& device, bool is_triad) {
 }
 
 // Only cold points measure memory: the largest cold triad and copy are the roof.
-std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Device& device) {
+std::vector<KernelPoint> stream_points(const KernelRequest& request, const Device& device) {
   KernelPoints points(request);
   for (const std::string& mode : request.modes) {
     const bool is_roof = mode == "triad" || mode == "copy";
@@ -98,7 +96,7 @@ std::vector<KernelPoint> kernel_points(const KernelRequest& request, const Devic
 }
 
 // A function of each element.
-NetworkTerms terms_of(const Stream& stream) {
+NetworkTerms stream_terms(const Stream& stream) {
   const std::int64_t arrays = 1 + (stream.has_src1() ? 1 : 0) + (stream.kind == Stream::Kind::read ? 0 : 1);
   NetworkTerms terms;
   terms.per_sample.bytes[static_cast<std::size_t>(Traffic::elementwise)] =
@@ -115,11 +113,11 @@ std::int64_t row_length(const Stream& stream) {
   return cuts ? kPiece : stream.count;
 }
 
-std::int64_t rows_of(const Stream& stream) {
+std::int64_t stream_rows(const Stream& stream) {
   return stream.rows * (stream.count / row_length(stream));
 }
 
-ReferenceRow<Stream> row_of(const Stream& stream, std::int64_t row) {
+ReferenceRow<Stream> stream_row(const Stream& stream, std::int64_t row) {
   ReferenceRow<Stream> reference{.spec = single_row(stream)};
   reference.spec.count = row_length(stream);
   const std::int64_t pieces = stream.count / reference.spec.count;  // of a sample
@@ -128,9 +126,9 @@ ReferenceRow<Stream> row_of(const Stream& stream, std::int64_t row) {
   return reference;
 }
 
-constexpr Tolerances kTolerances{.fp32 = 1e-5, .tf32 = 1e-5, .fp16 = 1e-3, .bf16 = 8e-3};
+constexpr Tolerances kStreamTolerances{.fp32 = 1e-5, .tf32 = 1e-5, .fp16 = 1e-3, .bf16 = 8e-3};
 
-std::vector<std::string> modes() {
+std::vector<std::string> stream_modes() {
   std::vector<std::string> names;
   for (const auto& [mode, kind] : kKinds) {
     names.emplace_back(mode);
@@ -141,16 +139,16 @@ std::vector<std::string> modes() {
 const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(OperationType<Stream>{
     .name = "stream",
     .description = "what memory delivers: copy, scale, add, triad and read-only",
-    .modes = modes(),
-    .options = declare(kElements),
-    .describe = describe,
+    .modes = stream_modes(),
+    .options = declare(kArrayElements),
+    .describe = read_stream,
     .single = single_row<Stream>,
     .sample_bytes = [](const Stream& stream) { return 12.0 * static_cast<double>(stream.count); },
-    .tolerance = [](const Stream& stream) { return kTolerances.of(stream.dtype); },
-    .rows = rows_of,
-    .row = row_of,
-    .eager_terms = terms_of,
-    .kernel_points = kernel_points})};
+    .tolerance = [](const Stream& stream) { return kStreamTolerances.of(stream.dtype); },
+    .rows = stream_rows,
+    .row = stream_row,
+    .eager_terms = stream_terms,
+    .kernel_points = stream_points})};
 
 }  // namespace
 }  // namespace bench::kernels

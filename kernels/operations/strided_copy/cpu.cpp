@@ -11,9 +11,8 @@
 namespace bench::kernels {
 namespace {
 
-constexpr std::int64_t kTile = 16;               // elements a side
-constexpr std::int64_t kPiece = 4096;            // of a row that a thread copies at a time
-constexpr std::int64_t kWorthThreads = 1 << 14;  // elements: some microseconds of copying
+constexpr std::int64_t kTile = 16;     // elements a side
+constexpr std::int64_t kPiece = 4096;  // of a row that a thread copies at a time
 
 // A nest as tasks: each is a plane of rows, or a part of one.
 struct Plane {
@@ -50,6 +49,7 @@ struct Plane {
 // Calls visit(place written, place read, rows, elements of each) for every task.
 template <class Visit>
 void for_each_task(const Nest& nest, const Visit& visit) {
+  constexpr std::int64_t kWorthThreads = 1 << 14;  // elements: some microseconds of copying
   const Plane plane(nest);
 #pragma omp parallel for schedule(static) if (nest.elements() > kWorthThreads)
   for (std::int64_t task = 0; task < plane.tasks(); ++task) {
