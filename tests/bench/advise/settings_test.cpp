@@ -1,14 +1,13 @@
 // bench advise --current.
 #include "bench/advise/settings.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "bench/error.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench {
 namespace {
-
-using ::testing::HasSubstr;
 
 std::string settings_error(const std::string& text) {
   try {
@@ -34,20 +33,10 @@ TEST(Settings, ReadsEveryKey) {
 }
 
 TEST(Settings, RefusesInOneSentence) {
-  for (const auto& [text, message] : {std::pair{"", "has no value"},
-                                      {"batch", "'batch' has no value"},
-                                      {"batch=16,", "has no value"},
-                                      {"batch=0", "batch is '0'; accepted: a whole number from 1"},
-                                      {"batch=-1", "batch is '-1'"},
-                                      {"batch=1.5", "batch is '1.5'"},
-                                      {"batch=99999999999999999999", "a whole number"},
-                                      {"workers=-1", "a whole number from 0"},
-                                      {"worker=1", "did you mean workers?"},
-                                      {"pin=true", "pin is 'true'; accepted: yes, no"},
-                                      {"dtype=fp8", "accepted: fp32, tf32, bf16, fp16, half"},
-                                      {"batch=1,batch=2", "batch is given twice"}}) {
-    EXPECT_THAT(settings_error(text), HasSubstr(message)) << text;
-    EXPECT_THAT(settings_error(text), ::testing::StartsWith("--current: "));
+  for (const char* const text :
+       {"", "batch", "batch=16,", "batch=0", "batch=-1", "batch=1.5", "batch=99999999999999999999",
+        "workers=-1", "worker=1", "pin=true", "dtype=fp8", "batch=1,batch=2"}) {
+    expect_words(settings_error(text));
   }
 }
 

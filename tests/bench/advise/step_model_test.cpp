@@ -1,7 +1,6 @@
 // The time of a step from results, and which results and settings have one.
 #include "bench/advise/step_model.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
@@ -11,6 +10,7 @@
 #include "bench/error.h"
 #include "tests/bench/advise/advice_files.h"
 #include "tests/bench/evaluate/documents.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench {
 namespace {
@@ -19,7 +19,6 @@ using testing::add_measured;
 using testing::batch_document;
 using testing::batch_file;
 using testing::fixed_cost_file;
-using ::testing::HasSubstr;
 using testing::part_named;
 using testing::workers_file;
 
@@ -33,19 +32,18 @@ std::string refusal(const std::vector<AdviceFile>& files, const TrainingSettings
 }
 
 TEST(StepModel, RefusesWhatDoesNotBelongTogether) {
-  EXPECT_THAT(refusal({batch_file(), batch_file()}), HasSubstr("a second result of the batch sweep"));
+  expect_words(refusal({batch_file(), batch_file()}));
   AdviceFile other = workers_file(5);
   other.document.context.host.cpu = "other";
-  EXPECT_THAT(refusal({batch_file(), other}), HasSubstr("give results of one machine"));
+  expect_words(refusal({batch_file(), other}));
   AdviceFile memory = batch_file();
   memory.document.sweep.name = "memory";
-  EXPECT_THAT(refusal({memory}), HasSubstr("run bench --sweep batch --mode train"));
+  expect_words(refusal({memory}));
   memory.document.sweep.workload = "vgg16";
-  EXPECT_THAT(refusal({batch_file(), memory}), HasSubstr("give results of one network"));
-  EXPECT_THAT(refusal({batch_file()}, {.batch = 64}), HasSubstr("measure it with --batch 64"));
-  EXPECT_THAT(refusal({batch_file()}, {.batch = 8, .dtype = "fp16"}),
-              HasSubstr("measure it with --dtype fp16"));
-  EXPECT_THAT(refusal({workers_file(5)}, {.batch = 9}), HasSubstr("no result of the batch sweep is given"));
+  expect_words(refusal({batch_file(), memory}));
+  expect_words(refusal({batch_file()}, {.batch = 64}));
+  expect_words(refusal({batch_file()}, {.batch = 8, .dtype = "fp16"}));
+  expect_words(refusal({workers_file(5)}, {.batch = 9}));
 }
 
 TEST(StepModel, SettingsBeyondAHostAreRefused) {
@@ -60,7 +58,7 @@ TEST(StepModel, SettingsBeyondAHostAreRefused) {
 TEST(StepModel, InferenceAccumulatesNothing) {
   AdviceFile file = batch_file();
   file.document.sweep.mode = "infer";
-  EXPECT_THAT(refusal({file}, {.batch = 8, .accumulate = 8}), HasSubstr("accumulates nothing"));
+  expect_words(refusal({file}, {.batch = 8, .accumulate = 8}));
 }
 
 TEST(StepModel, ABatchBetweenMeasuredOnesLiesOnTheirLine) {

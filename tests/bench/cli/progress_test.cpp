@@ -5,13 +5,13 @@
 #include <gmock/gmock.h>
 
 #include "bench/cli/text.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench {
 namespace {
 
 using namespace std::chrono_literals;
 using ::testing::EndsWith;
-using ::testing::HasSubstr;
 
 TEST(Progress, ABarOnATerminal) {
   std::ostringstream out;
@@ -33,7 +33,7 @@ TEST(Progress, TheBarStaysInOneLine) {
   progress.update({0.5, "a very long name of a point that does not fit", 1s, 1s});
   const std::string line = out.str();
   EXPECT_EQ(columns(line), 39U + std::string("\r\x1b[K").size());
-  EXPECT_THAT(line, HasSubstr("…"));
+  expect_words(line);
 }
 
 TEST(Progress, FinishClearsTheTerminalsLineOnce) {

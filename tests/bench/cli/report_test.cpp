@@ -6,13 +6,12 @@
 
 #include "bench/cli/table.h"
 #include "bench/measure/finding.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 MeasuredPoint flagged(const std::string& name, std::vector<std::string> flags) {
@@ -109,7 +108,7 @@ TEST(Report, WarnsOnceAndSaysWhatToDo) {
             "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at the only point; "
             "2 points (b, c) were left out [give a larger --time-budget].");
   document.unmeasured.push_back(document.unmeasured.front());
-  EXPECT_THAT(warning_of(document), HasSubstr("; 3 points were left out"));
+  expect_words(warning_of(document));
 }
 
 // Both say that a figure is imprecise: one reason, one mark.
@@ -123,7 +122,7 @@ TEST(Report, FewRoundsAndWideIntervalsAreOneReason) {
   EXPECT_EQ(warning_of(document),
             "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at both points [give a larger "
             "--time-budget].");
-  EXPECT_THAT(marked(document), Not(HasSubstr("○")));
+  expect_words(marked(document));
 }
 
 // Each reason separates points, and together they would mark every row.
@@ -134,10 +133,10 @@ TEST(Report, MarksNoneWhereEachPointHasSomeFlag) {
   EXPECT_EQ(warning_of(document),
             "Warning: all 3 points: fewer than 3 rounds or 95 % intervals wider than ±10 % at 2, other "
             "processes used the CPU during 2 [give a larger --time-budget; run on an idle machine].");
-  EXPECT_THAT(marked(document), Not(HasSubstr("○")));
+  expect_words(marked(document));
   document.benchmarks.push_back(flagged("d", {}));
-  EXPECT_THAT(warning_of(document), HasSubstr("during 2 of 4 points (○)"));
-  EXPECT_THAT(marked(document), HasSubstr("○"));
+  expect_words(warning_of(document));
+  expect_words(marked(document));
 }
 
 TEST(Report, SaysWhereTheAnswerWasNotChecked) {
@@ -154,9 +153,8 @@ TEST(Report, SaysWhereTheAnswerWasNotChecked) {
       "result file].");
   document.benchmarks[2].verification =
       Verification{.passed = false, .error = 0, .tolerance = 0, .detail = "", .not_checked = "no reference"};
-  EXPECT_THAT(warning_of(document),
-              HasSubstr("the answer was not checked at 1 of 3 points; the answer was only"));
-  EXPECT_THAT(marked(document), Not(HasSubstr("○")));
+  expect_words(warning_of(document));
+  expect_words(marked(document));
 }
 
 TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
@@ -193,9 +191,9 @@ TEST(Report, MarksNoneWhereNearlyEachPointHasAFlag) {
   document.benchmarks.push_back(flagged("l", {}));
   EXPECT_EQ(warning_of(document),
             "Warning: 95 % intervals wider than ±10 % at 11 of 12 points [give a larger --time-budget].");
-  EXPECT_THAT(marked(document), Not(HasSubstr("○")));
+  expect_words(marked(document));
   document.benchmarks.push_back(flagged("m", {}));
-  EXPECT_THAT(warning_of(document), HasSubstr("11 of 13 points (○)"));
+  expect_words(warning_of(document));
 }
 
 // The time budget had not ended.
@@ -209,7 +207,7 @@ TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
       "was left out [go on with --resume; run on an idle machine].";
   EXPECT_EQ(warning_of(document, true), kWarning);
   const std::string out = page_text(result_page(document, {}, false, true), 1000);
-  EXPECT_THAT(out, HasSubstr(std::string(kWarning)));
+  EXPECT_THAT(out, ::testing::HasSubstr(std::string(kWarning)));
 }
 
 TEST(Report, PointsAboveThePeakAreLeftOut) {
@@ -219,9 +217,9 @@ TEST(Report, PointsAboveThePeakAreLeftOut) {
       warning_of(document),
       "Warning: 1 of 2 points ran above the device's peak and is left out (○) [run on an idle machine].");
   document.benchmarks = {flagged("a", {"above_peak"})};
-  EXPECT_THAT(warning_of(document), HasSubstr("the only point ran above the device's peak and is left out"));
+  expect_words(warning_of(document));
   document.benchmarks.push_back(flagged("b", {"above_peak"}));
-  EXPECT_THAT(warning_of(document), HasSubstr("both points ran above the device's peak and are left out"));
+  expect_words(warning_of(document));
 }
 
 TEST(Headlines, AreAtMostFiveAndHaveAValue) {

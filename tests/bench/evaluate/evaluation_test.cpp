@@ -1,20 +1,18 @@
 #include "bench/evaluate/evaluation.h"
 
+#include <algorithm>
 #include <cmath>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "bench/error.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "tests/bench/evaluate/documents.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench::testing {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 ResultDocument predicted_card(const std::string& id, double fp32, double fp16, double power_w = 70) {
   ResultDocument document = predicted_document(id, power_w);
@@ -102,20 +100,16 @@ TEST(Evaluation, SaysWhichOfTwoIsFaster) {
 
 TEST(Evaluation, SaysWhereThereIsNotEnoughEvidence) {
   const Evaluation evaluation = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 105)});
-  EXPECT_THAT(
-      claim(evaluation, "speed"),
-      AllOf(HasSubstr("Not enough evidence which of other and one is faster in fp16"), HasSubstr("1.05×")));
+  expect_words(claim(evaluation, "speed"));
 }
 
 TEST(Evaluation, RanksMoreThanTwo) {
   const Evaluation evaluation =
       evaluated({predicted_card("a", 40, 100), predicted_card("b", 42, 105), predicted_card("c", 80, 200)});
-  EXPECT_THAT(claim(evaluation, "speed"), AllOf(HasSubstr("c is fastest in fp16: 1.90×"),
-                                                HasSubstr("b, the next"), HasSubstr("a, the slowest")));
+  expect_words(claim(evaluation, "speed"));
   const Evaluation tied =
       evaluated({predicted_card("a", 40, 50), predicted_card("b", 42, 195), predicted_card("c", 80, 200)});
-  EXPECT_THAT(claim(tied, "speed"), AllOf(HasSubstr("Not enough evidence which of c and b is fastest"),
-                                          HasSubstr("4.0× (3.6–4.4×) a, the slowest")));
+  expect_words(claim(tied, "speed"));
 }
 
 TEST(Evaluation, AnEquallyFastDtypeIsNoAnswerOfItsOwn) {
@@ -129,8 +123,7 @@ TEST(Evaluation, NamesTheFirstOfManyDevices) {
   for (const char* const id : {"a", "b", "c", "d", "e", "f"}) {
     documents.push_back(predicted_card(id, 40, 100));
   }
-  EXPECT_THAT(claim(evaluated(documents), "gain"),
-              AllOf(HasSubstr("; d 2.5×"), HasSubstr("; 2 more in the file.")));
+  expect_words(claim(evaluated(documents), "gain"));
 }
 
 TEST(Evaluation, SaysWhatEachHolds) {
@@ -149,7 +142,7 @@ TEST(Evaluation, ComparesCosts) {
             "(1.81–2.21×).");
   const Evaluation same = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 200)},
                                     parse_prices("one=$0.36/h,other=$0.72/h"));
-  EXPECT_THAT(claim(same, "cost"), HasSubstr("Not enough evidence which of"));
+  expect_words(claim(same, "cost"));
 }
 
 TEST(Evaluation, RefusesAPriceOfAnotherDevice) {
@@ -166,11 +159,8 @@ TEST(Evaluation, TakesMeasuredPowerBeforeTheDataSheets) {
   EXPECT_TRUE(evaluation.row(0, "fp16")->power_measured);
   EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->joules_per_sample.value(), 2);
   EXPECT_FALSE(evaluation.row(1, "fp16")->power_measured);
-  EXPECT_THAT(claim(evaluation, "energy"),
-              AllOf(HasSubstr("t4 is more frugal in fp16: 0.500 J a sample; 2.00 J a sample on other"),
-                    HasSubstr("data sheet's power")));
-  EXPECT_THAT(evaluation.notes,
-              ::testing::Contains(HasSubstr("Ratios also hold the difference between frameworks")));
+  expect_words(claim(evaluation, "energy"));
+  expect_words(evaluation.notes);
 }
 
 TEST(Evaluation, ReportsTheShareOfThePeakAndTheGain) {
@@ -178,7 +168,7 @@ TEST(Evaluation, ReportsTheShareOfThePeakAndTheGain) {
   EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->peak_share.value(), 100e9 / 4e12);
   EXPECT_DOUBLE_EQ(evaluation.row(0, "fp32")->peak_share.value(), 40e9 / 1e12);
   EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->over_fp32->value, 2.5);
-  EXPECT_THAT(claim(evaluation, "gain"), HasSubstr("fp16 compared with fp32: one 2.5"));
+  expect_words(claim(evaluation, "gain"));
 }
 
 TEST(Evaluation, LimitsDevicesToWhatTheHostFeeds) {
@@ -190,9 +180,7 @@ TEST(Evaluation, LimitsDevicesToWhatTheHostFeeds) {
   EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->feed->per_s, 300);
   EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->cores_to_feed.value(), 6);
   EXPECT_DOUBLE_EQ(evaluation.row(1, "fp16")->cost_per_million.value(), 1.0 / 3);
-  EXPECT_THAT(claim(evaluation, "host"),
-              AllOf(HasSubstr("The loader makes 300"), HasSubstr("enough for slow in fp16"),
-                    HasSubstr("fast could use 900 (6 such cores)")));
+  expect_words(claim(evaluation, "host"));
 }
 
 TEST(Evaluation, ComparesDevicesThatOneLoaderLimitsByPriceAlone) {
@@ -230,16 +218,14 @@ TEST(Evaluation, PrintsAtMostFiveAnswers) {
   const std::string text = page_text(evaluation_page(evaluation, false), 100);
   EXPECT_EQ(std::ranges::count(text, '*'), 5);
   EXPECT_GT(std::ranges::count(page_text(evaluation_page(evaluation, true), 100), '*'), 5);
-  EXPECT_THAT(text, AllOf(HasSubstr("predicted for eager PyTorch"), HasSubstr("80 %"),
-                          HasSubstr("At the saturation batch")));
+  expect_words(text);
 }
 
 TEST(Evaluation, LeavesOutColumnsWithoutFigures) {
   ResultDocument document = batch_document("a cpu");
   add_measured(document, "fp32", 1, 50);
   const std::string text = page_text(evaluation_page(evaluated({document}), false), 100);
-  EXPECT_THAT(text, AllOf(HasSubstr("measured"), HasSubstr("95 %"), Not(HasSubstr("J/sample")),
-                          Not(HasSubstr("million")), Not(HasSubstr("of peak"))));
+  expect_words(text);
 }
 
 TEST(Evaluation, IsDataToo) {
@@ -250,13 +236,13 @@ TEST(Evaluation, IsDataToo) {
   EXPECT_EQ(json["devices"][1]["curves"][1]["points"].size(), 3U);
   const std::string csv = evaluation_csv(evaluation);
   EXPECT_EQ(std::ranges::count(csv, '\n'), 1 + 2 * 2 * 3);
-  EXPECT_THAT(csv, HasSubstr("other,yes,pytorch,fp16,2,150,125,187.5,0.8,120,2,80,no\n"));
+  expect_words(csv);
 }
 
 TEST(Evaluation, KeepsForeignTextOutOfMarkdown) {
   ResultDocument document = batch_document("a <b>|cpu");
   add_measured(document, "fp32", 1, 50);
-  EXPECT_THAT(page_markdown(evaluation_page(evaluated({document}), false)), Not(HasSubstr("<b>")));
+  expect_words(page_markdown(evaluation_page(evaluated({document}), false)));
 }
 
 }  // namespace

@@ -1,13 +1,12 @@
 #include "bench/evaluate/prices.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include "bench/error.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench {
 namespace {
-
-using ::testing::HasSubstr;
 
 std::string refusal_of(const std::string& text) {
   try {
@@ -37,22 +36,22 @@ TEST(Prices, TakeACurrencyBeforeOrAfter) {
 }
 
 TEST(Prices, RefuseWhatCouldBeEither) {
-  EXPECT_THAT(refusal_of("t4=0.35"), HasSubstr("may be hire or purchase"));
-  EXPECT_THAT(refusal_of("t4=$19.99"), HasSubstr("may be hire or purchase"));
+  expect_words(refusal_of("t4=0.35"));
+  expect_words(refusal_of("t4=$19.99"));
   EXPECT_EQ(refusal_of("t4=20"), "accepted");
 }
 
 TEST(Prices, RefuseWhatIsNone) {
-  EXPECT_THAT(refusal_of("t4"), HasSubstr("'t4' has no price"));
-  EXPECT_THAT(refusal_of("0.35/h"), HasSubstr("names no device"));
-  EXPECT_THAT(refusal_of(""), HasSubstr("names no device"));
-  EXPECT_THAT(refusal_of("t4=0.35/h,"), HasSubstr("names no device"));
+  expect_words(refusal_of("t4"));
+  expect_words(refusal_of("0.35/h"));
+  expect_words(refusal_of(""));
+  expect_words(refusal_of("t4=0.35/h,"));
   for (const char* const text : {"t4=", "t4=cheap", "t4=-1/h", "t4=0/h", "t4=nan/h", "t4=inf", "t4=1e3",
                                  "t4=0.35/day", "t4=$€1/h", "t4=EUR"}) {
-    EXPECT_THAT(refusal_of(text), HasSubstr("has no positive price")) << text;
+    expect_words(refusal_of(text));
   }
-  EXPECT_THAT(refusal_of("t4=1/h,t4=2/h"), HasSubstr("is given twice"));
-  EXPECT_THAT(refusal_of("a=$1/h,b=€2/h"), HasSubstr("one currency"));
+  expect_words(refusal_of("t4=1/h,t4=2/h"));
+  expect_words(refusal_of("a=$1/h,b=€2/h"));
 }
 
 TEST(Prices, OfAnHourInUse) {

@@ -1,7 +1,7 @@
 // How a process ends where its ranks are lost.
 #include "bench/run/rank_watch.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <signal.h>
 #include <sys/wait.h>
@@ -12,26 +12,32 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <regex>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "bench/error.h"
 #include "bench/run/rank_pulse.h"
 #include "tests/bench/run/one_rank.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/passing_ranks.h"
 #include "tests/bench/support/thread_ranks.h"
 
 namespace bench {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using std::chrono_literals::operator""ms;
 using std::chrono_literals::operator""h;
 using std::chrono_literals::operator""s;
+
+// What was waited is measured.
+std::string without_times(const std::string& sentence) {
+  return std::regex_replace(sentence, std::regex("[0-9.]+ (ms|s|min)\\b"), "TIME");
+}
 
 TEST(RankWatch, KnowsWhetherAProcessRuns) {
   EXPECT_EQ(process_state(::getpid()), ProcessState::running);
@@ -122,13 +128,11 @@ std::string sentence_of(ProcessState state, std::chrono::nanoseconds timeout, bo
 }
 
 TEST(RankWatch, ARankThatIsGoneIsNamedAtOnce) {
-  EXPECT_THAT(sentence_of(ProcessState::gone, 1h),
-              AllOf(HasSubstr("rank 1 (process 11 on "), HasSubstr("is gone")));
+  expect_words(without_times(sentence_of(ProcessState::gone, 1h)));
 }
 
 TEST(RankWatch, ARankThatIsStoppedIsNamedAfterTheTimeout) {
-  EXPECT_THAT(sentence_of(ProcessState::stopped, 100ms),
-              AllOf(HasSubstr("rank 1 (process 11 on "), HasSubstr("is stopped and did not answer for")));
+  expect_words(without_times(sentence_of(ProcessState::stopped, 100ms)));
 }
 
 // Where the first rank may be long at work, others wait ten times as long; not for one that is stopped.
@@ -138,7 +142,7 @@ TEST(RankWatch, ALongWaitThatIsExpectedTakesLonger) {
   const auto start = std::chrono::steady_clock::now();
   stuck.watched->barrier();
   EXPECT_GT(std::chrono::steady_clock::now() - start, 450ms);
-  EXPECT_THAT(stuck.sentence, HasSubstr("did not answer"));
+  expect_words(without_times(stuck.sentence));
 }
 
 // A rank that computes for longer than the timeout is no rank that is lost.
@@ -150,7 +154,7 @@ TEST(RankWatch, RanksOfThisHostThatRunAreWaitedForLonger) {
   const auto start = std::chrono::steady_clock::now();
   stuck.watched->barrier();
   EXPECT_GT(std::chrono::steady_clock::now() - start, 450ms);
-  EXPECT_THAT(stuck.sentence, HasSubstr("another rank on this host did not answer"));
+  expect_words(without_times(stuck.sentence));
 }
 
 // As MPICH over some links: its end does not return, though all ranks run.
@@ -180,8 +184,7 @@ TEST(RankWatch, ALibraryThatDoesNotEndIsNotWaitedForLonger) {
     watched.note_saved("results/cards.json");
   }
   EXPECT_LT(std::chrono::steady_clock::now() - start, 10s);
-  EXPECT_THAT(sentence, AllOf(HasSubstr("the library of the ranks did not end for"),
-                              HasSubstr("what was measured before is in results/cards.json")));
+  expect_words(without_times(sentence));
 }
 
 TEST(RankWatch, ALongCallThatWasAnsweredRaisesTheLimit) {
@@ -202,7 +205,7 @@ TEST(RankWatch, ALongCallThatWasAnsweredRaisesTheLimit) {
   stuck.watched->barrier();
   EXPECT_GT(std::chrono::steady_clock::now() - start, 500ms)
       << "three times 200 ms, less what the watch sees late";
-  EXPECT_THAT(stuck.sentence, HasSubstr("did not answer"));
+  expect_words(without_times(stuck.sentence));
 }
 
 TEST(RankWatch, WhatWasMeasuredIsNamedWhereThereIsAFile) {
@@ -252,7 +255,8 @@ TEST(RankWatch, ARankOnAnotherHostThatDiesIsNamed) {
     StuckRanks stuck(places, {.timeout = 1h, .pace = 20ms, .end = {}}, std::move(pulse), group.rank());
     stuck.watched->barrier();
     EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
-    EXPECT_THAT(stuck.sentence, HasSubstr("rank 2 (process 3 on c) is gone; rank "));
+    EXPECT_EQ(stuck.sentence,
+              fmt::format("rank 2 (process 3 on c) is gone; rank {} ends here", group.rank()));
   });
 }
 
@@ -276,10 +280,8 @@ TEST(RankWatch, TheFirstRanksAreAGroup) {
 }
 
 TEST(RankWatch, OfOtherHostsTheRanksAreNamed) {
-  EXPECT_THAT(sentence_of(ProcessState::running, 100ms),
-              AllOf(HasSubstr("one of the ranks 2 on other hosts"), HasSubstr("--rank-timeout")));
-  EXPECT_THAT(sentence_of(ProcessState::gone, 100ms, true), HasSubstr("did not answer"))
-      << "ends are expected";
+  expect_words(without_times(sentence_of(ProcessState::running, 100ms)));
+  expect_words(without_times(sentence_of(ProcessState::gone, 100ms, true)));  // ends are expected
 }
 
 // As NCCL: its calls can be given up, from another thread.
@@ -292,7 +294,7 @@ TEST(RankWatch, CallsThatCanBeGivenUpAreAbandoned) {
          sentence = said;
        }});
   EXPECT_THROW(watched.finish(), RanksLost);
-  EXPECT_THAT(sentence, HasSubstr("did not answer"));
+  expect_words(without_times(sentence));
 }
 
 TEST(RankWatch, ACallThatFailsEndsTheRank) {
@@ -306,7 +308,7 @@ TEST(RankWatch, ACallThatFailsEndsTheRank) {
          said.push_back(one);
        }});
   EXPECT_THROW(watched.barrier(), RanksLost);
-  EXPECT_THAT(said, ElementsAre(HasSubstr("MPI_Barrier failed: no process; rank 0 ends here")));
+  expect_words(said);
 }
 
 // Other programs on the cores may hold a call up for longer than the timeout, which is rightly named: then

@@ -16,6 +16,7 @@
 #include "bench/registry.h"
 #include "tests/bench/run/fake_device.h"
 #include "tests/bench/run/one_rank.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/thread_ranks.h"
 
 namespace bench {
@@ -98,32 +99,26 @@ std::string stale(const std::map<std::string, std::string>& variables) {
 TEST(RankLaunch, VariablesThatAnotherRunLeftAreNamed) {
   EXPECT_EQ(stale({}), "");
   EXPECT_EQ(stale({{"HERE_RANK", "0"}, {"HERE_SIZE", "1"}}), "");
-  EXPECT_THAT(stale({{"HERE_RANK", "5"}, {"HERE_SIZE", "2"}}),
-              AllOf(HasSubstr("HERE_RANK: '5' was given with HERE_SIZE '2'"), HasSubstr("run.here")));
-  EXPECT_THAT(stale({{"HERE_RANK", "x"}, {"HERE_SIZE", "2"}}), HasSubstr("HERE_RANK: 'x'"));
-  EXPECT_THAT(stale({{"HERE_SIZE", "2"}}), HasSubstr("HERE_SIZE: '2' was given without HERE_RANK"));
-  EXPECT_THAT(stale({{"HERE_RANK", "1"}}), HasSubstr("HERE_RANK: '1' was given without HERE_SIZE"));
+  expect_words(stale({{"HERE_RANK", "5"}, {"HERE_SIZE", "2"}}));
+  expect_words(stale({{"HERE_RANK", "x"}, {"HERE_SIZE", "2"}}));
+  expect_words(stale({{"HERE_SIZE", "2"}}));
+  expect_words(stale({{"HERE_RANK", "1"}}));
   EXPECT_EQ(stale({{"HERE_SIZE", "9"}, {"ABSENT_RANK", "0"}, {"ABSENT_SIZE", "2"}}), "")
       << "a launcher started several";
 }
 
 TEST(RankLaunch, AnotherNumberOfRanksIsNamed) {
   EXPECT_EQ(join_launched({.launcher = "mpirun", .engine = "here"}, 1h)->size(), 1);
-  EXPECT_THAT(
-      join_refusal({.launcher = "the mpirun of X", .engine = "here", .rank = 0, .size = 4}),
-      AllOf(HasSubstr("the mpirun of X started 4 ranks, but MPI of here sees 1"), HasSubstr("use run.here")));
-  EXPECT_THAT(join_refusal({.launcher = "srun", .engine = "", .rank = 0, .size = 4}),
-              HasSubstr("--mpi=pmi2"));
+  expect_words(join_refusal({.launcher = "the mpirun of X", .engine = "here", .rank = 0, .size = 4}));
+  expect_words(join_refusal({.launcher = "srun", .engine = "", .rank = 0, .size = 4}));
 }
 
 TEST(RankLaunch, AnEngineThatIsMissingIsNamedWithAWayOut) {
-  EXPECT_THAT(join_refusal({.launcher = "run.absent", .engine = "absent", .rank = 0, .size = 2}),
-              AllOf(HasSubstr("it is missing"), HasSubstr("use run.here")));
+  expect_words(join_refusal({.launcher = "run.absent", .engine = "absent", .rank = 0, .size = 2}));
   EXPECT_EQ(launch_advice().command, "run.here -n 2");
   here_is_missing = true;
-  EXPECT_THAT(join_refusal({.launcher = "run.absent", .engine = "absent", .rank = 0, .size = 2}),
-              HasSubstr("apt-get install libhere"));
-  EXPECT_THAT(launch_advice().reason, HasSubstr("without MPI"));
+  expect_words(join_refusal({.launcher = "run.absent", .engine = "absent", .rank = 0, .size = 2}));
+  expect_words(launch_advice().reason);
   here_is_missing = false;
 }
 
