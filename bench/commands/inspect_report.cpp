@@ -213,10 +213,11 @@ std::string unsupported_text(const std::string& path, const UnsupportedPart& par
   for (const UnsupportedNode& node : nodes) {
     groups[{node.operation, node.reason}].push_back(printable(node.name));
   }
-  std::string text = part.of == 1
-                         ? fmt::format("{}: the network's only node cannot be imported\n", printable(path))
-                         : fmt::format("{}: {} of the network's {} nodes cannot be imported\n",
-                                       printable(path), nodes.size(), part.of);
+  std::string text =
+      wrap(part.of == 1 ? fmt::format("{}: the network's only node cannot be imported", printable(path))
+                        : fmt::format("{}: {} of the network's {} nodes cannot be imported", printable(path),
+                                      nodes.size(), part.of),
+           width, 2);
   for (const auto& [kind, names] : groups) {
     text += indented(fmt::format("{} {}, {}: {}", names.size(), printable(kind.first), kind.second,
                                  fmt::join(names, ", ")),

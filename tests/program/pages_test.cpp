@@ -16,6 +16,7 @@
 
 #include "bench/cli/options.h"
 #include "bench/cli/report.h"
+#include "bench/cli/text.h"
 #include "bench/commands/setup.h"
 #include "bench/host/host_info.h"
 #include "bench/registry.h"
@@ -284,6 +285,39 @@ TEST(PagesOfSweeps, AreAsBefore) {
     const PageOfEnd page = end_of(end, width);
     expect_page(file_of(end, width), page.text, page.other_figures);
   });
+}
+
+// A word that is longer than a line has a line for itself, or what stands before it: the name of a point, a
+// path, an option with its words. A formula is not broken.
+void expect_width(const std::string& text, std::size_t width, const std::string& what) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    const std::size_t first = line.find_first_not_of(' ');
+    const bool one_word = first != std::string::npos && line.find(' ', first) == std::string::npos;
+    const bool long_value =
+        line.starts_with("result   ") || line.starts_with("  --") || what == "predict/how.txt";
+    EXPECT_TRUE(columns(line) <= width || one_word || long_value)
+        << what << ", " << width << " columns: " << line;
+  }
+}
+
+// Wider than any terminal, narrower than any that pages are read in, and what lies between.
+TEST(PagesOfAll, KeepToTheWidth) {
+  for (const std::size_t width : {60U, 80U, 100U, 200U}) {
+    const Surroundings here(static_cast<int>(width));
+    for (const End& end : kEnds) {
+      expect_width(end_of(end, width).text, width, end.document);
+    }
+    for (const Page& page : pages()) {
+      const bool is_wide =
+          page.columns == 100 && page.file.ends_with(".txt") && page.file.find("github") == std::string::npos;
+      if (is_wide) {
+        Arguments arguments = page.arguments;
+        std::ranges::replace(arguments, std::string("OUT"), here.out());
+        expect_width(run_bench(arguments).out, width, page.file);
+      }
+    }
+  }
 }
 
 TEST(PagesOfAll, AreMadeByATest) {
