@@ -12,12 +12,12 @@
 #include "bench/measure/random.h"
 #include "bench/measure/statistics.h"
 #include "sweeps/transfer/findings.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench::sweeps {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
 constexpr double kKiB = 1024;
@@ -234,7 +234,7 @@ TEST(TransferSizes, WhatIsWrongIsNamed) {
       parse_sizes("--sizes", wrong);
       ADD_FAILURE() << wrong;
     } catch (const UsageError& error) {
-      EXPECT_THAT(error.what(), HasSubstr("--sizes: ")) << wrong;
+      expect_words(error.what());
     }
   }
   EXPECT_THAT(parse_words("--kinds", "b,a,b", {"a", "b"}), ElementsAre("b", "a"));

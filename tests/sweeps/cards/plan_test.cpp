@@ -9,15 +9,14 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/cards/made_up_network.h"
 #include "tests/sweeps/ranks_device.h"
 
 namespace bench::sweeps {
 namespace {
 
-using ::testing::AllOf;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 std::vector<std::string> names_of(const SweepRequest& request) {
   RanksDevice device;
@@ -82,31 +81,29 @@ TEST(CardsPlan, TheTwoPointsThatAShortRunNeedsAreKnown) {
 }
 
 TEST(CardsPlan, RefusesInOneSentence) {
-  EXPECT_THAT(refusal(cards_request({{"cards", "1,4"}})), AllOf(HasSubstr("--cards"), HasSubstr("up to 2")));
-  EXPECT_THAT(refusal(cards_request({{"bucket", "0B"}})), HasSubstr("--bucket"));
-  EXPECT_THAT(refusal(cards_request({{"scaling", "both"}})), HasSubstr("--scaling"));
+  expect_words(refusal(cards_request({{"cards", "1,4"}})));
+  expect_words(refusal(cards_request({{"bucket", "0B"}})));
+  expect_words(refusal(cards_request({{"scaling", "both"}})));
   for (const auto& [option, value] : {std::pair("scaling", "weak,strong"), std::pair("split", "none,layers"),
                                       std::pair("shard", "none,optimizer")}) {
-    EXPECT_THAT(refusal(cards_request({{option, value}})),
-                AllOf(HasSubstr(fmt::format("--{}: '{}' was given", option, value)), HasSubstr(" or ")));
+    expect_words(refusal(cards_request({{option, value}})));
   }
-  EXPECT_THAT(refusal(cards_request({{"loader", "no/such.json"}})),
-              AllOf(HasSubstr("--loader"), HasSubstr("no/such.json")));
+  expect_words(refusal(cards_request({{"loader", "no/such.json"}})));
   SweepRequest odd = cards_request({{"scaling", "strong"}});
   odd.batches = {7};
-  EXPECT_THAT(refusal(odd), AllOf(HasSubstr("--batch"), HasSubstr("cannot share")));
+  expect_words(refusal(odd));
   SweepRequest half = cards_request();
   half.dtypes = {Dtype::bf16};
-  EXPECT_THAT(refusal(half), HasSubstr("--dtype"));
+  expect_words(refusal(half));
   SweepRequest inference = cards_request();
   inference.modes = {"infer"};
-  EXPECT_THAT(refusal(inference), AllOf(HasSubstr("--mode"), HasSubstr("train")));
+  expect_words(refusal(inference));
   WorkloadType untrained = network();
   untrained.modes = {"infer"};
   untrained.missing_modes = {{"train", "resize has no gradient"}};
   SweepRequest fixed = cards_request();
   fixed.workload = &untrained;
-  EXPECT_THAT(refusal(fixed), AllOf(HasSubstr("cannot be trained"), HasSubstr("resize has no gradient")));
+  expect_words(refusal(fixed));
 }
 
 TEST(CardsPlan, LayersOverRanksTakeTheWholeBatchInMicroBatches) {
@@ -145,36 +142,32 @@ TEST(CardsPlan, RefusesLayersInOneSentence) {
   EXPECT_EQ(refusal(training_stages_request({{"balance", "memory"}})), "accepted");
   SweepRequest both = stages_request();
   both.modes = {"infer", "train"};
-  EXPECT_THAT(refusal(both), AllOf(HasSubstr("--mode: 'infer,train'"), HasSubstr("train or infer")));
+  expect_words(refusal(both));
   WorkloadType fixed = network();
   fixed.modes = {"infer"};
   SweepRequest untrained = training_stages_request();
   untrained.workload = &fixed;
-  EXPECT_THAT(refusal(untrained), HasSubstr("cannot be trained"));
-  EXPECT_THAT(refusal(stages_request({{"balance", "memory"}})),
-              AllOf(HasSubstr("--balance"), HasSubstr("--mode train")));
-  EXPECT_THAT(refusal(training_stages_request({{"balance", "time"}})), HasSubstr("--balance"));
-  EXPECT_THAT(refusal(training_stages_request({{"shard", "optimizer"}})),
-              AllOf(HasSubstr("--shard"), HasSubstr("--split layers")));
-  EXPECT_THAT(refusal(stages_request({{"shard", "optimizer"}})),
-              AllOf(HasSubstr("--shard"), HasSubstr("--split layers")));
-  EXPECT_THAT(refusal(stages_request({{"scaling", "weak"}})), HasSubstr("--scaling"));
+  expect_words(refusal(untrained));
+  expect_words(refusal(stages_request({{"balance", "memory"}})));
+  expect_words(refusal(training_stages_request({{"balance", "time"}})));
+  expect_words(refusal(training_stages_request({{"shard", "optimizer"}})));
+  expect_words(refusal(stages_request({{"shard", "optimizer"}})));
+  expect_words(refusal(stages_request({{"scaling", "weak"}})));
   for (const auto& [option, value] : {std::pair("bucket", "1MiB"), std::pair("loader", "w.json")}) {
-    EXPECT_THAT(refusal(stages_request({{option, value}})),
-                AllOf(HasSubstr(option), HasSubstr("says nothing of --split layers")));
+    expect_words(refusal(stages_request({{option, value}})));
   }
-  EXPECT_THAT(refusal(stages_request({{"split", "samples"}})), HasSubstr("--split"));
-  EXPECT_THAT(refusal(stages_request({{"micro-batches", "0"}})), HasSubstr("--micro-batches"));
+  expect_words(refusal(stages_request({{"split", "samples"}})));
+  expect_words(refusal(stages_request({{"micro-batches", "0"}})));
   for (const auto& [option, value] : {std::pair("micro-batches", "4"), std::pair("balance", "memory")}) {
     SweepRequest unsplit = cards_request({{option, value}});
     unsplit.given_sweep_options = {option};
-    EXPECT_THAT(refusal(unsplit), AllOf(HasSubstr(option), HasSubstr("belongs to --split layers")));
+    expect_words(refusal(unsplit));
   }
   WorkloadType operation = network();
   operation.kind = "operation";
   SweepRequest layerless = stages_request();
   layerless.workload = &operation;
-  EXPECT_THAT(refusal(layerless), HasSubstr("needs a network"));
+  expect_words(refusal(layerless));
 }
 }  // namespace
 }  // namespace bench::sweeps

@@ -9,15 +9,14 @@
 #include <vector>
 
 #include "sweeps/workers/points.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
 namespace {
 
-using ::testing::AllOf;
 using testing::claim;
 using testing::found;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::LoaderMachine;
 using testing::measured_by;
@@ -30,8 +29,8 @@ TEST(WorkersFindings, FindsTheKneeMeasuredAndSimulated) {
   EXPECT_EQ(found(evidence, "knee")->value, 3);
   EXPECT_EQ(found(evidence, "knee")->details["error_workers"], 0);
   EXPECT_EQ(found(evidence, "knee_simulated")->value, 3);
-  EXPECT_THAT(claim(evidence, "knee_simulated"), HasSubstr("Simulated: the knee is at 3 workers"));
-  EXPECT_THAT(claim(evidence, "starvation"), HasSubstr("With no workers the consumer is starved"));
+  expect_words(claim(evidence, "knee_simulated"));
+  expect_words(claim(evidence, "starvation"));
   EXPECT_NEAR(*found(evidence, "starvation")->value, 1 - 36.1 / 117.1, 0.02);
   EXPECT_EQ(found(evidence, "plateau")->details["limited_by"], "consumer");
 }
@@ -74,7 +73,7 @@ TEST(WorkersFindings, NamesTheStageThatFillsTheCores) {
   machine.compute_ns = 5e6;
   const Evidence evidence = measured_by(machine);
   EXPECT_EQ(found(evidence, "plateau")->details["limited_by"], "decode");
-  EXPECT_THAT(claim(evidence, "plateau"), HasSubstr("all cores are busy, and decode takes 70 % of loading"));
+  expect_words(claim(evidence, "plateau"));
   EXPECT_EQ(found(evidence, "stages")->details["largest"], "decode");
 }
 
@@ -94,7 +93,7 @@ TEST(WorkersFindings, SaysFromWhereMoreWorkersHarm) {
   const Evidence evidence = measured_by(machine);
   ASSERT_TRUE(found(evidence, "harm"));
   EXPECT_EQ(found(evidence, "harm")->value, 6);
-  EXPECT_THAT(claim(evidence, "harm"), HasSubstr("From 6 workers on more workers are slower"));
+  expect_words(claim(evidence, "harm"));
   EXPECT_FALSE(found(measured_by({}), "harm"));
 }
 
@@ -104,8 +103,7 @@ TEST(WorkersFindings, WithReadyDataAloneItSaysWhatIsKnown) {
   const Evidence evidence =
       testing::evidence_of({*std::ranges::find_if(measured, testing::of_loader("ready"))}, machine.setup());
   EXPECT_EQ(found(evidence, "ready_data")->headline, 1);
-  EXPECT_THAT(claim(evidence, "ready_data"),
-              AllOf(HasSubstr("Ready data: "), HasSubstr("no number of workers was measured")));
+  expect_words(claim(evidence, "ready_data"));
   EXPECT_FALSE(found(measured_by(machine), "ready_data"));
 }
 
@@ -116,15 +114,15 @@ TEST(WorkersFindings, AnswersRequiredThroughputs) {
   const Evidence evidence = measured_by(machine);
   // One worker makes 200 a second, four 4 / 1.12 times that.
   EXPECT_EQ(found(evidence, "demand/t4")->value, 3);
-  EXPECT_THAT(claim(evidence, "demand/t4"), HasSubstr("Simulated: t4 (500 samples/s) needs 3 workers"));
+  expect_words(claim(evidence, "demand/t4"));
   EXPECT_FALSE(found(evidence, "demand/h200")->value);
-  EXPECT_THAT(claim(evidence, "demand/h200"), HasSubstr("this host cannot feed h200"));
+  expect_words(claim(evidence, "demand/h200"));
   EXPECT_NEAR(found(evidence, "demand/h200")->details["tops_out_images_per_s"].get<double>(), 714, 15);
 
   machine.gpus = 2;
   const Evidence two = measured_by(machine);
   EXPECT_FALSE(found(two, "demand/t4")->value);
-  EXPECT_THAT(claim(two, "demand/t4"), HasSubstr("cannot feed 2 of t4 (500 samples/s each)"));
+  expect_words(claim(two, "demand/t4"));
 }
 
 TEST(WorkersFindings, TellsHowMuchTheConsumerSlowsDown) {
@@ -134,9 +132,9 @@ TEST(WorkersFindings, TellsHowMuchTheConsumerSlowsDown) {
                           {.active = 8, .consumer_speed = 0.15, .worker_speed = 0.4}};
   const Evidence evidence = measured_by(machine);
   EXPECT_GT(*found(evidence, "consumer_slowdown")->value, 0.3);
-  EXPECT_THAT(claim(evidence, "consumer_slowdown"), HasSubstr("both use the same cores"));
-  EXPECT_THAT(claim(evidence, "recommended_workers"), HasSubstr("pin_memory=False"));
-  EXPECT_THAT(claim(measured_by({}), "consumer_slowdown"), HasSubstr("do not slow the consumer down"));
+  expect_words(claim(evidence, "consumer_slowdown"));
+  expect_words(claim(evidence, "recommended_workers"));
+  expect_words(claim(measured_by({}), "consumer_slowdown"));
 }
 
 TEST(WorkersFindings, FewRoundsProveNothingOfTheConsumer) {
@@ -155,8 +153,7 @@ TEST(WorkersFindings, AConsumerThatGainsByWorkersWasDisturbed) {
       time *= 2;
     }
   });
-  EXPECT_THAT(claim(testing::evidence_of(measured, machine.setup()), "consumer_slowdown"),
-              AllOf(HasSubstr("Inconclusive"), Not(HasSubstr("do not slow"))));
+  expect_words(claim(testing::evidence_of(measured, machine.setup()), "consumer_slowdown"));
 }
 
 // Printed are at most five, numbered without a gap, the recommendation first and how sure last.
@@ -182,11 +179,11 @@ TEST(WorkersFindings, AtMostFiveAreHeadlinesAndTheRecommendationIsFirst) {
 
 TEST(WorkersFindings, ALawThatMeetsEveryCountSaysNothingOfItsError) {
   LoaderMachine machine;
-  EXPECT_THAT(claim(measured_by(machine), "scaling"), Not(HasSubstr("off by")));
+  expect_words(claim(measured_by(machine), "scaling"));
   machine.capacities = {1, 2, 3, 4, 8};
-  EXPECT_THAT(claim(measured_by(machine), "scaling"), HasSubstr("off by at most"));
+  expect_words(claim(measured_by(machine), "scaling"));
   machine.capacities = {1, 4, 8, 16};
-  EXPECT_THAT(claim(measured_by(machine), "scaling"), HasSubstr("off by at most"));
+  expect_words(claim(measured_by(machine), "scaling"));
 }
 
 TEST(WorkersFindings, CopesWithFewPoints) {
@@ -217,7 +214,7 @@ TEST(WorkersFindings, AUIsSpelledOutOnceInTheFirstClaimThatIsPrinted) {
       ++spelled_out;
       EXPECT_EQ(finding.headline, 1) << finding.claim;
     }
-    EXPECT_THAT(finding.claim, Not(HasSubstr("images/s")));
+    expect_words(finding.claim);
     EXPECT_EQ(finding.claim.back(), '.');
   }
   EXPECT_EQ(spelled_out, 1);

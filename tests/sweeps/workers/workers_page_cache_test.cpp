@@ -9,14 +9,13 @@
 
 #include "bench/error.h"
 #include "sweeps/workers/session.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
 #include "tests/sweeps/workers/loader/temporary_folder.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
 namespace {
-
-using ::testing::HasSubstr;
 
 std::vector<MeasuredPoint> with_notes(const std::vector<Json>& notes) {
   std::vector<MeasuredPoint> points(1);
@@ -46,14 +45,12 @@ TEST(PageCache, IsWarmWhereNextToNothingCameFromStorage) {
 TEST(PageCache, TheTableSaysWhatWasFound) {
   Evidence evidence = testing::measured_by({});
   evidence.setup.found->from_storage = 0.34;
-  EXPECT_THAT(workers_tables(evidence).front().title,
-              HasSubstr("page cache as found (34 % of the images' bytes came from storage)"));
+  expect_words(workers_tables(evidence).front().title);
   evidence.setup.cold = true;
   evidence.setup.found->still_cached = 3;
   evidence.setup.found->evicted = 40;
   evidence.setup.found->still_cached_reason = "it lies in memory";
-  EXPECT_THAT(workers_tables(evidence).front().title,
-              HasSubstr("page cache cold, but 3 of 40 reads found their image in it: it lies in memory"));
+  expect_words(workers_tables(evidence).front().title);
 }
 
 class SessionData : public ::testing::Test {
@@ -108,7 +105,7 @@ TEST_F(SessionData, ThatPartlyLiesInMemoryIsNotCold) {
   session_.data().read(4, bytes);
   EXPECT_EQ(session_.found().evicted, 2);
   EXPECT_EQ(session_.found().still_cached, 1);
-  EXPECT_THAT(session_.found().still_cached_reason, HasSubstr("lies in memory"));
+  EXPECT_THAT(session_.found().still_cached_reason, ::testing::HasSubstr("lies in memory"));
 
   for (int i = 1; i < 16; ++i) {  // all but the first
     if (i != 4) {

@@ -12,8 +12,10 @@
 #include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/options.h"
 #include "sweeps/workers/profile.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/manual_clock.h"
 #include "tests/bench/support/temporary_folder.h"
+#include "tests/bench/support/without_path.h"
 #include "tests/sweeps/fake_device.h"
 #include "tests/sweeps/workers/loader/jpegs.h"
 #include "tests/sweeps/workers/loader/temporary_folder.h"
@@ -25,7 +27,6 @@ namespace {
 using ::testing::AllOf;
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 class NoMemory : public ConfiguredWorkload {
  public:
@@ -127,7 +128,7 @@ TEST_F(WorkersPlan, AConsumerThatReadsNoImagesIsRefused) {
     std::optional<std::int64_t> image_size() const override { return std::nullopt; }
   };
   network_.configure = [](const WorkloadSpec&) { return std::make_shared<Blind>(); };
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("--consumer"), HasSubstr("reads no square images")));
+  expect_words(refusal());
 }
 
 TEST_F(WorkersPlan, ATimeIsAConsumerElsewhere) {
@@ -191,7 +192,7 @@ TEST_F(WorkersPlan, RefusesWhatItCannotMean) {
     const std::string before = request_.sweep_options.at(option);
     for (const std::string& value : values) {
       request_.sweep_options[option] = value;
-      EXPECT_THAT(refusal(), HasSubstr("--" + option)) << option << " " << value;
+      expect_words(refusal());
     }
     request_.sweep_options[option] = before;
   }
@@ -206,15 +207,15 @@ TEST_F(WorkersPlan, TheHelpShowsTheFormOfEachOptionsValues) {
 
 TEST_F(WorkersPlan, TakesOneBatchAndOneDtype) {
   request_.batches = {4, 8};
-  EXPECT_THAT(refusal(), HasSubstr("--batch: 4,8 was given"));
+  expect_words(refusal());
   request_.batches = {4};
   request_.dtypes = {Dtype::fp32, Dtype::bf16};
-  EXPECT_THAT(refusal(), HasSubstr("--dtype"));
+  expect_words(refusal());
 }
 
 TEST_F(WorkersPlan, SimulatingMeasuresNothing) {
   request_.sweep_options["simulate"] = "yes";
-  EXPECT_THAT(refusal(), HasSubstr("give --profile FILE"));
+  expect_words(refusal());
   request_.sweep_options["profile"] = "earlier.json";
   EXPECT_TRUE(plan().points.empty());
 }
@@ -258,7 +259,7 @@ TEST_F(OtherMachine, BetweenItsBatchesALineIsDrawn) {
   request_.batches = {12};
   EXPECT_EQ(sweeps::workers_options(request_, device_).consumer.step_ns, 13'000'000);
   request_.batches = {32};
-  EXPECT_THAT(refusal(), HasSubstr("batch 8 to 16"));
+  expect_words(refusal());
 }
 
 TEST_F(OtherMachine, ItsBestRateIsARequiredThroughput) {
@@ -289,9 +290,7 @@ TEST_F(OtherMachine, SimulatedItsStepIsThatOfTheProfilesBatch) {
   };
   EXPECT_EQ(step_of(8), 10'000'000);  // not its best batch's, which is 16
   EXPECT_EQ(step_of(12), 13'000'000);
-  EXPECT_THAT([&] { step_of(4); },
-              ::testing::ThrowsMessage<UsageError>(AllOf(HasSubstr("--consumer"), HasSubstr("batch 8 to 16"),
-                                                         HasSubstr("batch 4 is wanted"))));
+  expect_words(message_of<UsageError>([&] { step_of(4); }));
 }
 
 TEST_F(OtherMachine, AnotherSweepsResultIsRefused) {
@@ -300,11 +299,10 @@ TEST_F(OtherMachine, AnotherSweepsResultIsRefused) {
     other["sweep"]["name"] = sweep;
     std::ofstream(file_) << other;
     request_.sweep_options["consumer"] = file_.string();
-    EXPECT_THAT(refusal(), AllOf(HasSubstr("--consumer"), HasSubstr(std::string("--sweep ") + sweep),
-                                 HasSubstr("a batch sweep")));
+    expect_words(without_path(refusal(), file_.parent_path()));
     request_.sweep_options["consumer"] = "40ms";
     request_.sweep_options["demand"] = "card=" + file_.string();
-    EXPECT_THAT(refusal(), AllOf(HasSubstr("--demand"), HasSubstr(std::string("--sweep ") + sweep)));
+    expect_words(without_path(refusal(), file_.parent_path()));
     request_.sweep_options["demand"] = "none";
   }
 }
@@ -318,7 +316,7 @@ TEST_F(OtherMachine, ADeeplyNestedFileIsRefused) {
   for (const char* const option : {"consumer", "demand"}) {
     const std::string before = request_.sweep_options.at(option);
     request_.sweep_options[option] = file_.string();
-    EXPECT_THAT(refusal(), AllOf(HasSubstr(std::string("--") + option), HasSubstr("more than 100 deep")));
+    expect_words(without_path(refusal(), file_.parent_path()));
     request_.sweep_options[option] = before;
   }
 }
@@ -338,7 +336,7 @@ TEST_F(WorkersPlan, AFileNameLongerThanTheSystemTakesIsNoFile) {
   for (const char* const option : {"consumer", "demand"}) {
     const std::string before = request_.sweep_options.at(option);
     request_.sweep_options[option] = std::string(6000, 'x');
-    EXPECT_THAT(refusal(), HasSubstr(std::string("--") + option));
+    expect_words(refusal());
     request_.sweep_options[option] = before;
   }
 }
@@ -346,12 +344,11 @@ TEST_F(WorkersPlan, AFileNameLongerThanTheSystemTakesIsNoFile) {
 TEST_F(OtherMachine, AnotherDtypeOrNoResultIsRefused) {
   request_.sweep_options["consumer"] = file_.string();
   request_.dtypes = {Dtype::bf16};
-  EXPECT_THAT(refusal(), HasSubstr("no measured batch in bf16"));
+  expect_words(without_path(refusal(), file_.parent_path()));
   std::ofstream(file_) << "{";
-  EXPECT_THAT(refusal(), AllOf(HasSubstr("--consumer: "), HasSubstr("is truncated"),
-                               HasSubstr("give a result file that bench wrote")));
+  expect_words(without_path(refusal(), file_.parent_path()));
   std::ofstream(file_) << "[]";
-  EXPECT_THAT(refusal(), HasSubstr("is not a result"));
+  expect_words(without_path(refusal(), file_.parent_path()));
 }
 
 }  // namespace

@@ -1,7 +1,7 @@
 // From a result document to what the simulator needs, into the file and back.
 #include "sweeps/workers/profile.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <fstream>
 #include <functional>
@@ -10,13 +10,12 @@
 
 #include "bench/error.h"
 #include "bench/measure/statistics.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {
 namespace {
 
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 using testing::LoaderMachine;
 
 Json file_with(const Json& profile) {
@@ -222,15 +221,13 @@ TEST(WorkersProfile, IsSmall) {
 }
 
 TEST(WorkersProfile, RefusesWhatIsNone) {
-  EXPECT_THAT(refusal(3), HasSubstr("not a result file of this program"));
-  EXPECT_THAT(refusal(Json::object()), HasSubstr("which reads bench-result/2 and bench-result/1"));
-  EXPECT_THAT(refusal({{"schema", 1}}), HasSubstr("bench-result/1"));
-  EXPECT_THAT(refusal({{"schema", kResultSchema}}), HasSubstr("sweep is missing"));
-  EXPECT_THAT(refusal({{"schema", kEarlierResultSchema}}), HasSubstr("sweep is missing"));
-  EXPECT_THAT(refusal({{"schema", kResultSchema}, {"sweep", {{"name", "batch"}}}}),
-              HasSubstr("a result of --sweep batch; accepted: one of --sweep workers"));
-  EXPECT_THAT(refusal({{"schema", kResultSchema}, {"sweep", {{"name", "workers"}}}}),
-              HasSubstr("no profile in it"));
+  expect_words(refusal(3));
+  expect_words(refusal(Json::object()));
+  expect_words(refusal({{"schema", 1}}));
+  expect_words(refusal({{"schema", kResultSchema}}));
+  expect_words(refusal({{"schema", kEarlierResultSchema}}));
+  expect_words(refusal({{"schema", kResultSchema}, {"sweep", {{"name", "batch"}}}}));
+  expect_words(refusal({{"schema", kResultSchema}, {"sweep", {{"name", "workers"}}}}));
 
   const Json good = to_json(*profile_of(LoaderMachine()));
   EXPECT_EQ(refusal(file_with(good)), "accepted");
@@ -241,12 +238,11 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
   };
   for (const auto& [key, value] : good.items()) {
     if (key != "storage" && key != "host" && key != "software") {
-      EXPECT_THAT(changed([&](Json& bad) { bad.erase(key); }),
-                  HasSubstr("sweep.profile." + key + " is missing"));
-      EXPECT_THAT(changed([&](Json& bad) { bad[key] = nullptr; }), HasSubstr("sweep.profile." + key)) << key;
+      expect_words(changed([&](Json& bad) { bad.erase(key); }));
+      expect_words(changed([&](Json& bad) { bad[key] = nullptr; }));
     }
   }
-  EXPECT_THAT(changed([](Json& bad) { bad["version"] = 4; }), HasSubstr("accepted: 1 to 3"));
+  expect_words(changed([](Json& bad) { bad["version"] = 4; }));
   LoaderMachine late;
   late.late_ns = 2e6;
   const Json waits = to_json(*profile_of(late));
@@ -256,26 +252,23 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
     return refusal(file_with(bad));
   };
   EXPECT_EQ(refusal(file_with(waits)), "accepted");
-  EXPECT_THAT(changed_latencies([](Json& bad) { bad[1]["late_ns"].erase(0); }), HasSubstr("wake[1].late_ns"));
-  EXPECT_THAT(changed_latencies([](Json& bad) { bad[0]["late_ns"][3] = 1e9; }),
-              HasSubstr("wake[0].late_ns[4]"));
-  EXPECT_THAT(changed_latencies([](Json& bad) { bad[1]["workers"] = 1; }), HasSubstr("more than that"));
-  EXPECT_THAT(changed([](Json& bad) { bad["order"] = "random"; }), HasSubstr("accepted: in-order, any"));
-  EXPECT_THAT(changed([](Json& bad) { bad["batch"] = 0; }), HasSubstr("accepted: a whole number from 1"));
-  EXPECT_THAT(changed([](Json& bad) { bad["law"]["sigma"] = -1; }), HasSubstr("sweep.profile.law.sigma"));
-  EXPECT_THAT(changed([](Json& bad) { bad["law"]["cores"] = 0; }), HasSubstr("accepted: a number above 0"));
+  expect_words(changed_latencies([](Json& bad) { bad[1]["late_ns"].erase(0); }));
+  expect_words(changed_latencies([](Json& bad) { bad[0]["late_ns"][3] = 1e9; }));
+  expect_words(changed_latencies([](Json& bad) { bad[1]["workers"] = 1; }));
+  expect_words(changed([](Json& bad) { bad["order"] = "random"; }));
+  expect_words(changed([](Json& bad) { bad["batch"] = 0; }));
+  expect_words(changed([](Json& bad) { bad["law"]["sigma"] = -1; }));
+  expect_words(changed([](Json& bad) { bad["law"]["cores"] = 0; }));
   for (const auto& [at, absurd] :
        {std::pair{"/law/kappa", 9e15}, std::pair{"/law/sigma", 1e4}, std::pair{"/law/crowding", 1e4},
         std::pair{"/law/cores", 1e300}, std::pair{"/law/images_per_s_one", 1e12},
         std::pair{"/scratch_bytes_per_worker", 1e18}, std::pair{"/slot_bytes", 1e14},
         std::pair{"/copy_ns", 1e17}, std::pair{"/batch_work_ns/0", 1e17}}) {
-    EXPECT_THAT(changed([&](Json& bad) { bad[Json::json_pointer(at)] = absurd; }),
-                AllOf(HasSubstr("sweep.profile."), HasSubstr("accepted: a number ")))
-        << at;
+    expect_words(changed([&](Json& bad) { bad[Json::json_pointer(at)] = absurd; }));
   }
-  EXPECT_THAT(changed([](Json& bad) { bad["compute_ns"] = Json::array(); }), HasSubstr("0 elements"));
-  EXPECT_THAT(changed([](Json& bad) { bad["compute_ns"] = {0, 0}; }), HasSubstr("no time above 0"));
-  EXPECT_THAT(changed([](Json& bad) { bad["batch_work_ns"][3] = -5; }), HasSubstr("batch_work_ns[3]"));
+  expect_words(changed([](Json& bad) { bad["compute_ns"] = Json::array(); }));
+  expect_words(changed([](Json& bad) { bad["compute_ns"] = {0, 0}; }));
+  expect_words(changed([](Json& bad) { bad["batch_work_ns"][3] = -5; }));
 }
 
 TEST(Simulated, FromAProfileAlone) {
@@ -292,8 +285,8 @@ TEST(Simulated, FromAProfileAlone) {
   }
   const auto tables = workers_tables(evidence);
   ASSERT_EQ(tables.size(), 2U);
-  EXPECT_THAT(tables[0].title, HasSubstr("Simulated"));
-  EXPECT_THAT(tables[1].title, HasSubstr("simulated"));
+  expect_words(tables[0].title);
+  expect_words(tables[1].title);
 }
 
 TEST(Simulated, MoreCoresFeedMoreAndAreCalledAnExtrapolation) {
@@ -305,7 +298,7 @@ TEST(Simulated, MoreCoresFeedMoreAndAreCalledAnExtrapolation) {
   ASSERT_TRUE(many.simulated->requirements[0].workers);
   // 1425 / 200 workers and what σ takes: W / (1 + 0.04 (W - 1)) = 7.1 gives 10, and their times vary.
   EXPECT_NEAR(static_cast<double>(*many.simulated->requirements[0].workers), 11, 1);
-  EXPECT_THAT(testing::claim(many, "knee_simulated"), HasSubstr("extrapolation"));
+  expect_words(testing::claim(many, "knee_simulated"));
 }
 
 TEST(Simulated, TheSameSeedGivesTheSameFile) {

@@ -12,12 +12,13 @@
 #include "bench/error.h"
 #include "jpegs.h"
 #include "temporary_folder.h"
+#include "tests/bench/support/golden_words.h"
+#include "tests/bench/support/without_path.h"
 
 namespace bench::loader {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
@@ -64,19 +65,15 @@ TEST(FolderData, WaitsForNoPipe) {
   const TemporaryFolder folder;
   const fs::path pipe = folder.path() / "images.tar";
   ASSERT_EQ(mkfifo(pipe.c_str(), 0666), 0);
-  EXPECT_THAT(
-      [&] { open_data(pipe.string(), {}); },
-      ThrowsMessage<UsageError>(AllOf(HasSubstr("--data: '" + pipe.string() + "' is a device or a pipe"),
-                                      HasSubstr("accepted: "))));
+  expect_words(without_path(message_of<UsageError>([&] { open_data(pipe.string(), {}); }), folder.path()));
 }
 
 TEST(FolderData, RefusesWhatHoldsNothing) {
   const TemporaryFolder folder;
-  EXPECT_THAT(
-      [&] { open_data(folder.path().string(), {}); },
-      ThrowsMessage<UsageError>(AllOf(HasSubstr("--data"), HasSubstr("holds no .jpg, .jpeg or .tar file"))));
-  EXPECT_THAT([&] { open_data("/nowhere/at/all", {}); },
-              ThrowsMessage<UsageError>(AllOf(HasSubstr("--data"), HasSubstr("/nowhere/at/all"))));
+  expect_words(
+      without_path(message_of<UsageError>([&] { open_data(folder.path().string(), {}); }), folder.path()));
+  expect_words(
+      without_path(message_of<UsageError>([&] { open_data("/nowhere/at/all", {}); }), folder.path()));
   EXPECT_THROW(open_data("", {}), UsageError);
 }
 
@@ -90,10 +87,10 @@ TEST(FolderData, NamesABadFileWhenItIsRead) {
   fs::remove(folder.path() / "3.jpg");
   fs::create_directory(folder.path() / "3.jpg");
   std::vector<std::byte> bytes;
-  EXPECT_THAT([&] { data->read(0, bytes); }, ThrowsMessage<BadImage>(HasSubstr("No such file")));
+  expect_words(without_path(message_of<BadImage>([&] { data->read(0, bytes); }), folder.path()));
   EXPECT_NO_THROW(data->read(1, bytes));
   EXPECT_TRUE(bytes.empty());
-  EXPECT_THAT([&] { data->read(2, bytes); }, ThrowsMessage<BadImage>(HasSubstr("not a regular file")));
+  expect_words(without_path(message_of<BadImage>([&] { data->read(2, bytes); }), folder.path()));
 }
 
 TEST(FolderData, OutlivesItsFolder) {
@@ -151,7 +148,7 @@ TEST(FolderData, SaysThatFilesInMemoryCannotBeEvicted) {
   const auto reason = open_data(name, {})->evict(0);
   fs::remove_all(name);
   ASSERT_TRUE(reason.has_value());
-  EXPECT_THAT(*reason, HasSubstr("lies in memory"));
+  expect_words(without_path(*reason, name));
 }
 
 }  // namespace

@@ -2,18 +2,15 @@
 #include <string>
 #include <vector>
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
 #include "sweeps/workers/loader/storage.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/manual_clock.h"
 
 namespace bench::loader {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::ThrowsMessage;
 
 constexpr Storage kLimit{.bytes_per_s = 1e6, .latency_ns = 5'000'000};  // a byte takes 1000 ns
 
@@ -50,7 +47,7 @@ TEST(ParseStorage, TakesRateAndLatency) {
   EXPECT_EQ(parse_storage("1GiB/s,0").latency_ns, 0);
   for (const std::string text :
        {"", "200MB", "200/s", "/s", "200MB/s,", "200MB/s,5", "-1MB/s", "5ms,200MB/s"}) {
-    EXPECT_THAT([&] { parse_storage(text); }, ThrowsMessage<UsageError>(HasSubstr("--storage"))) << text;
+    expect_words(message_of<UsageError>([&] { parse_storage(text); }));
   }
 }
 
