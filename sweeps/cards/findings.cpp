@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
 #include <ranges>
 #include <tuple>
 #include <utility>
@@ -31,9 +32,14 @@ void read_notes(const MeasuredPoint& measured, CardsPoint& point) {
   std::vector<double> queued;
   std::vector<double> copied;
   std::vector<std::vector<double>> own(ranks);
+  std::vector<std::shared_ptr<const RankSteps>> kept;
   std::vector<const RankSteps*> all;  // by sample
   for (const auto& note : measured.notes) {
     const auto* steps = dynamic_cast<const RankSteps*>(note.get());
+    if (steps == nullptr && note != nullptr) {  // as a file has it
+      kept.push_back(read_rank_steps(note->to_json()));
+      steps = kept.back().get();
+    }
     if (steps != nullptr && steps->step_ns.size() != ranks) {
       steps = nullptr;
     }

@@ -39,7 +39,7 @@ $d8 << EOD
 EOD
 $d9 << EOD
 0.083333 0.45559
-0.91667 0.93824
+0.91667 0.48699
 
 EOD
 set terminal pngcairo size 1600, 671 font 'DejaVu Sans,13' noenhanced background rgb 'white'
