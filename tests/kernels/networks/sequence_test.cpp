@@ -12,6 +12,7 @@
 #include "kernels/workloads/network/infer.h"
 #include "kernels/workloads/network/reference.h"
 #include "networks_fixture.h"
+#include "tests/bench/support/golden_words.h"
 #include "tiny_networks.h"
 
 namespace bench::kernels {
@@ -75,7 +76,7 @@ TEST(SequenceNetworks, RefuseSizesByName) {
     EXPECT_EQ(refusal("gpt_small", "sequence", wrong),
               fmt::format("--sequence: '{}' was given; accepted: whole numbers from 1 to 1024", wrong));
   }
-  EXPECT_THAT(refusal("embedding_classifier", "vocabulary", "0"), ::testing::HasSubstr("--vocabulary: '0'"));
+  expect_words(refusal("embedding_classifier", "vocabulary", "0"));
 }
 
 TEST(SequenceNetworks, HaveOptionsOfTheirOwn) {

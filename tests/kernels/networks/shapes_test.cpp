@@ -1,7 +1,7 @@
 // Values of up to six dimensions, with the batch in any of them, planned and run against the reference.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "bench/error.h"
@@ -14,6 +14,7 @@
 #include "kernels/workloads/network/gradient_check.h"
 #include "kernels/workloads/network/reference.h"
 #include "networks_fixture.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench::kernels {
 namespace {
@@ -159,30 +160,22 @@ TEST_F(Shapes, AnErrorNamesTheLayerAndTheShape) {
     }
     return std::string("nothing was refused");
   };
-  using ::testing::AllOf;
-  using ::testing::HasSubstr;
   Graph five = Graph::reading({kBatch, 3, 4, 5, 6});
-  EXPECT_THAT(error([&] { five.conv2d("conv7", five.image(), {.channels = 2}); }),
-              AllOf(HasSubstr("conv7"), HasSubstr("batch x 3 x 4 x 5 x 6")));
-  EXPECT_THAT(error([&] { five.attention("heads7", five.image(), 1); }),
-              AllOf(HasSubstr("heads7"), HasSubstr("batch x 3 x 4 x 5 x 6")));
+  expect_words(error([&] { five.conv2d("conv7", five.image(), {.channels = 2}); }));
+  expect_words(error([&] { five.attention("heads7", five.image(), 1); }));
   Graph late = Graph::reading({6, 4, kBatch});
-  EXPECT_THAT(error([&] { late.linear("fc7", late.image(), 2); }),
-              AllOf(HasSubstr("fc7"), HasSubstr("6 x 4 x batch")));
+  expect_words(error([&] { late.linear("fc7", late.image(), 2); }));
   Graph maps = Graph::reading({8, kBatch, 4, 4});
-  EXPECT_THAT(error([&] { maps.max_pool("pool7", maps.image(), {.kernel = 2}); }),
-              AllOf(HasSubstr("pool7"), HasSubstr("8 x batch x 4 x 4")));
-  EXPECT_THAT(error([&] { maps.batch_norm("norm7", maps.image()); }), HasSubstr("8 x batch x 4 x 4"));
-  EXPECT_THAT(error([&] { maps.flatten("flat7", maps.image()); }), HasSubstr("8 x batch x 4 x 4"));
+  expect_words(error([&] { maps.max_pool("pool7", maps.image(), {.kernel = 2}); }));
+  expect_words(error([&] { maps.batch_norm("norm7", maps.image()); }));
+  expect_words(error([&] { maps.flatten("flat7", maps.image()); }));
   Graph sequence = Graph::reading({6, kBatch, 9});
-  EXPECT_THAT(error([&] { sequence.position_embedding("places7", sequence.image(), {.rows = 9}); }),
-              AllOf(HasSubstr("places7"), HasSubstr("6 x batch x 9")));
-  EXPECT_THAT(error([&] { Graph::reading({6, 9}); }), HasSubstr("6 x 9"));
+  expect_words(error([&] { sequence.position_embedding("places7", sequence.image(), {.rows = 9}); }));
+  expect_words(error([&] { Graph::reading({6, 9}); }));
   Graph single = Graph::reading({kBatch, 9});
   single.append("mean7", {single.linear("fc", single.image(), 4)},
                 ReduceOptions{.dimensions = {1}, .keep_dims = false});
-  EXPECT_THAT(error([&] { plan_training(single, target(3), {}, *device_); }),
-              AllOf(HasSubstr("rows of classes"), HasSubstr("mean7 of batch")));
+  expect_words(error([&] { plan_training(single, target(3), {}, *device_); }));
 }
 
 // Single-pixel maps whose channels do not fill a group of 16 are no rows without gaps.

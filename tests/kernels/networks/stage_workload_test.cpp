@@ -15,15 +15,13 @@
 #include "kernels/workloads/network/stage.h"
 #include "networks_fixture.h"
 #include "onnx/network_files.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/passing_ranks.h"
 #include "tests/bench/support/thread_ranks.h"
 #include "tiny_networks.h"
 
 namespace bench::kernels {
 namespace {
-
-using ::testing::AllOf;
-using ::testing::HasSubstr;
 
 std::unique_ptr<Device> own_cpu() {
   return registry<DeviceKind>().find("cpu")->open("cpu");
@@ -180,7 +178,7 @@ void expect_found(std::int64_t batch, std::int64_t micro_batches) {
     const Verification verified = part->verify();
     EXPECT_EQ(verified.failed(), group.rank() == 2) << verified.detail;
     if (group.rank() == 2) {
-      EXPECT_THAT(verified.detail, HasSubstr("is off by"));
+      EXPECT_THAT(verified.detail, ::testing::HasSubstr("is off by"));
     }
   });
 }
@@ -221,12 +219,9 @@ std::string stage_refusal(const std::string& network, int ranks, std::int64_t ba
 
 TEST(StagedRefusals, AreOneSentence) {
   EXPECT_EQ(stage_refusal("resnet18", 4, 8, 8), "accepted");
-  EXPECT_THAT(stage_refusal("resnet18", 4, 8, 3),
-              AllOf(HasSubstr("--micro-batches: '3'"), HasSubstr("not one of 8")));
-  EXPECT_THAT(stage_refusal("resnet18", 4, 8, 0), HasSubstr("--micro-batches: '0'"));
-  EXPECT_THAT(
-      stage_refusal("resnet18", 100, 8, 1),
-      AllOf(HasSubstr("layers over 100 ranks"), HasSubstr("resnet18 can be cut into at most 11 stages")));
+  expect_words(stage_refusal("resnet18", 4, 8, 3));
+  expect_words(stage_refusal("resnet18", 4, 8, 0));
+  expect_words(stage_refusal("resnet18", 100, 8, 1));
 }
 
 TEST(StagedRefusals, ARecordedStepIsUnsupported) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/imported.h"
 #include "tests/kernels/networks/onnx/operator_answers.h"
 
@@ -10,7 +11,6 @@ namespace bench::kernels::onnx {
 namespace {
 
 using ControlFlowAnswers = OnnxAnswers;
-using ::testing::HasSubstr;
 
 OnnxWriter body_of(const std::string& condition) {
   OnnxWriter body;
@@ -81,7 +81,7 @@ TEST(ControlFlow, RefusesALoopWithoutAnEnd) {
   net.input("x", {-1, 2});
   net.node("Loop", {"", "", "x"}, {"y", ""}, {written::g("body", body_of("goes").graph())});
   net.output("y");
-  EXPECT_THAT(import_refusal(net), HasSubstr("loops of more than 32768 nodes in all turns"));
+  expect_words(import_refusal(net));
 }
 
 TEST(ControlFlow, RefusesALoopThatDependsOnData) {
@@ -90,7 +90,7 @@ TEST(ControlFlow, RefusesALoopThatDependsOnData) {
   net.node("ReduceMax", {"x"}, {"most"}, {written::ints("axes", {1})});
   net.node("Loop", {"most", "", "x"}, {"y", ""}, {written::g("body", body_of("goes").graph())});
   net.output("y");
-  EXPECT_THAT(import_refusal(net), HasSubstr("its turns depend on data"));
+  expect_words(import_refusal(net));
 }
 
 // As repeat_interleave is exported: every part of a list is repeated, and they are joined.
@@ -140,13 +140,13 @@ TEST(Sequences, AreNoValues) {
   net.node("SequenceConstruct", {"x", "x"}, {"list"});
   net.node("Relu", {"list"}, {"y"});
   net.output("y");
-  EXPECT_THAT(import_refusal(net), HasSubstr("its input 0 is a sequence"));
+  expect_words(import_refusal(net));
   OnnxWriter empty;
   empty.input("x", {-1, 2});
   empty.node("SequenceEmpty", {}, {"list"});
   empty.node("ConcatFromSequence", {"list"}, {"y"}, {written::i("axis", 0)});
   empty.output("y");
-  EXPECT_THAT(import_refusal(empty), HasSubstr("cannot be imported"));
+  expect_words(import_refusal(empty));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "bench/error.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/imported.h"
 #include "tests/kernels/networks/onnx/onnx_writer.h"
 #include "tests/kernels/networks/onnx/reader/refusals.h"
@@ -16,7 +17,6 @@ namespace {
 
 using ::testing::Contains;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::SizeIs;
 
 // One node after a convolution that is as it should be.
@@ -52,9 +52,9 @@ std::string refusal_of_first(std::int64_t batch, std::int64_t end) {
 }
 
 TEST(Import, TheFirstSamplesAreABatchOnlyWhereTheFileHasNoMore) {
-  EXPECT_THAT(refusal_of_first(4, 1), HasSubstr("a part of the batch"));
-  EXPECT_THAT(refusal_of_first(4, 2), HasSubstr("a part of the batch"));
-  EXPECT_THAT(refusal_of_first(-1, 1), HasSubstr("a part of the batch"));
+  expect_words(refusal_of_first(4, 1));
+  expect_words(refusal_of_first(4, 2));
+  expect_words(refusal_of_first(-1, 1));
   EXPECT_EQ(refusal_of_first(4, 4), "imported");
   EXPECT_EQ(refusal_of_first(1, 1), "imported");
   EXPECT_EQ(refusal_of_first(-1, INT64_MAX), "imported");
@@ -93,7 +93,7 @@ TEST(Import, RefusesTokensComparedWithSeveralNumbers) {
   net.node("Unsqueeze", {"floats", "last"}, {"mask"});
   net.node("Mul", {"words", "mask"}, {"y"});
   net.output("y");
-  EXPECT_THAT(import_refusal(net), HasSubstr("compares token ids with more than one number"));
+  expect_words(import_refusal(net));
 }
 
 // The largest id is the last of a whole text; of a part of it nothing says where.
@@ -109,7 +109,7 @@ TEST(Import, RefusesThePlaceOfTheLargestTokenOfAPart) {
   net.node("ArgMax", {"part"}, {"end"}, {written::i("axis", -1), written::i("keepdims", 0)});
   net.node("Gather", {"words", "end"}, {"y"}, {written::i("axis", 1)});
   net.output("y");
-  EXPECT_THAT(import_refusal(net), HasSubstr("the largest token id in a part of a text"));
+  expect_words(import_refusal(net));
 }
 
 // 259 as a byte is 3.
@@ -131,7 +131,7 @@ TEST(Import, RefusesTokensInNumbersThatDoNotHoldThem) {
     return import_refusal(net);
   };
   constexpr auto kByte = static_cast<std::int64_t>(ElementType::u8);
-  EXPECT_THAT(cast_to(kByte, 300), HasSubstr("do not hold all token ids"));
+  expect_words(cast_to(kByte, 300));
   EXPECT_EQ(cast_to(kByte, 256), "imported");
   EXPECT_EQ(cast_to(static_cast<std::int64_t>(ElementType::i32), 300), "imported");
 }
@@ -147,7 +147,7 @@ TEST(Import, RefusesPairsOfSamples) {
     net.node("Unsqueeze", {"r", "one"}, {"b"});
     net.node("Sub", {"a", "b"}, {"y"});
     net.output("y");
-    EXPECT_THAT(import_refusal(net), HasSubstr("pairs of samples"));
+    expect_words(import_refusal(net));
   }
 }
 
@@ -163,12 +163,12 @@ TEST(Import, AnInputOfOneRowIsForAllSamples) {
 }
 
 TEST(Import, RefusesToSqueezeABatch) {
-  EXPECT_THAT(refused_node("Squeeze", {"zeros"}), HasSubstr("a dimension of 2"));
+  expect_words(refused_node("Squeeze", {"zeros"}));
 }
 
 TEST(Import, LogicIsOfBooleans) {
-  EXPECT_THAT(refused_node("Not"), HasSubstr("booleans"));
-  EXPECT_THAT(refused_node("And", {"c"}), HasSubstr("booleans"));
+  expect_words(refused_node("Not"));
+  expect_words(refused_node("And", {"c"}));
 }
 
 // A table is looked up by them, and something else computes with them.
@@ -192,9 +192,9 @@ TEST(Import, RefusesToComputeWithTokenIds) {
     return import_refusal(net);
   };
   for (const char* op : {"Less", "Max", "PRelu"}) {
-    EXPECT_THAT(refusal(op, {"three"}), HasSubstr("can only be looked up in a table")) << op;
+    expect_words(refusal(op, {"three"}));
   }
-  EXPECT_THAT(refusal("Slice", {"first", "end", "axis", "back"}), HasSubstr("in another order"));
+  expect_words(refusal("Slice", {"first", "end", "axis", "back"}));
 }
 
 TEST(Import, RefusesToDivideWholeNumbersOfData) {
@@ -207,35 +207,27 @@ TEST(Import, RefusesToDivideWholeNumbersOfData) {
   net.node("Div", {"ones", "two"}, {"halves"});
   net.node("Cast", {"halves"}, {"y"}, {written::i("to", 1)});
   net.output("y");
-  EXPECT_THAT(import_refusal(net), HasSubstr("divides whole numbers"));
+  expect_words(import_refusal(net));
 }
 
 TEST(Import, RefusesWithNodeOperatorReasonAndShare) {
   const std::string unknown = refused_node("Frobnicate");
-  EXPECT_THAT(unknown, HasSubstr("net.onnx': the node 'y' (Frobnicate) cannot be imported"));
-  EXPECT_THAT(unknown, HasSubstr("1 of the network's 2 nodes"));
-  EXPECT_THAT(refused_node("ReduceMean", {}, {written::ints("axes", {0})}), HasSubstr("samples of a batch"));
-  EXPECT_THAT(refused_node("Softmax", {}, {written::i("axis", 0)}), HasSubstr("samples of a batch"));
-  EXPECT_THAT(refused_node("Gather", {"zero"}, {written::i("axis", 0)}),
-              HasSubstr("picks samples of the batch"));
-  EXPECT_THAT(refused_node("Reshape", {"c"}), HasSubstr("depend on data"));
-  EXPECT_THAT(refused_node("Slice", {"one", "two", "zeros"}), HasSubstr("a part of the batch"));
-  EXPECT_THAT(refused_node("Transpose", {}, {written::ints("perm", {0, 1, 1, 2})}),
-              HasSubstr("each dimension"));
+  expect_words(unknown);
+  expect_words(refused_node("ReduceMean", {}, {written::ints("axes", {0})}));
+  expect_words(refused_node("Softmax", {}, {written::i("axis", 0)}));
+  expect_words(refused_node("Gather", {"zero"}, {written::i("axis", 0)}));
+  expect_words(refused_node("Reshape", {"c"}));
+  expect_words(refused_node("Slice", {"one", "two", "zeros"}));
+  expect_words(refused_node("Transpose", {}, {written::ints("perm", {0, 1, 1, 2})}));
 }
 
 TEST(Import, RefusesAttributesThatMeanNothing) {
-  EXPECT_THAT(refused_node("GroupNormalization"), HasSubstr("its num_groups is not given"));
-  EXPECT_THAT(refused_node("GroupNormalization", {}, {written::i("num_groups", 0)}),
-              HasSubstr("its num_groups is 0"));
-  EXPECT_THAT(refused_node("DepthToSpace", {}, {written::i("blocksize", 2), written::s("mode", "XYZ")}),
-              HasSubstr("its mode is 'XYZ'"));
-  EXPECT_THAT(refused_node("Gelu", {}, {written::s("approximate", "zzz")}),
-              HasSubstr("its approximate is 'zzz'"));
-  EXPECT_THAT(refused_node("Resize", {}, {written::s("nearest_mode", "bogus")}),
-              HasSubstr("its nearest_mode is 'bogus'"));
-  EXPECT_THAT(refused_node("Split", {}, {written::i("axis", 1), written::i("num_outputs", 0)}),
-              HasSubstr("its num_outputs is 0, but it has 1 outputs"));
+  expect_words(refused_node("GroupNormalization"));
+  expect_words(refused_node("GroupNormalization", {}, {written::i("num_groups", 0)}));
+  expect_words(refused_node("DepthToSpace", {}, {written::i("blocksize", 2), written::s("mode", "XYZ")}));
+  expect_words(refused_node("Gelu", {}, {written::s("approximate", "zzz")}));
+  expect_words(refused_node("Resize", {}, {written::s("nearest_mode", "bogus")}));
+  expect_words(refused_node("Split", {}, {written::i("axis", 1), written::i("num_outputs", 0)}));
 }
 
 TEST(Import, RefusesABatchThatIsNotFirst) {
@@ -247,8 +239,7 @@ TEST(Import, RefusesABatchThatIsNotFirst) {
   net.add_to_graph(written::bytes(11, written::bytes(1, "x") + written::bytes(2, type)));
   net.node("Relu", {"x"}, {"y"});
   net.output("y");
-  EXPECT_THAT(import_refusal(net),
-              HasSubstr("the input 'x' is seq x batch x 8, but the batch must be its first dimension"));
+  expect_words(import_refusal(net));
   EXPECT_EQ(import_refusal(net, {.inputs = {{"x", {1, 4, 8}}}}), "imported");
 }
 
@@ -269,8 +260,7 @@ TEST(Import, AddsAnInfiniteMask) {
 }
 
 TEST(Import, RefusesAnOutputThatCountsTheBatch) {
-  EXPECT_THAT(refused_node("Shape"),
-              HasSubstr("the output 'y' is not accepted: it computes with how many samples"));
+  expect_words(refused_node("Shape"));
 }
 
 TEST(Import, BoundsWhatItFolds) {
@@ -287,12 +277,12 @@ TEST(Import, BoundsWhatItFolds) {
     net.output("y");
     return import_refusal(net);
   };
-  EXPECT_THAT(folded("Range", {"zero", "huge", "one"}), HasSubstr("a range of"));
-  EXPECT_THAT(folded("Range", {"zero", "one", "zero"}), HasSubstr("a step of 0"));
-  EXPECT_THAT(folded("Div", {"one", "zero"}), HasSubstr("a division by zero"));
-  EXPECT_THAT(folded("Mod", {"one", "zero"}), HasSubstr("a division by zero"));
-  EXPECT_THAT(folded("ConstantOfShape", {"shape"}), HasSubstr("more elements than can be"));
-  EXPECT_THAT(folded("Expand", {"one", "shape"}), HasSubstr("more elements than can be"));
+  expect_words(folded("Range", {"zero", "huge", "one"}));
+  expect_words(folded("Range", {"zero", "one", "zero"}));
+  expect_words(folded("Div", {"one", "zero"}));
+  expect_words(folded("Mod", {"one", "zero"}));
+  expect_words(folded("ConstantOfShape", {"shape"}));
+  expect_words(folded("Expand", {"one", "shape"}));
 }
 
 // What has no value in the file is told where it decides something.
@@ -338,7 +328,7 @@ TEST(Import, RefusesAttentionToOtherNumbersOfKeys) {
   net.node("Attention", {"q", "k", "v", "", "", "", "keys"}, {"y"});
   net.opset(24);
   net.output("y");
-  EXPECT_THAT(import_refusal(net), HasSubstr("each sample has another number of keys"));
+  expect_words(import_refusal(net));
 }
 
 TEST(Import, TellsOfManyWeightsInOneSentence) {
@@ -377,7 +367,7 @@ TEST(Import, ListsWhatIsBehindTheUnsupported) {
   const std::string path = ::testing::TempDir() + "behind.onnx";
   const auto [nodes, of] = unsupported_nodes(net.save(path), {});
   EXPECT_EQ(of, 5);
-  EXPECT_THAT(import_refusal(net), HasSubstr("3 of the network's 5 nodes cannot"));
+  expect_words(import_refusal(net));
   ASSERT_THAT(nodes, SizeIs(3));
   EXPECT_EQ(nodes[0].node, "a");
   EXPECT_EQ(nodes[1].node, "d");

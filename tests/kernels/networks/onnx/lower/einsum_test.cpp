@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/imported.h"
 #include "tests/kernels/networks/onnx/lower/operands.h"
 
@@ -107,11 +108,11 @@ TEST(EinsumRefused, InOneSentence) {
     return import_refusal(net);
   };
   EXPECT_THAT(why("nij,jk->nik", 2), ::testing::StrEq("imported"));
-  EXPECT_THAT(why("nii->ni", 1), ::testing::HasSubstr("the equation 'nii->ni' is not accepted"));
-  EXPECT_THAT(why("nij,jk,kl->nil", 2), ::testing::HasSubstr("one or two inputs with each letter once"));
-  EXPECT_THAT(why("ni->n", 1), ::testing::HasSubstr("the equation 'ni->n' for batch x 3 x 3"));
-  EXPECT_THAT(why("nij,kj->nik", 2), ::testing::HasSubstr("dimensions of one letter that differ"));
-  EXPECT_THAT(why("nij->nijk", 1), ::testing::HasSubstr("a result with letters of no input"));
+  expect_words(why("nii->ni", 1));
+  expect_words(why("nij,jk,kl->nil", 2));
+  expect_words(why("ni->n", 1));
+  expect_words(why("nij,kj->nik", 2));
+  expect_words(why("nij->nijk", 1));
 }
 
 }  // namespace

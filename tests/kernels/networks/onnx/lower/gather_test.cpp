@@ -1,13 +1,13 @@
 // Elements at known indices, by hand.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
+#include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/imported.h"
 #include "tests/kernels/networks/onnx/operator_answers.h"
 
 namespace bench::kernels::onnx {
 namespace {
 
-using ::testing::HasSubstr;
 using Gathered = OnnxAnswers;
 
 // Of x, batch x 3 x 4.
@@ -71,11 +71,10 @@ TEST_F(Gathered, ElementByElement) {
 }
 
 TEST_F(Gathered, BeyondTheDimension) {
-  EXPECT_THAT(import_refusal(with_axis(1, {1}, {3})), HasSubstr("index 3 of a dimension of 3"));
-  EXPECT_THAT(import_refusal(with_axis(1, {1}, {-4})), HasSubstr("of a dimension of 3"));
-  EXPECT_THAT(import_refusal(with_axis(2, {1, 1, 1}, {4}, "GatherElements")),
-              HasSubstr("index 4 of a dimension of 4"));
-  EXPECT_THAT(import_refusal(with_axis(0, {1}, {0})), HasSubstr("it picks samples of the batch"));
+  expect_words(import_refusal(with_axis(1, {1}, {3})));
+  expect_words(import_refusal(with_axis(1, {1}, {-4})));
+  expect_words(import_refusal(with_axis(2, {1, 1, 1}, {4}, "GatherElements")));
+  expect_words(import_refusal(with_axis(0, {1}, {0})));
 }
 
 // The samples are numbered as PyTorch's exports do: Range(0, Shape(x)[0]).
@@ -117,7 +116,7 @@ TEST_F(Gathered, OtherRowsForEachSample) {
 TEST_F(Gathered, RowsOfAnotherSampleAreRefused) {
   for (const OnnxWriter& net : {with_rows("Mul", 2), with_rows("Mul", 1), with_rows("Div", 2),
                                 with_rows("Mod", 2), with_rows("Mul", 0)}) {
-    EXPECT_THAT(import_refusal(net), HasSubstr("it takes elements of one sample for another"));
+    expect_words(import_refusal(net));
   }
 }
 

@@ -1,13 +1,15 @@
 // Products of matrices against loops over rows and columns, broadcast as NumPy does.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/imported.h"
 #include "tests/kernels/networks/onnx/lower/operands.h"
 
 namespace bench::kernels::onnx {
 namespace {
 
-using ::testing::HasSubstr;
 using Dims = std::vector<std::int64_t>;
 
 // A vector is a matrix of one row or column, which the result lacks.
@@ -134,10 +136,10 @@ TEST(MatMulRefused, InOneSentence) {
     return import_refusal(net);
   };
   EXPECT_EQ(why({3, 4}, {4, 5}), "imported");
-  EXPECT_THAT(why({3, 4}, {5, 4}), HasSubstr("rows of batch x 3 x 4 do not fit weights of 5 x 4"));
-  EXPECT_THAT(why({2, 3, 4}, {2, 5, 4}), HasSubstr("cannot be imported"));
-  EXPECT_THAT(why({2, 3, 4}, {3, 4, 5}), HasSubstr("cannot be imported"));
-  EXPECT_THAT(why({3, 4}, {2, 4, 5}), HasSubstr("cannot be imported"));  // two samples are not the batch
+  expect_words(why({3, 4}, {5, 4}));
+  expect_words(why({2, 3, 4}, {2, 5, 4}));
+  expect_words(why({2, 3, 4}, {3, 4, 5}));
+  expect_words(why({3, 4}, {2, 4, 5}));  // two samples are not the batch
 }
 
 }  // namespace

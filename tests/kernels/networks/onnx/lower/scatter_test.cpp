@@ -1,13 +1,15 @@
 // Elements that are written at known places, by hand.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
+#include <algorithm>
+
+#include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/imported.h"
 #include "tests/kernels/networks/onnx/operator_answers.h"
 
 namespace bench::kernels::onnx {
 namespace {
 
-using ::testing::HasSubstr;
 using Scattered = OnnxAnswers;
 
 // Writes 2 · x[:, :, :2] into x, batch x 2 x 3.
@@ -138,12 +140,12 @@ TEST_F(Scattered, RefusedInOneSentence) {
   };
   const std::vector<std::int64_t> four{0, 1, 1, 0};
   EXPECT_EQ(why({1, 2, 2}, four, 2), "imported");
-  EXPECT_THAT(why({1, 2, 2}, {0, 1, 1, 3}, 2), HasSubstr("index 3 of a dimension of 3"));
-  EXPECT_THAT(why({1, 2, 2}, four, 2, {1, 2, 3}, "add"), HasSubstr("joined with what is there"));
-  EXPECT_THAT(why({1, 2, 2}, {0, 0, 0, 0}, 0), HasSubstr("of another kind than a place in each sample"));
-  EXPECT_THAT(why({1, 2, 2}, four, 2, {4, 2, 3}), HasSubstr("of another kind than a place in each sample"));
-  EXPECT_THAT(why({2, 2}, four, 1), HasSubstr("of another kind than a place in each sample"));
-  EXPECT_THAT(why({1, 1, 4}, four, 2), HasSubstr("updates of another size than their places"));
+  expect_words(why({1, 2, 2}, {0, 1, 1, 3}, 2));
+  expect_words(why({1, 2, 2}, four, 2, {1, 2, 3}, "add"));
+  expect_words(why({1, 2, 2}, {0, 0, 0, 0}, 0));
+  expect_words(why({1, 2, 2}, four, 2, {4, 2, 3}));
+  expect_words(why({2, 2}, four, 1));
+  expect_words(why({1, 1, 4}, four, 2));
 }
 
 }  // namespace

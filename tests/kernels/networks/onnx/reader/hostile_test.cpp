@@ -5,6 +5,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/mutations.h"
 #include "tests/kernels/networks/onnx/onnx_writer.h"
 #include "tests/kernels/networks/onnx/reader/refusals.h"
@@ -12,8 +13,6 @@
 namespace bench::kernels::onnx {
 namespace {
 
-using ::testing::HasSubstr;
-using ::testing::Not;
 using ::testing::StartsWith;
 
 // Something of everything that the reader knows.
@@ -54,8 +53,8 @@ TEST(OnnxHostile, CutAtEveryLength) {
       // The operators' version is after the graph; after that, only functions that something calls are
       // missed.
       if (!refusal.empty()) {
-        EXPECT_THAT(refusal, StartsWith("--onnx: 'net.onnx' ")) << length;
-        EXPECT_THAT(refusal, Not(HasSubstr("\n"))) << length;
+        EXPECT_THAT(refusal, ::testing::StartsWith("--onnx: 'net.onnx' ")) << length;
+        EXPECT_THAT(refusal, ::testing::Not(::testing::HasSubstr("\n"))) << length;
       } else {
         EXPECT_GT(length, whole.rfind('y')) << "cut at " << length;
       }
@@ -94,7 +93,7 @@ std::string repeated(const std::string& part, int count) {
 TEST(OnnxHostile, AMillionNodes) {
   OnnxWriter net;
   net.add_to_graph(repeated(written::bytes(1, written::node("Relu", {"x"}, {"y"})), 1'000'000));
-  EXPECT_THAT(refusal_of(net.bytes()), HasSubstr("has more than 100000 nodes, functions inlined"));
+  expect_words(refusal_of(net.bytes()));
 }
 
 // Few nodes of many inputs take as long as many nodes.
@@ -103,7 +102,7 @@ TEST(OnnxHostile, AMillionInputs) {
   net.input("x", {1, 4});
   net.node("Sum", std::vector<std::string>(1'000'000, "x"), {"y"});
   net.output("y");
-  EXPECT_THAT(refusal_of(net.bytes()), HasSubstr("has nodes of more than 250000 inputs together"));
+  expect_words(refusal_of(net.bytes()));
 }
 
 // The last is first in the file, so that every node has to be moved.
@@ -127,7 +126,7 @@ TEST(OnnxHostile, GraphsInGraphs) {
   }
   OnnxWriter net;
   net.add_to_graph(graph);
-  EXPECT_THAT(refusal_of(net.bytes()), HasSubstr("has graphs nested deeper than 16"));
+  expect_words(refusal_of(net.bytes()));
 }
 
 // Two bytes of the file each, and hundreds in memory.
@@ -135,14 +134,13 @@ TEST(OnnxHostile, ManyEmptyParts) {
   OnnxWriter attributes;
   attributes.add_to_graph(
       written::bytes(1, written::bytes(4, "Op") + repeated(written::bytes(5, ""), 500'000)));
-  EXPECT_THAT(refusal_of(attributes.bytes()),
-              HasSubstr("lists more than 128 MiB of nodes, names and attributes"));
+  expect_words(refusal_of(attributes.bytes()));
   OnnxWriter nodes;
   nodes.add_to_graph(repeated(written::bytes(1, ""), 10));
-  EXPECT_THAT(refusal_of(nodes.bytes()), HasSubstr("has a node without an operator ('')"));
+  expect_words(refusal_of(nodes.bytes()));
   OnnxWriter graphs;
   graphs.add_to_model(repeated(written::bytes(7, ""), 10));
-  EXPECT_THAT(refusal_of(graphs.bytes()), HasSubstr("a second graph"));
+  expect_words(refusal_of(graphs.bytes()));
 }
 
 TEST(OnnxHostile, NamesWithControlCharacters) {

@@ -10,6 +10,7 @@
 
 #include "kernels/networks/onnx/reader/refusal.h"
 #include "kernels/networks/onnx/reader/source.h"
+#include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/onnx_writer.h"
 #include "tests/kernels/networks/onnx/reader/refusals.h"
 
@@ -17,7 +18,6 @@ namespace bench::kernels::onnx {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
@@ -198,15 +198,11 @@ TEST(OnnxReader, RefusesElementsThatAreNotAsManyAsTheDimensions) {
   EXPECT_EQ(
       refusal_of(with_initializer(raw_tensor<float>("t", {3, 4}, ElementType::f32, {1, 2, 3}))),
       "--onnx: 'net.onnx' is damaged: tensor 't' (3x4 of f32) needs 48 bytes and has 12; export it again");
-  EXPECT_THAT(refusal_of(with_initializer(tensor("t", {3}, ElementType::i64) + written::packed(7, {1}))),
-              HasSubstr("needs 3 elements and has 1"));
-  EXPECT_THAT(refusal_of(with_initializer(tensor("t", {1}, ElementType::i64) + written::packed(5, {1}))),
-              HasSubstr("needs 1 elements and has 0"));
-  EXPECT_THAT(refusal_of(with_initializer(tensor("t", {}, ElementType::f32))),
-              HasSubstr("(a scalar of f32)"));
-  EXPECT_THAT(refusal_of(with_initializer(tensor("t", {1}, ElementType::i64) + written::packed(5, {1}) +
-                                          written::packed(7, {1}))),
-              HasSubstr("a tensor's elements in two fields"));
+  expect_words(refusal_of(with_initializer(tensor("t", {3}, ElementType::i64) + written::packed(7, {1}))));
+  expect_words(refusal_of(with_initializer(tensor("t", {1}, ElementType::i64) + written::packed(5, {1}))));
+  expect_words(refusal_of(with_initializer(tensor("t", {}, ElementType::f32))));
+  expect_words(refusal_of(with_initializer(tensor("t", {1}, ElementType::i64) + written::packed(5, {1}) +
+                                           written::packed(7, {1}))));
 }
 
 TEST(OnnxReader, RefusesSizesThatOverflow) {
@@ -215,28 +211,24 @@ TEST(OnnxReader, RefusesSizesThatOverflow) {
   EXPECT_EQ(
       refusal_of(with_initializer(external_tensor("t", {huge, 3, 3, 3}))),
       "--onnx: 'net.onnx' has tensor 't' (1099511627776x3x3x3 of f32), and a tensor may have at most 1 TiB");
-  EXPECT_THAT(refusal_of(with_initializer(external_tensor("t", {huge, huge, huge, 0}))), HasSubstr("1 TiB"));
-  EXPECT_THAT(refusal_of(with_initializer(external_tensor("t", {0, INT64_MAX}))), HasSubstr("1 TiB"));
-  EXPECT_THAT(refusal_of(with_initializer(external_tensor("t", {4, -1}))), HasSubstr("a negative dimension"));
-  EXPECT_THAT(refusal_of(with_initializer(external_tensor("t", std::vector<std::int64_t>(33, 1)))),
-              HasSubstr("of 33 dimensions, and a tensor may have at most 32"));
+  expect_words(refusal_of(with_initializer(external_tensor("t", {huge, huge, huge, 0}))));
+  expect_words(refusal_of(with_initializer(external_tensor("t", {0, INT64_MAX}))));
+  expect_words(refusal_of(with_initializer(external_tensor("t", {4, -1}))));
+  expect_words(refusal_of(with_initializer(external_tensor("t", std::vector<std::int64_t>(33, 1)))));
   OnnxWriter net;
   net.input("x", {2 * huge});
   net.output("x");
-  EXPECT_THAT(refusal_of(net.bytes()), HasSubstr("declares 'x' with a dimension of 2199023255552"));
+  expect_words(refusal_of(net.bytes()));
 }
 
 TEST(OnnxReader, RefusesWhatIsNoNetwork) {
   const auto file = [](const std::string& name) { return file_refusal(data_path("bad/" + name)); };
-  EXPECT_THAT(file("empty.onnx"), HasSubstr("empty.onnx' is empty; export the network again"));
-  EXPECT_THAT(file("text.onnx"), HasSubstr("text.onnx' is not an ONNX network; give a file that"));
-  EXPECT_THAT(file("truncated.onnx"),
-              HasSubstr("is damaged or cut short (byte 21: a field of 12910 bytes where "));
-  EXPECT_THAT(file("missing_weight.onnx"),
-              HasSubstr("is incomplete: node '/fc/Gemm' (Gemm) reads 'fc.weight', which nothing makes"));
-  EXPECT_THAT(file("cycle.onnx"),
-              HasSubstr("has a cycle: node '/layer1/layer1.0/conv1/Conv' (Conv) needs its own result"));
-  EXPECT_THAT(file("huge_dims.onnx"), HasSubstr("1099511627776x3x7x7"));
+  expect_words(file("empty.onnx"));
+  expect_words(file("text.onnx"));
+  expect_words(file("truncated.onnx"));
+  expect_words(file("missing_weight.onnx"));
+  expect_words(file("cycle.onnx"));
+  expect_words(file("huge_dims.onnx"));
   // What is wrong with the others is not in the file's form.
   for (const char* name : {"groups.onnx", "unknown_op.onnx", "branch_on_data.onnx"}) {
     EXPECT_EQ(file(name), "") << name;
@@ -246,19 +238,19 @@ TEST(OnnxReader, RefusesWhatIsNoNetwork) {
 TEST(OnnxReader, RefusesWhatIsNoFile) {
   const std::filesystem::path folder = testing::TempDir() + "onnx_no_file_" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);
-  EXPECT_THAT(file_refusal(folder), HasSubstr("is a folder; give an ONNX file"));
+  EXPECT_THAT(file_refusal(folder), ::testing::HasSubstr("is a folder; give an ONNX file"));
   EXPECT_THAT(file_refusal(folder / "none.onnx"),
-              HasSubstr("cannot be opened (No such file or directory); give an ONNX file"));
-  EXPECT_THAT(file_refusal("/dev/null"), HasSubstr("is a pipe or a device"));
+              ::testing::HasSubstr("cannot be opened (No such file or directory); give an ONNX file"));
+  EXPECT_THAT(file_refusal("/dev/null"), ::testing::HasSubstr("is a pipe or a device"));
   const std::string pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT(file_refusal(pipe), HasSubstr("is a pipe or a device"));  // and nobody writes to it
+  EXPECT_THAT(file_refusal(pipe), ::testing::HasSubstr("is a pipe or a device"));  // and nobody writes to it
   std::filesystem::remove_all(folder);
 }
 
 TEST(OnnxReader, NamesALongPathByItsEnd) {
   const std::string path = "/" + std::string(80, 'a') + "/net.onnx";
-  EXPECT_THAT(file_refusal(path), HasSubstr("--onnx: 'net.onnx' cannot be opened"));
+  expect_words(file_refusal(path));
 }
 
 TEST(OnnxReader, SurvivesAFileThatIsCutShortWhileItIsRead) {

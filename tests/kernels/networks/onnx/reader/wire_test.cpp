@@ -3,13 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/onnx_writer.h"
 
 namespace bench::kernels::onnx {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 
 // The bytes as a message, which lives as long as this.
 struct Bytes {
@@ -76,15 +76,13 @@ TEST(OnnxWire, RefusesDamagedFieldsWithThePlace) {
   EXPECT_EQ(refusal_of_fields(written::integer(1, 3) + four_gigabytes),
             "is damaged or cut short (byte 2: a field of 4294967296 bytes where 0 are left); copy or export "
             "it again");
-  EXPECT_THAT(refusal_of_fields(written::tag(7, 2) + written::varint(~std::uint64_t{0})),
-              HasSubstr("a field of 18446744073709551615 bytes where 0 are left"));
-  EXPECT_THAT(refusal_of_fields(std::string(11, '\xFF')), HasSubstr("a number of more than ten bytes"));
-  EXPECT_THAT(refusal_of_fields("\x08"), HasSubstr("a number that does not end"));
-  EXPECT_THAT(refusal_of_fields(written::tag(1, 1) + "1234567"), HasSubstr("a number that does not end"));
-  EXPECT_THAT(refusal_of_fields(written::tag(0, 0) + "1"), HasSubstr("0 is no field of a network"));
-  EXPECT_THAT(refusal_of_fields(written::tag(1, 3)), HasSubstr("11 is no field of a network"));
-  EXPECT_THAT(refusal_of_fields(written::varint(std::uint64_t{1} << 35U)),
-              HasSubstr("is no field of a network"));
+  expect_words(refusal_of_fields(written::tag(7, 2) + written::varint(~std::uint64_t{0})));
+  expect_words(refusal_of_fields(std::string(11, '\xFF')));
+  expect_words(refusal_of_fields("\x08"));
+  expect_words(refusal_of_fields(written::tag(1, 1) + "1234567"));
+  expect_words(refusal_of_fields(written::tag(0, 0) + "1"));
+  expect_words(refusal_of_fields(written::tag(1, 3)));
+  expect_words(refusal_of_fields(written::varint(std::uint64_t{1} << 35U)));
 }
 
 TEST(OnnxWire, RefusesAFieldOfAnotherWireType) {
