@@ -11,6 +11,7 @@
 #include "kernels/operations/pool/pool.h"
 #include "kernels/operations/softmax/softmax.h"
 #include "run_operation.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench::kernels {
 namespace {
@@ -141,21 +142,17 @@ TEST(LayersUnsupported, SaysWhy) {
   const TensorDesc image{.n = 1, .c = 4, .h = 5, .w = 5};
   TensorDesc half = image;
   half.dtype = Dtype::fp16;
-  EXPECT_THAT(reason(Elementwise{.tensor = image}), ::testing::HasSubstr("an activation is needed"));
-  EXPECT_THAT(reason(backward_of(Elementwise{.tensor = image, .summands = 2})),
-              ::testing::HasSubstr("an activation is needed"));
+  expect_words(reason(Elementwise{.tensor = image}));
+  expect_words(reason(backward_of(Elementwise{.tensor = image, .summands = 2})));
   for (const Activation other : {Activation::relu6, Activation::leaky_relu}) {
-    EXPECT_THAT(reason(BatchNorm{.tensor = image, .activation = other}), ::testing::HasSubstr("relu only"));
+    expect_words(reason(BatchNorm{.tensor = image, .activation = other}));
   }
-  EXPECT_THAT(reason(BatchNorm{.tensor = image, .activation = Activation::gelu}),
-              ::testing::HasSubstr("rectifiers only"));
-  EXPECT_THAT(reason(backward_of(BatchNorm{.tensor = image, .activation = Activation::relu})),
-              ::testing::HasSubstr("an operation of its own"));
-  EXPECT_THAT(reason(Pool{.src = image, .kernel_h = 6, .kernel_w = 6}), ::testing::HasSubstr("does not fit"));
-  EXPECT_THAT(reason(Pool{.src = image, .kernel_h = 2, .kernel_w = 2, .pad_h = 2}),
-              ::testing::HasSubstr("below the kernel"));
+  expect_words(reason(BatchNorm{.tensor = image, .activation = Activation::gelu}));
+  expect_words(reason(backward_of(BatchNorm{.tensor = image, .activation = Activation::relu})));
+  expect_words(reason(Pool{.src = image, .kernel_h = 6, .kernel_w = 6}));
+  expect_words(reason(Pool{.src = image, .kernel_h = 2, .kernel_w = 2, .pad_h = 2}));
   EXPECT_THAT(reason(Elementwise{.tensor = half, .summands = 2}), ::testing::HasSubstr("no fp16"));
-  EXPECT_THAT(reason(Matmul{.dtype = Dtype::tf32}), ::testing::HasSubstr("tf32"));
+  expect_words(reason(Matmul{.dtype = Dtype::tf32}));
 }
 
 TEST(LayersFlops, CountWhatIsDone) {

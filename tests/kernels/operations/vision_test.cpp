@@ -12,6 +12,7 @@
 #include "kernels/operations/rows/rows.h"
 #include "kernels/operations/upsample/upsample.h"
 #include "product_shapes.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench::kernels {
 namespace {
@@ -137,12 +138,10 @@ TEST(Concat, ReferenceGradientIsTheDerivative) {
 }
 
 TEST(Concat, RefusalsSayWhy) {
-  using ::testing::HasSubstr;
-  EXPECT_THAT(refusal(Concat{{map_of(1, 2, 2)}}), HasSubstr("2 to 64"));
-  EXPECT_THAT(refusal(Concat{{map_of(1, 2, 2), map_of(1, 2, 2, Layout::nhwc)}}), HasSubstr("layout"));
-  EXPECT_THAT(refusal(Concat{{map_of(8, 2, 2, Layout::nchw16c), map_of(16, 2, 2, Layout::nchw16c)}}),
-              HasSubstr("multiple of 16"));
-  EXPECT_THAT(refusal(gradient_of(Concat{{map_of(1, 2, 2), map_of(1, 2, 2)}}, 2)), HasSubstr("no such"));
+  expect_words(refusal(Concat{{map_of(1, 2, 2)}}));
+  expect_words(refusal(Concat{{map_of(1, 2, 2), map_of(1, 2, 2, Layout::nhwc)}}));
+  expect_words(refusal(Concat{{map_of(8, 2, 2, Layout::nchw16c), map_of(16, 2, 2, Layout::nchw16c)}}));
+  expect_words(refusal(gradient_of(Concat{{map_of(1, 2, 2), map_of(1, 2, 2)}}, 2)));
 }
 
 // ---- rows
@@ -190,10 +189,9 @@ TEST(Rows, ReferenceGradientIsTheDerivative) {
 }
 
 TEST(Rows, RefusalsSayWhy) {
-  using ::testing::HasSubstr;
-  EXPECT_THAT(refusal(Rows{.maps = {map_of(7, 2, 2)}, .classes = 2}), HasSubstr("no whole number"));
-  EXPECT_THAT(refusal(Rows{.maps = {}, .classes = 2}), HasSubstr("1 to 64 maps"));
-  EXPECT_THAT(refusal(gradient_of(Rows{.maps = {map_of(2, 2, 2)}, .classes = 2}, 1)), HasSubstr("no such"));
+  expect_words(refusal(Rows{.maps = {map_of(7, 2, 2)}, .classes = 2}));
+  expect_words(refusal(Rows{.maps = {}, .classes = 2}));
+  expect_words(refusal(gradient_of(Rows{.maps = {map_of(2, 2, 2)}, .classes = 2}, 1)));
 }
 
 // ---- upsample
@@ -229,7 +227,7 @@ TEST(Upsample, ReferenceGradientIsTheDerivative) {
 }
 
 TEST(Upsample, RefusalsSayWhy) {
-  EXPECT_THAT(refusal(Upsample{.src = map_of(1, 2, 2), .factor = 0}), ::testing::HasSubstr("at least 1"));
+  expect_words(refusal(Upsample{.src = map_of(1, 2, 2), .factor = 0}));
 }
 
 // ---- transposed convolution
@@ -336,17 +334,12 @@ TEST(ConvTranspose, WeightsArePackedAlikeInAllDirections) {
 }
 
 TEST(ConvTranspose, RefusalsSayWhy) {
-  using ::testing::HasSubstr;
-  EXPECT_THAT(refusal(ConvTranspose{.src = map_of(1, 2, 2), .kernel = 0}), HasSubstr("must be between"));
-  EXPECT_THAT(refusal(ConvTranspose{.src = map_of(1, 2, 2), .output_pad = 2}),
-              HasSubstr("output padding 2x2 must be below the stride 2x2"));
-  EXPECT_THAT(refusal(ConvTranspose{.src = map_of(3, 2, 2), .out_channels = 2, .groups = 2}),
-              HasSubstr("groups 2 does not divide 3 to 2 channels"));
-  EXPECT_THAT(refusal(ConvTranspose{.src = map_of(1, 2, 2), .pad = 2}), HasSubstr("leaves nothing"));
-  EXPECT_THAT(
-      refusal(ConvTranspose{
-          .src = map_of(1, 2, 2), .direction = ConvTranspose::Direction::backward_data, .bias = true}),
-      HasSubstr("does not depend on a bias"));
+  expect_words(refusal(ConvTranspose{.src = map_of(1, 2, 2), .kernel = 0}));
+  expect_words(refusal(ConvTranspose{.src = map_of(1, 2, 2), .output_pad = 2}));
+  expect_words(refusal(ConvTranspose{.src = map_of(3, 2, 2), .out_channels = 2, .groups = 2}));
+  expect_words(refusal(ConvTranspose{.src = map_of(1, 2, 2), .pad = 2}));
+  expect_words(refusal(ConvTranspose{
+      .src = map_of(1, 2, 2), .direction = ConvTranspose::Direction::backward_data, .bias = true}));
 }
 
 }  // namespace
