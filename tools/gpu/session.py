@@ -131,5 +131,7 @@ class Session:
         with tarfile.open(new, "w:gz") as archive:
             for path in sorted(self.out.iterdir()):
                 if path.name in ("state.json", "goals.json", "summary.txt", CHOICES, *self.state):
-                    archive.add(path, f"{self.out.name}/{path.name}")
+                    # Compiled plans are code for this card, of no use elsewhere.
+                    archive.add(path, f"{self.out.name}/{path.name}",
+                                filter=lambda member: None if member.name.endswith((".plan", ".tried")) else member)
         os.replace(new, self.out / ARCHIVE)

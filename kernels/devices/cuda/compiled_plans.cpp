@@ -1,14 +1,18 @@
 #include "kernels/devices/cuda/compiled_plans.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
-#include <fstream>
-#include <iterator>
+#include <chrono>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
 
+#include "bench/host/file_descriptor.h"
 #include "bench/host/temporary_file.h"
 #include "bench/json.h"
 #include "bench/measure/fingerprint.h"
@@ -19,6 +23,34 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view kEnding = ".plan";
+constexpr std::string_view kTriedEnding = ".tried";
+constexpr std::chrono::hours kTriedFor{24};
+
+fs::path tried(fs::path file) {
+  return file.replace_extension(kTriedEnding);
+}
+
+// Of an ordinary file that is this user's and that nobody else can write: it holds code. Empty where it is
+// none.
+std::string own_content(const fs::path& file) {
+  const FileDescriptor in(::open(file.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  struct stat status {};
+  if (in.get() < 0 || ::fstat(in.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+      status.st_uid != ::geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0 ||
+      status.st_size > static_cast<off_t>(2 * CompiledPlans::kMostBytes)) {
+    return "";
+  }
+  std::string content(static_cast<std::size_t>(status.st_size), '\0');
+  std::size_t got = 0;
+  while (got < content.size()) {
+    const ssize_t more = ::read(in.get(), content.data() + got, content.size() - got);
+    if (more <= 0) {
+      return "";
+    }
+    got += static_cast<std::size_t>(more);
+  }
+  return content;
+}
 
 struct Kept {
   fs::path path;
@@ -26,14 +58,15 @@ struct Kept {
   std::uintmax_t bytes;
 };
 
-// The ordinary files with a plan's ending, the newest first.
+// The ordinary files of plans, those that are being tried among them, the newest first.
 std::vector<Kept> kept_in(const fs::path& folder) {
   std::vector<Kept> all;
   std::error_code error;
   for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
     std::error_code gone;
     const Kept one{at->path(), at->last_write_time(gone), at->file_size(gone)};
-    if (!gone && one.path.extension() == kEnding &&
+    const fs::path ending = one.path.extension();
+    if (!gone && (ending == kEnding || ending == kTriedEnding) &&
         at->symlink_status(gone).type() == fs::file_type::regular) {
       all.push_back(one);
     }
@@ -49,29 +82,47 @@ void CompiledPlans::keep_in(fs::path folder, std::string machine) {
   machine_ = std::move(machine);
 }
 
-std::optional<std::string> CompiledPlans::take(const std::string& work, const std::string& plan) const {
+std::optional<std::string> CompiledPlans::take(const std::string& work, const std::string& plan) {
   if (!is_kept()) {
     return std::nullopt;
   }
   const fs::path file = file_of(work, plan);
-  std::error_code error;
-  const std::uintmax_t bytes = fs::file_size(file, error);  // an error too where it is no ordinary file
-  std::string content;
-  if (!error && bytes <= 2 * kMostBytes && fs::symlink_status(file, error).type() == fs::file_type::regular) {
-    std::ifstream in(file, std::ios::binary);
-    content.assign(std::istreambuf_iterator<char>(in), {});
-  }
-  // One that stays would be loaded again by a process that it ends.
-  if (!fs::remove(file, error)) {
+  if (is_tried(file)) {
     return std::nullopt;
   }
+  const std::string content = own_content(file);
   const std::size_t line = content.find('\n');
-  if (line == std::string::npos) {
+  std::string text = line == std::string::npos ? "" : content.substr(line + 1);
+  std::error_code error;
+  if (line == std::string::npos || content.compare(0, line, heading(work, plan, text)) != 0) {
+    fs::remove(file, error);
     return std::nullopt;
   }
-  std::string text = content.substr(line + 1);
-  return content.compare(0, line, heading(work, plan, text)) == 0 ? std::optional(std::move(text))
-                                                                  : std::nullopt;
+  fs::rename(file, tried(file), error);  // another process may have been faster
+  if (error) {
+    return std::nullopt;
+  }
+  taken_.insert(file);
+  return text;
+}
+
+bool CompiledPlans::put_back(const std::string& work, const std::string& plan) {
+  const fs::path file = is_kept() ? file_of(work, plan) : fs::path();
+  if (taken_.erase(file) == 0) {
+    return false;
+  }
+  std::error_code error;
+  fs::rename(tried(file), file, error);
+  fs::last_write_time(file, fs::file_time_type::clock::now(), error);
+  return true;
+}
+
+void CompiledPlans::drop(const std::string& work, const std::string& plan) {
+  const fs::path file = is_kept() ? file_of(work, plan) : fs::path();
+  if (taken_.erase(file) > 0) {
+    std::error_code error;
+    fs::remove(tried(file), error);
+  }
 }
 
 void CompiledPlans::put(const std::string& work, const std::string& plan, std::string_view text) const {
@@ -79,15 +130,35 @@ void CompiledPlans::put(const std::string& work, const std::string& plan, std::s
     return;
   }
   std::error_code error;
-  fs::create_directories(folder_, error);
-  const std::string line = heading(work, plan, text);
-  make_room(line.size() + 1 + text.size());
   const fs::path file = file_of(work, plan);
+  if (is_tried(file)) {
+    return;
+  }
+  if (fs::create_directories(folder_, error)) {
+    fs::permissions(folder_, fs::perms::owner_all, error);
+  }
+  std::string content = heading(work, plan, text) + "\n";
+  content += text;
+  make_room(content.size());
   remove_left_over(file);
   TemporaryFile made(file);
-  made.write(line + "\n");
-  made.write(text);
+  made.write(content);
   made.take_place();
+}
+
+// Whether a process that loaded it has not said yet that it ran: it is running, or the plan ended it. After a
+// day it is tried again.
+bool CompiledPlans::is_tried(const fs::path& file) const {
+  std::error_code error;
+  const auto since = fs::last_write_time(tried(file), error);
+  if (error) {
+    return false;
+  }
+  if (fs::file_time_type::clock::now() - since < kTriedFor) {
+    return true;
+  }
+  fs::remove(tried(file), error);
+  return false;
 }
 
 fs::path CompiledPlans::file_of(const std::string& work, const std::string& plan) const {

@@ -5,15 +5,17 @@
 // file that is missing, damaged or of another format counts as none, and one that cannot be written is left
 // out: neither is an error.
 //
-// Taking a plan removes its file, and whoever took it keeps it again once it has run. So a plan that ends the
-// process, when it is loaded or when it first runs, is compiled by the next one. The plans that were not used
-// for longest make room for new ones.
+// Taking a plan sets its file aside, and whoever took it puts it back once it has run. So a plan that ends
+// the process, when it is loaded or when it first runs, is compiled by the next ones, for a day; so do
+// processes that want it while another has it. A file is read only if it is this user's and nobody else can
+// write it: it holds code for the card. The plans that were not used for longest make room for new ones.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 
@@ -33,16 +35,22 @@ class CompiledPlans {
   void keep_in(std::filesystem::path folder, std::string machine);
   bool is_kept() const { return !folder_.empty(); }
 
-  std::optional<std::string> take(const std::string& work, const std::string& plan) const;
+  std::optional<std::string> take(const std::string& work, const std::string& plan);
+  // Of a plan that was taken: it has run; it cannot be used. The first is false for one that was not taken.
+  bool put_back(const std::string& work, const std::string& plan);
+  void drop(const std::string& work, const std::string& plan);
+  // Of one that was compiled; left out while another process tries the file's.
   void put(const std::string& work, const std::string& plan, std::string_view text) const;
 
  private:
   std::filesystem::path file_of(const std::string& work, const std::string& plan) const;
   std::string heading(const std::string& work, const std::string& plan, std::string_view text) const;
+  bool is_tried(const std::filesystem::path& file) const;
   void make_room(std::uintmax_t bytes) const;
 
   std::filesystem::path folder_;
   std::string machine_;
+  std::set<std::filesystem::path> taken_;  // that are to be put back
 };
 
 }  // namespace bench::kernels::cuda

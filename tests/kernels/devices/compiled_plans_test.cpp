@@ -1,6 +1,8 @@
 // The files of compiled plans: what is found again, once, and what damage does to it.
 #include "kernels/devices/cuda/compiled_plans.h"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -46,15 +48,54 @@ TEST_F(CompiledPlansTest, ALaterOneTakesThePlanOnce) {
   EXPECT_EQ(open("card 2").take("convolution", "eng7"), std::nullopt);
   EXPECT_EQ(open().take("convolution", "eng8"), std::nullopt);
   EXPECT_EQ(open().take("other convolution", "eng7"), std::nullopt);
-  EXPECT_EQ(open().take("convolution", "eng7"), "kernel\n{}\n");
-  EXPECT_EQ(open().take("convolution", "eng7"), std::nullopt) << "its run has not ended well yet";
-  open().put("convolution", "eng7", "kernel 2");
-  open().put("convolution", "eng7", "kernel 3");
-  EXPECT_EQ(open().take("convolution", "eng7"), "kernel 3");
+  CompiledPlans one = open();
+  EXPECT_EQ(one.take("convolution", "eng7"), "kernel\n{}\n");
+  CompiledPlans other = open();
+  EXPECT_EQ(other.take("convolution", "eng7"), std::nullopt) << "its run has not ended well yet";
+  other.put("convolution", "eng7", "kernel 2");
+  EXPECT_EQ(other.take("convolution", "eng7"), std::nullopt) << "compiled meanwhile, and not kept";
+  EXPECT_FALSE(other.put_back("convolution", "eng7")) << "it has taken nothing";
+  EXPECT_TRUE(one.put_back("convolution", "eng7"));
+  EXPECT_EQ(other.take("convolution", "eng7"), "kernel\n{}\n") << "as it was";
+  other.drop("convolution", "eng7");
+  EXPECT_EQ(files(), 0) << "it could not be used";
+  other.put("convolution", "eng7", "kernel 2");
+  EXPECT_EQ(open().take("convolution", "eng7"), "kernel 2");
+}
+
+// It loaded the plan and was never seen again.
+TEST_F(CompiledPlansTest, APlanThatEndsTheProcessIsLeftAloneForADay) {
+  open().put("convolution", "eng7", "kernel");
+  EXPECT_EQ(open().take("convolution", "eng7"), "kernel");
+  for (int run = 0; run < 3; ++run) {
+    CompiledPlans next = open();
+    EXPECT_EQ(next.take("convolution", "eng7"), std::nullopt);
+    next.put("convolution", "eng7", "kernel");
+  }
+  fs::last_write_time(only_file(), fs::file_time_type::clock::now() - std::chrono::hours(25));
+  EXPECT_EQ(open().take("convolution", "eng7"), std::nullopt);
+  open().put("convolution", "eng7", "kernel again");
+  EXPECT_EQ(open().take("convolution", "eng7"), "kernel again");
+}
+
+// It holds code.
+TEST_F(CompiledPlansTest, AFileThatOthersCanWriteIsNoPlan) {
+  for (const fs::perms others : {fs::perms::group_write, fs::perms::others_write}) {
+    open().put("convolution", "eng7", "kernel");
+    fs::permissions(only_file(), others, fs::perm_options::add);
+    EXPECT_EQ(open().take("convolution", "eng7"), std::nullopt);
+    EXPECT_EQ(files(), 0);
+  }
+  EXPECT_EQ(fs::status(plans_in()).permissions(), fs::perms::owner_all);
+  if (::geteuid() == 0) {
+    open().put("convolution", "eng7", "kernel");
+    ASSERT_EQ(::chown(only_file().c_str(), 65534, 65534), 0);
+    EXPECT_EQ(open().take("convolution", "eng7"), std::nullopt) << "another user's";
+  }
 }
 
 TEST_F(CompiledPlansTest, NothingIsKeptWithoutAFolder) {
-  const CompiledPlans plans(card_);
+  CompiledPlans plans(card_);
   EXPECT_FALSE(plans.is_kept());
   plans.put("convolution", "eng7", "kernel");
   EXPECT_EQ(plans.take("convolution", "eng7"), std::nullopt);

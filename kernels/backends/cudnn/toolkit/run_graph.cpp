@@ -198,7 +198,8 @@ class CudnnPlans final : public Plans {
 
   void keep(std::size_t plan) override {
     Built& built = built_[plan];
-    if (!list_[plan].compiles || !built.plan || std::exchange(built.kept, true) || !stored_->is_kept()) {
+    if (!list_[plan].compiles || !built.plan || std::exchange(built.kept, true) || !stored_->is_kept() ||
+        stored_->put_back(work(), name(plan))) {
       return;
     }
     try {
@@ -213,6 +214,7 @@ class CudnnPlans final : public Plans {
       const Descriptor& pack = packs_.get(arguments, [&] { return packed(arguments); });
       require(api().cudnnBackendExecute(handle, built_[plan].plan->get(), pack.get()), "cudnnBackendExecute");
     } catch (const CudnnError& refusal) {
+      stored_->drop(work(), name(plan));
       fail(plan, refusal);
     }
   }
@@ -244,6 +246,7 @@ class CudnnPlans final : public Plans {
       const auto workspace = made.value<std::int64_t>(CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE);
       built_[plan] = {.tried = true, .workspace = workspace, .plan = std::move(made)};
     } catch (const CudnnError&) {  // it is compiled
+      stored_->drop(work(), name(plan));
     }
   }
 
