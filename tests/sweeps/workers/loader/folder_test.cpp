@@ -20,7 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 std::vector<std::string> names(const Dataset& data) {
@@ -111,7 +110,7 @@ TEST(FolderData, NamesWhatMayNotBeRead) {
   chmod(folder.write("1.jpg", kSome).c_str(), 0);
   std::vector<std::byte> bytes;
   EXPECT_THAT([&] { open_data(folder.path().string(), {})->read(0, bytes); },
-              ThrowsMessage<BadImage>(HasSubstr("Permission denied")));
+              ThrowsMessage<BadImage>(::testing::HasSubstr("Permission denied")));
 }
 
 TEST(FolderData, IsNotHungByAPipe) {
@@ -132,7 +131,7 @@ TEST(FolderData, EvictsOrSaysWhyNot) {
   std::vector<std::byte> bytes;
   data->read(0, bytes);
   if (const auto reason = data->evict(0)) {
-    EXPECT_THAT(*reason, HasSubstr("1.jpg"));
+    EXPECT_THAT(*reason, ::testing::HasSubstr("1.jpg"));
   }
   data->read(0, bytes);
   EXPECT_EQ(bytes.size(), 100'000U);

@@ -12,10 +12,11 @@
 #include "bench/measure/random.h"
 #include "jpegs.h"
 
+#include "tests/bench/support/golden_words.h"
+
 namespace bench::loader {
 namespace {
 
-using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
 constexpr std::int64_t kMostPixels = 89'478'485;
@@ -194,18 +195,13 @@ TEST(JpegDecoder, RefusesWhatIsNoJpegAndSaysWhatItIs) {
     const auto* const data = reinterpret_cast<const std::byte*>(text.data());
     return std::vector<std::byte>(data, data + text.size());
   };
-  EXPECT_THAT([&] { open_and_decode({}); }, ThrowsMessage<BadImage>(HasSubstr("the file is empty")));
-  EXPECT_THAT([&] { open_and_decode(bytes("\x89PNG\r\n\x1a\n----")); },
-              ThrowsMessage<BadImage>(HasSubstr("a PNG image")));
-  EXPECT_THAT([&] { open_and_decode(bytes("GIF89a------")); },
-              ThrowsMessage<BadImage>(HasSubstr("a GIF image")));
-  EXPECT_THAT([&] { open_and_decode(bytes("RIFF....WEBPVP8 ")); },
-              ThrowsMessage<BadImage>(HasSubstr("a WebP image")));
-  EXPECT_THAT([&] { open_and_decode(bytes("RIFF")); }, ThrowsMessage<BadImage>(HasSubstr("not a JPEG file")));
-  EXPECT_THAT([&] { open_and_decode(bytes("<html>")); },
-              ThrowsMessage<BadImage>(HasSubstr("not a JPEG file")));
-  EXPECT_THAT([&] { open_and_decode(std::vector<std::byte>(100)); },
-              ThrowsMessage<BadImage>(HasSubstr("but zeros")));
+  expect_words(message_of<BadImage>([&] { open_and_decode({}); }));
+  expect_words(message_of<BadImage>([&] { open_and_decode(bytes("\x89PNG\r\n\x1a\n----")); }));
+  expect_words(message_of<BadImage>([&] { open_and_decode(bytes("GIF89a------")); }));
+  expect_words(message_of<BadImage>([&] { open_and_decode(bytes("RIFF....WEBPVP8 ")); }));
+  expect_words(message_of<BadImage>([&] { open_and_decode(bytes("RIFF")); }));
+  expect_words(message_of<BadImage>([&] { open_and_decode(bytes("<html>")); }));
+  expect_words(message_of<BadImage>([&] { open_and_decode(std::vector<std::byte>(100)); }));
   EXPECT_THROW(open_and_decode(bytes("\xFF\xD8\xFF")), BadImage);
 }
 
@@ -222,8 +218,8 @@ TEST(JpegDecoder, RefusesAFileThatEndsAnywhereTooEarly) {
 TEST(JpegDecoder, RefusesATruncatedFileWhateverTheCrop) {
   const auto whole = make_jpeg({.width = 256, .height = 256});
   JpegDecoder decoder;
-  EXPECT_THAT([&] { decoder.open(std::span(whole).first(whole.size() - 2), kMostPixels); },
-              ThrowsMessage<BadImage>(HasSubstr("truncated")));
+  expect_words(
+      message_of<BadImage>([&] { decoder.open(std::span(whole).first(whole.size() - 2), kMostPixels); }));
 }
 
 TEST(JpegDecoder, TakesBytesAfterTheEnd) {
@@ -237,7 +233,8 @@ TEST(JpegDecoder, RefusesDataThatAMarkerBreaksOff) {
   const std::size_t scan = marker(encoded, 0xDA);
   encoded[scan + 800] = std::byte{0xFF};
   encoded[scan + 801] = std::byte{0xD9};
-  EXPECT_THAT([&] { open_and_decode(encoded); }, ThrowsMessage<BadImage>(HasSubstr("premature end of data")));
+  EXPECT_THAT([&] { open_and_decode(encoded); },
+              ThrowsMessage<BadImage>(::testing::HasSubstr("premature end of data")));
 }
 
 TEST(JpegDecoder, RefusesDataWithoutItsRestartMarkers) {
@@ -253,7 +250,7 @@ TEST(JpegDecoder, RefusesTwelveAndSixteenBits) {
     auto encoded = make_jpeg({});
     encoded[marker(encoded, 0xC0) + 3] = static_cast<std::byte>(precision);
     EXPECT_THAT([&] { open_and_decode(encoded); },
-                ThrowsMessage<BadImage>(HasSubstr(std::to_string(precision))));
+                ThrowsMessage<BadImage>(::testing::HasSubstr(std::to_string(precision))));
   }
 }
 
@@ -275,8 +272,7 @@ std::vector<std::byte> with_size(std::vector<std::byte> encoded, int frame, int 
 TEST(JpegDecoder, RefusesByTheHeaderWhatHasTooManyPixels) {
   const auto encoded = with_size(make_jpeg({}), 0xC0, 30'000, 30'000);
   JpegDecoder decoder;
-  EXPECT_THAT([&] { decoder.open(encoded, kMostPixels); },
-              ThrowsMessage<BadImage>(HasSubstr("30000 x 30000 pixels, more than the limit of 89478485")));
+  expect_words(message_of<BadImage>([&] { decoder.open(encoded, kMostPixels); }));
   EXPECT_EQ(decoder.scratch_bytes(), 0);
 }
 
@@ -285,12 +281,12 @@ TEST(JpegDecoder, BoundsTheMemoryOfAProgressiveImage) {
       with_size(make_jpeg({.across = 1, .down = 1, .progressive = true}), 0xC2, 30'000, 30'000);
   JpegDecoder decoder;
   decoder.open(encoded, 1'000'000'000);
-  EXPECT_THAT([&] { decoder.decode(kWhole, 8); }, ThrowsMessage<BadImage>(HasSubstr("more than 512 MiB")));
+  expect_words(message_of<BadImage>([&] { decoder.decode(kWhole, 8); }));
 }
 
 TEST(JpegDecoder, BoundsTheScansOfAProgressiveImage) {
   const auto encoded = make_jpeg({.components = 1, .many_scans = true});
-  EXPECT_THAT([&] { open_and_decode(encoded); }, ThrowsMessage<BadImage>(HasSubstr("more than 100 scans")));
+  expect_words(message_of<BadImage>([&] { open_and_decode(encoded); }));
 }
 
 TEST(JpegDecoder, LeavesTheOrientationAsItIs) {

@@ -12,6 +12,8 @@
 
 #include "bench/error.h"
 #include "temporary_folder.h"
+#include "tests/bench/support/golden_words.h"
+#include "tests/bench/support/without_path.h"
 
 namespace bench::loader {
 namespace {
@@ -105,8 +107,7 @@ TEST(TarData, CountsWhatATruncatedShardLost) {
   std::vector<std::byte> bytes;
   data->read(0, bytes);
   EXPECT_EQ(bytes, content(2000, 1));
-  EXPECT_THAT([&] { data->read(1, bytes); },
-              ThrowsMessage<BadImage>(HasSubstr("ends after 700 of 2000 bytes")));
+  expect_words(without_path(message_of<BadImage>([&] { data->read(1, bytes); }), folder.path()));
   for (std::int64_t i = 2; i < data->size(); ++i) {
     EXPECT_THAT([&] { data->read(i, bytes); }, ThrowsMessage<BadImage>(HasSubstr("breaks off")));
   }
@@ -123,7 +124,7 @@ TEST(TarData, RefusesWhatIsNoPlainTarOrHoldsNoImage) {
               ThrowsMessage<UsageError>(HasSubstr("must be unpacked")));
   const fs::path none = folder.path() / "none.tar";
   write_tar(none, ARCHIVE_FORMAT_TAR_USTAR, {{"a.txt", content(10, 1)}});
-  EXPECT_THAT([&] { open_data(none.string(), {}); }, ThrowsMessage<UsageError>(HasSubstr("holds no member")));
+  expect_words(without_path(message_of<UsageError>([&] { open_data(none.string(), {}); }), folder.path()));
   const fs::path empty = folder.write("empty.tar", {});
   EXPECT_THROW(open_data(empty.string(), {}), UsageError);
 }
@@ -135,7 +136,7 @@ TEST(TarData, NamesAShardThatVanished) {
   const auto data = open_data(path.string(), {});
   fs::remove(path);
   std::vector<std::byte> bytes;
-  EXPECT_THAT([&] { data->read(0, bytes); }, ThrowsMessage<BadImage>(HasSubstr("No such file")));
+  expect_words(without_path(message_of<BadImage>([&] { data->read(0, bytes); }), folder.path()));
 }
 
 }  // namespace
