@@ -131,12 +131,13 @@ void for_each_counted(const Nest& nest, std::int64_t most, const Visit& visit) {
   }
 }
 
-// kernel(loops) is launched with a thread for `each` elements.
+// kernel(loops) is launched with a thread for each element, or for each `each` ones from where all threads
+// that the device holds have as many.
 template <class Machine, class Queue, class MakeKernel>
 void launch_nest(const Queue& queue, const Nest& nest, const MakeKernel& kernel, int each = 1) {
   for_each_counted(nest, Machine::kMostCounted, [&](const Nest& part) {
     const NestLoops loops(part);
-    queue.launch(kernel(loops), loops.blocks(each));
+    queue.launch(kernel(loops), loops.blocks(part.elements() >= queue.threads() * each ? each : 1));
   });
 }
 

@@ -83,7 +83,7 @@ struct Warps {
 };
 
 // written[kept] = scale · join over gone of value(places), or its root. value.known(visit) calls visit with
-// one like it whose function the compiler knows, before a loop.
+// its function, which the compiler knows, before a loop.
 template <class Element, class Group, NestJoin kJoin, class Value>
 struct ReduceNest {
   static constexpr int kThreads = Group::kThreads;
@@ -111,10 +111,10 @@ struct ReduceNest {
       const auto lane = static_cast<std::uint32_t>(Group::lane(thread));
       if (in_order()) {
         joined = join_row(first, lane);
-      } else if (gone.loops == 1) {
-        value.known([&](const auto& of_place) { joined = join_loop(of_place, first, lane); });
       } else {
-        joined = join_nest(first, lane);
+        value.known([&](const auto& of_place) {
+          joined = gone.loops > 1 ? join_nest(of_place, first, lane) : join_loop(of_place, first, lane);
+        });
       }
     }
     joined = Group::join(thread, joined, Join{}, room);
@@ -133,7 +133,8 @@ struct ReduceNest {
 
   BENCH_DEVICE bool in_order() const { return kRows && gone.loops == 1 && gone.steps[0][1] == 1; }
 
-  BENCH_DEVICE float join_nest(const Places& first, std::uint32_t lane) const {
+  template <class OfPlace>
+  BENCH_DEVICE float join_nest(const OfPlace& of_place, const Places& first, std::uint32_t lane) const {
     float joined = Join::none();
     BENCH_ROLLED
     for (std::uint32_t i = lane; i < gone.count; i += kSize) {
@@ -142,7 +143,7 @@ struct ReduceNest {
       for (int array = 0; array < NestLoops::kArrays; ++array) {
         at[array] += first[array];
       }
-      joined = Join{}(joined, value(at));
+      joined = Join{}(joined, of_place(at));
     }
     return joined;
   }

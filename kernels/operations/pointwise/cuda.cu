@@ -1,6 +1,6 @@
 // Pointwise functions as kernels over nests: by 16 bytes where the arrays allow it, else a thread for each
 // element, and threads for each sum of a gradient. A function by 16 bytes is a kernel of its own. The kernels
-// of gradients choose the function once, around a loop of each.
+// of gradients choose the function once, around loops of each.
 #include <algorithm>
 #include <optional>
 #include <vector>
@@ -36,13 +36,13 @@ struct PointwiseKernel {
   }
 };
 
-// 16 bytes of an array, from `at` on. One that stays where it is in the innermost loop gives an element to
+// Elements of an array, from `at` on. One that stays where it is in the innermost loop gives an element to
 // all.
 template <class Element, int kCount>
 BENCH_DEVICE void load_access(const NestLoops& loops, const NestPointers<Element>& arrays, int array,
                               std::int64_t at, float (&values)[kCount]) {
   const auto* const from = arrays.read[array] + at;
-  if (loops.steps[0][array] == 0) {
+  if (kCount > 1 && loops.steps[0][array] == 0) {
     float one[1];
     load_values<Element>(from, one);
     for (float& value : values) {
@@ -123,7 +123,7 @@ BENCH_DEVICE void with_slope(PointwiseFunction function, int index, const Visit&
   });
 }
 
-// A gradient that is a sum of several elements, or of which 16 bytes cannot be read at a time.
+// A gradient that is a sum of several elements.
 template <class Element>
 struct PointwiseGradient {
   static constexpr bool kOfOne = false;
@@ -138,22 +138,17 @@ struct PointwiseGradient {
       visit(PointwiseSlope<Element, kFunction, kIndex>{arrays});
     });
   }
-  BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
-    float result = 0;
-    known([&](const auto& slope) { result = slope(at); });
-    return result;
-  }
 };
 
-// A gradient without sums, by 16 bytes. Powers have a kernel of their own: they need more registers.
-template <class Element, bool kPowers>
+// A gradient without sums, by 16 bytes or else by an element. Powers have a kernel of their own: they need
+// more registers.
+template <class Element, bool kPowers, int kCount>
 struct PointwiseSlopes {
   static constexpr int kThreads = NestLoops::kThreads;
   static constexpr int kEach = 4;  // accesses a thread, where there are many
-  static constexpr int kCount = kLanes<Element>;
   static constexpr const char* kName = "pointwise gradient";
 
-  NestLoops loops;  // of in_accesses()
+  NestLoops loops;  // of in_accesses(), where kCount is not 1
   NestPointers<Element> arrays;
   PointwiseFunction function;
   int index;
@@ -235,23 +230,26 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
     const auto index = static_cast<int>(spec_.index);
     const bool sums =
         std::ranges::any_of(nest.loops, [](const Nest::Loop& loop) { return loop.steps[0] == 0; });
-    const std::optional<Nest> wide = sums ? std::nullopt : by_accesses(nest, arrays);
-    if (!wide) {
+    if (sums) {
       return launch_reduction<Element, NestJoin::sum>(
           this->queue(), nest, arrays.written, 1.0F, false,
           PointwiseGradient<Element>{arrays, spec_.function, index});
     }
-    const auto launch = [&]<bool kPowers>() {
-      using Kernel = PointwiseSlopes<Element, kPowers>;
+    const auto launch = [&]<bool kPowers, int kCount>(const Nest& accesses) {
+      using Kernel = PointwiseSlopes<Element, kPowers, kCount>;
       launch_nest<Machine>(
-          this->queue(), *wide,
+          this->queue(), accesses,
           [&](const NestLoops& loops) {
             return Kernel{loops, arrays, spec_.function, index};
           },
           Kernel::kEach);
     };
-    spec_.function == PointwiseFunction::power ? launch.template operator()<true>()
-                                               : launch.template operator()<false>();
+    const std::optional<Nest> wide = by_accesses(nest, arrays);
+    const auto launch_by = [&]<int kCount>(const Nest& accesses) {
+      spec_.function == PointwiseFunction::power ? launch.template operator()<true, kCount>(accesses)
+                                                 : launch.template operator()<false, kCount>(accesses);
+    };
+    wide ? launch_by.template operator()<kLanes<Element>>(*wide) : launch_by.template operator()<1>(nest);
   }
 
   // The nest by 16 bytes, where its loops and the arrays' addresses allow it.

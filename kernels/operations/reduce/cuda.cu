@@ -30,9 +30,6 @@ struct ReducedValue {
   BENCH_DEVICE void known(const Visit& visit) const {
     square ? visit(Known<true>{arrays}) : visit(Known<false>{arrays});
   }
-  BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
-    return of(arrays.value(1, at));
-  }
   BENCH_DEVICE float of(float x) const { return square ? x * x : x; }
 };
 

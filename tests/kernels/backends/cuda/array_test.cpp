@@ -1,5 +1,7 @@
 // Pointwise functions and reductions on fibers: every function, repeated inputs, rows that a thread, a warp
 // or a block joins.
+#include <vector>
+
 #include <fmt/format.h>
 
 #include "kernels/operations/parameter/cuda.cu"
@@ -60,16 +62,41 @@ TEST(CudaPointwise, BothPassesAreLikeTheReference) {
   }
 }
 
-// More than a thread has one access of.
+// More than a thread has one access of, by 16 bytes and by an element.
 TEST(CudaPointwise, LongGradientsAreLikeTheReference) {
-  for (const auto function :
-       {PointwiseFunction::divide, PointwiseFunction::power, PointwiseFunction::prelu}) {
-    const Array array{.dims = {5, 16000}, .dtype = Dtype::fp16};
-    const Array gate{.dims = {5, 1}, .dtype = Dtype::fp16};
-    Pointwise spec{.function = function, .inputs = {array, gate}, .dst = array};
-    SCOPED_TRACE(name_of(function));
-    expect_all<cuda::PointwiseOperation>(backward_of(spec), Dtype::fp16);
+  for (const std::int64_t columns : {16000, 16001}) {
+    for (const auto function :
+         {PointwiseFunction::divide, PointwiseFunction::power, PointwiseFunction::prelu}) {
+      const Array array{.dims = {5, columns}, .dtype = Dtype::fp16};
+      const Array gate{.dims = {5, 1}, .dtype = Dtype::fp16};
+      Pointwise spec{.function = function, .inputs = {array, gate}, .dst = array};
+      SCOPED_TRACE(fmt::format("{} of {} columns", name_of(function), columns));
+      expect_all<cuda::PointwiseOperation>(backward_of(spec), Dtype::fp16);
+    }
   }
+}
+
+// The blocks of each launch of a device that holds 1000 threads.
+struct CountedLaunches {
+  std::vector<std::int64_t>& blocks;
+
+  static std::int64_t threads() { return 1000; }
+  void launch(const cuda::NestLoops& /*kernel*/, std::int64_t count) const { blocks.push_back(count); }
+};
+
+TEST(CudaNest, ThreadsHaveSeveralElementsWhereThatLeavesNoneIdle) {
+  const auto blocks_of = [](std::int64_t elements, int each) {
+    const Nest nest{.loops = {{.extent = elements, .steps = {1}}}, .first = {}};
+    std::vector<std::int64_t> blocks;
+    cuda::launch_nest<testing::Fibers>(
+        CountedLaunches{blocks}, nest, [](const cuda::NestLoops& loops) { return loops; }, each);
+    return blocks;
+  };
+  using Blocks = std::vector<std::int64_t>;
+  EXPECT_EQ(blocks_of(3999, 4), Blocks{16});
+  EXPECT_EQ(blocks_of(4000, 4), Blocks{4});
+  EXPECT_EQ(blocks_of(4000, 1), Blocks{16});
+  EXPECT_EQ(blocks_of(257, 4), Blocks{2});
 }
 
 TEST(CudaReduce, BothPassesAreLikeTheReference) {

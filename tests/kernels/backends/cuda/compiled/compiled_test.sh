@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Checks nvcc's code for the hot kernels, for one architecture: no register spills, and as many 16-byte reads and
 # writes, and as few narrower reads, as each one's line in hot_kernels.cu says. With nvdisasm, next to nvcc, in the
-# path or where tools/setup-nvdisasm.sh brings it, reads and writes are counted in the card's instructions too, and for
-# sm_90 the instructions a byte. Needs no GPU.
+# path or where tools/setup-nvdisasm.sh brings it, reads and writes are counted in the card's instructions too, no loop
+# may choose a function, and for sm_90 the instructions a byte are counted. Needs no GPU.
 #
 #   compiled_test.sh NVCC ARCHITECTURE SOURCE_FOLDER [nvcc option…]      (75, 80, 86, 89 or 90)
 set -euo pipefail
@@ -29,8 +29,8 @@ fail() {
   failures=$((failures + 1))
 }
 
-kept='^HOT_(KERNEL|STREAM|PASSES)\('
-[ "$architecture" -lt 80 ] || kept='^HOT_(KERNEL|STREAM|PASSES|KERNEL_FROM_80)\('
+kept='^HOT_(KERNEL|STREAM|PASSES|BRANCHES)\('
+[ "$architecture" -lt 80 ] || kept='^HOT_(KERNEL|STREAM|PASSES|BRANCHES|KERNEL_FROM_80)\('
 wanted=$(grep -Ec "$kept" "$kernels")
 tiled=$(grep -Ec "$kept.*Tiles" "$kernels")
 stacks=$(grep -c 'bytes stack frame' "$folder/usage" || true)
@@ -50,13 +50,15 @@ awk '/\.entry/ { name = $0; names[++count] = name }
              print reads[name] + 0, writes[name] + 0, narrower[name] + 0, locals[name] + 0, name } }' \
   "$folder"/hot_kernels*.ptx >"$folder/accesses"
 [ "$(wc -l <"$folder/accesses")" -eq "$wanted" ] || fail "$wanted kernels, but not as many in the PTX"
-# "HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, …>)" becomes "4 4 5 - - Flat<GpuFp32, 1, …>"; a HOT_STREAM has a number for the
-# first "-", HOT_PASSES for both.
+# "HOT_KERNEL(4, 4, 5, Flat<GpuFp32, 1, …>)" becomes "4 4 5 - - - Flat<GpuFp32, 1, …>"; a HOT_STREAM has a number for the
+# first "-", HOT_PASSES for the second too, HOT_BRANCHES for the first and the third.
 grep -E "$kept" "$kernels" | sed -E -e 's/\)$//' \
-  -e 's/^HOT_PASSES\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 \4 \5 /' \
-  -e 's/^HOT_STREAM\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 \4 - /' \
-  -e 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 - - /' >"$folder/lines"
-while read -r least_reads least_writes most_narrower _ _ kernel <&3 && read -r reads writes narrower locals name <&4; do
+  -e 's/^HOT_PASSES\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 \4 \5 - /' \
+  -e 's/^HOT_BRANCHES\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 \4 - \5 /' \
+  -e 's/^HOT_STREAM\(([0-9]+), ([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 \4 - - /' \
+  -e 's/^[A-Z_0-9]+\(([0-9]+), ([0-9]+), ([0-9]+), /\1 \2 \3 - - - /' >"$folder/lines"
+while read -r least_reads least_writes most_narrower _ _ _ kernel <&3 &&
+  read -r reads writes narrower locals name <&4; do
   # The mangled name in the PTX contains the struct's own, an I after a template's.
   body=${kernel#ForEachUnit<}
   struct=${body/<*/I}
@@ -91,16 +93,19 @@ if [ -n "$disassembler" ]; then
   # Each kernel's instructions, bytes that a warp moves by 16 bytes a lane, and branches that may diverge (BSSY), of
   # the loop that moves most, else of the whole kernel, its branches up to the last 16-byte write: after it only single
   # elements are left. A kernel without such accesses is looked at by its others. A loop ends with a branch to a label
-  # before it. `pass`: thousandths of an instruction a byte in the worst of the innermost loops with 16-byte accesses.
+  # before it. `choices`: branches to an address out of a table (BRX), as a switch has them, in the loop with the most.
+  # `pass`: thousandths of an instruction a byte in the worst of the innermost loops with 16-byte accesses.
   awk 'function bytes(text) {
          if (!match(text, /[ \t](LDG|STG)\.[A-Z0-9_.]*/)) return 0
          text = substr(text, RSTART, RLENGTH)
          return text ~ /\.128/ ? 16 : text ~ /\.64/ ? 8 : text ~ /\.[US]16/ ? 2 : text ~ /\.[US]8/ ? 1 : 4 }
        function finish() { if (name != "") {
            way = moved["wide", count] ? "wide" : "any"
-           if (most[way]) print name, length_of[way], most[way] * 32, diverging[way], pass, "loop"
-           else print name, count, moved[way, count] * 32, way == "wide" ? until_write : branches[count], pass, "kernel" }
-         count = inner = pass = until_write = 0; split("", moved); split("", most); split("", branches); split("", label) }
+           if (most[way]) print name, length_of[way], most[way] * 32, diverging[way], pass, "loop", choices + 0
+           else print name, count, moved[way, count] * 32, way == "wide" ? until_write : branches[count], pass,
+                      "kernel", choices + 0 }
+         count = inner = pass = until_write = choices = 0
+         split("", moved); split("", most); split("", branches); split("", chosen); split("", label) }
        /^\t?\.section[ \t]+\.text\./ { finish(); name = $0; sub(/.*\.text\./, "", name); sub(/[, "].*/, "", name) }
        /^\.L_x_[0-9]+:/ { sub(/:.*/, ""); label[$0] = count }
        /^[ \t]+\/\*[0-9a-f]+\*\/[ \t]/ && !/[ \t]NOP/ {
@@ -109,9 +114,11 @@ if [ -n "$disassembler" ]; then
          moved["wide", count] = moved["wide", count - 1] + (each == 16 ? 16 : 0)
          moved["any", count] = moved["any", count - 1] + each
          branches[count] = branches[count - 1] + ($0 ~ /[ \t]BSSY/)
+         chosen[count] = chosen[count - 1] + ($0 ~ /[ \t]BRX/)
          if (each == 16 && $0 ~ /[ \t]STG/) until_write = branches[count]
          if ($0 ~ /[ \t]BRA[ .]/ && match($0, /\.L_x_[0-9]+/) && (substr($0, RSTART, RLENGTH) in label)) {
            from = label[substr($0, RSTART, RLENGTH)]
+           if (chosen[count] - chosen[from] > choices) choices = chosen[count] - chosen[from]
            if (from >= inner && moved["wide", count] > moved["wide", from]) {
              inner = count
              here = (count - from) * 1000 / 32 / (moved["wide", count] - moved["wide", from])
@@ -127,19 +134,24 @@ if [ -n "$disassembler" ]; then
        }
        BEGIN { ways["wide"]; ways["any"] }
        END { finish() }' "$folder/sass" >"$folder/loops"
-  while read -r least_reads least_writes _ most_instructions most_of_pass kernel <&3 && read -r _ _ _ _ _ name <&4; do
+  while read -r least_reads least_writes _ most_instructions most_of_pass most_branches kernel <&3 &&
+    read -r _ _ _ _ _ name <&4; do
     name=${name#*entry }
     name=${name%%(*}
     read -r _ reads writes products < <(grep -F "$name " "$folder/instructions" || echo "$name 0 0 0")
     ((reads >= least_reads)) || fail "$reads LDG of 16 bytes in $kernel, at least $least_reads are needed"
     ((writes >= least_writes)) || fail "$writes STG of 16 bytes in $kernel, at least $least_writes are needed"
     [[ $kernel != *Tiles* ]] || ((products > 0)) || fail "no HMMA in $kernel"
+    read -r _ instructions moved branches pass part choices < <(grep -F "$name " "$folder/loops" ||
+      echo "$name 1 0 0 0 kernel 0")
+    ((choices == 0)) || fail "$choices choices of a function in a loop of $kernel (BRX)"
     if [ "$most_instructions" != - ] && [ "$architecture" -eq 90 ]; then
-      read -r _ instructions moved branches pass part < <(grep -F "$name " "$folder/loops" || echo "$name 1 0 0 0 kernel")
       streams=$((streams + 1))
       # Outside of loops, each write may be left out by threads after the last element.
-      most_branches=0
-      [ "$part" = loop ] || most_branches=$least_writes
+      if [ "$most_branches" = - ]; then
+        most_branches=0
+        [ "$part" = loop ] || most_branches=$least_writes
+      fi
       ((branches <= most_branches)) ||
         fail "$branches branches that may diverge in the hot $part of $kernel, at most $most_branches are allowed"
       ((moved > 0 && instructions * 1000 <= most_instructions * moved)) ||

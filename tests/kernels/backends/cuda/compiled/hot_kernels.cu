@@ -10,16 +10,17 @@
 // the optimizer's count of steps; a number for each row (8 rows of ColumnSums, which has its loop twice, two
 // of a row in LayerNormGradient; in CrossEntropyRows the label, its logit, the loss scale, and in two passes
 // the elements around the row's accesses); the means and variances of 8 channels of GroupNormalizer; elements
-// of other loops than a row in ReduceNest, eight of them ahead, in a loop for each of its functions; arrays
-// that stay where they are in PointwiseSlopes; tokens and places of EmbeddingGradient; and the places of
-// MaxPoolGradient, bytes that 16 bytes of the result come from, whose passes the compiler unrolls.
+// of other loops than a row in ReduceNest, eight of them ahead, in two loops for each of its functions;
+// arrays that stay where they are in PointwiseSlopes; tokens and places of EmbeddingGradient; and the places
+// of MaxPoolGradient, bytes that 16 bytes of the result come from, whose passes the compiler unrolls.
 //
 // A HOT_STREAM's fourth number limits what the card has to issue: thousandths of an instruction a byte, in
 // the SASS of sm_90, of the loop with the most 16-byte accesses or, where no loop has any, of the whole
 // kernel; narrower accesses count in kernels that have no wider ones. No branch may diverge in such a loop,
 // and in a kernel without one as many as it has 16-byte writes, which threads after the last element leave
 // out. HOT_PASSES, of kernels with several such loops one after the other, has a fifth number, which limits
-// the worst of them.
+// the worst of them. A fifth number of HOT_BRANCHES is how many branches may diverge: powers have some. In no
+// loop of any kernel a function is chosen among many, by a branch to an address out of a table (BRX).
 // The joins of chunks read 8 chunks before they need the first, twice in the source: 32 reads. An H200
 // moves 4.8 TB/s and issues 4 instructions a clock on each of its 132 multiprocessors, 1.83 GHz: 200
 // thousandths at best, and about half of that is reached.
@@ -54,6 +55,8 @@
   HOT_KERNEL(reads, writes, narrower, __VA_ARGS__)
 #define HOT_PASSES(reads, writes, narrower, instructions, of_a_pass, ...) \
   HOT_KERNEL(reads, writes, narrower, __VA_ARGS__)
+#define HOT_BRANCHES(reads, writes, narrower, instructions, branches, ...) \
+  HOT_KERNEL(reads, writes, narrower, __VA_ARGS__)
 #if HOT_ARCHITECTURE >= 80
 #define HOT_KERNEL_FROM_80(...) HOT_KERNEL(__VA_ARGS__)
 #else
@@ -61,6 +64,22 @@
 #endif
 
 namespace bench::kernels::cuda {
+
+// The loops of PointwiseGradient for one function.
+template <PointwiseFunction kFunction, int kIndex>
+struct GradientOf {
+  static constexpr bool kOfOne = false;
+  NestPointers<GpuFp16> arrays;
+
+  template <class Visit>
+  BENCH_DEVICE void known(const Visit& visit) const {
+    visit(PointwiseSlope<GpuFp16, kFunction, kIndex>{arrays});
+  }
+};
+template <int kIndex>
+using Quotients = GradientOf<PointwiseFunction::divide, kIndex>;
+template <int kIndex>
+using Powers = GradientOf<PointwiseFunction::power, kIndex>;
 
 HOT_STREAM(4, 4, 5, 80, ElementwiseKernel<GpuFp32, 1, 4, Activated<Relu, 1>>)
 HOT_STREAM(4, 4, 5, 60, ElementwiseKernel<GpuFp16, 1, 4, Activated<Relu, 1>>)
@@ -129,15 +148,21 @@ HOT_KERNEL(7, 7, 23, OptimizerStep<GpuFp16, AdamRule>)
 HOT_KERNEL(7, 7, 23, OptimizerStep<GpuBf16, AdamRule>)
 HOT_KERNEL(1, 0, 5, FindOverflowKernel<GpuFp16>)
 HOT_STREAM(2, 1, 2, 190, PointwiseAccesses<GpuFp16, PointwiseFunction::multiply>)
-HOT_PASSES(35, 17, 35, 80, 120, PointwiseSlopes<GpuFp16, false>)
-HOT_PASSES(35, 17, 35, 60, 80, PointwiseSlopes<GpuFp32, false>)
-HOT_KERNEL(6, 2, 6, PointwiseSlopes<GpuFp16, true>)
-HOT_STREAM(0, 0, 342, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, PointwiseGradient<GpuFp16>>)
-HOT_STREAM(0, 0, 342, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, PointwiseGradient<GpuFp16>>)
-HOT_STREAM(1, 0, 20, 80, ReduceNest<GpuFp16, SideBySide<32>, NestJoin::sum, ReducedValue<GpuFp16>>)
+HOT_PASSES(35, 17, 35, 80, 120, PointwiseSlopes<GpuFp16, false, 8>)
+HOT_PASSES(35, 17, 35, 60, 80, PointwiseSlopes<GpuFp32, false, 4>)
+HOT_KERNEL(6, 2, 6, PointwiseSlopes<GpuFp16, true, 8>)
+HOT_STREAM(0, 0, 36, 350, PointwiseSlopes<GpuFp16, false, 1>)
+HOT_BRANCHES(0, 0, 6, 850, 2, PointwiseSlopes<GpuFp16, true, 1>)
+HOT_STREAM(0, 0, 362, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, PointwiseGradient<GpuFp16>>)
+HOT_STREAM(0, 0, 362, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, PointwiseGradient<GpuFp16>>)
+HOT_STREAM(0, 0, 20, 170, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, Quotients<0>>)
+HOT_STREAM(0, 0, 30, 170, ReduceNest<GpuFp16, Warps, NestJoin::sum, Quotients<1>>)
+HOT_BRANCHES(0, 0, 9, 850, 2, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, Powers<0>>)
+HOT_BRANCHES(0, 0, 9, 850, 2, ReduceNest<GpuFp16, Warps, NestJoin::sum, Powers<1>>)
+HOT_STREAM(1, 0, 21, 80, ReduceNest<GpuFp16, SideBySide<32>, NestJoin::sum, ReducedValue<GpuFp16>>)
 HOT_STREAM(0, 0, 20, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, ReducedValue<GpuFp16>>)
 HOT_STREAM(0, 0, 20, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, ReducedValue<GpuFp16>>)
-HOT_STREAM(1, 0, 20, 100, ReduceNest<GpuFp16, SideBySide<256>, NestJoin::largest, ReducedValue<GpuFp16>>)
+HOT_STREAM(1, 0, 21, 100, ReduceNest<GpuFp16, SideBySide<256>, NestJoin::largest, ReducedValue<GpuFp16>>)
 HOT_STREAM(1, 1, 0, 100, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::nearest>>)
 HOT_STREAM(4, 1, 0, 90, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::linear>>)
 HOT_STREAM(16, 1, 0, 60, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::cubic>>)
