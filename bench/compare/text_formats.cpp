@@ -11,8 +11,8 @@
 
 #include "bench/compare/formats.h"
 #include "bench/compare/wording.h"
-#include "bench/measure/units.h"
 #include "bench/measure/escape.h"
+#include "bench/measure/units.h"
 #include "bench/page/page.h"
 
 namespace bench {

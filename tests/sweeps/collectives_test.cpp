@@ -416,9 +416,9 @@ TEST(CollectivesFindings, CopeWithNoPointsAndFew) {
   const auto findings = collectives_findings(document, {.hosts = {"a", "a"}, .near = 2, .cores = 2});
   ASSERT_EQ(findings.size(), 2U) << "two sizes tell no latency";
   EXPECT_EQ(findings[0].name, "largest_size/all-reduce");
-  EXPECT_NEAR(findings[0].value.value(),
-              findings[0].details.at("bytes").get<double>() / findings[0].details.at("ns").get<double>() * 1e9,
-              1e3)
+  EXPECT_NEAR(
+      findings[0].value.value(),
+      findings[0].details.at("bytes").get<double>() / findings[0].details.at("ns").get<double>() * 1e9, 1e3)
       << "two ranks: the bus carries the bytes once";
   EXPECT_EQ(collectives_findings({}, {.hosts = {"a", "a"}, .near = 2, .cores = 2}).size(), 1U);
   EXPECT_EQ(collectives_tables(document).size(), 2U);

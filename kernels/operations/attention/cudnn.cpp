@@ -38,8 +38,8 @@ std::string notes_of(std::span<const Plan> plans) {
 }
 
 // The favourites, and the last one for where none of them can be built. Any that is known: the graph itself
-// says that sums are in fp32, and without a fused kernel attention is expected to take several times as long. Throws
-// Unsupported where there is none.
+// says that sums are in fp32, and without a fused kernel attention is expected to take several times as long.
+// Throws Unsupported where there is none.
 Candidates listed(const Attention& spec, cuda::Card& card) {
   const std::shared_ptr<Plans> plans = plans_for(spec, card);
   Candidates candidates =
