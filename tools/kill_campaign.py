@@ -165,7 +165,9 @@ class Campaign:
             pass
         finished = process.poll() is not None
         process.send_signal(which)  # nothing where it has ended
+        sent = time.monotonic()
         lost = not self.ends(process)
+        at_once = time.monotonic() - sent < 0.5
         if lost:
             process.kill()
         out, err = process.communicate()
@@ -175,7 +177,8 @@ class Campaign:
         code = process.returncode
         self.counts[f"{which.name} {'too late' if finished else 'sent'}"] += 1
         before_main = code == -which and not out and not err
-        last_moment = code in DONE and not finished and case.name not in NEW_FOLDER  # it was ending
+        # It was ending. What runs others and goes on for long after a signal has lost it.
+        last_moment = code in DONE and not finished and (at_once or case.name not in NEW_FOLDER)
         self.counts["in the last moment"] += last_moment
         self.counts["before main()"] += before_main and which != signal.SIGKILL
         expected = code == -which if which == signal.SIGKILL else code == INTERRUPTED or before_main

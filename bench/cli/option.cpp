@@ -42,7 +42,7 @@ std::optional<std::string> option_meant(std::string_view given, const std::vecto
   const auto other =
       std::ranges::find(kOtherNames, given, &std::pair<std::string_view, std::string_view>::first);
   if (other != kOtherNames.end()) {
-    const std::string ours(other->second);
+    std::string ours(other->second);
     const bool known = ours.starts_with("benchmark_") ||
                        std::ranges::find(names, ours.substr(0, ours.find(' '))) != names.end();
     if (known) {
