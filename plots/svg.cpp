@@ -58,7 +58,6 @@ const char* class_of(Look look) {
     case Look::bar:
       return "f";
     case Look::block:
-      return "m";
     case Look::mark:
       return "m";
     case Look::open:

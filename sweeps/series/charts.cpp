@@ -320,7 +320,7 @@ plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultD
   std::string explained = fmt::format("{}", fmt::join(how, "; "));
   if (!explained.empty()) {
     explained.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(explained.front())));
-    explained += ".";
+    explained += '.';
   }
   return {.title = "Throughput against batch",
           .content = std::move(curves),
