@@ -20,15 +20,6 @@
 namespace bench {
 namespace {
 
-template <class Entry>
-std::vector<std::string> names_of_registered() {
-  std::vector<std::string> names;
-  for (const auto& entry : registry<Entry>().entries()) {
-    names.push_back(entry->name);
-  }
-  return names;
-}
-
 std::vector<std::string> modes() {
   std::vector<std::string> all;
   for (const auto& type : registry<WorkloadType>().entries()) {
@@ -47,8 +38,8 @@ std::vector<Option> describe_options() {
   const Options defaults;
   const auto budget = static_cast<double>(defaults.time_budget.count());
   return {
-      {"sweep", "NAME", "the question to answer", names_of_registered<SweepType>},
-      {"workload", "NAME", "network or operation (default: the sweep's)", names_of_registered<WorkloadType>},
+      {"sweep", "NAME", "the question to answer", names_of<SweepType>},
+      {"workload", "NAME", "network or operation (default: the sweep's)", names_of<WorkloadType>},
       {"device", "ID",
        fmt::format("auto, cpu, cuda:N, or t4 to predict (--list --gpus; default: {})", defaults.device),
        devices},

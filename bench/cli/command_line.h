@@ -6,8 +6,19 @@
 #include <vector>
 
 #include "bench/cli/option.h"
+#include "bench/registry.h"
 
 namespace bench {
+
+// Of all sweeps, workloads or readers, in the order that a help shows them.
+template <class Entry>
+std::vector<std::string> names_of() {
+  std::vector<std::string> names;
+  for (const auto& entry : registry<Entry>().entries()) {
+    names.push_back(entry->name);
+  }
+  return names;
+}
 
 // That every sweep takes, or the program alone.
 const std::vector<Option>& program_options();

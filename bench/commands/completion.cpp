@@ -74,13 +74,6 @@ complete -c bench -F -n 'not count (__bench_words) >/dev/null'
 )";
 
 template <class Entries>
-void add_names(Words& to, const Entries& entries) {
-  for (const auto& entry : entries) {
-    to.push_back(entry->name);
-  }
-}
-
-template <class Entries>
 void add_options(std::vector<Option>& to, const Entries& entries) {
   for (const auto& entry : entries) {
     std::ranges::transform(entry->options, std::back_inserter(to), option_of);
@@ -185,8 +178,7 @@ const Option* named(const std::vector<Option>& choices, std::string_view word) {
 }
 
 Words after_help() {
-  Words words;
-  add_names(words, registry<SweepType>().entries());
+  Words words = names_of<SweepType>();
   for (const Command& command : commands()) {
     words.push_back(command.name);
   }
