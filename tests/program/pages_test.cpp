@@ -73,6 +73,7 @@ TEST_P(Pages, AreAsBefore) {
   page = std::regex_replace(page, std::regex(R"(("date": ")20[^"]*)"), "$1NOW");
   // On this machine, by its memory's speed.
   page = std::regex_replace(page, std::regex(R"((A run takes about )[^\n]*)"), "$1TIME.");
+  page = std::regex_replace(page, std::regex(R"( *\d+ %  \d+:\d+ (left|over) [^\n]*\n)"), "");  // progress
   page = replaced(page, "|implicit_gemm|", "|");  // a build without CUDA lacks this implementation
   const bool on_cpu = std::ranges::count(arguments, "cpu") > 0;
   expect_page(
@@ -88,8 +89,9 @@ std::vector<Page> in_formats(const std::string& name, const Arguments& arguments
   std::vector<Page> pages;
   for (const std::string& format : formats) {
     const auto ending = endings.find(format);
-    pages.push_back({.file = name + "." + (ending == endings.end() ? format : ending->second),
-                     .arguments = arguments + Arguments{"--format", format}});
+    Page& page = pages.emplace_back(Page{
+        .file = name + "." + (ending == endings.end() ? format : ending->second), .arguments = arguments});
+    page.arguments.insert(page.arguments.begin() + 1, {"--format", format});  // the first may be a command
   }
   return pages;
 }
@@ -112,6 +114,13 @@ std::vector<Page> pages() {
   add(in_widths("compare/slower-verbose", slower + Arguments{"--verbose"}));
   add(in_widths("compare/one-run-a-side", {"compare", "batch.json", "batch-again.json"}));
   add(in_widths("compare/other-mode", {"compare", "batch.json", "batch-train.json"}));
+  const Arguments ab{"ab", "--pairs", "5", "--out", "OUT"};
+  const Arguments stored{"./replay", "./replay", "--", "--sweep", "batch"};
+  add(in_widths("ab/slower", ab + stored));
+  add(in_widths("ab/slower-verbose", ab + Arguments{"--verbose"} + stored));
+  add(in_formats("ab/slower", ab + stored, {"markdown", "csv", "json", "junit", "github"}));
+  add(in_widths("ab/same", ab + Arguments{"--new-env", "SIDE=base"} + stored));
+  add(in_widths("ab/out-of-time", ab + Arguments{"--time-budget", "1ms"} + stored));
   const Arguments training{"batch-train.json", "workers.json", "memory.json"};
   add(in_formats("advise/results",
                  Arguments{"advise"} + training + Arguments{"--current", "batch=8,workers=1"}, kFormats));
@@ -161,7 +170,18 @@ std::vector<Page> pages() {
   add(in_widths("predict/measured-link", more_cards + Arguments{"collectives.json"}));
   add(in_widths("predict/measured-link-of-ranks-that-take-turns",
                 more_cards + Arguments{"collectives-turns.json"}));
-  add(in_formats("predict/fleet", Arguments{"predict", "--from", "fleet"} + two_cards, {"text", "json"}));
+  const Arguments fleet_now{"compare", "fleet", "fleet-slower"};
+  add(in_widths("fleet/compare", fleet_now));
+  add(in_widths("fleet/compare-verbose", fleet_now + Arguments{"--verbose"}));
+  add(in_formats("fleet/compare", fleet_now, {"markdown", "csv", "json", "junit", "github"}));
+  add(in_widths("fleet/advise", {"advise", "fleet"}));
+  add(in_formats("fleet/advise", {"advise", "fleet"}, {"markdown", "csv", "json"}));
+  add(in_widths("fleet/evaluate", evaluate + Arguments{"fleet"}));
+  add(in_formats("fleet/evaluate", evaluate + Arguments{"fleet"}, {"markdown", "csv", "json"}));
+  const Arguments predict_fleet = Arguments{"predict", "--from", "fleet"} + two_cards;
+  add(in_widths("fleet/predict", predict_fleet));
+  add(in_formats("fleet/predict", predict_fleet, {"markdown", "csv", "json"}));
+  add(in_formats("fleet/report", {"report", "fleet"}, {"html", "markdown", "csv", "json"}));
   add(in_formats("predict/cards",
                  {"predict", "--from", "batch-train.json", "--cards", "2,4", "--link", "eth-10g"}, kFormats));
   add(in_formats("report/training", Arguments{"report"} + training, {"html", "markdown", "csv", "json"}));
