@@ -43,15 +43,39 @@ class Goals(unittest.TestCase):
             "default batch sweep, choices cached: every batch up to saturation precise":
                 ("not measured", "it did not run as a whole")})
 
+    @staticmethod
+    def attention(capability, *algorithms, unmeasured=()):
+        """The verdict on points of these algorithms; None: the point records none."""
+        goal = goals.attention_goal([{"context": {"device": {"compute_capability": capability}},
+                                      "benchmarks": [{} if of is None else {"algorithms": of} for of in algorithms],
+                                      "unmeasured": [{"status": "oom", "reason": reason} for reason in unmeasured]}])
+        return goal.verdict, goal.measured
+
     def test_attention_is_fused_where_the_card_can(self):
-        def judged(capability, algorithms):
-            goal = goals.attention_goal([{"context": {"device": {"compute_capability": capability}},
-                                          "benchmarks": [{"algorithms": algorithms}]}])
-            return goal.verdict, goal.measured
         fused = {"fused attention eng6_k24=1": 12, "fused attention eng2": 12, "eng41_k2=28": 3}
-        self.assertEqual(judged("9.0", fused), ("met", "12 × fused attention eng6_k24=1, 12 × fused attention eng2"))
-        self.assertEqual(judged("10.0", {"cublasLt": 30}), ("missed", "by products"))
-        self.assertEqual(judged("7.5", {"cublasLt": 30}), ("reported", "by products, as compute capability 8.0 is needed"))
+        self.assertEqual(self.attention("9.0", fused), ("met", "12 × fused attention eng6_k24=1, 12 × fused attention eng2"))
+        self.assertEqual(self.attention("10.0", {"cublasLt": 30}), ("missed", "by products"))
+        self.assertEqual(self.attention("7.5", {"cublasLt": 30}),
+                         ("reported", "by products, as compute capability 8.0 is needed"))
+
+    def test_attention_is_fused_only_if_every_pass_is(self):
+        fused = {"fused attention eng6_k24=1": 12, "fused attention eng2": 12}
+        forward = {"fused attention eng6_k24=1": 12, "cublasLt": 42}
+        missed = ("missed", "12 of 24 passes: 12 × fused attention eng6_k24=1")
+        self.assertEqual(self.attention("9.0", forward), missed)
+        self.assertEqual(self.attention("9.0", fused, forward), missed)
+        self.assertEqual(self.attention("9.0", None, forward), missed)
+
+    def test_attention_of_points_that_record_no_algorithms_is_unknown(self):
+        fused = {"fused attention eng6_k24=1": 24}
+        for none in (None, {}):
+            self.assertEqual(self.attention("9.0", none), ("not measured", "its points record no algorithms"))
+            self.assertEqual(self.attention("9.0", none, fused), ("not measured", "1 of 2 points record no algorithms"))
+
+    def test_attention_without_points_has_all_their_reasons(self):
+        self.assertEqual(self.attention("9.0", unmeasured=("it needs 9 GB", "it broke", "it needs 9 GB")),
+                         ("not measured", "it broke; it needs 9 GB"))
+        self.assertEqual(self.attention("9.0"), ("not measured", "no point of the stage attention"))
 
     def test_the_triads_goal_is_what_others_reached_on_such_a_card(self):
         def sheet_goal(card, size):
