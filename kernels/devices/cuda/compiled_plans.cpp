@@ -98,7 +98,11 @@ std::optional<std::string> CompiledPlans::take(const std::string& work, const st
     fs::remove(file, error);
     return std::nullopt;
   }
-  fs::rename(file, tried(file), error);  // another process may have been faster
+  // From now on it is being tried, however old it is. Another process may have been faster.
+  fs::last_write_time(file, fs::file_time_type::clock::now(), error);
+  if (!error) {
+    fs::rename(file, tried(file), error);
+  }
   if (error) {
     return std::nullopt;
   }

@@ -2,13 +2,15 @@
 //
 // A file holds one plan: a line that says what it is of, and the plan as the library wrote it. It is read
 // only for the same machine (card, driver and libraries), work and plan, and only if its fingerprint holds. A
-// file that is missing, damaged or of another format counts as none, and one that cannot be written is left
-// out: neither is an error.
+// file that is missing, damaged or of another format counts as none, and one that cannot be written (full
+// disk, read-only folder) is left out: neither is an error. A write that fails leaves the earlier file.
 //
 // Taking a plan sets its file aside, and whoever took it puts it back once it has run. So a plan that ends
 // the process, when it is loaded or when it first runs, is compiled by the next ones, for a day; so do
-// processes that want it while another has it. A file is read only if it is this user's and nobody else can
-// write it: it holds code for the card. The plans that were not used for longest make room for new ones.
+// processes that want it while another has it. No process waits for another: files are renamed as a whole, so
+// that one of those that take a plan at once has it, and of those that put it the last one's stays. A plan
+// that cannot be set aside is not taken. A file is read only if it is this user's and nobody else can write
+// it: it holds code for the card. The plans that were not used for longest make room for new ones.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,5 @@
 #include "bench/run/result_file.h"
 
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <limits>
@@ -11,6 +10,7 @@
 #include "bench/measure/result_json.h"
 #include "bench/measure/statistics.h"
 #include "tests/bench/support/child.h"
+#include "tests/bench/support/file_size_limit.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/schema.h"
@@ -23,6 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::ElementsAre;
+using testing::FileSizeLimit;
 using ::testing::HasSubstr;
 using testing::read_file;
 using testing::sample_document;
@@ -174,23 +175,6 @@ TEST(ResultFile, AFolderThatNobodyCanWriteTo) {
   EXPECT_THAT([&] { file.check_writable(); },
               ThrowsMessage<UsageError>(HasSubstr("--out: /proc/bench-results")));
 }
-
-// Limits the size of files, as a full disk would, until it ends.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    getrlimit(RLIMIT_FSIZE, &before_);
-    rlimit limit = before_;
-    limit.rlim_cur = bytes;
-    setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-  ~FileSizeLimit() { setrlimit(RLIMIT_FSIZE, &before_); }
-
- private:
-  rlimit before_{};
-};
 
 TEST(ResultFile, WhenTheDiskIsFullTheLastResultStands) {
   const TemporaryFolder folder;

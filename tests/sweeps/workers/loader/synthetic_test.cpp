@@ -1,6 +1,5 @@
 #include "sweeps/workers/loader/synthetic.h"
 
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,6 +16,7 @@
 #include "bench/error.h"
 #include "sweeps/workers/loader/file_range.h"
 #include "temporary_folder.h"
+#include "tests/bench/support/file_size_limit.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/idle_clock.h"
 #include "tests/bench/support/without_path.h"
@@ -94,13 +94,10 @@ TEST(SyntheticFolder, WhatOtherRunsLeftGoesWhateverItsSize) {
 TEST(SyntheticFolder, AFullDiskLeavesNothing) {
   const TemporaryFolder cache;
   std::signal(SIGXFSZ, SIG_IGN);
-  rlimit before{};
-  getrlimit(RLIMIT_FSIZE, &before);
-  rlimit small = before;
-  small.rlim_cur = 4096;
-  setrlimit(RLIMIT_FSIZE, &small);
-  EXPECT_THROW(synthetic_folder(cache.path(), kFew, {}), UsageError);
-  setrlimit(RLIMIT_FSIZE, &before);
+  {
+    const bench::testing::FileSizeLimit limit(4096);
+    EXPECT_THROW(synthetic_folder(cache.path(), kFew, {}), UsageError);
+  }
   EXPECT_TRUE(fs::is_empty(cache.path()));
 }
 
