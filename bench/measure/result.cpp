@@ -97,21 +97,19 @@ void check_names(const auto& points, std::string_view list) {
   }
 }
 
-// Returns whether the file is of the version before this one.
-bool check_schema(const Json& json) {
+void check_schema(const Json& json) {
   if (!json.is_object()) {
     throw UsageError(fmt::format("a result is a JSON object, and this is {} {}",
                                  json.is_array() || json.is_object() ? "an" : "a", json.type_name()));
   }
   const auto schema = json.find("schema");
   if (schema == json.end() || !schema->is_string()) {
-    throw UsageError(fmt::format("schema is missing; this program reads {}", kReadableSchemas));
+    throw UsageError(fmt::format("schema is missing; this program reads {}", kResultSchema));
   }
-  if (*schema != kResultSchema && *schema != kEarlierResultSchema) {
+  if (*schema != kResultSchema) {
     throw UsageError(fmt::format("schema is {}; this program reads {}", printable(schema->get<std::string>()),
-                                 kReadableSchemas));
+                                 kResultSchema));
   }
-  return *schema == kEarlierResultSchema;
 }
 
 // The document, its points left for the caller to fill in.
@@ -198,23 +196,18 @@ std::string ResultText::of(const ResultDocument& document) {
 }
 
 ResultDocument document_from_json(const Json& json) {
-  const bool is_earlier = check_schema(json);
+  check_schema(json);
   const Field root(json);
   ResultDocument document;
   document.context = context_from_json(root.at("context"));
-  if (is_earlier) {
-    document.context.run_id = derived_run_id(root.at("context").json());
-  } else {
-    document.sessions = sessions_from_json(root.at("sessions"));
-  }
+  document.sessions = sessions_from_json(root.at("sessions"));
   const Field points = root.at("benchmarks");
-  if (document.sessions.empty() && (is_earlier || points.size() > 0)) {
-    document.sessions = {session_of_context(document.context)};
+  if (document.sessions.empty() && points.size() > 0) {
+    throw UsageError("sessions is empty; accepted is one session or more where there are points");
   }
-  const FileFormat format{.is_earlier = is_earlier, .sessions = document.sessions.size()};
   document.sweep = sweep_from_json(root.at("sweep"));
   for (std::size_t i = 0; i < points.size(); ++i) {
-    document.benchmarks.push_back(point_from_json(points.at(i), format));
+    document.benchmarks.push_back(point_from_json(points.at(i), document.sessions.size()));
   }
   if (const auto predicted = root.find("predicted")) {
     for (std::size_t i = 0; i < predicted->size(); ++i) {

@@ -27,9 +27,7 @@ extern template class nlohmann::basic_json<nlohmann::ordered_map>;
 
 namespace bench {
 
-inline constexpr const char* kResultSchema = "bench-result/2";         // as it is written
-inline constexpr const char* kEarlierResultSchema = "bench-result/1";  // is read as well
-inline constexpr const char* kReadableSchemas = "bench-result/2 and bench-result/1";
+inline constexpr const char* kResultSchema = "bench-result/2";
 
 inline constexpr const char* kSettled = "settled";  // SampleStats::interval_kind
 // Finding::interval_kind, what an interval counts: the spread between rounds, of one point or of several
@@ -219,7 +217,7 @@ struct RunContext {
   std::map<std::string, std::string> software;  // versions: "bench", "compiler", "onednn", …
   std::vector<std::string> argv;
   std::string run_id;   // of the run that began the file; --resume keeps it
-  std::string machine;  // names this machine in its history; empty in files of bench-result/1
+  std::string machine;  // names this machine in its history; empty: not known
   std::uint64_t seed = 0;
   std::optional<WorkloadFile> workload_file;  // where the workload was read from one
 
@@ -295,9 +293,8 @@ struct ResultDocument {
 // Strict JSON: throws std::domain_error on NaN or Infinity. Bytes and nanosecond samples are integers.
 Json to_json(const ResultDocument& document);
 // Params and notes are kept as JSON; Sweep::restore() reads them. Throws UsageError naming what is
-// wrong ("schema is bench-result/7; this program reads bench-result/2 and bench-result/1"), also for numbers
-// out of their range and a point's name given twice. A file of bench-result/1 has one session, of which
-// little is known.
+// wrong ("schema is bench-result/7; this program reads bench-result/2"), also for numbers out of their range and
+// a point's name given twice.
 ResultDocument document_from_json(const Json& json);
 
 }  // namespace bench

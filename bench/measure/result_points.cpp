@@ -250,7 +250,7 @@ Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64
   return json;
 }
 
-MeasuredPoint point_from_json(const Field& field, const FileFormat& format) {
+MeasuredPoint point_from_json(const Field& field, std::size_t sessions) {
   if (const std::string unit = field.at("time_unit").string(); unit != "ns") {
     throw UsageError(
         fmt::format(R"({}.time_unit is {}; this program reads 'ns')", field.path(), quote(unit)));
@@ -265,15 +265,7 @@ MeasuredPoint point_from_json(const Field& field, const FileFormat& format) {
   io("cpu_time", point.cpu_time_ns, check::not_negative);
   io("items_per_step", point.items_per_step, check::not_negative);
   io("stats", point.stats);
-  if (format.is_earlier) {
-    std::vector<std::int64_t> sizes;
-    const Field stats = field.at("stats");
-    JsonReader in_stats(stats);
-    in_stats("round_sizes", sizes, check::none_negative);
-    point.rounds = rounds_of(sizes);
-  } else {
-    point.rounds = rounds_from_json(field.at("rounds"), format.sessions);
-  }
+  point.rounds = rounds_from_json(field.at("rounds"), sessions);
   io("memory", point.memory);
   io("validity", point.validity);
   io.optional("verification", point.verification);
@@ -299,9 +291,6 @@ MeasuredPoint point_from_json(const Field& field, const FileFormat& format) {
   check_ends(field, point.stats.ci95_ns, "ci95_ns");
   check_ends(field, point.stats.ci95_between_ns, "ci95_between_ns");
   check_batch(field, point.params);
-  if (format.is_earlier) {  // which computed the median of all samples and another interval
-    point.stats = summarize(point.samples_ns, round_sizes(point));
-  }
   if (field.has("notes")) {
     read_notes(field.at("notes"), point);
   }

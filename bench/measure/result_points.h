@@ -11,16 +11,11 @@
 
 namespace bench {
 
-// The file's version and, in version 2, its number of sessions.
-struct FileFormat {
-  bool is_earlier = false;
-  std::size_t sessions = 1;
-};
-
 // `place`: the index of the point's family, and of the point in it, as Google Benchmark numbers them.
 Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64_t> place);
-// Throws UsageError naming the field that is missing, damaged or contradicts another.
-MeasuredPoint point_from_json(const Field& field, const FileFormat& format);
+// `sessions`: how many the file has. Throws UsageError naming the field that is missing, damaged or contradicts
+// another.
+MeasuredPoint point_from_json(const Field& field, std::size_t sessions);
 
 Json predicted_to_json(const PredictedPoint& point);
 // Throws UsageError.

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/fingerprint.h"
 #include "bench/measure/json_members.h"
 
 namespace bench {
@@ -66,23 +65,6 @@ std::vector<Session> sessions_from_json(const Field& field) {
   field.size();  // an array
   read_value(field, sessions);
   return sessions;
-}
-
-Session session_of_context(const RunContext& context) {
-  Session session;
-  session.id = context.run_id;
-  if (const auto date = context.google_benchmark.find("date");
-      date != context.google_benchmark.end() && date->is_string()) {
-    session.started = date->get<std::string>();
-  }
-  if (const auto commit = context.software.find("git"); commit != context.software.end()) {
-    session.commit = commit->second;
-  }
-  return session;
-}
-
-std::string derived_run_id(const Json& context) {
-  return "v1-" + fingerprint(to_line(context));
 }
 
 Json to_json(const std::vector<MeasuredRound>& rounds) {

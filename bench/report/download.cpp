@@ -29,9 +29,6 @@ Json without_samples(Json json) {
     for (const char* const member : {"samples_ns", "rounds", "notes"}) {
       point.erase(member);
     }
-    if (point["stats"].is_object()) {
-      point["stats"].erase("round_sizes");
-    }
   }
   return json;
 }

@@ -118,24 +118,6 @@ constexpr std::array<std::pair<const char*, std::vector<double> simulator::Pipel
      {"sample_work_ns", &simulator::Pipeline::sample_work_ns},
      {"compute_ns", &simulator::Pipeline::compute_ns}}};
 
-// As this version writes it. Version 1 had no scheduling latencies, and at first no sizes of images; version
-// 2 had latencies by workers at work.
-Json upgraded(Json profile, std::int64_t version) {
-  if (version == 1) {
-    profile["take_ns"] = 0;
-    profile["wake"] = Json::array();
-    profile.emplace("sample_sizes", Json::array());
-  }
-  if (version == 2 && profile.contains("wake")) {
-    for (Json& latency : profile["wake"]) {
-      if (latency.contains("active")) {
-        latency["workers"] = latency["active"];
-      }
-    }
-  }
-  return profile;
-}
-
 std::vector<double> read_times(const Field& field) {
   if (field.size() == 0 || field.size() > kMostValues) {
     throw UsageError(
@@ -209,8 +191,8 @@ Json to_json(const Profile& profile) {
 Profile read_profile(const Json& document) {
   const Field file(document);
   const Json schema = document.is_object() ? document.value("schema", Json()) : Json();
-  if (schema != kResultSchema && schema != kEarlierResultSchema) {
-    throw UsageError(fmt::format("not a result file of this program, which reads {}", kReadableSchemas));
+  if (schema != kResultSchema) {
+    throw UsageError(fmt::format("not a result file of this program, which reads {}", kResultSchema));
   }
   const Field sweep = file.at("sweep");
   if (const std::string name = sweep.at("name").string(); name != "workers") {
@@ -221,13 +203,11 @@ Profile read_profile(const Json& document) {
     throw UsageError(
         "no profile in it: the sweep ended before the loader and the consumer with ready data were measured");
   }
-  const Field written = sweep.at("profile");
-  const Field version = written.at("version");
-  if (version.integer() < 1 || version.integer() > kVersion) {
-    refuse(version, fmt::format("1 to {}", kVersion));
+  const Field field = sweep.at("profile");
+  const Field version = field.at("version");
+  if (version.integer() != kVersion) {
+    refuse(version, std::to_string(kVersion));
   }
-  const Json json = upgraded(written.json(), version.integer());
-  const Field field(json, written.path());
   auto profile = read_struct<Profile>(field);
   simulator::Pipeline& pipeline = profile.pipeline;
   if (const std::string order = field.at("order").string(); order == "any") {

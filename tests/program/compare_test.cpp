@@ -167,19 +167,6 @@ TEST(CompareProgram, TheMachinesOfAFleetAreEachComparedWithThemselves) {
   EXPECT_THAT(same.out, AllOf(HasSubstr("node1 measured only BASE"), HasSubstr("node9 measured only NEW")));
 }
 
-TEST(CompareProgram, VersionOneIsComparedWithVersionTwo) {
-  const TemporaryFolder folder;
-  Json old = Json::parse(read_file(BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-1.json"));
-  const std::string path = folder.path() / "old.json";
-  write_file(path, old.dump());
-  ResultDocument now = document_from_json(old);
-  now.context.run_id = "now";
-  const std::string next = folder.path() / "now.json";
-  write_file(next, to_text(to_json(now)));
-  const Ended ended = compared({path}, {next});
-  EXPECT_EQ(ended.code, 3) << ended.err;
-}
-
 TEST(CompareProgram, TwoFilesNeedNoDashes) {
   const TemporaryFolder folder;
   const Arguments base = made_runs(folder, "a", 1);

@@ -134,7 +134,8 @@ def point(loader, workers, notes, options):
                        "consumer": "none" if loader == "capacity" else f"{options.sleep_ms:g} ms"},
             "samples_ns": steps, "notes": notes,
             "stats": {"median_ns": median, "p05_ns": min(steps), "p95_ns": max(steps), "cv": 0,
-                      "ci95_ns": [min(steps), max(steps)], "rounds": len(steps), "round_sizes": [1] * len(steps)},
+                      "ci95_ns": [min(steps), max(steps)], "rounds": len(steps)},
+            "rounds": [{"samples": 1, "session": 0, "round": i, "order": 0, "start_ns": 0} for i in range(len(steps))],
             "memory": dict(zeros, peak_predicted=0, peak_measured=0, driver_used=0), "validity": {"flags": []}}
 
 
@@ -157,7 +158,7 @@ def main():
         for one in shuffle.sample(points, len(points)):
             print(f"round {number + 1}: {one[0]}, {one[1]} workers", file=sys.stderr)
             notes[one].append(window(data, *one, options))
-    json.dump({"schema": "bench-result/1", "context": {},
+    json.dump({"schema": "bench-result/2", "context": {}, "sessions": [{"id": "torch", "started": ""}],
                "sweep": {"name": "workers", "question": "", "workload": "", "axes": {},
                          "loader": {"cores": options.cores, "data": str(options.folder), "page_cache": "warm",
                                     "storage": None, "consumer_device": "none", "consumer_on_cores": False,

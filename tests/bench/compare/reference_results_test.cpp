@@ -1,8 +1,7 @@
-// The results that documents quote, of this version of the format and of the one before, can be compared.
+// The results that documents quote can be compared.
 #include <filesystem>
 #include <fstream>
 #include <iterator>
-#include <set>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -17,8 +16,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST(ReferenceResults, EveryVersionIsReadAndCompared) {
-  std::set<std::string> schemas;
+TEST(ReferenceResults, AreReadAndCompared) {
+  int files = 0;
   for (const auto& entry : fs::recursive_directory_iterator(BENCH_TEST_SOURCE_DIR "/results/reference")) {
     const std::string name = entry.path().filename().string();
     if (entry.path().extension() != ".json" || name.starts_with("peers-") || name.starts_with("diagnosis-")) {
@@ -26,13 +25,8 @@ TEST(ReferenceResults, EveryVersionIsReadAndCompared) {
     }
     std::ifstream file(entry.path());
     const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-    const std::string schema = Json::parse(text)["schema"];
-    schemas.insert(schema);
-    if (schema == kEarlierResultSchema) {
-      EXPECT_EQ(schema_errors(text, kEarlierSchema), "") << entry.path();
-    } else {
-      EXPECT_EQ(schema_errors(text), "") << entry.path();
-    }
+    EXPECT_EQ(schema_errors(text), "") << entry.path();
+    ++files;
     const ComparedRun run = read_runs({entry.path().string()}).front();
     ComparedRun again = run;
     again.identity = "another run";
@@ -41,7 +35,7 @@ TEST(ReferenceResults, EveryVersionIsReadAndCompared) {
     EXPECT_EQ(judgement.code, ExitCode::inconclusive) << "one run a side";
     EXPECT_EQ(schema_errors(as_json(judgement), kCompareSchema), "") << entry.path();
   }
-  EXPECT_FALSE(schemas.empty());
+  EXPECT_GT(files, 0);
 }
 
 }  // namespace

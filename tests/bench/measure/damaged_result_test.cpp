@@ -42,10 +42,10 @@ INSTANTIATE_TEST_SUITE_P(
     ResultJson, DamagedResult,
     ::testing::Values(
         Damage{"/schema", "bench-result/7",
-               "schema is bench-result/7; this program reads bench-result/2 and bench-result/1"},
+               "schema is bench-result/7; this program reads bench-result/2"},
         Damage{"/schema", kRemoved,
-               "schema is missing; this program reads bench-result/2 and bench-result/1"},
-        Damage{"/schema", 1, "schema is missing; this program reads bench-result/2 and bench-result/1"},
+               "schema is missing; this program reads bench-result/2"},
+        Damage{"/schema", 1, "schema is missing; this program reads bench-result/2"},
         Damage{"/context", kRemoved, "context is missing"},
         Damage{"/sweep", "batch", "sweep is a string, not an object"},
         Damage{"/benchmarks", nullptr, "benchmarks is null, not an array"},

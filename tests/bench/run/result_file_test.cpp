@@ -370,7 +370,7 @@ TEST(ReadResult, SaysWhatIsWrong) {
   EXPECT_EQ(message_for("{\"schema\": \"bench-result/3\"}"),
             place +
                 " is not a result this program can read: schema is bench-result/3; this program reads "
-                "bench-result/2 and bench-result/1");
+                "bench-result/2");
   EXPECT_EQ(
       message_for("[]"),
       place + " is not a result this program can read: a result is a JSON object, and this is an array");
@@ -413,28 +413,6 @@ TEST(ReadResult, TheFileOfAWorkloadIsKept) {
   EXPECT_EQ(testing::schema_errors(to_text(json)), "");
   EXPECT_EQ(document_from_json(json).context.workload_file, document.context.workload_file);
   EXPECT_EQ(to_json(document_from_json(json)), json);
-}
-
-// Written by version 0.1.0. Its value was the median of all samples, next to an interval of round medians;
-// its rounds had sizes only.
-TEST(ReadResult, AFileOfTheVersionBeforeHasOneSessionAndTheStatisticsOfToday) {
-  const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-1.json";
-  EXPECT_EQ(testing::schema_errors(read_file(golden), testing::kEarlierSchema), "");
-  const ResultDocument document = read_result(golden);
-  ResultDocument expected = sample_document();
-  expected.context.run_id = document.context.run_id;
-  expected.context.machine = "";
-  expected.findings[0].interval_kind = kNoInterval;
-  expected.sessions = {{.id = document.context.run_id, .started = "2026-03-01T12:34:56+01:00"}};
-  for (MeasuredPoint& point : expected.benchmarks) {
-    point.rounds = rounds_of({2, 1, 3});
-    point.stats = summarize(point.samples_ns, std::vector<std::int64_t>{2, 1, 3});
-  }
-  EXPECT_EQ(to_json(document), to_json(expected));
-  EXPECT_THAT(document.context.run_id, ::testing::StartsWith("v1-"));
-  EXPECT_EQ(read_result(golden).context.run_id, document.context.run_id) << "the same file, the same run";
-  EXPECT_EQ(testing::schema_errors(to_text(to_json(document))), "")
-      << "written again, it is of today's version";
 }
 
 TEST(ResultFileLinks, ResultsGoToWhereALinkLeads) {

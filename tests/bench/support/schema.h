@@ -6,7 +6,6 @@
 
 namespace bench::testing {
 
-inline constexpr const char* kEarlierSchema = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/schema-1.json";
 inline constexpr const char* kCompareSchema = BENCH_TEST_SOURCE_DIR "/results/compare-schema.json";
 inline constexpr const char* kPredictCardsSchema = BENCH_TEST_SOURCE_DIR "/results/predict-cards-schema.json";
 inline constexpr const char* kEvaluateSchema = BENCH_TEST_SOURCE_DIR "/results/evaluate-schema.json";

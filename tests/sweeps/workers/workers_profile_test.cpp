@@ -179,31 +179,8 @@ TEST(WorkersProfile, ReadsBackWhatItWrote) {
   EXPECT_EQ(to_json(read_profile(Json::parse(file_with(written).dump()))), written);
 }
 
-TEST(WorkersProfile, OfTheFirstVersionHasNoWaitsForACore) {
-  LoaderMachine machine;
-  machine.late_ns = 2e6;
-  Json old = to_json(*profile_of(machine));
-  old["version"] = 1;
-  old.erase("wake");
-  EXPECT_TRUE(read_profile(file_with(old)).pipeline.scheduling_latency.empty());
-  old.erase("sample_sizes");
-  EXPECT_TRUE(read_profile(file_with(old)).pipeline.scheduling_latency.empty());
-}
-
-TEST(WorkersProfile, OfTheSecondVersionKnowsThemByWorkersAtWork) {
-  LoaderMachine machine;
-  machine.late_ns = 2e6;
-  Json old = to_json(*profile_of(machine));
-  old["version"] = 2;
-  for (Json& latency : old["wake"]) {
-    latency["active"] = latency["workers"];
-    latency.erase("workers");
-  }
-  EXPECT_EQ(read_profile(file_with(old)).pipeline.scheduling_latency.size(), 2U);
-}
-
-// A whole file of the version that had --nice: with its fields, and with windows of workers that were not.
-TEST(WorkersProfile, OfAnEarlierVersionWithNiceIsRead) {
+// A whole file of a program that had --nice: with its fields, and with windows of workers that were not.
+TEST(WorkersProfile, OfAnEarlierProgramWithNiceIsRead) {
   std::ifstream file(std::string(BENCH_TEST_SOURCE_DIR) + "/tests/golden/workers.json");
   const Json earlier = Json::parse(file);
   ASSERT_TRUE(earlier.at("sweep").at("loader").contains("nice"));
@@ -225,7 +202,7 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
   expect_words(refusal(Json::object()));
   expect_words(refusal({{"schema", 1}}));
   expect_words(refusal({{"schema", kResultSchema}}));
-  expect_words(refusal({{"schema", kEarlierResultSchema}}));
+  expect_words(refusal({{"schema", "bench-result/1"}}));
   expect_words(refusal({{"schema", kResultSchema}, {"sweep", {{"name", "batch"}}}}));
   expect_words(refusal({{"schema", kResultSchema}, {"sweep", {{"name", "workers"}}}}));
 
@@ -243,6 +220,7 @@ TEST(WorkersProfile, RefusesWhatIsNone) {
     }
   }
   expect_words(changed([](Json& bad) { bad["version"] = 4; }));
+  expect_words(changed([](Json& bad) { bad["version"] = 2; }));
   LoaderMachine late;
   late.late_ns = 2e6;
   const Json waits = to_json(*profile_of(late));
