@@ -18,6 +18,8 @@ std::string name_of(Bottleneck bottleneck) {
       return "bus";
     case Bottleneck::link:
       return "link";
+    case Bottleneck::loader:
+      return "loader";
     case Bottleneck::loader_cpu:
       return "loader CPU";
     case Bottleneck::storage:

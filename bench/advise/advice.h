@@ -35,6 +35,7 @@ enum class Bottleneck {
   vram,        // the device's memory: a larger batch does not fit
   bus,         // copies to the device
   link,        // between cards, which exchange gradients
+  loader,      // decoding, storage or transport, not told apart
   loader_cpu,  // decoding and transforms
   storage,     // reading samples
   host_memory,

@@ -26,6 +26,7 @@ struct WorkersTried {
   std::optional<std::int64_t> slower_than_workers;
   bool idle_rarely = false;  // its trace mostly has no zeros
   bool idle_often = false;
+  std::optional<double> step_s, data_s;
 };
 
 struct OtherRun {  // an earlier run or a proposal; what is absent is as in this run
@@ -43,6 +44,7 @@ struct DiedAt {
 
 struct Observed {
   std::string source;   // the file's name
+  std::string text;     // the file
   std::string subject;  // given
   std::string mode = "train";
   TrainingSettings settings;
@@ -50,16 +52,21 @@ struct Observed {
   bool has_accumulate = false;
 
   std::optional<double> step_s, data_s;
+  double step_rounding_s = 0;  // half of the last digit given, as data's
+  double data_rounding_s = 0;
   std::optional<bool> step_is_optimizer;  // else one accumulation
   std::optional<double> elapsed_s;        // of iterations_done
+  std::optional<double> outside_s;        // of that, outside of steps: validation, checkpoints
 
   std::vector<double> memory;  // bytes of each card
   std::optional<double> memory_cap;
   std::optional<double> memory_stated_percent;
+  std::optional<double> reserved;         // bytes, by the framework's allocator on the fullest card
   std::vector<double> utilisation;        // percent, of each card
   std::vector<double> utilisation_range;  // percent, low and high
   std::optional<double> host_memory, host_memory_used, swap, swap_used, worker_memory;
   std::optional<std::int64_t> host_cores;
+  std::optional<double> host_cpu, host_system;  // shares of all cores' time: in use, and of that the kernel's
 
   std::vector<MemoryAtBatch> memory_at_batch;
   std::optional<std::int64_t> runs_at_batch, no_faster_above_batch;
@@ -69,6 +76,9 @@ struct Observed {
 
   std::optional<std::int64_t> iterations, iterations_done, iterations_an_epoch, epochs, image_size, sequence;
   std::string optimizer;
+  std::string device;  // the card, an id or a name of the catalogue
+  std::optional<double> parameters;
+  std::optional<double> flops_a_sample;        // of a whole step: in training the gradients' too
   std::optional<Interval> scaling_efficiency;  // shares
 
   std::optional<double> allocation, free;  // bytes: asked for at once, and left on the card that refuses

@@ -4,8 +4,15 @@
 #include <cmath>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
 
+#include "bench/advise/advice_formats.h"
 #include "bench/advise/observed_parts.h"
+#include "bench/dtype.h"
+#include "bench/measure/json_text.h"
+#include "bench/measure/quote.h"
+#include "bench/run/gpu_files.h"
 
 namespace bench {
 
@@ -61,12 +68,66 @@ void check_elapsed(const Observed& observed, Advice& advice) {
   if (!observed.elapsed_s || !observed.step_s || done == 0) {
     return;
   }
-  const double mean = *observed.elapsed_s / static_cast<double>(done);
+  const double inside = *observed.elapsed_s - observed.outside_s.value_or(0);
+  const double mean = inside / static_cast<double>(done);
   constexpr double kTolerance = 0.05;
-  if (std::abs(mean - *observed.step_s) > kTolerance * *observed.step_s) {
+  const std::string each =
+      fmt::format("{} iterations in {} are {} each, but the step is given as {}", done,
+                  hours_in_words(inside), seconds_in_words(mean), seconds_in_words(*observed.step_s));
+  if (mean < (1 - kTolerance) * *observed.step_s) {
+    advice.contradictions.push_back(each + ".");
+  } else if (mean > (1 + kTolerance) * *observed.step_s) {
+    advice.warnings.push_back(fmt::format(
+        "{}: {} of the time lie {} (validation, checkpoints, the start), which no change of a step shortens.",
+        each, share_in_words(1 - *observed.step_s / mean),
+        observed.outside_s ? "outside of steps too" : "outside of steps"));
+  }
+}
+
+// Bytes of weights and, in training, gradients and the optimizer's values, at the least: autocast keeps them
+// in fp32, and a model that is cast whole takes half.
+double least_bytes(const Observed& observed) {
+  const bool is_train = observed.mode == "train";
+  const double values = !is_train                                ? 1
+                        : observed.optimizer.starts_with("adam") ? 4
+                        : observed.optimizer == "momentum"       ? 3
+                                                                 : 2;
+  const bool is_narrow = observed.settings.dtype == "fp16" || observed.settings.dtype == "bf16";
+  return observed.parameters.value_or(0) * values * (is_narrow ? 2 : 4);
+}
+
+// Readings beyond what the card computes and what its memory holds.
+void check_peaks(const Observed& observed, Advice& advice) {
+  const auto step = accumulation_s(observed);
+  const Gpu* const gpu = observed.device.empty() ? nullptr : gpu_catalogue().find(observed.device);
+  if (!observed.device.empty() && gpu == nullptr) {
+    advice.warnings.push_back(
+        fmt::format("The card {} is not in the catalogue (bench --list --gpus).", quote(observed.device)));
+  }
+  if (gpu != nullptr && observed.flops_a_sample && step && observed.settings.batch > 0) {
+    const double computing = *step - observed.data_s.value_or(0) * *step / *observed.step_s;
+    const double reached =
+        *observed.flops_a_sample * static_cast<double>(observed.settings.batch) / computing;
+    double peak = 0;  // PyTorch convolves fp32 in tf32 where a card can
+    for (const auto& [dtype, rate] : gpu->flops_per_s) {
+      const bool may_be = name_of(dtype) == observed.settings.dtype || dtype == Dtype::fp32 ||
+                          (dtype == Dtype::tf32 && observed.settings.dtype == "fp32");
+      peak = may_be ? std::max(peak, rate) : peak;
+    }
+    if (reached > peak) {
+      advice.contradictions.push_back(
+          fmt::format("{:.3g} TFLOP a step in {} are {:.3g} TFLOP/s, more than the {:.3g} of a {}: the step, "
+                      "its batch or its work "
+                      "is another, or the clock stopped before the card did.",
+                      *observed.flops_a_sample * static_cast<double>(observed.settings.batch) / 1e12,
+                      seconds_in_words(computing), reached / 1e12, peak / 1e12, display_name(*gpu)));
+    }
+  }
+  if (observed.parameters && observed.settings.cards == 1 && !observed.memory.empty() &&
+      observed.memory.front() < least_bytes(observed)) {
     advice.contradictions.push_back(fmt::format(
-        "{} iterations in {} are {} each, but the step is given as {}.", done,
-        hours_in_words(*observed.elapsed_s), seconds_in_words(mean), seconds_in_words(*observed.step_s)));
+        "{:.4g} million parameters take {} at least, but the card uses {}.", *observed.parameters / 1e6,
+        gib_in_words(least_bytes(observed)), gib_in_words(observed.memory.front())));
   }
 }
 
@@ -118,10 +179,8 @@ void add_run(const StandInRun& run, Advice& advice) {
   advice.tables.push_back(std::move(table));
 }
 
-}  // namespace
-
-Advice advice_from_readings(const Observed& observed, const std::optional<StandIn>& stand_in,
-                            const std::optional<StandInRun>& run) {
+Advice answer(const Observed& observed, const std::optional<StandIn>& stand_in,
+              const std::optional<StandInRun>& run) {
   Advice advice;
   advice.subject = !observed.subject.empty()  ? observed.subject
                    : observed.mode == "infer" ? "an inference run"
@@ -130,14 +189,19 @@ Advice advice_from_readings(const Observed& observed, const std::optional<StandI
   fill_budget(observed, advice);
   check_elapsed(observed, advice);
   std::optional<NamedBottleneck> named = advise_host(observed, advice);
-  for (const auto& part : {advise_loading, advise_memory}) {
+  for (const auto& part : {advise_loading, advise_memory, compare_earlier_run}) {
     const auto one = part(observed, advice);
-    named = named ? named : one;
+    // What is undecided by one question may be decided by another.
+    const bool decides =
+        one &&
+        (!named || (named->bottleneck == Bottleneck::undecided && one->bottleneck != Bottleneck::undecided));
+    named = decides ? one : named;
   }
+  check_peaks(observed, advice);
   if (named) {
     advice.bottleneck = named->bottleneck;
     advice.reason = named->reason;
-  } else {
+  } else if (advice.reason.empty()) {
     advice.reason = "The readings do not tell where a step's time goes.";
   }
   advise_training_time(observed, advice);
@@ -151,6 +215,50 @@ Advice advice_from_readings(const Observed& observed, const std::optional<StandI
   advice.basis = basis_of(observed, stand_in, replayed, run);
   ask_for_times(observed, advice);
   std::ranges::stable_sort(advice.changes, std::ranges::greater{}, &Change::speedup);
+  return advice;
+}
+
+// A reading is used where the answer is another without it.
+std::vector<std::string> unused_readings(const Observed& observed, const std::optional<StandIn>& stand_in,
+                                         const std::optional<StandInRun>& run, const Advice& advice) {
+  const auto in_words = [](const Advice& one) {
+    Json json = advice_json(one);
+    for (const char* const told : {"subject", "basis", "current"}) {
+      json.erase(told);
+    }
+    for (Json& change : json["changes"]) {
+      change.erase("after");
+    }
+    return json.dump();
+  };
+  const std::string whole = in_words(advice);
+  const Json given = parse_json(observed.text, observed.source);
+  std::vector<std::string> unused;
+  for (const auto& [key, value] : given.items()) {
+    if (key.starts_with('_') || key == "subject" || key == "mode" || key.starts_with("stand_in")) {
+      continue;
+    }
+    Json rest = given;
+    rest.erase(key);
+    try {
+      if (in_words(answer(parse_observed(rest.dump(), observed.source), stand_in, run)) == whole) {
+        unused.push_back(key);
+      }
+    } catch (const UsageError&) {
+      // The other readings make no sense without it.
+    }
+  }
+  return unused;
+}
+
+}  // namespace
+
+Advice advice_from_readings(const Observed& observed, const std::optional<StandIn>& stand_in,
+                            const std::optional<StandInRun>& run) {
+  Advice advice = answer(observed, stand_in, run);
+  if (const auto unused = unused_readings(observed, stand_in, run, advice); !unused.empty()) {
+    advice.warnings.push_back(fmt::format("Without effect on this answer: {}.", fmt::join(unused, ", ")));
+  }
   return advice;
 }
 

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -113,20 +115,85 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
   advice.tables.push_back(std::move(table));
 }
 
-void judge_earlier_run(const Observed& observed, Advice& advice) {
-  const auto& earlier = observed.earlier_run;
-  if (!earlier || !earlier->image_size || !observed.image_size ||
-      *earlier->image_size == *observed.image_size) {
-    return;
+// Why the earlier run's steps are other work; empty where they are the same.
+std::string other_work(const Observed& observed, const OtherRun& earlier) {
+  if (earlier.image_size && observed.image_size && *earlier.image_size != *observed.image_size) {
+    const double ratio =
+        std::pow(static_cast<double>(*observed.image_size) / static_cast<double>(*earlier.image_size), 2);
+    return fmt::format("its images of {}×{} have {:.2f} times {} pixels", *earlier.image_size,
+                       *earlier.image_size, std::max(ratio, 1 / ratio), ratio > 1 ? "fewer" : "more");
   }
-  const double ratio =
-      std::pow(static_cast<double>(*observed.image_size) / static_cast<double>(*earlier->image_size), 2);
-  advice.warnings.push_back(
-      fmt::format("The earlier run{} is no reference: its images of {}×{} have {:.2f} times {} pixels, so "
-                  "its step is other "
-                  "work.",
-                  earlier->cards ? fmt::format(" on {} cards", *earlier->cards) : "", *earlier->image_size,
-                  *earlier->image_size, std::max(ratio, 1 / ratio), ratio > 1 ? "fewer" : "more"));
+  for (const auto& [what, now, then] :
+       {std::tuple{"batch", std::optional(observed.settings.batch), earlier.batch},
+        std::tuple{"accumulations", std::optional(observed.settings.accumulate), earlier.accumulate},
+        std::tuple{"tokens a sample", observed.sequence, earlier.sequence}}) {
+    if (then && now && *now > 0 && *then != *now) {
+      return fmt::format("it has {} {} in place of {}", *then, what, *now);
+    }
+  }
+  return "";
+}
+
+// Two step times at the same batch a card give what cards bring.
+std::optional<NamedBottleneck> compare_cards(const Observed& observed, Advice& advice) {
+  const OtherRun& earlier = *observed.earlier_run;
+  if (!earlier.step_s || !earlier.cards || *earlier.cards == observed.settings.cards || !observed.step_s) {
+    return std::nullopt;
+  }
+  struct Run {
+    std::int64_t cards;
+    double step_s;
+    std::optional<double> data_s;
+  };
+  Run fewer{*earlier.cards, *earlier.step_s, earlier.data_s};
+  Run more{observed.settings.cards, *observed.step_s, observed.data_s};
+  if (fewer.cards > more.cards) {
+    std::swap(fewer, more);
+  }
+  const double ratio = static_cast<double>(more.cards) / static_cast<double>(fewer.cards);
+  const double speedup = ratio * fewer.step_s / more.step_s;
+  const double longer = more.step_s - fewer.step_s;
+  std::string told = fmt::format(
+      "{} cards process {:.2f}× the samples of {} in the same time, {:.0f} % of what they "
+      "could",
+      more.cards, speedup, fewer.cards, 100 * speedup / ratio);
+  constexpr double kGrown = 0.05;
+  if (longer < kGrown * fewer.step_s) {
+    return NamedBottleneck{Bottleneck::undecided,
+                           told + ": the cards scale, and what limits one of them was not read."};
+  }
+  told += fmt::format(": a step takes {} longer ({} with {}, {} with {})", seconds_in_words(longer),
+                      seconds_in_words(fewer.step_s), fewer.cards, seconds_in_words(more.step_s), more.cards);
+  if (!fewer.data_s || !more.data_s) {
+    advice.missing.emplace_back(
+        "data_ms of both runs: whether the loader or the link between the cards takes the "
+        "time that a step grew by");
+    return NamedBottleneck{Bottleneck::undecided, told + ", by the link, the loader or the host's cores."};
+  }
+  constexpr double kMost = 0.7;
+  constexpr double kLeast = 0.2;
+  constexpr double kFree = 0.8;  // of the cores' time: below it, they do not slow the cards' processes down
+  const double waits = (*more.data_s - *fewer.data_s) / longer;
+  if (waits >= kMost) {
+    return NamedBottleneck{Bottleneck::loader,
+                           told +
+                               ", most of it waiting for data: the host feeds so many cards more "
+                               "slowly."};
+  }
+  if (waits <= kLeast && observed.host_cpu && *observed.host_cpu < kFree) {
+    return NamedBottleneck{Bottleneck::link,
+                           told +
+                               ", which neither the loader nor the host's cores explain: the cards exchange "
+                               "gradients."};
+  }
+  if (!observed.host_cpu) {
+    advice.missing.emplace_back(
+        "host_cpu_percent with all cards: whether the host's cores or the link take it");
+  }
+  return NamedBottleneck{
+      Bottleneck::undecided,
+      fmt::format("{}, {:.0f} % of that waiting for data; the rest is the link's or the host's.", told,
+                  100 * std::max(0.0, waits))};
 }
 
 }  // namespace
@@ -157,8 +224,25 @@ void advise_training_time(const Observed& observed, Advice& advice) {
   advice.tables.push_back(std::move(table));
 }
 
+bool is_same_work(const Observed& observed, const OtherRun& other) {
+  return other_work(observed, other).empty();
+}
+
+std::optional<NamedBottleneck> compare_earlier_run(const Observed& observed, Advice& advice) {
+  const auto& earlier = observed.earlier_run;
+  if (!earlier) {
+    return std::nullopt;
+  }
+  if (const std::string other = other_work(observed, *earlier); !other.empty()) {
+    advice.warnings.push_back(fmt::format("The earlier run{} is no reference: {}, so its step is other work.",
+                                          earlier->cards ? fmt::format(" on {} cards", *earlier->cards) : "",
+                                          other));
+    return std::nullopt;
+  }
+  return compare_cards(observed, advice);
+}
+
 void advise_cards(const Observed& observed, Advice& advice) {
-  judge_earlier_run(observed, advice);
   if (observed.proposed && observed.proposed->cards && *observed.proposed->cards != observed.settings.cards) {
     advise_more_cards(observed, *observed.proposed->cards, advice);
   }

@@ -34,23 +34,96 @@ std::string memory_of_workers(const Observed& observed, std::int64_t workers) {
               : fmt::format("{}: {}", who, gib_in_words(bytes));
 }
 
-// With no workers the wait is the whole time of loading a batch: what workers must keep up with.
-void hide_loading(const Observed& observed, Advice& advice) {
+// Of one batch, by one worker. Without workers the wait is all of it; where the trainer waits for its
+// workers, each of them loads all the time, and has a batch ready every so many steps as there are workers.
+double loading_s(double step_s, double data_s, std::int64_t workers) {
+  return workers == 0 ? data_s : step_s * static_cast<double>(workers);
+}
+
+// Times under one count of workers, of a run that is this one otherwise.
+struct TimedWorkers {
+  std::int64_t workers = 0;
+  double step_s = 0;
+  double data_s = 0;
+};
+
+// By workers, growing; this run's own among them.
+std::vector<TimedWorkers> timed_workers(const Observed& observed) {
+  std::vector<TimedWorkers> timed;
+  const auto add = [&](std::int64_t workers, const std::optional<double>& step,
+                       const std::optional<double>& data) {
+    if (step && data && std::ranges::count(timed, workers, &TimedWorkers::workers) == 0) {
+      timed.push_back({workers, *step, *data});
+    }
+  };
+  if (observed.has_workers) {
+    add(observed.settings.workers, observed.step_s, observed.data_s);
+  }
+  for (const WorkersTried& tried : observed.workers_tried) {
+    add(tried.workers, tried.step_s, tried.data_s);
+  }
+  if (const auto& earlier = observed.earlier_run;
+      earlier && earlier->workers && is_same_work(observed, *earlier) &&
+      earlier->cards.value_or(observed.settings.cards) == observed.settings.cards) {
+    add(*earlier->workers, earlier->step_s, earlier->data_s);
+  }
+  std::ranges::sort(timed, {}, &TimedWorkers::workers);
+  return timed;
+}
+
+// Two counts, of which the larger one loads no faster though the trainer waits under both: workers are not
+// what limits the loader.
+std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(const Observed& observed) {
+  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  for (std::size_t i = 0; i + 1 < timed.size(); ++i) {
+    const TimedWorkers& fewer = timed[i];
+    const TimedWorkers& more = timed.back();
+    constexpr double kManyMore = 1.5;
+    constexpr double kAsSlow = 0.9;
+    const bool both_wait = fewer.data_s >= kShort * fewer.step_s && more.data_s >= kShort * more.step_s;
+    const bool many_more = static_cast<double>(more.workers) >=
+                           kManyMore * static_cast<double>(std::max<std::int64_t>(1, fewer.workers));
+    if (both_wait && many_more && more.step_s >= kAsSlow * fewer.step_s) {
+      return std::pair(fewer, more);
+    }
+  }
+  return std::nullopt;
+}
+
+// What hiding the wait brings at most, with the span that the readings' last digits leave.
+std::string bound_in_words(const Observed& observed) {
+  const double compute = *observed.step_s - *observed.data_s;
+  const double by = observed.step_rounding_s + observed.data_rounding_s;
+  const double low = (*observed.step_s + observed.step_rounding_s) / (compute + by);
+  const double high =
+      compute > by ? (*observed.step_s - observed.step_rounding_s) / (compute - by) : INFINITY;
+  const std::string bound =
+      fmt::format("at most {:.3g}× by hiding all of the wait ({} / {})", *observed.step_s / compute,
+                  seconds_in_words(*observed.step_s), seconds_in_words(compute));
+  constexpr double kWide = 1.05;
+  return high / low < kWide ? bound
+         : std::isinf(high)
+             ? fmt::format("{}; {:.2f}× or more by the readings' last digits", bound, low)
+             : fmt::format("{}; {:.2f} to {:.2f}× by the readings' last digits", bound, low, high);
+}
+
+void advise_workers(const Observed& observed, Advice& advice) {
   const double compute = *observed.step_s - *observed.data_s;
   const auto step = accumulation_s(observed);
-  if (!step) {
-    return;  // what is missing for that is asked for
+  if (!step || workers_that_bring_nothing(observed)) {
+    return;  // what is missing for the one is asked for
   }
   if (compute <= 0) {
     advice.missing.emplace_back("step_ms of a whole step: the wait for data leaves no time to compute");
     return;
   }
-  if (observed.settings.workers != 0 || !observed.has_workers) {
-    advice.missing.emplace_back(
-        "data_ms with workers 0: the whole time of loading a batch, from which the count of workers follows");
+  if (!observed.has_workers) {
+    advice.missing.emplace_back("workers: how many load now; from their times follows how many keep up");
     return;
   }
-  const auto needed = static_cast<std::int64_t>(std::ceil(*observed.data_s / compute - 1e-9));
+  const std::int64_t now = observed.settings.workers;
+  const double loading = loading_s(*observed.step_s, *observed.data_s, now);
+  const auto needed = static_cast<std::int64_t>(std::ceil(loading / compute - 1e-9));
   const std::int64_t cards = observed.settings.cards;
   const std::int64_t most =
       observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / cards) : needed;
@@ -61,8 +134,16 @@ void hide_loading(const Observed& observed, Advice& advice) {
         "host_cores: hiding the wait takes {} loading processes, and each wants a core", needed * cards));
     return;
   }
+  if (workers <= now) {
+    if (now > 0) {
+      advice.warnings.push_back(fmt::format(
+          "The {} workers of {} have the host's {} cores already: more of them bring nothing.", now * cards,
+          cards == 1 ? "the card" : fmt::format("{} cards", cards), *observed.host_cores));
+    }
+    return;
+  }
   if (const auto room = room_on_host(observed); room && observed.worker_memory) {
-    const double bytes = *observed.worker_memory * static_cast<double>(workers * cards);
+    const double bytes = *observed.worker_memory * static_cast<double>((workers - now) * cards);
     if (bytes > *room) {
       advice.warnings.push_back(
           fmt::format("{} to hide the wait would take {} of host memory, and {} is free.",
@@ -72,33 +153,34 @@ void hide_loading(const Observed& observed, Advice& advice) {
     }
   }
   // Too few cores leave the workers slower than the card.
-  const double then = std::max(compute, *observed.data_s / static_cast<double>(workers));
+  const double then = std::max(compute, loading / static_cast<double>(workers));
   Change change;
-  change.what = fmt::format("workers 0 → {}{}", workers, observed.settings.pin ? "" : ", pinned memory");
+  change.what =
+      fmt::format("workers {} → {}{}", now, workers, observed.settings.pin ? "" : ", pinned memory");
   change.setting = loader_setting(workers);
   change.after = observed.settings;
   change.after.workers = workers;
   change.after.pin = true;
   change.speedup = *observed.step_s / then;
   change.step_ns = 1e9 * *step / change.speedup;
-  change.costs = {memory_of_workers(observed, workers)};
-  change.evidence = {
-      workers < needed
-          ? fmt::format(
-                "data {} of a step of {}: {} cores load slower than the card computes ({}), {} would keep up",
-                seconds_in_words(*observed.data_s), seconds_in_words(*observed.step_s), *observed.host_cores,
-                seconds_in_words(compute), needed * cards)
-          : fmt::format("data {} of a step of {}: loading hides behind {} of computing",
-                        seconds_in_words(*observed.data_s), seconds_in_words(*observed.step_s),
-                        seconds_in_words(compute)),
-      fmt::format("{} is the least: a slow batch still delays a step, unless a second worker makes up for it",
-                  seconds_in_words(then))};
+  change.at_most = true;
+  change.costs = {memory_of_workers(observed, workers),
+                  "less, or nothing, where the storage or the way to the training process limits the loader"};
+  change.evidence = {bound_in_words(observed)};
+  if (workers < needed) {
+    change.evidence.push_back(
+        fmt::format("{} would keep up; {} have a core each", needed * cards, workers * cards));
+  }
+  if (now > 0) {
+    change.evidence.push_back(
+        fmt::format("{} worker{} for which the trainer waits load a batch each {}: {} for one", now,
+                    now == 1 ? "" : "s", seconds_in_words(*observed.step_s), seconds_in_words(loading)));
+  }
   if (observed.proposed && observed.proposed->data_s && *observed.proposed->data_s < *observed.data_s) {
     const double proposed = compute + *observed.proposed->data_s;
     change.evidence.push_back(
         fmt::format("a wait of {}, as proposed, would be {:.2f}×: workers load while the card computes, so a "
-                    "load that takes "
-                    "less than {} leaves no wait",
+                    "load that takes less than {} leaves no wait",
                     seconds_in_words(*observed.proposed->data_s), *observed.step_s / proposed,
                     seconds_in_words(compute)));
   }
@@ -118,7 +200,10 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
   for (const WorkersTried& tried : observed.workers_tried) {
     const auto zeros = std::ranges::count(tried.utilisation, 0.0);
     const std::string reading =
-        !tried.utilisation.empty()
+        tried.step_s && tried.data_s
+            ? fmt::format("step {}, of which {} wait", seconds_in_words(*tried.step_s),
+                          seconds_in_words(*tried.data_s))
+        : !tried.utilisation.empty()
             ? fmt::format("utilisation {} to {} %, 0 in {} of {}", std::ranges::min(tried.utilisation),
                           std::ranges::max(tried.utilisation), zeros, tried.utilisation.size())
         : tried.slower_than_workers ? fmt::format("slower than {}", *tried.slower_than_workers)
@@ -149,12 +234,13 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
   const std::string network = observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in;
   table.notes = {
       "Readings of utilisation do not place the knee, the count from which more workers bring nothing.",
-      fmt::format("Measure: bench --sweep workers {} --mode train --data DIR --workers {}", network,
-                  fmt::join(counts, ",")),
-      fmt::format("Memory by batch: bench --sweep memory {} --mode train{}{}", network,
+      fmt::format("Measure: bench --sweep workers {} --mode {} --data DIR --workers {}", network,
+                  observed.mode, fmt::join(counts, ",")),
+      fmt::format("Memory by batch: bench --sweep memory {} --mode {}{}{}", network, observed.mode,
                   observed.batches_tried.empty() ? "" : " --batch ", fmt::join(observed.batches_tried, ",")),
-      fmt::format("Pinning: bench --sweep transfer {} --mode train", network),
-      fmt::format("Mixed precision: bench --sweep batch {} --mode train --dtype fp32,fp16", network)};
+      fmt::format("Pinning: bench --sweep transfer {} --mode {}", network, observed.mode),
+      fmt::format("Mixed precision: bench --sweep batch {} --mode {} --dtype fp32,fp16", network,
+                  observed.mode)};
   if (!observed.stand_in.empty()) {
     table.notes.push_back(
         fmt::format("{} is a stand-in: give your own network with --onnx FILE.", observed.stand_in));
@@ -199,6 +285,78 @@ std::optional<double> idle_without_waiting(const Observed& observed, double wait
   return idle - waiting > std::max(kTells, waiting) ? std::optional(idle) : std::nullopt;
 }
 
+// The wait is short: the rest of the step was not taken apart.
+NamedBottleneck what_else_limits(const Observed& observed, const std::string& times, Advice& advice) {
+  const std::int64_t processes = observed.settings.cards * (observed.settings.workers + 1);
+  const bool crowded = observed.has_workers && observed.host_cores && processes > *observed.host_cores;
+  constexpr double kBusy = 0.8;  // of the cores' time
+  std::string host;
+  if (!observed.host_cpu) {
+    advice.missing.push_back(fmt::format(
+        "host_cpu_percent and host_system_percent: us + sy, and sy, of vmstat 5 while it trains; cores that "
+        "are "
+        "full keep the card from getting work{}",
+        crowded ? fmt::format(", and {} processes share {} here", processes, *observed.host_cores) : ""));
+  } else if (*observed.host_cpu < kBusy) {
+    host = fmt::format(" The host's cores are {:.0f} % busy, so it is not for want of them.",
+                       100 * *observed.host_cpu);
+  } else {
+    host = fmt::format(" The host's cores are {:.0f} % busy, which may slow its part.",
+                       100 * *observed.host_cpu);
+  }
+  advice.missing.emplace_back(
+      "a profile of one step (torch.profiler): how much of it the card computes, copies or waits for the "
+      "host");
+  return {Bottleneck::undecided,
+          fmt::format("The wait is short: {}. What the rest goes to was not read: computing, "
+                      "copies, starting operations, or cores that others use.{}",
+                      times, host)};
+}
+
+// Decoding the same samples takes the same time: where a wait grows many times over and computing stays, the
+// files come more slowly.
+bool is_slower_storage(const Observed& observed) {
+  const auto& earlier = observed.earlier_run;
+  if (!earlier || !earlier->step_s || !earlier->data_s || *earlier->data_s <= 0 ||
+      !is_same_work(observed, *earlier) ||
+      earlier->cards.value_or(observed.settings.cards) != observed.settings.cards ||
+      earlier->workers.value_or(observed.settings.workers) != observed.settings.workers) {
+    return false;
+  }
+  constexpr double kManyTimes = 10;  // other programs on the cores slow a loader down by less
+  constexpr double kAlike = 1.3;
+  const double then = *earlier->step_s - *earlier->data_s;
+  const double now = *observed.step_s - *observed.data_s;
+  return *observed.data_s >= kManyTimes * *earlier->data_s && now < kAlike * then && then < kAlike * now;
+}
+
+NamedBottleneck who_makes_it_wait(const Observed& observed, const std::string& times, Advice& advice) {
+  if (is_slower_storage(observed)) {
+    return {
+        Bottleneck::storage,
+        fmt::format("{}; the same run waited {} earlier and computed as long. Decoding has not changed: the "
+                    "page cache, or the storage, gave the files faster then.",
+                    times, seconds_in_words(*observed.earlier_run->data_s))};
+  }
+  advice.missing.emplace_back(
+      "data_ms of a few hundred steps, run twice in a row: the second time the files come from the page "
+      "cache, "
+      "and if the wait is as long, decoding or the way to the training process takes it");
+  if (const auto none = workers_that_bring_nothing(observed)) {
+    return {
+        Bottleneck::loader,
+        fmt::format(
+            "{}. {} workers load no faster than {} ({} and {} a step): storage or the way to the training "
+            "process limits, not their number.",
+            times, none->second.workers, none->first.workers, seconds_in_words(none->second.step_s),
+            seconds_in_words(none->first.step_s))};
+  }
+  return {Bottleneck::loader, fmt::format("{}{}; decoding, storage and transport are not told apart.", times,
+                                          observed.settings.workers == 0 && observed.has_workers
+                                              ? ", loaded by the training process itself"
+                                              : "")};
+}
+
 }  // namespace
 
 std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& advice) {
@@ -226,6 +384,16 @@ std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& adv
     named = {Bottleneck::swap,
              fmt::format("{} lie in swap{}: free host memory before anything that takes more of it.",
                          gib_in_words(*observed.swap_used), full ? ", and " + reason : "")};
+  }
+  // Programs that compute spend a few percent in the kernel; threads that wait for each other most of it.
+  constexpr double kBusy = 0.9;
+  constexpr double kContended = 0.25;
+  if (!named && observed.host_cpu.value_or(0) >= kBusy && observed.host_system.value_or(0) >= kContended) {
+    named = {Bottleneck::host,
+             fmt::format("The host's cores are {:.0f} % busy, {:.0f} % in the kernel: processes and their "
+                         "threads contend for the cores. Set OMP_NUM_THREADS=1, torch.set_num_threads(1) and "
+                         "cv2.setNumThreads(0) in the workers, or take fewer.",
+                         100 * *observed.host_cpu, 100 * *observed.host_system)};
   }
   if (!room || !observed.proposed || observed.proposed->workers.value_or(0) == 0) {
     return named;
@@ -265,7 +433,7 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
         fmt::format("{} of a step of {} ({}) wait for data", seconds_in_words(*observed.data_s),
                     seconds_in_words(*observed.step_s), share_in_words(share));
     if (share >= kHidden) {
-      hide_loading(observed, advice);
+      advise_workers(observed, advice);
     }
     if (const auto idle = idle_without_waiting(observed, share)) {
       advice.missing.emplace_back(
@@ -276,23 +444,13 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
                                          "the loader keeps it from computing.",
                                          times, 100 * *idle)};
     }
-    if (share < kShort) {
-      return NamedBottleneck{
-          Bottleneck::compute,
-          "The wait is short: " + times + "; the readings do not tell computing from copying and launching."};
-    }
-    advice.missing.emplace_back(
-        "data_ms with the files in the page cache (a second epoch): it tells storage from decoding");
-    return NamedBottleneck{Bottleneck::loader_cpu,
-                           fmt::format("{}{}; decoding and storage are not told apart.", times,
-                                       observed.settings.workers == 0 && observed.has_workers
-                                           ? ", loaded by the training process itself"
-                                           : "")};
+    return share < kShort ? what_else_limits(observed, times, advice)
+                          : who_makes_it_wait(observed, times, advice);
   }
   for (const WorkersTried& tried : observed.workers_tried) {
     if (tried.workers == observed.settings.workers && std::ranges::count(tried.utilisation, 0.0) > 0 &&
         std::ranges::any_of(observed.workers_tried, &WorkersTried::idle_rarely)) {
-      return NamedBottleneck{Bottleneck::loader_cpu,
+      return NamedBottleneck{Bottleneck::loader,
                              fmt::format("Utilisation falls to 0 with {} worker{} and mostly not with more: "
                                          "the loader starves the card.",
                                          tried.workers, tried.workers == 1 ? "" : "s")};

@@ -7,6 +7,7 @@
 
 #include "bench/advise/observed_parts.h"
 #include "bench/measure/memory_line.h"
+#include "bench/measure/units.h"
 
 namespace bench {
 namespace {
@@ -48,6 +49,21 @@ void check_headroom(const Observed& observed, Advice& advice) {
                       own->batch, gib_in_words(own->bytes), gib_in_words(read)));
     }
   }
+  if (observed.reserved) {
+    const double outside = std::ranges::max(observed.memory) - *observed.reserved;
+    constexpr double kMostContext = 1.5 * 0x1p30;
+    if (outside < -kMemoryTolerance * *observed.reserved) {
+      advice.contradictions.push_back(
+          fmt::format("PyTorch reserves {}, but the fullest card uses {}: the two are not of one moment.",
+                      gib_in_words(*observed.reserved), gib_in_words(std::ranges::max(observed.memory))));
+    } else {
+      table.notes.push_back(
+          fmt::format("{} of it lie outside PyTorch{}.", gib_in_words(std::max(0.0, outside)),
+                      outside > kMostContext ? ", more than a context takes: another process "
+                                               "is on the card"
+                                             : ": the context and libraries"));
+    }
+  }
   const double emptiest = *observed.memory_cap - std::ranges::min(observed.memory);
   const double fullest = *observed.memory_cap - std::ranges::max(observed.memory);
   const double tolerance = kMemoryTolerance * *observed.memory_cap;
@@ -64,9 +80,111 @@ void check_headroom(const Observed& observed, Advice& advice) {
   advice.tables.push_back(std::move(table));
 }
 
-std::string batch_in_words(double cap, double fixed, double slope) {
-  const double batch = std::floor((cap - fixed) / slope + 1e-9);
-  return batch < 1 ? "none" : fmt::format("{:.0f}", batch);
+// bytes(batch) by readings, and what a death adds to it.
+struct ReadLine {
+  double fixed = 0;
+  double slope = 0;    // bytes a sample
+  bool bends = false;  // the readings lie off one line; then it is that of the last two
+  double factor = 1;   // by which a batch that died needs more than the line says, at the least
+  double excess = 0;   // the same in bytes
+
+  double at(std::int64_t batch) const { return fixed + slope * static_cast<double>(batch); }
+  // The largest that takes less than these bytes; nullopt: none.
+  std::optional<std::int64_t> largest(double bytes) const {
+    const double room = std::min(bytes / factor, bytes - excess) - fixed;
+    const auto batch = static_cast<std::int64_t>(std::floor(room / slope + 1e-9));
+    return batch >= 1 ? std::optional(batch) : std::nullopt;
+  }
+};
+
+ReadLine through(const MemoryAtBatch& one, const MemoryAtBatch& other) {
+  const double slope = (other.bytes - one.bytes) / static_cast<double>(other.batch - one.batch);
+  return {.fixed = one.bytes - slope * static_cast<double>(one.batch), .slope = slope};
+}
+
+// Least squares through all; of readings that lie off it, through the last two, next to which larger batches
+// lie.
+ReadLine line_of(const std::vector<MemoryAtBatch>& at) {
+  double batches = 0;
+  double bytes = 0;
+  for (const MemoryAtBatch& one : at) {
+    batches += static_cast<double>(one.batch) / static_cast<double>(at.size());
+    bytes += one.bytes / static_cast<double>(at.size());
+  }
+  double square = 0;
+  double product = 0;
+  for (const MemoryAtBatch& one : at) {
+    const double from = static_cast<double>(one.batch) - batches;
+    square += from * from;
+    product += from * (one.bytes - bytes);
+  }
+  const ReadLine all{.fixed = bytes - product / square * batches, .slope = product / square};
+  if (std::ranges::all_of(at, [&](const MemoryAtBatch& one) {
+        return std::abs(one.bytes - all.at(one.batch)) <= kMemoryTolerance * one.bytes;
+      })) {
+    return all;
+  }
+  ReadLine last = through(at[at.size() - 2], at.back());
+  last.bends = true;
+  return last;
+}
+
+// The caps to answer for: those given, else the card's own.
+std::vector<double> caps_of(const Observed& observed) {
+  return !observed.other_caps.empty() ? observed.other_caps
+         : observed.memory_cap        ? std::vector<double>{*observed.memory_cap}
+                                      : std::vector<double>{};
+}
+
+std::string batch_in_words(const std::optional<std::int64_t>& batch) {
+  return batch ? fmt::format("{}", *batch) : "none";
+}
+
+// "9.10 GiB + 159 MiB a sample"
+std::string line_in_words(const ReadLine& line) {
+  return fmt::format("{} {} {} a sample", format_bytes(std::llround(std::abs(line.fixed))),
+                     line.fixed < 0 ? "less," : "+", format_bytes(std::llround(line.slope)));
+}
+
+// What batches that ran or died say of the line, in notes and warnings.
+void compare_with_runs(const Observed& observed, const ReadLine& line, AdviceTable& table, Advice& advice) {
+  const auto& died = observed.died_at;
+  if (line.excess > 0) {
+    table.notes.push_back(
+        fmt::format("Batch {} died on {}, where the line puts it at {}: its peak lies {} above the line at "
+                    "the least (loss, "
+                    "validation, or a workspace that was not read), which the table counts for all batches.",
+                    died->batch, gib_in_words(died->memory_cap), gib_in_words(line.at(died->batch)),
+                    gib_in_words(line.excess)));
+    advice.missing.push_back(
+        fmt::format("memory_at_batch over a whole epoch with validation (max_memory_reserved): the peak that "
+                    "ended batch {}",
+                    died->batch));
+  } else if (died && died->memory_cap > 0 && line.at(died->batch) > died->memory_cap) {
+    advice.warnings.push_back(
+        fmt::format("Batch {} started on {} of {}, but the line puts it at {}: the readings are not of one "
+                    "setting, or hold the allocator's cache.",
+                    died->batch, died->device.empty() ? "a card" : "a " + died->device,
+                    gib_in_words(died->memory_cap), gib_in_words(line.at(died->batch))));
+  }
+  if (observed.runs_at_batch && observed.memory_cap &&
+      line.at(*observed.runs_at_batch) > *observed.memory_cap) {
+    advice.warnings.push_back(fmt::format(
+        "Batch {} runs, but the line through the other readings puts it at {}, and the card has {}: the "
+        "readings do not lie on one line.",
+        *observed.runs_at_batch, gib_in_words(line.at(*observed.runs_at_batch)),
+        gib_in_words(*observed.memory_cap)));
+    table.notes.emplace_back(
+        "Either the readings are too high: they count the allocator's cache, or workspaces that shrink when "
+        "memory is short. max_memory_allocated leaves out the cache: read it instead.");
+    table.notes.push_back(
+        fmt::format("Or the line bends: another algorithm is chosen above the batches read, or a reading was "
+                    "taken before the peak; read batch {} after some steps.",
+                    *observed.runs_at_batch));
+    advice.missing.push_back(
+        fmt::format("memory_at_batch of batch {}: max_memory_allocated and max_memory_reserved",
+                    *observed.runs_at_batch));
+  }
 }
 
 void draw_line(const Observed& observed, Advice& advice) {
@@ -77,92 +195,81 @@ void draw_line(const Observed& observed, Advice& advice) {
     }
     return;
   }
-  const MemoryAtBatch& first = at.front();
-  const MemoryAtBatch& last = at.back();
-  const double slope = (last.bytes - first.bytes) / static_cast<double>(last.batch - first.batch);
-  const double fixed = first.bytes - slope * static_cast<double>(first.batch);
-  if (slope <= 0) {
+  ReadLine line = line_of(at);
+  if (line.slope <= 0) {
+    const MemoryAtBatch& one = line.bends ? at[at.size() - 2] : at.front();
     advice.contradictions.push_back(
-        fmt::format("memory_at_batch falls from batch {} to {}: a larger batch cannot take less.",
-                    first.batch, last.batch));
+        fmt::format("memory_at_batch falls from batch {} to {}: a larger batch cannot take less.", one.batch,
+                    at.back().batch));
     return;
   }
-  if (fixed < -kMemoryTolerance * last.bytes) {
+  if (at.size() == 2 && line.fixed < -kMemoryTolerance * at.back().bytes) {
     advice.contradictions.push_back(
         fmt::format("memory_at_batch of batches {} and {} leave {} for the weights: one of them is wrong, or "
                     "in another unit.",
-                    first.batch, last.batch, gib_in_words(fixed)));
+                    at.front().batch, at.back().batch, gib_in_words(line.fixed)));
     return;
   }
-  const auto line = [&](std::int64_t batch) { return fixed + slope * static_cast<double>(batch); };
-  for (const MemoryAtBatch& one : at) {
-    if (std::abs(one.bytes - line(one.batch)) > kMemoryTolerance * one.bytes) {
-      advice.contradictions.push_back(
-          fmt::format("The reading at batch {} lies {} from the line of the others.", one.batch,
-                      gib_in_words(one.bytes - line(one.batch))));
-    }
+  if (const auto& died = observed.died_at; died && died->memory_cap > line.at(died->batch)) {
+    line.factor = died->memory_cap / line.at(died->batch);
+    line.excess = died->memory_cap - line.at(died->batch);
   }
   AdviceTable table{
       .question = "Which batch fits which card, by the line of the readings?", .table = {}, .notes = {}};
   table.table.rows = {{"card's memory", "largest batch", "safe (below 90 %)"}};
   table.table.right = {true, true, true};
-  std::vector<double> caps = observed.other_caps;
-  if (caps.empty() && observed.memory_cap) {
-    caps.push_back(*observed.memory_cap);
-  }
-  for (const double cap : caps) {
-    table.table.rows.push_back({gib_in_words(cap), batch_in_words(cap, fixed, slope),
-                                batch_in_words(kSafeShare * cap, fixed, slope)});
+  for (const double cap : caps_of(observed)) {
+    // Of a card on which it ran, or died.
+    auto largest = line.largest(cap);
+    auto safe = line.largest(kSafeShare * cap);
+    if (cap == observed.memory_cap && observed.runs_at_batch > largest) {
+      largest = observed.runs_at_batch;
+    }
+    if (observed.died_at && observed.died_at->memory_cap >= cap) {
+      const auto below = std::optional(observed.died_at->batch - 1);
+      largest = std::min(largest, below);
+      safe = std::min(safe, below);
+    }
+    table.table.rows.push_back({gib_in_words(cap), batch_in_words(largest), batch_in_words(safe)});
   }
   table.notes.push_back(
-      fmt::format("bytes(batch) = {} + {} a sample, through batches {} and {}, without an interval.",
-                  gib_in_words(fixed), gib_in_words(slope), first.batch, last.batch));
+      line.bends
+          ? fmt::format(
+                "bytes(batch) = {}, through the last two readings, batches {} and {}: smaller ones lie "
+                "off this line, so larger ones may.",
+                line_in_words(line), at[at.size() - 2].batch, at.back().batch)
+          : fmt::format("bytes(batch) = {}, through batches {} and {}{}.", line_in_words(line),
+                        at.front().batch, at.back().batch,
+                        at.size() == 2 ? ", without an interval"
+                                       : fmt::format("; {} readings lie within 2 % of it", at.size())));
   if (observed.no_faster_above_batch && observed.memory_cap &&
-      line(*observed.no_faster_above_batch) > kSafeShare * *observed.memory_cap) {
+      line.at(*observed.no_faster_above_batch) > kSafeShare * *observed.memory_cap) {
     table.notes.push_back(fmt::format(
         "Throughput grows up to batch {}, which by this line takes {}: the card's memory stops it before.",
-        *observed.no_faster_above_batch, gib_in_words(line(*observed.no_faster_above_batch))));
+        *observed.no_faster_above_batch, gib_in_words(line.at(*observed.no_faster_above_batch))));
   } else if (observed.no_faster_above_batch) {
     table.notes.push_back(
         fmt::format("Sensible: batch {}; above it more memory buys no speed on the card that was read.",
                     *observed.no_faster_above_batch));
   }
   table.notes.push_back(fmt::format(
-      "Speeds, cores and prices of cards: bench evaluate --gpu all {} --mode train --price CARD=AMOUNT,…; "
+      "Speeds, cores and prices of cards: bench evaluate --gpu all {} --mode {} --price CARD=AMOUNT,…; "
       "bench predict for one card.",
-      observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in));
-  if (observed.runs_at_batch && observed.memory_cap && line(*observed.runs_at_batch) > *observed.memory_cap) {
-    advice.contradictions.push_back(fmt::format(
-        "Batch {} runs, but the line through the other readings puts it at {}, and the card has {}: the "
-        "readings do not lie on one line.",
-        *observed.runs_at_batch, gib_in_words(line(*observed.runs_at_batch)),
-        gib_in_words(*observed.memory_cap)));
-    table.notes.emplace_back(
-        "Either the readings are too high: they count the allocator's cache, or workspaces that shrink when "
-        "memory "
-        "is short. max_memory_allocated leaves out the cache: read it instead.");
-    table.notes.push_back(
-        fmt::format("Or the line bends: another algorithm is chosen above the batches read, or a reading was "
-                    "taken before "
-                    "the peak; read batch {} after some steps.",
-                    *observed.runs_at_batch));
-    advice.missing.push_back(
-        fmt::format("memory_at_batch of batch {}: max_memory_allocated and max_memory_reserved",
-                    *observed.runs_at_batch));
-  }
-  const auto& died = observed.died_at;
-  if (died && died->memory_cap > 0 && line(died->batch) > died->memory_cap) {
-    advice.contradictions.push_back(
-        fmt::format("Batch {} started on {} of {}, but the line puts it at {}: the readings are not of one "
-                    "setting, or hold the "
-                    "allocator's cache.",
-                    died->batch, died->device.empty() ? "a card" : "a " + died->device,
-                    gib_in_words(died->memory_cap), gib_in_words(line(died->batch))));
+      observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in, observed.mode));
+  compare_with_runs(observed, line, table, advice);
+  // Where nothing was read of time, memory is the answer.
+  if (!observed.step_s) {
+    const auto& rows = table.table.rows;
+    advice.reason = fmt::format("No time was read. Memory is {}{}.", line_in_words(line),
+                                rows.size() < 2 ? ""
+                                : rows[1][1] == "none"
+                                    ? fmt::format("; a card of {} does not hold batch 1", rows[1][0])
+                                    : fmt::format("; a card of {} holds batch {} at most, {} below 90 %",
+                                                  rows[1][0], rows[1][1], rows[1][2]));
   }
   advice.tables.push_back(std::move(table));
 }
 
-// A resize keeps the old table until the new one is filled.
 std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice& advice) {
   if (!observed.allocation || !observed.free) {
     if (observed.allocation) {
@@ -172,11 +279,11 @@ std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice
   }
   const double short_of = *observed.allocation - *observed.free;
   AdviceTable table{.question = "Does the allocation to come fit?", .table = {}, .notes = {}};
-  table.notes.push_back(fmt::format(
-      "It asks for {}, and {} is free: {} ({:.0f} bytes).", gib_in_words(*observed.allocation),
-      gib_in_words(*observed.free),
-      short_of > 0 ? gib_in_words(short_of) + " short" : "it fits, and leaves " + gib_in_words(-short_of),
-      std::abs(short_of)));
+  table.notes.push_back(fmt::format("It asks for {}, and {} is free: {} ({:.0f} bytes).",
+                                    gib_in_words(*observed.allocation), gib_in_words(*observed.free),
+                                    short_of > 0 ? gib_in_words(short_of) + " short"
+                                                 : "it fits, and leaves " + gib_in_words(std::abs(short_of)),
+                                    std::abs(short_of)));
   if (observed.memory_cap) {
     table.notes.push_back(
         fmt::format("The peak of that card would be {} of {}.",
@@ -185,9 +292,9 @@ std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice
   }
   if (short_of > 0) {
     table.notes.emplace_back(
-        "A table that is resized exists twice until it is copied: resize it in host memory, before the model "
-        "moves "
-        "to the cards.");
+        "What replaces something exists beside it until it is copied: make it in host memory, before the "
+        "model moves "
+        "to the cards, or free the old one first.");
   }
   advice.tables.push_back(std::move(table));
   if (short_of <= 0) {
@@ -217,12 +324,12 @@ std::optional<NamedBottleneck> advise_memory(const Observed& observed, Advice& a
                           died->batch));
   }
   if (!named && observed.no_faster_above_batch) {
-    named = {
-        Bottleneck::compute,
-        fmt::format("No faster above batch {}: {}.", *observed.no_faster_above_batch,
-                    observed.data_s ? "the card computes as fast as it can"
-                                    : "the card computes as fast as it can, unless the loader feeds it no "
-                                      "faster, which data_ms would show")};
+    named = {Bottleneck::undecided,
+             fmt::format(
+                 "No faster above batch {}: what grows with the batch limits, {}, not what each step costs.",
+                 *observed.no_faster_above_batch,
+                 observed.data_s ? "computing or copies"
+                                 : "computing, copies or the loader, which data_ms would tell apart")};
   }
   return named;
 }

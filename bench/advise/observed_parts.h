@@ -25,10 +25,15 @@ std::optional<double> accumulation_s(const Observed& observed);
 // Time of a sample of the effective batch; absent likewise.
 std::optional<double> sample_s(const Observed& observed);
 
+// Whether the other run's steps are of the same samples: batch, accumulation, size and length.
+bool is_same_work(const Observed& observed, const OtherRun& other);
+
 std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& advice);
 std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& advice);
 std::optional<NamedBottleneck> advise_memory(const Observed& observed, Advice& advice);
 void advise_training_time(const Observed& observed, Advice& advice);
+// What another count of cards brought.
+std::optional<NamedBottleneck> compare_earlier_run(const Observed& observed, Advice& advice);
 void advise_cards(const Observed& observed, Advice& advice);
 void advise_proposal(const Observed& observed, Advice& advice);
 void advise_split(const Observed& observed, Advice& advice);

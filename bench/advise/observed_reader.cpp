@@ -112,6 +112,8 @@ void read_lists(ReadingObject& object, Observed& observed) {
     const std::string idle = one.word("idle", {"often", "rarely"});
     tried.idle_rarely = idle == "rarely";
     tried.idle_often = idle == "often";
+    tried.step_s = one.seconds("step");
+    tried.data_s = one.seconds("data", true);
     one.refuse_unknown();
     observed.workers_tried.push_back(std::move(tried));
   }
@@ -120,7 +122,10 @@ void read_lists(ReadingObject& object, Observed& observed) {
 void read_times(ReadingObject& object, Observed& observed) {
   observed.step_s = object.seconds("step");
   observed.data_s = object.seconds("data", true);
+  observed.step_rounding_s = object.half_digit("step");
+  observed.data_rounding_s = object.half_digit("data");
   observed.elapsed_s = object.seconds("elapsed");
+  observed.outside_s = object.seconds("outside", true);
   const std::string is = object.word("step_is", {"optimizer_step", "accumulation"});
   if (!is.empty()) {
     observed.step_is_optimizer = is == "optimizer_step";
@@ -160,6 +165,9 @@ void read_memory(ReadingObject& object, Observed& observed) {
   observed.swap_used = object.bytes("swap_used");
   observed.worker_memory = object.bytes("worker_memory");
   observed.host_cores = object.count("host_cores");
+  observed.host_cpu = object.share("host_cpu");
+  observed.host_system = object.share("host_system");
+  observed.reserved = object.bytes("reserved");
   observed.runs_at_batch = object.count("runs_at_batch");
   observed.no_faster_above_batch = object.count("no_faster_above_batch");
   observed.other_caps = object.byte_list("other_caps");
@@ -190,6 +198,9 @@ void refuse_longer_wait(const ReadingObject& object, const std::optional<double>
 
 void refuse_impossible(const ReadingObject& object, const Observed& observed) {
   refuse_longer_wait(object, observed.data_s, observed.step_s, "");
+  for (const WorkersTried& tried : observed.workers_tried) {
+    refuse_longer_wait(object, tried.data_s, tried.step_s, fmt::format(" of {} workers", tried.workers));
+  }
   for (const auto& [run, name] :
        {std::pair{&observed.earlier_run, "earlier_run"}, std::pair{&observed.proposed, "proposed"}}) {
     if (*run) {
@@ -200,10 +211,17 @@ void refuse_impossible(const ReadingObject& object, const Observed& observed) {
   for (const auto& [name, used, all] :
        {std::tuple{"host_memory_used", observed.host_memory_used, observed.host_memory},
         std::tuple{"swap_used", observed.swap_used, observed.swap},
+        std::tuple{"reserved", observed.reserved, observed.memory_cap},
         std::tuple{"free", observed.free, observed.memory_cap}}) {
     if (used && all && *used > *all) {
       object.fail(fmt::format("{} is {}, more than the {} there are", name, gb(*used), gb(*all)));
     }
+  }
+  if (observed.host_cpu && observed.host_system && *observed.host_system > *observed.host_cpu) {
+    object.fail("host_system_percent is more than host_cpu_percent, of which it is a part");
+  }
+  if (observed.outside_s && observed.elapsed_s && *observed.outside_s >= *observed.elapsed_s) {
+    object.fail("the time outside of steps is not less than the elapsed time that it is a part of");
   }
   for (std::size_t i = 0; observed.memory_cap && i < observed.memory.size(); ++i) {
     if (observed.memory[i] > *observed.memory_cap) {
@@ -238,6 +256,7 @@ Observed parse_observed(std::string_view text, const std::string& source) {
   ReadingObject object(json, source, "");
   Observed observed;
   observed.source = source;
+  observed.text = text;
   observed.subject = object.word("subject");
   if (const std::string mode = object.word("mode", {"train", "infer"}); !mode.empty()) {
     observed.mode = mode;
@@ -257,6 +276,14 @@ Observed parse_observed(std::string_view text, const std::string& source) {
   }
   observed.image_size = object.count("image_size");
   observed.sequence = object.count("sequence");
+  observed.device = object.word("device");
+  constexpr double kMillion = 1e6;
+  if (const auto millions = object.amount("parameters_m", 1e8)) {
+    observed.parameters = kMillion * *millions;
+  }
+  if (const auto gflop = object.amount("gflop_a_sample", 1e12)) {
+    observed.flops_a_sample = 1e9 * *gflop;
+  }
   constexpr double kMostEfficiency = 120;  // above 100 where caches or fewer samples a card help
   const auto efficiency = object.percents("scaling_efficiency", kMostEfficiency);
   if (!efficiency.empty()) {

@@ -107,6 +107,17 @@ class ReadingObject {
                        may_be_zero ? "a time of 0 or more, up to 1e10 s" : "a time above 0, up to 1e10 s"))
                  : std::nullopt;
   }
+  // Half of the last digit of a time as it is written, in seconds: 5e-5 for "33.6" of "data_ms".
+  double half_digit(const std::string& base) {
+    const auto found = find(base, time_units());
+    const std::string text = found ? found->json->dump() : "";
+    const std::size_t point = text.find('.');
+    if (!found || text.find('e') != std::string::npos) {
+      return 0;
+    }
+    const std::size_t decimals = point == std::string::npos ? 0 : text.size() - point - 1;
+    return found->scale * std::pow(10.0, -static_cast<double>(decimals)) / 2;
+  }
   std::optional<double> bytes(const std::string& base, bool may_be_zero = true) {
     const auto found = find(base, byte_units());
     return found ? std::optional(number(
@@ -121,6 +132,16 @@ class ReadingObject {
                        100 * value, most));
     }
     return value;
+  }
+  std::optional<double> share(const std::string& base) {
+    const auto found = find(base, percent_units());
+    return found ? std::optional(percent(*found, *found->json, 100) / 100) : std::nullopt;
+  }
+  std::optional<double> amount(const std::string& key, double most) {
+    const auto found = find(key);
+    return found ? std::optional(
+                       number(*found, *found->json, 1e-9, most, fmt::format("above 0, up to {:g}", most)))
+                 : std::nullopt;
   }
   template <class Read>
   std::vector<double> list(const Found& found, const Read& read) const {

@@ -132,6 +132,13 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   if (by == "workers") {
     return every_worker_is_busy;
   }
+  if (by == kSharedByWorkers) {
+    return {.name = kSharedByWorkers,
+            .why =
+                "workers wait for what they share, the storage or the way to the training process, and not "
+                "for cores",
+            .remedy = "larger reads, or less handed over (uint8 in place of float, shared memory)"};
+  }
   if (by == "taking") {
     return {
         .name = "taking",

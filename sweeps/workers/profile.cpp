@@ -276,6 +276,7 @@ simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers, st
     latency.workers *= pipeline.law.cores / profile.law.law.cores;  // workers a core decide
   }
   pipeline.shared_cores = shared_cores(profile.sharing, workers, pipeline.law.cores);
+  pipeline.knows_waits = profile.loader.empty();
   return pipeline;
 }
 

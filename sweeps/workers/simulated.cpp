@@ -24,6 +24,11 @@ std::string limit_of(const Pipeline& pipeline, const simulator::Outcome& outcome
   if (outcome.storage_busy > kBusy) {
     return "storage";
   }
+  const double with_a_core = std::min(outcome.computing_workers, pipeline.law.cores);
+  constexpr double kHalf = 0.5;
+  if (!pipeline.knows_waits && with_a_core > 1 && pipeline.law.speed_of_each(with_a_core) < kHalf) {
+    return kSharedByWorkers;
+  }
   if (outcome.computing_workers > kNearly * pipeline.law.cores) {
     return "cores";
   }

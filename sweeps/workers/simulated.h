@@ -18,6 +18,9 @@
 
 namespace bench::sweeps {
 
+// A limit: workers with a core to each, of which each loads less than half of what it does alone.
+inline constexpr const char* kSharedByWorkers = "storage or transport";
+
 // Changes to a profile before it is simulated; the rest stays as measured.
 struct SimulationRequest {
   std::vector<std::int64_t> workers{};  // empty: a choice around the cores

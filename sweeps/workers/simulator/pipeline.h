@@ -51,6 +51,8 @@ struct Pipeline {
       0;  // by the consumer thread, of a batch that was made; a loader that does nothing has none
 
   ScalabilityLaw law{};  // with the cores; its rate of one worker is not used
+  // Whether workers that compute were told from workers that wait: not where the law is of load times alone.
+  bool knows_waits = true;
   std::optional<Storage> storage{};
   double sample_bytes_read = 0;  // from storage, mean
   // Sizes of samples relative to their mean; used with storage: transfer and work grow with the size. Empty:
