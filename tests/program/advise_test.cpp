@@ -106,7 +106,7 @@ TEST(Advise, ReadsStandardInput) {
                               std::nullopt, "/bin/sh")
                           .wait();
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(Json::parse(ended.out).at("bottleneck"), "loader CPU");
+  EXPECT_EQ(Json::parse(ended.out).at("bottleneck"), "loader");
 }
 
 const std::string kBatchResult = kRoot + "results/reference/intel-xeon-2-cores/batch-resnet50-cpu.json";

@@ -55,6 +55,7 @@ bench::ResultDocument large_document(std::int64_t points) {
   document.sweep.question = "?";
   document.sweep.workload = "nothing";
   document.context.google_benchmark = {{"date", "2000-01-01T00:00:00+00:00"}};
+  document.sessions = {{.id = "run", .started = "2000-01-01T00:00:00+00:00"}};
   for (std::int64_t i = 1; i <= points; ++i) {
     bench::MeasuredPoint point;
     point.name = "batch/nothing/infer/fp32/batch:" + std::to_string(i);

@@ -104,16 +104,6 @@ TEST(Resume, KeepsTheRunItBeganAndAddsItsOwnSession) {
   EXPECT_EQ(document.benchmarks[0].rounds, resumable_document().benchmarks[0].rounds);
 }
 
-TEST(Resume, OfAFileOfTheVersionBefore) {
-  const fs::path golden = BENCH_TEST_SOURCE_DIR "/tests/bench/run/golden/bench-result-1.json";
-  ResultDocument fresh = sample_document();
-  fresh.sessions = {{.id = "fresh", .started = "2026-03-02T12:34:56+01:00"}};
-  const ResultDocument document = goes_on_with(golden, fresh);
-  ASSERT_EQ(document.sessions.size(), 2U);
-  EXPECT_EQ(document.sessions.front().started, "2026-03-01T12:34:56+01:00");
-  EXPECT_EQ(document.benchmarks.size(), 2U);
-}
-
 TEST_P(ResumeOfAnother, IsRefusedNamingBothValues) {
   Json changed = to_json(resumable_document());
   changed[GetParam().part][Json::json_pointer(GetParam().pointer)] = GetParam().value;

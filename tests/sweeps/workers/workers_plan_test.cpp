@@ -226,6 +226,7 @@ class OtherMachine : public WorkersPlan {
   OtherMachine() {
     ResultDocument document;
     document.context.device.name = "Some Card";
+    document.sessions = {{.id = "run", .started = "2026-03-01T12:34:56+01:00"}};
     document.sweep.name = "batch";
     document.sweep.workload = "resnet50";
     for (const auto& [batch, milliseconds] : {std::pair(8, 10), std::pair(16, 16)}) {
