@@ -17,6 +17,7 @@
 #include "bench/commands/setup.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
+#include "bench/host/compiled_plans_folder.h"
 #include "bench/json.h"
 #include "bench/measure/result_json.h"
 #include "bench/modelled.h"
@@ -87,6 +88,10 @@ std::vector<Listed> all_listed() {
   return all;
 }
 
+std::optional<std::filesystem::path> plans_folder(const std::optional<std::filesystem::path>& choices) {
+  return choices ? std::optional(compiled_plans_folder(*choices)) : std::nullopt;
+}
+
 // A path is not broken: where the line is too short, it has the next one.
 void print_place(std::ostream& out, std::string_view what, const std::optional<std::filesystem::path>& file,
                  std::size_t width) {
@@ -124,6 +129,7 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
   }
   out << "\n";
   print_place(out, "Autotuned choices (--no-cache):", choices, width);
+  print_place(out, "Compiled plans (--no-cache):", plans_folder(choices), width);
   print_place(out, "History of runs (--no-cache):", history_file(), width);
 }
 
@@ -166,6 +172,8 @@ void print_json(std::ostream& out, const std::optional<std::filesystem::path>& c
     list["modelled_devices"].push_back({{"id", gpu.id}, {"name", display_name(gpu)}});
   }
   list["autotuned_choices"] = choices ? Json(choices->string()) : Json();
+  const auto plans = plans_folder(choices);
+  list["compiled_plans"] = plans ? Json(plans->string()) : Json();
   const auto history = history_file();
   list["history"] = history ? Json(history->string()) : Json();
   out << to_indented_text(list);

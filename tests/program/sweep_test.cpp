@@ -174,13 +174,17 @@ TEST(SweepProgram, List) {
   EXPECT_THAT(ended.out, Not(HasSubstr("--mode")));
 }
 
-// Where choices of algorithms are kept; listing makes no file.
-TEST(SweepProgram, ListSaysWhereChoicesAre) {
+// Where choices of algorithms and compiled plans are kept; listing makes no file.
+TEST(SweepProgram, ListSaysWhereChoicesAndPlansAre) {
   const TemporaryFolder folder;
   setenv("XDG_CACHE_HOME", folder.path().c_str(), 1);
   const std::string file = folder.path() / "bench" / "autotune.json";
-  EXPECT_THAT(run_bench({"--list"}).out, HasSubstr("\nAutotuned choices (--no-cache): " + file + "\n"));
-  EXPECT_EQ(Json::parse(run_bench({"--list", "--benchmark_format=json"}).out).at("autotuned_choices"), file);
+  const std::string plans = folder.path() / "bench" / "plans";
+  EXPECT_THAT(run_bench({"--list"}).out, HasSubstr("\nAutotuned choices (--no-cache): " + file +
+                                                   "\nCompiled plans (--no-cache): " + plans + "\n"));
+  const Json list = Json::parse(run_bench({"--list", "--benchmark_format=json"}).out);
+  EXPECT_EQ(list.at("autotuned_choices"), file);
+  EXPECT_EQ(list.at("compiled_plans"), plans);
   unsetenv("XDG_CACHE_HOME");
   EXPECT_THAT(folder.names(), IsEmpty());
 }

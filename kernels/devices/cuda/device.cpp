@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/host/compiled_plans_folder.h"
 #include "kernels/devices/cuda/compiled_plans.h"
 #include "kernels/devices/cuda/describe.h"
 
@@ -199,7 +200,7 @@ void CudaDevice::keep_choices(const std::string& file) {
     machine += fmt::format(", {} {}", library, version);
   }
   card_.keep_choices(AutotunedChoices(file, machine));
-  card_.keep<CompiledPlans>()->keep_in(std::filesystem::path(file).parent_path() / "plans", machine);
+  card_.keep<CompiledPlans>()->keep_in(compiled_plans_folder(file), machine);
 }
 
 std::unique_ptr<RecordedStep> CudaDevice::record(const std::function<void()>& step) {
