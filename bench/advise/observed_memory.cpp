@@ -226,7 +226,8 @@ void draw_line(const Observed& observed, Advice& advice) {
       largest = observed.runs_at_batch;
     }
     if (observed.died_at && observed.died_at->memory_cap >= cap) {
-      const auto below = std::optional(observed.died_at->batch - 1);
+      const std::int64_t less = observed.died_at->batch - 1;
+      const auto below = less > 0 ? std::optional(less) : std::nullopt;
       largest = std::min(largest, below);
       safe = std::min(safe, below);
     }

@@ -288,6 +288,14 @@ TEST(Observed, NothingFitsThatIsLargerThanABatchThatDied) {
   expect_words(advice.missing);
 }
 
+TEST(Observed, WhereBatchOneDiedNothingFits) {
+  const Advice advice = advice_of(
+      R"({"memory_cap_gib": 16, "died_at": {"batch": 1},
+          "memory_at_batch": [{"batch": 8, "gib": 3}, {"batch": 16, "gib": 5}]})");
+  EXPECT_THAT(table_of(advice, "Which batch fits").table.rows.at(1),
+              ElementsAre("16.00 GiB", "none", "none"));
+}
+
 TEST(Observed, ALineThatBendsIsNoContradiction) {
   const Advice advice = advice_of(
       R"({"memory_cap_gib": 16, "memory_at_batch": [{"batch": 1, "gib": 1}, {"batch": 2, "gib": 1.1},

@@ -25,17 +25,17 @@ using ::testing::Not;
 using testing::simulated_from;
 
 // 16 samples in 50 ms by one worker, σ = 0.04: with w workers a batch each 50 (1 + 0.04 (w - 1)) / w ms.
-double load_ms(std::int64_t workers) {
+double load_ms(std::int64_t workers, double sigma = 0.04) {
   const auto w = static_cast<double>(workers);
-  return 50 * (1 + 0.04 * (w - 1)) / w;
+  return 50 * (1 + sigma * (w - 1)) / w;
 }
 
-Json file_of(const std::vector<std::int64_t>& counts) {
+Json file_of(const std::vector<std::int64_t>& counts, double sigma = 0.04) {
   Json file = {{"schema", "bench-samples/1"}, {"loader", "a test"},         {"cores", 8}, {"batch", 16},
                {"batch_bytes", 1'000'000},    {"worker_bytes", 50'000'000}, {"times", {}}};
   for (const std::int64_t workers : counts) {
     file["times"].push_back(
-        {{"workers", workers}, {"load_ms", Json(std::vector<double>(64, load_ms(workers)))}});
+        {{"workers", workers}, {"load_ms", Json(std::vector<double>(64, load_ms(workers, sigma)))}});
   }
   return file;
 }
@@ -76,6 +76,15 @@ TEST(WorkersLoadTimes, GiveKneeAuAndHostMemory) {
   EXPECT_EQ(tables.front().rows[3][5], "99.2 MiB");  // 2 workers
   // A consumer that the host does not feed is limited by the workers.
   EXPECT_NEAR(evidence_for(file_of({1, 2, 4}), 10).simulated_at(4)->au, 10 / load_ms(4), 2e-3);
+}
+
+// σ = 0.6: with four workers each loads at 36 % of its rate alone, with eight at 19 %, and each has a core.
+TEST(WorkersLoadTimes, WorkersThatWaitForEachOtherAreNotShortOfCores) {
+  const Evidence evidence = evidence_for(file_of({1, 2, 4, 6}, 0.6), 1);
+  EXPECT_EQ(evidence.simulated_at(1)->limited_by, "workers");
+  EXPECT_EQ(evidence.simulated_at(8)->limited_by, kSharedByWorkers);
+  expect_words(claim(evidence, "plateau"));
+  EXPECT_EQ(evidence_for(file_of({1, 2, 4, 6}), 1).simulated_at(8)->limited_by, "cores");
 }
 
 TEST(WorkersLoadTimes, AtOneCountScalePerfectlyAndSaySo) {
