@@ -38,6 +38,7 @@
 #include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
+#include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
 #include "bench/workload.h"
 
@@ -157,6 +158,11 @@ Advice advice_asked_for(const Command& command, const CommandWords& words) {
     std::vector<std::string> sweeps = advising_sweeps();
     sweeps.emplace_back("cards");
     ChosenResults chosen = results_of_sweeps(words.before(), sweeps);
+    if (several) {
+      for (const std::string& path : chosen.paths) {
+        require_nvlink(several->link, read_result(path).context.device.name);
+      }
+    }
     Advice advice = advice_from_results(chosen.paths, current, several);
     std::ranges::move(chosen.left_out, std::back_inserter(advice.warnings));
     return advice;

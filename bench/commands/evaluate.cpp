@@ -203,6 +203,11 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   if (words.has("cards")) {
     const CardsLink link = link_of(words);
     link.require_kind(devices.devices.front().is_cpu ? "cpu" : "cuda");
+    for (const EvaluatedDevice& device : devices.devices) {
+      for (const std::string& key : device.keys) {
+        require_nvlink(link, key);
+      }
+    }
     const std::vector<std::string> assumed = add_cards(devices, cards_of(words), link, link_catalogue());
     input.notes.insert(input.notes.end(), assumed.begin(), assumed.end());
   }

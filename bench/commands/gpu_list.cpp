@@ -1,7 +1,11 @@
 #include "bench/commands/gpu_list.h"
 
+#include <array>
+#include <functional>
 #include <ostream>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -33,10 +37,15 @@ std::string measured_on(const Gpu& gpu, const ModelCoefficients& coefficients) {
   return fp32 && bits16 ? "fp32, 16-bit" : fp32 ? "fp32" : bits16 ? "16-bit" : "";
 }
 
-std::vector<std::vector<std::string>> gpu_rows(const std::vector<Gpu>& gpus) {
+using GpuFilter = std::function<bool(const Gpu&)>;
+
+std::vector<std::vector<std::string>> gpu_rows(const std::vector<Gpu>& gpus, const GpuFilter& is_shown) {
   std::vector<std::vector<std::string>> rows{
       {"id", "name", "GiB", "GB/s", "fp32", "fp16", "W", "chip", "measured on it"}};
   for (const Gpu& gpu : gpus) {
+    if (!is_shown(gpu)) {
+      continue;
+    }
     rows.push_back({gpu.id, gpu.names.empty() ? "" : display_name(gpu),
                     fmt::format("{:.0f}", static_cast<double>(gpu.memory_bytes) / kGibibyte),
                     fmt::format("{:.0f}", gpu.bytes_per_s / kGiga), tera(gpu, Dtype::fp32),
@@ -45,6 +54,14 @@ std::vector<std::vector<std::string>> gpu_rows(const std::vector<Gpu>& gpus) {
   }
   return rows;
 }
+
+// By Gpu::kind.
+constexpr std::array<std::pair<std::string_view, std::string_view>, kGpuKinds.size() + 1> kTitles{
+    {{"", ""},
+     {"desktop", "Desktops and laptops"},
+     {"workstation", "Workstations"},
+     {"server", "Servers"},
+     {"board", "Boards: the memory is the host's too"}}};
 
 }  // namespace
 
@@ -59,13 +76,15 @@ void print_gpus(std::ostream& out, const std::string& format, std::size_t width)
     return;
   }
   if (format == "csv") {
-    out << csv_table(gpu_rows(gpus));
+    out << csv_table(gpu_rows(gpus, [](const Gpu&) { return true; }));
     return;
   }
   Page page{.title = "GPUs (bench predict --gpu ID, bench --sweep NAME --device ID)"};
-  page.table({.title = "",
-              .rows = gpu_rows(gpus),
-              .right = {false, false, true, true, true, true, true, false, false}});
+  for (const auto& [kind, title] : kTitles) {
+    page.table({.title = std::string(title),
+                .rows = gpu_rows(gpus, [&](const Gpu& gpu) { return gpu.kind == kind; }),
+                .right = {false, false, true, true, true, true, true, false, false}});
+  }
   page.say(
       "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients rest on "
       "steps of cards with this chip. A card of your own: --gpu card.json, a file with the fields of an "

@@ -202,6 +202,16 @@ void refuse_link_without_cards(const CommandWords& words) {
   }
 }
 
+void require_nvlink(const CardsLink& link, const std::string& card) {
+  const auto* const named = std::get_if<CardLinks>(&link.link);
+  const Gpu* const gpu = gpu_catalogue().find_called(card);
+  const std::vector<Link>& known = link_catalogue().links;
+  // A link of the user's own may join whatever it likes.
+  if (named != nullptr && gpu != nullptr && std::ranges::find(known, named->inside) != known.end()) {
+    require_nvlink(named->inside, *gpu);
+  }
+}
+
 CardsLink link_of(const CommandWords& words) {
   CardsLink found;
   if (const std::string* const bucket = words.text_of("bucket")) {

@@ -23,6 +23,10 @@ std::vector<std::int64_t> cards_of(const CommandWords& words);
 // What the three options say. Throws UsageError where --link is missing or not known.
 CardsLink link_of(const CommandWords& words);
 
+// Throws UsageError where --link names an NVLink of the program's that such cards are known not to have.
+// `card`: what a result calls its device, or an id.
+void require_nvlink(const CardsLink& link, const std::string& card);
+
 struct NamedResult {
   std::string path;
   ResultDocument document;

@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
+#include "bench/measure/json_members.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
 #include "bench/measure/suggest.h"
@@ -120,6 +121,15 @@ std::string memory_kind_in(const Field& field) {
   return kind;
 }
 
+std::string kind_in(const Field& field) {
+  std::string kind = field.string();
+  if (std::ranges::find(kGpuKinds, kind) == kGpuKinds.end()) {
+    throw UsageError(
+        fmt::format("{} is {}; accepted: {}", field.path(), quote(kind), fmt::join(kGpuKinds, ", ")));
+  }
+  return kind;
+}
+
 // Of products summed in 16 bits.
 constexpr const char* kNarrowSums = "flops_per_s_16bit_sum";
 
@@ -174,12 +184,21 @@ Gpu read_gpu(const Field& entry) {
   if (const auto narrow = entry.find(kNarrowSums)) {
     rates_in(*narrow);
   }
+  if (const auto kind = entry.find("kind")) {
+    gpu.kind = kind_in(*kind);
+  }
+  if (entry.find("nvlink")) {
+    gpu.nvlink = texts_in(entry, "nvlink");
+  }
   if (const auto cache = entry.find("l2_bytes")) {
     gpu.l2_bytes = whole_in<std::int64_t>(kCache, *cache);
   }
   if (const auto bus = entry.find("pcie")) {
     gpu.bus = Gpu::Bus{.generation = whole_in<int>(kPcieGeneration, bus->at("generation")),
                        .lanes = whole_in<int>(kPcieLanes, bus->at("lanes"))};
+    if (const auto peers = bus->find("peer_access")) {
+      read_value(*peers, gpu.bus->peer_access);
+    }
   }
   if (const auto source = entry.find("source")) {
     gpu.source = source->string();
@@ -250,11 +269,20 @@ Json to_json(const Gpu& gpu) {
                {"power_w", gpu.power_w},
                {"bytes_per_s", gpu.bytes_per_s},
                {"flops_per_s", std::move(rates)}};
+  if (!gpu.kind.empty()) {
+    json["kind"] = gpu.kind;
+  }
+  if (gpu.nvlink) {
+    json["nvlink"] = *gpu.nvlink;
+  }
   if (gpu.l2_bytes > 0) {
     json["l2_bytes"] = gpu.l2_bytes;
   }
   if (gpu.bus) {
     json["pcie"] = {{"generation", gpu.bus->generation}, {"lanes", gpu.bus->lanes}};
+    if (!gpu.bus->peer_access) {
+      json["pcie"]["peer_access"] = false;
+    }
   }
   json["source"] = gpu.source;
   return json;
@@ -289,9 +317,10 @@ const Gpu* GpuCatalogue::find_called(std::string_view words) const {
     return gpu;
   }
   const std::string wanted = bare_name(words);
+  const auto is_wanted = [&](const std::string& name) { return bare_name(name) == wanted; };
   const auto found = std::ranges::find_if(gpus_, [&](const Gpu& gpu) {
-    return bare_name(gpu.id) == wanted ||
-           std::ranges::any_of(gpu.names, [&](const std::string& name) { return bare_name(name) == wanted; });
+    return is_wanted(gpu.id) || std::ranges::any_of(gpu.aliases, is_wanted) ||
+           std::ranges::any_of(gpu.names, is_wanted);
   });
   return found == gpus_.end() ? nullptr : &*found;
 }

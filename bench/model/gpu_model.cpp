@@ -119,8 +119,14 @@ GpuTime gpu_time(const GpuModel& model, const StepTerms& work, const StepSetting
   return time;
 }
 
+// Its memory is the host's too: no such device was measured.
+bool shares_memory(const Gpu& gpu) {
+  return !gpu.bus && (gpu.memory_kind.starts_with("lpddr") || gpu.memory_kind.starts_with("ddr"));
+}
+
 bool is_measured_generation(const Gpu& gpu) {
-  return gpu.compute_capability >= kFirstCapability && gpu.compute_capability <= kLastCapability;
+  return !shares_memory(gpu) && gpu.compute_capability >= kFirstCapability &&
+         gpu.compute_capability <= kLastCapability;
 }
 
 // Of the logarithm of a step's time, the scale included.
@@ -161,9 +167,17 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
   std::vector<std::string> caveats;
   const Gpu& gpu = model.gpu();
   constexpr int kTen = 10;
-  if (!is_measured_generation(gpu)) {
+  if (shares_memory(gpu)) {
+    caveats.emplace_back(
+        "its memory is the host's too: less is free, the host's copies take part of its bandwidth, and no "
+        "network was measured on such a device");
+  } else if (!is_measured_generation(gpu)) {
     caveats.push_back(fmt::format("no network was measured on a card of compute capability {}.{}",
                                   gpu.compute_capability / kTen, gpu.compute_capability % kTen));
+  }
+  constexpr int kMaxwell = 50;
+  if (gpu.compute_capability < kMaxwell) {
+    caveats.emplace_back("CUDA 12 and later do not run on it, nor does PyTorch built with them");
   }
   if (model.framework() == Framework::pytorch_compiled) {
     caveats.emplace_back("torch.compile was measured on one card; the host's time is not counted");

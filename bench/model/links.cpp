@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/measure/json_members.h"
@@ -79,6 +80,25 @@ std::vector<Link> links_in(const Field& document) {
 }
 
 }  // namespace
+
+bool is_bridge(const Link& link) {
+  return link.id.find("-bridge") != std::string::npos;
+}
+
+void require_nvlink(const Link& link, const Gpu& gpu) {
+  if (!link.id.starts_with("nvlink") || !gpu.nvlink ||
+      std::ranges::find(*gpu.nvlink, link.id) != gpu.nvlink->end()) {
+    return;
+  }
+  const std::string bus = gpu.bus ? fmt::format("pcie{}", gpu.bus->generation) : "eth-10g";
+  if (gpu.nvlink->empty()) {
+    throw UsageError(
+        fmt::format("--link: {} has no NVLink, and {} was given; give what joins such cards, as {}", gpu.id,
+                    link.id, bus));
+  }
+  throw UsageError(fmt::format("--link: {} does not join cards of the kind {}; accepted: {}, {}", link.id,
+                               gpu.id, fmt::join(*gpu.nvlink, ", "), bus));
+}
 
 std::vector<std::string> ids_of(const std::vector<Link>& links) {
   std::vector<std::string> ids;

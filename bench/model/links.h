@@ -8,6 +8,7 @@
 
 #include "bench/json.h"
 #include "bench/measure/estimate.h"
+#include "bench/model/gpu.h"
 
 namespace bench {
 
@@ -53,6 +54,13 @@ struct SlowedBackward {
 
   bool operator==(const SlowedBackward&) const = default;
 };
+
+// A bridge joins two cards, and no third.
+bool is_bridge(const Link& link);
+
+// Throws UsageError naming --link where `link` is an NVLink and such cards are known to have none, or
+// another.
+void require_nvlink(const Link& link, const Gpu& gpu);
 
 std::vector<std::string> ids_of(const std::vector<Link>& links);
 

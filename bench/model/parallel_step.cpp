@@ -193,6 +193,16 @@ std::vector<std::string> CardsLink::cautions(const std::vector<std::int64_t>& ca
   if (!warning.empty()) {
     sentences.push_back(fmt::format("{}: {}", path, warning));
   }
+  const auto* const named = std::get_if<CardLinks>(&link);
+  const auto needs_more = [&](std::int64_t count) {
+    return (named->between ? std::min(count, named->per_host) : count) > 2;
+  };
+  if (named != nullptr && is_bridge(named->inside) && std::ranges::any_of(cards, needs_more)) {
+    sentences.push_back(fmt::format(
+        "{} joins two cards; pairs are joined by PCIe, which is slower and is not counted here: more than "
+        "two cards take longer, up to what --link pcie3 or pcie4 gives.",
+        named->inside.id));
+  }
   const auto* const measured = std::get_if<MeasuredAllReduce>(&link);
   const auto is_other = [&](std::int64_t count) { return count > 1 && count != measured->ranks; };
   if (measured != nullptr && std::ranges::any_of(cards, is_other)) {

@@ -40,6 +40,12 @@ CatalogueInUse& catalogue_in_use() {
   return catalogue;
 }
 
+// A file that was written before the catalogue had its card, or for a card with other clocks.
+bool is_card_of_its_kind(const Gpu& own, const Gpu& known) {
+  return own.chip == known.chip && own.multiprocessors == known.multiprocessors &&
+         own.memory_bytes == known.memory_bytes && own.memory_kind == known.memory_kind;
+}
+
 }  // namespace
 
 const Json& gpu_data_sheets() {
@@ -113,7 +119,8 @@ Gpu gpu_from_file(std::string_view option, const std::string& path) {
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{}: {} describes no card: {}", option, quote(path), error.what()));
   }
-  if (gpu_catalogue().find(gpu.id) != nullptr) {
+  const Gpu* const known = gpu_catalogue().find(gpu.id);
+  if (known != nullptr && !(known->id == gpu.id && is_card_of_its_kind(gpu, *known))) {
     throw UsageError(fmt::format("{}: {} has the id {} of a card of bench --list --gpus; give it another",
                                  option, quote(path), gpu.id));
   }

@@ -161,6 +161,8 @@ std::vector<Page> pages() {
   add(in_widths("predict/batches", predict + Arguments{"--gpu", "t4", "--batch", "1:64:x4"}));
   add(in_widths("predict/how", predict + Arguments{"--gpu", "t4", "--how"}));
   add(in_widths("predict/own-gpu", {"predict", "--gpu", "gpu.json", "--workload", "resnet18"}));
+  add(in_formats("predict/own-clocks",
+                 {"predict", "--gpu", "gpu-t4-at-1200-mhz.json", "--workload", "resnet18"}, {"text"}));
   add(in_widths("predict/own-gpus",
                 {"predict", "--gpu", "all", "--gpus", "gpus.json", "--workload", "resnet18"}));
   add(in_widths("predict/out-of-memory", {"predict", "--gpu", "t4", "--workload", "resnet18", "--dtype",

@@ -155,6 +155,8 @@ TEST(GpuModel, SaysWhatWasNotMeasured) {
   EXPECT_THAT(caveats("t4", {.dtype = Dtype::fp16}), IsEmpty());
   expect_words(caveats("rtx5090", {.dtype = Dtype::fp16}));
   expect_words(caveats("gtx960", {}));
+  expect_words(caveats("k80", {}));
+  expect_words(caveats("orin-nano", {.dtype = Dtype::fp16}));
   expect_words(caveats("l4", {.dtype = Dtype::bf16}));
   expect_words(caveats("gtx1080ti", {.dtype = Dtype::fp16}));
   expect_words(caveats("t4", {.channels_last = true}));

@@ -1,7 +1,11 @@
 #include "bench/model/gpu.h"
 
+#include <algorithm>
+#include <cctype>
 #include <functional>
 #include <random>
+#include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -41,7 +45,7 @@ std::string refusal_of_entry(const Json& entry) {
 
 TEST(Gpu, OfTheCatalogue) {
   const GpuCatalogue& catalogue = testing::catalogue();
-  EXPECT_GE(catalogue.all().size(), 40U);
+  EXPECT_GE(catalogue.all().size(), 90U);
   const Gpu& t4 = catalogue.get("--gpu", "t4");
   EXPECT_EQ(t4.chip, "TU104");
   EXPECT_EQ(t4.compute_capability, 75);
@@ -50,6 +54,10 @@ TEST(Gpu, OfTheCatalogue) {
   EXPECT_EQ(t4.flops_per_s.at(Dtype::fp16), 65e12);
   EXPECT_FALSE(t4.flops_per_s.contains(Dtype::bf16));
   ASSERT_TRUE(t4.bus);
+  EXPECT_TRUE(t4.bus->peer_access);
+  EXPECT_FALSE(catalogue.get("--gpu", "rtx3090").bus->peer_access);
+  EXPECT_EQ(catalogue.get("--gpu", "rtx3090").nvlink, std::vector<std::string>{"nvlink3-bridge-rtx"});
+  EXPECT_FALSE(gpu_from_json(own_card()).nvlink) << "not known";
   EXPECT_EQ(t4.bus->generation, 3);
   EXPECT_FALSE(catalogue.get("--gpu", "orin").bus);
   EXPECT_EQ(catalogue.find("jetson-orin"), catalogue.find("orin"));
@@ -83,9 +91,43 @@ TEST(Gpu, IsFoundByWhatItIsCalled) {
   EXPECT_EQ(id_of("NVIDIA T4"), "t4");
   EXPECT_EQ(id_of("RTX 3060 Ti"), "rtx3060ti");
   EXPECT_EQ(id_of("titanrtx"), "titanrtx");
+  EXPECT_EQ(id_of("quadro rtx 6000"), "quadro-rtx6000");
+  EXPECT_EQ(id_of("RTX 6000 Ada"), "rtx6000-ada");
+  EXPECT_EQ(id_of("rtx a6000"), "a6000");
+  EXPECT_EQ(id_of("RTX PRO 6000"), "rtxpro6000");
+  EXPECT_EQ(id_of("rtx pro 6000 server"), "rtxpro6000-server");
+  EXPECT_EQ(id_of("a10g"), "a10g");
+  EXPECT_EQ(id_of("orin nano"), "orin-nano");
+  EXPECT_EQ(id_of("Jetson Orin NX"), "orin-nx");
+  EXPECT_EQ(id_of("AGX Orin"), "orin");
+  EXPECT_EQ(id_of("jetson agx xavier"), "xavier");
+  EXPECT_EQ(id_of("3090ti"), "rtx3090ti");
+  EXPECT_EQ(id_of("4070 Ti Super"), "rtx4070tisuper");
+  EXPECT_EQ(id_of("RTX 4060 Ti"), "rtx4060ti-8gb");
+  EXPECT_EQ(id_of("RTX 4060 Ti 16GB"), "rtx4060ti-16gb");
+  EXPECT_EQ(id_of("5060 Ti"), "rtx5060ti-16gb");
+  EXPECT_EQ(id_of("H100 NVL"), "h100-nvl");
+  EXPECT_EQ(id_of("DGX Spark"), "gb10");
+  EXPECT_EQ(testing::catalogue().find_called("rtx 6000"), nullptr) << "a Quadro, of Ada or of Blackwell";
   EXPECT_EQ(testing::catalogue().find("rtx3060"), nullptr) << "no id: a card of one's own may have it";
   EXPECT_EQ(testing::catalogue().find_called(""), nullptr);
   EXPECT_EQ(testing::catalogue().find_called("NVIDIA"), nullptr);
+}
+
+// However it is typed, no id, alias or driver's name of a card leads to another.
+TEST(Gpu, IsFoundByEachOfItsNames) {
+  const GpuCatalogue& catalogue = testing::catalogue();
+  for (const Gpu& gpu : catalogue.all()) {
+    std::vector<std::string> called = gpu.aliases;
+    called.push_back(gpu.id);
+    called.insert(called.end(), gpu.names.begin(), gpu.names.end());
+    for (std::string name : called) {
+      EXPECT_EQ(catalogue.get("--gpu", name).id, gpu.id) << name;
+      std::ranges::replace(name, '-', ' ');
+      std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::toupper(c); });
+      EXPECT_EQ(catalogue.get("--gpu", name).id, gpu.id) << name;
+    }
+  }
 }
 
 TEST(Gpu, OnesOwnNeedsTenFields) {
@@ -127,6 +169,9 @@ TEST(Gpu, RefusesFiguresThatNoCardHas) {
   expect_words(with("pcie", {{"generation", 40}, {"lanes", 16}}));
   expect_words(with("flops_per_s_16bit_sum", {{"fp16", 1e30}}));
   expect_words(with("flops_per_s_16bit_sum", "fast"));
+  expect_words(with("kind", "console"));
+  expect_words(with("pcie", {{"generation", 4}, {"lanes", 16}, {"peer_access", "no"}}));
+  expect_words(with("nvlink", "nvlink3"));
 }
 
 // The id is part of files' names and of --price; the others are printed.

@@ -29,6 +29,25 @@ TEST(Links, AnUnknownOneIsAnsweredWithTheClosest) {
   expect_words(message_of<UsageError>([&] { catalogue.get("--link", "nvlnk3"); }));
 }
 
+TEST(Links, NvlinkIsRefusedForACardThatHasNone) {
+  const LinkCatalogue catalogue = links_from_json(testing::json_of("links.json"));
+  const auto require = [&](const char* link, const Gpu& gpu) {
+    require_nvlink(catalogue.get("--link", link), gpu);
+  };
+  const auto refusal = [&](const char* link, const char* card) {
+    return message_of<UsageError>([&] { require(link, testing::card(card)); });
+  };
+  expect_words(refusal("nvlink3", "t4"));
+  expect_words(refusal("nvlink2", "rtx2080ti"));
+  expect_words(refusal("nvlink3-bridge", "orin-nano"));
+  EXPECT_NO_THROW(require("nvlink2-bridge", testing::card("rtx2080ti")));
+  EXPECT_NO_THROW(require("nvlink3-bridge-rtx", testing::card("a6000")));
+  EXPECT_NO_THROW(require("pcie3", testing::card("t4")));
+  Gpu own = testing::card("t4");
+  own.nvlink.reset();
+  EXPECT_NO_THROW(require("nvlink3", own)) << "not known of one's own card";
+}
+
 TEST(Links, AUsersFileNeedsNoLossesButAllOfItsLinks) {
   Json own = testing::json_of("links.json");
   own.erase("losses");

@@ -47,6 +47,22 @@ TEST(RingAllReduce, TheLinkBetweenHostsCountsWhereThereAreSeveral) {
       << "no card has a neighbour in its host";
 }
 
+TEST(CardsLink, ABridgeJoinsTwoCards) {
+  CardLinks links{.inside = link(30e9), .between = {}, .per_host = 0};
+  links.inside.id = "nvlink2-bridge";
+  CardsLink bridge{.link = links};
+  EXPECT_TRUE(bridge.cautions({2}).empty());
+  ASSERT_EQ(bridge.cautions({2, 4}).size(), 1U);
+  EXPECT_TRUE(bridge.cautions({4}).front().starts_with("nvlink2-bridge joins two cards; "));
+  links.between = link(1e9);
+  links.per_host = 2;
+  bridge.link = links;
+  EXPECT_TRUE(bridge.cautions({8}).empty()) << "two cards of a host";
+  links.per_host = 4;
+  bridge.link = links;
+  EXPECT_EQ(bridge.cautions({8}).size(), 1U);
+}
+
 TEST(MeasuredAllReduce, IsStraightBetweenSizesAndGrowsLikeARing) {
   const MeasuredAllReduce measured{.ranks = 2, .points = {{1000, 10}, {2000, 30}, {4000, 50}}};
   EXPECT_DOUBLE_EQ(measured_all_reduce_ns(measured, 2, 1500), 20);
