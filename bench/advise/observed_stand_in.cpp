@@ -83,7 +83,14 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
           format_bytes(bytes), plan.dtype)}};
   table.table.rows = {{"link", "all-reduce", "a step is longer by"}};
   table.table.right = {false, true, true};
+  std::vector<Link> links;
   for (const Link& link : stand_in.links) {
+    links.push_back(link_of_cards(link, {.peer_access = true}));
+    if (link.through_host) {  // the readings do not name a card
+      links.push_back(link_of_cards(link, {.peer_access = false}));
+    }
+  }
+  for (const Link& link : links) {
     const BackwardSpeed speed =
         backward_speed(stand_in.slowed, place_of_cards(false, link.joins == "hosts"), link.bytes_per_s);
     const ReplayedStep step = replay_step(timeline, CardsLink{}.bucket, speed.likely, [&](double part) {

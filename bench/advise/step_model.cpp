@@ -9,6 +9,7 @@
 
 #include "bench/dtype.h"
 #include "bench/error.h"
+#include "bench/evaluate/evaluated_cards.h"
 #include "bench/evaluate/host_limit.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
@@ -71,7 +72,7 @@ double ModelledStep::deviation() const {
 
 void StepModel::join_cards(CardsLink link, LinkCatalogue catalogue) {
   link.require_kind(crosses_bus_ ? "cuda" : "cpu");
-  link_ = std::move(link);
+  link_ = device_ ? link.of_cards(linked_card(*device_)) : std::move(link);
   catalogue_ = std::move(catalogue);
 }
 

@@ -18,6 +18,7 @@
 
 #include "bench/cli/terminal.h"
 #include "bench/commands/link_words.h"
+#include "bench/commands/network_words.h"
 #include "bench/commands/predicted_batches.h"
 #include "bench/evaluate/evaluated_cards.h"
 #include "bench/evaluate/evaluation.h"

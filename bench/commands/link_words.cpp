@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/evaluate/evaluated_device.h"
 #include "bench/measure/axis.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
@@ -210,6 +211,15 @@ void require_nvlink(const CardsLink& link, const std::string& card) {
   if (named != nullptr && gpu != nullptr && std::ranges::find(known, named->inside) != known.end()) {
     require_nvlink(named->inside, *gpu);
   }
+}
+
+LinkedCard linked_card(const std::string& device_name) {
+  const Gpu* const gpu = gpu_catalogue().find_called(device_name);
+  if (gpu == nullptr || !gpu->bus) {
+    return {};
+  }
+  return {.peer_access = gpu->bus->peer_access,
+          .bus_bytes_per_s = nominal_bus_rate(gpu->bus->generation, gpu->bus->lanes)};
 }
 
 CardsLink link_of(const CommandWords& words) {

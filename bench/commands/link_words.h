@@ -27,6 +27,9 @@ CardsLink link_of(const CommandWords& words);
 // `card`: what a result calls its device, or an id.
 void require_nvlink(const CardsLink& link, const std::string& card);
 
+// Of the catalogue's card that a result calls its device so; nothing is known of another.
+LinkedCard linked_card(const std::string& device_name);
+
 struct NamedResult {
   std::string path;
   ResultDocument document;

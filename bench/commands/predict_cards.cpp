@@ -76,8 +76,10 @@ ExitCode run_predict_cards(const CommandWords& words, const std::vector<Option>&
   }
   const std::string chosen = words.choice_of("format");
   const std::vector<NamedResult> from = one_card(words);
-  request.link.require_kind(from.front().document.context.device.kind);
-  require_nvlink(request.link, from.front().document.context.device.name);
+  const DeviceInfo& device = from.front().document.context.device;
+  request.link.require_kind(device.kind);
+  require_nvlink(request.link, device.name);
+  request.link = request.link.of_cards(linked_card(device.name));
   std::vector<CardsPrediction> of_each;
   for (const NamedResult& result : from) {
     request.path = result.path;

@@ -10,6 +10,9 @@
 
 namespace bench {
 
+// Of its data sheet.
+LinkedCard linked_card(const EvaluatedDevice& device);
+
 // Adds each device once more for each number of cards, labelled "4×t4", behind it. Batches and bytes stay
 // those of a card, as do prices; throughput, power and cost are of all. Returns what was assumed, a sentence
 // each. Throws UsageError where the task is not training, or a measured point has no timeline.

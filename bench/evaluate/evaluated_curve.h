@@ -13,6 +13,12 @@
 
 namespace bench {
 
+// Of cards that train together: what they are compared with, in which the one card's error cancels.
+struct OverOneCard {
+  double one_per_s = 0;  // samples a second of the one that they were predicted from
+  Interval speedup80{};  // over it
+};
+
 struct EvaluatedPoint {
   std::int64_t batch = 0;
   double per_s = 0;                    // samples a second
@@ -33,6 +39,7 @@ struct EvaluatedPoint {
   std::int64_t accumulate = 1;  // micro-batches of a training step
   // Of a training step: when its gradients are ready; spread evenly where it is predicted.
   std::optional<GradientTimeline> timeline{};
+  std::optional<OverOneCard> over_one{};
 };
 
 // A device's points in one dtype, as the result names it.

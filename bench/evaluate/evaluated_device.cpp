@@ -17,6 +17,7 @@
 #include "bench/measure/fleet.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/result_json.h"
+#include "bench/model/gpu.h"
 
 namespace bench {
 namespace {
@@ -60,6 +61,20 @@ void add_keys(EvaluatedDevice& device, const Json& datasheet) {
   }
 }
 
+// An older data sheet does not tell, but its names do.
+bool peer_access_of(const Json& datasheet, const Json& bus) {
+  const auto told = bus.find("peer_access");
+  if (told != bus.end() && told->is_boolean()) {
+    return told->get<bool>();
+  }
+  std::vector<std::string> names;
+  for (const Json& name : datasheet.value("names", Json::array())) {
+    names.push_back(name.is_string() ? name.get<std::string>() : "");
+  }
+  const double capability = positive_member(datasheet, "compute_capability").value_or(0);
+  return reaches_peers(names, static_cast<int>(capability));
+}
+
 EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& datasheet) {
   const ResultDocument& document = file.document;
   const RunContext& context = document.context;
@@ -82,6 +97,9 @@ EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& dat
     add_keys(device, datasheet);
     device.tdp_w = positive_member(datasheet, "power_w");
     const Json bus = datasheet.value("pcie", Json::object());
+    if (!bus.empty()) {
+      device.peer_access = peer_access_of(datasheet, bus);
+    }
     const auto generation = positive_member(bus, "generation");
     const auto lanes = positive_member(bus, "lanes");
     if (generation && lanes) {

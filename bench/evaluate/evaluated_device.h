@@ -26,6 +26,7 @@ struct EvaluatedDevice {
   std::int64_t usable_bytes = 0;            // of memory; 0: not known
   std::optional<double> tdp_w{};            // of the data sheet
   std::optional<double> bus_bytes_per_s{};  // of the data sheet, nominal
+  std::optional<bool> peer_access{};        // over that bus; nullopt: no data sheet tells
   std::vector<EvaluatedCurve> curves;       // by dtype, the narrowest last
   std::vector<std::string> files;
   std::vector<std::string> caveats{};  // a sentence each

@@ -132,6 +132,9 @@ EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint
   if (a.is_bound) {
     return {.value = a.per_s / b.per_s, .is_predicted = true, .is_bound = true};
   }
+  if (a.over_one && a.over_one->one_per_s == b.per_s && a.batch == b.batch) {
+    return {.value = a.per_s / b.per_s, .interval = a.over_one->speedup80, .is_predicted = true};
+  }
   if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
     return from_ends(a, b);
   }

@@ -22,7 +22,8 @@ struct EvaluatedRatio {
   bool is_significant() const { return interval && (interval->low > 1 || interval->high < 1); }
 };
 
-// a's throughput over b's. Two predictions for one framework share errors, which cancel; otherwise the
+// a's throughput over b's. Of several cards over the one that they were predicted from, only what several
+// cost is in the interval. Two predictions for one framework share errors, which cancel; otherwise the
 // interval reaches from a's low end over b's high end to the opposite.
 EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b);
 // The same of one device in two dtypes: only the host's error cancels.

@@ -195,7 +195,8 @@ Gpu read_gpu(const Field& entry) {
   }
   if (const auto bus = entry.find("pcie")) {
     gpu.bus = Gpu::Bus{.generation = whole_in<int>(kPcieGeneration, bus->at("generation")),
-                       .lanes = whole_in<int>(kPcieLanes, bus->at("lanes"))};
+                       .lanes = whole_in<int>(kPcieLanes, bus->at("lanes")),
+                       .peer_access = reaches_peers(gpu.names, gpu.compute_capability)};
     if (const auto peers = bus->find("peer_access")) {
       read_value(*peers, gpu.bus->peer_access);
     }
@@ -246,6 +247,12 @@ std::string display_name(const Gpu& gpu) {
   }
   const std::string& name = gpu.names.front();
   return name.starts_with(kMaker) ? name.substr(kMaker.size()) : name;
+}
+
+bool reaches_peers(const std::vector<std::string>& names, int compute_capability) {
+  constexpr int kTuring = 75;
+  return compute_capability < kTuring ||
+         std::ranges::none_of(names, [](const std::string& name) { return contains(name, "GeForce"); });
 }
 
 Gpu gpu_from_json(const Json& entry) {

@@ -46,6 +46,10 @@ struct Gpu {
 // The name as a person reads it: the first name that its driver reports, without "NVIDIA"; else the id.
 std::string display_name(const Gpu& gpu);
 
+// Over PCI Express, by the names that a driver reports: GeForce cards have had none since the 20 series,
+// whose compute capability is 7.5.
+bool reaches_peers(const std::vector<std::string>& names, int compute_capability);
+
 // Reads these fields of an entry; "kind", "aliases", "names", "l2_bytes", "pcie", "nvlink", "source" and
 // "check" need not be there. Throws UsageError naming the field that is missing, of the wrong type, or out of
 // the range that GPUs have. "check" holds clocks and units: a rate above their product is an error too.

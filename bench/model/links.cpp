@@ -1,6 +1,7 @@
 #include "bench/model/links.h"
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
@@ -10,8 +11,16 @@
 #include "bench/measure/json_members.h"
 #include "bench/measure/quote.h"
 #include "bench/measure/suggest.h"
+#include "bench/measure/units.h"
 
 namespace bench {
+
+void members(auto& io, Of<HostCopies> auto& copies) {
+  io("bytes_per_s", copies.bytes_per_s);
+  io("bytes_per_s_range", copies.bytes_per_s_range);
+  io("of_8_cards", copies.of_8_cards);
+  io("source", copies.source);
+}
 
 void members(auto& io, Of<Link> auto& link) {
   io("id", link.id);
@@ -21,6 +30,9 @@ void members(auto& io, Of<Link> auto& link) {
   io("bytes_per_s_range", link.bytes_per_s_range);
   io("source", link.source);
   io.unless_empty("joins", link.joins);
+  io.maybe("of_8_cards", link.of_8_cards);
+  io.maybe("data_sheet_bytes_per_s", link.data_sheet_bytes_per_s, check::not_negative);
+  io.optional("through_host", link.through_host);
 }
 
 void members(auto& io, Of<ParallelLoss> auto& loss) {
@@ -61,6 +73,13 @@ SlowedBackward slowed_in(const Field& field) {
   return slowed;
 }
 
+void check_share(const Field& entry, double share) {
+  if (!(share > 0 && share <= 1)) {  // which a file without it does not have
+    throw UsageError(
+        fmt::format("{} is {}; accepted: a share above 0, 1 at most", entry.at("of_8_cards").path(), share));
+  }
+}
+
 std::vector<Link> links_in(const Field& document) {
   if (const std::string schema = document.at("schema").string(); schema != kLinksSchema) {
     throw UsageError(fmt::format("schema is {}; this program reads {}", quote(schema), kLinksSchema));
@@ -74,6 +93,13 @@ std::vector<Link> links_in(const Field& document) {
     if (!link.joins.empty() && link.joins != "cards" && link.joins != "hosts") {
       throw UsageError(
           fmt::format("{} is {}; accepted: cards, hosts", field.at("joins").path(), quote(link.joins)));
+    }
+    check_share(field, link.of_8_cards);
+    if (link.through_host) {
+      const Field copies = field.at("through_host");
+      check_order(copies.at("bytes_per_s_range"), link.through_host->bytes_per_s_range,
+                  link.through_host->bytes_per_s);
+      check_share(copies, link.through_host->of_8_cards);
     }
   }
   return all;
@@ -98,6 +124,41 @@ void require_nvlink(const Link& link, const Gpu& gpu) {
   }
   throw UsageError(fmt::format("--link: {} does not join cards of the kind {}; accepted: {}, {}", link.id,
                                gpu.id, fmt::join(*gpu.nvlink, ", "), bus));
+}
+
+double share_of_cards(double of_8_cards, std::int64_t cards) {
+  const double doublings = std::log2(static_cast<double>(std::clamp<std::int64_t>(cards, 2, 8))) - 1;
+  return std::pow(of_8_cards, doublings / 2);
+}
+
+Link link_of_cards(const Link& link, const LinkedCard& card) {
+  Link joined = link;
+  joined.through_host.reset();
+  const auto set_rates = [&](double likely, const Interval& range, double of_8_cards) {
+    joined.bytes_per_s = likely;
+    joined.bytes_per_s_range = range;
+    joined.of_8_cards = of_8_cards;
+  };
+  if (const auto& copies = link.through_host; copies && !card.peer_access) {
+    set_rates(std::sqrt(link.bytes_per_s * copies->bytes_per_s),
+              {.low = copies->bytes_per_s_range.low, .high = link.bytes_per_s_range.high},
+              std::sqrt(link.of_8_cards * copies->of_8_cards));
+    joined.name += " with or without peer access";
+    joined.source = fmt::format("{}; without: {}", link.source, copies->source);
+  } else if (copies && !*card.peer_access) {
+    set_rates(copies->bytes_per_s, copies->bytes_per_s_range, copies->of_8_cards);
+    joined.name += " without peer access";
+    joined.source = copies->source;
+  }
+  const double sheet = link.data_sheet_bytes_per_s;
+  if (sheet > 0 && card.bus_bytes_per_s && *card.bus_bytes_per_s < sheet) {
+    const double slower = *card.bus_bytes_per_s / sheet;
+    const Interval& range = joined.bytes_per_s_range;
+    set_rates(joined.bytes_per_s * slower, {.low = range.low * slower, .high = range.high * slower},
+              joined.of_8_cards);
+    joined.name += fmt::format(", on a card's bus of {}", format_rate(*card.bus_bytes_per_s, "B/s"));
+  }
+  return joined;
 }
 
 std::vector<std::string> ids_of(const std::vector<Link>& links) {

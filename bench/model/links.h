@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,17 @@
 #include "bench/model/gpu.h"
 
 namespace bench {
+
+// What two cards of a host reach, each of them and each way, where neither can reach the other's memory:
+// every byte goes through the host's.
+struct HostCopies {
+  double bytes_per_s = 0;
+  Interval bytes_per_s_range{};
+  double of_8_cards = 1;  // see Link
+  std::string source;
+
+  bool operator==(const HostCopies&) const = default;
+};
 
 // What joins two cards of a host, or two hosts.
 struct Link {
@@ -23,9 +35,25 @@ struct Link {
   Interval bytes_per_s_range{};  // what is likely where it was not measured; else no wider than the value
   std::string source;
   std::string joins{};  // "cards" of a host, or "hosts"; empty: a user's link, which may join either
+  // The share of two cards' rate that each of eight has left, who share the host's root ports and memory.
+  double of_8_cards = 1;
+  double data_sheet_bytes_per_s = 0;         // of PCI Express: a card with a slower bus is as much slower
+  std::optional<HostCopies> through_host{};  // of PCI Express
 
   bool operator==(const Link&) const = default;
 };
+
+// What is known of a card that a link is to join.
+struct LinkedCard {
+  std::optional<bool> peer_access{};        // over PCI Express; nullopt: not known
+  std::optional<double> bus_bytes_per_s{};  // of its data sheet
+};
+// The link as it joins such cards. Where a card's peer access is not known, likely is the middle, and the
+// range holds both.
+Link link_of_cards(const Link& link, const LinkedCard& card);
+
+// Of a rate of two cards, what each of so many has: as much less with each doubling, down to eight.
+double share_of_cards(double of_8_cards, std::int64_t cards);
 
 // What a step on several cards takes, over its replay: what is lost in the host, the loader and the
 // framework, which no replay shows. From published measurements.

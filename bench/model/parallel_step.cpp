@@ -67,7 +67,8 @@ double ring_all_reduce_ns(const CardLinks& links, std::int64_t cards, double byt
   if (cards < 2) {
     return 0;
   }
-  double bytes_per_s = rate(links.inside, bandwidth);
+  const std::int64_t of_host = links.between && links.per_host > 0 ? std::min(cards, links.per_host) : cards;
+  double bytes_per_s = rate(links.inside, bandwidth) * share_of_cards(links.inside.of_8_cards, of_host);
   std::int64_t hosts = 1;
   double round_ns = static_cast<double>(cards - 1) * links.inside.hop_ns;
   if (links.between && links.per_host > 0 && cards > links.per_host) {
@@ -139,6 +140,14 @@ GradientTimeline even_timeline(double micro_ns, std::int64_t accumulate, double 
 std::string place_of_cards(bool on_cpu, bool apart) {
   return on_cpu ? (apart ? "hosts of one CPU each" : "ranks of one CPU")
                 : (apart ? "several hosts" : "one host");
+}
+
+CardsLink CardsLink::of_cards(const LinkedCard& card) const {
+  CardsLink joined = *this;
+  if (auto* const links = std::get_if<CardLinks>(&joined.link)) {
+    links->inside = link_of_cards(links->inside, card);
+  }
+  return joined;
 }
 
 bool CardsLink::joins_hosts(std::int64_t cards, bool on_cpu) const {
@@ -243,9 +252,7 @@ BackwardSpeed backward_speed(const SlowedBackward& slowed, const std::string& wh
   if (bytes_per_s >= slowed.from_bytes_per_s) {
     return {.low = slowed.speed, .likely = slowed.speed, .high = slowed.speed};
   }
-  return {.low = slowed.speed,
-          .likely = 1 - (1 - slowed.speed) * bytes_per_s / slowed.from_bytes_per_s,
-          .high = 1};
+  return {.low = slowed.speed, .likely = slowed.speed, .high = 1};
 }
 
 double most_published_exposed(const std::string& where) {
@@ -273,8 +280,17 @@ ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLi
                                            one.accumulate > 1 ? "several" : "one")};
   const ParallelLoss loss = step.loss == nullptr ? ParallelLoss{} : *step.loss;
   step.step_ns = step.replay.step_ns * loss.likely;
-  step.step80_ns = {replayed(Bandwidth::high, speed.high).step_ns * loss.interval80.low,
-                    replayed(Bandwidth::low, speed.low).step_ns * loss.interval80.high};
+  // By how much one cause alone moves the step, on a logarithmic scale; squares are added.
+  const auto moved = [&](Bandwidth bandwidth, double backward) {
+    return std::log(replayed(bandwidth, backward).step_ns / step.replay.step_ns);
+  };
+  const double faster = std::hypot(moved(Bandwidth::high, speed.likely), moved(Bandwidth::likely, speed.high),
+                                   std::log(loss.interval80.low / loss.likely));
+  const double slower = std::hypot(moved(Bandwidth::low, speed.likely), moved(Bandwidth::likely, speed.low),
+                                   std::log(loss.interval80.high / loss.likely));
+  // All at once, gradients cost nothing at best.
+  step.step80_ns = {std::max(step.step_ns * std::exp(-faster), timeline.step_ns() * loss.interval80.low),
+                    step.step_ns * std::exp(slower)};
   return step;
 }
 

@@ -70,6 +70,9 @@ struct CardsLink {
   std::string device_kind{};                     // that it was measured on; empty: a named link
   std::int64_t bucket = std::int64_t{25} << 20;  // bytes, as PyTorch's
 
+  // As it joins such cards.
+  CardsLink of_cards(const LinkedCard& card) const;
+
   // On CPUs a named link joins hosts of one CPU each: ranks of one CPU have no link.
   bool joins_hosts(std::int64_t cards, bool on_cpu) const;
   double bytes_per_s() const;  // within a host, or of the largest size that was measured
@@ -96,8 +99,8 @@ struct OneCard {
 std::string place_of_cards(bool on_cpu, bool apart);
 
 // Of the backward pass while gradients are added up. Nobody measured how much they slow it over links that
-// are slower than those of the published steps: between not at all and as much; in proportion to the rate is
-// assumed to be likely, since fewer bytes pass through the card meanwhile.
+// are slower than those of the published steps: between not at all and as much. As much is likely: fitted to
+// the steps over NVLink 2 alone, or over NVLink 3 alone, which is twice as fast, the speed is the same.
 struct BackwardSpeed {
   double low = 1;
   double likely = 1;
@@ -111,11 +114,13 @@ double most_published_exposed(const std::string& where);
 struct ParallelStep {
   ReplayedStep replay;
   double step_ns = 0;
-  Interval step80_ns{};                // of the link and the loss; the one card's own error is not in it
+  // Of the link, the slowing and the loss, which are independent; the one card's own error is not in it.
+  Interval step80_ns{};
   const ParallelLoss* loss = nullptr;  // that was used; nullptr: nobody measured it
 
   double deviation() const;  // of the step's logarithm, from step80_ns
 };
+// `link` as it joins such cards: see CardsLink::of_cards().
 ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLink& link,
                            const LinkCatalogue& catalogue);
 

@@ -44,7 +44,8 @@ TEST(EvaluatedCards, AreTheSameDeviceSeveralTimes) {
   EXPECT_EQ(devices.devices[1].label, "2×t4");
   EXPECT_EQ(devices.devices[2].cards, 4);
   const OneCard one{.timeline = even_timeline(80e6, 1, 400e6), .step_ns = 80e6};
-  const ParallelStep step = parallel_step(one, 2, link_of("pcie4"), links());
+  const CardsLink joined = link_of("pcie4").of_cards(linked_card(devices.devices[0]));
+  const ParallelStep step = parallel_step(one, 2, joined, links());
   const EvaluatedPoint& two = devices.devices[1].curves[0].points[0];
   EXPECT_NEAR(two.per_s, 16e9 / step.step_ns, 1e-6);
   EXPECT_LT(two.per_s, 200);
@@ -63,6 +64,39 @@ TEST(EvaluatedCards, SayWhichFactorWasUsed) {
       "Steps are " + catalogue.loss("one host", "32-bit", "one")->in_words() + ". Link: ";
   EXPECT_THAT(add_cards(devices, {2, 4}, link_of("pcie4"), catalogue),
               ::testing::Contains(::testing::HasSubstr(used)));
+}
+
+EvaluatedRatio ratio_of(const ResultDocument& document, const char* link, std::int64_t cards) {
+  EvaluatedDevices devices = devices_of(document);
+  add_cards(devices, {cards}, link_of(link), links());
+  return throughput_ratio_of(devices.devices[1].curves[0].points[0], devices.devices[0].curves[0].points[0]);
+}
+
+TEST(EvaluatedCards, WithoutPeerAccessTheyExchangeThroughTheHost) {
+  const ResultDocument t4 = predicted_training();
+  ResultDocument geforce = t4;
+  geforce.context.datasheet["names"] = {"NVIDIA GeForce RTX 2080 Ti"};
+  geforce.context.datasheet["compute_capability"] = 75;
+  EXPECT_LT(ratio_of(geforce, "pcie3", 8).value, 0.8 * ratio_of(t4, "pcie3", 8).value);
+  EXPECT_EQ(ratio_of(geforce, "nvlink3", 2).value, ratio_of(t4, "nvlink3", 2).value);
+  geforce.context.datasheet["compute_capability"] = 61;
+  EXPECT_EQ(ratio_of(geforce, "pcie3", 8).value, ratio_of(t4, "pcie3", 8).value) << "before the 20 series";
+  geforce.context.datasheet["pcie"]["peer_access"] = false;
+  EXPECT_LT(ratio_of(geforce, "pcie3", 8).value, ratio_of(t4, "pcie3", 8).value) << "as the data sheet says";
+}
+
+TEST(EvaluatedCards, OverOneCardItsOwnErrorCancels) {
+  ResultDocument sure = predicted_training();
+  ResultDocument unsure = sure;
+  PredictedPoint& point = unsure.predicted.back();
+  point.interval80_ns = Interval{point.step_ns / 3, point.step_ns * 3};
+  const EvaluatedRatio ratio = ratio_of(unsure, "nvlink3", 4);
+  ASSERT_TRUE(ratio.interval);
+  EXPECT_LT(ratio.interval->high / ratio.interval->low, 2) << "a factor of 9 between the one card's ends";
+  EXPECT_EQ(ratio.value, ratio_of(sure, "nvlink3", 4).value);
+  EXPECT_LT(ratio.interval->low, ratio_of(sure, "nvlink3", 4).interval->low)
+      << "of a faster card's step, gradients are more";
+  EXPECT_LE(ratio.interval->high, 4 / links().loss("one host", "32-bit", "one")->interval80.low + 1e-9);
 }
 
 TEST(EvaluatedCards, CostPowerAndPeakAreOfAll) {

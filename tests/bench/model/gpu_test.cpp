@@ -56,6 +56,9 @@ TEST(Gpu, OfTheCatalogue) {
   ASSERT_TRUE(t4.bus);
   EXPECT_TRUE(t4.bus->peer_access);
   EXPECT_FALSE(catalogue.get("--gpu", "rtx3090").bus->peer_access);
+  EXPECT_FALSE(reaches_peers({"NVIDIA GeForce RTX 2080 SUPER"}, 75)) << "where a file does not tell";
+  EXPECT_TRUE(reaches_peers({"NVIDIA GeForce GTX 1080"}, 61));
+  EXPECT_TRUE(reaches_peers({"NVIDIA RTX A6000"}, 86));
   EXPECT_EQ(catalogue.get("--gpu", "rtx3090").nvlink, std::vector<std::string>{"nvlink3-bridge-rtx"});
   EXPECT_FALSE(gpu_from_json(own_card()).nvlink) << "not known";
   EXPECT_EQ(t4.bus->generation, 3);

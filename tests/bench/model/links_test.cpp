@@ -16,11 +16,45 @@ TEST(Links, EachOfTheProgramsHasASourceAndSaysWhetherItWasMeasured) {
   for (const Link& link : catalogue.links) {
     const bool is_rule = link.source.starts_with("data sheet: ");
     EXPECT_EQ(is_rule, link.source.ends_with("; not measured")) << link.id;
-    EXPECT_TRUE(is_rule || link.source.find("(MIT)") != std::string::npos) << link.id;
+    EXPECT_TRUE(is_rule || link.source.find("(MIT)") != std::string::npos ||
+                link.source.find("(Apache-2.0)") != std::string::npos ||
+                link.source.starts_with("NVIDIA/nccl-tests#"))
+        << link.id;
     EXPECT_GT(link.hop_ns, 0) << link.id;
     const bool is_network = link.id.starts_with("eth") || link.id.starts_with("ib");
     EXPECT_EQ(link.joins, is_network ? "hosts" : "cards") << link.id;
   }
+}
+
+TEST(Links, CardsWithoutPeerAccessGoThroughTheHostsMemory) {
+  const LinkCatalogue catalogue = links_from_json(testing::json_of("links.json"));
+  const Link& link = catalogue.get("--link", "pcie4");
+  const Link peers = link_of_cards(link, {.peer_access = true});
+  EXPECT_EQ(peers.bytes_per_s, link.bytes_per_s);
+  EXPECT_EQ(peers.name, link.name);
+  const Link none = link_of_cards(link, {.peer_access = false});
+  EXPECT_EQ(none.bytes_per_s, link.through_host->bytes_per_s);
+  EXPECT_EQ(none.bytes_per_s_range, link.through_host->bytes_per_s_range);
+  EXPECT_EQ(none.of_8_cards, link.through_host->of_8_cards);
+  EXPECT_EQ(none.source, link.through_host->source);
+  const Link unknown = link_of_cards(link, {});
+  EXPECT_LT(unknown.bytes_per_s, peers.bytes_per_s);
+  EXPECT_GT(unknown.bytes_per_s, none.bytes_per_s);
+  EXPECT_EQ(unknown.bytes_per_s_range.low, none.bytes_per_s_range.low);
+  EXPECT_EQ(unknown.bytes_per_s_range.high, peers.bytes_per_s_range.high);
+  const Link half = link_of_cards(link, {.peer_access = true, .bus_bytes_per_s = 15.75e9});
+  EXPECT_DOUBLE_EQ(half.bytes_per_s, link.bytes_per_s / 2) << "eight lanes";
+  expect_words({none.name, unknown.name, half.name});
+  const Link& nvlink = catalogue.get("--link", "nvlink3");
+  EXPECT_EQ(link_of_cards(nvlink, {.peer_access = false, .bus_bytes_per_s = 1e9}), nvlink);
+}
+
+TEST(Links, TheRateOfACardFallsWithEachDoublingToEight) {
+  EXPECT_DOUBLE_EQ(share_of_cards(0.64, 2), 1);
+  EXPECT_DOUBLE_EQ(share_of_cards(0.64, 4), 0.8);
+  EXPECT_DOUBLE_EQ(share_of_cards(0.64, 8), 0.64);
+  EXPECT_DOUBLE_EQ(share_of_cards(0.64, 16), 0.64);
+  EXPECT_DOUBLE_EQ(share_of_cards(1, 8), 1);
 }
 
 TEST(Links, AnUnknownOneIsAnsweredWithTheClosest) {
@@ -83,6 +117,7 @@ TEST(Links, ADamagedFileIsRefused) {
   refused("/links/0/bytes_per_s_range", {1, 2});
   refused("/links/0/hop_ns", -1);
   refused("/links/0/joins", "rooms");
+  refused("/links/0/of_8_cards", 1.5);
   refused("/losses/0/p05_p95", {2, 3});
   refused("/slowed/speed", 1.1);
   refused("/slowed/from_bytes_per_s", 0);

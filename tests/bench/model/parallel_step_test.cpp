@@ -1,5 +1,6 @@
 #include "bench/model/parallel_step.h"
 
+#include <cmath>
 #include <ctime>
 
 #include <gtest/gtest.h>
@@ -35,6 +36,16 @@ TEST(RingAllReduce, SendsEachByteNearlyTwice) {
   EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 4, 100 * kMB), 6 * 1000 + 15 * kMs);
   EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 4, 100 * kMB, Bandwidth::low), 6 * 1000 + 30 * kMs);
   EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 4, 100 * kMB, Bandwidth::high), 6 * 1000 + 7.5 * kMs);
+}
+
+TEST(RingAllReduce, CardsOfAHostShareItsMemory) {
+  CardLinks links{.inside = link(10e9)};
+  links.inside.of_8_cards = 0.25;
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 2, 100 * kMB), 10 * kMs);
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 4, 100 * kMB), 2 * 15 * kMs);
+  links.between = link(100e9);
+  links.per_host = 2;
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(links, 4, 100 * kMB), 15 * kMs) << "two of a host";
 }
 
 TEST(RingAllReduce, TheLinkBetweenHostsCountsWhereThereAreSeveral) {
@@ -185,13 +196,31 @@ TEST(ParallelStep, SumsOverSlowLinksMaySlowTheBackwardPassLess) {
   EXPECT_NEAR(slower(two_cards(40e9, 2)), 0.8, 1e-9);
   EXPECT_EQ(two_cards(40e9, 2).step80_ns.low, two_cards(40e9, 2).step80_ns.high);
   const ParallelStep slow = two_cards(10e9, 2);
-  EXPECT_NEAR(slower(slow), 0.4, 1e-9) << "half the rate";
+  EXPECT_NEAR(slower(slow), 0.8, 1e-9) << "half the rate";
   EXPECT_LT(slow.step80_ns.low, slow.step_ns);
-  EXPECT_GT(slow.step80_ns.high, slow.step_ns);
+  EXPECT_EQ(slow.step80_ns.high, slow.step_ns) << "no more than over fast ones";
   EXPECT_NEAR(slower(two_cards(40e9, 1)), 0, 1e-9) << "several hosts";
   MeasuredAllReduce measured{.ranks = 2, .points = {{0, 0}, {1e9, 100 * kMs}}};
-  EXPECT_NEAR(slower(parallel_step(of_80_ms(true), 2, {.link = measured, .bucket = 1}, catalogue)), 0.4, 1e-9)
+  EXPECT_NEAR(slower(parallel_step(of_80_ms(true), 2, {.link = measured, .bucket = 1}, catalogue)), 0.8, 1e-9)
       << "10 GB/s as measured";
+}
+
+// The link's range alone moves the step by a, the factor's by b: both by the root of a² + b².
+TEST(ParallelStep, WhatIsNotKnownOfLinkAndLossAddsUpAsSquares) {
+  const auto width = [](const Interval& rates, const Interval& loss80) {
+    Link inside = link(10e9);
+    inside.bytes_per_s_range = rates;
+    const LinkCatalogue catalogue{
+        .links = {}, .losses = {{.where = "one host", .numbers = "32-bit", .interval80 = loss80}}};
+    OneCard one = of_80_ms(true);
+    one.timeline = even_timeline(80 * kMs, 1, 4000 * kMB);
+    const ParallelStep step = parallel_step(one, 2, {.link = CardLinks{.inside = inside}}, catalogue);
+    return std::log(step.step80_ns.high / step.step_ns);
+  };
+  const double of_link = width({5e9, 20e9}, {1, 1});
+  const double of_loss = width({10e9, 10e9}, {0.9, 1.3});
+  EXPECT_NEAR(of_loss, std::log(1.3), 1e-9);
+  EXPECT_NEAR(width({5e9, 20e9}, {0.9, 1.3}), std::hypot(of_link, of_loss), 1e-9);
 }
 
 TEST(CardsLink, TellsHowManyCardsAHostHas) {

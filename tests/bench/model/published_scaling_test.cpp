@@ -37,6 +37,7 @@ struct Published {
   std::string where;
   std::string numbers;
   std::string micro_batches;
+  std::string link;
   std::int64_t cards = 0;
   std::array<double, kSpeeds> over_replay{};  // the step over its replay, by speed
   double over_perfect = 0;                    // over what perfect scaling gives
@@ -69,6 +70,7 @@ Published read(const std::string& line, const LinkCatalogue& catalogue) {
                 .where = links.between ? "several hosts" : "one host",
                 .numbers = cells.at(3) == "16" ? "16-bit" : "32-bit",
                 .micro_batches = accumulate > 1 ? "several" : "one",
+                .link = cells[4],
                 .cards = cards,
                 .over_perfect = step_ns / timeline.step_ns()};
   for (std::size_t speed = 0; speed < kSpeeds; ++speed) {
@@ -277,6 +279,58 @@ TEST(PublishedScaling, EightOrNineOfTenStepsLieInTheInterval) {
       EXPECT_LE(errors.covered, 0.90) << where;
     }
   }
+}
+
+// Networks of attention exchange far more a second than those of convolutions.
+bool has_attention(const Published& row) {
+  constexpr std::array<std::string_view, 6> kNames{"bert", "electra", "bart", "tft", "transformer-", "se3"};
+  return std::ranges::any_of(
+      kNames, [&](std::string_view name) { return row.network.find(name) != std::string::npos; });
+}
+
+// Each link with each class of network, by the steps of the three others.
+TEST(PublishedScaling, StepsOfALinkAndClassThatAreLeftOutLieInTheInterval) {
+  const std::vector<Published> all = rows("one host");
+  const Key group = [](const Published& row) {
+    return row.link + (has_attention(row) ? ", attention" : ", convolutions and others");
+  };
+  std::map<std::string, std::vector<Published>> by_group;
+  for (const Published& row : all) {
+    by_group[group(row)].push_back(row);
+  }
+  ASSERT_EQ(by_group.size(), 4U);
+  std::ifstream file(std::filesystem::path(BENCH_TEST_SOURCE_DIR) / "docs/predict-cards.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  for (const auto& [name, of_group] : by_group) {
+    std::vector<Published> others = all;
+    std::erase_if(others, [&](const Published& row) { return group(row) == name; });
+    const Fitted fitted = fit(others, {});
+    std::vector<double> errors;
+    double covered = 0;
+    for (const Published& row : of_group) {
+      const double over = fitted.over(row, {});
+      errors.push_back(std::abs(over - 1));
+      covered += over >= fitted.spread.low && over <= fitted.spread.high ? 1 : 0;
+    }
+    covered /= static_cast<double>(of_group.size());
+    EXPECT_GE(covered, 0.8) << name;
+    const std::string line =
+        fmt::format("| {} | {} | {:.1f} | {:.1f} % | {:.1f} % | {:.0f} % |", name, of_group.size(),
+                    static_cast<double>(fitted.speed) / kNotSlowed, 100 * quantile(errors, 0.5),
+                    100 * quantile(errors, 0.9), 100 * covered);
+    EXPECT_NE(page.find(line), std::string::npos) << line;
+  }
+}
+
+// docs/predict-cards.md: why a slower link is not said to slow the pass less.
+TEST(PublishedScaling, TheSlowerNvlinkSlowsTheBackwardPassNoLess) {
+  std::map<std::string, std::vector<Published>> by_link;
+  for (const Published& row : rows("one host")) {
+    if (row.framework == kFrameworkLikeOurs) {
+      by_link[row.link].push_back(row);
+    }
+  }
+  EXPECT_LE(fit(by_link.at("nvlink2"), {}).speed, fit(by_link.at("nvlink3"), {}).speed);
 }
 
 // Of two steps of one network, machine, framework, dtype and number of cards, how far they are apart.

@@ -90,9 +90,9 @@ TEST(CardsPrediction, ReplaysTheStepAtTheSpeedThatWasMeasured) {
   EXPECT_DOUBLE_EQ(prediction.steps[0].step_ns, 100 * kMs);
   const CardsStep& two = prediction.steps[1];
   // The last bucket, 100 MB at 23.6 GB/s and two hops of 11 µs, is ready when the backward pass ends. The
-  // others, of 100 and 200 MB, take a part of the pass, in proportion to the link's rate.
+  // others, of 100 and 200 MB, take a part of the pass.
   const double of_100_mb = 100e6 / 23.6e9 * 1e9;
-  const double slowed = (1 - links.slowed.speed) * 23.6e9 / links.slowed.from_bytes_per_s;
+  const double slowed = 1 - links.slowed.speed;
   EXPECT_NEAR(two.replay.exposed_ns, (of_100_mb + 22e3) + slowed * (3 * of_100_mb + 44e3), 1);
   EXPECT_NEAR(two.step_ns,
               (100 * kMs + two.replay.exposed_ns) * links.loss("one host", "32-bit", "one")->likely, 1);
