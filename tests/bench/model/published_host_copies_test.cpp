@@ -101,13 +101,13 @@ double apart80(const std::vector<double>& shares, double quantile) {
   return std::exp(quantile * std::sqrt(squares / (n - 1) * (1 + 1 / n)));
 }
 
-constexpr double kRounding = 0.02;  // of the catalogue's two digits
+constexpr double kTwoDigits = 0.02;  // of the catalogue's rates
 
 TEST(PublishedHostCopies, FallWithTheNumberOfCards) {
   const double of_8 = std::exp(2 * fall_of(places()));
   const LinkCatalogue catalogue = links_from_json(testing::json_of("links.json"));
   for (const char* const id : {"pcie3", "pcie4", "pcie5"}) {
-    EXPECT_NEAR(catalogue.get("--link", id).through_host->of_8_cards, of_8, kRounding) << id;
+    EXPECT_NEAR(catalogue.get("--link", id).through_host->of_8_cards, of_8, kTwoDigits) << id;
   }
 }
 
@@ -117,10 +117,10 @@ TEST(PublishedHostCopies, ThePciExpress3RateIsThatOfItsOwnPlaces) {
   const std::vector<double> shares = shares_of(places(), "pcie3");
   ASSERT_EQ(shares.size(), 3U);
   const double likely = std::exp(mean(shares)) * link.data_sheet_bytes_per_s;
-  EXPECT_NEAR(link.through_host->bytes_per_s / likely, 1, kRounding);
+  EXPECT_NEAR(link.through_host->bytes_per_s / likely, 1, kTwoDigits);
   const double apart = apart80(shares, 1.886);
-  EXPECT_NEAR(link.through_host->bytes_per_s_range.low * apart / likely, 1, kRounding);
-  EXPECT_NEAR(link.through_host->bytes_per_s_range.high / apart / likely, 1, kRounding);
+  EXPECT_NEAR(link.through_host->bytes_per_s_range.low * apart / likely, 1, kTwoDigits);
+  EXPECT_NEAR(link.through_host->bytes_per_s_range.high / apart / likely, 1, kTwoDigits);
 }
 
 TEST(PublishedHostCopies, OthersHaveTheShareOfAllPlacesAndNoMoreThanPeerAccess) {
@@ -131,8 +131,8 @@ TEST(PublishedHostCopies, OthersHaveTheShareOfAllPlacesAndNoMoreThanPeerAccess) 
   for (const char* const id : {"pcie4", "pcie5"}) {
     const Link& link = catalogue.get("--link", id);
     const double likely = std::exp(mean(shares)) * link.data_sheet_bytes_per_s;
-    EXPECT_NEAR(link.through_host->bytes_per_s / likely, 1, kRounding) << id;
-    EXPECT_NEAR(link.through_host->bytes_per_s_range.low * apart / likely, 1, kRounding) << id;
+    EXPECT_NEAR(link.through_host->bytes_per_s / likely, 1, kTwoDigits) << id;
+    EXPECT_NEAR(link.through_host->bytes_per_s_range.low * apart / likely, 1, kTwoDigits) << id;
     EXPECT_NEAR(link.through_host->bytes_per_s_range.high, std::max(link.bytes_per_s_range.high, 25e9), 1e9)
         << id;
   }
