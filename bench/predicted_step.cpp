@@ -16,7 +16,7 @@ namespace {
 
 // Throws Unsupported.
 NetworkTerms terms_of(const ConfiguredWorkload& workload, const StepSetting& setting) {
-  std::optional<NetworkTerms> terms = workload.eager_terms(setting.cast_whole);
+  std::optional<NetworkTerms> terms = workload.eager_terms(form_of(setting));
   if (!terms) {
     throw Unsupported("the model of GPUs knows no time of this workload");
   }
@@ -125,7 +125,7 @@ PredictedPoint point_of(const SweepPoint& point, const Device& device, const Gpu
 }  // namespace
 
 StepSetting step_setting(const WorkloadSpec& spec, const Device& device) {
-  return step_setting(spec, device.info().details.contains(kCastDetail));
+  return step_setting(spec, {.cast_whole = device.info().details.contains(kCastDetail)});
 }
 
 std::optional<std::string> unsupported_on(Device& device, const ConfiguredWorkload& workload,

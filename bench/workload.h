@@ -154,7 +154,7 @@ class ConfiguredWorkload {
 
   // The step's work at batch 1 as eager PyTorch does it, for the model of GPUs that are not here; nullopt
   // where no model knows it.
-  virtual std::optional<NetworkTerms> eager_terms(bool /*cast_whole*/) const { return std::nullopt; }
+  virtual std::optional<NetworkTerms> eager_terms(const EagerForm& /*form*/) const { return std::nullopt; }
 
   // Pixels a side of the square images that it reads; none where it reads no images.
   virtual std::optional<std::int64_t> image_size() const { return std::nullopt; }

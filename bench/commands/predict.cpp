@@ -136,6 +136,9 @@ class PredictCommand {
       request_.host_launch_s =
           kNanosecond * static_cast<double>(parse_duration("--host-launch", *launch).count());
     }
+    if (words_.has("attention")) {
+      request_.attention = parse_attention(words_.choice_of("attention"));
+    }
     read_framework();
   }
 
@@ -238,6 +241,9 @@ Command predict_command() {
             "bench with --from)",
             these({"pytorch", "pytorch-compiled", "bench"})},
            {"from", "FILE", "results of bench --sweep batch on GPUs; with --cards of any device", {}, true},
+           {"attention", "NAME",
+            "fused, or eager, written out (default: as the file tells, else memory spans both)",
+            these({"fused", "eager"})},
            {"host-launch", "TIME", "host's time of a PyTorch operation, 0.03ms (default: not known)"},
            {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})},
            {"verbose", "", "a row for each batch, as with --batch"},

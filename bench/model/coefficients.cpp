@@ -176,7 +176,8 @@ ModelCoefficients coefficients_from_json(const Json& document) {
           .products = products_of(root.at("products")),
           .memory_rows = whole(memory.at("rows")),
           .context_bytes = positive(memory, "context_bytes"),
-          .slack = positive(memory, "slack")};
+          .slack = positive(memory, "slack"),
+          .slack80 = {.low = positive(memory, "slack_low"), .high = positive(memory, "slack_high")}};
 }
 
 }  // namespace bench

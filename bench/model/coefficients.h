@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bench/json.h"
+#include "bench/measure/estimate.h"
 #include "bench/model/network_terms.h"
 
 namespace bench {
@@ -92,6 +93,7 @@ struct ModelCoefficients {
   std::int64_t memory_rows = 0;
   double context_bytes = 0;  // the driver's context and the libraries' kernels
   double slack = 1;          // the allocator's blocks over their tensors
+  Interval slack80;          // that 80 % of the networks measured need
 };
 
 // Throws UsageError naming the field that is missing, of the wrong type or not positive, or the schema.

@@ -30,10 +30,13 @@ PredictedCurve predicted_curve(const GpuModel& model, const NetworkTerms& terms,
     curve.problem = "unsupported: " + *reason;
     return curve;
   }
-  curve.largest_batch = model.largest_batch(terms, setting);
+  curve.largest = model.largest_batch(terms, setting);
   StepSetting at = setting;
-  for (const std::int64_t batch : batches.empty() ? powers_of_two(curve.largest_batch) : batches) {
-    if (batch > curve.largest_batch) {
+  for (const std::int64_t batch :
+       batches.empty()
+           ? powers_of_two(std::max(curve.largest.safe, std::min<std::int64_t>(curve.largest.most, 1)))
+           : batches) {
+    if (batch > curve.largest.most) {
       curve.beyond.push_back(batch);
       continue;
     }

@@ -25,15 +25,15 @@ struct PredictedBatch {
 
 struct PredictedCurve {
   std::string problem;                  // why there are no batches; empty where there are
-  std::int64_t largest_batch = 0;       // that the card's memory holds
+  LargestBatch largest;                 // that the card's memory holds
   std::vector<PredictedBatch> batches;  // growing
-  std::vector<std::int64_t> beyond;     // asked for, and beyond the card's memory
+  std::vector<std::int64_t> beyond;     // asked for, and surely beyond the card's memory
   std::size_t saturation = 0;           // of `batches`: the first that reaches 95 % of the best throughput
 
   const PredictedBatch& at_saturation() const { return batches[saturation]; }
 };
 
-// `batches` empty: powers of two, up to the largest that fits. `setting`'s batch is not read.
+// `batches` empty: powers of two, up to the largest that is safe. `setting`'s batch is not read.
 PredictedCurve predicted_curve(const GpuModel& model, const NetworkTerms& terms, const StepSetting& setting,
                                const std::vector<std::int64_t>& batches);
 

@@ -28,12 +28,21 @@ constexpr double kCompiledRest = 0.16;
 constexpr double kBetweenBatches = 0.5;
 // Of what does not grow with the batch: the rest is the driver's context, a judgement.
 constexpr double kLentToWorkspace = 0.5;
+// The driver's context and kernels, by driver and framework: what nvidia-smi shows beyond PyTorch's own.
+constexpr double kLeastContext = 0.5 * (1 << 30);
+constexpr double kMostContext = 1.3 * (1 << 30);
+// Times the slack's interval above its middle, where training with autocast was not asked: a judgement.
+constexpr double kUnmeasuredMemory = 2;
+// Sequences that vary in length fragment what the allocator reserves: by 1.2 to 2 in a simulation of it.
+constexpr double kReservedForLengths = 1.2;
 constexpr double kVisibleHostShare = 0.2;  // of the step, from where the unknown host is worth a caveat
 
 constexpr std::array<std::pair<Framework, std::string_view>, 3> kFrameworks{
     {{Framework::pytorch, "pytorch"},
      {Framework::pytorch_compiled, "pytorch-compiled"},
      {Framework::bench, "bench"}}};
+constexpr std::array<std::pair<AttentionForm, std::string_view>, 2> kAttentionForms{
+    {{AttentionForm::fused, "fused"}, {AttentionForm::eager, "eager"}}};
 
 // Whose units compute the products; nullopt: the fp32 cores.
 std::optional<Dtype> tensor_dtype(const Gpu& gpu, Dtype dtype) {
@@ -230,6 +239,34 @@ double sample_bytes(const ModelCoefficients& coefficients, const NetworkTerms& t
   return coefficients.slack * terms.peak_bytes_per_sample;
 }
 
+// Times the tensors: 80 % of networks.
+Interval slack80(const ModelCoefficients& coefficients, const NetworkTerms& terms,
+                 const StepSetting& setting) {
+  const Interval& known = coefficients.slack80;
+  const bool is_measured =
+      setting.train && is_16_bit(setting.dtype) && !setting.cast_whole && !terms.is_language;
+  const double middle = std::sqrt(known.low * known.high);
+  const double high = middle * std::pow(known.high / middle, is_measured ? 1 : kUnmeasuredMemory);
+  return {.low = known.low, .high = std::max(coefficients.slack, high)};
+}
+
+// Around a likely total, of which `held` bytes grow with the batch. Forms of code and the allocator's reserve
+// are not known at once, so that they add up; the slack and the context err each for itself.
+Interval peak80(const ModelCoefficients& coefficients, const NetworkTerms& terms, const StepSetting& setting,
+                double total, double held) {
+  const Interval slack = slack80(coefficients, terms, setting);
+  const double reserved = terms.reads_tokens ? kReservedForLengths : 1;
+  const auto apart = [&](double form, double of_slack, double context) {
+    const double tensors = held * form;
+    return total - held + tensors +
+           std::copysign(std::hypot(tensors * (of_slack / coefficients.slack - 1),
+                                    context - coefficients.context_bytes),
+                         context - coefficients.context_bytes);
+  };
+  return {.low = apart(terms.saving.low, slack.low, kLeastContext),
+          .high = apart(terms.saving.high * reserved, slack.high, kMostContext)};
+}
+
 // Bytes that do not grow with the batch.
 MemoryByCategory fixed_memory(const ModelCoefficients& coefficients, const NetworkTerms& terms,
                               const StepSetting& setting) {
@@ -256,6 +293,16 @@ std::optional<Framework> parse_framework(std::string_view text) {
   const auto* const found =
       std::ranges::find(kFrameworks, text, &std::pair<Framework, std::string_view>::second);
   return found == kFrameworks.end() ? std::nullopt : std::optional(found->first);
+}
+
+std::string_view name_of(AttentionForm form) {
+  return std::ranges::find(kAttentionForms, form, &std::pair<AttentionForm, std::string_view>::first)->second;
+}
+
+std::optional<AttentionForm> parse_attention(std::string_view text) {
+  const auto* const found =
+      std::ranges::find(kAttentionForms, text, &std::pair<AttentionForm, std::string_view>::second);
+  return found == kAttentionForms.end() ? std::nullopt : std::optional(found->first);
 }
 
 GpuModel::GpuModel(Gpu gpu, Framework framework, const ModelCoefficients& coefficients, GpuEvidence evidence)
@@ -329,13 +376,15 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
 
 PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& setting) const {
   constexpr double kMost = 4e18;  // below 2^62
-  PredictedMemory memory{.at_peak = fixed_memory(coefficients_, terms, setting)};
+  PredictedMemory memory;
+  memory.at_peak = fixed_memory(coefficients_, terms, setting);
   const auto samples = static_cast<double>(setting.batch);
   const double held = std::min(samples * sample_bytes(coefficients_, terms), kMost);
   const double input = std::min(samples * terms.input_bytes_per_sample, held);
   memory.at_peak[MemoryCategory::input] = std::llround(input);
   memory.at_peak[MemoryCategory::activations] = std::llround(held - input);
   memory.peak = memory.at_peak.total();
+  memory.peak80 = peak80(coefficients_, terms, setting, static_cast<double>(memory.peak), held);
   return memory;
 }
 
@@ -359,14 +408,23 @@ std::int64_t GpuModel::usable_bytes() const {
   return std::max<std::int64_t>(gpu_.memory_bytes - kReservedBytes, 0);
 }
 
-std::int64_t GpuModel::largest_batch(const NetworkTerms& terms, const StepSetting& setting) const {
-  constexpr double kMost = 1LL << 40;  // where a sample takes nothing
-  const auto left = static_cast<double>(usable_bytes() - fixed_memory(coefficients_, terms, setting).total());
-  const double sample = sample_bytes(coefficients_, terms);
-  if (left < sample || left <= 0) {
-    return 0;
-  }
-  return static_cast<std::int64_t>(sample > 0 ? std::min(std::floor(left / sample), kMost) : kMost);
+LargestBatch GpuModel::largest_batch(const NetworkTerms& terms, const StepSetting& setting) const {
+  const auto usable = static_cast<double>(usable_bytes());
+  const auto largest = [&](const NetworkTerms& of, double Interval::*end) {
+    constexpr std::int64_t kMost = 1LL << 40;  // where a sample takes nothing
+    StepSetting at = setting;
+    std::int64_t fits = 0;
+    for (std::int64_t step = kMost; step > 0; step /= 2) {
+      at.batch = fits + step;
+      fits = at.batch <= kMost && memory(of, at).peak80.*end <= usable ? at.batch : fits;
+    }
+    return fits;
+  };
+  NetworkTerms least = terms;
+  least.saving.low = std::min(terms.saving.low, terms.least_saving);
+  return {.safe = largest(terms, &Interval::high),
+          .bound = largest(terms, &Interval::low),
+          .most = largest(least, &Interval::low)};
 }
 
 double gain_half_width80(const PredictedWidth& a, const PredictedWidth& b) {

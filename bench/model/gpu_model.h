@@ -35,8 +35,9 @@ enum class UpdateRule {
 
 // How a step is computed.
 struct StepSetting {
-  Dtype dtype = Dtype::fp32;  // fp16, bf16: autocast
-  bool cast_whole = false;    // the model in fp16, without autocast
+  Dtype dtype = Dtype::fp32;                 // fp16, bf16: autocast
+  bool cast_whole = false;                   // the model in fp16, without autocast
+  std::optional<AttentionForm> attention{};  // none: not known
   bool train = false;
   UpdateRule update = UpdateRule::sgd;
   bool channels_last = false;
@@ -62,6 +63,13 @@ struct PredictedStep {
 struct PredictedMemory {
   MemoryByCategory at_peak;
   std::int64_t peak = 0;
+  Interval peak80{};  // bytes
+};
+
+struct LargestBatch {
+  std::int64_t safe = 0;   // by the upper end of memory's interval: it runs
+  std::int64_t bound = 0;  // by its lower end: more than these hardly run
+  std::int64_t most = 0;   // by the lower end of the form of code that saves least: more do not run
 };
 
 // Measurements of one card in addition to its data sheet.
@@ -99,8 +107,8 @@ class GpuModel {
                          std::int64_t workspace_bytes) const;
   // Bytes of the card that a program may use: without the driver's share.
   std::int64_t usable_bytes() const;
-  // The largest batch whose memory fits; 0 where none does. `setting`'s batch is not read.
-  std::int64_t largest_batch(const NetworkTerms& terms, const StepSetting& setting) const;
+  // The largest batches whose memory fits; 0 where none does. `setting`'s batch is not read.
+  LargestBatch largest_batch(const NetworkTerms& terms, const StepSetting& setting) const;
 
  private:
   Gpu gpu_;

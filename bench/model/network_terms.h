@@ -5,10 +5,26 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "bench/measure/estimate.h"
+
 namespace bench {
+
+// How a framework computes attention: in one kernel, which saves no scores, or written out as products and a
+// softmax (PyTorch before 2.0, and code that asks for the weights), which saves them.
+enum class AttentionForm { fused, eager };
+std::string_view name_of(AttentionForm form);  // "fused", "eager"
+std::optional<AttentionForm> parse_attention(std::string_view text);
+
+// What of eager PyTorch's step the network does not tell.
+struct EagerForm {
+  bool cast_whole = false;                   // the model in 16 bits, without autocast
+  std::optional<AttentionForm> attention{};  // none: not known
+};
 
 // Products by how fast cards run them.
 enum class ProductClass : std::uint8_t {
@@ -54,8 +70,15 @@ struct NetworkTerms {
   // Held at the peak, the input included. Training: saved tensors and the largest operation's; inference:
   // live ones.
   double peak_bytes_per_sample = 0;
+  // Times that, what forms of code take that save less and more; and the least of all forms, which the
+  // network tells are not likely.
+  Interval saving{.low = 1, .high = 1};
+  double least_saving = 1;
+  bool has_attention = false;
+  std::optional<AttentionForm> attention{};  // that memory is of; none: it spans both
   double input_bytes_per_sample = 0;
   bool is_language = false;          // no convolution
+  bool reads_tokens = false;         // sequences, which vary in length
   double unknown_share = 0;          // of the step's bytes, of operations that no class holds
   std::vector<std::string> unknown;  // their kinds
   bool may_lack_norms = false;  // of a file, whose exporter may have folded batch norms into convolutions

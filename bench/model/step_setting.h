@@ -7,6 +7,7 @@
 namespace bench {
 
 // By the spec's mode, dtype, batch and optimizer. `cast_whole`: fp16 is the model cast whole, not autocast.
-StepSetting step_setting(const WorkloadSpec& spec, bool cast_whole);
+StepSetting step_setting(const WorkloadSpec& spec, const EagerForm& form);
+EagerForm form_of(const StepSetting& setting);
 
 }  // namespace bench

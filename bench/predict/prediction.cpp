@@ -60,10 +60,15 @@ PredictedCurve engine_curve(const PredictionRequest& request, const Gpu& gpu, co
   return curve;
 }
 
+EagerForm form_of(const PredictionRequest& request, const PredictedDtype& dtype) {
+  return {.cast_whole = dtype.cast_whole, .attention = request.attention};
+}
+
 NetworkTerms terms_of(const PredictionRequest& request, const PredictedDtype& dtype) {
   WorkloadSpec spec = request.spec;
   spec.dtype = dtype.dtype;
-  const std::optional<NetworkTerms> terms = request.workload->configure(spec)->eager_terms(dtype.cast_whole);
+  const std::optional<NetworkTerms> terms =
+      request.workload->configure(spec)->eager_terms(form_of(request, dtype));
   if (!terms) {
     throw UsageError(fmt::format("predict: the model of GPUs knows no time of {} with these options",
                                  request.workload->name));
@@ -140,9 +145,11 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
     prediction.dtypes.push_back(dtype.name());
     const NetworkTerms terms = terms_of(request, dtype);
     prediction.is_language = terms.is_language;
+    prediction.has_attention = terms.has_attention;
+    prediction.attention = terms.attention;
     WorkloadSpec spec = request.spec;
     spec.dtype = dtype.dtype;
-    const StepSetting setting = step_setting(spec, dtype.cast_whole);
+    const StepSetting setting = step_setting(spec, form_of(request, dtype));
     for (std::size_t i = 0; i < request.gpus.size(); ++i) {
       const Gpu& gpu = request.gpus[i];
       prediction.cards.push_back(

@@ -35,8 +35,9 @@ struct PredictionRequest {
   std::vector<std::int64_t> batches;  // empty: powers of two, up to the largest that fits
   std::vector<Gpu> gpus;
   Framework framework = Framework::pytorch;
-  std::optional<double> host_launch_s;      // of the user's host, measured
-  const EngineReference* engine = nullptr;  // with Framework::bench
+  std::optional<double> host_launch_s;       // of the user's host, measured
+  std::optional<AttentionForm> attention{};  // none: not known
+  const EngineReference* engine = nullptr;   // with Framework::bench
 };
 
 // One card in one dtype.
@@ -62,6 +63,8 @@ struct Prediction {
   std::vector<std::string> dtypes;
   std::vector<CardPrediction> cards;  // dtype by dtype, in the order of `gpus`
   bool is_language = false;
+  bool has_attention = false;
+  std::optional<AttentionForm> attention{};  // given, or as the network tells
   std::optional<double> host_launch_s;       // given; none: the mean of the machines measured
   double assumed_launch_s = 0;               // that mean
   std::vector<CalibrationRows> calibration;  // of the sets that were used

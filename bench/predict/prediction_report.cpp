@@ -1,6 +1,7 @@
 #include "bench/predict/prediction_report.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -20,13 +21,30 @@ std::string batch_cell(std::int64_t batch) {
   return batch > 0 ? fmt::format("{}", batch) : "-";
 }
 
+constexpr std::size_t kRankedFrom = 6;  // cards
+
+// "4.0 (3.6–4.4)", in GiB; of a whole catalogue "4.00 GiB", as its lines are long.
+std::string memory_cell(const Prediction& prediction, const PredictedMemory& memory) {
+  constexpr double kGibi = 1 << 30;
+  if (prediction.gpus.size() >= kRankedFrom) {
+    return format_bytes(memory.peak);
+  }
+  std::string cell = with_interval80(static_cast<double>(memory.peak) / kGibi,
+                                     {memory.peak80.low / kGibi, memory.peak80.high / kGibi});
+  constexpr std::string_view kTo = " to ";
+  if (const std::size_t at = cell.find(kTo); at != std::string::npos) {
+    cell.replace(at, kTo.size(), "–");
+  }
+  return cell;
+}
+
 // Of a card's saturation batch; of every batch with `verbose`.
 std::vector<Row> rows_of(const Prediction& prediction, const CardPrediction& card, bool verbose) {
   const std::string& id = prediction.gpus[card.gpu].id;
   const PredictedCurve& curve = card.curve;
   std::vector<Row> rows;
   if (curve.batches.empty()) {
-    return {{id, card.dtype, batch_cell(curve.largest_batch), "", curve.problem}};
+    return {{id, card.dtype, batch_cell(curve.largest.safe), "", curve.problem}};
   }
   for (std::size_t i = 0; i < curve.batches.size(); ++i) {
     if (!verbose && i != curve.saturation) {
@@ -34,20 +52,20 @@ std::vector<Row> rows_of(const Prediction& prediction, const CardPrediction& car
     }
     const PredictedBatch& batch = curve.batches[i];
     const std::int64_t peak = batch.memory.peak;
-    rows.push_back({id, card.dtype, batch_cell(curve.largest_batch), batch_cell(batch.batch),
+    rows.push_back({id, card.dtype, batch_cell(curve.largest.safe), batch_cell(batch.batch),
                     with_interval80(batch.per_s(), batch.interval80_per_s()),
-                    format_duration(batch.step.step_ns), peak > 0 ? format_bytes(peak) : "-",
-                    limit_of(batch.step), fmt::format("{}", card.family_rows)});
+                    format_duration(batch.step.step_ns),
+                    peak > 0 ? memory_cell(prediction, batch.memory) : "-", limit_of(batch.step),
+                    fmt::format("{}", card.family_rows)});
   }
   for (const std::int64_t batch : curve.beyond) {
-    rows.push_back({id, card.dtype, batch_cell(curve.largest_batch), batch_cell(batch), "out of memory"});
+    rows.push_back({id, card.dtype, batch_cell(curve.largest.safe), batch_cell(batch), "out of memory"});
   }
   return rows;
 }
 
 // The order of the rows: in each dtype the fastest first where the whole catalogue is ranked.
 std::vector<const CardPrediction*> in_order(const Prediction& prediction) {
-  constexpr std::size_t kRankedFrom = 6;
   std::vector<const CardPrediction*> order;
   if (prediction.gpus.size() < kRankedFrom) {
     for (const CardPrediction& card : prediction.cards) {
@@ -67,10 +85,11 @@ std::vector<const CardPrediction*> in_order(const Prediction& prediction) {
 }
 
 TextTable table_of(const Prediction& prediction, bool verbose) {
-  TextTable table{.title = "",
-                  .rows = {{"card", "dtype", "largest", "batch", "samples/s (80 %)", "step", "memory",
-                            "most time", "rows"}},
-                  .right = {false, false, true, true, false, true, true, false, true}};
+  TextTable table{
+      .title = "",
+      .rows = {{"card", "dtype", "largest", "batch", "samples/s (80 %)", "step",
+                prediction.gpus.size() < kRankedFrom ? "memory, GiB" : "memory", "most time", "rows"}},
+      .right = {false, false, true, true, false, true, true, false, true}};
   std::vector<Row>& rows = table.rows;
   for (const CardPrediction* card : in_order(prediction)) {
     for (Row& row : rows_of(prediction, *card, verbose)) {
@@ -83,6 +102,10 @@ TextTable table_of(const Prediction& prediction, bool verbose) {
 
 Json interval_array(const Interval& interval) {
   return Json::array({interval.low, interval.high});
+}
+
+Json batch_json(std::int64_t batch) {
+  return batch > 0 ? Json(batch) : Json();
 }
 
 Json batch_json(const PredictedBatch& batch) {
@@ -103,6 +126,8 @@ Json batch_json(const PredictedBatch& batch) {
           {"launches_ns", batch.step.launches_ns},
           {"most_time", limit_of(batch.step)},
           {"peak_bytes", batch.memory.peak > 0 ? Json(batch.memory.peak) : Json()},
+          {"peak_bytes_low", batch.memory.peak > 0 ? Json(std::llround(batch.memory.peak80.low)) : Json()},
+          {"peak_bytes_high", batch.memory.peak > 0 ? Json(std::llround(batch.memory.peak80.high)) : Json()},
           {"memory", std::move(memory)}};
 }
 
@@ -116,7 +141,9 @@ Json card_json(const Prediction& prediction, const CardPrediction& card) {
   return {{"gpu", prediction.gpus[card.gpu].id},
           {"dtype", card.dtype},
           {"problem", has_batches ? Json() : Json(curve.problem)},
-          {"largest_batch", curve.largest_batch > 0 ? Json(curve.largest_batch) : Json()},
+          {"largest_batch", batch_json(curve.largest.safe)},
+          {"largest_batch_low", batch_json(curve.largest.safe)},
+          {"largest_batch_high", batch_json(curve.largest.bound)},
           {"out_of_memory", curve.beyond},
           {"saturation_batch", has_batches ? Json(curve.at_saturation().batch) : Json()},
           {"family_rows", card.family_rows},
@@ -139,27 +166,33 @@ Page prediction_page(const Prediction& prediction, const ModelCoefficients& coef
 std::string prediction_csv(const Prediction& prediction) {
   std::string text =
       "card,dtype,batch,samples_per_s,samples_per_s_low,samples_per_s_high,step_ms,step_ms_low,step_ms_high,"
-      "peak_bytes,largest_batch,is_saturation,problem\n";
+      "peak_bytes,peak_bytes_low,peak_bytes_high,largest_batch,largest_batch_low,largest_batch_high,"
+      "is_saturation,problem\n";
   constexpr double kMilli = 1e-6;
   for (const CardPrediction& card : prediction.cards) {
     const PredictedCurve& curve = card.curve;
     const std::string start = fmt::format("{},{}", prediction.gpus[card.gpu].id, card.dtype);
+    const std::string largest =
+        fmt::format("{},{},{}", curve.largest.safe, curve.largest.safe, curve.largest.bound);
     if (curve.batches.empty()) {
-      text += fmt::format("{},,,,,,,,,{},,\"{}\"\n", start, curve.largest_batch, curve.problem);
+      text += fmt::format("{},,,,,,,,,,,{},,\"{}\"\n", start, largest, curve.problem);
     }
     for (std::size_t i = 0; i < curve.batches.size(); ++i) {
       const PredictedBatch& batch = curve.batches[i];
       const Interval rate = batch.interval80_per_s();
       const Interval step = batch.step.interval80_ns;
+      const std::string memory = batch.memory.peak > 0 ? fmt::format("{},{},{}", batch.memory.peak,
+                                                                     std::llround(batch.memory.peak80.low),
+                                                                     std::llround(batch.memory.peak80.high))
+                                                       : "0,,";
       text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},\n", start, batch.batch,
                           batch.per_s(), rate.low, rate.high, batch.step.step_ns * kMilli, step.low * kMilli,
-                          step.high * kMilli, batch.memory.peak, curve.largest_batch,
-                          i == curve.saturation ? "yes" : "no");
+                          step.high * kMilli, memory, largest, i == curve.saturation ? "yes" : "no");
     }
     for (const std::int64_t batch : curve.beyond) {
       text += curve.batches.empty()
                   ? ""
-                  : fmt::format("{},{},,,,,,,,{},,out of memory\n", start, batch, curve.largest_batch);
+                  : fmt::format("{},{},,,,,,,,,,{},,out of memory\n", start, batch, largest);
     }
   }
   return text;

@@ -100,8 +100,8 @@ std::string gain_of(const Prediction& prediction) {
 std::string largest_batches(const Prediction& prediction, const std::string& dtype) {
   std::vector<std::string> largest;
   for (const CardPrediction& card : prediction.cards) {
-    if (card.dtype == dtype && card.curve.largest_batch > 0) {
-      largest.push_back(fmt::format("{} on {}", card.curve.largest_batch, id_of(prediction, card)));
+    if (card.dtype == dtype && card.curve.largest.safe > 0) {
+      largest.push_back(fmt::format("{} on {}", card.curve.largest.safe, id_of(prediction, card)));
     }
   }
   return largest.empty() ? "" : fmt::format("Largest batch in {}: {}", dtype, listed(largest));
@@ -135,6 +135,15 @@ std::string calibration_of(const Prediction& prediction) {
                         listed(families));
   }
   return text;
+}
+
+std::string attention_of(const Prediction& prediction) {
+  return !prediction.has_attention ? ""
+         : !prediction.attention   ? " Attention fused or written out is not known: it spans both "
+                                     "(--attention fused or eager)."
+         : *prediction.attention == AttentionForm::eager
+             ? " Attention counts as written out (else --attention fused)."
+             : " Attention counts as fused (else --attention eager).";
 }
 
 // Each caveat once, with the cards that it is of where it is not of all.
@@ -208,8 +217,8 @@ std::vector<std::string> prediction_notes(const Prediction& prediction) {
                     listed(prediction.references)));
   }
   if (prediction.framework != Framework::bench) {
-    notes.emplace_back(
-        "Memory is PyTorch's total, in which cuDNN's workspaces are estimated and not planned.");
+    notes.push_back("Memory is PyTorch's total, in which cuDNN's workspaces are estimated and not planned." +
+                    attention_of(prediction));
   }
   if (const std::vector<std::string> caveats = caveats_of(prediction); !caveats.empty()) {
     notes.push_back(fmt::format("Caveats: {}.", fmt::join(caveats, "; ")));

@@ -133,7 +133,7 @@ class ConfiguredOperation final : public ConfiguredWorkload,
   }
   MemoryPlan plan(Device& device) const override { return plan_of(*make_operation_on(device)); }
   std::unique_ptr<Workload> make(Device& device) const override;
-  std::optional<NetworkTerms> eager_terms(bool /*cast_whole*/) const override {
+  std::optional<NetworkTerms> eager_terms(const EagerForm& /*form*/) const override {
     return type_->eager_terms ? std::optional(type_->eager_terms(described_)) : std::nullopt;
   }
 

@@ -106,7 +106,7 @@ void keep_below_roof(PredictedPoint& point, const Gpu& gpu) {
 
 bool can_be_predicted(const SweepPoint& point, const Device& device) {
   const bool is_our_own = workload_of(point) == "implicit_gemm";  // and of no library
-  return is_16_bit_product(point, device) || (!is_our_own && point.workload->eager_terms(false).has_value());
+  return is_16_bit_product(point, device) || (!is_our_own && point.workload->eager_terms({}).has_value());
 }
 
 PredictedPoint predicted_kernel(const SweepPoint& point, Device& device) {
@@ -121,7 +121,7 @@ PredictedPoint predicted_kernel(const SweepPoint& point, Device& device) {
   if (workload_of(point) == "gemm") {
     add_work(product_of(point), point.spec.dtype, predicted.model);
   } else {
-    add_work(*point.workload->eager_terms(false), point.spec.batch, predicted.model);
+    add_work(*point.workload->eager_terms({}), point.spec.batch, predicted.model);
   }
   keep_below_roof(predicted, model.gpu());
   return predicted;

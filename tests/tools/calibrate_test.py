@@ -162,8 +162,8 @@ class Memory(unittest.TestCase):
         layers = [convolution(4, 64, 100), operation("bn", 6400, 6400), operation("relu_", 6400, 6400),
                   convolution(64, 64, 100)]
         # fp32: the images' 400, the first result (read by bn), bn's own (the rectifier's, read by the next convolution);
-        # at the peak the last convolution's input and result as well. 12 · 8²: the images in fp32.
-        self.assertEqual(memory.image_bytes(network(*layers), "fp32"), 4 * (400 + 2 * 6400) + 4 * 2 * 6400 + 12 * 64)
+        # at the peak the loss: the result, the logarithm of its softmax, and the gradients of both. 12 · 8²: the images in fp32.
+        self.assertEqual(memory.image_bytes(network(*layers), "fp32"), 4 * (400 + 2 * 6400) + 4 * 4 * 6400 + 12 * 64)
 
     def test_what_is_overwritten_is_copied_first(self):
         kept = memory.image_bytes(network(convolution(4, 64, 100), operation("silu_", 6400, 6400)), "fp32")

@@ -80,8 +80,9 @@ def calibration(folder):
         "half_width80": rounded(products.half_width80(products.leave_cards_out(measured))),
         "tiles": [list(tile) for tile in products.TILES], "splits": list(products.SPLITS)}
     ceiling = memory.ceiling_rows(rows)
-    document["memory"] = {"rows": len(ceiling), "context_bytes": int(memory.CONTEXT_BYTES),
-                          "slack": rounded(memory.calibrate(ceiling, layers))}
+    slack, low, high = memory.calibrate(ceiling, layers)
+    document["memory"] = {"rows": len(ceiling), "context_bytes": int(memory.CONTEXT_BYTES), "slack": rounded(slack),
+                          "slack_low": rounded(low), "slack_high": rounded(high)}
     return document
 
 

@@ -119,10 +119,10 @@ def memory_line(rows, layers):
     counts = numpy.zeros(3, int)
     for side in (0, 1):
         mine = [row for row in ceiling if names.index(row.network) % 2 == side]
-        slack = memory.calibrate([row for row in ceiling if names.index(row.network) % 2 != side], layers)
-        counts += memory.judge(mine, layers, slack)
+        slack, _, high = memory.calibrate([row for row in ceiling if names.index(row.network) % 2 != side], layers)
+        counts += memory.judge(mine, layers, slack, high)
     inside, above, below = 100 * counts / counts.sum()
-    return Line("largest training batch on 24 GB: in [batch, next rung) / above / below", len(ceiling), 1,
+    return Line("largest safe training batch on 24 GB: in [batch, next rung) / above / below", len(ceiling), 1,
                 f"{inside:.0f} / {above:.1f} / {below:.0f} %", "≥ 85 % in, ≤ 2 % above")
 
 

@@ -5,9 +5,13 @@
 Autocast keeps 16-bit copies of the weights until the step ends. `image` is what one more image adds at the peak: the tensors
 that autograd saved until then, and those that the operation at the peak reads and writes in its backward pass. A tensor is saved
 once, however many operations save it. `slack` is what the allocator's blocks exceed their tensors by.
+
+A batch is safe where the upper end of memory's interval fits: with the slack that all but a tenth of the networks stay below,
+and the largest context.
 """
 
 import dataclasses
+import math
 
 import features
 
@@ -17,6 +21,7 @@ SAVE_INPUT = {"gelu", "silu", "hardswish", "hardtanh", "hardsigmoid", "clamp_min
 SAVE_RESULT = {"relu", "sigmoid", "leaky_relu", "softmax"}
 REMEMBERED = 40  # tensors among which an operation's input is looked for, the latest first
 CONTEXT_BYTES = 0.9e9   # the driver's context, cuDNN's and cuBLAS's kernels and workspaces
+MOST_CONTEXT_BYTES = 1.3 * 2 ** 30
 PARAMETER_BYTES = {"fp32": 12, "tf32": 12, "amp": 14, "fp16": 6}  # weights, gradients, momentum, copies for autocast
 RESERVED_BYTES = 308 << 20  # of 24 GiB, that the driver of an RTX 3090 keeps
 
@@ -88,26 +93,44 @@ def image_bytes(network, dtype):
             continue
         in_use = record(tape, operation, widths)
         peak = max(peak, tape.bytes + in_use)
+    peak = max(peak, tape.bytes + network.operations[-1].written * (tape.tensors[-1].width + 3 * 4))  # cross entropy
     return peak + 12 * network.image ** 2  # the images
 
 
-def largest_batch(network, dtype, memory_bytes, slack):
-    """Not rounded."""
-    fixed = CONTEXT_BYTES + network.parameters * PARAMETER_BYTES[dtype]
-    return (memory_bytes - fixed) / (slack * image_bytes(network, dtype))
+def fixed_bytes(network, dtype):
+    return CONTEXT_BYTES + network.parameters * PARAMETER_BYTES[dtype]
 
 
+def largest_batch(network, dtype, memory_bytes, slack, slack_high):
+    """That is safe, not rounded."""
+    left = memory_bytes - fixed_bytes(network, dtype)
+    beyond, context = slack_high / slack - 1, MOST_CONTEXT_BYTES - CONTEXT_BYTES
+    # held + hypot(held · beyond, context) = left
+    square = 1 - beyond ** 2
+    held = (left - math.sqrt(left ** 2 - square * (left ** 2 - context ** 2))) / square
+    return held / (slack * image_bytes(network, dtype))
+
+
+NORMAL80 = 1.2816
 RUNGS = (1024, 768, 512, 384, 256, 192, 128, 96, 64, 48, 32, 24, 16, 12, 8, 6, 4, 3, 2, 1)
 FIRST_RUNG = 512  # what timm tries first: larger batches were not tried
 
 
-def judge(rows, layers, slack):
+def usable_bytes(row):
+    return row.card.memory_bytes - RESERVED_BYTES
+
+
+def refused_batch(row):
+    return RUNGS[RUNGS.index(row.batch) - 1]
+
+
+def judge(rows, layers, slack, slack_high):
     """(in, above, below): whether the largest batch predicted is at least that measured, and below the rung that did not
     fit."""
     counts = [0, 0, 0]
     for row in rows:
-        batch = largest_batch(layers[row.network, row.image], row.dtype, row.card.memory_bytes - RESERVED_BYTES, slack)
-        refused = RUNGS[RUNGS.index(row.batch) - 1]
+        batch = largest_batch(layers[row.network, row.image], row.dtype, usable_bytes(row), slack, slack_high)
+        refused = refused_batch(row)
         counts[0 if row.batch <= batch < refused else 1 if batch >= refused else 2] += 1
     return counts
 
@@ -119,9 +142,22 @@ def ceiling_rows(rows):
 
 
 def calibrate(rows, layers):
-    """The slack that puts most rows in; a batch that does not fit costs as much as four that are too small."""
-    def cost(slack):
-        _, above, below = judge(rows, layers, slack)
-        return 4 * above + below
+    """The slack that puts most rows in, where a batch that does not fit costs as much as four that are too small; and the
+    ends of the interval that 80 % of the networks need."""
+    ranges = []  # of each network's own, between the batch that ran and the one that did not
+    for row in rows:
+        network = layers[row.network, row.image]
+        held = (usable_bytes(row) - fixed_bytes(network, row.dtype)) / image_bytes(network, row.dtype)
+        ranges.append((math.log(held / refused_batch(row)), math.log(held / row.batch)))
 
-    return min((1 + step / 200 for step in range(61)), key=cost)
+    def cost(slack):
+        return sum(4 * (math.log(slack) <= low) + (math.log(slack) > high) for low, high in ranges)
+
+    def likelihood(normal):
+        mean, deviation = normal
+        below = [[0.5 * (1 + math.erf((end - mean) / deviation / math.sqrt(2))) for end in ends] for ends in ranges]
+        return sum(math.log(max(high - low, 1e-12)) for low, high in below)
+
+    mean, deviation = max(((mean / 400, deviation / 400) for mean in range(60) for deviation in range(2, 40)), key=likelihood)
+    slack = min((1 + step / 200 for step in range(61)), key=cost)
+    return slack, math.exp(mean - NORMAL80 * deviation), math.exp(mean + NORMAL80 * deviation)

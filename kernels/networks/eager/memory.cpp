@@ -1,6 +1,9 @@
 #include "kernels/networks/eager/memory.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <vector>
 
 namespace bench::kernels {
 namespace {
@@ -17,8 +20,12 @@ double bytes_in_use(const EagerStep& step, const EagerWidths& widths) {
 // Tensors that the backward pass reads: what an operation casts before it reads it is saved as that.
 class SavedTensors {
  public:
-  SavedTensors(const EagerTrace& trace, const EagerWidths& widths)
-      : trace_(trace), widths_(widths), is_saved_(trace.tensors.size(), false) {}
+  SavedTensors(const EagerTrace& trace, const EagerWidths& widths, const SavedForms& forms)
+      : trace_(trace), widths_(widths), forms_(forms), is_saved_(trace.tensors.size(), false) {
+    for (const EagerStep& step : trace.steps) {
+      made_by_[step.result] = &step;
+    }
+  }
 
   double bytes() const { return bytes_; }
 
@@ -32,9 +39,47 @@ class SavedTensors {
         save(read.tensor, read.values, width_of(operation, read.tensor));
       }
     }
+    add_dropout(step);
+    add_written_out(step);
   }
 
  private:
+  static bool is_softmax(const EagerOperation& operation) {
+    return operation.traffic == Traffic::norm && operation.saved == Saved::result;
+  }
+  static bool is_sum(const EagerStep& step) {
+    return step.operation.traffic == Traffic::elementwise && step.operation.saved == Saved::nothing &&
+           step.reads.size() == 2;
+  }
+
+  void add_dropout(const EagerStep& step) {
+    if (!forms_.dropout) {
+      return;
+    }
+    const bool is_product = step.operation.product.has_value();
+    for (const EagerStep::Read& read : step.reads) {
+      const auto found = made_by_.find(read.tensor);
+      if (found == made_by_.end()) {
+        continue;
+      }
+      const EagerOperation& made = found->second->operation;
+      const bool is_linear = made.product && made.product->kind == ProductClass::linear;
+      if (is_product && is_softmax(made)) {
+        // The product reads another tensor than the softmax wrote; autocast's copy is one already.
+        bytes_ += read.values * (1 + (widths_.autocast ? 0 : widths_.tensors[read.tensor]));
+      } else if (is_sum(step) && is_linear) {
+        bytes_ += read.values;
+        return;  // of the block's result, not of what it is added to
+      }
+    }
+  }
+
+  void add_written_out(const EagerStep& step) {
+    if (step.operation.traffic == Traffic::norm ? forms_.norms : forms_.activations) {
+      bytes_ += step.operation.written_out * widths_.tensors[step.result];
+    }
+  }
+
   double width_of(const EagerOperation& operation, std::size_t tensor) const {
     const bool is_cast = widths_.autocast && operation.product;
     const bool is_widened = widths_.autocast && operation.autocast == AutocastDtype::wide;
@@ -55,12 +100,21 @@ class SavedTensors {
 
   const EagerTrace& trace_;
   const EagerWidths& widths_;
+  const SavedForms& forms_;
+  std::map<std::size_t, const EagerStep*> made_by_;  // tensors
   std::vector<bool> is_saved_;
   double bytes_ = 0;
 };
 
-double training_peak(const EagerTrace& trace, const EagerWidths& widths) {
-  SavedTensors saved(trace, widths);
+// Cross entropy in fp32: the logarithm of the softmax is saved; its gradient and that of the network's
+// results are made while the results live.
+double loss_bytes(const EagerTrace& trace, const EagerWidths& widths) {
+  const EagerTensor& results = trace.tensors.back();
+  return results.for_each_sample ? results.values * (widths.tensors.back() + 3 * 4) : 0;
+}
+
+double training_peak(const EagerTrace& trace, const EagerWidths& widths, const SavedForms& forms) {
+  SavedTensors saved(trace, widths, forms);
   double peak = 0;
   for (const EagerStep& step : trace.steps) {
     if (step.operation.for_each_sample) {
@@ -68,7 +122,7 @@ double training_peak(const EagerTrace& trace, const EagerWidths& widths) {
       peak = std::max(peak, saved.bytes() + bytes_in_use(step, widths));
     }
   }
-  return peak;
+  return std::max(peak, saved.bytes() + loss_bytes(trace, widths));
 }
 
 double inference_peak(const EagerTrace& trace, const EagerWidths& widths) {
@@ -107,8 +161,9 @@ double inference_peak(const EagerTrace& trace, const EagerWidths& widths) {
 
 }  // namespace
 
-double eager_peak_bytes(const EagerTrace& trace, const EagerWidths& widths, bool train) {
-  return train ? training_peak(trace, widths) : inference_peak(trace, widths);
+double eager_peak_bytes(const EagerTrace& trace, const EagerWidths& widths, bool train,
+                        const SavedForms& forms) {
+  return train ? training_peak(trace, widths, forms) : inference_peak(trace, widths);
 }
 
 }  // namespace bench::kernels

@@ -81,8 +81,12 @@ EagerOperation batch_norm(const EagerFlow& flow) {
   return normalisation(Traffic::batch_norm, flow, 6 * flow.written, AutocastDtype::narrow);
 }
 
+// Written out, the centred values and their quotient by the deviation are saved in place of the input: the
+// former twice, for the square and for the quotient.
 EagerOperation norm(const EagerFlow& flow) {
-  return normalisation(Traffic::norm, flow, 5 * flow.written, AutocastDtype::wide);
+  EagerOperation operation = normalisation(Traffic::norm, flow, 5 * flow.written, AutocastDtype::wide);
+  operation.written_out = 2 * flow.written;
+  return operation;
 }
 
 EagerOperation softmax(const EagerFlow& flow) {

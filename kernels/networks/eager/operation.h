@@ -50,6 +50,7 @@ struct EagerOperation {
   double places = 0;    // indices that it writes too
   double backward = 0;  // values that training moves in addition, as wide as its result
   Saved saved = Saved::nothing;
+  double written_out = 0;  // values that are saved too where code writes it out of simpler operations
   AutocastDtype autocast = AutocastDtype::as_read;
   int backward_launches = 1;
   std::optional<EagerProduct> product{};

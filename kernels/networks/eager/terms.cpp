@@ -5,6 +5,7 @@
 #include "kernels/networks/eager/memory.h"
 #include "kernels/networks/eager/trace.h"
 #include "kernels/networks/eager/widths.h"
+#include "kernels/networks/passes/attention.h"
 
 namespace bench::kernels {
 namespace {
@@ -152,10 +153,79 @@ bool has_convolution(const EagerTrace& trace) {
   });
 }
 
+bool has_attention(const EagerTrace& trace) {
+  return std::ranges::any_of(trace.steps, [](const EagerStep& step) {
+    return step.operation.product && step.operation.product->kind == ProductClass::attention;
+  });
+}
+
+// Forms of one network's code.
+struct Code {
+  AttentionForm attention = AttentionForm::fused;
+  SavedForms saved{};
+  bool cast_whole = false;
+};
+
+// What grows with the batch at the peak, by how the code is written: least, likely and most.
+class PeakBytes {
+ public:
+  PeakBytes(const Graph& graph, const EagerSetting& setting, bool is_language)
+      : graph_(graph),
+        setting_(setting),
+        is_language_(is_language),
+        told_(setting.attention                     ? setting.attention
+              : is_language && scales_scores(graph) ? std::optional(AttentionForm::eager)
+                                                    : std::nullopt) {}
+
+  // The option's, or the graph's.
+  std::optional<AttentionForm> told() const { return told_; }
+
+  // Mixed precision of language models may be the model cast to 16 bits beside weights in fp32. Code that
+  // writes attention out trains with dropout.
+  double least() const {
+    const AttentionForm attention = told_.value_or(AttentionForm::fused);
+    return of({.attention = attention,
+               .saved = {.dropout = is_language_ && attention == AttentionForm::eager},
+               .cast_whole = is_language_});
+  }
+  // Whatever the graph tells.
+  double least_of_all() const {
+    return of({.attention = setting_.attention.value_or(AttentionForm::fused), .cast_whole = is_language_});
+  }
+  // Language models train with dropout; code that writes attention out writes GELU out too.
+  double likely() const {
+    const AttentionForm attention = told_.value_or(AttentionForm::fused);
+    return of({.attention = attention,
+               .saved = {.dropout = is_language_,
+                         .activations = is_language_ && attention == AttentionForm::eager}});
+  }
+  double most() const {
+    const AttentionForm attention = told_.value_or(AttentionForm::eager);
+    const bool writes_out = is_language_ && attention == AttentionForm::eager;
+    return of({.attention = attention,
+               .saved = {.dropout = is_language_, .activations = writes_out, .norms = writes_out}});
+  }
+
+ private:
+  double of(const Code& code) const {
+    const EagerTrace trace = eager_trace(graph_, code.attention);
+    const EagerWidths widths = eager_widths(trace, setting_.dtype, setting_.cast_whole || code.cast_whole);
+    return eager_peak_bytes(trace, widths, setting_.train, code.saved) / setting_.micro_batches;
+  }
+
+  const Graph& graph_;
+  const EagerSetting& setting_;
+  bool is_language_;
+  std::optional<AttentionForm> told_;
+};
+
 }  // namespace
 
 NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
-  const EagerTrace trace = eager_trace(graph);
+  const EagerTrace fused = eager_trace(graph);
+  const EagerTrace trace = setting.attention == AttentionForm::eager && has_attention(fused)
+                               ? eager_trace(graph, AttentionForm::eager)
+                               : fused;
   const EagerWidths widths = eager_widths(trace, setting.dtype, setting.cast_whole);
   NetworkTerms terms;
   Adder(trace, widths, setting.train, terms).add_all();
@@ -163,8 +233,18 @@ NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
   terms.parameters = static_cast<double>(graph.parameter_count());
   terms.is_language = !has_convolution(trace);
   terms.input_bytes_per_sample = trace.tensors[0].values * (graph.tokens() ? kTokenBytes : widths.tensors[0]);
-  terms.peak_bytes_per_sample =
-      terms.input_bytes_per_sample + eager_peak_bytes(trace, widths, setting.train) / setting.micro_batches;
+  terms.reads_tokens = graph.tokens().has_value();
+  terms.has_attention = has_attention(fused);
+  const PeakBytes peak(graph, setting, terms.is_language);
+  terms.attention = peak.told();
+  terms.peak_bytes_per_sample = terms.input_bytes_per_sample + peak.likely();
+  if (terms.peak_bytes_per_sample > 0) {
+    const auto share = [&](double bytes) {
+      return (terms.input_bytes_per_sample + bytes) / terms.peak_bytes_per_sample;
+    };
+    terms.least_saving = std::min(1.0, share(peak.least_of_all()));
+    terms.saving = {.low = std::min(1.0, share(peak.least())), .high = std::max(1.0, share(peak.most()))};
+  }
   repeat(terms.per_step, setting.micro_batches);
   if (setting.train) {
     // Each gradient is zeroed and added to; then the optimizer's work.

@@ -1,6 +1,8 @@
 // A network's step in the terms of the model of GPUs that are not here: bench/model/network_terms.h.
 #pragma once
 
+#include <optional>
+
 #include "bench/dtype.h"
 #include "bench/model/network_terms.h"
 #include "kernels/networks/graph/graph.h"
@@ -13,7 +15,8 @@ struct EagerSetting {
   bool cast_whole = false;    // in 16 bits without autocast
   bool train = false;
   Optimizer::Kind optimizer = Optimizer::Kind::sgd;
-  double micro_batches = 1;  // of a training step's batch
+  double micro_batches = 1;                  // of a training step's batch
+  std::optional<AttentionForm> attention{};  // none: as the graph tells, else memory spans both
 };
 
 // `graph` as a network builds it.

@@ -1,6 +1,7 @@
 #include "kernels/networks/eager/trace.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "kernels/networks/eager/strides.h"
@@ -17,9 +18,25 @@ bool depends_on_batch(const Shape& shape) {
   return shape.batch_dimension().has_value();
 }
 
+// Fused attention reads queries, which the operation before has scaled, keys and values.
+EagerOperations written_out(const EagerOperation& attention) {
+  const EagerProduct& fused = *attention.product;
+  const double features = fused.depth / 2;
+  const double scores = fused.rows * fused.columns * fused.count;
+  const std::vector<EagerRead>& reads = attention.flow.reads;
+  EagerProduct first = fused;
+  first.kind = ProductClass::batched;
+  first.depth = features;
+  EagerProduct second = first;
+  second.columns = features;
+  second.depth = fused.columns;
+  return {eager::product({{reads[0], reads[1]}, scores}, first), eager::softmax(eager::previous(scores)),
+          eager::product({{{EagerRead::kPrevious, scores}, reads[2]}, attention.flow.written}, second)};
+}
+
 class Tracer {
  public:
-  explicit Tracer(const Graph& graph) : graph_(graph) {
+  Tracer(const Graph& graph, AttentionForm attention) : graph_(graph), attention_(attention) {
     const Shape& input = graph[0].shape;
     add_tensor({.values = static_cast<double>(input.elements())});
     places_.push_back({0, Strides::dense(input)});
@@ -73,6 +90,19 @@ class Tracer {
     return options_of<MatmulOptions>(node) != nullptr && !strides.are_matrices();
   }
 
+  EagerOperations operations_of(const Node& node, const LayerPlace& place) const {
+    EagerOperations operations;
+    for (EagerOperation& operation : node.layer->eager(place)) {
+      const bool is_attention = operation.product && operation.product->kind == ProductClass::attention;
+      if (is_attention && attention_ == AttentionForm::eager) {
+        std::ranges::move(written_out(operation), std::back_inserter(operations));
+      } else {
+        operations.push_back(std::move(operation));
+      }
+    }
+    return operations;
+  }
+
   // A linear layer over rows that lie apart is a product for each sample, and a sum with the bias.
   void part_rows(const Node& node, EagerOperations& operations) const {
     const auto* const linear = options_of<LinearOptions>(node);
@@ -103,7 +133,7 @@ class Tracer {
       }
     }
     const LayerPlace place = graph_.place(value);
-    EagerOperations operations = node.layer->eager(place);
+    EagerOperations operations = operations_of(node, place);
     if (operations.empty()) {
       if (graph_[node.inputs[0]].shape == node.shape) {
         return places_[node.inputs[0]];
@@ -155,15 +185,16 @@ class Tracer {
   }
 
   const Graph& graph_;
+  AttentionForm attention_;
   EagerTrace trace_;
   std::vector<Place> places_;  // of each node
 };
 
 }  // namespace
 
-EagerTrace eager_trace(const Graph& graph) {
+EagerTrace eager_trace(const Graph& graph, AttentionForm attention) {
   const Graph fused = with_attention(graph);
-  return Tracer(fused).trace();
+  return Tracer(fused, attention).trace();
 }
 
 }  // namespace bench::kernels

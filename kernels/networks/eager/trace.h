@@ -35,7 +35,8 @@ struct EagerTrace {
 };
 
 // `graph` as a network builds it. Views have no operation; reshapes of values that lie in another order, and
-// operands of products that do, are copied first. Attention that is written out is one operation.
-EagerTrace eager_trace(const Graph& graph);
+// operands of products that do, are copied first. Attention is one operation, or written out as two products
+// and a softmax, however the graph has it.
+EagerTrace eager_trace(const Graph& graph, AttentionForm attention = AttentionForm::fused);
 
 }  // namespace bench::kernels

@@ -67,12 +67,23 @@ class ActivationLayer final : public LikeItsInput<ActivationLayer, ActivationOpt
       case K::exp:
       case K::log:
         return {eager::in_fp32(eager::elementwise(place, saved()))};
+      case K::gelu:
+      case K::gelu_erf:
+        return {gelu(place)};
       default:
         return {eager::elementwise(place, saved())};
     }
   }
 
  private:
+  // Written out as x/2 · (1 + erf(x/√2)), the error function saves what it reads, and the product its
+  // factors.
+  static EagerOperation gelu(const LayerPlace& place) {
+    EagerOperation operation = eager::elementwise(place, Saved::inputs);
+    operation.written_out = 2 * operation.flow.written;
+    return operation;
+  }
+
   Saved saved() const { return slope_reads_result(options_.activation) ? Saved::result : Saved::inputs; }
 
   // By numbers, an operation each.

@@ -134,24 +134,42 @@ class Writer {
   std::map<std::tuple<Value, bool, std::int64_t>, Value> rows_;  // by positions too
 };
 
-}  // namespace
+bool has_softmax(const Graph& graph) {
+  return std::ranges::any_of(graph.nodes(), [](const Node& node) { return node.is("softmax"); });
+}
 
-Graph with_attention(const Graph& graph) {
-  const bool has_softmax = std::ranges::any_of(graph.nodes(), [](const Node& n) { return n.is("softmax"); });
-  if (!has_softmax) {
-    return graph;
-  }
-  const AttentionFinder finder(graph);
+// By the second product.
+std::map<Value, FoundAttention> all_attention(const Graph& graph, const AttentionFinder& finder) {
   std::map<Value, FoundAttention> all;
   for (Value value = 1; value < graph.nodes().size(); ++value) {
     if (const auto found = finder.find(value)) {
       all.emplace(found->last, *found);
     }
   }
+  return all;
+}
+
+}  // namespace
+
+Graph with_attention(const Graph& graph) {
+  if (!has_softmax(graph)) {
+    return graph;
+  }
+  const AttentionFinder finder(graph);
+  const std::map<Value, FoundAttention> all = all_attention(graph, finder);
   if (all.empty()) {
     return graph;
   }
   return straightened(Writer(graph, finder, all).graph());
+}
+
+bool scales_scores(const Graph& graph) {
+  if (!has_softmax(graph)) {
+    return false;
+  }
+  const std::map<Value, FoundAttention> all = all_attention(graph, AttentionFinder(graph));
+  return !all.empty() &&
+         std::ranges::all_of(all, [](const auto& found) { return found.second.scales_scores; });
 }
 
 }  // namespace bench::kernels

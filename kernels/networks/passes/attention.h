@@ -15,4 +15,8 @@ namespace bench::kernels {
 // that another layer reads, stays as it is.
 Graph with_attention(const Graph& graph);
 
+// Whether a graph's attention scales its scores, after their product, as code does that writes attention out.
+// Where PyTorch computes it at once, its exporter scales queries and keys. False without attention.
+bool scales_scores(const Graph& graph);
+
 }  // namespace bench::kernels

@@ -48,6 +48,7 @@ std::optional<FoundAttention> AttentionFinder::find(Value softmax) const {
   const auto* const scores = options_of<MatmulOptions>(graph_[*first]);
   const auto* const mix = options_of<MatmulOptions>(graph_[*last]);
   found.scale *= static_cast<double>(scores->scale);
+  found.scales_scores = found.scale != 1;
   const std::array swapped{scores->transpose_a, !scores->transpose_b, mix->transpose_b};
   const std::array values{graph_[*first].inputs[0], graph_[*first].inputs[1], graph_[*last].inputs[1]};
   for (std::size_t i = 0; i < values.size(); ++i) {

@@ -25,6 +25,7 @@ struct FoundAttention {
   std::array<AttentionOperand, 3> operands;
   bool causal = false;
   double scale = 1;
+  bool scales_scores = false;  // after the first product, not its operands
 };
 
 // The rows of a value that hold a head's features side by side.

@@ -13,6 +13,7 @@
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
 #include "bench/measure/units.h"
+#include "bench/model/step_setting.h"
 #include "bench/modelled.h"
 #include "bench/registry.h"
 #include "kernels/backends/cudnn/absent_card.h"
@@ -52,7 +53,7 @@ PlannedWorkspace planned_workspace(const ConfiguredNetworkPoint& network, const 
   PlanningTime& time = *card.keep<PlanningTime>();
   PlannedWorkspace planned{.bytes = 0, .largest = {}, .by = cudnn::planned_by(card), .why_not = {}};
   const std::vector<Conv2d> convolutions = eager_convolutions(
-      network.point().graph, network.eager_setting(setting.cast_whole), setting.batch, layout);
+      network.point().graph, network.eager_setting(form_of(setting)), setting.batch, layout);
   if (convolutions.empty()) {
     return not_planned("the network has no convolution that cuDNN computes");
   }

@@ -144,23 +144,24 @@ class ConfiguredNetwork : public ConfiguredWorkload, public ConfiguredNetworkPoi
     return plan;
   }
   // Values that are computed again have no model.
-  std::optional<NetworkTerms> eager_terms(bool cast_whole) const final {
+  std::optional<NetworkTerms> eager_terms(const EagerForm& form) const final {
     const TrainOptions& training = point_.training;
     if (training.recompute) {
       return std::nullopt;
     }
-    NetworkTerms terms = kernels::eager_terms(point_.graph, eager_setting(cast_whole));
+    NetworkTerms terms = kernels::eager_terms(point_.graph, eager_setting(form));
     terms.may_lack_norms = point_.is_file && may_have_folded_norms(point_.graph);
     return terms;
   }
 
   const NetworkPoint& point() const final { return point_; }
-  EagerSetting eager_setting(bool cast_whole) const final {
+  EagerSetting eager_setting(const EagerForm& form) const final {
     return {.dtype = point_.dtype,
-            .cast_whole = cast_whole,
+            .cast_whole = form.cast_whole,
             .train = trains(),
             .optimizer = point_.training.optimizer,
-            .micro_batches = static_cast<double>(point_.training.accumulate)};
+            .micro_batches = static_cast<double>(point_.training.accumulate),
+            .attention = form.attention};
   }
 
  protected:

@@ -41,7 +41,7 @@ class ConfiguredNetworkPoint {
  public:
   virtual const NetworkPoint& point() const = 0;
   // How eager PyTorch runs its step.
-  virtual EagerSetting eager_setting(bool cast_whole) const = 0;
+  virtual EagerSetting eager_setting(const EagerForm& form) const = 0;
 
  protected:
   ~ConfiguredNetworkPoint() = default;

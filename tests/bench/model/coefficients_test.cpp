@@ -33,6 +33,7 @@ TEST(Coefficients, OfTheFile) {
   EXPECT_EQ(read.language.card, 0.1625);
   EXPECT_EQ(read.products.tiles.front(), (std::pair{256, 128}));
   EXPECT_EQ(read.slack, 1.08);
+  EXPECT_EQ(read.slack80, (Interval{1.029, 1.09}));
 }
 
 TEST(Coefficients, RefusesWhatIsNone) {

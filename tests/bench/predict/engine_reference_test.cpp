@@ -53,7 +53,7 @@ class EngineReferenceTest : public ::testing::Test {
     }
     return "";
   }
-  NetworkTerms terms() const { return *type_.configure(spec_)->eager_terms(false); }
+  NetworkTerms terms() const { return *type_.configure(spec_)->eager_terms({}); }
   double eager_gpu_ns(const char* card, std::int64_t batch) const {
     return GpuModel(testing::card(card), Framework::pytorch, testing::coefficients())
         .step(terms(), {.batch = batch})

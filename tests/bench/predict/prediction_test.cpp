@@ -51,11 +51,11 @@ TEST_F(PredictionTest, OfEachCardInEachDtype) {
   EXPECT_EQ(prediction.gpus[prediction.cards[1].gpu].id, "rtx3060-12gb");
   for (const CardPrediction& card : prediction.cards) {
     EXPECT_EQ(card.curve.problem, "");
-    EXPECT_GT(card.curve.largest_batch, 100);
+    EXPECT_GT(card.curve.largest.safe, 100);
     EXPECT_GT(card.curve.at_saturation().per_s(), 0);
   }
   // 16-bit halves what a sample holds.
-  EXPECT_GT(10 * prediction.cards[2].curve.largest_batch, 19 * prediction.cards[0].curve.largest_batch);
+  EXPECT_GT(10 * prediction.cards[2].curve.largest.safe, 19 * prediction.cards[0].curve.largest.safe);
 }
 
 TEST_F(PredictionTest, CountsTheRowsOfTheFamily) {
@@ -135,7 +135,7 @@ TEST_F(PredictionTest, OtherFormats) {
   std::istringstream lines(csv);
   int count = 0;
   for (std::string line; std::getline(lines, line); ++count) {
-    EXPECT_EQ(std::ranges::count(line, ','), 12) << line;
+    EXPECT_EQ(std::ranges::count(line, ','), 16) << line;
   }
   EXPECT_EQ(count, 1 + 2 * 3 + 2);
   expect_words(page_markdown(prediction_page(prediction, testing::coefficients(), false)));

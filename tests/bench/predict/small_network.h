@@ -13,7 +13,7 @@ class SmallNetwork final : public ConfiguredWorkload {
   explicit SmallNetwork(WorkloadSpec spec) : spec_(std::move(spec)) {}
   MemoryPlan plan(Device& /*device*/) const override { return {}; }
   std::unique_ptr<Workload> make(Device& /*device*/) const override { return nullptr; }
-  std::optional<NetworkTerms> eager_terms(bool /*cast_whole*/) const override {
+  std::optional<NetworkTerms> eager_terms(const EagerForm& /*form*/) const override {
     if (spec_.options.contains("opaque")) {
       return std::nullopt;
     }

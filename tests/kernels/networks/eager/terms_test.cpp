@@ -44,7 +44,11 @@ std::map<std::string, double> by_name(const NetworkTerms& terms, double batch) {
 }
 
 NetworkTerms terms_of(const std::string& network, const WorkloadSpec& spec, bool cast_whole = false) {
-  return registry<WorkloadType>().find(network)->configure(spec)->eager_terms(cast_whole).value();
+  return registry<WorkloadType>()
+      .find(network)
+      ->configure(spec)
+      ->eager_terms({.cast_whole = cast_whole})
+      .value();
 }
 
 struct Known {
@@ -272,7 +276,7 @@ TEST(EagerTerms, KnowAllLayersOfTheNetworks) {
 
 TEST(EagerTerms, AreNotKnownWhereValuesAreComputedAgain) {
   const WorkloadSpec spec{.mode = "train", .options = {{"recompute", "yes"}}};
-  EXPECT_FALSE(registry<WorkloadType>().find("resnet18")->configure(spec)->eager_terms(false));
+  EXPECT_FALSE(registry<WorkloadType>().find("resnet18")->configure(spec)->eager_terms({}));
 }
 
 TEST(EagerTerms, OfOperations) {
@@ -292,7 +296,7 @@ TEST(EagerTerms, OfOperations) {
   const NetworkTerms triad =
       terms_of("stream", {.mode = "triad", .dtype = Dtype::fp32, .options = {{"elements", "1000"}}});
   EXPECT_EQ(in(triad.per_sample.bytes, Traffic::elementwise), 3 * 4 * 1000);
-  EXPECT_FALSE(registry<WorkloadType>().find("implicit_gemm")->configure(half)->eager_terms(false));
+  EXPECT_FALSE(registry<WorkloadType>().find("implicit_gemm")->configure(half)->eager_terms({}));
 }
 
 }  // namespace

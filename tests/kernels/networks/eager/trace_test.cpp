@@ -219,8 +219,84 @@ TEST(EagerMemory, OfTrainingHoldsEachSavedTensorOnce) {
   g.add("add", g.conv2d("b", x, {.channels = 16}), x);
   const EagerTrace trace = eager_trace(g);
   const EagerWidths widths = eager_widths(trace, Dtype::fp32, false);
-  // Saved: the image, and ReLU's result. The sum reads two and writes one.
-  EXPECT_EQ(eager_peak_bytes(trace, widths, true), 2 * map + 3 * map);
+  // Saved: the image, and ReLU's result. The loss has the network's result and makes three of its size.
+  EXPECT_EQ(eager_peak_bytes(trace, widths, true), 2 * map + 4 * map);
+}
+
+// Two heads of four features over sequences of eight, and a residual.
+Graph small_block() {
+  Graph g = Graph::reading(Shape::sequence(kTokens, 8));
+  const Value x = g.linear("in", 0, 8);
+  const Value heads = g.append("attention", {g.linear("qkv", x, 24)}, AttentionOptions{.heads = 2});
+  const Value sum = g.add("sum", g.linear("out", heads, 8), x);
+  const Value norm = g.append("norm", {sum}, LayerNormOptions{});
+  const Value wide =
+      g.append("gelu", {g.linear("up", norm, 32)}, ActivationOptions{.activation = Activation::gelu_erf});
+  g.linear("down", wide, 4);
+  return g;
+}
+
+double saved_bytes(AttentionForm attention, Dtype dtype, const SavedForms& forms) {
+  const EagerTrace trace = eager_trace(small_block(), attention);
+  return eager_peak_bytes(trace, eager_widths(trace, dtype, false), true, forms);
+}
+
+// What each form saves beyond fused attention without dropout.
+TEST(EagerMemory, OfTrainingCountsWhatCodeSaves) {
+  const double rows = kTokens * 8;  // values
+  const double scores = 2 * kTokens * kTokens;
+  const SavedForms kPlain{};
+  const double fused = saved_bytes(AttentionForm::fused, Dtype::fp32, kPlain);
+  const double eager = saved_bytes(AttentionForm::eager, Dtype::fp32, kPlain);
+  EXPECT_EQ(eager - fused, 4 * scores) << "the softmax's result";
+  EXPECT_EQ(saved_bytes(AttentionForm::eager, Dtype::fp16, kPlain) -
+                saved_bytes(AttentionForm::fused, Dtype::fp16, kPlain),
+            (4 + 2) * scores)
+      << "in fp32, and autocast's copy for the product";
+  EXPECT_EQ(saved_bytes(AttentionForm::eager, Dtype::fp32, {.dropout = true}) - eager,
+            rows + (1 + 4) * scores)
+      << "masks of a byte, and the scores that were not dropped";
+  EXPECT_EQ(saved_bytes(AttentionForm::eager, Dtype::fp16, {.dropout = true}) -
+                saved_bytes(AttentionForm::eager, Dtype::fp16, kPlain),
+            rows + scores)
+      << "autocast's copy is of the dropped ones";
+  EXPECT_EQ(saved_bytes(AttentionForm::fused, Dtype::fp32, {.dropout = true}) - fused, rows);
+  EXPECT_EQ(saved_bytes(AttentionForm::fused, Dtype::fp32, {.activations = true}) - fused, 2 * 4 * 4 * rows);
+  EXPECT_EQ(saved_bytes(AttentionForm::fused, Dtype::fp32, {.norms = true}) - fused, 2 * 4 * rows);
+}
+
+// A logarithm of the softmax is saved for each result, however large the vocabulary.
+TEST(EagerMemory, OfTrainingHoldsTheLoss) {
+  const auto peak = [](std::int64_t vocabulary) {
+    Graph g = Graph::reading(Shape::sequence(kTokens, 8));
+    g.linear("head", 0, vocabulary);
+    const EagerTrace trace = eager_trace(g);
+    return eager_peak_bytes(trace, eager_widths(trace, Dtype::fp16, false), true);
+  };
+  EXPECT_EQ(peak(50000) - peak(40000), kTokens * 10000 * (2 + 3 * 4));
+}
+
+// The network's memory spans both forms, until one is named.
+TEST(EagerTerms, SpanTheFormsOfAttention) {
+  const EagerSetting unsaid{.dtype = Dtype::fp32, .train = true};
+  const auto terms_with = [&](AttentionForm form) {
+    EagerSetting setting = unsaid;
+    setting.attention = form;
+    return eager_terms(small_block(), setting);
+  };
+  const NetworkTerms both = eager_terms(small_block(), unsaid);
+  const NetworkTerms fused = terms_with(AttentionForm::fused);
+  const NetworkTerms eager = terms_with(AttentionForm::eager);
+  EXPECT_TRUE(both.has_attention);
+  EXPECT_FALSE(both.attention);
+  EXPECT_EQ(eager.attention, AttentionForm::eager);
+  const auto low = [](const NetworkTerms& terms) { return terms.saving.low * terms.peak_bytes_per_sample; };
+  const auto high = [](const NetworkTerms& terms) { return terms.saving.high * terms.peak_bytes_per_sample; };
+  EXPECT_DOUBLE_EQ(low(both), low(fused));
+  EXPECT_DOUBLE_EQ(high(both), high(eager));
+  EXPECT_LT(high(fused), low(eager));
+  EXPECT_EQ(both.per_sample.bytes, fused.per_sample.bytes) << "its time is that of fused attention";
+  EXPECT_GT(eager.per_step.launches, fused.per_step.launches);
 }
 
 TEST(EagerMemory, OfInferenceHoldsWhatIsStillRead) {
