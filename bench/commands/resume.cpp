@@ -38,8 +38,8 @@ ResultDocument read_resumable(const std::filesystem::path& path) {
   try {
     return read_result(path);
   } catch (const UsageError& error) {
-    throw UsageError(fmt::format("--resume: {}; accepted is a whole {} file; {}", error.what(),
-                                 kResultSchema, kStartOver));
+    throw UsageError(fmt::format("--resume: {}; accepted is a whole {} file; {}", error.what(), kResultSchema,
+                                 kStartOver));
   }
 }
 

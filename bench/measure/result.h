@@ -293,8 +293,8 @@ struct ResultDocument {
 // Strict JSON: throws std::domain_error on NaN or Infinity. Bytes and nanosecond samples are integers.
 Json to_json(const ResultDocument& document);
 // Params and notes are kept as JSON; Sweep::restore() reads them. Throws UsageError naming what is
-// wrong ("schema is bench-result/7; this program reads bench-result/2"), also for numbers out of their range and
-// a point's name given twice.
+// wrong ("schema is bench-result/7; this program reads bench-result/2"), also for numbers out of their range
+// and a point's name given twice.
 ResultDocument document_from_json(const Json& json);
 
 }  // namespace bench

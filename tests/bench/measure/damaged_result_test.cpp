@@ -41,10 +41,8 @@ const Json kRemoved(Json::value_t::discarded);
 INSTANTIATE_TEST_SUITE_P(
     ResultJson, DamagedResult,
     ::testing::Values(
-        Damage{"/schema", "bench-result/7",
-               "schema is bench-result/7; this program reads bench-result/2"},
-        Damage{"/schema", kRemoved,
-               "schema is missing; this program reads bench-result/2"},
+        Damage{"/schema", "bench-result/7", "schema is bench-result/7; this program reads bench-result/2"},
+        Damage{"/schema", kRemoved, "schema is missing; this program reads bench-result/2"},
         Damage{"/schema", 1, "schema is missing; this program reads bench-result/2"},
         Damage{"/context", kRemoved, "context is missing"},
         Damage{"/sweep", "batch", "sweep is a string, not an object"},
