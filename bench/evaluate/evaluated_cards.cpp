@@ -31,8 +31,8 @@ Interval speedup80(const OneCard& card, const ParallelStep& step, double own, st
     return std::log(parallel_step(other, cards, link, catalogue).step_ns / other.step_ns / likely);
   };
   const double factor = std::exp(kNormal80 * own);
-  const double slower = std::hypot(std::log(step.step80_ns.high / step.step_ns), moved(1 / factor));
-  const double faster = std::hypot(std::log(step.step_ns / step.step80_ns.low), moved(factor));
+  const double slower = combined_deviation({std::log(step.step80_ns.high / step.step_ns), moved(1 / factor)});
+  const double faster = combined_deviation({std::log(step.step_ns / step.step80_ns.low), moved(factor)});
   const auto all = static_cast<double>(cards);
   const double most = step.loss == nullptr ? all : all / step.loss->interval80.low;
   return {.low = all / likely * std::exp(-slower),

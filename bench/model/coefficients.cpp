@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
@@ -23,6 +24,9 @@ constexpr std::array<std::string_view, kProductClasses> kClassNames{
     "wino", "point", "dense", "stem", "group", "depth", "linear", "bmm", "attention"};
 constexpr std::array<std::string_view, kTraffics> kTrafficNames{"conv", "group", "depth", "matrix", "bn",
                                                                 "norm", "act",   "move",  "weights"};
+
+constexpr std::array<std::string_view, 4> kNumberNames{"fp32", "tf32", "amp", "fp16"};
+constexpr std::array<std::string_view, 3> kNetworkNames{"convolutions", "depthwise", "attention"};
 
 double positive(const Field& field) {
   const double value = field.number();
@@ -71,6 +75,43 @@ std::vector<MeasuredRows> measured_rows(const Field& list) {
   return rows;
 }
 
+std::vector<int> wholes(const Field& list) {
+  std::vector<int> numbers;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    numbers.push_back(whole(list.at(i)));
+  }
+  return numbers;
+}
+
+template <typename Kind, std::size_t kSize>
+Kind kind_named(const Field& field, const std::array<std::string_view, kSize>& names) {
+  const auto found = std::ranges::find(names, field.string());
+  if (found == names.end()) {
+    throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), printable(field.string()),
+                                 fmt::join(names, ", ")));
+  }
+  return static_cast<Kind>(found - names.begin());
+}
+
+std::vector<MeasuredKind> measured_kinds(const Field& list) {
+  constexpr std::array<std::string_view, 2> kModes{"infer", "train"};
+  std::vector<MeasuredKind> kinds;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Field one = list.at(i);
+    kinds.push_back({.numbers = kind_named<NumberKind>(one.at("dtype"), kNumberNames),
+                     .train = kind_named<int>(one.at("mode"), kModes) == 1,
+                     .network = kind_named<NetworkKind>(one.at("network"), kNetworkNames),
+                     .chips = texts(one.at("chips"))});
+    if (kinds.back().chips.empty()) {
+      throw UsageError(fmt::format("{}.chips is empty; one chip or more is expected", one.path()));
+    }
+  }
+  if (kinds.empty()) {
+    throw UsageError(fmt::format("{} is empty; one kind or more is expected", list.path()));
+  }
+  return kinds;
+}
+
 CoefficientSet::Layout layout_of(const Field& coefficients, std::string_view layout) {
   const Field flops = coefficients.at("flops");
   const Field grads = coefficients.at("grads");
@@ -84,6 +125,7 @@ CoefficientSet coefficient_set(const Field& set) {
   const Field values = set.at("coefficients");
   const Field bandwidth = values.at("bandwidth");
   return {.chips = texts(set.at("chips")),
+          .capabilities = wholes(set.at("capabilities")),
           .measured = measured_rows(set.at("measured")),
           .channels_first = layout_of(values, "nchw"),
           .channels_last = layout_of(values, "nhwc"),
@@ -121,20 +163,30 @@ CompiledFactors compiled_of(const Field& compiled) {
   return read;
 }
 
+ProductUnit product_unit(const Field& unit) {
+  const Field values = unit.at("coefficients");
+  return {.capabilities = wholes(unit.at("capabilities")),
+          .energy = {.joules = positive(values, "joules"), .shrink = positive(values, "shrink")},
+          .reach = positive(values, "reach"),
+          .edge = positive(values, "edge"),
+          .ends = positive(values, "ends"),
+          .whole = positive(values, "whole"),
+          .bandwidth = positive(values, "bandwidth"),
+          .launch_s = positive(values, "launch"),
+          .norm = positive(values, "norm"),
+          .cache = positive(values, "cache"),
+          .split_s = positive(values, "split"),
+          .half_width80 = positive(unit, "half_width80")};
+}
+
 ProductCoefficients products_of(const Field& products) {
-  const Field values = products.at("coefficients");
   ProductCoefficients read{.cards = texts(products.at("cards")),
-                           .joules = positive(values, "joules"),
-                           .shrink = positive(values, "shrink"),
-                           .edge = positive(values, "edge"),
-                           .ends = positive(values, "ends"),
-                           .whole = positive(values, "whole"),
-                           .bandwidth = positive(values, "bandwidth"),
-                           .launch_s = positive(values, "launch"),
-                           .norm = positive(values, "norm"),
-                           .cache = positive(values, "cache"),
-                           .split_s = positive(values, "split"),
-                           .half_width80 = positive(products, "half_width80"),
+                           .tensor = product_unit(products.at("tensor")),
+                           .cores = product_unit(products.at("cores")),
+                           .half_rate = positive(products, "half_rate"),
+                           .doubled = positive(products, "doubled"),
+                           .elsewhere_half_width80 = positive(products, "elsewhere_half_width80"),
+                           .power_half_width80 = positive(products, "power_half_width80"),
                            .tiles = {},
                            .splits = {}};
   const Field tiles = products.at("tiles");
@@ -154,6 +206,10 @@ ProductCoefficients products_of(const Field& products) {
 
 }  // namespace
 
+bool CoefficientSet::measured_capability(int compute_capability) const {
+  return std::ranges::find(capabilities, compute_capability) != capabilities.end();
+}
+
 bool CoefficientSet::measured_chip(const std::string& chip) const {
   return std::ranges::find(chips, chip) != chips.end();
 }
@@ -166,10 +222,16 @@ ModelCoefficients coefficients_from_json(const Json& document) {
   }
   const Field sets = root.at("sets");
   const Field spread = root.at("spread");
+  const Field unmeasured = spread.at("unmeasured");
   const Field memory = root.at("memory");
   return {.fp32 = coefficient_set(sets.at("fp32")),
           .bits16 = coefficient_set(sets.at("16bit")),
           .host_spread = positive(spread, "host"),
+          .power_spread = positive(spread, "power"),
+          .unmeasured = {.numbers = positive(unmeasured, "dtype"),
+                         .mode = positive(unmeasured, "mode"),
+                         .network = positive(unmeasured, "network")},
+          .kinds = measured_kinds(root.at("kinds")),
           .image = spread_of(spread.at("image")),
           .language = spread_of(spread.at("language")),
           .compiled = compiled_of(root.at("compiled")),

@@ -11,6 +11,7 @@
 #include "bench/json.h"
 #include "bench/measure/estimate.h"
 #include "bench/model/network_terms.h"
+#include "bench/model/sustained.h"
 
 namespace bench {
 
@@ -18,6 +19,21 @@ namespace bench {
 struct MeasuredRows {
   std::string source;  // "timm pytorch2.4.0-cu124 rtx4090"
   std::int64_t rows = 0;
+};
+
+// How a step computes.
+enum class NumberKind {
+  fp32,
+  tf32,
+  autocast,
+  cast_whole,
+};
+
+// What a network does most.
+enum class NetworkKind {
+  convolutions,
+  depthwise,
+  attention,
 };
 
 // Coefficients of one width of numbers.
@@ -28,6 +44,7 @@ struct CoefficientSet {
     std::array<double, kTraffics> bytes{};  // times longer than at the memory's bandwidth
   };
   std::vector<std::string> chips;  // that were measured
+  std::vector<int> capabilities;   // their compute capabilities
   std::vector<MeasuredRows> measured;
   Layout channels_first;
   Layout channels_last;
@@ -45,6 +62,23 @@ struct CoefficientSet {
   double host_launch_s = 0;  // of the host, an operation: the mean of the machines measured
 
   bool measured_chip(const std::string& chip) const;
+  bool measured_capability(int compute_capability) const;
+};
+
+// Steps of one kind, and the chips that they were measured on.
+struct MeasuredKind {
+  NumberKind numbers = NumberKind::fp32;
+  bool train = false;
+  NetworkKind network = NetworkKind::convolutions;
+  std::vector<std::string> chips;
+};
+
+// What a step costs where none of its kind was measured: deviations of the logarithm, by leaving such steps
+// out of the fit.
+struct UnmeasuredSpread {
+  double numbers = 0;  // steps of another dtype were measured
+  double mode = 0;     // in the other mode
+  double network = 0;  // of other networks
 };
 
 // Deviations of the logarithm of predicted over measured time, for families that the fit had not seen.
@@ -64,11 +98,11 @@ struct CompiledFactors {
   double launch_s = 0;
 };
 
-// fp16 matrix products on tensor cores: see products.h.
-struct ProductCoefficients {
-  std::vector<std::string> cards;  // ids of those measured
-  double joules = 0;
-  double shrink = 0;
+// Matrix products on one kind of units.
+struct ProductUnit {
+  std::vector<int> capabilities;  // compute capabilities of the cards measured
+  OperationEnergy energy;
+  double reach = 1;      // of the sustained rate
   double edge = 0;       // values that a side of a tile costs in addition
   double ends = 0;       // terms of the sum that a tile's start and end cost
   double whole = 0;      // share of rounding up to whole waves
@@ -78,16 +112,30 @@ struct ProductCoefficients {
   double cache = 1;         // bandwidth of the L2 cache over the memory's
   double split_s = 0;       // of adding the parts of a split sum
   double half_width80 = 0;  // of the logarithm of predicted over measured time, for a card that was left out
+};
+
+// See products.h.
+struct ProductCoefficients {
+  std::vector<std::string> cards;  // ids of those measured
+  ProductUnit tensor;
+  ProductUnit cores;
+  double half_rate = 1;               // on the rate of cards that halve sums in fp32
+  double doubled = 1;                 // on the fp32 rate of chips with doubled fp32 cores
+  double elsewhere_half_width80 = 0;  // of a generation, a dtype or a kind of sums that was not measured
+  double power_half_width80 = 0;      // of what power allows
   std::vector<std::pair<int, int>> tiles;
   std::vector<int> splits;
 };
 
 struct ModelCoefficients {
   CoefficientSet fp32;
-  CoefficientSet bits16;   // fp16, bf16 and tf32 on tensor cores
-  double host_spread = 0;  // deviation of the logarithm of host_launch_s between machines
-  ModelSpread image;       // networks of images
-  ModelSpread language;    // language models
+  CoefficientSet bits16;    // fp16, bf16 and tf32 on tensor cores
+  double host_spread = 0;   // deviation of the logarithm of host_launch_s between machines
+  double power_spread = 0;  // of what power allows: cooling and clocks differ between machines
+  UnmeasuredSpread unmeasured;
+  std::vector<MeasuredKind> kinds;
+  ModelSpread image;     // networks of images
+  ModelSpread language;  // language models
   CompiledFactors compiled;
   ProductCoefficients products;
   std::int64_t memory_rows = 0;

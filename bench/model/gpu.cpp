@@ -182,7 +182,12 @@ Gpu read_gpu(const Field& entry) {
     throw UsageError(fmt::format("{} has no fp32; every GPU computes it", entry.at("flops_per_s").path()));
   }
   if (const auto narrow = entry.find(kNarrowSums)) {
-    rates_in(*narrow);
+    constexpr double kClearlyMore = 1.5;
+    const std::map<Dtype, double> rates = rates_in(*narrow);
+    const auto summed_narrow = rates.find(Dtype::fp16);
+    const auto summed_wide = gpu.flops_per_s.find(Dtype::fp16);
+    gpu.halves_sums = summed_narrow != rates.end() && summed_wide != gpu.flops_per_s.end() &&
+                      summed_narrow->second > kClearlyMore * summed_wide->second;
   }
   if (const auto kind = entry.find("kind")) {
     gpu.kind = kind_in(*kind);

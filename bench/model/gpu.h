@@ -37,6 +37,7 @@ struct Gpu {
   double power_w = 0;
   double bytes_per_s = 0;               // of its memory
   std::map<Dtype, double> flops_per_s;  // dense products, summed in fp32; the dtypes that it has units for
+  bool halves_sums = false;             // tensor cores sum in fp32 at half the rate of sums in fp16 (GeForce)
   std::optional<Bus> bus;               // none where its memory is the host's
   // The ids of links.json's NVLinks that join two such cards; nullopt: not known.
   std::optional<std::vector<std::string>> nvlink;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -18,12 +20,15 @@ namespace {
 constexpr double kNanoseconds = 1e9;
 // Of the 24 GiB of an RTX 3090 that the driver keeps.
 constexpr std::int64_t kReservedBytes = std::int64_t{308} << 20;
-// Generations of which cards ran the networks that were measured: Pascal to Ada.
-constexpr int kFirstCapability = 60;
-constexpr int kLastCapability = 89;
 constexpr double kUnmeasuredGeneration = 2;  // times the card's deviation: a judgement
 // torch.compile's mean error on the measured card, 14.3 %, as the deviation of a normal distribution.
 constexpr double kCompiledRest = 0.16;
+// A network without its norms takes up to a third less: the time is put between the two.
+constexpr double kNormsShare = 1.0 / 3;
+// Of a step's FLOPs from where a network is one of attention, and of its bytes from where it is a depthwise
+// one.
+constexpr double kAttentionShare = 0.5;
+constexpr double kDepthwiseShare = 0.1;
 // Of a network's deviation, where it was measured on the card at another batch: a judgement.
 constexpr double kBetweenBatches = 0.5;
 // Of what does not grow with the batch: the rest is the driver's context, a judgement.
@@ -89,6 +94,7 @@ struct GpuTime {
   double memory = 0;
   double tiles = 0;
   double launches = 0;
+  double power_share = 0;  // how far the time's logarithm moves with that of what power allows
 
   double total() const { return products + memory + tiles + launches; }
   void scale(double factor) {
@@ -106,25 +112,31 @@ GpuTime gpu_time(const GpuModel& model, const StepTerms& work, const StepSetting
       model.framework() == Framework::pytorch_compiled ? &model.coefficients().compiled : nullptr;
   // The compiler lays convolutions out channels-last.
   const auto& layout = setting.channels_last || compiled != nullptr ? set.channels_last : set.channels_first;
-  const double cores = sustained_rate(gpu, gpu.flops_per_s.at(Dtype::fp32), set.joules_fp32, set.shrink);
-  const double fast =
-      tensor ? sustained_rate(gpu, gpu.flops_per_s.at(*tensor), set.joules, set.shrink) : cores;
+  const SustainedRate cores = sustained_rate(gpu, gpu.flops_per_s.at(Dtype::fp32), compute_power(gpu),
+                                             {.joules = set.joules_fp32, .shrink = set.shrink});
+  const SustainedRate fast = tensor ? sustained_rate(gpu, gpu.flops_per_s.at(*tensor), gpu.power_w,
+                                                     {.joules = set.joules, .shrink = set.shrink})
+                                    : cores;
+  // No network was measured in fp32 on chips with doubled fp32 cores; products were.
+  const double reached =
+      fast.per_s * (!tensor && has_doubled_fp32(gpu) ? model.coefficients().products.doubled : 1);
   const double bandwidth = gpu.bytes_per_s * reached_bandwidth(set, gpu);
   GpuTime time;
   for (std::size_t i = 0; i < kProductClasses; ++i) {
     const bool depthwise = i == static_cast<std::size_t>(ProductClass::depthwise);
-    time.products +=
-        (work.flops[i] * layout.flops[i] + work.grads[i] * layout.grads[i]) / (depthwise ? cores : fast);
+    time.products += (work.flops[i] * layout.flops[i] + work.grads[i] * layout.grads[i]) /
+                     (depthwise ? cores.per_s : reached);
   }
   for (std::size_t i = 0; i < kTraffics; ++i) {
     time.memory +=
         work.bytes[i] * layout.bytes[i] * (compiled != nullptr ? compiled->bytes[i] : 1) / bandwidth;
   }
-  time.tiles = work.tile * set.tile * gpu.multiprocessors / fast;
+  time.tiles = work.tile * set.tile * gpu.multiprocessors / reached;
   time.launches = compiled != nullptr ? 0 : work.launches * set.launch_s;
   time.scale(compiled != nullptr ? compiled->gpu : 1);
   time.launches += compiled != nullptr ? work.launches * compiled->launch_s : 0;
-  time.scale((setting.cast_whole && tensor ? set.cast_whole : 1) * model.evidence().gpu_factor);
+  time.scale(model.evidence().gpu_factor);
+  time.power_share = fast.power_share;  // a card that power limits clocks lower as a whole
   return time;
 }
 
@@ -133,60 +145,180 @@ bool shares_memory(const Gpu& gpu) {
   return !gpu.bus && (gpu.memory_kind.starts_with("lpddr") || gpu.memory_kind.starts_with("ddr"));
 }
 
-bool is_measured_generation(const Gpu& gpu) {
-  return !shares_memory(gpu) && gpu.compute_capability >= kFirstCapability &&
-         gpu.compute_capability <= kLastCapability;
+bool is_measured_generation(const GpuModel& model, Dtype dtype) {
+  const Gpu& gpu = model.gpu();
+  return !shares_memory(gpu) && set_of(model.coefficients(), tensor_dtype(gpu, dtype).has_value())
+                                    .measured_capability(gpu.compute_capability);
 }
 
-// Of the logarithm of a step's time, the scale included.
-struct Deviations {
-  double own = 0;   // of the card and the network
-  double host = 0;  // of the host
+// What the network does most, by its forward products and its traffic.
+NetworkKind kind_of(const StepTerms& work) {
+  const auto flops = [&](ProductClass product) { return work.flops[static_cast<std::size_t>(product)]; };
+  const double attention =
+      flops(ProductClass::linear) + flops(ProductClass::batched) + flops(ProductClass::attention);
+  const auto sum = [](const auto& values) { return std::accumulate(values.begin(), values.end(), 0.0); };
+  if (attention > kAttentionShare * sum(work.flops)) {
+    return NetworkKind::attention;
+  }
+  const double depthwise = work.bytes[static_cast<std::size_t>(Traffic::depthwise)];
+  return depthwise > kDepthwiseShare * sum(work.bytes) ? NetworkKind::depthwise : NetworkKind::convolutions;
+}
+
+NumberKind numbers_of(const Gpu& gpu, const StepSetting& setting) {
+  return !tensor_dtype(gpu, setting.dtype) ? NumberKind::fp32
+         : setting.dtype == Dtype::tf32    ? NumberKind::tf32
+         : setting.cast_whole              ? NumberKind::cast_whole
+                                           : NumberKind::autocast;
+}
+
+// Steps of a kind, compared with what was measured.
+struct KindEvidence {
+  NumberKind numbers = NumberKind::fp32;
+  NetworkKind network = NetworkKind::convolutions;
+  bool is_measured = false;
+  double variance = 0;  // of the logarithm, that the nearest kind measured leaves
 };
 
-Deviations deviations_of(const GpuModel& model, const NetworkTerms& terms, double host_share) {
+// Few chips tell badly how chips differ: Student's t at 0.9 over the normal's. At least two degrees of
+// freedom, for other kinds tell something of it.
+double few_chips_variance(double card, std::size_t chips) {
+  constexpr std::array<double, 5> kStudent{1.47, 1.28, 1.20, 1.15, 1.12};  // from three chips on
+  constexpr std::size_t kFirst = 3;
+  const double factor = kStudent[std::min(std::max(chips, kFirst) - kFirst, kStudent.size() - 1)];
+  return card * card * (factor * factor - 1);
+}
+
+KindEvidence kind_evidence(const GpuModel& model, const StepTerms& work, const StepSetting& setting) {
+  const ModelCoefficients& coefficients = model.coefficients();
+  const UnmeasuredSpread& unmeasured = coefficients.unmeasured;
+  KindEvidence evidence{.numbers = numbers_of(model.gpu(), setting),
+                        .network = kind_of(work),
+                        .is_measured = false,
+                        .variance = std::numeric_limits<double>::infinity()};
+  for (const MeasuredKind& kind : coefficients.kinds) {
+    const auto square = [](double deviation, bool differs) { return differs ? deviation * deviation : 0; };
+    const double differs = square(unmeasured.numbers, kind.numbers != evidence.numbers) +
+                           square(unmeasured.mode, kind.train != setting.train) +
+                           square(unmeasured.network, kind.network != evidence.network);
+    evidence.is_measured = evidence.is_measured || differs == 0;
+    const bool has_chip = std::ranges::find(kind.chips, model.gpu().chip) != kind.chips.end();
+    evidence.variance =
+        std::min(evidence.variance,
+                 differs + (has_chip ? 0 : few_chips_variance(coefficients.image.card, kind.chips.size())));
+  }
+  if (is_16_bit(setting.dtype) && evidence.numbers == NumberKind::fp32) {
+    evidence.variance += unmeasured.numbers * unmeasured.numbers;
+  }
+  return evidence;
+}
+
+// A step's GPU time where the fit alone does not tell it.
+struct OrderedTime {
+  GpuTime time;
+  double variance = 0;  // of the logarithm, in addition
+};
+
+// fp32 is never faster than tf32. Where no tf32 step of the kind was measured, tf32 lies between the
+// coefficients of 16 bits and of fp32, and the interval spans both.
+OrderedTime ordered_time(const GpuModel& model, const StepTerms& work, const StepSetting& setting,
+                         const KindEvidence& kind) {
+  OrderedTime ordered{.time = gpu_time(model, work, setting)};
+  const Gpu& gpu = model.gpu();
+  const double total = ordered.time.total();
+  if (model.framework() == Framework::pytorch_compiled || !gpu.flops_per_s.contains(Dtype::tf32) ||
+      total <= 0) {
+    return ordered;
+  }
+  const auto in = [&](Dtype dtype) {
+    StepSetting other = setting;
+    other.dtype = dtype;
+    return gpu_time(model, work, other).total();
+  };
+  if (setting.dtype == Dtype::fp32) {
+    ordered.time.scale(std::max(1.0, in(Dtype::tf32) / total));
+  } else if (setting.dtype == Dtype::tf32 && !kind.is_measured) {
+    const double ratio = std::max(1.0, in(Dtype::fp32) / total);
+    ordered.time.scale(std::sqrt(ratio));
+    ordered.variance = std::pow(std::log(ratio) / 2 / kNormal80, 2);
+  }
+  return ordered;
+}
+
+double joined(double gpu, double host, double overlap) {
+  const double longer = std::max(gpu, host);  // so that no power underflows
+  return longer > 0 ? longer * std::pow(std::pow(gpu / longer, overlap) + std::pow(host / longer, overlap),
+                                        1 / overlap)
+                    : 0;
+}
+
+// The variance of a step's logarithm that the card and the network leave, before the scale. `further`: of a
+// card without a measurement of its own.
+double own_variance(const GpuModel& model, const NetworkTerms& terms, bool measured_generation,
+                    double further) {
   const ModelCoefficients& coefficients = model.coefficients();
   const ModelSpread& spread = terms.is_language ? coefficients.language : coefficients.image;
   const bool compiled = model.framework() == Framework::pytorch_compiled;
   const auto& chips = coefficients.compiled.chips;
   const bool measured_compiled = std::ranges::find(chips, model.gpu().chip) != chips.end();
-  const bool unmeasured = !is_measured_generation(model.gpu()) || (compiled && !measured_compiled);
+  const bool unmeasured = !measured_generation || (compiled && !measured_compiled);
   const double card = spread.card * (unmeasured ? kUnmeasuredGeneration : 1);
   const double rest = (compiled ? std::max(spread.rest, kCompiledRest) : spread.rest) + terms.unknown_share;
-  double variance = card * card + rest * rest;
   switch (model.evidence().reference) {
     case GpuEvidence::Reference::none:
       break;
     case GpuEvidence::Reference::same_network:
-      variance = kBetweenBatches * rest * kBetweenBatches * rest;
-      break;
+      return kBetweenBatches * rest * kBetweenBatches * rest;
     case GpuEvidence::Reference::same_card:  // the reference is a network with a rest of its own
-      variance = rest * rest + spread.rest * spread.rest;
-      break;
+      return rest * rest + spread.rest * spread.rest;
     case GpuEvidence::Reference::other_card:
-      variance += spread.card * spread.card + spread.rest * spread.rest;
+      return card * card + rest * rest + further + spread.card * spread.card + spread.rest * spread.rest;
+  }
+  return card * card + rest * rest + further;
+}
+
+std::string in_words(NumberKind numbers) {
+  switch (numbers) {
+    case NumberKind::fp32:
+      return "fp32";
+    case NumberKind::tf32:
+      return "tf32";
+    case NumberKind::autocast:
+      return "16 bits by autocast";
+    case NumberKind::cast_whole:
       break;
   }
-  const double host = model.evidence().host_launch_s ? 0 : coefficients.host_spread * host_share;
-  return {.own = spread.scale * std::sqrt(variance), .host = spread.scale * host};
+  return "16 bits, cast whole";
+}
+
+std::string in_words(NetworkKind network) {
+  return network == NetworkKind::attention   ? "attention"
+         : network == NetworkKind::depthwise ? "depthwise convolutions"
+                                             : "convolutions";
 }
 
 std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& terms,
-                                    const StepSetting& setting, double host_share) {
+                                    const StepSetting& setting, const KindEvidence& kind, double host_share) {
   std::vector<std::string> caveats;
   const Gpu& gpu = model.gpu();
   constexpr int kTen = 10;
+  const bool tensor = tensor_dtype(gpu, setting.dtype).has_value();
   if (shares_memory(gpu)) {
     caveats.emplace_back(
         "its memory is the host's too: less is free, the host's copies take part of its bandwidth, and no "
         "network was measured on such a device");
-  } else if (!is_measured_generation(gpu)) {
-    caveats.push_back(fmt::format("no network was measured on a card of compute capability {}.{}",
-                                  gpu.compute_capability / kTen, gpu.compute_capability % kTen));
+  } else if (!is_measured_generation(model, setting.dtype)) {
+    caveats.push_back(fmt::format("no network was measured in {} on a card of compute capability {}.{}",
+                                  tensor ? "16 bits" : "fp32", gpu.compute_capability / kTen,
+                                  gpu.compute_capability % kTen));
   }
   constexpr int kMaxwell = 50;
   if (gpu.compute_capability < kMaxwell) {
     caveats.emplace_back("CUDA 12 and later do not run on it, nor does PyTorch built with them");
+  }
+  if (!kind.is_measured && model.evidence().reference == GpuEvidence::Reference::none) {
+    caveats.push_back(fmt::format("no {} of networks of {} was measured in {}",
+                                  setting.train ? "training" : "inference", in_words(kind.network),
+                                  in_words(kind.numbers)));
   }
   if (model.framework() == Framework::pytorch_compiled) {
     caveats.emplace_back("torch.compile was measured on one card; the host's time is not counted");
@@ -201,7 +333,9 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
   if (setting.dtype == Dtype::bf16) {
     caveats.emplace_back("bf16 was not measured; it is taken for fp16");
   }
-  if (setting.dtype == Dtype::tf32) {
+  if (setting.dtype == Dtype::tf32 && !kind.is_measured) {
+    caveats.emplace_back("tf32 is put between the coefficients of fp16 and of fp32");
+  } else if (setting.dtype == Dtype::tf32) {
     caveats.emplace_back("tf32 takes the coefficients of fp16, and errs by 15 % on the one card measured");
   }
   if (setting.channels_last && !tensor_dtype(gpu, setting.dtype)) {
@@ -212,9 +346,9 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
   }
   if (terms.may_lack_norms) {
     caveats.emplace_back(
-        "the file has biased convolutions and no norms: if its exporter folded batch norms, PyTorch with "
-        "them "
-        "takes up to a third longer");
+        "the file has biased convolutions and no norms: PyTorch with the batch norms that its exporter may "
+        "have "
+        "folded takes up to a third longer, and the time is put between");
   }
   if (terms.unknown_share > 0) {
     caveats.push_back(
@@ -222,7 +356,12 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
                     100 * terms.unknown_share, fmt::join(terms.unknown, ", ")));
   }
   if (!model.evidence().host_launch_s && host_share >= kVisibleHostShare) {
-    caveats.emplace_back("the host limits the step, and its time a launch is not known");
+    const double launch_us = 1e6 * set_of(model.coefficients(), tensor).host_launch_s;
+    const double width = std::exp(kNormal80 * model.coefficients().host_spread);
+    const auto in_tens = [](double us) { return 10 * std::lround(us / 10); };
+    caveats.push_back(
+        fmt::format("the host limits the step, and its time a launch is not known: {} to {} µs are counted",
+                    in_tens(launch_us / width), in_tens(launch_us * width)));
   }
   return caveats;
 }
@@ -259,8 +398,8 @@ Interval peak80(const ModelCoefficients& coefficients, const NetworkTerms& terms
   const auto apart = [&](double form, double of_slack, double context) {
     const double tensors = held * form;
     return total - held + tensors +
-           std::copysign(std::hypot(tensors * (of_slack / coefficients.slack - 1),
-                                    context - coefficients.context_bytes),
+           std::copysign(combined_deviation({tensors * (of_slack / coefficients.slack - 1),
+                                             context - coefficients.context_bytes}),
                          context - coefficients.context_bytes);
   };
   return {.low = apart(terms.saving.low, slack.low, kLeastContext),
@@ -339,31 +478,48 @@ std::optional<std::string> GpuModel::unsupported(const StepSetting& setting) con
 
 PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setting) const {
   const StepTerms work = at_batch(terms, setting.batch);
-  const GpuTime time = gpu_time(*this, work, setting);
   const CoefficientSet& set = set_of(coefficients_, tensor_dtype(gpu_, setting.dtype).has_value());
+  const ModelSpread& spread = terms.is_language ? coefficients_.language : coefficients_.image;
+  const KindEvidence kind = kind_evidence(*this, work, setting);
+  OrderedTime ordered = ordered_time(*this, work, setting, kind);
+  GpuTime& time = ordered.time;
+  // A model cast whole was measured with convolutions of 2020.
+  time.scale(setting.cast_whole && is_16_bit(setting.dtype) && kind.network != NetworkKind::attention
+                 ? set.cast_whole
+                 : 1);
+  const double norms = terms.may_lack_norms ? std::sqrt(1 + kNormsShare) : 1;
+  time.scale(norms);
   const double gpu = time.total();
   const double host = framework_ == Framework::pytorch
                           ? work.launches * evidence_.host_launch_s.value_or(set.host_launch_s) *
-                                (setting.train ? set.host_train : 1)
+                                (setting.train ? set.host_train : 1) * norms
                           : 0;
-  const double longer = std::max(gpu, host);
-  if (!(longer > 0)) {
+  const double step = joined(gpu, host, set.overlap);
+  if (!(step > 0)) {
     return {};
   }
-  // Scaled by the longer one, so that no power underflows.
-  const double gpu_part = std::pow(gpu / longer, set.overlap);
-  const double host_part = std::pow(host / longer, set.overlap);
-  const double step = longer * std::pow(gpu_part + host_part, 1 / set.overlap);
-  const double host_share = host_part / (gpu_part + host_part);
-  const Deviations deviations = deviations_of(*this, terms, host_share);
-  const double deviation = combined_deviation({deviations.own, deviations.host});
-  const double width = std::exp(kNormal80 * deviation);
+  const double host_share = std::pow(host / step, set.overlap);
+  const double power = coefficients_.power_spread * time.power_share * (1 - host_share);
+  const double further = kind.variance + ordered.variance + power * power;
+  const double lacking = std::log(norms) / kNormal80;
+  const double own = combined_deviation(
+      {spread.scale *
+           std::sqrt(own_variance(*this, terms, is_measured_generation(*this, setting.dtype), further)),
+       lacking});
+  const double host_spread = evidence_.host_launch_s ? 0 : coefficients_.host_spread;
+  const double host_deviation = host_spread * host_share;
+  // How far the interval's ends lie from the step, as logarithms: a faster host leaves the GPU's time.
+  const double host_width = std::exp(kNormal80 * host_spread);
+  const double below =
+      combined_deviation({kNormal80 * own, std::log(step / joined(gpu, host / host_width, set.overlap))});
+  const double above =
+      combined_deviation({kNormal80 * own, std::log(joined(gpu, host * host_width, set.overlap) / step)});
   return {.step_ns = step * kNanoseconds,
-          .interval80_ns = {.low = step / width * kNanoseconds, .high = step * width * kNanoseconds},
-          .deviation = deviation,
-          .host_deviation = deviations.host,
-          .ratio_deviation = std::sqrt(ratio_variance(
-              terms.is_language ? coefficients_.language : coefficients_.image, deviations.own)),
+          .interval80_ns = {.low = step * std::exp(-below) * kNanoseconds,
+                            .high = step * std::exp(above) * kNanoseconds},
+          .deviation = combined_deviation({own, host_deviation}),
+          .host_deviation = host_deviation,
+          .ratio_deviation = std::sqrt(ratio_variance(spread, own)),
           .gpu_ns = gpu * kNanoseconds,
           .host_ns = host * kNanoseconds,
           .products_ns = time.products * kNanoseconds,
@@ -371,7 +527,7 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
           .tiles_ns = time.tiles * kNanoseconds,
           .launches_ns = time.launches * kNanoseconds,
           .host_share = host_share,
-          .caveats = caveats_of(*this, terms, setting, host_share)};
+          .caveats = caveats_of(*this, terms, setting, kind, host_share)};
 }
 
 PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& setting) const {

@@ -284,10 +284,12 @@ ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLi
   const auto moved = [&](Bandwidth bandwidth, double backward) {
     return std::log(replayed(bandwidth, backward).step_ns / step.replay.step_ns);
   };
-  const double faster = std::hypot(moved(Bandwidth::high, speed.likely), moved(Bandwidth::likely, speed.high),
-                                   std::log(loss.interval80.low / loss.likely));
-  const double slower = std::hypot(moved(Bandwidth::low, speed.likely), moved(Bandwidth::likely, speed.low),
-                                   std::log(loss.interval80.high / loss.likely));
+  const double faster =
+      combined_deviation({moved(Bandwidth::high, speed.likely), moved(Bandwidth::likely, speed.high),
+                          std::log(loss.interval80.low / loss.likely)});
+  const double slower =
+      combined_deviation({moved(Bandwidth::low, speed.likely), moved(Bandwidth::likely, speed.low),
+                          std::log(loss.interval80.high / loss.likely)});
   // All at once, gradients cost nothing at best.
   step.step80_ns = {std::max(step.step_ns * std::exp(-faster), timeline.step_ns() * loss.interval80.low),
                     step.step_ns * std::exp(slower)};

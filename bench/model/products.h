@@ -1,8 +1,8 @@
-// The time of one 16-bit matrix product on tensor cores: tiles, waves of tiles, memory.
+// The time of one matrix product: tiles, waves of tiles, memory.
 //
 //   time = launch + (compute^norm + memory^norm)^(1/norm)
 //   compute = min over tiles and splits of
-//             2·tm·tn·(k/split + ends) · waves · (1 + edge·(1/tm + 1/tn)) / (rate / multiprocessors)  (+
+//             2·tm·tn·(k/split + ends) · waves · (1 + edge·(1/tm + 1/tn)) / (reach·rate / multiprocessors) (+
 //             split)
 //
 // tools/calibrate/products.py is the definition.
@@ -22,8 +22,14 @@ struct ProductSize {
   std::int64_t k = 1;
 };
 
-// Seconds. The card has units for `dtype`, fp16 or bf16.
-double product_s(const ProductCoefficients& coefficients, const Gpu& gpu, Dtype dtype,
-                 const ProductSize& size);
+struct PredictedProduct {
+  double seconds = 0;
+  double half_width80 = 0;   // of the logarithm
+  bool is_measured = false;  // the table has products of this dtype, this kind of sums and this generation
+};
+
+// Before tensor cores, and where the card has no units for `dtype`, the fp32 cores compute.
+PredictedProduct predicted_product(const ProductCoefficients& coefficients, const Gpu& gpu, Dtype dtype,
+                                   const ProductSize& size);
 
 }  // namespace bench

@@ -30,10 +30,8 @@ ProductSize product_of(const SweepPoint& gemm) {
   return {.m = gemm.spec.batch, .n = number_of(gemm, "columns"), .k = number_of(gemm, "inner")};
 }
 
-bool is_16_bit_product(const SweepPoint& point, const Device& device) {
-  const Dtype dtype = point.spec.dtype;
-  return workload_of(point) == "gemm" && (dtype == Dtype::fp16 || dtype == Dtype::bf16) &&
-         device.model()->gpu().flops_per_s.contains(dtype);
+bool is_product(const SweepPoint& point) {
+  return workload_of(point) == "gemm";
 }
 
 void add_work(const ProductSize& size, Dtype dtype, Json& model) {
@@ -56,26 +54,24 @@ void add_work(const NetworkTerms& terms, std::int64_t batch, Json& model) {
   model["bytes"] = sum(terms.per_sample.bytes, terms.per_step.bytes);
 }
 
-bool is_measured_architecture(const ProductCoefficients& products, const Gpu& gpu) {
-  return std::ranges::any_of(products.cards, [&](const std::string& id) {
-    const Gpu* const card = gpu_catalogue().find(id);
-    return card != nullptr && card->compute_capability == gpu.compute_capability;
-  });
-}
-
-PredictedPoint predicted_product(const SweepPoint& point, const GpuModel& model) {
-  constexpr double kUnmeasuredArchitecture = 2;  // times the interval: a judgement
-  const ProductCoefficients& products = model.coefficients().products;
-  const bool measured = is_measured_architecture(products, model.gpu());
-  const double width = std::exp(products.half_width80 * (measured ? 1 : kUnmeasuredArchitecture));
-  const double step_ns = 1e9 * product_s(products, model.gpu(), point.spec.dtype, product_of(point));
-  std::vector<std::string> caveats;
-  if (point.spec.dtype == Dtype::bf16) {
-    caveats.emplace_back("bf16 was not measured; it is taken for fp16");
+// Throws Unsupported.
+PredictedPoint predicted_product_point(const SweepPoint& point, const GpuModel& model) {
+  if (const auto reason = model.lacks_units(point.spec.dtype)) {
+    throw Unsupported(*reason);
   }
-  if (!measured) {
+  const ProductCoefficients& products = model.coefficients().products;
+  const Gpu& gpu = model.gpu();
+  const PredictedProduct product = predicted_product(products, gpu, point.spec.dtype, product_of(point));
+  const double width = std::exp(product.half_width80);
+  const double step_ns = 1e9 * product.seconds;
+  std::vector<std::string> caveats;
+  if (!product.is_measured) {
+    constexpr int kTen = 10;
     caveats.push_back(
-        fmt::format("16-bit products were measured on {} only", fmt::join(products.cards, " and ")));
+        fmt::format("no table of {} products on compute capability {}.{}: they were measured on {}, and "
+                    "large ones elsewhere",
+                    name_of(point.spec.dtype), gpu.compute_capability / kTen, gpu.compute_capability % kTen,
+                    fmt::join(products.cards, ", ")));
   }
   return {.name = point.name,
           .params = point.params,
@@ -104,20 +100,20 @@ void keep_below_roof(PredictedPoint& point, const Gpu& gpu) {
 
 }  // namespace
 
-bool can_be_predicted(const SweepPoint& point, const Device& device) {
+bool can_be_predicted(const SweepPoint& point) {
   const bool is_our_own = workload_of(point) == "implicit_gemm";  // and of no library
-  return is_16_bit_product(point, device) || (!is_our_own && point.workload->eager_terms({}).has_value());
+  return is_product(point) || (!is_our_own && point.workload->eager_terms({}).has_value());
 }
 
 PredictedPoint predicted_kernel(const SweepPoint& point, Device& device) {
-  if (!can_be_predicted(point, device)) {
+  if (!can_be_predicted(point)) {
     throw Unsupported("the model of GPUs knows no time of this operation");
   }
   const GpuModel& model = *device.model();
   // The kernel alone: launches overlap where a step has many.
   const GpuModel alone(model.gpu(), model.framework(), model.coefficients(), {.host_launch_s = 0});
-  PredictedPoint predicted = is_16_bit_product(point, device) ? predicted_product(point, model)
-                                                              : predicted_point(point, device, alone);
+  PredictedPoint predicted =
+      is_product(point) ? predicted_product_point(point, model) : predicted_point(point, device, alone);
   if (workload_of(point) == "gemm") {
     add_work(product_of(point), point.spec.dtype, predicted.model);
   } else {

@@ -7,10 +7,10 @@
 
 namespace bench::sweeps {
 
-// Whether a model knows the operation on the device.
-bool can_be_predicted(const SweepPoint& point, const Device& device);
+// Whether a model knows the operation.
+bool can_be_predicted(const SweepPoint& point);
 
-// fp16 matrix products by the model of products, others by that of networks; with the operation's arithmetic
+// Matrix products by the model of products, others by that of networks; with the operation's arithmetic
 // and bytes. Throws Unsupported.
 PredictedPoint predicted_kernel(const SweepPoint& point, Device& device);
 

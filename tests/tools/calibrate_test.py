@@ -18,6 +18,7 @@ if HAS_NUMPY:
 
     import calibrate
     import compiled
+    import evidence
     import features
     import fit
     import leave_out
@@ -146,14 +147,55 @@ class Model(unittest.TestCase):
         self.assertTrue(numpy.allclose(compiled.seconds(self.values, factors, terms), eager))
         self.assertTrue(numpy.all(compiled.seconds(self.values, factors | {"act": 0.1}, terms) < eager))
 
+    def product_seconds(self, card, dtype, size, **factors):
+        values = {name: value for name, (value, _) in products.PRIORS[products.unit_of(card, dtype)].items()}
+        return float(products.seconds(values, products.Products.of(card, dtype, [(*size, 1)]), **factors)[0])
+
     def test_large_products_reach_what_the_card_sustains(self):
-        values = {name: value for name, (value, _) in products.PRIORS.items()}
-        def time(m):
-            return float(products.seconds(values, products.Products(
-                self.cards["a100-80gb"], [{"m": m, "n": 8192, "k": 8192, "latency_ms": 1}]))[0])
+        time = lambda m: self.product_seconds(self.cards["a100-80gb"], "fp16", (m, 8192, 8192))
         self.assertLess(2 * 4096 * 8192 ** 2 / time(4096), 312e12)
         self.assertGreater(2 * 4096 * 8192 ** 2 / time(4096), 0.6 * 312e12)
-        self.assertAlmostEqual(time(1), 2 * 8192 ** 2 / (2039e9 * 0.87), delta=2e-5)  # one row reads the weights
+        self.assertAlmostEqual(time(1), 2 * 8192 ** 2 / (2039e9 * 0.85), delta=2e-5)  # one row reads the weights
+
+    def test_products_by_kind_of_sums_and_cores(self):
+        cube = (8192, 8192, 8192)
+        halves, whole = self.cards["rtx3090"], dataclasses.replace(self.cards["rtx3090"], halves_sums=False)
+        self.assertTrue(halves.halves_sums)
+        self.assertFalse(self.cards["a6000"].halves_sums)
+        self.assertLess(self.product_seconds(halves, "fp16", cube), self.product_seconds(whole, "fp16", cube))
+        self.assertGreater(self.product_seconds(halves, "fp32", cube, doubled=0.7), 1.2 * self.product_seconds(halves, "fp32", cube))
+        self.assertEqual(self.product_seconds(self.cards["titanrtx"], "fp32", cube, doubled=0.7),
+                         self.product_seconds(self.cards["titanrtx"], "fp32", cube))
+
+    def test_the_factor_makes_large_products_right(self):
+        large = products.read_large()
+        values = {name: value for name, (value, _) in products.PRIORS["cores"].items()}
+        factor = products.factor_of(values, large["doubled"], "doubled")
+        errors = [math.log(products.seconds(values, each, doubled=factor)[0] / each.seconds[0]) for each in large["doubled"]]
+        self.assertAlmostEqual(sum(errors) / len(errors), 0, places=3)
+        self.assertEqual({each.card.id for each in large["half_rate"]}, {"rtx3090ti", "rtx5060ti"})
+
+    def test_kinds_count_chips_by_what_is_asked(self):
+        terms = leave_out.terms_of(self.rows, self.layers)
+        kinds = evidence.kinds([terms])
+        self.assertEqual(sum(kind["rows"] for kind in kinds), len(self.rows))
+        self.assertEqual({kind["dtype"] for kind in kinds}, {"fp32"})
+        self.assertEqual({kind["mode"] for kind in kinds}, {row.mode for row in self.rows})
+        attention = leave_out.terms_of([tables.Row(self.cards["t4"], "mli t4", "pytorch", (1, 13), transformers.LAYER, "infer", "fp16",
+                                                   "nchw", False, 8, 16, 1.0)],
+                                       {(transformers.LAYER, 16): transformers.layer(16)})
+        self.assertEqual(list(evidence.networks_of(attention)), ["attention"])
+
+    def test_what_was_left_out_is_beyond_the_rest(self):
+        errors = {"a": numpy.array([0.3, -0.3, 0.3]), "b": numpy.array([0.3, 0.3, -0.3])}
+        self.assertAlmostEqual(evidence.deviation(errors, 0.0), 0.3 / spreads.NORMAL_80)
+        self.assertLess(evidence.deviation(errors, 0.2), 0.3 / spreads.NORMAL_80)
+
+    def test_power_decides_on_small_cards(self):
+        terms = leave_out.terms_of([self.row(card=self.cards["t4"], batch=64), self.row(card=self.cards["titanv"], batch=64)], self.layers)
+        small, large = model.power_shares(self.values, terms)
+        self.assertGreater(small, 0.3)
+        self.assertLess(large, 0.5 * small)
 
 
 @unittest.skipUnless(HAS_NUMPY, "needs python3-numpy (tools/packages-calibrate.txt)")
@@ -201,6 +243,7 @@ class Spreads(unittest.TestCase):
         self.assertAlmostEqual(spread.half_width(), 1.2816 * 0.1, places=6)
         self.assertAlmostEqual(spread.half_width(1.0, False), 1.2816 * math.hypot(0.1, spreads.HOST_SPREAD), places=6)
         self.assertEqual(spread.half_width(0.0, False), spread.half_width())
+        self.assertAlmostEqual(spread.half_width(power=0.3), 1.2816 * math.hypot(0.1, 0.3), places=6)
 
     def test_errors_that_cards_share_decide_no_less(self):
         shared = self.errors(numpy.full(10, 0.5), numpy.full(10, 0.5), numpy.full(10, 0.5))

@@ -1,6 +1,6 @@
 """How far the model errs on cards and networks that it has not seen: the table of docs/predict-model.md.
 
-    evaluate.py FOLDER [--cards] [--networks]
+    evaluate.py FOLDER [--modern FOLDER] [--cards] [--networks]
 
 FOLDER holds the tables of published measurements (tables.py). Each row leaves a family of cards out (all cards of a chip): the
 mean of the error's size over the rows of a card, then over the cards. Takes a minute.
@@ -13,9 +13,11 @@ import pathlib
 import numpy
 
 import compiled
+import evidence
 import fit
 import leave_out
 import memory
+import model
 import networks
 import products
 import spreads
@@ -40,7 +42,8 @@ def measured(folder):
     """(rows with known layers, layers)."""
     layers = networks.read_layers(folder)
     cards = tables.read_cards()
-    rows = tables.read_networks(folder, cards) + transformers.read(folder, cards, layers)
+    rows = (tables.read_networks(folder, cards) + transformers.read(folder, cards, layers)
+            + transformers.read_layers(cards, layers))
     return [row for row in rows if (row.network, row.image) in layers], layers
 
 
@@ -60,7 +63,7 @@ def by_card(rows, errors):
 
 def chosen(left_out, mode, dtype, language=False):
     """Rows of image networks, or of language models."""
-    return numpy.array([row.mode == mode and row.dtype == dtype and (row.network in transformers.SIZES) == language
+    return numpy.array([row.mode == mode and row.dtype == dtype and model.is_language(row) == language
                         for row in left_out.terms.rows])
 
 
@@ -126,9 +129,9 @@ def memory_line(rows, layers):
                 f"{inside:.0f} / {above:.1f} / {below:.0f} %", "≥ 85 % in, ≤ 2 % above")
 
 
-def interval_line(what, fitted, known, host_known, language=False):
+def interval_line(what, fitted, known, host_known, power, language=False):
     shares, widths, rows = zip(*(line for left_out in fitted
-                                 for line in spreads.coverage(left_out, known, host_known, language).values()))
+                                 for line in spreads.coverage(left_out, known, host_known, language, power).values()))
     return Line(what, sum(rows), len(shares), f"{100 * numpy.mean(shares):.0f} / {100 * min(shares):.0f} %; "
                 f"±{100 * numpy.median(widths):.0f} %", "75–90 / ≥ 60 %; ≤ 30 %" if host_known else "reported")
 
@@ -164,17 +167,33 @@ def networks_table(unseen):
     return "\n".join(out)
 
 
-def tf32_lines(rows, layers, half):
+def tf32_rows(rows):
+    return [row for row in rows if row.dtype == "tf32" and row.framework == "pytorch" and not row.compiled]
+
+
+def tf32_left_out(terms, half):
     """By the coefficients of 16 bits, whose fit has seen no row of tf32."""
-    taken = [row for row in rows if row.dtype == "tf32" and row.framework == "pytorch" and not row.compiled]
-    terms = leave_out.terms_of(taken, layers)
     seconds = numpy.zeros(len(terms))
     for chip in sorted(set(terms.chip)):
         pick = terms.chip == chip
         seconds[pick] = leave_out.predict_family(half.fits[chip], fit.Host({}, {}), terms.where(pick), "host")
-    left_out = leave_out.LeftOut(terms, seconds, half.fits)
+    return leave_out.LeftOut(terms, seconds, half.fits)
+
+
+def tf32_lines(rows, layers, half):
+    left_out = tf32_left_out(leave_out.terms_of(tf32_rows(rows), layers), half)
     return [error_line(f"tf32 {what}, host known", left_out, mode, "tf32", "reported")
             for what, mode in (("inference", "infer"), ("training", "train"))]
+
+
+def evidence_lines(terms, tf32_errors):
+    """What was left out of the fit, with the other chips in it: the error of what nobody measured."""
+    out = []
+    for dimension, each in evidence.unmeasured(terms, tf32_errors).items():
+        errors = {what: 100 * float(numpy.quantile(numpy.expm1(abs(logs)), 0.8)) for what, logs in each.items()}
+        out.append(Line(f"{dimension} left out of the fit, host known: 80 % err by less than", sum(map(len, each.values())),
+                        len(each), ", ".join(f"{what} {error:.0f} %" for what, error in errors.items()), "reported"))
+    return out
 
 
 def compiled_line(rows, layers, terms):
@@ -227,23 +246,27 @@ def comparison_lines(left_out):
                  ", ".join(f"{card} {numpy.median(ratios):.2f}" for card, ratios in apart.items()), "the noise floor")]
 
 
-def product_line(folder):
-    single = products.leave_cards_out(products.read(folder, tables.read_cards()))
-    errors = {name: float(numpy.median(abs(ratios - 1))) for name, ratios in single.items()}
-    each = " to ".join(f"{100 * error:.1f}" for error in sorted(errors.values()))
-    return Line("fp16 products, median", sum(map(len, single.values())), len(single), f"{percent(errors.values())} ({each})",
-                "≤ 6 %")
+def product_lines(folder, modern):
+    measured, out = products.read(folder, modern, tables.read_cards()), []
+    for unit, what, goal in (("tensor", "16-bit products", "≤ 6 %"), ("cores", "fp32 products, Volta to A100", "reported")):
+        left_out = products.leave_cards_out(measured[unit], unit)
+        errors = [float(numpy.median(abs(ratios - 1))) for _, ratios in left_out]
+        out.append(Line(f"{what}, median", sum(len(ratios) for _, ratios in left_out), len({each.card.id for each, _ in left_out}),
+                        f"{percent(errors)} ({100 * min(errors):.1f} to {100 * max(errors):.1f})", goal))
+    return out
 
 
 def decision_lines(fits):
     """Intervals, pairs of cards and saturation batches."""
     known = [fitted["host"] for fitted in fits.values()]
+    full = fits["fp32"]["host"]
+    power = evidence.power_spread(next(iter(full.fits.values())), full.terms)
     image, every = spreads.joined(known), spreads.joined(known, None)
     cover, decided = "80 % intervals, {}: cover, mean / worst card; median half-width", "pairs of cards of different families{}: " \
         "decided / right where decided"
-    out = [interval_line(cover.format(KNOWN[host]), [fitted[host] for fitted in fits.values()], image, host == "host")
+    out = [interval_line(cover.format(KNOWN[host]), [fitted[host] for fitted in fits.values()], image, host == "host", power)
            for host in ("copy", "host")]
-    out.append(interval_line(cover.format("host known, language models too"), known, every, True, None))
+    out.append(interval_line(cover.format("host known, language models too"), known, every, True, power, None))
     out += [pair_line(decided.format(""), image), pair_line(decided.format(", language models too"), every)]
     curves = [saturation(fitted["copy"]) for fitted in fits.values()]
     count = sum(number for number, _ in curves)
@@ -252,7 +275,7 @@ def decision_lines(fits):
     return out
 
 
-def lines_of(folder):
+def lines_of(folder, modern):
     """(table's lines, LeftOut by set and by what is known of the host, LeftOut by set of families and networks)."""
     rows, layers = measured(folder)
     terms = {name: leave_out.terms_of(rows_of(rows, name), layers) for name in SETS}
@@ -260,8 +283,10 @@ def lines_of(folder):
     lines = network_lines(fits["fp32"], fits["16bit"]) + tf32_lines(rows, layers, fits["16bit"]["host"])
     unseen = {name: leave_out.leave_families_and_networks_out(terms[name], name) for name in SETS}
     lines.append(compiled_line(rows, layers, terms["16bit"]))
+    tf32 = tf32_left_out(leave_out.terms_of(tf32_rows(rows), layers), fits["16bit"]["host"])
+    lines += evidence_lines(terms, tf32.log_errors())
     lines += unseen_lines(unseen) + comparison_lines(fits["fp32"]["host"])
-    return lines + [product_line(folder), *decision_lines(fits), memory_line(rows, layers)], fits, unseen
+    return lines + [*product_lines(folder, modern), *decision_lines(fits), memory_line(rows, layers)], fits, unseen
 
 
 def table(lines):
@@ -281,13 +306,22 @@ def cards_table(fits):
     return "\n".join(out)
 
 
+def add_modern(parser):
+    parser.add_argument("--modern", type=pathlib.Path, help="tables of products of current cards (default: modern next to the folder)")
+
+
+def modern_of(options):
+    return options.modern or options.folder.resolve().parent / "modern"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("folder", type=pathlib.Path, help="tables of published measurements")
+    add_modern(parser)
     parser.add_argument("--cards", action="store_true", help="each card's error too, host known")
     parser.add_argument("--networks", action="store_true", help="the families of networks that err most, unseen, too")
     options = parser.parse_args()
-    lines, fits, unseen = lines_of(options.folder)
+    lines, fits, unseen = lines_of(options.folder, modern_of(options))
     print(table(lines))
     if options.networks:
         print("\n" + networks_table(unseen))

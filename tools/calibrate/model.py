@@ -17,7 +17,10 @@ BYTES = ("conv", "group", "depth", "matrix", "bn", "norm", "act", "move", "weigh
 LAYOUTS = ("nchw", "nhwc")
 LOCAL = {"a": ("wino", "point", "dense", "group", "depth"), "g": ("wino", "point", "dense", "group", "depth"),
          "b": ("conv", "group", "depth", "bn", "norm", "act", "move")}  # classes that differ between layouts
+LANGUAGE_SOURCES = ("neusight", "mli")
 SHARP = 4  # how suddenly power limits the peak
+# Joules a byte: O'Connor et al., Fine-Grained DRAM (MICRO 2017), give 3.9 pJ a bit of HBM2; GDDR6 takes about 7.5 (Micron).
+MEMORY_JOULES = {"hbm": 31e-12, "other": 60e-12}
 TENSOR_DTYPES = {"amp": "fp16", "fp16": "fp16", "bf16": "bf16", "tf32": "tf32"}
 
 
@@ -35,13 +38,14 @@ class Terms:
         self.seconds = array(row.seconds for row in rows)
         self.multiprocessors = array(card.multiprocessors for card in cards)
         self.power, self.process = array(card.power_w for card in cards), array(card.process_nm for card in cards)
+        self.core_power = array(compute_power(card) for card in cards)
         self.bandwidth = array(card.bytes_per_s for card in cards)
         self.peak32 = array(card.peak("fp32") for card in cards)
         self.peak = array(row.card.peak(TENSOR_DTYPES.get(row.dtype, row.dtype)) for row in rows)
         self.tensor = numpy.array([TENSOR_DTYPES.get(row.dtype) in row.card.flops_per_s for row in rows], bool)
         self.train = numpy.array([row.mode == "train" for row in rows], bool)
         self.nhwc = numpy.array([row.layout == "nhwc" for row in rows], bool)
-        self.whole = numpy.array([row.dtype == "fp16" for row in rows], bool)
+        self.whole = numpy.array([row.dtype == "fp16" and not is_language(row) for row in rows], bool)
         self.blocking = numpy.array([row.framework == "tensorflow" for row in rows], bool)
         self.memory = numpy.array([memory_class(card) for card in cards])
         self.copied = array(copied_bytes(row) for row in rows)
@@ -60,11 +64,21 @@ class Terms:
         return part
 
 
+def is_language(row):
+    """A language model, or a layer of one: its image's size is a count of tokens."""
+    return row.source.startswith(LANGUAGE_SOURCES)
+
+
 def memory_class(card):
     """HBM since Volta and GDDR6X reach more of their bandwidth than other memories."""
     if card.memory_kind.startswith("hbm"):
         return "hbm" if card.compute_capability >= 70 else "other"
     return "gddr6x" if card.memory_kind in ("gddr6x", "gddr7") else "other"
+
+
+def compute_power(card):
+    """Watts that the memory leaves at its full bandwidth."""
+    return card.power_w - card.bytes_per_s * MEMORY_JOULES["hbm" if card.memory_kind.startswith("hbm") else "other"]
 
 
 def copied_bytes(row):
@@ -78,13 +92,14 @@ def coefficient(values, kind, layout, name):
 
 
 def sustained(peak, power, process, joules, shrink):
+    """`power`: what the memory leaves."""
     cap = power / (joules * (process / 12) ** shrink)
     return (peak ** -SHARP + cap ** -SHARP) ** (-1 / SHARP)
 
 
 def gpu_seconds(values, terms):
     """Of each row. `values`: coefficients by name."""
-    cores = sustained(terms.peak32, terms.power, terms.process, values["joules_fp32"], values["shrink"])
+    cores = sustained(terms.peak32, terms.core_power, terms.process, values["joules_fp32"], values["shrink"])
     tensor = sustained(terms.peak, terms.power, terms.process, values["joules"], values["shrink"])
     fast = numpy.where(terms.tensor, tensor, cores)
     bandwidth = terms.bandwidth * numpy.where(terms.memory == "hbm", values["h.hbm"],
@@ -101,6 +116,16 @@ def gpu_seconds(values, terms):
         seconds[pick] = (work.sum(1) - work[:, depth]) / fast[pick] + work[:, depth] / cores[pick] + moved / bandwidth[pick]
     seconds += terms.tile * values["tile"] * terms.multiprocessors / fast + terms.launches * values["launch"]
     return seconds * numpy.where(terms.whole, values.get("whole", 1), 1)
+
+
+def power_shares(values, terms):
+    """How far the logarithm of each row's GPU time moves with that of what power allows: a card that it limits clocks lower as a
+    whole."""
+    peak = numpy.where(terms.tensor, terms.peak, terms.peak32)
+    power = numpy.where(terms.tensor, terms.power, terms.core_power)
+    joules = numpy.where(terms.tensor, values["joules"], values["joules_fp32"])
+    cap = power / (joules * (terms.process / 12) ** values["shrink"])
+    return (sustained(peak, power, terms.process, joules, values["shrink"]) / cap) ** SHARP
 
 
 def host_seconds(values, terms, host):

@@ -12,10 +12,11 @@ import math
 import numpy
 
 import model
-import transformers
 
 NORMAL_80 = 1.2816  # half-width of the normal distribution's central 80 %, in deviations
-HOST_SPREAD = 0.35  # deviation of the logarithm of seconds a launch, between machines
+# Deviation of the logarithm of seconds a launch, between machines: the published ones lie between 21 and 57 µs; twice the slowest is
+# taken for servers of slow clocks, small boards and old PyTorch. From 21 to 114 µs are 80 %.
+HOST_SPREAD = math.log(114 / 21) / 2 / NORMAL_80
 # Student's t at 0.9 over the normal's, by degrees of freedom from 1: few families tell a deviation badly.
 STUDENT = (2.40, 1.47, 1.28, 1.20, 1.15, 1.12, 1.10)
 
@@ -37,7 +38,7 @@ class Errors:
 
 def eager(rows, language=False):
     """Rows of eager PyTorch: of image networks, of language models, or (None) of both."""
-    return numpy.array([row.framework == "pytorch" and language in (None, row.network in transformers.SIZES) for row in rows])
+    return numpy.array([row.framework == "pytorch" and language in (None, model.is_language(row)) for row in rows])
 
 
 def joined(left_outs, language=False):
@@ -58,10 +59,10 @@ class Spread:
     scale: float   # makes 80 % of the rows lie in their intervals
     ratio: float   # half-width of the 80 % interval of two cards' ratio
 
-    def half_width(self, host_share=0.0, host_known=True):
-        """Of the 80 % interval."""
+    def half_width(self, host_share=0.0, host_known=True, power=0.0):
+        """Of the 80 % interval. `power`: deviation of what power allows, times its share."""
         host = 0.0 if host_known else HOST_SPREAD * host_share
-        return NORMAL_80 * self.scale * math.sqrt(self.card ** 2 + self.rest ** 2 + host ** 2)
+        return NORMAL_80 * math.hypot(self.scale * math.sqrt(self.card ** 2 + self.rest ** 2 + power ** 2), host)
 
 
 def quantile_80(values, weights):
@@ -119,9 +120,9 @@ def host_shares(values, terms):
     return host / (host + model.gpu_seconds(values, terms) ** values["overlap"])
 
 
-def coverage(left_out, known, host_known, language=False):
+def coverage(left_out, known, host_known, language=False, power=0.0):
     """{card: (share covered, median half-width, rows)} of the 80 % intervals of `left_out`'s rows of eager PyTorch. A family's
-    spread comes from the other families' errors in `known`, where the hosts were known."""
+    spread comes from the other families' errors in `known`, where the hosts were known; `power` from all."""
     errors, terms = left_out.log_errors(), left_out.terms
     counted = eager(terms.rows, language)
     out = {}
@@ -130,7 +131,8 @@ def coverage(left_out, known, host_known, language=False):
         for card in sorted(set(terms.card[(terms.chip == chip) & counted])):
             pick = (terms.card == card) & counted
             share = host_shares(left_out.fits[chip], terms.where(pick))
-            width = numpy.array([spread.half_width(each, host_known) for each in share])
+            limited = power * (1 - share) * model.power_shares(left_out.fits[chip], terms.where(pick))
+            width = numpy.array([spread.half_width(*each) for each in zip(share, [host_known] * len(share), limited)])
             out[card] = (float(numpy.mean(abs(errors[pick]) <= width)), float(numpy.median(numpy.expm1(width))), int(pick.sum()))
     return out
 

@@ -27,6 +27,7 @@ class Card:
     memory_kind: str
     memory_bytes: int
     l2_bytes: int
+    halves_sums: bool = False  # tensor cores sum in fp32 at half the rate of sums in fp16
 
     def peak(self, dtype):
         """Of matrix products in `dtype`; a card without tensor cores multiplies 16-bit values in fp32."""
@@ -50,12 +51,17 @@ class Row:
     seconds: float   # a step
 
 
+def halves_sums(entry):
+    wide = entry["flops_per_s"].get("fp16")
+    return wide is not None and entry.get("flops_per_s_16bit_sum", {}).get("fp16", 0) > 1.5 * wide
+
+
 def read_cards(path=CATALOGUE):
     """The catalogue's cards by id and by alias."""
     cards = {}
     for entry in json.loads(pathlib.Path(path).read_text(encoding="utf-8"))["gpus"]:
-        fields = {field.name: entry[field.name] for field in dataclasses.fields(Card)}
-        card = Card(**fields)
+        fields = {field.name: entry[field.name] for field in dataclasses.fields(Card) if field.name != "halves_sums"}
+        card = Card(**fields, halves_sums=halves_sums(entry))
         for name in [card.id, *entry.get("aliases", [])]:
             cards[name] = card
     return cards

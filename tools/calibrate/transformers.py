@@ -65,6 +65,33 @@ def transformer(name, tokens):
     return networks.Network(name, tokens, parameters, operations)
 
 
+LAYER = "bert_layer"  # of BERT-large
+LAYER_BATCH, LAYER_TOKENS = 128, 128
+LAYERS = pathlib.Path(__file__).with_name("transformer_layers.csv")
+
+
+def layer(tokens):
+    """One of BERT-large, without its dropout."""
+    width, heads = SIZES["bert_large"][1:3]
+    block = [*attention(tokens, width, heads, "bert"), one("ln", tokens * width), linear(tokens, 4 * width, width),
+             *activation(4 * tokens * width, "bert"), linear(tokens, width, 4 * width), two("add", tokens * width),
+             one("ln", tokens * width)]
+    return networks.Network(LAYER, tokens, 12 * width ** 2, tuple(block))
+
+
+def read_layers(cards, layers, path=LAYERS):
+    """Rows of single layers; adds the layer to `layers`."""
+    width, out = SIZES["bert_large"][1], []
+    layers.setdefault((LAYER, LAYER_TOKENS), layer(LAYER_TOKENS))
+    flops = LAYER_BATCH * (24 * LAYER_TOKENS * width ** 2 + 4 * width * LAYER_TOKENS ** 2)
+    with open(path, encoding="utf-8", newline="") as file:
+        for line in csv.DictReader(row for row in file if not row.startswith("#")):
+            for mode, times, column in (("infer", 1, "forward"), ("train", 3, "both")):
+                out.append(tables.Row(cards[line["gpu"]], f"mli {line['gpu']}", "pytorch", (1, 13), LAYER, mode, "fp16", "nchw",
+                                      False, LAYER_BATCH, LAYER_TOKENS, times * flops / (float(line[column]) * 1e12)))
+    return out
+
+
 def read(folder, cards, layers):
     """Rows of the folder's table; adds the networks to `layers`. A row's image size is its sequence's length."""
     rows = []

@@ -77,6 +77,92 @@ TEST(GpuModel, AStepIsItsSamplesAndWhatItHasOnce) {
   EXPECT_DOUBLE_EQ(model.step(terms, {.batch = 8}).step_ns, model.step(at_eight, {.batch = 1}).step_ns);
 }
 
+// Of the logarithm.
+double half_width(const PredictedStep& step) {
+  return std::log(step.interval80_ns.high / step.interval80_ns.low) / 2;
+}
+
+TEST(GpuModel, Fp32IsNeverFasterThanTf32) {
+  for (const testing::WorkedStep& worked : testing::worked_steps()) {
+    if (worked.setting.cast_whole) {
+      continue;
+    }
+    for (const Gpu& gpu : testing::catalogue().all()) {
+      const GpuModel model(gpu, Framework::pytorch, testing::coefficients());
+      StepSetting setting = worked.setting;
+      setting.dtype = Dtype::tf32;
+      if (!model.unsupported(setting)) {
+        const double tf32 = model.step(worked.terms(), setting).gpu_ns;
+        setting.dtype = Dtype::fp32;
+        EXPECT_GE(model.step(worked.terms(), setting).gpu_ns, (1 - 1e-9) * tf32)
+            << gpu.id << ", " << worked.name;
+      }
+    }
+  }
+}
+
+TEST(GpuModel, DoubledFp32CoresDoNotHalveTheTime) {
+  const NetworkTerms terms = terms_of("resnet18, infer, fp32, nchw, batch 64");
+  const PredictedStep rtx2080ti = model_of("rtx2080ti").step(terms, {});
+  const PredictedStep rtx3090 = model_of("rtx3090").step(terms, {});
+  const double sheets = testing::card("rtx3090").flops_per_s.at(Dtype::fp32) /
+                        testing::card("rtx2080ti").flops_per_s.at(Dtype::fp32);
+  EXPECT_LT(rtx2080ti.products_ns / rtx3090.products_ns, 0.85 * sheets);
+  expect_words(rtx3090.caveats);
+  EXPECT_GT(half_width(rtx3090), half_width(rtx2080ti)) << "no fp32 step was measured on its generation";
+}
+
+// Fit and measurement know of tf32 in networks of convolutions alone.
+TEST(GpuModel, Tf32OfAttentionLiesBetween16BitsAndFp32) {
+  const NetworkTerms terms = terms_of("vit_base_patch16_224, infer, amp");
+  const GpuModel model = model_of("a6000");
+  const PredictedStep tf32 = model.step(terms, {.dtype = Dtype::tf32});
+  const PredictedStep fp32 = model.step(terms, {});
+  const PredictedStep fp16 = model.step(terms, {.dtype = Dtype::fp16});
+  EXPECT_LT(fp16.gpu_ns, tf32.gpu_ns);
+  EXPECT_LT(tf32.gpu_ns, fp32.gpu_ns);
+  EXPECT_GT(tf32.interval80_ns.high, fp32.step_ns) << "the interval spans both";
+  expect_words(tf32.caveats);
+}
+
+TEST(GpuModel, AKindThatNobodyMeasuredIsWider) {
+  const NetworkTerms convolutions = terms_of("resnet50, train, amp, nhwc");
+  const NetworkTerms attention = terms_of("vit_base_patch16_224, train");
+  const StepSetting train{.dtype = Dtype::fp16, .train = true};
+  const GpuEvidence host{.host_launch_s = 40e-6};
+  const auto known = [&](const char* card, const NetworkTerms& terms, const StepSetting& setting) {
+    return half_width(model_of(card, Framework::pytorch, host).step(terms, setting));
+  };
+  EXPECT_GT(known("rtx4090", convolutions, train), known("rtx3090", convolutions, train))
+      << "autocast training was measured on the latter's chip alone";
+  EXPECT_GT(known("a6000", attention, {.dtype = Dtype::tf32, .train = true}),
+            known("a6000", convolutions, {.dtype = Dtype::tf32, .train = true}));
+  EXPECT_GT(known("t4", terms_of("resnet18, infer, fp32, nchw, batch 64"), {}),
+            1.2 * known("titanv", terms_of("resnet18, infer, fp32, nchw, batch 64"), {}))
+      << "what 70 W allow differs between machines";
+}
+
+TEST(GpuModel, AnUnknownHostLeavesTheGpusTime) {
+  const NetworkTerms terms = terms_of("resnet18, infer, fp32, nchw, batch 1");
+  const PredictedStep step = model_of("t4").step(terms, {});
+  const double above = step.interval80_ns.high / step.step_ns;
+  const double below = step.step_ns / step.interval80_ns.low;
+  EXPECT_GT(above, below) << "a faster host leaves the GPU's time, a slower one the whole of its own";
+  EXPECT_GT(above, 1.8);
+  EXPECT_GT(step.interval80_ns.low, 0.6 * step.gpu_ns);
+}
+
+TEST(GpuModel, NormsThatAFileMayLackWidenTheInterval) {
+  NetworkTerms terms = terms_of("resnet18, infer, fp32, nchw, batch 64");
+  const PredictedStep with = model_of("t4").step(terms, {});
+  terms.may_lack_norms = true;
+  const PredictedStep folded = model_of("t4").step(terms, {});
+  EXPECT_NEAR(folded.step_ns / with.step_ns, std::sqrt(4.0 / 3), 1e-6);
+  EXPECT_LT(folded.interval80_ns.low, with.step_ns);
+  EXPECT_GT(folded.interval80_ns.high, 4.0 / 3 * with.step_ns);
+  EXPECT_GT(half_width(folded), half_width(with));
+}
+
 TEST(GpuModel, NothingTakesNoTime) {
   EXPECT_EQ(model_of("t4").step({}, {}).step_ns, 0);
 }
@@ -99,7 +185,7 @@ TEST(GpuModel, AMeasurementOnTheCardTakesItsBiasAway) {
   const PredictedStep with = model_of("t4", Framework::pytorch, here).step(terms, {});
   EXPECT_NEAR(with.gpu_ns / without.gpu_ns, 1.2, 1e-9);
   const ModelSpread& spread = testing::coefficients().image;
-  EXPECT_NEAR(with.deviation, spread.scale * spread.rest * std::sqrt(2), 1e-4);
+  EXPECT_NEAR(with.deviation, spread.scale * spread.rest * std::sqrt(2), 2e-3) << "and a little of the host";
   const GpuEvidence same{.gpu_factor = 1.2, .reference = GpuEvidence::Reference::same_network};
   EXPECT_NEAR(model_of("t4", Framework::pytorch, same).step(terms, {}).deviation,
               with.deviation / std::sqrt(8), 1e-4);
@@ -115,7 +201,9 @@ TEST(GpuModel, TheEnginesFactorOfAnotherCardWidensTheInterval) {
   const PredictedStep eager = model_of("t4").step(terms, {});
   EXPECT_EQ(step.host_ns, 0);
   EXPECT_NEAR(step.step_ns, 0.8 * eager.gpu_ns, 1e-6 * step.step_ns);
-  EXPECT_GT(step.deviation, 1.4 * eager.deviation);
+  const ModelSpread& spread = testing::coefficients().image;
+  EXPECT_NEAR(step.deviation,
+              std::hypot(eager.deviation, spread.scale * std::hypot(spread.card, spread.rest)), 2e-3);
 }
 
 // The reference of tools/calibrate/compiled.py with the file's coefficients.
@@ -127,8 +215,8 @@ TEST(GpuModel, Compiled) {
   const PredictedStep eager = model_of("rtx4090").step(terms, {.dtype = Dtype::fp16, .channels_last = true});
   EXPECT_EQ(step.host_ns, 0);
   EXPECT_EQ(step.step_ns, step.gpu_ns);
-  EXPECT_NEAR(step.launches_ns, 321 * 1.788e3, 1);
-  EXPECT_NEAR(step.products_ns, 0.9506 * eager.products_ns, 1);
+  EXPECT_NEAR(step.launches_ns, 321 * 1.8e3, 1);
+  EXPECT_NEAR(step.products_ns, 0.9263 * eager.products_ns, 1);
   EXPECT_LT(step.memory_ns, 0.7 * eager.memory_ns);
   expect_words(step.caveats);
   EXPECT_GT(step.deviation, 0.17);
@@ -168,9 +256,9 @@ TEST(GpuModel, SaysWhatWasNotMeasured) {
   NetworkTerms odd = terms;
   odd.unknown_share = 0.125;
   odd.unknown = {"fft", "sort"};
-  const PredictedStep step = model_of("t4").step(odd, {.dtype = Dtype::fp16});
+  const PredictedStep step = model_of("rtx3090").step(odd, {.dtype = Dtype::fp16});
   expect_words(step.caveats);
-  EXPECT_GT(step.deviation, model_of("t4").step(terms, {.dtype = Dtype::fp16}).deviation + 0.1);
+  EXPECT_GT(step.deviation, model_of("rtx3090").step(terms, {.dtype = Dtype::fp16}).deviation + 0.1);
 }
 
 NetworkTerms resnet18_memory() {
@@ -297,17 +385,20 @@ TEST(GpuModel, NoBatchFitsWhereTheWeightsDoNot) {
 TEST(GpuModel, ARatioCountsTheSharedErrorOnce) {
   const NetworkTerms terms = terms_of("resnet50, infer, amp, nchw");
   const StepSetting setting{.dtype = Dtype::fp16};
-  const PredictedStep t4 = model_of("t4").step(terms, setting);
-  const PredictedStep rtx3060 = model_of("rtx3060-12gb").step(terms, setting);
-  const ThroughputRatio ratio = throughput_ratio(t4, rtx3060, testing::coefficients(), false);
-  EXPECT_NEAR(ratio.value, rtx3060.step_ns / t4.step_ns, 1e-12);
+  const auto step_on = [&](const char* card) {
+    return model_of(card, Framework::pytorch, {.host_launch_s = 20e-6}).step(terms, setting);
+  };
+  const PredictedStep rtx4090 = step_on("rtx4090");
+  const PredictedStep rtx3090 = step_on("rtx3090");
+  const ThroughputRatio ratio = throughput_ratio(rtx4090, rtx3090, testing::coefficients(), false);
+  EXPECT_NEAR(ratio.value, rtx3090.step_ns / rtx4090.step_ns, 1e-12);
   const double half_width = testing::coefficients().image.ratio_half_width;
   EXPECT_NEAR(ratio.interval80.high / ratio.value, std::exp(half_width), 1e-3);
   EXPECT_NEAR(ratio.value / ratio.interval80.low, std::exp(half_width), 1e-3);
-  EXPECT_LT(half_width, 1.2816 * std::hypot(t4.deviation, rtx3060.deviation));
+  EXPECT_LT(half_width, 1.2816 * std::hypot(rtx4090.deviation, rtx3090.deviation));
   // Of a generation that was not measured, more is not known.
-  const PredictedStep rtx5090 = model_of("rtx5090").step(terms, setting);
-  const ThroughputRatio newer = throughput_ratio(rtx5090, t4, testing::coefficients(), false);
+  const PredictedStep rtx5090 = step_on("rtx5090");
+  const ThroughputRatio newer = throughput_ratio(rtx5090, rtx4090, testing::coefficients(), false);
   EXPECT_GT(newer.interval80.high / newer.value, std::exp(1.1 * half_width));
 }
 
@@ -329,7 +420,7 @@ TEST(GpuModel, AnUnknownHostStaysInTheRatioWhereItLimitsOneCardAlone) {
         model_of(a).step(terms, setting), model_of(b).step(terms, setting), testing::coefficients(), false);
     return std::log(ratio.interval80.high / ratio.value);
   };
-  EXPECT_GT(width("rtx4090", "t4"), 1.1 * width("l4", "t4"));
+  EXPECT_GT(width("rtx4090", "rtx3060-12gb"), 1.1 * width("rtx2060", "rtx3060-12gb"));
 }
 
 TEST(GpuModel, NamesOfFrameworks) {
