@@ -117,8 +117,7 @@ SweepPlan plan_kernels(const SweepRequest& request, const Device& device) {
     for (const KernelPoint& offered : offer.points) {
       SweepPoint point = point_of(request, *offer.type, offered);
       // The model knows no caches, and of probes such as stream nothing: an operation asked for says so.
-      const bool left_out =
-          device.model() != nullptr && (offered.cold || (all && !can_be_predicted(point)));
+      const bool left_out = device.model() != nullptr && (offered.cold || (all && !can_be_predicted(point)));
       if (!left_out && names.insert(point.name).second) {
         plan.points.push_back(std::move(point));
       }
