@@ -339,8 +339,7 @@ TEST(Observed, TimeOutsideOfStepsIsNoContradiction) {
   const std::string readings = R"({"step_s": 1, "iterations_done": 100, "elapsed_s": )";
   EXPECT_THAT(advice_of(readings + "130}").contradictions, ::testing::IsEmpty());
   expect_words(advice_of(readings + "130}").warnings);
-  EXPECT_THAT(advice_of(readings + R"(130, "outside_s": 30})").warnings,
-              ::testing::Each(::testing::Not(::testing::HasSubstr("outside"))));
+  expect_words(advice_of(readings + R"(130, "outside_s": 30})").warnings);
   expect_words(advice_of(readings + "80}").contradictions);
 }
 
