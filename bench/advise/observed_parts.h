@@ -25,6 +25,8 @@ std::optional<double> accumulation_s(const Observed& observed);
 // Time of a sample of the effective batch; absent likewise.
 std::optional<double> sample_s(const Observed& observed);
 
+// Bytes of the host's memory that nothing uses; absent where they were not read.
+std::optional<double> room_on_host(const Observed& observed);
 // Whether the other run's steps are of the same samples: batch, accumulation, size and length.
 bool is_same_work(const Observed& observed, const OtherRun& other);
 

@@ -180,7 +180,7 @@ class PeakBytes {
   // The option's, or the graph's.
   std::optional<AttentionForm> told() const { return told_; }
 
-  // Mixed precision of language models may be the model cast to 16 bits beside weights in fp32. Code that
+  // A language model in mixed precision may be cast to 16 bits, with a copy of its weights in fp32. Code that
   // writes attention out trains with dropout.
   double least() const {
     const AttentionForm attention = told_.value_or(AttentionForm::fused);
