@@ -149,7 +149,7 @@ TEST(PublishedHostCopies, TheDocumentSaysHowFarTheyErr) {
   }
   std::ifstream file(std::filesystem::path(BENCH_TEST_SOURCE_DIR) / "docs/predict-cards.md");
   const std::string page{std::istreambuf_iterator<char>(file), {}};
-  const std::string line = fmt::format("by a factor of {:.2f} in the median and of {:.1f} at most",
+  const std::string line = fmt::format("within a factor of {:.2f} in the median, and of {:.1f} at worst",
                                        quantile(errors, 0.5), quantile(errors, 1));
   EXPECT_NE(page.find(line), std::string::npos) << line;
 }
