@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pathlib
+import sys
 import tarfile
 import tempfile
 import unittest
@@ -15,6 +16,7 @@ from unittest import mock
 from fake_card import ALL_SUITES, SOURCE, SUITES, FakeCard, Killed  # also finds the modules that follow
 
 import check
+import gpu_peers
 import torch_contestants
 from session import CLOSING
 from stages import STAGES
@@ -215,6 +217,56 @@ class GpuCheck(unittest.TestCase):
         self.assertEqual(set(statuses.values()), {"measured"})
         self.assertIn("missing: torch.compile: RuntimeError: no C compiler", self.said)
         self.assertEqual(self.said.count("PyTorch's step also updates batch norm's running statistics"), 1)
+
+    def test_inference_is_compared_with_pytorch_twice_eager_and_compiled(self):
+        compiled = [case for case in gpu_peers.CASES if "compiled" in case.theirs]
+        self.assertEqual([case.name for case in compiled], ["resnet50 infer fp16 batch 64 compiled"])
+        eager = next(case for case in gpu_peers.CASES if case.name == "resnet50 infer fp16 batch 64")
+        self.assertEqual(compiled[0].theirs, [*eager.theirs, "compiled"])
+        self.assertEqual((compiled[0].rival, compiled[0].ours), (eager.rival, eager.ours))
+        self.check("--only", "peers", "--for", "20min")
+        self.check("--only", "peers", "--for", "20min")
+        for case in ("resnet50 infer fp16 64", "resnet50 infer fp16 64 compiled"):
+            self.assertEqual(self.card.cases.count(case), 1, case)
+        row = self.rows()[compiled[0].name]
+        self.assertEqual((row["status"], row["goal"], row["instead"]), ("measured", None, "no goal: compiled, PyTorch fuses too"))
+        goal = next(goal for goal in self.read("goals.json") if goal["name"] == f"{compiled[0].name} vs torch")
+        self.assertEqual((goal["verdict"], goal["target"]), ("reported", "–"))
+
+    @staticmethod
+    def inference(torch, *how):
+        """The model in 16 bits, and its step."""
+        torchvision = mock.MagicMock()
+        with mock.patch.dict(sys.modules, torchvision=torchvision):
+            step = torch_contestants.resnet50(torch, "infer", "fp16", "64", *how)
+        made = torchvision.models.resnet50.return_value
+        made.train.assert_called_once_with(False)
+        return made.train.return_value.cuda.return_value.to.return_value.to.return_value, step
+
+    def test_pytorch_runs_what_torch_compile_made_of_the_same_model(self):
+        torch = mock.MagicMock()
+        model, step = self.inference(torch)
+        step()
+        torch.compile.assert_not_called()
+        model.assert_called_once()
+
+        model, step = self.inference(torch, "compiled")
+        torch.compile.assert_called_once_with(model)
+        compiled = torch.compile.return_value
+        self.assertEqual(compiled.call_count, 1)  # which compiles it, before anything is timed
+        step()
+        self.assertEqual(compiled.call_count, 2)
+        self.assertEqual(compiled.call_args_list[0], compiled.call_args_list[1])  # for the same images
+        model.assert_not_called()
+
+    def test_pytorch_that_does_not_compile_says_so_and_runs_nothing_else(self):
+        torch = mock.MagicMock()
+        torch.cuda.OutOfMemoryError = MemoryError
+        torch.compile.return_value.side_effect = RuntimeError("no C compiler\nand more")
+        said = []
+        with mock.patch.dict(sys.modules, torchvision=mock.MagicMock()):
+            torch_contestants.serve(torch, ["case resnet50 infer fp16 64 compiled"], said.append)
+        self.assertEqual(said, [{"missing": "torch.compile: RuntimeError: no C compiler"}])
 
     def test_pytorch_multiplies_the_operands_that_ours_does(self):
         torch = mock.MagicMock()
