@@ -1,0 +1,108 @@
+#include "bench/model/step_caveats.h"
+
+#include <cmath>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/measure/statistics.h"
+#include "bench/model/step_time.h"
+
+namespace bench {
+namespace {
+
+constexpr double kVisibleHostShare = 0.2;  // of the step, from where the unknown host is worth a caveat
+
+std::string in_words(NumberKind numbers) {
+  switch (numbers) {
+    case NumberKind::fp32:
+      return "fp32";
+    case NumberKind::tf32:
+      return "tf32";
+    case NumberKind::autocast:
+      return "16 bits by autocast";
+    case NumberKind::cast_whole:
+      break;
+  }
+  return "16 bits, cast whole";
+}
+
+std::string in_words(NetworkKind network) {
+  return network == NetworkKind::attention   ? "attention"
+         : network == NetworkKind::depthwise ? "depthwise convolutions"
+                                             : "convolutions";
+}
+
+}  // namespace
+
+std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& terms,
+                                    const StepSetting& setting, const KindEvidence& kind, double host_share) {
+  std::vector<std::string> caveats;
+  const Gpu& gpu = model.gpu();
+  constexpr int kTen = 10;
+  const bool tensor = tensor_dtype(gpu, setting.dtype).has_value();
+  if (shares_memory(gpu)) {
+    caveats.emplace_back(
+        "its memory is the host's too: less is free, the host's copies take part of its bandwidth, and no "
+        "network was measured on such a device");
+  } else if (!is_measured_generation(model, setting.dtype)) {
+    caveats.push_back(fmt::format("no network was measured in {} on a card of compute capability {}.{}",
+                                  tensor ? "16 bits" : "fp32", gpu.compute_capability / kTen,
+                                  gpu.compute_capability % kTen));
+  }
+  constexpr int kMaxwell = 50;
+  if (gpu.compute_capability < kMaxwell) {
+    caveats.emplace_back("CUDA 12 and later do not run on it, nor does PyTorch built with them");
+  }
+  if (!kind.is_measured && model.evidence().reference == GpuEvidence::Reference::none) {
+    caveats.push_back(fmt::format("no {} of networks of {} was measured in {}",
+                                  setting.train ? "training" : "inference", in_words(kind.network),
+                                  in_words(kind.numbers)));
+  }
+  if (model.framework() == Framework::pytorch_compiled) {
+    caveats.emplace_back("torch.compile was measured on one card; the host's time is not counted");
+  }
+  if (is_16_bit(setting.dtype) && !tensor_dtype(gpu, setting.dtype)) {
+    caveats.emplace_back("no 16-bit step was measured on a card without tensor cores");
+  }
+  if (setting.cast_whole) {
+    caveats.emplace_back(
+        "half was measured at batch 12 with PyTorch of 2020: its gain over fp16 is not known");
+  }
+  if (setting.dtype == Dtype::bf16) {
+    caveats.emplace_back("bf16 was not measured; it is taken for fp16");
+  }
+  if (setting.dtype == Dtype::tf32 && !kind.is_measured) {
+    caveats.emplace_back("tf32 is put between the coefficients of fp16 and of fp32");
+  } else if (setting.dtype == Dtype::tf32) {
+    caveats.emplace_back("tf32 takes the coefficients of fp16, and errs by 15 % on the one card measured");
+  }
+  if (setting.channels_last && !tensor_dtype(gpu, setting.dtype)) {
+    caveats.emplace_back("fp32 channels-last was not measured");
+  }
+  if (terms.is_language) {
+    caveats.emplace_back("few language models were measured");
+  }
+  if (terms.may_lack_norms) {
+    caveats.emplace_back(
+        "the file has biased convolutions and no norms: PyTorch with the batch norms that its exporter may "
+        "have "
+        "folded takes up to a third longer, and the time is put between");
+  }
+  if (terms.unknown_share > 0) {
+    caveats.push_back(
+        fmt::format("{:.1f} % of the bytes are moved by operations that the model has no class for: {}",
+                    100 * terms.unknown_share, fmt::join(terms.unknown, ", ")));
+  }
+  if (!model.evidence().host_launch_s && host_share >= kVisibleHostShare) {
+    const double launch_us = 1e6 * set_of(model.coefficients(), tensor).host_launch_s;
+    const double width = std::exp(kNormal80 * model.coefficients().host_spread);
+    const auto in_tens = [](double us) { return 10 * std::lround(us / 10); };
+    caveats.push_back(
+        fmt::format("the host limits the step, and its time a launch is not known: {} to {} µs are counted",
+                    in_tens(launch_us / width), in_tens(launch_us * width)));
+  }
+  return caveats;
+}
+
+}  // namespace bench

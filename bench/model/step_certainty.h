@@ -1,0 +1,31 @@
+// How sure a predicted step is: what was measured of its kind, and how far steps err that were left out.
+#pragma once
+
+#include "bench/model/coefficients.h"
+#include "bench/model/gpu_model.h"
+
+namespace bench {
+
+// Its memory is the host's too: no such device was measured.
+bool shares_memory(const Gpu& gpu);
+bool is_measured_generation(const GpuModel& model, Dtype dtype);
+
+// Steps of a kind, compared with what was measured.
+struct KindEvidence {
+  NumberKind numbers = NumberKind::fp32;
+  NetworkKind network = NetworkKind::convolutions;
+  bool is_measured = false;
+  double variance = 0;  // of the logarithm, that the nearest kind measured leaves
+};
+
+KindEvidence kind_evidence(const GpuModel& model, const StepTerms& work, const StepSetting& setting);
+
+// The deviation of a step's logarithm that the card and the network leave. `further`: variance of a card
+// without a measurement of its own. The host's is not in it.
+double own_deviation(const GpuModel& model, const NetworkTerms& terms, Dtype dtype, double further);
+
+// Half of what two cards' ratio varies by beyond the errors that they share. The pairs that ratio_half_width
+// was fitted to are of cards with no more than the spread's deviation.
+double ratio_variance(const ModelSpread& spread, double own);
+
+}  // namespace bench
