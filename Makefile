@@ -70,7 +70,7 @@ plans: setup
 	ctest --test-dir build/plans --output-on-failure --no-tests=error --parallel $(JOBS) --tests-regex '$(PLANS_TESTS)'
 
 # Written anew: look at what `git diff tests/golden` says before it is committed.
-WITH_WORDS := measure core sweeps loader onnx networks kernels
+WITH_WORDS := result core sweeps loader onnx networks kernels
 golden: setup configured
 	cmake --build --preset release --target tests_program $(addprefix tests_,$(WITH_WORDS))
 	BENCH_UPDATE_GOLDEN=1 ctest --preset release --tests-regex '^program\.Pages$$'

@@ -12,9 +12,9 @@
 #include <vector>
 
 #include "bench/dtype.h"
-#include "bench/measure/calibration.h"
 #include "bench/memory.h"
 #include "bench/registry.h"
+#include "bench/result/calibration.h"
 
 namespace bench {
 

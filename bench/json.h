@@ -1,5 +1,5 @@
 // The JSON type of result files. Only declared here: who makes or reads JSON includes <nlohmann/json.hpp> or
-// bench/measure/result.h.
+// bench/result/result.h.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -26,10 +26,10 @@
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
 #include "bench/host/search_path.h"
-#include "bench/measure/quote.h"
 #include "bench/ranks.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "bench/text/quote.h"
 #include "bench/workload.h"
 
 namespace {

@@ -5,9 +5,9 @@
 #include <string>
 
 #include "bench/device.h"
-#include "bench/measure/result.h"
 #include "bench/memory.h"
 #include "bench/model/gpu_model.h"
+#include "bench/result/result.h"
 #include "bench/sweep.h"
 #include "bench/workload.h"
 

@@ -17,8 +17,8 @@
 
 #include "bench/device.h"
 #include "bench/error.h"
-#include "bench/measure/quote.h"
 #include "bench/registry.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

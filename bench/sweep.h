@@ -14,10 +14,10 @@
 
 #include "bench/clock.h"
 #include "bench/device.h"
-#include "bench/measure/budget.h"
-#include "bench/measure/result.h"
 #include "bench/page/page.h"
 #include "bench/ranks.h"
+#include "bench/result/result.h"
+#include "bench/stats/budget.h"
 #include "bench/workload.h"
 
 namespace bench {

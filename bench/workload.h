@@ -14,12 +14,12 @@
 #include "bench/dtype.h"
 #include "bench/error.h"
 #include "bench/json.h"
-#include "bench/measure/budget.h"
-#include "bench/measure/gradient_timeline.h"
-#include "bench/measure/workload_file.h"
 #include "bench/memory.h"
 #include "bench/model/network_terms.h"
 #include "bench/ranks.h"
+#include "bench/result/gradient_timeline.h"
+#include "bench/result/workload_file.h"
+#include "bench/stats/budget.h"
 
 namespace bench {
 

@@ -8,7 +8,7 @@
 #include <variant>
 #include <vector>
 
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 #include "plots/colours.h"
 
 namespace bench::plots {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 #include "plots/drawing.h"
 
 namespace bench::plots {

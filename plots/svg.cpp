@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/escape.h"
+#include "bench/text/escape.h"
 #include "plots/drawing.h"
 
 namespace bench::plots {

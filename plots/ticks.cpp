@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 
 namespace bench::plots {
 namespace {

@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
-#include "bench/measure/flags.h"
 #include "bench/predicted_step.h"
+#include "bench/result/flags.h"
 #include "bench/sweep.h"
 #include "sweeps/batch/claims.h"
 #include "sweeps/batch/predicted.h"

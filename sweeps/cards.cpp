@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
 #include "bench/registry.h"
 #include "bench/run/result_file.h"
 #include "bench/sweep.h"
+#include "bench/text/quote.h"
 #include "sweeps/cards/findings.h"
 #include "sweeps/cards/library_memory.h"
 #include "sweeps/cards/options.h"

@@ -9,11 +9,11 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/axis.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "bench/text/axis.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 #include "sweeps/collectives/exchange.h"
 #include "sweeps/collectives/findings.h"
 #include "sweeps/collectives/operation.h"

@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
-#include "bench/measure/flags.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/result/flags.h"
 #include "bench/sweep.h"
+#include "bench/text/units.h"
 #include "sweeps/kernels/findings.h"
 #include "sweeps/kernels/predicted.h"
 #include "sweeps/kernels/roofline.h"

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/flags.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/flags.h"
+#include "bench/result/result_json.h"
 #include "bench/sweep.h"
 #include "sweeps/memory/claims.h"
 #include "sweeps/memory/limits.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 #include "bench/sweep.h"
 
 namespace bench {

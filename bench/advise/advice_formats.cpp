@@ -6,9 +6,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/measure/result_json.h"
-#include "bench/measure/units.h"
 #include "bench/page/csv.h"
+#include "bench/result/result_json.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -16,13 +16,13 @@
 #include "bench/advise/step_option.h"
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_curve.h"
-#include "bench/measure/finding.h"
-#include "bench/measure/paired_ratio.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
 #include "bench/predict/cards_prediction.h"
+#include "bench/result/finding.h"
+#include "bench/result/result_json.h"
+#include "bench/stats/paired_ratio.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

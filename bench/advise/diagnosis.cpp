@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "bench/advise/change_words.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

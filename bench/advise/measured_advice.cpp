@@ -13,10 +13,10 @@
 #include "bench/advise/diagnosis.h"
 #include "bench/advise/published_scaling.h"
 #include "bench/advise/step_option.h"
-#include "bench/measure/memory_line.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/saturation.h"
-#include "bench/measure/units.h"
+#include "bench/stats/memory_line.h"
+#include "bench/stats/saturation.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

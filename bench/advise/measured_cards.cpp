@@ -7,10 +7,10 @@
 
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_curve.h"
-#include "bench/measure/finding.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/result/result_json.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

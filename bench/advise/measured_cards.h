@@ -9,7 +9,7 @@
 
 #include "bench/advise/advice.h"
 #include "bench/advise/step_model.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/fleet.h"
-#include "bench/measure/quote.h"
+#include "bench/result/fleet.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/advise/advice.h"
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 
 namespace bench {
 

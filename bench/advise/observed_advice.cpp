@@ -10,9 +10,9 @@
 #include "bench/advise/advice_formats.h"
 #include "bench/advise/observed_parts.h"
 #include "bench/dtype.h"
-#include "bench/measure/json_text.h"
-#include "bench/measure/quote.h"
+#include "bench/result/json_text.h"
 #include "bench/run/gpu_files.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 

@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "bench/advise/observed_parts.h"
-#include "bench/measure/memory_line.h"
-#include "bench/measure/units.h"
+#include "bench/stats/memory_line.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

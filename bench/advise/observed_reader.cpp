@@ -16,9 +16,9 @@
 #include "bench/dtype.h"
 #include "bench/error.h"
 #include "bench/json.h"
-#include "bench/measure/json_text.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/suggest.h"
+#include "bench/result/json_text.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "bench/advise/observed_parts.h"
-#include "bench/measure/units.h"
 #include "bench/model/parallel_step.h"
 #include "bench/predict/sharding.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 
 namespace bench {
 

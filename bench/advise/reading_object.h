@@ -16,8 +16,8 @@
 #include "bench/advise/settings.h"
 #include "bench/error.h"
 #include "bench/json.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/suggest.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 

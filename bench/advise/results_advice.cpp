@@ -9,10 +9,10 @@
 #include "bench/advise/measured_advice.h"
 #include "bench/advise/median_machine.h"
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
 #include "bench/run/result_file.h"
 #include "bench/run/whole_file.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

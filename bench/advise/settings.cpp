@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/dtype_words.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/suggest.h"
+#include "bench/text/dtype_words.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {

@@ -11,10 +11,10 @@
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_cards.h"
 #include "bench/evaluate/host_limit.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/statistics.h"
 #include "bench/registry.h"
+#include "bench/result/result_json.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

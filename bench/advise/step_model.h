@@ -11,8 +11,8 @@
 #include "bench/advise/advice.h"
 #include "bench/advise/loading_model.h"
 #include "bench/evaluate/evaluated_device.h"
-#include "bench/measure/result.h"
 #include "bench/model/parallel_step.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

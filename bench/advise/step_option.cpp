@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "bench/measure/statistics.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 

@@ -3,7 +3,7 @@
 
 #include "bench/advise/advice.h"
 #include "bench/advise/step_model.h"
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 
 namespace bench {
 

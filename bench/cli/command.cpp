@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/cli/text.h"
-#include "bench/measure/suggest.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/estimate.h"
 #include "bench/page/csv.h"
+#include "bench/stats/estimate.h"
 
 namespace bench {
 namespace {

@@ -15,8 +15,8 @@
 #include "bench/cli/command_line.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/text.h"
-#include "bench/measure/quote.h"
 #include "bench/registry.h"
+#include "bench/text/quote.h"
 #include "bench/workload_reader.h"
 
 namespace bench {

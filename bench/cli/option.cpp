@@ -11,8 +11,8 @@
 
 #include "bench/cli/text.h"
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/suggest.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {

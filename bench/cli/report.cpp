@@ -10,10 +10,10 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/table.h"
-#include "bench/measure/between_runs.h"
-#include "bench/measure/finding.h"
-#include "bench/measure/flags.h"
-#include "bench/measure/sessions.h"
+#include "bench/result/between_runs.h"
+#include "bench/result/finding.h"
+#include "bench/result/flags.h"
+#include "bench/result/sessions.h"
 
 namespace bench {
 namespace {

@@ -6,12 +6,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/estimate.h"
-#include "bench/measure/finding.h"
-#include "bench/measure/flags.h"
-#include "bench/measure/units.h"
 #include "bench/modelled.h"
 #include "bench/page/csv.h"
+#include "bench/result/finding.h"
+#include "bench/result/flags.h"
+#include "bench/stats/estimate.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "bench/component.h"
 #include "bench/json.h"
-#include "bench/measure/result_json.h"
 #include "bench/registry.h"
+#include "bench/result/result_json.h"
 #include "bench/run/context.h"
 
 namespace bench {

@@ -36,9 +36,9 @@
 #include "bench/host/cpu_usage.h"
 #include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
 #include "bench/run/run_budget.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

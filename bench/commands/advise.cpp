@@ -32,14 +32,14 @@
 #include "bench/commands/stand_in.h"
 #include "bench/commands/sweep_process.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/suggest.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
+#include "bench/text/units.h"
 #include "bench/workload.h"
 
 namespace bench {

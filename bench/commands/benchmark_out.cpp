@@ -8,9 +8,9 @@
 
 #include "bench/error.h"
 #include "bench/host/temporary_file.h"
-#include "bench/measure/quote.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/whole_file.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

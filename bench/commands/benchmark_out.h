@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "bench/cli/options.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

@@ -16,10 +16,10 @@
 #include "bench/commands/inspect.h"
 #include "bench/commands/predict.h"
 #include "bench/commands/report.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/suggest.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 #include "bench/workload.h"
 #include "bench/workload_reader.h"
 

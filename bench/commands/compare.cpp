@@ -18,11 +18,11 @@
 #include "bench/compare/formats.h"
 #include "bench/compare/matching.h"
 #include "bench/compare/run.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/suggest.h"
-#include "bench/measure/units.h"
 #include "bench/run/history.h"
 #include "bench/run/result_folder.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -13,9 +13,9 @@
 #include "bench/commands/summary.h"
 #include "bench/host/cpu_usage.h"
 #include "bench/host/host_info.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/units.h"
 #include "bench/page/page.h"
+#include "bench/result/result_json.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

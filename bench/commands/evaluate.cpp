@@ -23,14 +23,14 @@
 #include "bench/evaluate/evaluated_cards.h"
 #include "bench/evaluate/evaluation.h"
 #include "bench/evaluate/evaluation_formats.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/suggest.h"
+#include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/picture.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
 #include "bench/run/whole_file.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "bench/measure/rounds.h"
+#include "bench/stats/rounds.h"
 
 namespace bench {
 namespace {

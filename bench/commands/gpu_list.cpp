@@ -12,11 +12,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/json.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/units.h"
 #include "bench/page/csv.h"
 #include "bench/page/page.h"
+#include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -7,10 +7,10 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/text.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_context.h"
-#include "bench/measure/units.h"
 #include "bench/page/csv.h"
+#include "bench/result/result_context.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

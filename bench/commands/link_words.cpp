@@ -12,14 +12,14 @@
 #include <fmt/ranges.h>
 
 #include "bench/evaluate/evaluated_device.h"
-#include "bench/measure/axis.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/suggest.h"
-#include "bench/measure/units.h"
+#include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
+#include "bench/text/axis.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

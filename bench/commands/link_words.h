@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "bench/cli/command.h"
-#include "bench/measure/result.h"
 #include "bench/model/parallel_step.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

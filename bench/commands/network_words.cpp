@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "bench/cli/text.h"
-#include "bench/measure/quote.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

@@ -10,10 +10,10 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
 #include "bench/predicted_step.h"
 #include "bench/run/google_benchmark.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -20,14 +20,14 @@
 #include "bench/commands/predict_cards.h"
 #include "bench/commands/predict_how.h"
 #include "bench/commands/summary.h"
-#include "bench/measure/axis.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/suggest.h"
-#include "bench/measure/units.h"
 #include "bench/predict/prediction.h"
 #include "bench/predict/prediction_report.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
+#include "bench/text/axis.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

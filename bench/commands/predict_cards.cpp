@@ -10,12 +10,12 @@
 #include <fmt/ranges.h>
 
 #include "bench/commands/link_words.h"
-#include "bench/measure/axis.h"
-#include "bench/measure/fleet.h"
 #include "bench/predict/cards_fleet.h"
 #include "bench/predict/cards_prediction.h"
 #include "bench/predict/cards_report.h"
+#include "bench/result/fleet.h"
 #include "bench/run/gpu_files.h"
+#include "bench/text/axis.h"
 
 namespace bench {
 namespace {

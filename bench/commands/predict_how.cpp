@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 
 #include "bench/cli/text.h"
-#include "bench/measure/axis.h"
 #include "bench/page/columns.h"
 #include "bench/run/embedded_files.h"
+#include "bench/text/axis.h"
 
 namespace bench {
 namespace {

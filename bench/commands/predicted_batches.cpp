@@ -9,13 +9,13 @@
 #include "bench/clock.h"
 #include "bench/commands/setup.h"
 #include "bench/commands/summary.h"
-#include "bench/measure/axis.h"
 #include "bench/predicted_step.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/predicted_points.h"
 #include "bench/run/runner.h"
 #include "bench/sweep.h"
+#include "bench/text/axis.h"
 
 namespace bench {
 namespace {

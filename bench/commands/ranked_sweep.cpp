@@ -17,11 +17,11 @@
 #include "bench/error.h"
 #include "bench/host/cpu_usage.h"
 #include "bench/host/process_memory.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/run/alike_ranks.h"
 #include "bench/run/rank_processes.h"
 #include "bench/sweep.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -21,9 +21,9 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/quote.h"
 #include "bench/run/result_file.h"
 #include "bench/run/whole_file.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

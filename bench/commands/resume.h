@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/clock.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/sweep.h"
 
 namespace bench {

@@ -9,13 +9,13 @@
 #include "bench/host/host_info.h"
 #include "bench/host/system_state.h"
 #include "bench/host/user_folders.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
 #include "bench/modelled.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/session.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

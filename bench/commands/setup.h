@@ -10,7 +10,7 @@
 #include "bench/cli/options.h"
 #include "bench/clock.h"
 #include "bench/device.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/run/rank_watch.h"
 #include "bench/run/runner.h"
 #include "bench/sweep.h"

@@ -15,7 +15,7 @@
 #include "bench/clock.h"
 #include "bench/commands/sweep_process.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/run/result_file.h"
 #include "bench/run/run_budget.h"
 

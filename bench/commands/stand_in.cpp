@@ -11,15 +11,15 @@
 #include "bench/commands/network_words.h"
 #include "bench/dtype.h"
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result.h"
-#include "bench/measure/suggest.h"
 #include "bench/modelled.h"
 #include "bench/predicted_step.h"
 #include "bench/registry.h"
+#include "bench/result/result.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/result_file.h"
 #include "bench/run/whole_file.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {

@@ -14,15 +14,15 @@
 #include "bench/cli/terminal.h"
 #include "bench/cli/text.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/units.h"
 #include "bench/modelled.h"
 #include "bench/report/markdown.h"
 #include "bench/report/picture.h"
 #include "bench/report/report.h"
+#include "bench/result/result_json.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/picture.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 

@@ -7,7 +7,7 @@
 
 #include "bench/cli/options.h"
 #include "bench/error.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/run/result_file.h"
 #include "bench/sweep.h"
 

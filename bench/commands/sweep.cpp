@@ -28,9 +28,8 @@
 #include "bench/host/interrupt.h"
 #include "bench/host/process_memory.h"
 #include "bench/host/user_folders.h"
-#include "bench/measure/sessions.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/result/sessions.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/history.h"
 #include "bench/run/machine_watch.h"
@@ -40,6 +39,7 @@
 #include "bench/run/runner.h"
 #include "bench/run/session.h"
 #include "bench/run/verification_cost.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -13,8 +13,8 @@
 #include "bench/error.h"
 #include "bench/host/child_process.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/quote.h"
 #include "bench/run/result_folder.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

@@ -8,9 +8,9 @@
 #include "bench/compare/formats.h"
 #include "bench/compare/wording.h"
 #include "bench/json.h"
-#include "bench/measure/escape.h"
-#include "bench/measure/result_json.h"
 #include "bench/page/csv.h"
+#include "bench/result/result_json.h"
+#include "bench/text/escape.h"
 
 namespace bench {
 namespace {

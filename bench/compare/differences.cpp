@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/quote.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -13,8 +13,8 @@
 #include "bench/compare/matching.h"
 #include "bench/compare/metric_change.h"
 #include "bench/error.h"
-#include "bench/measure/between_runs.h"
-#include "bench/measure/comparison.h"
+#include "bench/result/between_runs.h"
+#include "bench/stats/comparison.h"
 
 namespace bench {
 

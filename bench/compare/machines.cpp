@@ -11,9 +11,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/fleet.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/fleet.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

@@ -14,7 +14,7 @@
 
 #include "bench/compare/matching.h"
 #include "bench/compare/metric_change.h"
-#include "bench/measure/comparison.h"
+#include "bench/stats/comparison.h"
 
 namespace bench {
 

@@ -13,8 +13,8 @@
 
 #include "bench/compare/machines.h"
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/quote.h"
-#include "bench/measure/sessions.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/sessions.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/compare/matching.h"
-#include "bench/measure/comparison.h"
+#include "bench/stats/comparison.h"
 
 namespace bench {
 

@@ -13,11 +13,11 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/between_runs.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/between_runs.h"
 #include "bench/run/result_file.h"
 #include "bench/run/whole_file.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

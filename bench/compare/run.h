@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

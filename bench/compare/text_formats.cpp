@@ -11,9 +11,9 @@
 
 #include "bench/compare/formats.h"
 #include "bench/compare/wording.h"
-#include "bench/measure/escape.h"
-#include "bench/measure/units.h"
 #include "bench/page/page.h"
+#include "bench/text/escape.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -10,9 +10,9 @@
 #include <fmt/ranges.h>
 
 #include "bench/compare/machines.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -13,8 +13,8 @@
 
 #include "bench/evaluate/contest.h"
 #include "bench/evaluate/evaluation_words.h"
-#include "bench/measure/finding.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -10,8 +10,8 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

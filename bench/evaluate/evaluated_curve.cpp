@@ -5,10 +5,10 @@
 #include <cmath>
 #include <utility>
 
-#include "bench/measure/memory_line.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/saturation.h"
 #include "bench/model/parallel_step.h"
+#include "bench/result/result_json.h"
+#include "bench/stats/memory_line.h"
+#include "bench/stats/saturation.h"
 
 namespace bench {
 namespace {

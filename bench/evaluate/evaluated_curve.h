@@ -8,8 +8,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/measure/gradient_timeline.h"
-#include "bench/measure/result.h"
+#include "bench/result/gradient_timeline.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

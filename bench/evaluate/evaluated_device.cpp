@@ -14,10 +14,10 @@
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_fleet.h"
 #include "bench/evaluate/evaluation_words.h"
-#include "bench/measure/fleet.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
 #include "bench/model/gpu.h"
+#include "bench/result/fleet.h"
+#include "bench/result/result_json.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

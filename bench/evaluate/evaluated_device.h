@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "bench/evaluate/evaluated_curve.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/fleet.h"
+#include "bench/result/fleet.h"
 
 namespace bench {
 namespace {

@@ -7,9 +7,9 @@
 
 #include "bench/error.h"
 #include "bench/evaluate/answers.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/suggest.h"
 #include "bench/model/gpu_model.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {

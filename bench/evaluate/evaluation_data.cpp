@@ -2,8 +2,8 @@
 #include <fmt/format.h>
 
 #include "bench/evaluate/evaluation_formats.h"
-#include "bench/measure/result_json.h"
 #include "bench/page/csv.h"
+#include "bench/result/result_json.h"
 
 namespace bench {
 namespace {

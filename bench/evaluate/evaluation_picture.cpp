@@ -6,7 +6,7 @@
 
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -8,9 +8,9 @@
 
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
-#include "bench/measure/finding.h"
-#include "bench/measure/memory_line.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/stats/memory_line.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 
 namespace bench {
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 

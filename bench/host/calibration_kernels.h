@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/clock.h"
-#include "bench/measure/calibration.h"
+#include "bench/result/calibration.h"
 
 namespace bench {
 

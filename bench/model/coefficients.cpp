@@ -11,8 +11,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/result_json.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

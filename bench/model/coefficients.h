@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "bench/json.h"
-#include "bench/measure/estimate.h"
 #include "bench/model/network_terms.h"
 #include "bench/model/sustained.h"
+#include "bench/stats/estimate.h"
 
 namespace bench {
 

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/saturation.h"
-#include "bench/measure/units.h"
+#include "bench/stats/saturation.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

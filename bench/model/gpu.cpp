@@ -11,10 +11,10 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
-#include "bench/measure/json_members.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/suggest.h"
+#include "bench/result/json_members.h"
+#include "bench/result/result_json.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/measure/statistics.h"
 #include "bench/model/coefficients.h"
 #include "bench/model/gpu_model.h"
 #include "bench/model/step_time.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 namespace {

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/statistics.h"
 #include "bench/model/coefficients.h"
 #include "bench/model/step_caveats.h"
 #include "bench/model/step_certainty.h"
 #include "bench/model/step_time.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 namespace {

@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "bench/dtype.h"
-#include "bench/measure/estimate.h"
 #include "bench/memory.h"
 #include "bench/model/gpu.h"
 #include "bench/model/network_terms.h"
+#include "bench/stats/estimate.h"
 
 namespace bench {
 

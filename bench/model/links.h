@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench/json.h"
-#include "bench/measure/estimate.h"
 #include "bench/model/gpu.h"
+#include "bench/stats/estimate.h"
 
 namespace bench {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 
 namespace bench {
 

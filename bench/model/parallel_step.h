@@ -10,8 +10,8 @@
 #include <variant>
 #include <vector>
 
-#include "bench/measure/gradient_timeline.h"
 #include "bench/model/links.h"
+#include "bench/result/gradient_timeline.h"
 
 namespace bench {
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <limits>
 
-#include "bench/measure/statistics.h"
 #include "bench/model/sustained.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 namespace {

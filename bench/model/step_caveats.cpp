@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/statistics.h"
 #include "bench/model/step_time.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 namespace {

@@ -8,8 +8,8 @@
 #include <numeric>
 #include <optional>
 
-#include "bench/measure/statistics.h"
 #include "bench/model/step_time.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 namespace {

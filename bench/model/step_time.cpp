@@ -4,9 +4,9 @@
 #include <cmath>
 #include <cstddef>
 
-#include "bench/measure/statistics.h"
 #include "bench/model/coefficients.h"
 #include "bench/model/sustained.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 namespace {

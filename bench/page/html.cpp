@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/escape.h"
+#include "bench/text/escape.h"
 
 namespace bench {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/escape.h"
 #include "bench/page/page.h"
+#include "bench/text/escape.h"
 
 namespace bench {
 

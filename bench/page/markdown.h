@@ -1,5 +1,5 @@
 // Tables and lists of Markdown. Their texts may be foreign: nothing in them is markup
-// (bench/measure/escape.h).
+// (bench/text/escape.h).
 #pragma once
 
 #include <cstddef>

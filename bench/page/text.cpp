@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "bench/cli/text.h"
-#include "bench/measure/quote.h"
 #include "bench/page/columns.h"
 #include "bench/page/page.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

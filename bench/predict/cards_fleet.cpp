@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/fleet.h"
+#include "bench/result/fleet.h"
 
 namespace bench {
 namespace {

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/result.h"
 #include "bench/predict/cards_prediction.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

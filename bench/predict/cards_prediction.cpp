@@ -10,9 +10,9 @@
 
 #include "bench/dtype.h"
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/result_json.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/estimate.h"
-#include "bench/measure/result.h"
 #include "bench/model/links.h"
 #include "bench/model/parallel_step.h"
+#include "bench/result/result.h"
+#include "bench/stats/estimate.h"
 
 namespace bench {
 

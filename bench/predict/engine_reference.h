@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/result.h"
 #include "bench/model/coefficients.h"
 #include "bench/model/gpu_model.h"
+#include "bench/result/result.h"
 #include "bench/workload.h"
 
 namespace bench {

@@ -7,10 +7,10 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/units.h"
 #include "bench/predict/prediction_words.h"
+#include "bench/result/finding.h"
+#include "bench/result/result_json.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

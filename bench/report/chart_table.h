@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 #include "bench/sweep.h"
 #include "plots/chart.h"
 

@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/result_json.h"
+#include "bench/result/result_json.h"
 
 namespace bench::report {
 namespace {

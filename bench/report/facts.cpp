@@ -4,9 +4,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/units.h"
 #include "bench/modelled.h"
 #include "bench/report/report.h"
+#include "bench/text/units.h"
 
 namespace bench::report {
 namespace {

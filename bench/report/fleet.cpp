@@ -12,9 +12,9 @@
 #include <fmt/ranges.h>
 
 #include "bench/compare/wording.h"
-#include "bench/measure/fleet.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
+#include "bench/result/fleet.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/units.h"
 
 namespace bench::report {
 namespace {

@@ -6,11 +6,11 @@
 #include <fmt/ranges.h>
 
 #include "bench/advise/advice_formats.h"
-#include "bench/measure/escape.h"
 #include "bench/page/html.h"
 #include "bench/report/chart_table.h"
 #include "bench/report/download.h"
 #include "bench/report/style.h"
+#include "bench/text/escape.h"
 #include "plots/svg.h"
 
 namespace bench::report {

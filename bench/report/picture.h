@@ -1,7 +1,7 @@
 // A result as one picture: its charts below its answer.
 #pragma once
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "plots/chart.h"
 
 namespace bench::report {

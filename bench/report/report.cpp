@@ -12,10 +12,10 @@
 #include "bench/cli/report.h"
 #include "bench/cli/table.h"
 #include "bench/error.h"
-#include "bench/measure/finding.h"
 #include "bench/registry.h"
 #include "bench/report/fleet.h"
 #include "bench/report/sweep_report.h"
+#include "bench/result/finding.h"
 
 namespace bench::report {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "bench/advise/advice.h"
 #include "bench/json.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "plots/chart.h"
 
 namespace bench::report {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "plots/chart.h"
 
 namespace bench::report {

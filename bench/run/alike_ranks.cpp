@@ -9,8 +9,8 @@
 
 #include "bench/error.h"
 #include "bench/host/system_state.h"
-#include "bench/measure/quote.h"
 #include "bench/run/context.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "bench/device.h"
 #include "bench/host/host_info.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

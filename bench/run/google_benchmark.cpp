@@ -13,9 +13,9 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/statistics.h"
 #include "bench/run/benchmark_run.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

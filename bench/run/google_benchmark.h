@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bench/device.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/workload.h"
 
 namespace bench {

@@ -8,11 +8,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
-#include "bench/measure/axis.h"
-#include "bench/measure/json_text.h"
-#include "bench/measure/quote.h"
+#include "bench/result/json_text.h"
 #include "bench/run/embedded_files.h"
 #include "bench/run/result_file.h"
+#include "bench/text/axis.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

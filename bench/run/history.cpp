@@ -19,10 +19,10 @@
 #include "bench/host/temporary_file.h"
 #include "bench/host/user_folders.h"
 #include "bench/json.h"
-#include "bench/measure/json_members.h"
-#include "bench/measure/json_text.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_sessions.h"
+#include "bench/result/json_members.h"
+#include "bench/result/json_text.h"
+#include "bench/result/result_sessions.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/measure/between_runs.h"
+#include "bench/result/between_runs.h"
 
 namespace bench {
 

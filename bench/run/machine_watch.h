@@ -12,8 +12,8 @@
 #include "bench/clock.h"
 #include "bench/device.h"
 #include "bench/host/cpu_usage.h"
-#include "bench/measure/calibration.h"
-#include "bench/measure/result.h"
+#include "bench/result/calibration.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

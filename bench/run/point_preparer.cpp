@@ -9,9 +9,9 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
 #include "bench/run/warm_up.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

@@ -14,10 +14,10 @@
 
 #include "bench/clock.h"
 #include "bench/device.h"
-#include "bench/measure/budget.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/run/run_budget.h"
 #include "bench/run/runner.h"
+#include "bench/stats/budget.h"
 #include "bench/sweep.h"
 
 namespace bench {

@@ -9,7 +9,7 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 
 namespace bench {
 

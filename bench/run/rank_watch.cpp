@@ -12,7 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {

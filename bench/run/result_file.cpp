@@ -22,10 +22,10 @@
 #include "bench/host/file_descriptor.h"
 #include "bench/host/left_over.h"
 #include "bench/host/temporary_file.h"
-#include "bench/measure/json_text.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/json_text.h"
+#include "bench/result/result_json.h"
 #include "bench/run/whole_file.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

@@ -6,8 +6,8 @@
 #include <string>
 
 #include "bench/host/file_descriptor.h"
-#include "bench/measure/result.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/result.h"
+#include "bench/result/result_json.h"
 
 namespace bench {
 

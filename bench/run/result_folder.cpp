@@ -12,9 +12,9 @@
 
 #include "bench/error.h"
 #include "bench/host/user_folders.h"
-#include "bench/measure/quote.h"
 #include "bench/run/result_file.h"
 #include "bench/run/whole_file.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {

@@ -5,8 +5,8 @@
 #include <set>
 #include <vector>
 
-#include "bench/measure/sessions.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/sessions.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "bench/device.h"
-#include "bench/measure/result.h"
-#include "bench/measure/rounds.h"
+#include "bench/result/result.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/runner.h"
+#include "bench/stats/rounds.h"
 #include "bench/sweep.h"
 
 namespace bench {

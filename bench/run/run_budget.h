@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/clock.h"
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 
 namespace bench {
 

@@ -13,14 +13,14 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/budget.h"
-#include "bench/measure/finding.h"
-#include "bench/measure/rounds.h"
-#include "bench/measure/sessions.h"
+#include "bench/result/finding.h"
+#include "bench/result/sessions.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/machine_watch.h"
 #include "bench/run/point_preparer.h"
 #include "bench/run/result_recorder.h"
+#include "bench/stats/budget.h"
+#include "bench/stats/rounds.h"
 
 namespace bench {
 namespace {

@@ -9,10 +9,10 @@
 
 #include "bench/clock.h"
 #include "bench/device.h"
-#include "bench/measure/budget.h"
-#include "bench/measure/result.h"
-#include "bench/measure/round_interval.h"
+#include "bench/result/result.h"
 #include "bench/run/run_budget.h"
+#include "bench/stats/budget.h"
+#include "bench/stats/round_interval.h"
 #include "bench/sweep.h"
 
 namespace bench {

@@ -10,10 +10,10 @@
 #include <fmt/chrono.h>
 #include <fmt/format.h>
 
-#include "bench/measure/between_runs.h"
-#include "bench/measure/fingerprint.h"
-#include "bench/measure/sessions.h"
+#include "bench/result/between_runs.h"
+#include "bench/result/sessions.h"
 #include "bench/run/history.h"
+#include "bench/text/fingerprint.h"
 
 namespace bench {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "bench/host/system_state.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 
 namespace bench {
 

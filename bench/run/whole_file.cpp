@@ -16,7 +16,7 @@
 #include "bench/host/file_descriptor.h"
 #include "bench/host/interrupt.h"
 #include "bench/host/temporary_file.h"
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 

@@ -8,8 +8,8 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench::kernels {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "sweeps/series/claims.h"
 #include "sweeps/series/series.h"
 

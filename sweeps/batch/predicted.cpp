@@ -9,10 +9,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/memory_line.h"
-#include "bench/measure/units.h"
 #include "bench/model/gpu_model.h"
+#include "bench/result/finding.h"
+#include "bench/stats/memory_line.h"
+#include "bench/text/units.h"
 #include "sweeps/series/predicted.h"
 
 namespace bench::sweeps {

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "sweeps/series/series.h"
 
 namespace bench::sweeps {

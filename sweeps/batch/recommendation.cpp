@@ -6,9 +6,9 @@
 #include <cmath>
 #include <optional>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/memory_line.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/stats/memory_line.h"
+#include "bench/text/units.h"
 #include "sweeps/batch/claims.h"
 
 namespace bench::sweeps {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <iterator>
 
-#include "bench/measure/finding.h"
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "bench/result/finding.h"
 #include "sweeps/batch/claims.h"
 #include "sweeps/series/charts.h"
 #include "sweeps/series/points.h"

@@ -10,10 +10,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/flags.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/result/flags.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/units.h"
 #include "sweeps/cards/planned.h"
 #include "sweeps/cards/stage_findings.h"
 #include "sweeps/cards/verdict.h"

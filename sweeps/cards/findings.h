@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "bench/evaluate/host_limit.h"
-#include "bench/measure/estimate.h"
-#include "bench/measure/paired_ratio.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
+#include "bench/stats/estimate.h"
+#include "bench/stats/paired_ratio.h"
 #include "bench/sweep.h"
 #include "sweeps/cards/library_memory.h"
 #include "sweeps/cards/workload.h"

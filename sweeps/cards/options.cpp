@@ -6,9 +6,9 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/axis.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
+#include "bench/text/axis.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 #include "sweeps/cards/workload.h"
 #include "sweeps/series/points.h"
 

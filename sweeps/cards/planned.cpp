@@ -9,8 +9,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/measure/units.h"
 #include "bench/predict/sharding.h"
+#include "bench/text/units.h"
 #include "sweeps/cards/workload.h"
 #include "sweeps/series/points.h"
 

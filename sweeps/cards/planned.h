@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/sweep.h"
 
 namespace bench::sweeps {

@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/text/units.h"
 #include "sweeps/cards/verdict.h"
 
 namespace bench::sweeps {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "bench/measure/finding.h"
+#include "bench/result/finding.h"
 #include "bench/sweep.h"
 #include "sweeps/cards/findings.h"
 

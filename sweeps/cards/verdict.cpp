@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/paired_ratio.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
+#include "bench/stats/paired_ratio.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/units.h"
 
 namespace bench::sweeps {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/finding.h"
+#include "bench/result/finding.h"
 #include "sweeps/cards/findings.h"
 
 namespace bench::sweeps {

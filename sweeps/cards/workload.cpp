@@ -12,7 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/statistics.h"
 #include "bench/transfers.h"
 
 namespace bench::sweeps {

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/flags.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/result/flags.h"
+#include "bench/text/units.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {

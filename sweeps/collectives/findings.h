@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/sweep.h"
 #include "sweeps/collectives/operation.h"
 #include "sweeps/ranks/setup.h"

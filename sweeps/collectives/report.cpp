@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "bench/text/units.h"
 #include "sweeps/collectives/findings.h"
 #include "sweeps/series/charts.h"
 #include "sweeps/series/points.h"

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/workload.h"
 #include "sweeps/collectives/operation.h"
 #include "sweeps/ranks/team.h"

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/flags.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/result/flags.h"
+#include "bench/text/units.h"
 #include "sweeps/kernels/operation_findings.h"
 #include "sweeps/kernels/roofline.h"
 

@@ -7,9 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/step_time.h"
-#include "bench/measure/units.h"
+#include "bench/model/step_limit.h"
+#include "bench/result/finding.h"
+#include "bench/stats/step_time.h"
+#include "bench/text/units.h"
 
 namespace bench::sweeps {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "sweeps/kernels/roofline.h"
 
 namespace bench::sweeps {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "bench/device.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/sweep.h"
 
 namespace bench::sweeps {

@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "bench/text/units.h"
 #include "sweeps/kernels/findings.h"
 #include "sweeps/kernels/roofline.h"
 #include "sweeps/series/points.h"

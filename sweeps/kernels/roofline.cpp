@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "bench/measure/best_estimate.h"
+#include "bench/stats/best_estimate.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {

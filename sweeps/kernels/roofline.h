@@ -16,9 +16,9 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/measure/estimate.h"
-#include "bench/measure/paired_ratio.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
+#include "bench/stats/estimate.h"
+#include "bench/stats/paired_ratio.h"
 
 namespace bench::sweeps {
 

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "sweeps/series/claims.h"
 
 namespace bench::sweeps {

@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/memory_line.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/stats/memory_line.h"
+#include "bench/text/units.h"
 #include "sweeps/memory/limits.h"
 
 namespace bench::sweeps {

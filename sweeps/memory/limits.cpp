@@ -6,9 +6,9 @@
 #include <string>
 #include <utility>
 
-#include "bench/measure/json_members.h"
-#include "bench/measure/memory_line.h"
 #include "bench/predicted_step.h"
+#include "bench/result/json_members.h"
+#include "bench/stats/memory_line.h"
 #include "sweeps/series/planned.h"
 #include "sweeps/series/points.h"
 

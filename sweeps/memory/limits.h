@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/measure/result.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/result.h"
+#include "bench/result/result_json.h"
 #include "bench/sweep.h"
 #include "sweeps/memory/plan.h"
 

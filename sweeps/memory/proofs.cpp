@@ -12,8 +12,8 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/search.h"
-#include "bench/measure/units.h"
+#include "bench/stats/search.h"
+#include "bench/text/units.h"
 #include "sweeps/memory/limits.h"
 #include "sweeps/series/points.h"
 

@@ -5,9 +5,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "bench/text/units.h"
 #include "sweeps/memory/claims.h"
 #include "sweeps/memory/plan.h"
 #include "sweeps/series/charts.h"

@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/json_members.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
+#include "bench/result/json_members.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench::sweeps {
 namespace {

@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/growth.h"
-#include "bench/measure/result.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/result.h"
+#include "bench/result/result_json.h"
+#include "bench/stats/growth.h"
 #include "bench/sweep.h"
 #include "sweeps/memory/plan.h"
 

@@ -8,7 +8,7 @@
 
 #include "bench/error.h"
 #include "bench/host/host_info.h"
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 
 namespace bench::sweeps {
 

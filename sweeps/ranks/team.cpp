@@ -11,7 +11,7 @@
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
 #include "bench/host/process_memory.h"
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 
 namespace bench::sweeps {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "plots/chart.h"
 #include "sweeps/series/series.h"
 

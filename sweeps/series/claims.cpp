@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 #include "sweeps/series/predicted.h"
 
 namespace bench::sweeps {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/result.h"
+#include "bench/result/finding.h"
+#include "bench/result/result.h"
 #include "sweeps/series/series.h"
 
 namespace bench::sweeps {

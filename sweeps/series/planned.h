@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "bench/measure/search.h"
+#include "bench/stats/search.h"
 #include "bench/sweep.h"
 
 namespace bench::sweeps {

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "bench/measure/estimate.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
+#include "bench/stats/estimate.h"
 #include "sweeps/series/series.h"
 
 namespace bench::sweeps {

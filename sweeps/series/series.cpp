@@ -4,8 +4,8 @@
 #include <iterator>
 #include <utility>
 
-#include "bench/measure/sessions.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/sessions.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {

@@ -9,11 +9,11 @@
 #include <vector>
 
 #include "bench/dtype.h"
-#include "bench/measure/memory_line.h"
-#include "bench/measure/paired_ratio.h"
-#include "bench/measure/result.h"
-#include "bench/measure/saturation.h"
-#include "bench/measure/step_time.h"
+#include "bench/result/result.h"
+#include "bench/stats/memory_line.h"
+#include "bench/stats/paired_ratio.h"
+#include "bench/stats/saturation.h"
+#include "bench/stats/step_time.h"
 #include "sweeps/series/planned.h"
 
 namespace bench::sweeps {

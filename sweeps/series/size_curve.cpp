@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/fit.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/stats/fit.h"
+#include "bench/text/units.h"
 
 namespace bench::sweeps {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/estimate.h"
-#include "bench/measure/paired_ratio.h"
+#include "bench/stats/estimate.h"
+#include "bench/stats/paired_ratio.h"
 
 namespace bench::sweeps {
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/flags.h"
+#include "bench/result/flags.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {

@@ -9,9 +9,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/units.h"
 
 namespace bench::sweeps {
 namespace {

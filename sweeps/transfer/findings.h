@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/sweep.h"
 #include "sweeps/transfer/copies.h"
 #include "sweeps/transfer/studies.h"

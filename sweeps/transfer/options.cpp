@@ -6,8 +6,8 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/axis.h"
-#include "bench/measure/quote.h"
+#include "bench/text/axis.h"
+#include "bench/text/quote.h"
 #include "bench/transfers.h"
 
 namespace bench::sweeps {

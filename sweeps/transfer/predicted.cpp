@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/finding.h"
-#include "bench/measure/units.h"
 #include "bench/predicted_step.h"
+#include "bench/result/finding.h"
+#include "bench/text/units.h"
 #include "sweeps/transfer/findings.h"
 
 namespace bench::sweeps {

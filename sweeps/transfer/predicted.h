@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/device.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/sweep.h"
 
 namespace bench::sweeps {

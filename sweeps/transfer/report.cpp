@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "bench/result/finding.h"
+#include "bench/text/units.h"
 #include "sweeps/series/charts.h"
 #include "sweeps/series/points.h"
 #include "sweeps/series/series.h"

@@ -13,11 +13,11 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
-#include "bench/measure/finding.h"
-#include "bench/measure/rounds.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/result/finding.h"
+#include "bench/stats/rounds.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/units.h"
 #include "sweeps/transfer/concurrent_runner.h"
 
 namespace bench::sweeps {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bench/json.h"
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 #include "bench/sweep.h"
 #include "bench/transfers.h"
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/text/units.h"
 #include "bench/transfers.h"
 #include "sweeps/transfer/findings.h"
 #include "sweeps/transfer/verdict.h"

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 #include "sweeps/transfer/findings.h"
 #include "sweeps/transfer/verdict.h"
 

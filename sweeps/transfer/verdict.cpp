@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "bench/measure/paired_ratio.h"
+#include "bench/stats/paired_ratio.h"
 
 namespace bench::sweeps {
 namespace {

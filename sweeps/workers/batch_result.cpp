@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
 #include "bench/run/result_file.h"
+#include "bench/text/quote.h"
 #include "sweeps/series/series.h"
 
 namespace bench::sweeps {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 
 namespace bench::sweeps {
 

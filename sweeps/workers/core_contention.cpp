@@ -8,7 +8,7 @@
 #include <set>
 #include <utility>
 
-#include "bench/measure/statistics.h"
+#include "bench/stats/statistics.h"
 
 namespace bench::sweeps {
 namespace {

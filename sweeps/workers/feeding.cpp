@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/text/units.h"
 #include "sweeps/workers/findings.h"
 
 namespace bench::sweeps {

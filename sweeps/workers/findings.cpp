@@ -8,9 +8,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench::sweeps {
 namespace {

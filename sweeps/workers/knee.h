@@ -1,4 +1,4 @@
-// The knee, the smallest worker count that nearly keeps the consumer busy: bench/measure/saturation decides
+// The knee, the smallest worker count that nearly keeps the consumer busy: bench/stats/saturation decides
 // it, and recommendation.cpp chooses a count from it. Also where more workers harm, and from which share on
 // something counts as fed or busy.
 #pragma once
@@ -9,7 +9,7 @@
 #include <ranges>
 #include <span>
 
-#include "bench/measure/saturation.h"
+#include "bench/stats/saturation.h"
 
 namespace bench::sweeps {
 

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "bench/measure/estimate.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/estimate.h"
+#include "bench/stats/statistics.h"
 
 namespace bench::sweeps {
 namespace {

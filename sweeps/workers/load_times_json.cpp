@@ -8,12 +8,12 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/statistics.h"
-#include "bench/measure/suggest.h"
-#include "bench/measure/units.h"
+#include "bench/result/result_json.h"
 #include "bench/run/result_file.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
+#include "bench/text/units.h"
 #include "sweeps/workers/load_times.h"
 #include "sweeps/workers/options.h"
 

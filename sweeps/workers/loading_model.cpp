@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bench/error.h"
-#include "bench/measure/statistics.h"
 #include "bench/registry.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/workers/profile.h"
 #include "sweeps/workers/simulated.h"
 

@@ -14,10 +14,10 @@
 
 #include "bench/error.h"
 #include "bench/host/host_info.h"
-#include "bench/measure/axis.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/text/axis.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 #include "sweeps/workers/loader/storage.h"
 
 namespace bench::sweeps {

@@ -15,8 +15,8 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/random.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/random.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
 #include "sweeps/workers/staging.h"

@@ -6,8 +6,8 @@
 #include <span>
 #include <utility>
 
-#include "bench/measure/flags.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/flags.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/series/points.h"
 
 namespace bench::sweeps {

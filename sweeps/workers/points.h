@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/estimate.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
+#include "bench/stats/estimate.h"
 #include "sweeps/workers/setup.h"
 #include "sweeps/workers/window.h"
 

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <utility>
 
-#include "bench/measure/result.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/result.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/workers/knee.h"
 
 namespace bench::sweeps {

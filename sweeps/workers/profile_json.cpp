@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/json_members.h"
-#include "bench/measure/quote.h"
+#include "bench/result/json_members.h"
+#include "bench/text/quote.h"
 #include "sweeps/workers/profile.h"
 
 namespace bench {

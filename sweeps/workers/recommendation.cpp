@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/saturation.h"
-#include "bench/measure/units.h"
+#include "bench/stats/saturation.h"
+#include "bench/text/units.h"
 #include "sweeps/workers/findings.h"
 
 namespace bench::sweeps {

@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/units.h"
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "bench/text/units.h"
 #include "sweeps/workers/findings.h"
 
 namespace bench::sweeps {

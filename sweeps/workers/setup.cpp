@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 
 namespace bench::sweeps {
 

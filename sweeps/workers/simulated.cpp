@@ -5,8 +5,8 @@
 #include <set>
 
 #include "bench/error.h"
-#include "bench/measure/result.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/result.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/workers/options.h"
 
 namespace bench::sweeps {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bench/json.h"
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 #include "sweeps/workers/knee.h"
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/profile.h"

@@ -7,7 +7,7 @@
 #include "bench/error.h"
 #include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 #include "sweeps/workers/loader/cancel_token.h"
 
 namespace bench::sweeps {

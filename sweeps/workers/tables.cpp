@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/finding.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
+#include "bench/result/finding.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 #include "sweeps/workers/findings.h"
 
 namespace bench::sweeps {

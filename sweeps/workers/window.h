@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "sweeps/workers/loader/pool.h"
 #include "sweeps/workers/simulator/pipeline.h"
 

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "bench/measure/result.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/result.h"
+#include "bench/result/result_json.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"

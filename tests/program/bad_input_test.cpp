@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
-#include "bench/measure/result_json.h"
+#include "bench/result/result_json.h"
 #include "bench/run/result_file.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"

@@ -8,8 +8,8 @@
 #include <gmock/gmock.h>
 
 #include "bench/host/process_memory.h"
-#include "bench/measure/units.h"
 #include "bench/run/result_file.h"
+#include "bench/text/units.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/kernels/networks/onnx/onnx_writer.h"

@@ -5,9 +5,9 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/measure/result.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/result.h"
+#include "bench/result/result_json.h"
+#include "bench/stats/statistics.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"

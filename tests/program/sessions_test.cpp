@@ -5,7 +5,7 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/measure/result_json.h"
+#include "bench/result/result_json.h"
 #include "bench/run/result_file.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"

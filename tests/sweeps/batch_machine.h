@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "bench/dtype.h"
-#include "bench/measure/random.h"
 #include "bench/registry.h"
+#include "bench/stats/random.h"
 #include "bench/sweep.h"
 #include "tests/bench/support/manual_clock.h"
 #include "tests/sweeps/fake_device.h"

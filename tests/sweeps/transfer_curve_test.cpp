@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "bench/error.h"
-#include "bench/measure/axis.h"
-#include "bench/measure/random.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/random.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/axis.h"
 #include "sweeps/transfer/findings.h"
 #include "tests/bench/support/golden_words.h"
 

@@ -10,7 +10,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "sweeps/transfer/findings.h"
 
 namespace bench::sweeps {

@@ -1,6 +1,6 @@
 #include "count.h"
 
-#include "bench/measure/student_t.h"
+#include "bench/stats/student_t.h"
 
 namespace bench::gate {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <numbers>
 
-#include "bench/measure/random.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/random.h"
+#include "bench/stats/statistics.h"
 
 namespace bench::gate {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/comparison.h"
+#include "bench/stats/comparison.h"
 
 namespace bench::gate {
 

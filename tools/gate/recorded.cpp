@@ -1,8 +1,8 @@
 #include <fstream>
 
 #include "bench/json.h"
-#include "bench/measure/result.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/result.h"
+#include "bench/stats/statistics.h"
 #include "noise.h"
 
 namespace bench::gate {

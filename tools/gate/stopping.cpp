@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/random.h"
-#include "bench/measure/rounds.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/random.h"
+#include "bench/stats/rounds.h"
+#include "bench/stats/statistics.h"
 
 namespace bench::gate {
 namespace {

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "bench/compare/duet.h"
-#include "bench/measure/random.h"
+#include "bench/stats/random.h"
 
 namespace bench::gate {
 namespace {

@@ -15,8 +15,8 @@
 #include <immintrin.h>
 #endif
 
-#include "bench/measure/statistics.h"
 #include "bench/registry.h"
+#include "bench/stats/statistics.h"
 #include "bench/transfers.h"
 
 namespace bench::peers {

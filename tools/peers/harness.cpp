@@ -10,8 +10,8 @@
 
 #include <unistd.h>
 
-#include "bench/measure/result.h"
 #include "bench/registry.h"
+#include "bench/result/result.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/result_file.h"
 #include "copying.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/clock.h"
-#include "bench/measure/random.h"
+#include "bench/stats/random.h"
 #include "sweeps/workers/loader/crop.h"
 #include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/jpeg.h"

@@ -11,9 +11,9 @@
 
 #include "bench/device.h"
 #include "bench/error.h"
-#include "bench/measure/statistics.h"
 #include "bench/registry.h"
 #include "bench/run/benchmark_run.h"
+#include "bench/stats/statistics.h"
 #include "bench/workload.h"
 
 namespace bench::peers {

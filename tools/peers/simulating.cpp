@@ -3,7 +3,7 @@
 #include <exception>
 #include <iostream>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/profile.h"
 #include "sweeps/workers/simulated.h"

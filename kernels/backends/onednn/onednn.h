@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "bench/device.h"
-#include "bench/measure/lru_cache.h"
+#include "bench/text/lru_cache.h"
 #include "kernels/backends/onednn/primitives.h"
 #include "kernels/operations/activation.h"
 #include "kernels/operations/tensor.h"

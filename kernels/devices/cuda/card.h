@@ -13,7 +13,7 @@
 
 #include "bench/device.h"
 #include "bench/error.h"
-#include "bench/measure/lru_cache.h"
+#include "bench/text/lru_cache.h"
 #include "kernels/devices/cuda/allocator.h"
 #include "kernels/devices/cuda/autotuned_choices.h"
 #include "kernels/devices/cuda/handles.h"

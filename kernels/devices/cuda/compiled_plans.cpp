@@ -15,7 +15,7 @@
 #include "bench/host/file_descriptor.h"
 #include "bench/host/temporary_file.h"
 #include "bench/json.h"
-#include "bench/measure/fingerprint.h"
+#include "bench/text/fingerprint.h"
 
 namespace bench::kernels::cuda {
 namespace {

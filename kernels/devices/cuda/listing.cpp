@@ -9,7 +9,7 @@
 
 #include "bench/error.h"
 #include "bench/host/shared_library.h"
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 #include "kernels/devices/cuda/describe.h"
 #include "kernels/devices/cuda/errors.h"
 

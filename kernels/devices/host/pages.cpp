@@ -21,7 +21,7 @@
 #include "bench/error.h"
 #include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 
 namespace bench::kernels {
 namespace {

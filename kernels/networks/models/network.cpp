@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
 #include "bench/registry.h"
+#include "bench/text/quote.h"
 #include "kernels/workloads/network/network_workload.h"
 
 namespace bench::kernels {

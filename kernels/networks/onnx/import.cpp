@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 #include "kernels/networks/onnx/control_flow.h"
 #include "kernels/networks/onnx/inputs.h"
 #include "kernels/networks/onnx/lower/lowering.h"

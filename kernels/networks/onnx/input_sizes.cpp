@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 #include "kernels/workloads/options.h"
 
 namespace bench::kernels::onnx {

@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 #include "kernels/networks/onnx/constants/rebind.h"
 #include "kernels/networks/onnx/mask_sense.h"
 #include "kernels/networks/onnx/reader/weights_among_inputs.h"

@@ -8,8 +8,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
 #include "bench/registry.h"
+#include "bench/text/quote.h"
 #include "bench/workload_reader.h"
 #include "kernels/networks/onnx/import.h"
 #include "kernels/networks/onnx/input_sizes.h"

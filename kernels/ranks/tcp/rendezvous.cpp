@@ -15,9 +15,9 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
-#include "bench/measure/fingerprint.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
+#include "bench/text/fingerprint.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 #include "kernels/ranks/tcp/socket.h"
 
 namespace bench::kernels {

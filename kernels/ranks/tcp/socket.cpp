@@ -17,8 +17,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/quote.h"
 #include "bench/ranks.h"
+#include "bench/text/quote.h"
 
 namespace bench::kernels {
 namespace {

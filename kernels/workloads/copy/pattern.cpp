@@ -4,7 +4,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "bench/measure/random.h"
+#include "bench/stats/random.h"
 
 namespace bench::kernels {
 namespace {

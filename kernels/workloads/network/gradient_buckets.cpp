@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "bench/measure/statistics.h"
+#include "bench/stats/statistics.h"
 #include "kernels/networks/passes/training.h"
 
 namespace bench::kernels {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "bench/measure/gradient_timeline.h"
+#include "bench/result/gradient_timeline.h"
 #include "kernels/networks/program/trainer.h"
 
 namespace bench::kernels {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/random.h"
+#include "bench/stats/random.h"
 
 namespace bench::kernels {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/text/units.h"
 #include "kernels/workloads/network/second_device.h"
 #include "kernels/workloads/network/train.h"
 #include "kernels/workloads/reference_answers.h"

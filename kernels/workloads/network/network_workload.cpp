@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/units.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
 #include "kernels/devices/cuda/tf32_override.h"
 #include "kernels/networks/eager/terms.h"
 #include "kernels/workloads/network/composition.h"

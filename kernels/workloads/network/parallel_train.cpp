@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/fingerprint.h"
+#include "bench/text/fingerprint.h"
 #include "kernels/networks/passes/training.h"
 #include "kernels/operations/tensor.h"
 #include "kernels/workloads/network/train.h"

@@ -9,9 +9,9 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/fingerprint.h"
-#include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/text/fingerprint.h"
+#include "bench/text/units.h"
 #include "kernels/workloads/network/gradient_check.h"
 #include "kernels/workloads/network/stage.h"
 #include "kernels/workloads/network/train.h"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/units.h"
 #include "bench/registry.h"
+#include "bench/text/units.h"
 #include "kernels/networks/graph/drawn_once.h"
 #include "kernels/networks/program/input.h"
 #include "kernels/workloads/network/gradient_check.h"

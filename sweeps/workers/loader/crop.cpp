@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bench/measure/random.h"
+#include "bench/stats/random.h"
 
 namespace bench::loader {
 namespace {

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 #include "sweeps/workers/loader/file_range.h"
 #include "sweeps/workers/loader/synthetic.h"
 

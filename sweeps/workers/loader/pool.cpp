@@ -15,9 +15,9 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/random.h"
-#include "bench/measure/rounds.h"
+#include "bench/stats/random.h"
+#include "bench/stats/rounds.h"
+#include "bench/text/quote.h"
 
 namespace bench::loader {
 namespace {

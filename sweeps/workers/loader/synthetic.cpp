@@ -24,9 +24,9 @@
 #include "bench/host/private_folder.h"
 #include "bench/host/temporary_file.h"
 #include "bench/host/user_folders.h"
-#include "bench/measure/quote.h"
-#include "bench/measure/random.h"
-#include "bench/measure/rounds.h"
+#include "bench/stats/random.h"
+#include "bench/stats/rounds.h"
+#include "bench/text/quote.h"
 
 namespace bench::loader {
 namespace {

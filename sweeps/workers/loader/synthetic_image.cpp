@@ -9,7 +9,7 @@
 // After <cstdio>, whose types it uses.
 #include <jpeglib.h>
 
-#include "bench/measure/random.h"
+#include "bench/stats/random.h"
 #include "sweeps/workers/loader/synthetic.h"
 
 namespace bench::loader {

@@ -13,8 +13,8 @@
 
 #include <Eigen/Dense>
 
-#include "bench/measure/random.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/random.h"
+#include "bench/stats/statistics.h"
 
 namespace bench::simulator {
 namespace {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "bench/measure/estimate.h"
+#include "bench/stats/estimate.h"
 
 namespace bench::simulator {
 

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/random.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/random.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/workers/loader/batch_queue.h"
 #include "sweeps/workers/simulator/contention.h"
 #include "sweeps/workers/simulator/events.h"

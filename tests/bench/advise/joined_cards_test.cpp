@@ -11,7 +11,7 @@
 
 #include "bench/advise/measured_advice.h"
 #include "bench/error.h"
-#include "bench/measure/units.h"
+#include "bench/text/units.h"
 #include "tests/bench/advise/advice_files.h"
 #include "tests/bench/model/program_data.h"
 #include "tests/bench/support/golden_words.h"

@@ -5,7 +5,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/cli/table.h"
-#include "bench/measure/finding.h"
+#include "bench/result/finding.h"
 #include "tests/bench/support/golden_words.h"
 
 namespace bench {

@@ -13,7 +13,7 @@
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/result_json.h"
 #include "tests/bench/support/child.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/temporary_folder.h"

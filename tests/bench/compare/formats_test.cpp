@@ -6,7 +6,7 @@
 
 #include "bench/cli/text.h"
 #include "bench/compare/wording.h"
-#include "bench/measure/escape.h"
+#include "bench/text/escape.h"
 #include "tests/bench/compare/runs.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/schema.h"

@@ -8,7 +8,7 @@
 
 #include "bench/compare/formats.h"
 #include "bench/compare/judgement.h"
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "tests/bench/support/schema.h"
 
 namespace bench::testing {

@@ -7,7 +7,7 @@
 
 #include "bench/error.h"
 #include "bench/evaluate/evaluation_formats.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/statistics.h"
 #include "tests/bench/evaluate/documents.h"
 #include "tests/bench/model/program_data.h"
 #include "tests/bench/support/golden_words.h"

@@ -13,9 +13,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "bench/measure/axis.h"
-#include "bench/measure/statistics.h"
 #include "bench/model/links.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/axis.h"
 #include "tests/bench/model/program_data.h"
 
 namespace bench {

@@ -8,10 +8,10 @@
 
 #include "bench/cli/text.h"
 #include "bench/error.h"
-#include "bench/measure/fleet.h"
-#include "bench/measure/statistics.h"
 #include "bench/predict/cards_fleet.h"
 #include "bench/predict/cards_report.h"
+#include "bench/result/fleet.h"
+#include "bench/stats/statistics.h"
 #include "tests/bench/model/program_data.h"
 #include "tests/bench/page/sentences.h"
 #include "tests/bench/support/golden_words.h"

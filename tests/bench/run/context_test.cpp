@@ -9,7 +9,7 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/measure/result_json.h"
+#include "bench/result/result_json.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/schema.h"
 

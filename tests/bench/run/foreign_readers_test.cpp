@@ -12,7 +12,7 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 #include "bench/run/google_benchmark.h"
 #include "tests/bench/support/sample_document.h"
 

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
-#include "bench/measure/result_json.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/result_json.h"
+#include "bench/stats/statistics.h"
 #include "tests/bench/support/child.h"
 #include "tests/bench/support/file_size_limit.h"
 #include "tests/bench/support/golden_words.h"

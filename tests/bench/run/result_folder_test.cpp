@@ -4,7 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/result_json.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/temporary_folder.h"

@@ -7,8 +7,8 @@
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
-#include "bench/measure/json_text.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/json_text.h"
+#include "bench/result/result_json.h"
 #include "bench/run/result_file.h"
 #include "tests/bench/support/mutants.h"
 #include "tests/bench/support/sample_document.h"

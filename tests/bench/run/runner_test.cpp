@@ -6,10 +6,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/measure/round_interval.h"
 #include "bench/run/machine_watch.h"
 #include "bench/run/point_preparer.h"
 #include "bench/run/verification_cost.h"
+#include "bench/stats/round_interval.h"
 #include "tests/bench/run/runner_fixture.h"
 
 namespace bench {

@@ -5,8 +5,8 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/measure/between_runs.h"
-#include "bench/measure/result_json.h"
+#include "bench/result/between_runs.h"
+#include "bench/result/result_json.h"
 #include "bench/run/history.h"
 #include "tests/bench/support/sample_document.h"
 #include "tests/bench/support/schema.h"

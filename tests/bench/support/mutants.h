@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/measure/result.h"
+#include "bench/result/result.h"
 
 namespace bench::testing {
 

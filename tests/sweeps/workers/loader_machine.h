@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/random.h"
-#include "bench/measure/result.h"
-#include "bench/measure/statistics.h"
+#include "bench/result/result.h"
+#include "bench/stats/random.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/workers/points.h"
 #include "sweeps/workers/setup.h"
 #include "sweeps/workers/simulator/pipeline.h"

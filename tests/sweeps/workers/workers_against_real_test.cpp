@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/measure/statistics.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/workers/pipeline.h"
 #include "tests/bench/support/idle_clock.h"
 #include "tests/sweeps/plain_device.h"

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "bench/error.h"
-#include "bench/measure/random.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/random.h"
+#include "bench/stats/statistics.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/workers/loader_findings.h"
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "bench/error.h"
-#include "bench/measure/statistics.h"
+#include "bench/stats/statistics.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/workers/loader_findings.h"
 

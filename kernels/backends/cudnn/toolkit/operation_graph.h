@@ -17,7 +17,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/fingerprint.h"
+#include "bench/text/fingerprint.h"
 #include "kernels/backends/cudnn/plans.h"
 #include "kernels/devices/cuda/toolkit/dynload.h"
 

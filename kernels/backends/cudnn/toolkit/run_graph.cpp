@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/lru_cache.h"
 #include "bench/registry.h"
+#include "bench/text/lru_cache.h"
 #include "kernels/backends/cudnn/plans.h"
 #include "kernels/backends/cudnn/toolkit/operation_graph.h"
 #include "kernels/devices/cuda/compiled_plans.h"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 #include "kernels/networks/onnx/constants/refused.h"
 #include "kernels/networks/onnx/import.h"
 #include "kernels/networks/onnx/lower/value.h"

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 
 namespace bench::kernels::onnx {
 namespace {

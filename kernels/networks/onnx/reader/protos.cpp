@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 #include "kernels/networks/onnx/reader/tensor.h"
 
 namespace bench::kernels::onnx {

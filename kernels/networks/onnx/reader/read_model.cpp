@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 #include "kernels/networks/onnx/model.h"
 #include "kernels/networks/onnx/reader/hash.h"
 #include "kernels/networks/onnx/reader/inline_functions.h"

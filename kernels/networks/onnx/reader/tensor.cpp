@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/measure/quote.h"
+#include "bench/text/quote.h"
 
 namespace bench::kernels::onnx {
 namespace {

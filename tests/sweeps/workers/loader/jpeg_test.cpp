@@ -9,7 +9,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "bench/measure/random.h"
+#include "bench/stats/random.h"
 #include "jpegs.h"
 
 #include "tests/bench/support/golden_words.h"

@@ -8,7 +8,7 @@
 
 #include <jpeglib.h>
 
-#include "bench/measure/random.h"
+#include "bench/stats/random.h"
 
 namespace bench::loader {
 

@@ -8,7 +8,7 @@
 
 #include <gtest/gtest.h>
 
-#include "bench/measure/random.h"
+#include "bench/stats/random.h"
 #include "jpegs.h"
 #include "sweeps/workers/loader/crop.h"
 #include "sweeps/workers/loader/resize.h"

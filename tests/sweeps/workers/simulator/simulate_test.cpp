@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "bench/measure/statistics.h"
+#include "bench/stats/statistics.h"
 #include "sweeps/workers/simulator/pipeline.h"
 
 namespace bench::simulator {

@@ -1,3 +1,0 @@
-#include "bench/measure/result.h"
-
-template class nlohmann::basic_json<nlohmann::ordered_map>;

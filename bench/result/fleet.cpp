@@ -1,0 +1,138 @@
+#include "bench/result/fleet.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <set>
+
+#include <fmt/format.h>
+
+#include "bench/result/result_json.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
+#include "bench/text/units.h"
+
+namespace bench {
+namespace {
+
+std::vector<double> known_of(std::span<const double> values) {
+  std::vector<double> known;
+  std::ranges::copy_if(values, std::back_inserter(known), [](double value) { return !std::isnan(value); });
+  return known;
+}
+
+std::string start_of(const std::string& machine) {
+  constexpr std::size_t kEnough = 6;
+  return machine.substr(0, kEnough);
+}
+
+}  // namespace
+
+std::string fleet_of(const ResultDocument& document) {
+  const SweepDescription& sweep = document.sweep;
+  const auto& device = document.context.device;
+  return fmt::format("{}\n{}\n{}\n{}\n{}\n{}\n{}", sweep.name, sweep.workload, sweep.mode, device.kind,
+                     device.name, to_line(sweep.workload_options),
+                     document.context.workload_file ? document.context.workload_file->hash : "");
+}
+
+bool is_fleet(const std::vector<const ResultDocument*>& documents) {
+  std::set<std::string> machines;
+  for (const ResultDocument* const document : documents) {
+    machines.insert(document->context.machine);
+  }
+  return documents.size() > 1 && machines.size() == documents.size() && !machines.contains("") &&
+         std::ranges::all_of(documents, [&](const ResultDocument* other) {
+           return fleet_of(*other) == fleet_of(*documents.front());
+         });
+}
+
+std::string host_of(const RunContext& context) {
+  const auto host = context.google_benchmark.find("host_name");
+  return host != context.google_benchmark.end() && host->is_string() && !host->get<std::string>().empty()
+             ? host->get<std::string>()
+             : "machine";
+}
+
+std::map<std::string, std::string> machine_names(std::span<const RunContext* const> contexts) {
+  using Name = std::string (*)(const RunContext&);
+  constexpr std::array<Name, 4> kNames{
+      [](const RunContext& context) { return host_of(context); },
+      [](const RunContext& context) { return fmt::format("{} {}", host_of(context), context.device.id); },
+      [](const RunContext& context) {
+        return fmt::format("{} {}", host_of(context), start_of(context.machine));
+      },
+      [](const RunContext& context) { return context.machine; }};
+  std::map<std::string, std::string> names;
+  for (const Name name : kNames) {
+    names.clear();
+    std::set<std::string> different;
+    for (const RunContext* context : contexts) {
+      if (!context->machine.empty() &&
+          names.try_emplace(context->machine, printable(name(*context))).second) {
+        different.insert(names[context->machine]);
+      }
+    }
+    if (different.size() == names.size()) {
+      break;
+    }
+  }
+  return names;
+}
+
+std::vector<double> shared_distances(const std::vector<std::vector<double>>& rows) {
+  const std::size_t machines = rows.empty() ? 0 : rows.front().size();
+  std::vector<std::vector<double>> distances(machines);
+  for (const std::vector<double>& row : rows) {
+    const std::vector<double> known = known_of(row);
+    for (std::size_t i = 0; i < machines && known.size() > 1; ++i) {
+      if (!std::isnan(row[i])) {
+        distances[i].push_back(row[i] - median(known));
+      }
+    }
+  }
+  std::vector<double> shared;
+  for (const std::vector<double>& of_machine : distances) {
+    shared.push_back(of_machine.empty() ? std::numeric_limits<double>::quiet_NaN() : median(of_machine));
+  }
+  return shared;
+}
+
+std::vector<std::size_t> outliers_of(std::span<const double> values, double least) {
+  constexpr double kReach = 3.5;
+  constexpr std::size_t kFewest = 4;
+  std::vector<std::size_t> outliers;
+  const std::vector<double> known = known_of(values);
+  if (known.size() < kFewest) {
+    return outliers;
+  }
+  const double center = median(known);
+  const double reach = std::max(least, kReach * robust_deviation(known, center));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (std::abs(values[i] - center) > reach) {
+      outliers.push_back(i);
+    }
+  }
+  return outliers;
+}
+
+std::string longer_in_words(double log_ratio) {
+  return fmt::format("{} {} than", format_percent(std::expm1(std::abs(log_ratio))),
+                     log_ratio < 0 ? "less" : "longer");
+}
+
+std::vector<std::string> outliers_in_words(const std::vector<std::vector<double>>& rows,
+                                           const std::vector<std::string>& names) {
+  constexpr double kLeast = 0.03;  // as a comparison's threshold
+  const std::vector<double> distances = shared_distances(rows);
+  std::vector<std::string> sentences;
+  for (const std::size_t i : outliers_of(distances, std::log1p(kLeast))) {
+    sentences.push_back(fmt::format("Unlike the other machines: {} takes {} the median machine.", names[i],
+                                    longer_in_words(distances[i])));
+  }
+  return sentences;
+}
+
+}  // namespace bench

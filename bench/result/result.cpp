@@ -1,0 +1,237 @@
+// The result document's JSON.
+#include "bench/result/result.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <unordered_map>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/error.h"
+#include "bench/result/json_members.h"
+#include "bench/result/result_context.h"
+#include "bench/result/result_json.h"
+#include "bench/result/result_points.h"
+#include "bench/result/result_sessions.h"
+#include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
+
+namespace bench {
+
+void members(auto& io, Of<UnmeasuredPoint> auto& point) {
+  io("name", point.name);
+  io("params", point.params);
+  io("status", point.status, [](const Field& field) {
+    constexpr std::array<std::string_view, 4> kStatuses{"oom", "unsupported", "skipped", "error"};
+    if (std::ranges::find(kStatuses, field.string()) == kStatuses.end()) {
+      throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.string()),
+                                   fmt::join(kStatuses, ", ")));
+    }
+  });
+  io("reason", point.reason);
+}
+
+void members(auto& io, Of<Finding> auto& finding) {
+  io("name", finding.name);
+  io.nullable("value", finding.value);
+  io("unit", finding.unit);
+  io.nullable("ci95", finding.ci95);
+  io.maybe("interval_kind", finding.interval_kind);
+  io("claim", finding.claim);
+  io("evidence", finding.evidence);
+  io.maybe("details", finding.details);
+}
+
+namespace {
+
+// Google Benchmark numbers families in the order they appear; ours are points that differ in the last part
+// of the name only ("…/batch:32").
+class Families {
+ public:
+  // Index of the point's family, and of the point in it.
+  std::pair<std::size_t, std::int64_t> place(const std::string& point) {
+    Family& family =
+        by_name_.try_emplace(point.substr(0, point.rfind('/')), Family{by_name_.size(), 0}).first->second;
+    return {family.index, family.size++};
+  }
+
+ private:
+  struct Family {
+    std::size_t index;
+    std::int64_t size;
+  };
+  std::unordered_map<std::string, Family> by_name_;
+};
+
+bool is_finite(const Json& json) {
+  return json.is_structured() ? std::ranges::all_of(json, is_finite)
+                              : !json.is_number_float() || std::isfinite(json.get<double>());
+}
+
+// Throws where a number is NaN or infinite; nlohmann would write null for it. The path is looked for only
+// then.
+void require_finite(const Json& json, const std::string& path) {
+  if (is_finite(json)) {
+    return;
+  }
+  if (json.is_structured()) {
+    for (const auto& [key, value] : json.items()) {
+      require_finite(value, path.empty() ? key : fmt::format("{}.{}", path, key));
+    }
+  }
+  throw std::domain_error(path + " is not a finite number");
+}
+
+// Points are found by their names: findings, --resume and comparisons could not tell two apart.
+void check_names(const auto& points, std::string_view list) {
+  std::unordered_map<std::string_view, std::size_t> seen;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const auto [first, is_new] = seen.try_emplace(points[i].name, i);
+    if (!is_new) {
+      throw UsageError(fmt::format("{}[{}].name is {}, as {}[{}].name is; accepted is each name once", list,
+                                   i, quote(points[i].name), list, first->second));
+    }
+  }
+}
+
+void check_schema(const Json& json) {
+  if (!json.is_object()) {
+    throw UsageError(fmt::format("a result is a JSON object, and this is {} {}",
+                                 json.is_array() || json.is_object() ? "an" : "a", json.type_name()));
+  }
+  const auto schema = json.find("schema");
+  if (schema == json.end() || !schema->is_string()) {
+    throw UsageError(fmt::format("schema is missing; this program reads {}", kResultSchema));
+  }
+  if (*schema != kResultSchema) {
+    throw UsageError(fmt::format("schema is {}; this program reads {}", printable(schema->get<std::string>()),
+                                 kResultSchema));
+  }
+}
+
+// The document, its points left for the caller to fill in.
+Json without_points(const ResultDocument& document) {
+  Json json{{"schema", kResultSchema}};
+  json["context"] = to_json(document.context);
+  json["sessions"] = to_json(document.sessions);
+  json["sweep"] = to_json(document.sweep);
+  json["benchmarks"] = Json::array();
+  for (const PredictedPoint& point : document.predicted) {
+    json["predicted"].push_back(predicted_to_json(point));
+  }
+  json["unmeasured"] = written_value(document.unmeasured);
+  json["findings"] = written_value(document.findings);
+  return json;
+}
+
+}  // namespace
+
+std::vector<std::int64_t> round_sizes(const MeasuredPoint& point) {
+  std::vector<std::int64_t> sizes;
+  for (const MeasuredRound& round : point.rounds) {
+    sizes.push_back(round.samples);
+  }
+  return sizes;
+}
+
+std::vector<double> round_medians(const MeasuredPoint& point) {
+  std::vector<double> medians;
+  auto from = point.samples_ns.begin();
+  for (const MeasuredRound& round : point.rounds) {
+    const std::vector<double> samples(from, from + round.samples);
+    from += round.samples;
+    if (!samples.empty()) {
+      medians.push_back(median(samples));
+    }
+  }
+  return medians;
+}
+
+RoundTimes round_times(const MeasuredPoint& point) {
+  RoundTimes times;
+  auto next = point.samples_ns.begin();
+  for (const MeasuredRound& round : point.rounds) {
+    const std::vector<double> samples(next, next + round.samples);
+    next += round.samples;
+    if (const double ns = samples.empty() ? 0 : median(samples); ns > 0) {
+      times.push_back({.session = round.session, .round = round.round, .ns = ns});
+    }
+  }
+  return times;
+}
+
+std::vector<MeasuredRound> rounds_of(const std::vector<std::int64_t>& sizes) {
+  std::vector<MeasuredRound> rounds;
+  for (const std::int64_t size : sizes) {
+    rounds.push_back({.samples = size, .round = static_cast<std::int64_t>(rounds.size())});
+  }
+  return rounds;
+}
+
+Json to_json(const ResultDocument& document) {
+  Json json = without_points(document);
+  Families families;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    json["benchmarks"].push_back(point_to_json(point, families.place(point.name)));
+  }
+  require_finite(json, "");
+  return json;
+}
+
+std::string ResultText::of(const ResultDocument& document) {
+  Json json = without_points(document);
+  require_finite(json, "");
+  std::unordered_map<std::string, std::pair<Version, std::string>> now;
+  std::vector<std::string> lines;
+  Families families;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    const auto place = families.place(point.name);
+    const Version version{.samples = point.samples_ns.size(),
+                          .stats = point.stats,
+                          .flags = point.validity.flags,
+                          .rounds = point.rounds,
+                          .place = place};
+    const auto known = lines_.find(point.name);
+    if (known != lines_.end() && known->second.first == version) {
+      lines.push_back(std::move(known->second.second));
+    } else {
+      const Json entry = point_to_json(point, place);
+      require_finite(entry, fmt::format("benchmarks.{}", lines.size()));
+      lines.push_back(to_line(entry));
+    }
+    now.emplace(point.name, std::pair(version, lines.back()));
+  }
+  lines_ = std::move(now);
+  return to_text(json, lines);
+}
+
+ResultDocument document_from_json(const Json& json) {
+  check_schema(json);
+  const Field root(json);
+  ResultDocument document;
+  document.context = context_from_json(root.at("context"));
+  document.sessions = sessions_from_json(root.at("sessions"));
+  const Field points = root.at("benchmarks");
+  if (document.sessions.empty() && points.size() > 0) {
+    throw UsageError("sessions is empty; accepted is one session or more where there are points");
+  }
+  document.sweep = sweep_from_json(root.at("sweep"));
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    document.benchmarks.push_back(point_from_json(points.at(i), document.sessions.size()));
+  }
+  if (const auto predicted = root.find("predicted")) {
+    for (std::size_t i = 0; i < predicted->size(); ++i) {
+      document.predicted.push_back(predicted_from_json(predicted->at(i)));
+    }
+  }
+  read_value(root.at("unmeasured"), document.unmeasured);
+  read_value(root.at("findings"), document.findings);
+  check_names(document.benchmarks, "benchmarks");
+  check_names(document.predicted, "predicted");
+  return document;
+}
+
+}  // namespace bench

@@ -1,0 +1,65 @@
+// Throughput by batch: the saturation batch, where it stops growing, and one dtype compared with another.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bench/stats/estimate.h"
+
+namespace bench {
+
+struct ThroughputPoint {
+  std::int64_t batch = 0;
+  double per_s = 0;                // from the median step time
+  std::optional<Interval> ci95{};  // samples a second; none where it is not known, as after one round
+
+  // Where the interval is not known it may lie anywhere.
+  double low() const { return ci95 ? ci95->low : 0; }
+  double high() const { return ci95 ? ci95->high : std::numeric_limits<double>::infinity(); }
+};
+
+struct Saturation {
+  std::int64_t best_batch = 0;  // of the highest median throughput
+  double best_per_s = 0;
+  // The smallest batch whose lower bound reaches 95 % of the best's median. None where the points are too
+  // uncertain for any to, or their intervals not known.
+  std::optional<std::int64_t> batch;
+  double per_s = 0;  // throughput at `batch`
+  // The range that the intervals allow. Low: the smallest batch whose upper bound reaches 95 % of the best's
+  // lower bound. High: the smallest whose lower bound reaches 95 % of the best's upper bound, or the larger
+  // of `batch` and best_batch where none does. Low <= batch <= high.
+  std::int64_t low = 0;
+  std::int64_t high = 0;
+  bool intervals_known = false;  // of all points
+  bool at_largest = false;       // `batch` is the largest measured: the saturation may lie beyond
+  bool at_smallest = false;      // `batch` is the smallest measured: it may lie below
+
+  // low to high; none where not all points have an interval.
+  std::optional<Interval> range() const {
+    return intervals_known ? std::optional(Interval{static_cast<double>(low), static_cast<double>(high)})
+                           : std::nullopt;
+  }
+};
+
+inline constexpr double kSaturatedShare = 0.95;
+
+// Points in any order. nullopt for fewer than two batches: one has nothing to be compared with.
+std::optional<Saturation> find_saturation(std::span<const ThroughputPoint> points);
+
+struct BatchRatio {
+  std::int64_t batch = 0;
+  Estimate ratio;
+};
+
+// Throughput of `one` over `other` at each batch that both have, by batch.
+std::vector<BatchRatio> throughput_ratios(std::span<const ThroughputPoint> one,
+                                          std::span<const ThroughputPoint> other);
+
+// Geometric mean over the batches, and of the intervals' ends: wider than needed where errors are
+// independent, right where they move together. No interval unless all have one; nullopt for no ratios.
+std::optional<BatchRatio> mean_ratio(std::span<const BatchRatio> ratios);
+
+}  // namespace bench

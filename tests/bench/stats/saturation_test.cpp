@@ -1,0 +1,121 @@
+#include "bench/stats/saturation.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace bench {
+namespace {
+
+using ThroughputPoints = std::vector<ThroughputPoint>;
+
+ThroughputPoint point(std::int64_t batch, double per_s, double half_width = 0) {
+  return {batch, per_s, Interval{per_s - half_width, per_s + half_width}};
+}
+
+TEST(Saturation, IsTheSmallestBatchWithin95PercentOfTheBest) {
+  const auto saturation = find_saturation(
+      ThroughputPoints{point(1, 50), point(2, 80), point(4, 94.9), point(8, 95), point(16, 100)});
+  ASSERT_TRUE(saturation);
+  EXPECT_EQ(saturation->batch, 8);
+  EXPECT_EQ(saturation->per_s, 95);
+  EXPECT_EQ(saturation->best_batch, 16);
+  EXPECT_EQ(saturation->best_per_s, 100);
+  EXPECT_EQ(saturation->low, 8);
+  EXPECT_EQ(saturation->high, 8);
+  EXPECT_FALSE(saturation->at_largest);
+  EXPECT_FALSE(saturation->at_smallest);
+}
+
+TEST(Saturation, CountsTheLowerBoundAndGivesTheRangeThatIntervalsAllow) {
+  // 95 % of 100 is 95. Batch 8's lower bound misses it (94), batch 16's reaches it (97).
+  // Upper bounds: batch 4's 94 reaches 95 % of the best's lower bound, 0.95·97 = 92.15.
+  // Lower bounds: 0.95·103 = 97.85 is reached by nobody but batch 32's 98.
+  const auto saturation =
+      find_saturation(ThroughputPoints{point(2, 80, 2), point(4, 92, 2), point(8, 96, 2), point(16, 99, 2),
+                                       point(32, 99.5, 1.5), point(64, 100, 3)});
+  EXPECT_EQ(saturation->batch, 16);
+  EXPECT_EQ(saturation->low, 4);
+  EXPECT_EQ(saturation->high, 32);
+}
+
+TEST(Saturation, TheBestNeedNotBeTheLargest) {
+  const auto saturation =
+      find_saturation(ThroughputPoints{point(1, 50), point(2, 99), point(4, 100), point(8, 70)});
+  EXPECT_EQ(saturation->batch, 2);
+  EXPECT_EQ(saturation->best_batch, 4);
+  EXPECT_FALSE(saturation->at_largest);
+}
+
+TEST(Saturation, AtTheLargestBatchItMayLieBeyond) {
+  const auto saturation = find_saturation(ThroughputPoints{point(1, 10), point(2, 20), point(4, 40)});
+  EXPECT_EQ(saturation->batch, 4);
+  EXPECT_TRUE(saturation->at_largest);
+}
+
+TEST(Saturation, AFlatCurveHasItAtTheSmallestBatch) {
+  const auto saturation = find_saturation(ThroughputPoints{point(4, 101), point(1, 100), point(2, 99)});
+  EXPECT_EQ(saturation->batch, 1);
+  EXPECT_TRUE(saturation->at_smallest);
+}
+
+TEST(Saturation, NoisyPointsPlaceNone) {
+  const auto saturation =
+      find_saturation(ThroughputPoints{point(1, 60, 30), point(2, 90, 30), point(4, 100, 30)});
+  ASSERT_TRUE(saturation);
+  EXPECT_FALSE(saturation->batch);
+  EXPECT_EQ(saturation->low, 1);  // 90 reaches 0.95·70
+  EXPECT_EQ(saturation->high, 4);
+}
+
+// One round has no interval: it proves nothing, and hides nothing.
+TEST(Saturation, PointsWithoutAnIntervalPlaceNone) {
+  const auto saturation =
+      find_saturation(ThroughputPoints{{1, 90, std::nullopt}, {2, 99, std::nullopt}, {4, 100, std::nullopt}});
+  ASSERT_TRUE(saturation);
+  EXPECT_FALSE(saturation->batch);
+  EXPECT_FALSE(saturation->intervals_known);
+  EXPECT_FALSE(saturation->range());
+  EXPECT_EQ(saturation->low, 1);
+  EXPECT_EQ(saturation->high, 4);
+  const auto mixed =
+      find_saturation(ThroughputPoints{{1, 90, std::nullopt}, point(2, 99, 1), point(4, 100, 1)});
+  EXPECT_EQ(mixed->batch, 2);
+  EXPECT_EQ(mixed->low, 1);
+  EXPECT_FALSE(mixed->range());
+  EXPECT_EQ(find_saturation(ThroughputPoints{point(2, 99, 1), point(4, 100, 1)})->range(), (Interval{2, 2}));
+}
+
+TEST(Saturation, NeedsTwoBatches) {
+  EXPECT_FALSE(find_saturation(ThroughputPoints{}));
+  EXPECT_FALSE(find_saturation(ThroughputPoints{point(8, 100)}));
+  EXPECT_FALSE(find_saturation(ThroughputPoints{point(8, 100), point(8, 101)}));
+  EXPECT_TRUE(find_saturation(ThroughputPoints{point(8, 100), point(16, 101)}));
+}
+
+TEST(Comparison, RatiosAtSharedBatchesAreConservative) {
+  const auto ratios = throughput_ratios(ThroughputPoints{point(4, 300, 30), point(1, 100, 10), point(8, 1)},
+                                        ThroughputPoints{point(1, 50, 10), point(2, 70), point(4, 100, 0)});
+  ASSERT_EQ(ratios.size(), 2U);
+  EXPECT_EQ(ratios[0].batch, 1);
+  EXPECT_DOUBLE_EQ(ratios[0].ratio.value, 2);
+  EXPECT_DOUBLE_EQ(ratios[0].ratio.low(), 90.0 / 60);
+  EXPECT_DOUBLE_EQ(ratios[0].ratio.high(), 110.0 / 40);
+  EXPECT_EQ(ratios[1].batch, 4);
+  EXPECT_DOUBLE_EQ(ratios[1].ratio.value, 3);
+}
+
+TEST(Comparison, TheMeanIsGeometric) {
+  std::vector<BatchRatio> ratios{{1, {2, Interval{1, 4}}}, {2, {8, Interval{4, 16}}}};
+  const auto mean = mean_ratio(ratios);
+  ASSERT_TRUE(mean);
+  EXPECT_NEAR(mean->ratio.value, 4, 1e-12);
+  EXPECT_NEAR(mean->ratio.low(), 2, 1e-12);
+  EXPECT_NEAR(mean->ratio.high(), 8, 1e-12);
+  ratios[0].ratio.ci95.reset();
+  EXPECT_FALSE(mean_ratio(ratios)->ratio.ci95);
+  EXPECT_FALSE(mean_ratio({}));
+}
+
+}  // namespace
+}  // namespace bench
