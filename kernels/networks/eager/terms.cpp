@@ -223,7 +223,9 @@ class PeakBytes {
 
 NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
   const EagerTrace fused = eager_trace(graph);
-  const EagerTrace trace = setting.attention == AttentionForm::eager && has_attention(fused)
+  const bool is_language = !has_convolution(fused);
+  const PeakBytes peak(graph, setting, is_language);
+  const EagerTrace trace = peak.told() == AttentionForm::eager && has_attention(fused)
                                ? eager_trace(graph, AttentionForm::eager)
                                : fused;
   const EagerWidths widths = eager_widths(trace, setting.dtype, setting.cast_whole);
@@ -231,11 +233,10 @@ NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
   Adder(trace, widths, setting.train, terms).add_all();
   terms.unknown_share /= std::max(all_bytes(terms), 1.0);
   terms.parameters = static_cast<double>(graph.parameter_count());
-  terms.is_language = !has_convolution(trace);
+  terms.is_language = is_language;
   terms.input_bytes_per_sample = trace.tensors[0].values * (graph.tokens() ? kTokenBytes : widths.tensors[0]);
   terms.reads_tokens = graph.tokens().has_value();
   terms.has_attention = has_attention(fused);
-  const PeakBytes peak(graph, setting, terms.is_language);
   terms.attention = peak.told();
   terms.peak_bytes_per_sample = terms.input_bytes_per_sample + peak.likely();
   if (terms.peak_bytes_per_sample > 0) {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 
+#include "kernels/networks/eager/terms.h"
 #include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/passes/attention.h"
 #include "kernels/networks/passes/inference.h"
@@ -357,6 +358,21 @@ TEST(AttentionPassMisses, StayAsTheyAre) {
       EXPECT_FALSE(same[value].is("attention"));
     }
   }
+}
+
+// A network of text that scales its scores is code that writes attention out: its step takes that long, as
+// its memory holds that much.
+TEST(WrittenAttention, TakesTheTimeOfItsCode) {
+  const auto terms = [](std::optional<AttentionForm> named) {
+    EagerSetting setting{.dtype = Dtype::fp16, .train = true};
+    setting.attention = named;
+    return eager_terms(packed(false), setting);
+  };
+  const NetworkTerms told = terms({});
+  EXPECT_EQ(told.attention, AttentionForm::eager);
+  EXPECT_EQ(told.per_sample.bytes, terms(AttentionForm::eager).per_sample.bytes);
+  EXPECT_EQ(told.per_step.launches, terms(AttentionForm::eager).per_step.launches);
+  EXPECT_LT(terms(AttentionForm::fused).per_step.launches, told.per_step.launches);
 }
 
 }  // namespace
