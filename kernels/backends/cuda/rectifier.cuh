@@ -71,13 +71,17 @@ struct TanhGelu {
   static constexpr float kFactor = 2 * 0.7978845608028654F;  // 2 · √(2/π)
   static constexpr float kCubic = 0.044715F;
 
-  static BENCH_DEVICE float gate(float x) { return logistic(kFactor * (x + kCubic * x * x * x)); }
+  static BENCH_DEVICE float gate(float x) {
+    constexpr float kBinary = kFactor * kBinaryLogarithmOfE;
+    return binary_logistic(x * (kBinary + kBinary * kCubic * (x * x)));
+  }
 
   BENCH_DEVICE float operator()(float x) const { return x * gate(x); }
 
   static BENCH_DEVICE float slope(float x) {
     const float s = gate(x);
-    return s + x * s * (1.0F - s) * kFactor * (1.0F + 3.0F * kCubic * x * x);
+    // From left to right: a large x times 0 first.
+    return s + x * (s - s * s) * (kFactor + 3.0F * kFactor * kCubic * (x * x));
   }
 };
 

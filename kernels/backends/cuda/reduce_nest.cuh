@@ -25,6 +25,28 @@ struct NestPointers {
   }
 };
 
+// Where an element of each array is that is read.
+template <class Element>
+struct NestPlaces {
+  const typename Element::Stored* read[Nest::kMostArrays];
+
+  BENCH_DEVICE NestPlaces(const NestPointers<Element>& arrays, const std::int64_t (&at)[Nest::kMostArrays]) {
+    for (int array = 1; array < NestLoops::kArrays; ++array) {
+      read[array] = arrays.read[array] + at[array];
+    }
+  }
+  BENCH_DEVICE void move(const std::int64_t (&by)[Nest::kMostArrays]) {
+    for (int array = 1; array < NestLoops::kArrays; ++array) {
+      read[array] += by[array];
+    }
+  }
+  BENCH_DEVICE float value(int array) const {
+    float one[1];
+    load_values<Element>(read[array], one);
+    return one[0];
+  }
+};
+
 enum class NestJoin { sum, product, largest, smallest };
 
 template <NestJoin kJoin>
@@ -83,7 +105,7 @@ struct Warps {
 };
 
 // written[kept] = scale · join over gone of value(places), or its root. value.known(visit) calls visit with
-// its function, which the compiler knows, before a loop.
+// its function of NestPlaces, which the compiler knows, before a loop; value.arrays are those it reads.
 template <class Element, class Group, NestJoin kJoin, class Value>
 struct ReduceNest {
   static constexpr int kThreads = Group::kThreads;
@@ -143,7 +165,7 @@ struct ReduceNest {
       for (int array = 0; array < NestLoops::kArrays; ++array) {
         at[array] += first[array];
       }
-      joined = Join{}(joined, of_place(at));
+      joined = Join{}(joined, of_place(NestPlaces<Element>(value.arrays, at)));
     }
     return joined;
   }
@@ -154,15 +176,16 @@ struct ReduceNest {
   BENCH_DEVICE float join_loop(const OfPlace& of_place, const Places& first, std::uint32_t lane) const {
     constexpr int kAhead = OfPlace::kAhead;
     float joined = Join::none();
-    Places at;
+    Places start;
+    Places step;
     for (int array = 0; array < NestLoops::kArrays; ++array) {
-      at[array] = first[array] + lane * gone.steps[0][array];
+      start[array] = first[array] + lane * gone.steps[0][array];
+      step[array] = gone.steps[0][array] * kSize;
     }
+    NestPlaces<Element> at(value.arrays, start);
     const auto next = [&] {
       const float read = of_place(at);
-      for (int array = 0; array < NestLoops::kArrays; ++array) {
-        at[array] += gone.steps[0][array] * kSize;
-      }
+      at.move(step);
       return read;
     };
     std::uint32_t left = lane < gone.count ? (gone.count - lane + kSize - 1) / kSize : 0;

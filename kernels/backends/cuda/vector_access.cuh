@@ -65,22 +65,45 @@ BENCH_DEVICE float quotient(float a, float b) {
 #endif
 }
 
-// e^x to 1e-6 of the larger of itself and 1, as near as a GPU's own instruction comes; 0 where that is
+inline constexpr float kBinaryLogarithmOfE = 1.44269504F;
+
+// 2^x to 1e-6 of the larger of itself and 1, as near as a GPU's own instruction comes; 0 where that is
 // denormal.
-BENCH_DEVICE float exponential(float x) {
+BENCH_DEVICE float power_of_two(float x) {
 #ifdef __CUDACC__
   float result;
-  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x * 1.44269504F));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
   return result;
+#else
+  return exp2f(x);
+#endif
+}
+
+// e^x, as near.
+BENCH_DEVICE float exponential(float x) {
+#ifdef __CUDACC__
+  return power_of_two(x * kBinaryLogarithmOfE);
 #else
   return expf(x);
 #endif
 }
 
-// 1/(1 + e^−x) to 1e-6, without the branches of an exact division.
+// 1/(1 + 2^−x) to 1e-6, without the branches of an exact division.
+BENCH_DEVICE float binary_logistic(float x) {
+  const float above_one = 1.0F + power_of_two(-x);
+#ifdef __CUDACC__
+  float result;  // only what is denormal is flushed
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(above_one));
+  return result;
+#else
+  return 1.0F / above_one;
+#endif
+}
+
+// 1/(1 + e^−x), as near.
 BENCH_DEVICE float logistic(float x) {
 #ifdef __CUDACC__
-  return __fdividef(1.0F, 1.0F + exponential(-x));
+  return binary_logistic(x * kBinaryLogarithmOfE);
 #else
   return 1.0F / (1.0F + expf(-x));
 #endif

@@ -50,13 +50,13 @@ struct CrossEntropyRows {
         load_values<Element>(from + c, x);
         float largest = own;
         for (int i = 0; i < kCount; ++i) {
-          largest = x[i] > largest ? x[i] : largest;
+          largest = fmaxf(largest, x[i]);  // NaN is in the sum
         }
         others *= exponential(own - largest);
         own = largest;
-        const int at = place_of(label, c, kCount);
+        const std::uint32_t at = place_of(label, c);
         BENCH_UNROLL
-        for (int i = 0; i < kCount; ++i) {
+        for (std::uint32_t i = 0; i < kCount; ++i) {
           const float share = exponential(x[i] - largest);
           others += i == at ? 0.0F : share;
         }
@@ -73,9 +73,9 @@ struct CrossEntropyRows {
       accesses.template each<kGroup>(lane, [&]<int kCount>(std::int64_t c) {
         float x[kCount];
         load_values<Element>(from + c, x);
-        const int at = place_of(label, c, kCount);
+        const std::uint32_t at = place_of(label, c);
         BENCH_UNROLL
-        for (int i = 0; i < kCount; ++i) {
+        for (std::uint32_t i = 0; i < kCount; ++i) {
           // p − 1 of a confident row would cancel.
           const float p = exponential(x[i] - largest) * share;
           x[i] = i == at ? -others * share : p;
@@ -96,10 +96,9 @@ struct CrossEntropyRows {
   }
 
  private:
-  // The place of the label among `count` classes, of which `first` is the first; -1 if it is none of them.
-  static BENCH_DEVICE int place_of(std::int32_t label, std::int64_t first, int count) {
-    const std::int64_t place = label - first;
-    return place >= 0 && place < count ? static_cast<int>(place) : -1;
+  // How many classes after class `first` the label is; of a label before it, more than there are classes.
+  static BENCH_DEVICE std::uint32_t place_of(std::int32_t label, std::int64_t first) {
+    return static_cast<std::uint32_t>(label) - static_cast<std::uint32_t>(first);
   }
 };
 

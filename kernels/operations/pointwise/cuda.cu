@@ -92,14 +92,11 @@ struct PointwiseSlope {
   static constexpr int kSecond = slope_reads(kFunction, kIndex, 1) ? (kFirst != 0 ? 3 : 2) : 0;
   static constexpr int kArrays = 2 + (kFirst != 0 ? 1 : 0) + (kSecond != 0 ? 1 : 0);
 
-  const NestPointers<Element>& arrays;
-
   static BENCH_DEVICE float of(float diff, float x, float y) {
     return diff * slope_of<kFunction, kIndex>(x, y, 0.0F);
   }
-  BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
-    return of(arrays.value(1, at), kFirst != 0 ? arrays.value(kFirst, at) : 0.0F,
-              kSecond != 0 ? arrays.value(kSecond, at) : 0.0F);
+  BENCH_DEVICE float operator()(const NestPlaces<Element>& at) const {
+    return of(at.value(1), kFirst != 0 ? at.value(kFirst) : 0.0F, kSecond != 0 ? at.value(kSecond) : 0.0F);
   }
 };
 
@@ -135,7 +132,7 @@ struct PointwiseGradient {
   template <class Visit>
   BENCH_DEVICE void known(const Visit& visit) const {
     with_slope<true, true>(function, index, [&]<PointwiseFunction kFunction, int kIndex>() {
-      visit(PointwiseSlope<Element, kFunction, kIndex>{arrays});
+      visit(PointwiseSlope<Element, kFunction, kIndex>{});
     });
   }
 };

@@ -18,17 +18,15 @@ struct ReducedValue {
   struct Known {
     static constexpr int kAhead = 8;
 
-    const NestPointers<Element>& arrays;
-
-    BENCH_DEVICE float operator()(const std::int64_t (&at)[Nest::kMostArrays]) const {
-      const float x = arrays.value(1, at);
+    BENCH_DEVICE float operator()(const NestPlaces<Element>& at) const {
+      const float x = at.value(1);
       return kSquare ? x * x : x;
     }
   };
 
   template <class Visit>
   BENCH_DEVICE void known(const Visit& visit) const {
-    square ? visit(Known<true>{arrays}) : visit(Known<false>{arrays});
+    square ? visit(Known<true>{}) : visit(Known<false>{});
   }
   BENCH_DEVICE float of(float x) const { return square ? x * x : x; }
 };

@@ -73,13 +73,16 @@ struct GradientOf {
 
   template <class Visit>
   BENCH_DEVICE void known(const Visit& visit) const {
-    visit(PointwiseSlope<GpuFp16, kFunction, kIndex>{arrays});
+    visit(PointwiseSlope<GpuFp16, kFunction, kIndex>{});
   }
 };
 template <int kIndex>
 using Quotients = GradientOf<PointwiseFunction::divide, kIndex>;
 template <int kIndex>
 using Powers = GradientOf<PointwiseFunction::power, kIndex>;
+
+using GeluErf = OneActivation<ActivationKind::gelu_erf>;
+using Tanh = OneActivation<ActivationKind::tanh>;
 
 HOT_STREAM(4, 4, 5, 80, ElementwiseKernel<GpuFp32, 1, 4, Activated<Relu, 1>>)
 HOT_STREAM(4, 4, 5, 60, ElementwiseKernel<GpuFp16, 1, 4, Activated<Relu, 1>>)
@@ -94,8 +97,8 @@ HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, Activated<Relu6, 2>>)
 HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, Activated<LeakyRelu, 2>>)
 HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, ActivatedGradient<Relu6, 1>>)
 HOT_STREAM(8, 4, 10, 60, ElementwiseKernel<GpuFp16, 2, 4, ActivatedGradient<LeakyRelu, 1>>)
-HOT_STREAM(4, 4, 5, 120, ElementwiseKernel<GpuBf16, 1, 4, Activated<TanhGelu, 1>>)
-HOT_STREAM(8, 4, 10, 130, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<TanhGelu, 1>>)
+HOT_STREAM(4, 4, 5, 100, ElementwiseKernel<GpuBf16, 1, 4, Activated<TanhGelu, 1>>)
+HOT_STREAM(8, 4, 10, 100, ElementwiseKernel<GpuBf16, 2, 4, ActivatedGradient<TanhGelu, 1>>)
 HOT_STREAM(8, 4, 0, 100, Normalize<GpuFp32, 4, Relu>)
 HOT_STREAM(12, 4, 0, 100, Normalize<GpuFp16, 8, Relu>)
 HOT_STREAM(12, 4, 0, 100, Normalize<GpuBf16, 8, Relu>)
@@ -127,9 +130,16 @@ HOT_STREAM(5, 1, 0, 30, ForEachUnit<ScaleChannels<GpuFp16, 8, false>>)
 HOT_STREAM(8, 1, 0, 30, ForEachUnit<ScaleChannels<GpuFp16, 8, true>>)
 HOT_STREAM(9, 4, 0, 60, FinishRows<GpuFp32, 4, false, Relu>)
 HOT_STREAM(10, 4, 0, 60, FinishRows<GpuFp16, 8, true, Relu>)
-HOT_STREAM(9, 4, 0, 90, FinishRows<GpuBf16, 8, false, TanhGelu>)
+HOT_STREAM(9, 4, 0, 80, FinishRows<GpuBf16, 8, false, TanhGelu>)
 HOT_STREAM(9, 4, 0, 70, FinishRows<GpuFp16, 8, false, OneActivation<ActivationKind::silu>>)
 HOT_STREAM(9, 4, 0, 70, FinishRows<GpuFp16, 8, false, OneActivation<ActivationKind::hard_swish>>)
+HOT_STREAM(9, 4, 0, 60, FinishRows<GpuFp16, 8, false, OneActivation<ActivationKind::sigmoid>>)
+HOT_STREAM(9, 4, 0, 60, FinishRows<GpuFp16, 8, false, OneActivation<ActivationKind::hard_sigmoid>>)
+HOT_STREAM(9, 4, 0, 120, FinishRows<GpuFp16, 8, false, Tanh>)
+HOT_STREAM(9, 4, 0, 170, FinishRows<GpuFp16, 8, false, GeluErf>)
+HOT_STREAM(4, 4, 5, 160, ElementwiseKernel<GpuFp16, 1, 4, Activated<Tanh, 1>>)
+HOT_STREAM(4, 4, 5, 250, ElementwiseKernel<GpuFp16, 1, 4, Activated<GeluErf, 1>>)
+HOT_STREAM(8, 4, 10, 250, ElementwiseKernel<GpuFp16, 2, 4, ActivatedGradient<GeluErf, 1>>)
 HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuFp32, 4, SlidingWindows, std::uint8_t, true>>)
 HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuFp16, 8, SlidingWindows, std::uint8_t, true>>)
 HOT_KERNEL(1, 1, 0, ForEachUnit<MaxPool<GpuBf16, 8, SlidingWindows, std::uint8_t, false>>)
@@ -153,15 +163,15 @@ HOT_PASSES(35, 17, 35, 60, 80, PointwiseSlopes<GpuFp32, false, 4>)
 HOT_KERNEL(6, 2, 6, PointwiseSlopes<GpuFp16, true, 8>)
 HOT_STREAM(0, 0, 36, 350, PointwiseSlopes<GpuFp16, false, 1>)
 HOT_BRANCHES(0, 0, 6, 850, 2, PointwiseSlopes<GpuFp16, true, 1>)
-HOT_STREAM(0, 0, 362, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, PointwiseGradient<GpuFp16>>)
-HOT_STREAM(0, 0, 362, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, PointwiseGradient<GpuFp16>>)
-HOT_STREAM(0, 0, 20, 170, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, Quotients<0>>)
-HOT_STREAM(0, 0, 30, 170, ReduceNest<GpuFp16, Warps, NestJoin::sum, Quotients<1>>)
-HOT_BRANCHES(0, 0, 9, 850, 2, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, Powers<0>>)
-HOT_BRANCHES(0, 0, 9, 850, 2, ReduceNest<GpuFp16, Warps, NestJoin::sum, Powers<1>>)
+HOT_STREAM(0, 0, 362, 90, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, PointwiseGradient<GpuFp16>>)
+HOT_STREAM(0, 0, 362, 90, ReduceNest<GpuFp16, Warps, NestJoin::sum, PointwiseGradient<GpuFp16>>)
+HOT_STREAM(0, 0, 20, 140, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, Quotients<0>>)
+HOT_STREAM(0, 0, 30, 140, ReduceNest<GpuFp16, Warps, NestJoin::sum, Quotients<1>>)
+HOT_BRANCHES(0, 0, 9, 800, 2, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, Powers<0>>)
+HOT_BRANCHES(0, 0, 9, 800, 2, ReduceNest<GpuFp16, Warps, NestJoin::sum, Powers<1>>)
 HOT_STREAM(1, 0, 21, 80, ReduceNest<GpuFp16, SideBySide<32>, NestJoin::sum, ReducedValue<GpuFp16>>)
-HOT_STREAM(0, 0, 20, 110, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, ReducedValue<GpuFp16>>)
-HOT_STREAM(0, 0, 20, 110, ReduceNest<GpuFp16, Warps, NestJoin::sum, ReducedValue<GpuFp16>>)
+HOT_STREAM(0, 0, 20, 90, ReduceNest<GpuFp16, SideBySide<1>, NestJoin::sum, ReducedValue<GpuFp16>>)
+HOT_STREAM(0, 0, 20, 90, ReduceNest<GpuFp16, Warps, NestJoin::sum, ReducedValue<GpuFp16>>)
 HOT_STREAM(1, 0, 21, 100, ReduceNest<GpuFp16, SideBySide<256>, NestJoin::largest, ReducedValue<GpuFp16>>)
 HOT_STREAM(1, 1, 0, 100, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::nearest>>)
 HOT_STREAM(4, 1, 0, 90, ForEachUnit<ResizeMaps<GpuFp16, 8, Resize::Kind::linear>>)
@@ -174,8 +184,8 @@ HOT_KERNEL(4, 1, 0, SoftmaxRowsGradient<GpuFp16, 8, 32, false>)
 HOT_KERNEL(3, 1, 0, SquareSoftmax<GpuFp32, 4, 32>)
 HOT_KERNEL(6, 1, 0, SquareSoftmax<GpuFp16, 8, 32>)
 HOT_KERNEL(6, 1, 0, SquareSoftmaxGradient<GpuBf16, 8, 32>)
-HOT_PASSES(2, 1, 5, 90, 190, CrossEntropyRows<GpuFp16, 32>)
-HOT_PASSES(2, 1, 5, 90, 190, CrossEntropyRows<GpuFp16, 256>)
+HOT_PASSES(2, 1, 5, 80, 170, CrossEntropyRows<GpuFp16, 32>)
+HOT_PASSES(2, 1, 5, 80, 170, CrossEntropyRows<GpuFp16, 256>)
 HOT_KERNEL(7, 1, 0, LayerNormRows<GpuBf16, 8, 32>)
 HOT_KERNEL(8, 1, 2, LayerNormGradient<GpuBf16, 8, 32>)
 HOT_KERNEL(9, 1, 15, EmbeddingGradient<GpuFp32, 4>)
