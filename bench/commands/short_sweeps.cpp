@@ -6,6 +6,7 @@
 #include <chrono>
 #include <iostream>
 #include <set>
+#include <system_error>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,6 +66,14 @@ std::vector<ShortSweep> other_sweeps(const ShortSweeps& sweeps, const ResultDocu
   return others;
 }
 
+// What an interrupted sweep had written.
+bool holds_a_result(const fs::path& folder) {
+  std::error_code error;
+  const fs::directory_iterator entries(folder, error);
+  return std::any_of(begin(entries), end(entries),
+                     [](const fs::directory_entry& entry) { return entry.path().extension() == ".json"; });
+}
+
 }  // namespace
 
 std::vector<std::string> run_short_sweeps(const ShortSweeps& sweeps) {
@@ -72,6 +81,7 @@ std::vector<std::string> run_short_sweeps(const ShortSweeps& sweeps) {
   const Clock& clock = steady_clock();
   const RunBudget budget(clock, clock.now(), sweeps.time_budget);
   Progress bar(std::cerr, can_redraw(STDERR_FILENO), terminal_width(STDERR_FILENO));
+  std::vector<std::string> files;
   const auto run = [&](const ShortSweep& sweep) {
     SweepProcess process{.who = "--sweep " + sweep.name,
                          .program = self,
@@ -86,14 +96,17 @@ std::vector<std::string> run_short_sweeps(const ShortSweeps& sweeps) {
     const auto file =
         run_sweep_process(process, clock, [&] { bar.update(budget.progress(sweep.name + " sweep")); });
     if (!file) {
-      throw Interrupted(fmt::format("interrupted during the {} sweep; what was measured is in {}", sweep.name,
+      throw Interrupted(fmt::format("interrupted during the {} sweep; {} {}", sweep.name,
+                                    files.empty() && !holds_a_result(process.folder)
+                                        ? "nothing was measured; the sweep's output is in"
+                                        : "what was measured is in",
                                     sweeps.out.string()));
     }
-    return *file;
+    files.push_back(*file);
   };
-  std::vector<std::string> files{run(batch_sweep(sweeps))};
+  run(batch_sweep(sweeps));
   for (const ShortSweep& sweep : other_sweeps(sweeps, read_result(files.front()))) {
-    files.push_back(run(sweep));
+    run(sweep);
   }
   return files;
 }

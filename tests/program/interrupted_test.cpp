@@ -6,7 +6,9 @@
 #include <atomic>
 #include <chrono>
 #include <map>
+#include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include <gmock/gmock.h>
@@ -137,18 +139,22 @@ TEST(InterruptedEarly, EndsWith130OnBusyCoresToo) {
 
 // Its short sweeps are processes of their own.
 TEST(InterruptedCommand, AdviseEndsWith130AndSaysWhereTheResultsAre) {
-  const TemporaryFolder folder;
-  const fs::path out = folder.path() / "out";
-  Process process({"advise", "--workload", "resnet18", "--image-size", "32", "--device", "cpu", "--out",
-                   out.string(), "--time-budget", "10min"});
-  while (!process.ended() && !fs::exists(out / "batch" / "log.txt")) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  // Before anything is measured, and after the first point was.
+  for (const auto& [awaited, said] :
+       {std::pair<const char*, std::string>("log.txt", "nothing was measured; the sweep's output is in "),
+        std::pair<const char*, std::string>("batch-resnet18-cpu.json", "what was measured is in ")}) {
+    const TemporaryFolder folder;
+    const fs::path out = folder.path() / "out";
+    Process process({"advise", "--workload", "resnet18", "--image-size", "32", "--device", "cpu", "--out",
+                     out.string(), "--time-budget", "10min"});
+    while (!process.ended() && !fs::exists(out / "batch" / awaited)) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    process.send(SIGINT);
+    const Ended ended = process.wait();
+    EXPECT_EQ(ended.code, 130) << ended.err;
+    EXPECT_THAT(ended.err, HasSubstr("interrupted during the batch sweep; " + said + out.string()));
   }
-  process.send(SIGINT);
-  const Ended ended = process.wait();
-  EXPECT_EQ(ended.code, 130) << ended.err;
-  EXPECT_THAT(ended.err,
-              HasSubstr("interrupted during the batch sweep; what was measured is in " + out.string()));
 }
 
 TEST(InterruptedCommand, OneThatWaitsForAReaderEndsWith130) {
