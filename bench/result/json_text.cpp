@@ -82,6 +82,9 @@ class JsonBuilder {
     return values_.begin() + static_cast<std::ptrdiff_t>(open_.back().first_value);
   }
   bool add(Json value) {
+    if (++added_ > kMostValues) {
+      throw UsageError(fmt::format("{} has more than {} values", name_, kMostValues));
+    }
     values_.push_back(std::move(value));
     return true;
   }
@@ -124,6 +127,7 @@ class JsonBuilder {
   std::vector<Json> values_;
   std::vector<std::string> keys_;
   std::vector<Open> open_;
+  std::size_t added_ = 0;  // values, within others too
   std::vector<std::string_view> sorted_;
 };
 

@@ -76,5 +76,12 @@ TEST(JsonText, AnObjectMayHaveSoManyMembers) {
   EXPECT_EQ(refusal_of(with(kMostMembers + 1)), "x.json has more than 10000 members in one object, o");
 }
 
+// Or 64 MB of JSON would take 2 GB of memory and ten seconds and more.
+TEST(JsonText, AllOfItMayHaveSoManyValues) {
+  const auto with = [](std::size_t values) { return "[" + repeated("0,", values - 2) + "0]"; };
+  EXPECT_EQ(refusal_of(with(kMostValues)), "nothing thrown");
+  EXPECT_EQ(refusal_of(with(kMostValues + 1)), "x.json has more than 4000000 values");
+}
+
 }  // namespace
 }  // namespace bench
