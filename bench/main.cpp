@@ -1,3 +1,4 @@
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -106,6 +107,7 @@ int report(const char* what, bench::ExitCode code) {
 
 int main(int argc, char** argv) {
   bench::start_without_relative_library_folders(argv);
+  ::prctl(PR_SET_NAME, "bench");  // started again by /proc/self/exe, it is "exe" to pgrep and top
   bench::end_when_interrupted();  // commands that save results replace this
   try {
     const bench::ExitCode code = run(argc, argv);

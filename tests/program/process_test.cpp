@@ -8,11 +8,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <optional>
 #include <stdexcept>
+#include <string>
 
 #include <gtest/gtest.h>
 
 #include "tests/bench/support/temporary_folder.h"
+#include "tests/program/small_run.h"
 
 namespace bench::testing {
 namespace {
@@ -120,6 +123,19 @@ TEST(Process, ASignalIsNotAnExitCode) {
   const Ended ended = process.wait();
   // It may have been quicker than the signal.
   EXPECT_EQ(ended.signal, ended.code == 2 ? 0 : SIGKILL);
+}
+
+// As it does where a folder of libraries is not absolute.
+TEST(Program, KeepsItsNameWhereItStartsItselfAgain) {
+  const TemporaryFolder folder;
+  const std::string script =
+      "result=\"$1\"; shift; LD_LIBRARY_PATH=. \"$0\" \"$@\" >/dev/null 2>&1 & "
+      "while kill -0 $! && [ ! -e \"$result\" ]; do sleep 0.02; done; "
+      "read name </proc/$!/comm; echo \"$name\"; kill $!; wait";
+  const Arguments words = Arguments{"-c", script, BENCH_PROGRAM, (folder.path() / kSmallFile).string()} +
+                          endless_run(folder.path());
+  const Ended ended = Process(words, std::nullopt, "/bin/sh").wait();
+  EXPECT_EQ(ended.out, "bench\n") << ended.err;
 }
 
 }  // namespace bench::testing
