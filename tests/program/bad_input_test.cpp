@@ -36,6 +36,12 @@ TEST(BadInput, UnknownDevices) {
   }
 }
 
+// The launcher differs from machine to machine.
+TEST(BadInput, TheCommandThatStartsRanksIsQuotedForAShell) {
+  expect_refused(run_bench({"--sweep", "collectives", "--out", "my $HOME;x"}),
+                 {"start it with: ", "--sweep collectives --out 'my $HOME;x'"});
+}
+
 TEST(BadOutput, AFullDiskFromTheStart) {
   const TemporaryFolder folder;
   expect_refused(run_bench(small_run(folder.path()), 2048),
