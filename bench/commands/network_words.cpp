@@ -48,8 +48,13 @@ std::vector<CommandOption> network_options() {
       const auto known = std::ranges::find(options, option.name, &CommandOption::name);
       if (known == options.end()) {
         options.push_back(option);
-      } else if (known->default_value != option.default_value) {
+        continue;
+      }
+      if (known->default_value != option.default_value) {
         known->default_value.clear();
+      }
+      if (known->help != option.help) {  // the range that follows is one network's
+        known->help.resize(std::min(known->help.find(", "), known->help.size()));
       }
     }
   }

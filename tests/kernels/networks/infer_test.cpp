@@ -69,6 +69,12 @@ std::vector<Case> cases() {
     cases.push_back({"unet", dtype, 1, 38});  // 38, 19, 9, 4, 2: two of the maps that come up are padded
     cases.push_back({"yolov3_tiny", dtype, 1, 32});
     cases.push_back({"yolov3_tiny", dtype, 3, 96});
+    cases.push_back({"efficientnet_b0", dtype, 2, 64});
+    cases.push_back({"efficientnet_b0", dtype, 1, 32});  // maps of one pixel, which nothing pools
+    cases.push_back({"convnext_tiny", dtype, 2, 64});
+    cases.push_back({"convnext_tiny", dtype, 1, 33});
+    cases.push_back({"vit_base_16", dtype, 2, 32});
+    cases.push_back({"yolov8s", dtype, 2, 64});
     cases.push_back({"vgg16", dtype, 2, 32});  // features of 1x1 repeated to 7x7
   }
   cases.push_back({"vgg16", Dtype::fp32, 1, 80});  // features of 2x2: windows of different places overlap
@@ -83,7 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Networks, EveryNetwork, testing::ValuesIn(cases()), [](
 
 // A mixed-up row can only be seen if the distinct images' answers are far apart.
 TEST_F(Infer, DistinctImagesHaveDistinctAnswers) {
-  for (const char* name : {"resnet18", "resnet50", "mobilenet_v2", "unet", "yolov3_tiny"}) {
+  for (const char* name : {"resnet18", "resnet50", "resnet152", "mobilenet_v2", "efficientnet_b0", "convnext_tiny",
+                           "vit_base_16", "unet", "yolov3_tiny", "yolov8s"}) {
     const Graph graph = network(name).build(64);
     const std::vector<std::vector<float>> images{seeded_image(graph[0].shape.image(), 1, 0),
                                                  seeded_image(graph[0].shape.image(), 1, 1)};
