@@ -126,14 +126,6 @@ SweepPlan plan_kernels(const SweepRequest& request, const Device& device) {
   return plan;
 }
 
-// "842 µs (721 µs to 983 µs)".
-std::string duration80(const PredictedPoint& point) {
-  const std::string step = format_duration(point.step_ns);
-  return point.interval80_ns ? fmt::format("{} ({} to {})", step, format_duration(point.interval80_ns->low),
-                                           format_duration(point.interval80_ns->high))
-                             : step;
-}
-
 // Each point as rates, and the share of what the roofline allows.
 std::vector<TextTable> rate_tables(const ResultDocument& document, const std::set<std::string>& references) {
   const std::vector<KernelResult> points = read_results(document);
@@ -150,7 +142,6 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
                 "100 %: Winograd's algorithm computes less than is counted)",
       .rows = {{"point", document.predicted.empty() ? "step time" : "step time (80 %)", "bandwidth",
                 "arithmetic", "FLOP/B", "of the roofline", ""}},
-      .right = {false, true, true, true, true, true, false},
       .lists_points = true};
   for (const KernelResult& point : points) {
     const auto measured = std::ranges::find(document.benchmarks, point.name, &MeasuredPoint::name);
@@ -163,19 +154,15 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
                                                               : 0;
     const auto predicted = std::ranges::find(document.predicted, point.name, &PredictedPoint::name);
     table.rows.push_back({point.short_name(),
-                          predicted == document.predicted.end() ? format_duration(point.step_ns.value)
-                                                                : duration80(*predicted),
-                          format_rate(bandwidth, "B/s"), computes ? format_rate(rate, "FLOP/s") : "",
-                          computes ? format_number(point.intensity()) : "",
-                          share > 0 ? format_percent(share) : "",
-                          measured == document.benchmarks.end() ? "" : std::string(marks.of(*measured))});
+                          predicted == document.predicted.end() || !predicted->interval80_ns
+                              ? Cell::time(point.step_ns.value)
+                              : Cell::time80(predicted->step_ns, *predicted->interval80_ns),
+                          Cell::rate(bandwidth, "B/s"), computes ? Cell::rate(rate, "FLOP/s") : Cell(),
+                          computes ? Cell::number(point.intensity()) : Cell(),
+                          share > 0 ? Cell::share(share) : Cell(),
+                          measured == document.benchmarks.end() ? Cell() : Cell(marks.of(*measured))});
   }
   if (!roofline.memory) {
-    constexpr std::ptrdiff_t kShareColumn = 5;
-    for (auto& row : table.rows) {
-      row.erase(row.begin() + kShareColumn);
-    }
-    table.right.erase(table.right.begin() + kShareColumn);
     const auto reason = std::ranges::find(document.findings, "memory_bandwidth", &Finding::name);
     table.title = reason == document.findings.end() || reason->value ? "Rates" : "Rates. " + reason->claim;
   }

@@ -69,9 +69,9 @@ struct Change {
 
 // Figures that answer a question of their own: time to train by cards, memory by batch.
 struct AdviceTable {
-  std::string question;            // one line
-  TextTable table;                 // may be empty
-  std::vector<std::string> notes;  // sentences: how the figures were made, what they do not show
+  std::string question;              // one line
+  TextTable table{};                 // may be empty
+  std::vector<std::string> notes{};  // sentences: how the figures were made, what they do not show
 };
 
 struct Advice {

@@ -1,6 +1,7 @@
 #include "bench/advise/advice_formats.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -70,7 +71,7 @@ std::string change_line(const Change& change) {
 
 Page advice_page(const Advice& advice) {
   Page page{.title = fmt::format("{}: {}", advice.subject, advice.basis)};
-  page.say(bottleneck_line(advice), true);
+  page.say(bottleneck_line(advice), Tone::answer);
   page.say(budget_line(advice));
   std::vector<ListItem> changes;
   for (const Change& change : advice.changes) {
@@ -86,7 +87,7 @@ Page advice_page(const Advice& advice) {
   if (changes.empty() && advice.bottleneck != Bottleneck::none) {
     page.say("No change is advised on what is known.");
   }
-  page.list("", std::move(changes));
+  page.list({.items = std::move(changes)});
   page.sentences("Readings that contradict each other", advice.contradictions);
   page.sentences("Missing readings", advice.missing);
   page.sentences("Take care", advice.warnings);
@@ -105,15 +106,12 @@ Page advice_page(const Advice& advice) {
 }
 
 std::string advice_csv(const Advice& advice) {
-  std::vector<std::vector<std::string>> rows{{"change", "pays", "setting", "speedup", "speedup_low",
-                                              "speedup_high", "step_ns", "costs", "evidence"}};
+  std::vector<Cells> rows{{"change", "pays", "setting", "speedup", "speedup_low", "speedup_high", "step_ns",
+                           "costs", "evidence"}};
   for (const auto* const changes : {&advice.changes, &advice.tried}) {
     for (const Change& change : *changes) {
-      const auto& interval = change.speedup90;
       rows.push_back({change.what, changes == &advice.changes ? "yes" : "no", change.setting,
-                      csv_number(change.speedup),
-                      csv_number(interval ? std::optional(interval->low) : std::nullopt),
-                      csv_number(interval ? std::optional(interval->high) : std::nullopt),
+                      csv_number(change.speedup), csv_low(change.speedup90), csv_high(change.speedup90),
                       csv_number(change.step_ns), fmt::format("{}", fmt::join(change.costs, "; ")),
                       fmt::format("{}", fmt::join(change.evidence, "; "))});
     }
@@ -154,8 +152,13 @@ Json advice_json(const Advice& advice) {
   add("changes", advice.changes);
   add("tried", advice.tried);
   for (const AdviceTable& table : advice.tables) {
+    Json rows = Json::array();
+    for (const Cells& row : table.table.rows) {
+      Json& texts = rows.emplace_back(Json::array());
+      std::ranges::transform(row, std::back_inserter(texts), &Cell::text);
+    }
     json["tables"].push_back(
-        {{"question", table.question}, {"rows", table.table.rows}, {"notes", table.notes}});
+        {{"question", table.question}, {"rows", std::move(rows)}, {"notes", table.notes}});
   }
   json["contradictions"] = advice.contradictions;
   json["missing"] = advice.missing;

@@ -84,10 +84,8 @@ class CardsAdviser {
   }
 
   void compare_points(Advice& advice) const {
-    AdviceTable table{
-        .question = "Do more ranks pay?", .table = {}, .notes = {cards_.finding("cards")->claim}};
+    AdviceTable table{.question = "Do more ranks pay?", .notes = {cards_.finding("cards")->claim}};
     table.table.rows = {{"ranks", "batch", "step", "samples/s", "times as fast (90 %)", "pays"}};
-    table.table.right = {false, true, true, true, true, false};
     for (const MeasuredPoint& one : cards_.document().benchmarks) {
       if (!(step_ns(one) > 0)) {
         continue;
@@ -102,12 +100,9 @@ class CardsAdviser {
       const bool pays = !is_now && times90 && is_worth(times.value, times90->low);
       const bool open = !pays && (times90 ? times90->high : times.value) >= kWorthIt;
       table.table.rows.push_back(
-          {stages_in_words(one), fmt::format("{}", count_of(one, "batch", 1)),
-           plus_minus_duration(step_ns(one), one.stats.step_time().ci95), format_number(1e9 * rate(one)),
-           is_now    ? "as it is"
-           : times90 ? fmt::format("{:.2f} ({:.2f}–{:.2f})", times.value, times90->low, times90->high)
-                     : fmt::format("{:.2f}", times.value),
-           is_now ? "" : pays_in_words(pays, open)});
+          {stages_in_words(one), count_of(one, "batch", 1),
+           Cell::time(step_ns(one), one.stats.step_time().ci95), Cell::number(1e9 * rate(one)),
+           is_now ? "as it is" : Cell::times(times.value, times90), is_now ? "" : pays_in_words(pays, open)});
       if (is_now) {
         continue;
       }
@@ -201,13 +196,11 @@ class CardsAdviser {
       const bool pays = !change.at_most && is_worth(change.speedup, change.speedup90->low);
       const bool open = !pays && is_worth(change.at_most ? change.speedup : change.speedup90->high, kWorthIt);
       advice.tables.front().table.rows.push_back(
-          {fmt::format("{} cards, predicted", step.cards), fmt::format("{}", step.batch),
-           change.at_most ? "≥ " + format_duration(change.step_ns * static_cast<double>(step.accumulate))
-                          : format_duration(step.step_ns),
-           fmt::format("{}{}", change.at_most ? "≤ " : "", digits80(step.quoted_per_s(), step.per_s80())),
-           change.at_most ? fmt::format("at most {:.2f}", change.speedup)
-                          : fmt::format("{:.2f} ({:.2f}–{:.2f})", change.speedup, change.speedup90->low,
-                                        change.speedup90->high),
+          {fmt::format("{} cards, predicted", step.cards), step.batch,
+           change.at_most ? Cell::time(change.step_ns * static_cast<double>(step.accumulate)).after("≥ ")
+                          : Cell::time(step.step_ns),
+           Cell::figure(digits80(step.quoted_per_s(), step.per_s80())).after(change.at_most ? "≤ " : ""),
+           Cell::times(change.speedup, change.speedup90).after(change.at_most ? "at most " : ""),
            pays_in_words(pays, open)});
       (pays ? advice.changes : advice.tried).push_back(std::move(change));
     }
@@ -218,23 +211,21 @@ class CardsAdviser {
     if (!cards_.is_training() || splits_layers(now_) || !cards_.memory_is_full()) {
       return;
     }
-    AdviceTable table{.question = fmt::format("What would sharing out over {} ranks free?", ranks_of(now_)),
-                      .table = {},
-                      .notes = {}};
-    table.table.rows = {{"shared out", "a rank", "rests on"},
-                        {text_member(now_.params, "shard").empty() ? "nothing" : "optimizer (ZeRO-1)",
-                         format_bytes(now_.memory.peak_measured), "measured"}};
-    table.table.right = {false, true, false};
+    AdviceTable table{
+        .question = fmt::format("What would sharing out over {} ranks free?", ranks_of(now_)),
+        .table = {.rows = {{"shared out", "a rank", "rests on"},
+                           {text_member(now_.params, "shard").empty() ? "nothing" : "optimizer (ZeRO-1)",
+                            Cell::bytes(now_.memory.peak_measured), "measured"}}}};
     const std::int64_t state = now_.memory.by_category[MemoryCategory::optimizer];
     if (state > 0 && text_member(now_.params, "shard").empty()) {
       const std::int64_t freed = state - state / ranks_of(now_);
-      table.table.rows.push_back({"optimizer (ZeRO-1)", format_bytes(now_.memory.peak_measured - freed),
+      table.table.rows.push_back({"optimizer (ZeRO-1)", Cell::bytes(now_.memory.peak_measured - freed),
                                   "arithmetic; --shard optimizer measures it"});
     }
     for (const PredictedPoint& planned : cards_.document().predicted) {
       if (planned.name.starts_with(now_.name + "/shard:")) {
         table.table.rows.push_back(
-            {text_member(planned.model, "shared"), format_bytes(planned.peak), "planned, never run"});
+            {text_member(planned.model, "shared"), Cell::bytes(planned.peak), "planned, never run"});
       }
     }
     if (state == 0) {

@@ -286,22 +286,20 @@ class Adviser {
     AdviceTable table;
     table.question = "What was tried, by simulation of the step";
     table.table.rows = {{"change", "step", "a sample", "times as fast (90 %)", "pays"}};
-    table.table.right = {false, true, true, true, false};
     const auto row = [&](const std::string& what, const StepOption& one) {
       const Estimate gain = speedup(now_, one);
       const bool at_most = is_at_most(one);
       const auto time = [&](double ns) {
-        return at_most ? "≥ " + format_duration(ns / factor90(one)) : format_duration(ns);
+        return at_most ? Cell::time(ns / factor90(one)).after("≥ ") : Cell::time(ns);
       };
-      table.table.rows.push_back(
-          {what, time(one.step.parts.step_ns), time(one.sample_ns()),
-           one.settings == now_.settings ? ""
-           : at_most                     ? fmt::format("at most {:.2f}", gain.high())
-                     : fmt::format("{:.2f} ({:.2f}–{:.2f})", gain.value, gain.low(), gain.high()),
-           one.settings == now_.settings                   ? ""
-           : pays(one)                                     ? "yes"
-           : at_most && is_worth(gain.high(), gain.high()) ? "not known"
-                                                           : "no"});
+      table.table.rows.push_back({what, time(one.step.parts.step_ns), time(one.sample_ns()),
+                                  one.settings == now_.settings ? Cell()
+                                  : at_most                     ? Cell::times(gain.high()).after("at most ")
+                                            : Cell::times(gain.value, Interval{gain.low(), gain.high()}),
+                                  one.settings == now_.settings                   ? ""
+                                  : pays(one)                                     ? "yes"
+                                  : at_most && is_worth(gain.high(), gain.high()) ? "not known"
+                                                                                  : "no"});
     };
     row("as it is", now_);
     for (const StepOption& one : singles_) {

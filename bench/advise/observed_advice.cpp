@@ -174,7 +174,7 @@ std::string basis_of(const Observed& observed, const std::optional<StandIn>& sta
 }
 
 void add_run(const StandInRun& run, Advice& advice) {
-  AdviceTable table{.question = "What did a stand-in show? Measured", .table = {}, .notes = run.findings};
+  AdviceTable table{.question = "What did a stand-in show? Measured", .notes = run.findings};
   table.notes.push_back(fmt::format("By {}: another network, on another machine.", run.path));
   advice.tables.push_back(std::move(table));
 }

@@ -85,19 +85,16 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
   const bool can_hide = observed.data_s && compute > 0;
   const double hidden = to_go(observed) * compute;
   const double ideal = of_all(observed) * *observed.step_s / ratio;  // from the start, at 100 %
-  AdviceTable table{
-      .question = fmt::format("What do {} cards save, restarted?", cards), .table = {}, .notes = {}};
-  table.table.rows = {{"scaling efficiency", "time to train", "against as it is"}};
-  table.table.right = {true, true, true};
+  AdviceTable table{.question = fmt::format("What do {} cards save, restarted?", cards),
+                    .table = {.rows = {{"scaling efficiency", "time to train", "against as it is"}}}};
   if (can_hide) {
     table.table.rows.front().emplace_back("against loading hidden");
-    table.table.right.push_back(true);
   }
   for (const double share : {1.0, 0.9, 0.8, 0.7, 0.6, 0.5}) {
-    std::vector<std::string> row{fmt::format("{:.0f} %", 100 * share), hours_in_words(ideal / share),
-                                 difference_in_words(ideal / share - as_it_is)};
+    Cells row{Cell::figure(fmt::format("{:.0f} %", 100 * share)), Cell::figure(hours_in_words(ideal / share)),
+              Cell::figure(difference_in_words(ideal / share - as_it_is))};
     if (can_hide) {
-      row.push_back(difference_in_words(ideal / share - hidden));
+      row.push_back(Cell::figure(difference_in_words(ideal / share - hidden)));
     }
     table.table.rows.push_back(std::move(row));
   }
@@ -205,17 +202,14 @@ void advise_training_time(const Observed& observed, Advice& advice) {
   const double left = to_go(observed);
   AdviceTable table{
       .question = observed.mode == "infer" ? "How long does it take?" : "How long does training take?",
-      .table = {},
-      .notes = {}};
-  table.table.rows = {
-      {"", "step", fmt::format("{:.0f} iterations to go", left)},
-      {"as it is", seconds_in_words(*observed.step_s), hours_in_words(left * *observed.step_s)}};
-  table.table.right = {false, true, true};
+      .table = {.rows = {{"", "step", fmt::format("{:.0f} iterations to go", left)},
+                         {"as it is", Cell::figure(seconds_in_words(*observed.step_s)),
+                          Cell::figure(hours_in_words(left * *observed.step_s))}}}};
   if (observed.data_s) {
     const double compute = *observed.step_s - *observed.data_s;
     if (compute > 0) {
-      table.table.rows.push_back(
-          {"loading hidden", seconds_in_words(compute), hours_in_words(left * compute)});
+      table.table.rows.push_back({"loading hidden", Cell::figure(seconds_in_words(compute)),
+                                  Cell::figure(hours_in_words(left * compute))});
     }
     table.notes.push_back(fmt::format("Hiding all of the wait saves {} of the time, {}.",
                                       share_in_words(*observed.data_s / *observed.step_s),
@@ -264,13 +258,14 @@ void advise_proposal(const Observed& observed, Advice& advice) {
     advice.missing.emplace_back("batch: samples of a card in one accumulation");
     return;
   }
-  AdviceTable table{.question = "What does the proposal bring, per sample?", .table = {}, .notes = {}};
-  table.table.rows = {{"", "effective batch", "step", "a sample"}};
-  table.table.right = {false, true, true, true};
-  const double now_step = sample ? *sample * now_batch : 0;
-  table.table.rows.push_back({"as it is", fmt::format("{:.0f}", now_batch),
-                              sample ? seconds_in_words(now_step) : "–",
-                              sample ? seconds_in_words(*sample) : "–"});
+  AdviceTable table{.question = "What does the proposal bring, per sample?",
+                    .table = {.rows = {{"", "effective batch", "step", "a sample"}}}};
+  const auto row = [&table](const char* what, double batch, const std::optional<double>& step) {
+    table.table.rows.push_back({what, Cell::figure(fmt::format("{:.0f}", batch)),
+                                step ? Cell::figure(seconds_in_words(*step)) : Cell::none(),
+                                step ? Cell::figure(seconds_in_words(*step / batch)) : Cell::none()});
+  };
+  row("as it is", now_batch, sample ? std::optional(*sample * now_batch) : std::nullopt);
   // Of an optimizer step, as the rows are.
   std::optional<double> then_step = proposed->step_s;
   if (then_step && after.accumulate > 1) {
@@ -280,8 +275,7 @@ void advise_proposal(const Observed& observed, Advice& advice) {
                     : std::optional(*then_step * static_cast<double>(after.accumulate));
   }
   if (then_step) {
-    table.table.rows.push_back({"as hoped for", fmt::format("{:.0f}", then_batch),
-                                seconds_in_words(*then_step), seconds_in_words(*then_step / then_batch)});
+    row("as hoped for", then_batch, then_step);
   }
   if (sample && then_step) {
     const double ratio = *then_step / then_batch / *sample;

@@ -52,8 +52,7 @@ std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& adv
   }
   const std::int64_t workers = *observed.proposed->workers;
   const std::int64_t processes = workers * observed.settings.cards;
-  AdviceTable table{
-      .question = fmt::format("Does the host hold {} workers?", workers), .table = {}, .notes = {}};
+  AdviceTable table{.question = fmt::format("Does the host hold {} workers?", workers)};
   table.notes.push_back(fmt::format(
       "{} is free; {} workers for each of {} cards are {} processes: at most {:.0f} MiB each ({} alone: "
       "{:.0f} MiB).",

@@ -188,9 +188,7 @@ bool slower_than_each_other(const WorkersTried& one, const Observed& observed) {
 }
 
 void compare_workers_tried(const Observed& observed, Advice& advice) {
-  AdviceTable table{.question = "How many workers?", .table = {}, .notes = {}};
-  table.table.rows = {{"workers", "reading", "follows"}};
-  table.table.right = {true, false, false};
+  AdviceTable table{.question = "How many workers?", .table = {.rows = {{"workers", "reading", "follows"}}}};
   for (const WorkersTried& tried : observed.workers_tried) {
     const auto zeros = std::ranges::count(tried.utilisation, 0.0);
     const std::string reading =
@@ -211,7 +209,7 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
                                 : tried.slower_than_workers ? "too many: they compete for cores or storage"
                                 : tried.idle_rarely         ? "enough, or nearly"
                                                             : "–";
-    table.table.rows.push_back({fmt::format("{}", tried.workers), reading, follows});
+    table.table.rows.push_back({tried.workers, reading, follows});
     if (tried.slower_than_workers < tried.workers && slower_than_each_other(tried, observed)) {
       advice.contradictions.push_back(
           fmt::format("{} workers are read as slower than {}, and {} as slower "

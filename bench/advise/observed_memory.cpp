@@ -16,15 +16,14 @@ void check_headroom(const Observed& observed, Advice& advice) {
   if (observed.memory.empty() || !observed.memory_cap) {
     return;
   }
-  AdviceTable table{.question = "How close is each card's memory to its end?", .table = {}, .notes = {}};
-  table.table.rows = {{"card", "used", "of the card", "headroom"}};
-  table.table.right = {true, true, true, false};
+  AdviceTable table{.question = "How close is each card's memory to its end?",
+                    .table = {.rows = {{"card", "used", "of the card", "headroom"}}}};
   double sum = 0;
   for (std::size_t i = 0; i < observed.memory.size(); ++i) {
     const double share = observed.memory[i] / *observed.memory_cap;
     sum += share;
-    table.table.rows.push_back({fmt::format("{}", i), gib_in_words(observed.memory[i]), share_in_words(share),
-                                std::string(headroom(share))});
+    table.table.rows.push_back({i, Cell::figure(gib_in_words(observed.memory[i])),
+                                Cell::figure(share_in_words(share)), headroom(share)});
   }
   const double mean = sum / static_cast<double>(observed.memory.size());
   const double most = std::ranges::max(observed.memory) / *observed.memory_cap;
@@ -136,8 +135,8 @@ std::vector<double> caps_of(const Observed& observed) {
                                       : std::vector<double>{};
 }
 
-std::string batch_in_words(const std::optional<std::int64_t>& batch) {
-  return batch ? fmt::format("{}", *batch) : "none";
+Cell batch_cell(const std::optional<std::int64_t>& batch) {
+  return batch ? Cell(*batch) : Cell("none");
 }
 
 // "9.10 GiB + 159 MiB a sample"
@@ -214,10 +213,8 @@ void draw_line(const Observed& observed, Advice& advice) {
     line.factor = died->memory_cap / line.at(died->batch);
     line.excess = died->memory_cap - line.at(died->batch);
   }
-  AdviceTable table{
-      .question = "Which batch fits which card, by the line of the readings?", .table = {}, .notes = {}};
-  table.table.rows = {{"card's memory", "largest batch", "safe (below 90 %)"}};
-  table.table.right = {true, true, true};
+  AdviceTable table{.question = "Which batch fits which card, by the line of the readings?",
+                    .table = {.rows = {{"card's memory", "largest batch", "safe (below 90 %)"}}}};
   for (const double cap : caps_of(observed)) {
     // Of a card on which it ran, or died.
     auto largest = line.largest(cap);
@@ -231,7 +228,7 @@ void draw_line(const Observed& observed, Advice& advice) {
       largest = std::min(largest, below);
       safe = std::min(safe, below);
     }
-    table.table.rows.push_back({gib_in_words(cap), batch_in_words(largest), batch_in_words(safe)});
+    table.table.rows.push_back({Cell::figure(gib_in_words(cap)), batch_cell(largest), batch_cell(safe)});
   }
   table.notes.push_back(
       line.bends
@@ -264,9 +261,9 @@ void draw_line(const Observed& observed, Advice& advice) {
     advice.reason = fmt::format("No time was read. Memory is {}{}.", line_in_words(line),
                                 rows.size() < 2 ? ""
                                 : rows[1][1] == "none"
-                                    ? fmt::format("; a card of {} does not hold batch 1", rows[1][0])
+                                    ? fmt::format("; a card of {} does not hold batch 1", rows[1][0].text)
                                     : fmt::format("; a card of {} holds batch {} at most, {} below 90 %",
-                                                  rows[1][0], rows[1][1], rows[1][2]));
+                                                  rows[1][0].text, rows[1][1].text, rows[1][2].text));
   }
   advice.tables.push_back(std::move(table));
 }
@@ -279,7 +276,7 @@ std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice
     return std::nullopt;
   }
   const double short_of = *observed.allocation - *observed.free;
-  AdviceTable table{.question = "Does the allocation to come fit?", .table = {}, .notes = {}};
+  AdviceTable table{.question = "Does the allocation to come fit?"};
   table.notes.push_back(fmt::format("It asks for {}, and {} is free: {} ({:.0f} bytes).",
                                     gib_in_words(*observed.allocation), gib_in_words(*observed.free),
                                     short_of > 0 ? gib_in_words(short_of) + " short"

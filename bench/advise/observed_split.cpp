@@ -26,15 +26,16 @@ void advise_split(const Observed& observed, Advice& advice) {
   // In training the copies exchange gradients, and what they take is not known.
   const bool may_copy = observed.mode == "infer" && (fits || !observed.memory_cap);
 
-  AdviceTable table{.question = fmt::format("Layers split over {:.0f} cards, or a copy on each?", cards),
-                    .table = {},
-                    .notes = {}};
+  const auto hours = [&](double seconds) {
+    return timed ? Cell::figure(hours_in_words(seconds)) : Cell::none();
+  };
+  AdviceTable table{.question = fmt::format("Layers split over {:.0f} cards, or a copy on each?", cards)};
   table.table.rows = {
       {"", "time", "memory a card", "cards idle"},
-      {"layers split", timed ? hours_in_words(time) : "–", "at most " + gib_in_words(most), idle},
+      {"layers split", hours(time), Cell::figure("at most " + gib_in_words(most)), Cell::figure(idle)},
       {observed.memory_cap && !fits ? "a copy on each (does not fit)" : "a copy on each",
-       timed && may_copy ? hours_in_words(time / cards) : "–", gib_in_words(whole), "0 %"}};
-  table.table.right = {false, true, true, true};
+       may_copy ? hours(time / cards) : Cell::none(), Cell::figure(gib_in_words(whole)),
+       Cell::figure("0 %")}};
   table.notes.push_back(
       fmt::format("Split, one card works at a time, so {} of the cards' time is idle.", idle));
   // The stage that takes longest sets the pace; a stage's part of the time is taken to be its part of the
@@ -44,9 +45,10 @@ void advise_split(const Observed& observed, Advice& advice) {
   if (observed.mode == "infer") {
     table.table.rows.insert(
         table.table.rows.begin() + 2,
-        {"split, several images at a time", timed ? hours_in_words(ahead) : "–",
-         fmt::format("at most {} and images", gib_in_words(most)),
-         fmt::format("{:.0f} %", 100 * (1 - (timed ? time / (cards * ahead) : 1 / (cards * pace))))});
+        {"split, several images at a time", hours(ahead),
+         Cell::figure(fmt::format("at most {} and images", gib_in_words(most))),
+         Cell::figure(
+             fmt::format("{:.0f} %", 100 * (1 - (timed ? time / (cards * ahead) : 1 / (cards * pace)))))});
     table.notes.emplace_back(
         "Several at a time: a card works on one image while the next card works on the one before, and the "
         "slowest sets the pace. Planned, as if a card's part of the time were its part of the memory; bench "

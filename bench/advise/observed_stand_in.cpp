@@ -34,7 +34,6 @@ void advise_sharing(const Observed& observed, const StandIn& stand_in, const Sta
   step.replay.bytes = plan.memory.at_peak[MemoryCategory::gradients];
   AdviceTable table{
       .question = fmt::format("What could {} cards share out? Planned, never run", step.cards),
-      .table = {},
       .notes = {fmt::format(
           "Of the stand-in in {} at batch {}{}. at start: where the framework makes the "
           "whole parameters on each card first. sent: over the link between the cards in "
@@ -45,7 +44,6 @@ void advise_sharing(const Observed& observed, const StandIn& stand_in, const Sta
                                             step.accumulate)
                               : "")}};
   table.table.rows = sharing_rows(step);
-  table.table.right = {false, true, true, true, true, true};
   if (observed.host_memory && observed.host_memory_used) {
     const auto shares = static_cast<double>(plan.memory.at_peak[MemoryCategory::optimizer] +
                                             plan.memory.at_peak[MemoryCategory::gradients]);
@@ -73,7 +71,6 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
                                                   observed.settings.accumulate, static_cast<double>(bytes));
   AdviceTable table{
       .question = fmt::format("Do {} cards wait for each other's gradients? Replayed", cards),
-      .table = {},
       .notes = {fmt::format(
           "{} of gradients, as the stand-in has in {}. They are ready evenly over the last two thirds of the "
           "step's computing, and are added up in buckets while it goes on; over the links within a host it "
@@ -82,7 +79,6 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
           "framework cost more is not in it.",
           format_bytes(bytes), plan.dtype)}};
   table.table.rows = {{"link", "all-reduce", "a step is longer by"}};
-  table.table.right = {false, true, true};
   std::vector<Link> links;
   for (const Link& link : stand_in.links) {
     links.push_back(link_of_cards(link, {.peer_access = true}));
@@ -97,9 +93,9 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
       return ring_all_reduce_ns({.inside = link}, cards, part);
     });
     table.table.rows.push_back(
-        {link.name, format_duration(step.all_reduce_ns),
-         fmt::format("{} ({})", format_duration(step.exposed_ns),
-                     format_percent(step.exposed_ns / (step.step_ns - step.exposed_ns)))});
+        {link.name, Cell::time(step.all_reduce_ns),
+         Cell::figure(fmt::format("{} ({})", format_duration(step.exposed_ns),
+                                  format_percent(step.exposed_ns / (step.step_ns - step.exposed_ns))))});
   }
   advice.tables.push_back(std::move(table));
   return true;
@@ -112,15 +108,12 @@ bool advise_stand_in(const Observed& observed, const StandIn& stand_in, Advice& 
     return false;
   }
   AdviceTable table{.question = fmt::format("Memory of {}, a stand-in for your network", stand_in.name),
-                    .table = {},
-                    .notes = {}};
-  table.table.rows = {{"dtype", "batch", "sequence", "planned", "fixed part"}};
-  table.table.right = {false, true, true, true, true};
+                    .table = {.rows = {{"dtype", "batch", "sequence", "planned", "fixed part"}}}};
   for (const StandInPlan& plan : stand_in.plans) {
-    table.table.rows.push_back({plan.dtype, fmt::format("{}", plan.batch),
-                                plan.sequence ? fmt::format("{}", *plan.sequence) : "–",
-                                gib_in_words(static_cast<double>(plan.memory.peak)),
-                                gib_in_words(static_cast<double>(plan.memory.at_peak.fixed_part()))});
+    table.table.rows.push_back(
+        {plan.dtype, plan.batch, plan.sequence ? Cell(*plan.sequence) : Cell::none(),
+         Cell::figure(gib_in_words(static_cast<double>(plan.memory.peak))),
+         Cell::figure(gib_in_words(static_cast<double>(plan.memory.at_peak.fixed_part())))});
   }
   table.notes.push_back(
       fmt::format("Planned for {}, training with {}; the network that was read may differ by any factor.",

@@ -14,7 +14,7 @@
 namespace bench {
 namespace {
 
-using Fields = std::vector<std::string>;
+using Fields = Cells;
 
 // What measured and predicted points have.
 struct Figures {
@@ -28,17 +28,15 @@ struct Figures {
 Fields figure_fields(const Figures& figures) {
   const Estimate& step = figures.step_ns;
   if (step.value <= 0) {
-    return {"", "", "", "", "", "", figures.peak > 0 ? std::to_string(figures.peak) : "", figures.flags, ""};
+    return {"", "", "", "", "", "", figures.peak > 0 ? Cell(figures.peak) : Cell(), figures.flags, ""};
   }
   const Estimate rate = inverse(step, figures.items_per_step * 1e9);
   Fields fields;
   for (const Estimate& estimate : {rate, step}) {
-    const auto& interval = estimate.ci95;
-    fields.push_back(csv_number(estimate.value));
-    fields.push_back(csv_number(interval ? std::optional(interval->low) : std::nullopt));
-    fields.push_back(csv_number(interval ? std::optional(interval->high) : std::nullopt));
+    fields.insert(fields.end(),
+                  {csv_number(estimate.value), csv_low(estimate.ci95), csv_high(estimate.ci95)});
   }
-  fields.insert(fields.end(), {std::to_string(figures.peak), figures.flags, ""});
+  fields.insert(fields.end(), {figures.peak, figures.flags, ""});
   return fields;
 }
 

@@ -1,6 +1,7 @@
 #include "bench/cli/table.h"
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,8 +17,10 @@
 namespace bench {
 namespace {
 
-std::string shown(const Json& value) {
-  return value.is_string() ? value.get<std::string>() : value.dump();
+Cell shown(const Json& value) {
+  return value.is_string()   ? Cell(value.get<std::string>())
+         : value.is_number() ? Cell::figure(value.dump())
+                             : Cell(value.dump());
 }
 
 // Parameter names in the order they first appear.
@@ -54,24 +57,24 @@ bool worth_a_column(const auto& points, const std::string& name) {
 }
 
 // "171 ± 2": the items of a step over its time.
-std::string throughput(const MeasuredPoint& point) {
+Cell throughput(const MeasuredPoint& point) {
   const SampleStats& stats = point.stats;
   if (stats.median_ns <= 0) {
-    return "-";
+    return Cell::none();
   }
   const Estimate rate =
       inverse({.value = stats.median_ns, .ci95 = stats.ci95_ns}, point.items_per_step * 1e9);
-  return plus_minus_of_rounds(rate.value, rate.ci95, stats.rounds);
+  return Cell::figure(plus_minus_of_rounds(rate.value, rate.ci95, stats.rounds, kToInCell));
 }
 
-// "171 (150 to 195)".
-std::string predicted_throughput(const PredictedPoint& point) {
+// "171 (150–195)".
+Cell predicted_throughput(const PredictedPoint& point) {
   if (point.step_ns <= 0) {
-    return "-";
+    return Cell::none();
   }
   const Estimate rate =
       inverse({.value = point.step_ns, .ci95 = point.interval80_ns}, point.items_per_step * 1e9);
-  return rate.ci95 ? with_interval80(rate.value, *rate.ci95) : format_number(rate.value);
+  return rate.ci95 ? Cell::number80(rate.value, *rate.ci95) : Cell::number(rate.value);
 }
 
 // A member of the point's model.workspace; empty: there is none.
@@ -205,25 +208,17 @@ class PointRows {
     });
   }
 
-  // `others`: the columns after the parameters, aligned right; `cells`: theirs of a point.
-  TextTable table(const std::vector<std::string>& others, const auto& cells) const {
-    std::vector<std::string> header = parameters_;
-    std::vector<bool> right;
-    for (const std::string& name : parameters_) {
-      right.push_back(points_.front()->params.value(name, Json()).is_number());
-    }
-    header.insert(header.end(), others.begin(), others.end());
-    right.resize(header.size(), true);
-    TextTable table{.title = "", .rows = {header}, .right = right};
+  // `others`: the columns after the parameters; `cells`: theirs of a point.
+  TextTable table(const Cells& others, const auto& cells) const {
+    TextTable table{.title = "", .rows = {Cells(parameters_.begin(), parameters_.end())}};
+    table.rows.front().insert(table.rows.front().end(), others.begin(), others.end());
     for (const Point* point : points_) {
-      std::vector<std::string>& row = table.rows.emplace_back();
+      Cells& row = table.rows.emplace_back();
       for (const std::string& name : parameters_) {
         const auto value = point->params.find(name);
-        row.push_back(value == point->params.end() ? "-" : shown(*value));
+        row.push_back(value == point->params.end() ? Cell::none() : shown(*value));
       }
-      for (std::string& cell : cells(*point)) {
-        row.push_back(std::move(cell));
-      }
+      std::ranges::move(cells(*point), std::back_inserter(row));
     }
     return table;
   }
@@ -244,18 +239,18 @@ namespace {
 TextTable measured_table(const ResultDocument& document) {
   const FlagMarks marks(document.benchmarks);
   const bool with_plan = plan_differs(document);
-  std::vector<std::string> header{"samples/s (95 %)", "step time", "memory"};
+  Cells header{"samples/s (95 %)", "step time", "memory"};
   if (with_plan) {
     header.emplace_back("planned");
   }
   header.insert(header.end(), {"driver", ""});
   return PointRows(document, document.benchmarks).table(header, [&](const MeasuredPoint& point) {
-    std::vector<std::string> cells{throughput(point), format_duration(point.stats.median_ns),
-                                   format_bytes(point.memory.peak_measured)};
+    Cells cells{throughput(point), Cell::time(point.stats.median_ns),
+                Cell::bytes(point.memory.peak_measured)};
     if (with_plan) {
-      cells.push_back(format_bytes(point.memory.peak_predicted));
+      cells.push_back(Cell::bytes(point.memory.peak_predicted));
     }
-    cells.push_back(format_bytes(std::max<std::int64_t>(point.memory.driver_used, 0)));
+    cells.push_back(Cell::bytes(point.memory.driver_used));
     cells.emplace_back(marks.of(point));
     return cells;
   });
@@ -265,7 +260,7 @@ TextTable predicted_table(const ResultDocument& document) {
   const bool planned = std::ranges::any_of(document.predicted, is_workspace_planned);
   const bool timed =
       std::ranges::any_of(document.predicted, [](const PredictedPoint& point) { return point.step_ns > 0; });
-  std::vector<std::string> header;
+  Cells header;
   if (timed) {
     header = {"samples/s (80 %)", "step time"};
   }
@@ -274,13 +269,13 @@ TextTable predicted_table(const ResultDocument& document) {
     header.emplace_back("workspace");
   }
   return PointRows(document, document.predicted).table(header, [&](const PredictedPoint& point) {
-    std::vector<std::string> cells;
+    Cells cells;
     if (timed) {
-      cells = {predicted_throughput(point), format_duration(point.step_ns)};
+      cells = {predicted_throughput(point), Cell::time(point.step_ns)};
     }
-    cells.push_back(format_bytes(point.peak));
+    cells.push_back(Cell::bytes(point.peak));
     if (planned) {
-      cells.push_back(is_workspace_planned(point) ? format_bytes(point.memory[MemoryCategory::workspace])
+      cells.push_back(is_workspace_planned(point) ? Cell::bytes(point.memory[MemoryCategory::workspace])
                                                   : "estimated");
     }
     return cells;
@@ -300,7 +295,7 @@ TextTable unmeasured_table(const ResultDocument& document) {
   for (const UnmeasuredPoint& point : document.unmeasured) {
     all.push_back(&point);
   }
-  TextTable table{.title = "", .rows = {{"points", "status", "reason"}}, .right = {false, false, false}};
+  TextTable table{.title = "", .rows = {{"points", "status", "reason"}}};
   for (const UnmeasuredGroup& group : alike(all)) {
     table.rows.push_back({points_in_words(document, group, std::min<std::size_t>(group.size(), 3)),
                           group.front()->status, group.front()->reason});
@@ -347,22 +342,20 @@ std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool 
 }
 
 TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap) {
-  TextTable table{
-      .title = "", .rows = {{"point", "memory plan", "of the cap", ""}}, .right = {false, true, true, false}};
+  TextTable table{.title = "", .rows = {{"point", "memory plan", "of the cap", ""}}};
   for (const PlannedPoint& point : points) {
-    const bool planned = point.predicted_bytes > 0;
     const double share =
         memory_cap > 0 ? static_cast<double>(point.predicted_bytes) / static_cast<double>(memory_cap) : 0;
-    table.rows.push_back({point.name, planned ? format_bytes(point.predicted_bytes) : "-",
-                          planned && memory_cap > 0 ? format_percent(share) : "-", point.problem});
+    table.rows.push_back({point.name, Cell::bytes(point.predicted_bytes),
+                          share > 0 ? Cell::share(share) : Cell::none(), point.problem});
   }
   return table;
 }
 
 std::string planned_csv(const std::vector<PlannedPoint>& points) {
-  std::vector<std::vector<std::string>> rows{{"point", "memory_bytes", "problem"}};
+  std::vector<Cells> rows{{"point", "memory_bytes", "problem"}};
   for (const PlannedPoint& point : points) {
-    rows.push_back({point.name, std::to_string(point.predicted_bytes), point.problem});
+    rows.push_back({point.name, point.predicted_bytes, point.problem});
   }
   return csv_table(rows);
 }

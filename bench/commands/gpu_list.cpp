@@ -1,6 +1,8 @@
 #include "bench/commands/gpu_list.h"
 
 #include <array>
+#include <cmath>
+#include <cstdint>
 #include <functional>
 #include <ostream>
 #include <string>
@@ -8,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/json.h"
@@ -16,7 +17,6 @@
 #include "bench/page/page.h"
 #include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
-#include "bench/text/units.h"
 
 namespace bench {
 namespace {
@@ -25,9 +25,13 @@ constexpr double kTera = 1e12;
 constexpr double kGiga = 1e9;
 constexpr double kGibibyte = 1 << 30;
 
-std::string tera(const Gpu& gpu, Dtype dtype) {
+Cell tera(const Gpu& gpu, Dtype dtype) {
   const auto rate = gpu.flops_per_s.find(dtype);
-  return rate == gpu.flops_per_s.end() ? "" : format_number(rate->second / kTera);
+  return rate == gpu.flops_per_s.end() ? Cell() : Cell::number(rate->second / kTera);
+}
+
+Cell whole_number(double value) {
+  return static_cast<std::int64_t>(std::round(value));
 }
 
 // The steps that were measured on cards of its chip: "fp32, 16-bit".
@@ -39,18 +43,16 @@ std::string measured_on(const Gpu& gpu, const ModelCoefficients& coefficients) {
 
 using GpuFilter = std::function<bool(const Gpu&)>;
 
-std::vector<std::vector<std::string>> gpu_rows(const std::vector<Gpu>& gpus, const GpuFilter& is_shown) {
-  std::vector<std::vector<std::string>> rows{
-      {"id", "name", "GiB", "GB/s", "fp32", "fp16", "W", "chip", "measured on it"}};
+std::vector<Cells> gpu_rows(const std::vector<Gpu>& gpus, const GpuFilter& is_shown) {
+  std::vector<Cells> rows{{"id", "name", "GiB", "GB/s", "fp32", "fp16", "W", "chip", "measured on it"}};
   for (const Gpu& gpu : gpus) {
     if (!is_shown(gpu)) {
       continue;
     }
     rows.push_back({gpu.id, gpu.names.empty() ? "" : display_name(gpu),
-                    fmt::format("{:.0f}", static_cast<double>(gpu.memory_bytes) / kGibibyte),
-                    fmt::format("{:.0f}", gpu.bytes_per_s / kGiga), tera(gpu, Dtype::fp32),
-                    tera(gpu, Dtype::fp16), fmt::format("{:.0f}", gpu.power_w), gpu.chip,
-                    measured_on(gpu, model_coefficients())});
+                    whole_number(static_cast<double>(gpu.memory_bytes) / kGibibyte),
+                    whole_number(gpu.bytes_per_s / kGiga), tera(gpu, Dtype::fp32), tera(gpu, Dtype::fp16),
+                    whole_number(gpu.power_w), gpu.chip, measured_on(gpu, model_coefficients())});
   }
   return rows;
 }
@@ -82,8 +84,7 @@ void print_gpus(std::ostream& out, const std::string& format, std::size_t width)
   Page page{.title = "GPUs (bench predict --gpu ID, bench --sweep NAME --device ID)"};
   for (const auto& [kind, title] : kTitles) {
     page.table({.title = std::string(title),
-                .rows = gpu_rows(gpus, [&](const Gpu& gpu) { return gpu.kind == kind; }),
-                .right = {false, false, true, true, true, true, true, false, false}});
+                .rows = gpu_rows(gpus, [&](const Gpu& gpu) { return gpu.kind == kind; })});
   }
   page.say(
       "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients rest on "

@@ -88,46 +88,34 @@ TextTable operations_table(const InspectReport& report) {
   }
   TextTable table{.title = fmt::format("Operations of a step, {} at batch {}, {} moved", report.composed_mode,
                                        report.composed_batch, format_bytes(static_cast<std::int64_t>(bytes))),
-                  .rows = {{"operation", "count", "multiply-adds", "bytes"}},
-                  .right = {false, true, true, true}};
+                  .rows = {{"operation", "count", "multiply-adds", "bytes"}}};
   for (const OperationShare& share : report.composition.operations) {
-    table.rows.push_back({share.kind, std::to_string(share.count),
-                          share.macs > 0 ? format_percent(share_of(share.macs, macs)) : "",
-                          format_percent(share_of(share.bytes, bytes))});
+    table.rows.push_back({share.kind, share.count,
+                          share.macs > 0 ? Cell::share(share_of(share.macs, macs)) : Cell(),
+                          Cell::share(share_of(share.bytes, bytes))});
   }
   return table;
 }
 
-// Only categories that some step uses.
+// Of categories that some step uses.
 TextTable memory_table(const InspectReport& report) {
-  std::vector<MemoryCategory> used;
-  for (const MemoryCategory category : kMemoryCategories) {
-    if (std::ranges::any_of(report.steps, [&](const InspectedStep& step) {
-          return step.problem.empty() && step.memory.at_peak[category] > 0;
-        })) {
-      used.push_back(category);
-    }
-  }
   TextTable table{
       .title = fmt::format("Memory at its peak, planned for {} in {}", report.device, report.dtype),
-      .rows = {{"mode", "batch"}},
-      .right = {false, true}};
-  for (const MemoryCategory category : used) {
+      .rows = {{"mode", "batch"}}};
+  for (const MemoryCategory category : kMemoryCategories) {
     table.rows.front().emplace_back(name_of(category));
   }
   table.rows.front().emplace_back("total");
-  table.right.resize(table.rows.front().size(), true);
   for (const InspectedStep& step : report.steps) {
     if (!step.problem.empty()) {
       continue;
     }
-    std::vector<std::string> row{step.mode, std::to_string(step.batch)};
-    for (const MemoryCategory category : used) {
+    Cells& row = table.rows.emplace_back(Cells{step.mode, step.batch});
+    for (const MemoryCategory category : kMemoryCategories) {
       const std::int64_t bytes = step.memory.at_peak[category];
-      row.push_back(bytes > 0 ? format_bytes(bytes) : "");
+      row.push_back(bytes > 0 ? Cell::bytes(bytes) : Cell());
     }
-    row.push_back(format_bytes(step.memory.peak));
-    table.rows.push_back(std::move(row));
+    row.push_back(Cell::bytes(step.memory.peak));
   }
   return table;
 }
@@ -163,17 +151,17 @@ Page page_of(const InspectReport& report) {
 }
 
 std::string to_csv(const InspectReport& report) {
-  std::vector<std::vector<std::string>> rows{{"mode", "batch"}};
+  std::vector<Cells> rows{{"mode", "batch"}};
   for (const MemoryCategory category : kMemoryCategories) {
-    rows.front().push_back(fmt::format("{}_bytes", name_of(category)));
+    rows.front().emplace_back(fmt::format("{}_bytes", name_of(category)));
   }
   rows.front().insert(rows.front().end(), {"total_bytes", "problem"});
   for (const InspectedStep& step : report.steps) {
-    std::vector<std::string> row{step.mode, std::to_string(step.batch)};
+    Cells row{step.mode, step.batch};
     for (const MemoryCategory category : kMemoryCategories) {
-      row.push_back(step.problem.empty() ? std::to_string(step.memory.at_peak[category]) : "");
+      row.push_back(step.problem.empty() ? Cell(step.memory.at_peak[category]) : Cell());
     }
-    row.push_back(step.problem.empty() ? std::to_string(step.memory.peak) : "");
+    row.push_back(step.problem.empty() ? Cell(step.memory.peak) : Cell());
     row.push_back(step.problem);
     rows.push_back(std::move(row));
   }

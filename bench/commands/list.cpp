@@ -21,7 +21,7 @@
 #include "bench/json.h"
 #include "bench/modelled.h"
 #include "bench/page/csv.h"
-#include "bench/page/markdown.h"
+#include "bench/page/page.h"
 #include "bench/registry.h"
 #include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
@@ -133,8 +133,8 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
   print_place(out, "History of runs (--no-cache):", history_file(), width);
 }
 
-std::vector<std::vector<std::string>> list_rows() {
-  std::vector<std::vector<std::string>> rows{{"kind", "name", "description"}};
+std::vector<Cells> list_rows() {
+  std::vector<Cells> rows{{"kind", "name", "description"}};
   for (const Listed& one : all_listed()) {
     rows.push_back({one.kind, one.name, one.text});
   }
@@ -187,7 +187,9 @@ void print_list(std::ostream& out, const std::string& format, std::size_t width)
   } else if (format == "csv") {
     out << csv_table(list_rows());
   } else if (format == "markdown") {
-    out << markdown_table(list_rows(), {});
+    Page page;
+    page.table({.rows = list_rows()});
+    out << page_markdown(page);
   } else {
     print_text(out, choices_file(), width);
   }

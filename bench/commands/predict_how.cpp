@@ -67,7 +67,7 @@ std::string code_below(std::string_view page, std::string_view heading) {
 
 std::string table_below(std::string_view page, std::string_view heading,
                         const std::vector<std::size_t>& shown, std::size_t width) {
-  std::vector<std::vector<std::string>> rows;
+  std::vector<Cells> rows;
   for (const std::string_view line : lines_below(page, heading)) {
     if (!line.starts_with('|')) {
       if (!rows.empty()) {
@@ -77,13 +77,13 @@ std::string table_below(std::string_view page, std::string_view heading,
     }
     if (!line.starts_with("| ---")) {
       std::vector<std::string> cells = cells_of(line);
-      std::vector<std::string>& row = rows.emplace_back();
+      Cells& row = rows.emplace_back();
       for (const std::size_t column : shown) {
-        row.push_back(column < cells.size() ? cells[column] : "");
+        row.emplace_back(column < cells.size() ? cells[column] : "");
       }
     }
   }
-  return rows.empty() ? "" : in_columns(rows, std::vector<bool>(shown.size(), false), text_width(width));
+  return rows.empty() ? "" : in_columns(rows, text_width(width));
 }
 
 std::string prediction_method(std::size_t width) {

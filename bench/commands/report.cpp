@@ -12,14 +12,12 @@
 
 #include "bench/advise/settings.h"
 #include "bench/cli/csv.h"
-#include "bench/report/html.h"
 #include "bench/report/json.h"
-#include "bench/report/markdown.h"
+#include "bench/report/report_page.h"
 #include "bench/result/result_json.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
 #include "bench/run/whole_file.h"
-#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {

@@ -189,32 +189,30 @@ std::string as_github(const Judgement& judgement, bool verbose) {
 }
 
 std::string as_csv(const Judgement& judgement) {
-  std::vector<std::vector<std::string>> rows{
+  std::vector<Cells> rows{
       {"suite", "point", "verdict", "metric", "base", "new", "ratio", "ratio_low", "ratio_high", "reason"}};
   for (const JudgedPoint& point : judgement.points) {
     const std::string& suite = judgement.suites[point.suite].name;
     for (const MetricChange& change : point.changes) {
-      std::vector<std::string> row{suite,
-                                   point.name,
-                                   std::string(name_of(change.verdict)),
-                                   std::string(name_of(change.metric)),
-                                   csv_number(change.base),
-                                   csv_number(change.next),
-                                   "",
-                                   "",
-                                   "",
-                                   change.reason};
+      Cells row{suite,
+                point.name,
+                name_of(change.verdict),
+                name_of(change.metric),
+                csv_number(change.base),
+                csv_number(change.next),
+                "",
+                "",
+                "",
+                change.reason};
       if (change.metric == Metric::time || change.metric == Metric::stall) {
-        const auto& interval = change.estimate.interval;
         row[6] = csv_number(change.estimate.ratio);
-        row[7] = csv_number(interval ? std::optional(interval->low) : std::nullopt);
-        row[8] = csv_number(interval ? std::optional(interval->high) : std::nullopt);
+        row[7] = csv_low(change.estimate.interval);
+        row[8] = csv_high(change.estimate.interval);
       }
       rows.push_back(std::move(row));
     }
     if (point.changes.empty()) {
-      rows.push_back(
-          {suite, point.name, std::string(name_of(point.verdict)), "", "", "", "", "", "", point.reason});
+      rows.push_back({suite, point.name, name_of(point.verdict), "", "", "", "", "", "", point.reason});
     }
   }
   return csv_table(rows);

@@ -18,8 +18,6 @@
 namespace bench {
 namespace {
 
-using Row = std::vector<std::string>;
-
 // "270000": in three digits, for what decides is the change, which has an interval.
 std::string rate(const JudgedPoint& point, double step_ns) {
   if (step_ns <= 0 || point.items_per_step <= 0) {
@@ -30,41 +28,19 @@ std::string rate(const JudgedPoint& point, double step_ns) {
   return format_number(unit * std::round(per_s / unit));
 }
 
-constexpr std::size_t kMachinesColumn = 4;
-
-bool has_machines(const Judgement& judgement) {
-  return std::ranges::any_of(judgement.suites,
-                             [](const JudgedSuite& suite) { return !suite.machines.empty(); });
-}
-
-// Without the column of the machines where none is compared by itself.
-template <class T>
-std::vector<T> columns_of(const Judgement& judgement, std::vector<T> all) {
-  if (!has_machines(judgement)) {
-    all.erase(all.begin() + kMachinesColumn);
-  }
-  return all;
-}
-
-Row header(const Judgement& judgement) {
-  return columns_of<std::string>(
-      judgement, {"verdict", "point", "of", "change", "machines", "base", "new", "samples/s"});
-}
-
-Row row_of(const Judgement& judgement, const JudgedPoint& point, const std::string& name,
-           const MetricChange* change) {
-  Row row{std::string(name_of(point.verdict)), name, "", "", "", "", "", ""};
+Cells row_of(const JudgedPoint& point, const std::string& name, const MetricChange* change) {
+  Cells row{name_of(point.verdict), name, "", "", "", "", "", ""};
   if (change != nullptr) {
     row[2] = name_of(change->metric);
-    row[3] = change_in_words(*change);
-    row[kMachinesColumn] = machines_in_words(*change);
-    row[5] = value_in_words(change->metric, change->base);
-    row[6] = value_in_words(change->metric, change->next);
+    row[3] = Cell::figure(change_in_words(*change));
+    row[4] = Cell::figure(machines_in_words(*change));
+    row[5] = Cell::figure(value_in_words(change->metric, change->base));
+    row[6] = Cell::figure(value_in_words(change->metric, change->next));
     if (const MetricChange* const time = point.change(Metric::time)) {
-      row[7] = fmt::format("{} → {}", rate(point, time->base), rate(point, time->next));
+      row[7] = Cell::figure(fmt::format("{} → {}", rate(point, time->base), rate(point, time->next)));
     }
   }
-  return columns_of(judgement, std::move(row));
+  return row;
 }
 
 // The change that gave the verdict; `verbose`: every one that is not the same.
@@ -137,13 +113,12 @@ Page page_of(const Judgement& judgement, std::string title, const Extent& extent
   page.say(page.title == subject ? "" : subject);
   page.sentences("", headlines(judgement));
   TextTable table{.title = "",
-                  .rows = {header(judgement)},
-                  .right = columns_of<bool>(judgement, {false, false, false, true, true, true, true, true})};
+                  .rows = {{"verdict", "point", "of", "change", "machines", "base", "new", "samples/s"}}};
   const std::size_t rows = std::min(extent.rows, judgement.points.size());
   for (std::size_t i = 0; i < rows; ++i) {
     const JudgedPoint& point = judgement.points[i];
     for (const MetricChange* change : shown_changes(point, extent.all_changes)) {
-      table.rows.push_back(row_of(judgement, point, names.of(point), change));
+      table.rows.push_back(row_of(point, names.of(point), change));
     }
   }
   table.below = further_points(judgement, rows, extent.all_changes);

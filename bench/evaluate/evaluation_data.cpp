@@ -120,21 +120,16 @@ Json evaluation_json(const Evaluation& evaluation) {
 }
 
 std::string evaluation_csv(const Evaluation& evaluation) {
-  std::vector<std::vector<std::string>> rows{{"device", "predicted", "framework", "dtype", "batch",
-                                              "samples_per_s", "low", "high", "level", "bytes",
-                                              "saturation_batch", "largest_batch", "is_bound"}};
+  std::vector<Cells> rows{{"device", "predicted", "framework", "dtype", "batch", "samples_per_s", "low",
+                           "high", "level", "bytes", "saturation_batch", "largest_batch", "is_bound"}};
   for (const EvaluatedRow& row : evaluation.rows) {
     const EvaluatedDevice& device = evaluation.device_of(row);
     const EvaluatedCurve& curve = evaluation.curve_of(row);
     for (const EvaluatedPoint& point : curve.points) {
-      const auto end = [&](double Interval::*side) {
-        return point.interval ? std::optional((*point.interval).*side) : std::nullopt;
-      };
-      rows.push_back({device.label, device.predicted ? "yes" : "no", device.framework, row.dtype,
-                      std::to_string(point.batch), csv_number(point.per_s), csv_number(end(&Interval::low)),
-                      csv_number(end(&Interval::high)), device.predicted ? "0.8" : "0.95",
-                      std::to_string(point.bytes), std::to_string(row.point.batch),
-                      curve.largest ? std::to_string(*curve.largest) : "", point.is_bound ? "yes" : "no"});
+      rows.push_back({device.label, device.predicted ? "yes" : "no", device.framework, row.dtype, point.batch,
+                      csv_number(point.per_s), csv_low(point.interval), csv_high(point.interval),
+                      device.predicted ? "0.8" : "0.95", point.bytes, row.point.batch,
+                      curve.largest ? Cell(*curve.largest) : Cell(), point.is_bound ? "yes" : "no"});
     }
   }
   return csv_table(rows);

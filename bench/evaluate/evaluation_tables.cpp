@@ -1,6 +1,5 @@
 // An evaluation as a page.
 #include <algorithm>
-#include <ranges>
 #include <set>
 
 #include <fmt/format.h>
@@ -15,8 +14,6 @@
 namespace bench {
 namespace {
 
-using TextRow = std::vector<std::string>;
-
 std::string level_of(const Evaluation& evaluation) {
   const auto is_predicted = [](const EvaluatedDevice& device) { return device.predicted; };
   return std::ranges::all_of(evaluation.devices, is_predicted)    ? "80 %"
@@ -24,38 +21,23 @@ std::string level_of(const Evaluation& evaluation) {
                                                                   : "interval";
 }
 
-// Columns that no row below the header fills are left out.
-TextTable without_empty_columns(const TextTable& table) {
-  TextTable kept{.title = table.title, .rows = std::vector<TextRow>(table.rows.size()), .right = {}};
-  for (std::size_t column = 0; column < table.right.size(); ++column) {
-    if (std::ranges::all_of(table.rows | std::views::drop(1),
-                            [&](const TextRow& row) { return row[column].empty(); })) {
-      continue;
-    }
-    kept.right.push_back(table.right[column]);
-    for (std::size_t i = 0; i < table.rows.size(); ++i) {
-      kept.rows[i].push_back(table.rows[i][column]);
-    }
-  }
-  return kept;
-}
-
-std::string largest_batch_cell(const EvaluatedCurve& curve) {
-  return curve.largest ? fmt::format("{}{}", curve.extrapolated ? "~" : "", *curve.largest) : "";
+Cell largest_batch_cell(const EvaluatedCurve& curve) {
+  return curve.largest ? Cell(*curve.largest).after(curve.extrapolated ? "~" : "") : Cell();
 }
 
 // "178 MiB (92 %, tight)".
-std::string memory_cell(const EvaluatedRow& row) {
+Cell memory_cell(const EvaluatedRow& row) {
   if (!row.memory_share) {
-    return row.point.bytes > 0 ? format_bytes(row.point.bytes) : "";
+    return row.point.bytes > 0 ? Cell::bytes(row.point.bytes) : Cell();
   }
   const std::string_view state = headroom(*row.memory_share);
-  return fmt::format("{} ({}{})", format_bytes(row.point.bytes), format_percent(*row.memory_share),
-                     state == "safe" ? "" : fmt::format(", {}", state));
+  return Cell::figure(fmt::format("{} ({}{})", format_bytes(row.point.bytes),
+                                  format_percent(*row.memory_share),
+                                  state == "safe" ? "" : fmt::format(", {}", state)));
 }
 
-std::string samples_cell(const EvaluatedPoint& point) {
-  return (point.is_bound ? "≤ " : "") + plus_minus(point.per_s, point.interval);
+Cell samples_cell(const EvaluatedPoint& point) {
+  return Cell::number(point.per_s, point.interval).after(point.is_bound ? "≤ " : "");
 }
 
 // The columns that a buyer looks for first stand first: a narrow terminal leaves out the last.
@@ -65,39 +47,36 @@ TextTable saturation_table(const Evaluation& evaluation) {
                   .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
                             "memory", "largest batch", "ratio to " + evaluation.devices.front().label,
                             fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s",
-                            "cores", "of peak", "J/sample"}},
-                  .right = {false, false, true, true, true, true, true, true, true, true, true, true}};
+                            "cores", "of peak", "J/sample"}}};
   for (const EvaluatedRow& row : evaluation.rows) {
     const bool bound = row.point.is_bound;
     const std::string most = bound ? "≤ " : "";
     table.rows.push_back(
-        {evaluation.device_of(row).label, row.dtype, std::to_string(row.point.batch), samples_cell(row.point),
+        {evaluation.device_of(row).label, row.dtype, row.point.batch, samples_cell(row.point),
          memory_cell(row), largest_batch_cell(evaluation.curve_of(row)),
-         row.to_first ? ratio_in_words(*row.to_first) : "",
-         row.cost_per_million ? (bound ? "≥ " : "") + format_number(*row.cost_per_million) : "",
-         row.feed ? fmt::format("{}{} ({})", most, format_number(row.feed->per_s), name_of(row.feed->limit))
-                  : "",
-         row.cores_to_feed ? fmt::format("{}{:.0f}", most, *row.cores_to_feed) : "",
-         row.peak_share ? most + format_percent(*row.peak_share) : "",
-         row.joules_per_sample
-             ? fmt::format("{}{}", row.power_measured ? "" : "≤ ", format_number(*row.joules_per_sample))
-             : ""});
+         row.to_first ? Cell::figure(ratio_in_words(*row.to_first)) : Cell(),
+         row.cost_per_million ? Cell::number(*row.cost_per_million).after(bound ? "≥ " : "") : Cell(),
+         row.feed ? Cell::figure(fmt::format("{}{} ({})", most, format_number(row.feed->per_s),
+                                             name_of(row.feed->limit)))
+                  : Cell(),
+         row.cores_to_feed ? Cell::figure(fmt::format("{}{:.0f}", most, *row.cores_to_feed)) : Cell(),
+         row.peak_share ? Cell::share(*row.peak_share).after(most) : Cell(),
+         row.joules_per_sample ? Cell::number(*row.joules_per_sample).after(row.power_measured ? "" : "≤ ")
+                               : Cell()});
   }
-  return without_empty_columns(table);
+  return table;
 }
 
 // Throughput of each device, and of two devices their ratio.
 TextTable batch_table(const Evaluation& evaluation, const std::string& dtype) {
   std::vector<const EvaluatedCurve*> curves;
-  TextTable table{
-      .title = fmt::format("Samples/s in {} by batch", dtype), .rows = {{"batch"}}, .right = {true}};
-  TextRow& header = table.rows.front();
+  TextTable table{.title = fmt::format("Samples/s in {} by batch", dtype), .rows = {{"batch"}}};
+  Cells& header = table.rows.front();
   std::set<std::int64_t> batches;
   for (const EvaluatedDevice& device : evaluation.devices) {
     if (const EvaluatedCurve* const curve = device.in(dtype)) {
       curves.push_back(curve);
       header.push_back(device.label);
-      table.right.push_back(true);
       for (const EvaluatedPoint& point : curve->points) {
         batches.insert(point.batch);
       }
@@ -106,19 +85,19 @@ TextTable batch_table(const Evaluation& evaluation, const std::string& dtype) {
   const bool is_pair = curves.size() == 2;
   if (is_pair) {
     header.emplace_back("ratio");
-    table.right.push_back(true);
   }
   for (const std::int64_t batch : batches) {
-    TextRow row{std::to_string(batch)};
+    Cells row{batch};
     for (const EvaluatedCurve* const curve : curves) {
       const EvaluatedPoint* const point = curve->at(batch);
-      row.push_back(point == nullptr ? "–" : samples_cell(*point));
+      row.push_back(point == nullptr ? Cell::none() : samples_cell(*point));
     }
     if (is_pair) {
       const EvaluatedPoint* const first = curves[0]->at(batch);
       const EvaluatedPoint* const second = curves[1]->at(batch);
-      row.push_back(
-          first == nullptr || second == nullptr ? "–" : ratio_in_words(throughput_ratio_of(*second, *first)));
+      row.push_back(first == nullptr || second == nullptr
+                        ? Cell::none()
+                        : Cell::figure(ratio_in_words(throughput_ratio_of(*second, *first))));
     }
     table.rows.push_back(std::move(row));
   }
@@ -179,7 +158,7 @@ Page evaluation_page(const Evaluation& evaluation, bool verbose) {
   page.sentences("", claims_of(evaluation, verbose));
   page.table(saturation_table(evaluation));
   for (const std::string& dtype : dtypes_shown(evaluation, verbose)) {
-    if (TextTable table = batch_table(evaluation, dtype); table.right.size() <= kMostColumns) {
+    if (TextTable table = batch_table(evaluation, dtype); table.rows.front().size() <= kMostColumns) {
       page.table(std::move(table));
     }
   }

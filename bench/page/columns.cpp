@@ -13,7 +13,7 @@
 namespace bench {
 namespace {
 
-using Rows = std::vector<std::vector<std::string>>;
+using Rows = std::vector<Cells>;
 
 constexpr std::size_t kGap = 2;  // between columns
 
@@ -22,16 +22,16 @@ struct ColumnWidth {
   std::size_t least = 0;  // words stay whole where they take at most half of the line
 };
 
-// Text is broken between words, and so is a header; figures are not.
-std::vector<ColumnWidth> column_widths(const Rows& rows, const std::vector<bool>& right, std::size_t width) {
-  std::vector<ColumnWidth> widths(right.size());
+// Text is broken between words; figures are not.
+std::vector<ColumnWidth> column_widths(const Rows& rows, std::size_t columns_in_all, std::size_t width) {
+  std::vector<ColumnWidth> widths(columns_in_all);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     for (std::size_t i = 0; i < rows[row].size(); ++i) {
-      const std::string& cell = rows[row][i];
-      const bool breaks = !right[i] || row == 0;
-      widths[i].now = std::max(widths[i].now, columns(cell));
+      const Cell& cell = rows[row][i];
+      widths[i].now = std::max(widths[i].now, columns(cell.text));
       widths[i].least =
-          std::max(widths[i].least, breaks ? std::min(longest_word(cell), width / 2) : columns(cell));
+          std::max(widths[i].least,
+                   cell.is_figure ? columns(cell.text) : std::min(longest_word(cell.text), width / 2));
     }
   }
   return widths;
@@ -41,9 +41,12 @@ std::vector<ColumnWidth> column_widths(const Rows& rows, const std::vector<bool>
 std::size_t key_columns(const Rows& rows, std::size_t all) {
   for (std::size_t keys = 1; keys < all; ++keys) {
     std::set<std::vector<std::string>> seen;
-    const bool distinct = std::all_of(rows.begin() + 1, rows.end(), [&](const std::vector<std::string>& row) {
-      const std::size_t end = std::min(keys, row.size());
-      return seen.emplace(row.begin(), row.begin() + static_cast<std::ptrdiff_t>(end)).second;
+    const bool distinct = std::all_of(rows.begin() + 1, rows.end(), [&](const Cells& row) {
+      std::vector<std::string> key;
+      for (std::size_t i = 0; i < std::min(keys, row.size()); ++i) {
+        key.push_back(row[i].text);
+      }
+      return seen.insert(std::move(key)).second;
     });
     if (distinct) {
       return keys;
@@ -67,7 +70,7 @@ std::vector<std::size_t> columns_within(const Rows& rows, const std::vector<Colu
   }
   const std::size_t keys = key_columns(rows, widths.size());
   for (std::size_t i = widths.size(); i > keys && sum > width + kGap; --i) {
-    const bool is_mark = i - 1 < rows.front().size() && rows.front()[i - 1].empty();
+    const bool is_mark = i - 1 < rows.front().size() && rows.front()[i - 1].text.empty();
     if (!is_mark) {
       sum -= widths[i - 1].least + kGap;
       std::erase(shown, i - 1);
@@ -124,10 +127,10 @@ std::string table_of(const Rows& rows, const std::vector<std::size_t>& shown, co
                      const std::vector<ColumnWidth>& widths) {
   std::string text;
   for (const auto& row : rows) {
-    Rows cells;
+    std::vector<std::vector<std::string>> cells;
     std::size_t lines = 1;
     for (const std::size_t i : shown) {
-      cells.push_back(cell_lines(i < row.size() ? row[i] : "", widths[i].now));
+      cells.push_back(cell_lines(i < row.size() ? row[i].text : "", widths[i].now));
       lines = std::max(lines, cells.back().size());
     }
     for (std::size_t number = 0; number < lines; ++number) {
@@ -148,15 +151,15 @@ std::string table_of(const Rows& rows, const std::vector<std::size_t>& shown, co
 
 }  // namespace
 
-std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
-                       std::size_t width) {
-  std::vector<ColumnWidth> widths = column_widths(rows, right, width);
+std::string in_columns(const std::vector<Cells>& rows, std::size_t width) {
+  const std::vector<bool> right = figure_columns(rows);
+  std::vector<ColumnWidth> widths = column_widths(rows, right.size(), width);
   const std::vector<std::size_t> shown = columns_within(rows, widths, width);
   narrow(widths, shown, width);
   std::vector<std::string> left_out;
   for (std::size_t i = 0; i < widths.size(); ++i) {
     if (!std::ranges::binary_search(shown, i)) {
-      left_out.push_back(rows.front()[i]);
+      left_out.push_back(rows.front()[i].text);
     }
   }
   const std::string text = table_of(rows, shown, right, widths);

@@ -5,13 +5,14 @@
 #include <string>
 #include <vector>
 
+#include "bench/page/cell.h"
+
 namespace bench {
 
-// Rows of cells below a header, in lines of at most `width` columns. `right`: columns of figures, which are
-// set to the right and not broken, by index. Where the widest cells do not fit, text is broken into lines;
-// where that does not help, columns are left out, the last first, and named below; those that tell the rows
-// apart stay, and so do marks, whose header is empty. Spaces at the end of a line are left out.
-std::string in_columns(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
-                       std::size_t width);
+// Rows of cells below a header, in lines of at most `width` columns. Where the widest cells do not fit, text
+// is broken into lines; where that does not help, columns are left out, the last first, and named below;
+// those that tell the rows apart stay, and so do marks, whose header is empty. Spaces at the end of a line
+// are left out.
+std::string in_columns(const std::vector<Cells>& rows, std::size_t width);
 
 }  // namespace bench

@@ -1,12 +1,10 @@
 #include "bench/page/csv.h"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "bench/text/quote.h"
 
@@ -39,17 +37,27 @@ std::string field(const std::string& cell) {
 
 }  // namespace
 
-std::string csv_table(const std::vector<std::vector<std::string>>& rows) {
+std::string csv_table(const std::vector<Cells>& rows) {
   std::string text;
-  for (std::vector<std::string> fields : rows) {
-    std::ranges::transform(fields, fields.begin(), field);
-    text += fmt::format("{}\n", fmt::join(fields, ","));
+  for (const Cells& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      text += (i == 0 ? "" : ",") + field(row[i].text);
+    }
+    text += '\n';
   }
   return text;
 }
 
 std::string csv_number(const std::optional<double>& value) {
   return value ? fmt::format("{:.6g}", *value) : "";
+}
+
+std::string csv_low(const std::optional<Interval>& interval) {
+  return interval ? csv_number(interval->low) : "";
+}
+
+std::string csv_high(const std::optional<Interval>& interval) {
+  return interval ? csv_number(interval->high) : "";
 }
 
 }  // namespace bench

@@ -1,102 +1,173 @@
-#include "bench/page/html.h"
+// A page as one HTML file: its style, pictures and files are within it. It loads nothing and runs no script.
+#include <limits>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "bench/page/chart_table.h"
+#include "bench/page/page.h"
+#include "bench/page/style.h"
 #include "bench/text/escape.h"
+#include "plots/svg.h"
 
 namespace bench {
 namespace {
 
-constexpr std::size_t kLongestHtmlSentence = 2000;  // characters
-constexpr std::size_t kLongestCell = 200;
+// Scripts, frames, forms and whatever would be loaded are forbidden; the page's own style is not.
+constexpr const char* kPolicy =
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
 
-}  // namespace
-
-std::string html_sentence(std::string_view text) {
-  return xml_text(text, kLongestHtmlSentence);
+std::string sentence(std::string_view text) {
+  constexpr std::size_t kLongest = 2000;  // characters
+  return xml_text(text, kLongest);
 }
 
-std::string html_table(const TextTable& table, std::size_t most) {
-  if (table.rows.empty()) {
-    return "";
+// Links behind a text are small.
+std::string text_and_links(std::string_view text, const std::vector<PageLink>& links) {
+  std::vector<std::string> shown;
+  for (const PageLink& link : links) {
+    const std::string name = sentence(link.text);
+    shown.push_back(fmt::format("<a{} href=\"{}\">{}</a>",
+                                link.is_download ? fmt::format(" download=\"{}\"", name) : "",
+                                xml_text(link.target, std::numeric_limits<std::size_t>::max()), name));
   }
-  // End tags of rows and cells may be left out in HTML; tables are most of a page.
+  return text.empty() || links.empty()
+             ? fmt::format("{}{}", sentence(text), fmt::join(shown, "; "))
+             : fmt::format("{} <small>{}</small>", sentence(text), fmt::join(shown, "; "));
+}
+
+// The content folded up below its title; open where there is none.
+std::string below(const std::string& title, const std::string& content) {
+  return title.empty()
+             ? content
+             : fmt::format("<details><summary>{}</summary>{}</details>\n", sentence(title), content);
+}
+
+// End tags of rows and cells may be left out in HTML; tables are most of a page.
+std::string table_html(const std::vector<Cells>& rows) {
+  constexpr std::size_t kLongestCell = 200;
+  const std::vector<bool> right = figure_columns(rows);
   std::string html = "<div class=\"scroll\"><table>";
-  const auto row = [&](const std::vector<std::string>& cells, const char* element) {
-    html += "<tr>";
-    for (std::size_t i = 0; i < cells.size(); ++i) {
-      const bool right = i < table.right.size() && table.right[i];
-      html += fmt::format("<{}{}>{}", element, right ? "" : " class=l", xml_text(cells[i], kLongestCell));
+  for (std::size_t row = 0; row < rows.size(); ++row) {
+    html += row == 0 ? "<thead><tr>" : "<tr>";
+    for (std::size_t i = 0; i < rows[row].size(); ++i) {
+      html += fmt::format("<{}{}>{}", row == 0 ? "th" : "td", right[i] ? "" : " class=l",
+                          xml_text(rows[row][i].text, kLongestCell));
     }
-    html += '\n';
-  };
-  html += "<thead>";
-  row(table.rows.front(), "th");
-  html += "</thead><tbody>";
-  for (std::size_t i = 1; i < table.rows.size() && i <= most; ++i) {
-    row(table.rows[i], "td");
+    html += row == 0 ? "\n</thead><tbody>" : "\n";
   }
-  html += "</tbody></table></div>";
-  if (table.rows.size() > most + 1) {
-    html += fmt::format("<p class=\"soft\">The first {} of {} rows; the result file has all.</p>", most,
-                        table.rows.size() - 1);
-  }
-  return html;
+  return html + "</tbody></table></div>";
 }
-
-std::string html_list(const std::vector<std::string>& sentences, std::size_t most) {
-  std::string html = "<ul>";
-  for (std::size_t i = 0; i < sentences.size() && i < most; ++i) {
-    html += fmt::format("<li>{}</li>\n", html_sentence(sentences[i]));
-  }
-  if (sentences.size() > most) {
-    html += fmt::format("<li class=\"soft\">and {} more in the result file</li>", sentences.size() - most);
-  }
-  return html + "</ul>\n";
-}
-
-std::string html_details(const std::string& summary, const std::string& content) {
-  return fmt::format("<details><summary>{}</summary>{}</details>\n", summary, content);
-}
-
-namespace {
 
 struct HtmlWriter {
+  std::size_t heading;  // of a block's title
+
+  std::string titled(const std::string& title, std::string_view more = "") const {
+    return title.empty() ? "" : fmt::format("<h{0}>{1}{2}</h{0}>\n", heading, sentence(title), more);
+  }
+
   std::string operator()(const Paragraph& paragraph) const {
-    return fmt::format(fmt::runtime(paragraph.strong ? "<p><b>{}</b></p>\n" : "<p>{}</p>\n"),
-                       html_sentence(paragraph.text));
+    const std::string text = text_and_links(paragraph.text, paragraph.links);
+    switch (paragraph.tone) {
+      case Tone::answer:
+        return fmt::format("<p><b>{}</b></p>\n", text);
+      case Tone::aside:
+        return fmt::format("<p class=\"soft\">{}</p>\n", text);
+      case Tone::warning:
+        return fmt::format("<p class=\"warn\">{}</p>\n", text);
+      case Tone::plain:
+        break;
+    }
+    return fmt::format("<p>{}</p>\n", text);
   }
 
   std::string operator()(const List& list) const {
-    const bool has_heading = !list.title.empty() && !list.folded;
-    std::string html = has_heading ? fmt::format("<h3>{}</h3>\n", html_sentence(list.title)) : "";
-    html += "<ul>\n";
+    std::string html = list.numbered ? "<ol class=\"answer\">\n" : "<ul>\n";
     for (const ListItem& item : list.items) {
-      html += fmt::format("<li>{}", html_sentence(item.text));
+      html += fmt::format("<li>{}", text_and_links(item.text, item.links));
       for (const std::string& detail : item.details) {
-        html += fmt::format("<br><small>{}</small>", html_sentence(detail));
+        html += fmt::format("<br><small>{}</small>", sentence(detail));
       }
       html += "</li>\n";
     }
-    html += "</ul>\n";
-    return list.folded ? html_details(html_sentence(list.title), html) : html;
+    html += list.numbered ? "</ol>\n" : "</ul>\n";
+    return list.folded ? below(list.title, html) : titled(list.title) + html;
+  }
+
+  std::string operator()(const FactList& list) const {
+    constexpr std::size_t kLongestName = 60;
+    constexpr std::size_t kLongestFact = 300;
+    std::string html = "<dl>";
+    for (const auto& [name, fact] : list.facts) {
+      html +=
+          fmt::format("<dt>{}</dt><dd>{}</dd>", xml_text(name, kLongestName), xml_text(fact, kLongestFact));
+    }
+    return below(list.title, html + "</dl>\n");
   }
 
   std::string operator()(const TextTable& table) const {
-    const std::string below =
-        table.below.empty() ? "" : fmt::format("<p class=\"soft\">{}</p>", html_sentence(table.below));
-    return html_details(html_sentence(table.title), html_table(table, table.rows.size()) + below);
+    return below(
+        table.title,
+        table_html(table.rows) +
+            (table.below.empty() ? "" : (*this)(Paragraph{.text = table.below, .tone = Tone::aside})));
+  }
+
+  std::string operator()(const Figure& figure) const {
+    const plots::Chart& chart = figure.chart;
+    const plots::SvgChart drawn = plots::chart_svg(chart);
+    std::string html = fmt::format(
+        "<figure>{}{}\n",
+        titled(chart.title,
+               chart.predicted ? " <span class=\"predicted\">predicted, not measured</span>" : ""),
+        drawn.svg);
+    if (!drawn.legend.empty()) {
+      html += "<ul class=\"legend\">";
+      for (const plots::SvgLegendEntry& entry : drawn.legend) {
+        html += fmt::format("<li>{}<span>{}</span></li>", entry.mark, sentence(entry.text));
+      }
+      html += "</ul>\n";
+    }
+    if (!chart.intervals.empty() || !chart.note.empty()) {
+      html += fmt::format("<figcaption>{}{}{}</figcaption>\n", sentence(chart.intervals),
+                          chart.intervals.empty() || chart.note.empty() ? "" : " ", sentence(chart.note));
+    }
+    TextTable table = chart_table(chart, figure.rows);
+    table.title = "Table";
+    return html + (*this)(table) + "</figure>\n";
   }
 };
+
+std::string content_of(const Page& page, std::size_t heading) {
+  const HtmlWriter writer{heading + 1};
+  std::string html =
+      page.title.empty() ? "" : fmt::format("<h{0}>{1}</h{0}>\n", heading, sentence(page.title));
+  bool among_figures = false;
+  const auto go_among_figures = [&](bool is_figure) {
+    html += is_figure == among_figures ? "" : is_figure ? "<div class=\"charts\">\n" : "</div>\n";
+    among_figures = is_figure;
+  };
+  for (const Block& block : page.blocks) {
+    go_among_figures(std::holds_alternative<Figure>(block));
+    html += std::visit(writer, block);
+  }
+  go_among_figures(false);
+  for (const Page& section : page.sections) {
+    html += fmt::format("<section{}>{}</section>\n",
+                        section.id.empty() ? "" : fmt::format(" id=\"{}\"", sentence(section.id)),
+                        content_of(section, heading + 1));
+  }
+  return html;
+}
 
 }  // namespace
 
 std::string page_html(const Page& page) {
-  std::string html = fmt::format("<p class=\"soft\">{}</p>\n", html_sentence(page.title));
-  for (const Block& block : page.blocks) {
-    html += std::visit(HtmlWriter(), block);
-  }
-  return html;
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\">\n"
+      "<title>{}</title>\n<style>{}{}</style></head>\n<body><main>\n{}</main></body></html>\n",
+      kPolicy, sentence(page.title), kStyle, plots::chart_style(), content_of(page, 1));
 }
 
 }  // namespace bench

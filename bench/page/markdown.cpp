@@ -1,50 +1,40 @@
-#include "bench/page/markdown.h"
-
+// A page as Markdown of GitHub.
 #include <fmt/format.h>
 
+#include "bench/page/chart_table.h"
 #include "bench/page/page.h"
 #include "bench/text/escape.h"
 
 namespace bench {
+namespace {
 
 std::string markdown_sentence(std::string_view text) {
   constexpr std::size_t kLongestSentence = 2000;  // characters
   return markdown_text(text, kLongestSentence);
 }
 
-std::string markdown_table(const std::vector<std::vector<std::string>>& rows, const std::vector<bool>& right,
-                           std::size_t most) {
-  if (rows.empty()) {
-    return "";
-  }
+// A row may have fewer cells than the header.
+std::string markdown_table(const std::vector<Cells>& rows) {
+  constexpr std::size_t kMost = 1000;
+  const std::vector<bool> right = figure_columns(rows);
   const std::size_t columns = rows.front().size();
   std::string text;
-  for (std::size_t i = 0; i < rows.size() && i <= most; ++i) {
+  for (std::size_t i = 0; i < rows.size() && i <= kMost; ++i) {
     for (std::size_t column = 0; column < columns; ++column) {
-      text +=
-          fmt::format("| {} ", column < rows[i].size() ? markdown_sentence(rows[i][column]) : std::string());
+      text += fmt::format("| {} ",
+                          column < rows[i].size() ? markdown_sentence(rows[i][column].text) : std::string());
     }
     text += "|\n";
     for (std::size_t column = 0; i == 0 && column < columns; ++column) {
-      text += column < right.size() && right[column] ? "| ---: " : "| --- ";
+      text += right[column] ? "| ---: " : "| --- ";
     }
     text += i == 0 ? "|\n" : "";
   }
-  if (rows.size() > most + 1) {
-    text += fmt::format("\nThe first {} of {} rows; the result file has all.\n", most, rows.size() - 1);
+  if (rows.size() > kMost + 1) {
+    text += fmt::format("\nThe first {} of {} rows; the result file has all.\n", kMost, rows.size() - 1);
   }
   return text;
 }
-
-std::string markdown_list(const std::vector<std::string>& sentences) {
-  std::string text;
-  for (const std::string& sentence : sentences) {
-    text += fmt::format("- {}\n", markdown_sentence(sentence));
-  }
-  return text;
-}
-
-namespace {
 
 struct MarkdownWriter {
   std::string below;  // a heading's mark
@@ -54,16 +44,18 @@ struct MarkdownWriter {
   }
 
   std::string operator()(const Paragraph& paragraph) const {
-    return fmt::format(fmt::runtime(paragraph.strong ? "**{}**\n" : "{}\n"),
-                       markdown_sentence(paragraph.text));
+    return fmt::format(fmt::runtime(paragraph.tone == Tone::answer ? "**{}**\n" : "{}\n"),
+                       markdown_sentence(with_links(paragraph.text, paragraph.links)));
   }
 
   std::string operator()(const List& list) const {
     std::string text = list.folded
                            ? fmt::format("<details><summary>{}</summary>\n\n", markdown_sentence(list.title))
                            : heading(list.title);
+    std::size_t number = 0;
     for (const ListItem& item : list.items) {
-      text += fmt::format("- {}\n", markdown_sentence(item.text));
+      text += fmt::format("{} {}\n", list.numbered ? fmt::format("{}.", ++number) : "-",
+                          markdown_sentence(with_links(item.text, item.links)));
       for (const std::string& detail : item.details) {
         text += fmt::format("  - {}\n", markdown_sentence(detail));
       }
@@ -71,9 +63,21 @@ struct MarkdownWriter {
     return text + (list.folded ? "\n</details>\n" : "");
   }
 
+  std::string operator()(const FactList& list) const {
+    std::string text = heading(list.title);
+    for (const auto& [name, fact] : list.facts) {
+      text += fmt::format("- {}\n", markdown_sentence(fmt::format("{}: {}", name, fact)));
+    }
+    return text;
+  }
+
   std::string operator()(const TextTable& table) const {
-    return heading(table.title) + markdown_table(table.rows, table.right) +
+    return heading(table.title) + markdown_table(table.rows) +
            (table.below.empty() ? "" : fmt::format("\n{}\n", markdown_sentence(table.below)));
+  }
+
+  std::string operator()(const Figure& figure) const {
+    return (*this)(chart_table(figure.chart, figure.rows));
   }
 };
 
@@ -81,9 +85,14 @@ struct MarkdownWriter {
 
 std::string page_markdown(const Page& page, std::size_t heading) {
   const MarkdownWriter writer{std::string(heading + 1, '#')};
-  std::string text = fmt::format("{} {}\n", std::string(heading, '#'), markdown_sentence(page.title));
+  std::string text = page.title.empty()
+                         ? ""
+                         : fmt::format("{} {}\n", std::string(heading, '#'), markdown_sentence(page.title));
   for (const Block& block : page.blocks) {
-    text += "\n" + std::visit(writer, block);
+    text += (text.empty() ? "" : "\n") + std::visit(writer, block);
+  }
+  for (const Page& section : page.sections) {
+    text += "\n" + page_markdown(section, heading + 1);
   }
   return text;
 }

@@ -1,16 +1,18 @@
 #include "bench/page/page.h"
 
+#include <algorithm>
+
 namespace bench {
 
-void Page::say(std::string text, bool strong) {
+void Page::say(std::string text, Tone tone) {
   if (!text.empty()) {
-    blocks.emplace_back(Paragraph{.text = std::move(text), .strong = strong});
+    blocks.emplace_back(Paragraph{.text = std::move(text), .tone = tone});
   }
 }
 
-void Page::list(std::string heading, std::vector<ListItem> items) {
-  if (!items.empty()) {
-    blocks.emplace_back(List{.title = std::move(heading), .items = std::move(items)});
+void Page::list(List list) {
+  if (!list.items.empty()) {
+    blocks.emplace_back(std::move(list));
   }
 }
 
@@ -19,13 +21,32 @@ void Page::sentences(std::string heading, const std::vector<std::string>& texts)
   for (const std::string& text : texts) {
     items.push_back({.text = text});
   }
-  list(std::move(heading), std::move(items));
+  list({.title = std::move(heading), .items = std::move(items)});
 }
 
 void Page::table(TextTable table) {
-  if (table.rows.size() > 1) {
-    blocks.emplace_back(std::move(table));
+  if (table.rows.size() < 2) {
+    return;
   }
+  for (std::size_t i = table.rows.front().size(); i-- > 0;) {
+    const auto fills = [i](const Cells& row) { return i < row.size() && !row[i].text.empty(); };
+    if (std::none_of(table.rows.begin() + 1, table.rows.end(), fills)) {
+      for (Cells& row : table.rows) {
+        if (i < row.size()) {
+          row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+      }
+    }
+  }
+  blocks.emplace_back(std::move(table));
+}
+
+std::string with_links(std::string_view text, const std::vector<PageLink>& links) {
+  std::string all(text);
+  for (const PageLink& link : links) {
+    all += (all.empty() ? "" : &link == &links.front() ? " — " : "; ") + link.text;
+  }
+  return all;
 }
 
 std::string page_as(std::string_view format, const Page& page, std::size_t width) {

@@ -1,5 +1,6 @@
-// What a reader gets to see, as data: a title, and below it paragraphs, lists and tables in their order. The
-// texts may hold anything: each writer shows them as text, whatever its format would make of them.
+// What a reader gets to see, as data: a title, and below it paragraphs, lists, facts, tables, charts and
+// sections in their order. The texts may hold anything: each writer shows them as text, whatever its format
+// would make of them.
 #pragma once
 
 #include <cstddef>
@@ -9,53 +10,86 @@
 #include <variant>
 #include <vector>
 
+#include "bench/page/cell.h"
+#include "plots/chart.h"
+
 namespace bench {
 
-struct TextTable {
-  std::string title;
-  std::vector<std::vector<std::string>> rows;  // the first is the header
-  std::vector<bool> right;                     // columns that are aligned right
-  bool lists_points = false;                   // replaces the general table of points
-  bool details = false;                        // printed with --verbose only
-  std::string below{};                         // a line under the rows
+// To a section of the page ("#r1"), or to a file within it ("data:…"). HTML leads there.
+struct PageLink {
+  std::string text;
+  std::string target;
+  bool is_download = false;  // of a file with this name
 };
+
+struct TextTable {
+  std::string title{};        // HTML folds a table up below it; none: the table is open
+  std::vector<Cells> rows{};  // the first is the header
+  bool lists_points = false;  // replaces the general table of points
+  bool details = false;       // printed with --verbose only
+  std::string below{};        // a line under the rows
+};
+
+enum class Tone { plain, answer, aside, warning };
 
 struct Paragraph {
   std::string text;
-  bool strong = false;  // the answer
-  bool brief = false;   // a terminal shows its first line only, with a pointer to --verbose
+  Tone tone = Tone::plain;
+  bool brief = false;             // a terminal shows its first line only, with a pointer to --verbose
+  std::vector<PageLink> links{};  // behind the text
 };
 
 struct ListItem {
   std::string text;
   std::vector<std::string> details{};  // lines below it
+  std::vector<PageLink> links{};       // behind the text
 };
 
 struct List {
-  std::string title;  // empty: none
-  std::vector<ListItem> items;
-  bool folded = false;  // what few readers need: folded up, if the format can
+  std::string title{};  // empty: none
+  std::vector<ListItem> items{};
+  bool folded = false;    // what few readers need: folded up, if the format can
+  bool numbered = false;  // the order tells how much they weigh
 };
 
-using Block = std::variant<Paragraph, List, TextTable>;
+// Names and texts, in this order.
+using Facts = std::vector<std::pair<std::string, std::string>>;
+struct FactList {
+  std::string title;  // HTML folds the facts up below it; none: they are open
+  Facts facts;
+};
+
+// A picture, with its table; the table alone where a format has no pictures.
+struct Figure {
+  plots::Chart chart;
+  std::size_t rows;  // of the table, at most
+};
+
+using Block = std::variant<Paragraph, List, FactList, TextTable, Figure>;
 
 struct Page {
-  std::string title;  // empty: none, in text
+  std::string title{};  // empty: none, in text
   std::vector<Block> blocks{};
+  std::vector<Page> sections{};
+  std::string id{};  // that links to it name
 
-  // Nothing is added where the text, the list or the rows below the header are empty.
-  void say(std::string text, bool strong = false);
-  void list(std::string heading, std::vector<ListItem> items);
+  // Nothing is added where the text, the list or the rows below the header are empty, and no column that no
+  // row fills.
+  void say(std::string text, Tone tone = Tone::plain);
+  void list(List list);
   void sentences(std::string heading, const std::vector<std::string>& texts);
   void table(TextTable table);
 };
 
 // Lines of at most `width` columns. Paragraphs follow each other without an empty line between them.
 std::string page_text(const Page& page, std::size_t width);
-// `heading`: the level of the title's; those of lists and tables are one below.
+// `heading`: the level of the title's; those of lists, tables and sections are one below.
 std::string page_markdown(const Page& page, std::size_t heading = 3);
-// Without the elements around it: the title is a paragraph, a table lies below its title, folded up.
+// A document of its own, which loads nothing and runs no script.
 std::string page_html(const Page& page);
+
+// "text — link; link", for a format that leads nowhere.
+std::string with_links(std::string_view text, const std::vector<PageLink>& links);
 
 // As --format asks: "markdown", else text.
 std::string page_as(std::string_view format, const Page& page, std::size_t width);

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/cli/text.h"
+#include "bench/page/chart_table.h"
 #include "bench/page/columns.h"
 #include "bench/page/page.h"
 #include "bench/text/quote.h"
@@ -21,7 +22,7 @@ struct TextWriter {
 
   std::string operator()(const Paragraph& paragraph) const {
     constexpr std::string_view kWhereTheRestIs = " (--verbose)";
-    const std::string text = safe(paragraph.text);
+    const std::string text = safe(with_links(paragraph.text, paragraph.links));
     const std::size_t line = text_width(width);
     return paragraph.brief && columns(text) > line
                ? fmt::format("{}{}\n",
@@ -32,8 +33,10 @@ struct TextWriter {
 
   std::string operator()(const List& list) const {
     std::string text = list.title.empty() || list.folded ? "" : wrap(safe(list.title), width, 2);
+    std::size_t number = 0;
     for (const ListItem& item : list.items) {
-      text += wrap((list.folded ? "" : "* ") + safe(item.text), width, 2);
+      const std::string mark = list.folded ? "" : list.numbered ? fmt::format("{}. ", ++number) : "* ";
+      text += wrap(mark + safe(with_links(item.text, item.links)), width, 2);
       for (const std::string& detail : item.details) {
         text += "  " + wrap(safe(detail), width - 2, 4);
       }
@@ -41,16 +44,27 @@ struct TextWriter {
     return text;
   }
 
+  std::string operator()(const FactList& list) const {
+    std::string text = list.title.empty() ? "" : wrap(safe(list.title), width, 2);
+    for (const auto& [name, fact] : list.facts) {
+      text += wrap(safe(fmt::format("{}: {}", name, fact)), width, 2);
+    }
+    return text;
+  }
+
   std::string operator()(const TextTable& table) const {
-    std::vector<std::vector<std::string>> rows = table.rows;
-    for (std::vector<std::string>& row : rows) {
-      for (std::string& cell : row) {
-        cell = safe(cell);
+    std::vector<Cells> rows = table.rows;
+    for (Cells& row : rows) {
+      for (Cell& cell : row) {
+        cell.text = safe(cell.text);
       }
     }
-    return (table.title.empty() ? "" : wrap(safe(table.title), width, 2)) +
-           in_columns(rows, table.right, width) +
+    return (table.title.empty() ? "" : wrap(safe(table.title), width, 2)) + in_columns(rows, width) +
            (table.below.empty() ? "" : wrap(safe(table.below), width, 2));
+  }
+
+  std::string operator()(const Figure& figure) const {
+    return (*this)(chart_table(figure.chart, figure.rows));
   }
 };
 
@@ -65,6 +79,9 @@ std::string page_text(const Page& page, std::size_t width) {
     text += text.empty() || (after_paragraph && is_paragraph) ? "" : "\n";
     text += std::visit(writer, block);
     after_paragraph = is_paragraph;
+  }
+  for (const Page& section : page.sections) {
+    text += "\n" + page_text(section, width);
   }
   return text;
 }

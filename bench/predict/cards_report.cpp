@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/page/csv.h"
 #include "bench/predict/sharding.h"
 #include "bench/result/finding.h"
 #include "bench/result/result_json.h"
@@ -19,7 +20,7 @@ bool has_width(const CardsStep& step) {
   return step.step80_ns.low < step.step80_ns.high;
 }
 
-std::string efficiency80(const CardsStep& step) {
+std::string efficiency80(const CardsStep& step, std::string_view to) {
   if (step.at_least) {
     return fmt::format("≤ {:.0f} %", 100 * step.quoted_efficiency());
   }
@@ -27,20 +28,13 @@ std::string efficiency80(const CardsStep& step) {
   const std::string low = fmt::format("{:.0f}", 100 * interval.low);
   const std::string high = fmt::format("{:.0f}", 100 * interval.high);
   return low == high ? format_percent(step.efficiency())
-                     : fmt::format("{:.0f} ({} to {}) %", 100 * step.efficiency(), low, high);
+                     : fmt::format("{:.0f} ({}{}{}) %", 100 * step.efficiency(), low, to, high);
 }
 
-std::string step80(const CardsStep& step) {
-  if (step.at_least) {
-    return "≥ " + format_duration(step.quoted_ns());
-  }
-  const Scale scale = duration_scale(step.step_ns);
-  return has_width(step)
-             ? fmt::format("{} {}",
-                           with_interval80(step.step_ns / scale.by,
-                                           {step.step80_ns.low / scale.by, step.step80_ns.high / scale.by}),
-                           scale.prefix)
-             : format_duration(step.step_ns);
+Cell step80(const CardsStep& step) {
+  return step.at_least     ? Cell::time(step.quoted_ns()).after("≥ ")
+         : has_width(step) ? Cell::time80(step.step_ns, step.step80_ns)
+                           : Cell::time(step.step_ns);
 }
 
 std::string rate(const CardsStep& step) {
@@ -86,7 +80,7 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
                 100 * best.quoted_efficiency())
           : fmt::format(
                 "{} cards of batch {} in {} give {} samples/s, {} times one card's, an efficiency of {}.",
-                best.cards, best.batch, best.dtype, rate80(best), speedup80(best), efficiency80(best)));
+                best.cards, best.batch, best.dtype, rate80(best), speedup80(best), efficiency80(best, kTo)));
   const ReplayedStep& replay = best.replay;
   constexpr double kHidden = 0.01;  // of the step
   lines.push_back(
@@ -164,14 +158,13 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
 TextTable table(const CardsPrediction& prediction) {
   TextTable table{
       .title = "",
-      .rows = {{"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "longer by"}},
-      .right = {true, false, true, true, true, true, true, true}};
+      .rows = {{"cards", "dtype", "batch", "step", "samples/s", "efficiency", "all-reduce", "longer by"}}};
   for (const CardsStep& step : prediction.steps) {
     const bool one = step.cards == 1;
-    table.rows.push_back({fmt::format("{}", step.cards), step.dtype, fmt::format("{}", step.batch),
-                          step80(step), rate(step), one ? "measured" : efficiency80(step),
-                          one ? "–" : format_duration(step.replay.all_reduce_ns),
-                          one ? "–" : format_duration(step.exposed_ns())});
+    table.rows.push_back({step.cards, step.dtype, step.batch, step80(step), Cell::figure(rate(step)),
+                          one ? "measured" : Cell::figure(efficiency80(step, kToInCell)),
+                          one ? Cell::none() : Cell::time(step.replay.all_reduce_ns),
+                          one ? Cell::none() : Cell::time(step.exposed_ns())});
   }
   return table;
 }
@@ -217,8 +210,7 @@ Page cards_page(const CardsPrediction& prediction) {
   page.sentences("", findings(prediction));
   page.table(table(prediction));
   if (const CardsStep& best = best_of(prediction); best.cards > 1) {  // what its cards could share out
-    page.table(
-        {.title = "", .rows = sharing_rows(best), .right = {false, true, true, true, true, true, true}});
+    page.table({.title = "", .rows = sharing_rows(best)});
   }
   for (const std::string& line : notes(prediction)) {
     page.say(line);
@@ -227,22 +219,21 @@ Page cards_page(const CardsPrediction& prediction) {
 }
 
 std::string cards_csv(const CardsPrediction& prediction) {
-  constexpr double kMilli = 1e-6;
-  std::string text =
-      "cards,dtype,batch,step_ms,step_ms_low,step_ms_high,samples_per_s,efficiency,efficiency_low,"
-      "efficiency_high,all_reduce_ms,exposed_ms,peak_bytes,is_measured,is_bound\n";
-  const auto unless = [](bool bound, const std::string& number) { return bound ? std::string() : number; };
+  std::vector<Cells> rows{{"cards", "dtype", "batch", "step_ms", "step_ms_low", "step_ms_high",
+                           "samples_per_s", "efficiency", "efficiency_low", "efficiency_high",
+                           "all_reduce_ms", "exposed_ms", "peak_bytes", "is_measured", "is_bound"}};
+  const auto ms = [](double ns) { return csv_number(1e-6 * ns); };
+  const auto share = [](double value) { return fmt::format("{:.4g}", value); };
   for (const CardsStep& step : prediction.steps) {
     const bool bound = step.at_least;
-    text +=
-        fmt::format("{},{},{},{:.6g},{:.6g},{},{:.6g},{:.4g},{},{:.4g},{:.6g},{:.6g},{},{},{}\n", step.cards,
-                    step.dtype, step.batch, step.quoted_ns() * kMilli, step.step80_ns.low * kMilli,
-                    unless(bound, fmt::format("{:.6g}", step.step80_ns.high * kMilli)), step.quoted_per_s(),
-                    step.quoted_efficiency(), unless(bound, fmt::format("{:.4g}", step.efficiency80().low)),
-                    step.efficiency80().high, step.replay.all_reduce_ns * kMilli, step.exposed_ns() * kMilli,
-                    step.peak, step.cards == 1 ? "yes" : "no", bound ? "yes" : "no");
+    const Interval efficiency = step.efficiency80();
+    rows.push_back({step.cards, step.dtype, step.batch, ms(step.quoted_ns()), ms(step.step80_ns.low),
+                    bound ? "" : ms(step.step80_ns.high), csv_number(step.quoted_per_s()),
+                    share(step.quoted_efficiency()), bound ? "" : share(efficiency.low),
+                    share(efficiency.high), ms(step.replay.all_reduce_ns), ms(step.exposed_ns()), step.peak,
+                    step.cards == 1 ? "yes" : "no", bound ? "yes" : "no"});
   }
-  return text;
+  return csv_table(rows);
 }
 
 std::string cards_json(const CardsPrediction& prediction) {

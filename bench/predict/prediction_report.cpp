@@ -2,47 +2,40 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/page/csv.h"
 #include "bench/predict/prediction_words.h"
 #include "bench/result/finding.h"
 #include "bench/result/result_json.h"
-#include "bench/text/units.h"
 
 namespace bench {
 namespace {
 
-using Row = std::vector<std::string>;
-
-std::string batch_cell(std::int64_t batch) {
-  return batch > 0 ? fmt::format("{}", batch) : "-";
+Cell batch_cell(std::int64_t batch) {
+  return batch > 0 ? Cell(batch) : Cell::none();
 }
 
 constexpr std::size_t kRankedFrom = 6;  // cards
 
 // "4.0 (3.6–4.4)", in GiB; of a whole catalogue "4.00 GiB", as its lines are long.
-std::string memory_cell(const Prediction& prediction, const PredictedMemory& memory) {
+Cell memory_cell(const Prediction& prediction, const PredictedMemory& memory) {
   constexpr double kGibi = 1 << 30;
-  if (prediction.gpus.size() >= kRankedFrom) {
-    return format_bytes(memory.peak);
-  }
-  std::string cell = with_interval80(static_cast<double>(memory.peak) / kGibi,
-                                     {memory.peak80.low / kGibi, memory.peak80.high / kGibi});
-  constexpr std::string_view kTo = " to ";
-  if (const std::size_t at = cell.find(kTo); at != std::string::npos) {
-    cell.replace(at, kTo.size(), "–");
-  }
-  return cell;
+  return memory.peak == 0 || prediction.gpus.size() >= kRankedFrom
+             ? Cell::bytes(memory.peak)
+             : Cell::number80(static_cast<double>(memory.peak) / kGibi,
+                              {memory.peak80.low / kGibi, memory.peak80.high / kGibi});
 }
 
 // Of a card's saturation batch; of every batch with `verbose`.
-std::vector<Row> rows_of(const Prediction& prediction, const CardPrediction& card, bool verbose) {
+std::vector<Cells> rows_of(const Prediction& prediction, const CardPrediction& card, bool verbose) {
   const std::string& id = prediction.gpus[card.gpu].id;
   const PredictedCurve& curve = card.curve;
-  std::vector<Row> rows;
+  std::vector<Cells> rows;
   if (curve.batches.empty()) {
     return {{id, card.dtype, batch_cell(curve.largest.safe), "", curve.problem}};
   }
@@ -51,12 +44,9 @@ std::vector<Row> rows_of(const Prediction& prediction, const CardPrediction& car
       continue;
     }
     const PredictedBatch& batch = curve.batches[i];
-    const std::int64_t peak = batch.memory.peak;
     rows.push_back({id, card.dtype, batch_cell(curve.largest.safe), batch_cell(batch.batch),
-                    with_interval80(batch.per_s(), batch.interval80_per_s()),
-                    format_duration(batch.step.step_ns),
-                    peak > 0 ? memory_cell(prediction, batch.memory) : "-", limit_of(batch.step),
-                    fmt::format("{}", card.family_rows)});
+                    Cell::number80(batch.per_s(), batch.interval80_per_s()), Cell::time(batch.step.step_ns),
+                    memory_cell(prediction, batch.memory), limit_of(batch.step), card.family_rows});
   }
   for (const std::int64_t batch : curve.beyond) {
     rows.push_back({id, card.dtype, batch_cell(curve.largest.safe), batch_cell(batch), "out of memory"});
@@ -86,16 +76,10 @@ std::vector<const CardPrediction*> in_order(const Prediction& prediction) {
 
 TextTable table_of(const Prediction& prediction, bool verbose) {
   TextTable table{
-      .title = "",
       .rows = {{"card", "dtype", "largest", "batch", "samples/s (80 %)", "step",
-                prediction.gpus.size() < kRankedFrom ? "memory, GiB" : "memory", "most time", "rows"}},
-      .right = {false, false, true, true, false, true, true, false, true}};
-  std::vector<Row>& rows = table.rows;
+                prediction.gpus.size() < kRankedFrom ? "memory, GiB" : "memory", "most time", "rows"}}};
   for (const CardPrediction* card : in_order(prediction)) {
-    for (Row& row : rows_of(prediction, *card, verbose)) {
-      row.resize(rows.front().size());
-      rows.push_back(std::move(row));
-    }
+    std::ranges::move(rows_of(prediction, *card, verbose), std::back_inserter(table.rows));
   }
   return table;
 }
@@ -164,38 +148,40 @@ Page prediction_page(const Prediction& prediction, const ModelCoefficients& coef
 }
 
 std::string prediction_csv(const Prediction& prediction) {
-  std::string text =
-      "card,dtype,batch,samples_per_s,samples_per_s_low,samples_per_s_high,step_ms,step_ms_low,step_ms_high,"
-      "peak_bytes,peak_bytes_low,peak_bytes_high,largest_batch,largest_batch_low,largest_batch_high,"
-      "is_saturation,problem\n";
-  constexpr double kMilli = 1e-6;
+  std::vector<Cells> rows{{"card", "dtype", "batch", "samples_per_s", "samples_per_s_low",
+                           "samples_per_s_high", "step_ms", "step_ms_low", "step_ms_high", "peak_bytes",
+                           "peak_bytes_low", "peak_bytes_high", "largest_batch", "largest_batch_low",
+                           "largest_batch_high", "is_saturation", "problem"}};
+  const auto ms = [](double ns) { return csv_number(1e-6 * ns); };
   for (const CardPrediction& card : prediction.cards) {
     const PredictedCurve& curve = card.curve;
-    const std::string start = fmt::format("{},{}", prediction.gpus[card.gpu].id, card.dtype);
-    const std::string largest =
-        fmt::format("{},{},{}", curve.largest.safe, curve.largest.safe, curve.largest.bound);
+    const LargestBatch& largest = curve.largest;
+    const std::string& id = prediction.gpus[card.gpu].id;
+    const auto add_without_figures = [&](const Cell& batch, const std::string& problem) {
+      rows.push_back({id, card.dtype, batch, "", "", "", "", "", "", "", "", "", largest.safe, largest.safe,
+                      largest.bound, "", problem});
+    };
     if (curve.batches.empty()) {
-      text += fmt::format("{},,,,,,,,,,,{},,\"{}\"\n", start, largest, curve.problem);
+      add_without_figures("", curve.problem);
+      continue;
     }
     for (std::size_t i = 0; i < curve.batches.size(); ++i) {
       const PredictedBatch& batch = curve.batches[i];
       const Interval rate = batch.interval80_per_s();
       const Interval step = batch.step.interval80_ns;
-      const std::string memory = batch.memory.peak > 0 ? fmt::format("{},{},{}", batch.memory.peak,
-                                                                     std::llround(batch.memory.peak80.low),
-                                                                     std::llround(batch.memory.peak80.high))
-                                                       : "0,,";
-      text += fmt::format("{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},\n", start, batch.batch,
-                          batch.per_s(), rate.low, rate.high, batch.step.step_ns * kMilli, step.low * kMilli,
-                          step.high * kMilli, memory, largest, i == curve.saturation ? "yes" : "no");
+      const Interval memory = batch.memory.peak80;
+      const bool has_memory = batch.memory.peak > 0;
+      rows.push_back({id, card.dtype, batch.batch, csv_number(batch.per_s()), csv_low(rate), csv_high(rate),
+                      ms(batch.step.step_ns), ms(step.low), ms(step.high), batch.memory.peak,
+                      has_memory ? Cell(std::llround(memory.low)) : Cell(),
+                      has_memory ? Cell(std::llround(memory.high)) : Cell(), largest.safe, largest.safe,
+                      largest.bound, i == curve.saturation ? "yes" : "no", ""});
     }
     for (const std::int64_t batch : curve.beyond) {
-      text += curve.batches.empty()
-                  ? ""
-                  : fmt::format("{},{},,,,,,,,,,{},,out of memory\n", start, batch, largest);
+      add_without_figures(batch, "out of memory");
     }
   }
-  return text;
+  return csv_table(rows);
 }
 
 std::string prediction_json(const Prediction& prediction) {

@@ -43,7 +43,7 @@ std::string range_of(const std::optional<Interval>& ns) {
   }
   const std::string low = format_duration(ns->low);
   const std::string high = format_duration(ns->high);
-  return low == high ? low : fmt::format("{} to {}", low, high);
+  return low == high ? low : low + std::string(kToInCell) + high;
 }
 
 }  // namespace
@@ -111,18 +111,19 @@ std::vector<ShardedPlan> sharded_plans(const CardsStep& step) {
   return plans;
 }
 
-std::vector<std::vector<std::string>> sharing_rows(const CardsStep& step) {
-  const auto bytes = [](std::int64_t count) { return count == 0 ? "–" : format_bytes(count); };
-  std::vector<std::vector<std::string>> rows{
+std::vector<Cells> sharing_rows(const CardsStep& step) {
+  std::vector<Cells> rows{
       {fmt::format("shared out over {}", step.cards), "a card", "at start", "host", "sent", "bus", "step"},
-      {"nothing", bytes(step.peak), bytes(step.memory.fixed_part()), "–",
-       bytes(2 * step.replay.bytes * (step.cards - 1) / step.cards), "–", step_in_words(step)}};
+      {"nothing", Cell::bytes(step.peak), Cell::bytes(step.memory.fixed_part()), Cell::none(),
+       Cell::bytes(2 * step.replay.bytes * (step.cards - 1) / step.cards), Cell::none(),
+       Cell::figure(step_in_words(step))}};
   for (const ShardedPlan& plan : sharded_plans(step)) {
-    rows.push_back({plan.shared, bytes(plan.peak), bytes(plan.at_start), bytes(plan.host), bytes(plan.sent),
-                    bytes(plan.over_bus), range_of(plan.step_ns)});
+    rows.push_back({plan.shared, Cell::bytes(plan.peak), Cell::bytes(plan.at_start), Cell::bytes(plan.host),
+                    Cell::bytes(plan.sent), Cell::bytes(plan.over_bus),
+                    Cell::figure(range_of(plan.step_ns))});
   }
   if (step.one_ns <= 0) {
-    for (std::vector<std::string>& row : rows) {
+    for (Cells& row : rows) {
       row.pop_back();
     }
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/page/cell.h"
 #include "bench/predict/cards_prediction.h"
 #include "bench/stats/estimate.h"
 
@@ -41,8 +42,8 @@ struct ShardedPlan {
 // and for the backward pass of each. A framework's own buffers, such as flattened copies of what it sends,
 // are not in it. Without the largest part stage 3 is left out, without one card's step the times.
 std::vector<ShardedPlan> sharded_plans(const CardsStep& step);
-// A header, a row of what nothing shared out takes, and one for each plan; the first column is text. The last
-// column has steps, where they are known.
-std::vector<std::vector<std::string>> sharing_rows(const CardsStep& step);
+// A header, a row of what nothing shared out takes, and one for each plan. The last column has steps, where
+// they are known.
+std::vector<Cells> sharing_rows(const CardsStep& step);
 
 }  // namespace bench

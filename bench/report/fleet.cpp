@@ -58,7 +58,6 @@ class Fleet {
     fleet.sentences = sentences(levels, rows, names);
     std::ranges::stable_sort(rows, std::greater<>(), &Row::spread);
     fleet.points.rows.push_back({"point", "machines", "median", "between machines", "fastest", "slowest"});
-    fleet.points.right = {false, true, true, true, false, false};
     for (Row& row : rows) {
       fleet.points.rows.push_back(std::move(row.cells));
     }
@@ -67,7 +66,7 @@ class Fleet {
 
  private:
   struct Row {
-    std::vector<std::string> cells;
+    Cells cells;
     double spread = 0;  // logarithm of the slowest's time over the fastest's
   };
 
@@ -94,8 +93,9 @@ class Fleet {
     }
     const auto [fastest, slowest] = std::ranges::minmax(known);
     const double center = median(values);
-    return {.cells = {point, std::to_string(known.size()), format_duration(std::exp(center)),
-                      range_in_words(std::exp(fastest.first - center), std::exp(slowest.first - center)),
+    return {.cells = {point, known.size(), Cell::time(std::exp(center)),
+                      Cell::figure(
+                          range_in_words(std::exp(fastest.first - center), std::exp(slowest.first - center))),
                       fastest.second, slowest.second},
             .spread = slowest.first - fastest.first};
   }

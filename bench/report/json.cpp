@@ -15,8 +15,8 @@ Json table_in_json(const TextTable& table) {
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     Json& row = rows.emplace_back(Json::object());
     for (std::size_t k = 0; k < table.rows[i].size(); ++k) {
-      const std::string& name = table.rows.front().at(k);
-      row[name.empty() ? "mark" : name] = table.rows[i][k];
+      const std::string& name = table.rows.front().at(k).text;
+      row[name.empty() ? "mark" : name] = table.rows[i][k].text;
     }
   }
   return rows;

@@ -1,5 +1,4 @@
-// A report of results: what they answer, shown in one order whatever the format. html.h and markdown.h write
-// it.
+// A report of results: what they answer. report_page.h makes a page of it, json.h data.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +24,6 @@ struct ReportedFinding {
   std::string claim;
   std::size_t section = 0;  // of the result that it comes from
 };
-
-// Names and texts, in this order.
-using Facts = std::vector<std::pair<std::string, std::string>>;
 
 // One result.
 struct ReportSection {

@@ -40,8 +40,14 @@ double rounded_up(double half, int decimals) {
   return std::max(half, std::pow(10, -decimals));
 }
 
+// "8 to 60", "8–60".
+std::string ends(const Interval& interval, int last, std::string_view to) {
+  return fmt::format("{}{}{}", rounded(interval.low, last), interval.low < 0 ? kTo : to,
+                     rounded(interval.high, last));
+}
+
 // "30 (8 to 60)"; a digit more where the value would coincide with an end.
-std::string lopsided(double value, const Interval& ci95, double half) {
+std::string lopsided(double value, const Interval& ci95, double half, std::string_view to) {
   const int finest = exponent_of(value) + 1 - kMostDigits;
   int last = std::max(last_digit_of(half), finest);
   const auto coincides = [&] {
@@ -51,12 +57,11 @@ std::string lopsided(double value, const Interval& ci95, double half) {
   if (last > finest && coincides()) {
     --last;
   }
-  return fmt::format("{} ({} to {})", rounded(value, last), rounded(ci95.low, last),
-                     rounded(ci95.high, last));
+  return fmt::format("{} ({})", rounded(value, last), ends(ci95, last, to));
 }
 
 std::string in_digits(double value, const std::optional<Interval>& ci95, const Scale& scale,
-                      std::string_view unit) {
+                      std::string_view unit, std::string_view to) {
   const auto in_unit = [&](double x) { return x / scale.by; };
   const std::string suffix =
       scale.prefix.empty() && unit.empty() ? "" : fmt::format(" {}{}", scale.prefix, unit);
@@ -71,7 +76,7 @@ std::string in_digits(double value, const std::optional<Interval>& ci95, const S
   }
   const bool would_reach_zero = ci95->low > 0 && half >= in_unit(value);
   if (std::min(below, above) < half / 3 || would_reach_zero) {
-    return lopsided(in_unit(value), {in_unit(ci95->low), in_unit(ci95->high)}, half) + suffix;
+    return lopsided(in_unit(value), {in_unit(ci95->low), in_unit(ci95->high)}, half, to) + suffix;
   }
   // A large figure has two digits of its interval: 2630000 ± 350000.
   const double step = std::max(1.0, std::pow(10.0, exponent_of(half) - 1));
@@ -98,12 +103,13 @@ void set_headlines(std::vector<Finding>& findings, const std::vector<std::string
   }
 }
 
-std::string plus_minus(double value, const std::optional<Interval>& ci95) {
-  return in_digits(value, ci95, {1, ""}, "");
+std::string plus_minus(double value, const std::optional<Interval>& ci95, std::string_view to) {
+  return in_digits(value, ci95, {1, ""}, "", to);
 }
 
-std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci95, std::int64_t rounds) {
-  return rounds < 2 || !ci95 ? format_number(value) + " ± ?" : plus_minus(value, ci95);
+std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci95, std::int64_t rounds,
+                                 std::string_view to) {
+  return rounds < 2 || !ci95 ? format_number(value) + " ± ?" : plus_minus(value, ci95, to);
 }
 
 namespace {
@@ -124,21 +130,30 @@ std::string digits80(double value, const Interval& interval80) {
   return is_known80(interval80) ? rounded(value, last_digit80(value, interval80)) : format_number(value);
 }
 
-std::string with_interval80(double value, const Interval& interval80) {
+std::string with_interval80(double value, const Interval& interval80, std::string_view to) {
   if (!is_known80(interval80)) {
     return format_number(value);
   }
   const int last = last_digit80(value, interval80);
-  return fmt::format("{} ({} to {})", rounded(value, last), rounded(interval80.low, last),
-                     rounded(interval80.high, last));
+  return fmt::format("{} ({})", rounded(value, last), ends(interval80, last, to));
 }
 
-std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95) {
-  return in_digits(nanoseconds, ci95, duration_scale(nanoseconds), "");
+std::string with_interval80(double value, const Interval& interval80, const Scale& scale,
+                            std::string_view unit, std::string_view to) {
+  return fmt::format(
+      "{} {}{}",
+      with_interval80(value / scale.by, {interval80.low / scale.by, interval80.high / scale.by}, to),
+      scale.prefix, unit);
 }
 
-std::string plus_minus_rate(double per_second, const std::optional<Interval>& ci95, std::string_view unit) {
-  return in_digits(per_second, ci95, rate_scale(per_second), unit);
+std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95,
+                                std::string_view to) {
+  return in_digits(nanoseconds, ci95, duration_scale(nanoseconds), "", to);
+}
+
+std::string plus_minus_rate(double per_second, const std::optional<Interval>& ci95, std::string_view unit,
+                            std::string_view to) {
+  return in_digits(per_second, ci95, rate_scale(per_second), unit, to);
 }
 
 std::string advice_after_interrupt(std::string text) {

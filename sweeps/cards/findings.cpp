@@ -362,22 +362,22 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
   TextTable table{.title = "Training steps that ranks do together; ± half of the 95 % interval",
                   .rows = {{"ranks", "batch each", "step", "samples/s", "speedup", "efficiency", "waits",
                             "memory a rank", ""}},
-                  .right = {true, true, true, true, true, true, true, true, false},
                   .lists_points = true};
   for (const CardsPoint& point : all) {
     const CardsPoint* const alone = alone_for(point, all, setup.strong);
     const Estimate speed = alone == nullptr ? Estimate{} : speedup(point, *alone);
     const bool is_known = point.ranks == 1 || speed.ci95;
-    const std::string times = alone == nullptr ? "–" : times_alone(speed);
-    const std::string efficiency = alone == nullptr || !is_known ? "–"
-                                   : point.ranks == 1            ? "100 %"
-                                                      : percent_in_words(scaled(speed, 1.0 / point.ranks));
-    table.rows.push_back({fmt::format("{}", point.ranks), fmt::format("{}", point.batch),
-                          plus_minus_duration(point.ns.value, point.ns.ci95),
-                          format_rate(point.samples() / point.ns.value * 1e9, ""), times, efficiency,
-                          point.ranks == 1 ? "–" : format_duration(point.exposed_ns),
-                          point.peak_bytes.empty() ? "–" : format_bytes(std::ranges::max(point.peak_bytes)),
-                          point.mark});
+    const Cell efficiency = alone == nullptr || !is_known ? Cell::none()
+                            : point.ranks == 1
+                                ? Cell::share(1)
+                                : Cell::figure(percent_in_words(scaled(speed, 1.0 / point.ranks)));
+    table.rows.push_back(
+        {point.ranks, point.batch, Cell::time(point.ns.value, point.ns.ci95),
+         Cell::rate(point.samples() / point.ns.value * 1e9, ""),
+         alone == nullptr ? Cell::none() : Cell::figure(times_alone(speed)), efficiency,
+         point.ranks == 1 ? Cell::none() : Cell::time(point.exposed_ns),
+         point.peak_bytes.empty() ? Cell::none() : Cell::bytes(std::ranges::max(point.peak_bytes)),
+         point.mark});
   }
   if (all.empty()) {
     return {};

@@ -123,12 +123,12 @@ std::vector<TextTable> sharing_tables(const ResultDocument& document,
   if (!most) {
     return {};
   }
-  std::vector<std::vector<std::string>> rows = sharing_rows(*most);
+  std::vector<Cells> rows = sharing_rows(*most);
   for (std::size_t row = 0; row < rows.size(); ++row) {
     const bool nothing = rows[row].front() == "nothing";
-    const bool optimizer = rows[row].front().ends_with("(ZeRO-1)");
+    const bool optimizer = rows[row].front().text.ends_with("(ZeRO-1)");
     if (optimizer && most->shared_peak) {
-      rows[row][1] = format_bytes(*most->shared_peak);
+      rows[row][1] = Cell::bytes(*most->shared_peak);
     }
     rows[row].emplace_back(row == 0            ? ""
                            : most->shared_peak ? (optimizer ? "measured"
@@ -140,8 +140,7 @@ std::vector<TextTable> sharing_tables(const ResultDocument& document,
   }
   return {{.title = fmt::format("Memory where {} ranks of batch {} share out more{}", most->cards,
                                 most->batch, most->shared_peak ? "" : " (--shard optimizer runs ZeRO-1)"),
-           .rows = std::move(rows),
-           .right = {false, true, true, true, true, true, false}}};
+           .rows = std::move(rows)}};
 }
 
 }  // namespace bench::sweeps

@@ -231,19 +231,19 @@ std::vector<TextTable> stage_tables(const std::vector<CardsPoint>& all) {
   TextTable table{.title = "Batches through stages that ranks have; ± half of the 95 % interval",
                   .rows = {{"ranks", "micro-batches", "batch", "step", "samples/s", "speedup", "slowest",
                             "idle a rank", "memory a rank", ""}},
-                  .right = {true, true, true, true, true, true, true, true, true, false},
                   .lists_points = true};
   for (const CardsPoint& point : all) {
     const CardsPoint* const alone = alone_for(point, all, true);
     const bool several = point.ranks > 1 && !point.own_ns.empty();
     const auto slowest = std::ranges::max_element(point.own_ns) - point.own_ns.begin();
-    table.rows.push_back({fmt::format("{}", point.ranks), fmt::format("{}", point.micro_batches),
-                          fmt::format("{}", point.batch), plus_minus_duration(point.ns.value, point.ns.ci95),
-                          format_rate(point.samples() / point.ns.value * 1e9, ""),
-                          alone == nullptr ? "–" : fmt::format("{:.2f}", speedup(point, *alone).value),
-                          several ? fmt::format("rank {}", slowest) : "–",
-                          several ? idle_in_words(point) : "–",
-                          point.peak_bytes.empty() ? "–" : bytes_in_words(point.peak_bytes), point.mark});
+    table.rows.push_back(
+        {point.ranks, point.micro_batches, point.batch, Cell::time(point.ns.value, point.ns.ci95),
+         Cell::rate(point.samples() / point.ns.value * 1e9, ""),
+         alone == nullptr ? Cell::none() : Cell::times(speedup(point, *alone).value),
+         several ? Cell::figure(fmt::format("rank {}", slowest)) : Cell::none(),
+         several ? Cell::figure(idle_in_words(point)) : Cell::none(),
+         point.peak_bytes.empty() ? Cell::none() : Cell::figure(bytes_in_words(point.peak_bytes)),
+         point.mark});
   }
   return all.empty() ? std::vector<TextTable>{} : std::vector{table};
 }

@@ -81,10 +81,10 @@ Finding claim_largest(const CollectiveSeries& series) {
 }
 
 // "5.10 GB/s ±2 %"; "–" for an interval that is unknown, or wider than the figure.
-std::string rate_cell(const SizePoint& point, double bytes) {
+Cell rate_cell(const SizePoint& point, double bytes) {
   const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
-  return fmt::format("{} {}", format_rate(bytes / point.ns.value * 1e9, "B/s"),
-                     point.ns.ci95 && half <= 1 ? "±" + format_percent(half) : "–");
+  return Cell::figure(fmt::format("{} {}", format_rate(bytes / point.ns.value * 1e9, "B/s"),
+                                  point.ns.ci95 && half <= 1 ? "±" + format_percent(half) : "–"));
 }
 
 // The smallest and the largest, and those nearest to 4 KiB, 64 KiB and 1 MiB.
@@ -102,17 +102,15 @@ TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
           "Median time of the slowest rank; bandwidth (bytes over time) and bus bandwidth, ± half "
           "of the 95 % interval",
       .rows = {{"operation", "ranks", "bytes", "time", "bandwidth", "bus bandwidth", ""}},
-      .right = {false, true, true, true, true, true, false},
       .lists_points = true,
       .details = every_size};
   table.title += every_size ? ", all sizes" : " (all sizes: --verbose)";
   for (const CollectiveSeries& series : all) {
     for (const SizePoint& point : series.points) {
       if (every_size || is_telling(point, series)) {
-        table.rows.push_back({series.label(), fmt::format("{}", series.ranks),
-                              format_bytes(static_cast<std::int64_t>(point.bytes)),
-                              format_duration(point.ns.value),
-                              format_rate(point.bytes / point.ns.value * 1e9, "B/s"),
+        table.rows.push_back({series.label(), series.ranks,
+                              Cell::bytes(static_cast<std::int64_t>(point.bytes)), Cell::time(point.ns.value),
+                              Cell::rate(point.bytes / point.ns.value * 1e9, "B/s"),
                               rate_cell(point, point.moved), point.mark});
       }
     }

@@ -168,12 +168,12 @@ std::string largest_cell(const Limit& limit) {
                                   : fmt::format("{} ({})", limit.largest_batch, share);
 }
 
-std::string saturation_cell(const std::vector<BatchSeries>& all, const std::string& label) {
+Cell saturation_cell(const std::vector<BatchSeries>& all, const std::string& label) {
   const auto series = std::ranges::find(all, label, &BatchSeries::label);
   if (series == all.end() || series->timed.size() < 2 || !series->saturation || !series->saturation->batch) {
-    return "?";
+    return {};
   }
-  return fmt::format("{}{}", series->saturation->at_largest ? "from " : "", *series->saturation->batch);
+  return Cell(*series->saturation->batch).after(series->saturation->at_largest ? "from " : "");
 }
 
 }  // namespace
@@ -213,7 +213,6 @@ std::vector<TextTable> limit_tables(const Limits& limits, const std::vector<Batc
   const bool one_smallest = std::ranges::all_of(
       sorted, [&](const Limit& limit) { return limit.smallest_batch == first.smallest_batch; });
   const bool tried = std::ranges::any_of(sorted, &Limit::tried);
-  bool saturates = false;
   std::vector<std::string> not_tried;
   TextTable table;
   table.rows.push_back(
@@ -222,27 +221,16 @@ std::vector<TextTable> limit_tables(const Limits& limits, const std::vector<Batc
        "tried"});
   for (const Limit& limit : sorted) {
     const std::string smallest = one_smallest ? "" : fmt::format(" ({})", limit.smallest_batch);
-    const std::string saturation = saturation_cell(all, limit.label);
-    saturates = saturates || saturation != "?";
-    table.rows.push_back({format_bytes(limit.cap_bytes), limit.label,
-                          limit.safe_batch == 0 ? "none" : fmt::format("{}", limit.safe_batch),
-                          largest_cell(limit), format_bytes(limit.fixed_bytes),
-                          format_bytes(limit.smallest_bytes) + smallest, saturation, proof_cell(limit)});
+    table.rows.push_back(
+        {several_caps ? Cell::bytes(limit.cap_bytes) : Cell(), limit.label,
+         limit.safe_batch == 0 ? "none" : Cell(limit.safe_batch), Cell::figure(largest_cell(limit)),
+         Cell::bytes(limit.fixed_bytes), Cell::figure(format_bytes(limit.smallest_bytes) + smallest),
+         saturation_cell(all, limit.label), tried ? Cell::figure(proof_cell(limit)) : Cell()});
     if (limit.proof && limit.proof->not_tried &&
         std::ranges::find(not_tried, *limit.proof->not_tried) == not_tried.end()) {
       not_tried.push_back(*limit.proof->not_tried);
     }
   }
-  for (const auto& [column, shown] :
-       {std::pair(7, tried), std::pair(6, saturates), std::pair(0, several_caps)}) {
-    for (auto& row : table.rows) {
-      if (!shown) {
-        row.erase(row.begin() + column);
-      }
-    }
-  }
-  table.right.assign(table.rows.front().size(), true);
-  table.right[several_caps ? 1 : 0] = false;
   table.title =
       fmt::format("What fits{} (safe: below 90 % of the cap; tight: to 95 %){}{}",
                   several_caps ? "" : " in " + format_bytes(first.cap_bytes), tried ? "" : ", by plan",

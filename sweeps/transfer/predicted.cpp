@@ -98,14 +98,14 @@ std::vector<TextTable> predicted_transfer_tables(const std::vector<PredictedCopy
   const std::optional<double> bytes_per_s = pcie_bytes_per_s(link);
   TextTable table{.title = "Predicted steps, and the least that the copy of their batch takes",
                   .rows = {{"batch", "bytes", "copy at least", "step (80 %)", "share"}},
-                  .right = {true, true, true, true, true},
                   .lists_points = true};
   for (const PredictedCopy& copy : copies) {
     if (copy.unsupported.empty()) {
       const double least_ns = bytes_per_s ? least_copy_ns(copy, *bytes_per_s) : 0;
-      table.rows.push_back({fmt::format("{}", copy.batch), format_bytes(copy.bytes),
-                            bytes_per_s ? format_duration(least_ns) : "-", step_in_words(copy),
-                            bytes_per_s ? format_percent(least_ns / copy.step_ns) : "-"});
+      table.rows.push_back({copy.batch, Cell::bytes(copy.bytes),
+                            bytes_per_s ? Cell::time(least_ns) : Cell::none(),
+                            Cell::time80(copy.step_ns, copy.step80_ns),
+                            bytes_per_s ? Cell::share(least_ns / copy.step_ns) : Cell::none()});
     }
   }
   return {table};

@@ -16,14 +16,15 @@ namespace bench::sweeps {
 namespace {
 
 // "12.3 GB/s ±2 %", ± half of the interval's width; "–" if that is wider than the figure or not known.
-std::string rate_cell(const SizePoint& point) {
+Cell rate_cell(const SizePoint& point) {
   const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
-  return fmt::format("{} {}{}", byte_rate(point.bytes_per_s()),
-                     point.ns.ci95 && conclusive(point.ns) ? "±" + format_percent(half) : "–", point.mark);
+  return Cell::figure(fmt::format("{} {}{}", byte_rate(point.bytes_per_s()),
+                                  point.ns.ci95 && conclusive(point.ns) ? "±" + format_percent(half) : "–",
+                                  point.mark));
 }
 
-std::string copy_cell(const SizePoint& point) {
-  return format_duration(point.ns.value) + " " + rate_cell(point);
+Cell copy_cell(const SizePoint& point) {
+  return rate_cell(point).after(format_duration(point.ns.value) + " ");
 }
 
 // The smallest and the largest of growing sizes, and those nearest to 64 KiB and 1 MiB.
@@ -39,12 +40,11 @@ std::set<double> telling_sizes(const std::set<double>& sizes) {
 // The plain copies of some directions: a row a size, a column a kind of host memory. With several directions
 // the first column names them.
 TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std::string>& directions,
-                       bool every_size, std::string (*cell)(const SizePoint&)) {
+                       bool every_size, Cell (*cell)(const SizePoint&)) {
   const bool named = directions.size() > 1;
   TextTable table;
   table.lists_points = true;
-  auto& header = table.rows.emplace_back(named ? std::vector<std::string>{"copies", "bytes"}
-                                               : std::vector<std::string>{"bytes"});
+  Cells& header = table.rows.emplace_back(named ? Cells{"copies", "bytes"} : Cells{"bytes"});
   std::vector<std::string> kinds;
   std::map<std::string, std::set<double>> sizes;  // by direction
   for (const CopySeries& series : all) {
@@ -59,8 +59,6 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
       sizes[series.direction].insert(point.bytes);
     }
   }
-  table.right.assign(header.size(), true);
-  table.right[0] = !named;
   for (const std::string& direction : directions) {
     const std::set<double>& measured = sizes[direction];
     for (const double bytes : every_size || measured.empty() ? measured : telling_sizes(measured)) {
@@ -68,11 +66,11 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
       if (named) {
         row.push_back(copy_way(direction));
       }
-      row.push_back(size_text(bytes));
+      row.push_back(Cell::figure(size_text(bytes)));
       for (const std::string& kind : kinds) {
         const CopySeries* const series = find_series(all, fmt::format("{}/{}", direction, kind));
         const SizePoint* const point = series == nullptr ? nullptr : series->at(bytes);
-        row.push_back(point == nullptr ? "" : cell(*point));
+        row.push_back(point == nullptr ? Cell() : cell(*point));
       }
     }
   }
@@ -102,13 +100,12 @@ TextTable other_table(const std::vector<CopySeries>& all) {
   table.lists_points = true;
   table.details = true;
   table.rows.push_back({"copies", "bytes each", "time, rate of all, interval", "one, touched pages"});
-  table.right = {false, true, true, true};
   for (const CopySeries& series : all) {
     const CopySeries* const plain = find_series(all, fmt::format("{}/{}", series.direction, series.kind));
     for (const SizePoint& point : series.plain() ? std::vector<SizePoint>() : series.points) {
       const SizePoint* const one = plain == nullptr ? nullptr : plain->at(point.bytes);
-      table.rows.push_back({series.label(), size_text(point.bytes), copy_cell(point),
-                            one == nullptr ? "" : byte_rate(one->bytes_per_s())});
+      table.rows.push_back({series.label(), Cell::figure(size_text(point.bytes)), copy_cell(point),
+                            one == nullptr ? Cell() : Cell::figure(byte_rate(one->bytes_per_s()))});
     }
   }
   return table;
@@ -119,14 +116,13 @@ TextTable pinning_table(const std::vector<PinningCost>& costs) {
   table.title = "Cost of pinned memory, compared with ordinary memory with its pages touched";
   table.details = true;
   table.rows.push_back({"bytes", "pin", "unpin", "ordinary", "free", "host bytes taken"});
-  table.right = {true, true, true, true, true, true};
   for (const PinningCost& cost : costs) {
-    const std::string bytes = format_bytes(cost.bytes);
+    const Cell bytes = Cell::bytes(cost.bytes);
     table.rows.push_back(cost.unsupported.empty()
-                             ? std::vector{bytes, format_duration(cost.pin_ns.value),
-                                           format_duration(cost.unpin_ns), format_duration(cost.pageable_ns),
-                                           format_duration(cost.free_ns), format_bytes(cost.taken_bytes)}
-                             : std::vector<std::string>{bytes, "unsupported", "", "", "", ""});
+                             ? Cells{bytes, Cell::time(cost.pin_ns.value), Cell::time(cost.unpin_ns),
+                                     Cell::time(cost.pageable_ns), Cell::time(cost.free_ns),
+                                     Cell::bytes(cost.taken_bytes)}
+                             : Cells{bytes, "unsupported"});
   }
   return table;
 }
@@ -138,18 +134,17 @@ TextTable steps_table(const StepStudy& study) {
                   study.batch, format_bytes(study.bytes), format_duration(study.compute_ns.value));
   table.rows.push_back({"host memory", "copy alone", "copy, then compute", "overlapped", "copy hidden",
                         "computing slowed by"});
-  table.right = {false, true, true, true, true, true};
   for (const KindSteps& kind : study.kinds) {
     if (!kind.unsupported.empty()) {
-      table.rows.push_back({kind.name, "unsupported", "", "", "", ""});
+      table.rows.push_back({kind.name, "unsupported"});
       continue;
     }
     const auto hidden = hidden_share(study, kind);
     const auto slower = slowdown(study, kind);
-    table.rows.push_back({kind.name, format_duration(kind.copy_ns.value),
-                          format_duration(kind.serial_ns.value), format_duration(kind.overlapped_ns.value),
-                          hidden ? format_percent(std::clamp(hidden->value, 0.0, 1.0)) : "within noise",
-                          slower ? format_percent(*slower) : "within noise"});
+    table.rows.push_back({kind.name, Cell::time(kind.copy_ns.value), Cell::time(kind.serial_ns.value),
+                          Cell::time(kind.overlapped_ns.value),
+                          hidden ? Cell::share(std::clamp(hidden->value, 0.0, 1.0)) : "within noise",
+                          slower ? Cell::share(*slower) : "within noise"});
   }
   return table;
 }

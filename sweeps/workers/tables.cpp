@@ -11,18 +11,22 @@
 namespace bench::sweeps {
 namespace {
 
-std::string estimate_text(const Estimate& estimate) {
-  return plus_minus(estimate.value, estimate.ci95);
+Cell estimate_cell(const Estimate& estimate) {
+  return Cell::number(estimate.value, estimate.ci95);
 }
 
-std::string simulated_au_text(const SimulatedPoint& point) {
+Cell au_cell(double au) {
+  return Cell::figure(fmt::format("{:.2f}", au));
+}
+
+Cell simulated_au_cell(const SimulatedPoint& point) {
   const Estimate au = point.printed_au();
-  return au.ci95 ? estimate_text(au) : fmt::format("{:.2f}", au.value);
+  return au.ci95 ? estimate_cell(au) : au_cell(au.value);
 }
 
-std::string stall_text(std::optional<double> ns) {
+Cell stall_cell(std::optional<double> ns) {
   // Noise of the step with ready data may exceed the stall.
-  return !ns ? "-" : *ns < 1000 ? "0" : format_duration(*ns);
+  return !ns ? Cell::none() : *ns < 1000 ? Cell(0) : Cell::time(*ns);
 }
 
 // "2 cores; data: synthetic, 256 images of 111 KiB, page cache warm".
@@ -56,23 +60,21 @@ TextTable points_table(const Evidence& evidence) {
       {"workers", "samples/s", "AU", "stall p99", "CPU/sample", "host memory", "simulated AU"});
   if (const auto& ready = evidence.points.ready) {  // AU is computing over total time, divided by this row's
     table.rows.push_back({fmt::format("ready data{}{}", ready->mark.empty() ? "" : " ", ready->mark),
-                          estimate_text(ready->samples_per_s), "1", "-", "-", "-", "-"});
+                          estimate_cell(ready->samples_per_s), 1, Cell::none(), Cell::none(), Cell::none(),
+                          Cell::none()});
   }
   for (const LoaderPoint* const point : points) {
     const SimulatedPoint* const simulated =
         point->order == evidence.points.pool.front().order ? evidence.simulated_at(point->workers) : nullptr;
-    table.rows.push_back({fmt::format("{}{}{}{}", orders ? point->order + " " : "", point->workers,
-                                      point->mark.empty() ? "" : " ", point->mark),
-                          estimate_text(point->samples_per_s), point->au ? estimate_text(*point->au) : "-",
-                          stall_text(point->stall_p99_ns), format_duration(point->cpu_ns),
-                          format_bytes(point->windows->host_bytes),
-                          simulated != nullptr && simulated->held_out_au
-                              ? fmt::format("{:.2f}", *simulated->held_out_au)
-                              : "-"});
+    table.rows.push_back(
+        {Cell::figure(fmt::format("{}{}{}{}", orders ? point->order + " " : "", point->workers,
+                                  point->mark.empty() ? "" : " ", point->mark)),
+         estimate_cell(point->samples_per_s), point->au ? estimate_cell(*point->au) : Cell::none(),
+         stall_cell(point->stall_p99_ns), Cell::time(point->cpu_ns), Cell::bytes(point->windows->host_bytes),
+         simulated != nullptr && simulated->held_out_au ? au_cell(*simulated->held_out_au) : Cell::none()});
   }
   table.title =
       conditions(evidence.setup) + (evidence.simulated ? "; each count is simulated from the others" : "");
-  table.right = std::vector<bool>(table.rows[0].size(), true);
   table.lists_points = true;
   return table;
 }
@@ -101,20 +103,13 @@ TextTable simulated_table(const Evidence& evidence) {
                   consumer.empty() ? "" : fmt::format("; consumer: {}", printable(consumer)),
                   own != nullptr ? extrapolated_text(simulated, *own) : "");
   table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "samples/s", "AU", "stall p99",
-                        "workers busy", "limited by"});
-  table.right = {true, true, true, true, true, false};
-  if (own != nullptr) {
-    table.rows.back().insert(table.rows.back().end() - 1, "host memory");
-    table.right.insert(table.right.end() - 1, true);
-  }
+                        "workers busy", "host memory", "limited by"});
   for (const SimulatedPoint& point : simulated.points) {
-    table.rows.push_back({fmt::format("{}", point.workers), format_number(point.samples_per_s),
-                          simulated_au_text(point), stall_text(point.stall_p99_ns),
-                          format_percent(point.worker_busy), point.limited_by});
-    if (own != nullptr) {
-      const double bytes = own->host_bytes(point.workers, simulated.prefetch) * simulated.gpus;
-      table.rows.back().insert(table.rows.back().end() - 1, format_bytes(std::llround(bytes)));
-    }
+    const double bytes =
+        own == nullptr ? 0 : own->host_bytes(point.workers, simulated.prefetch) * simulated.gpus;
+    table.rows.push_back({point.workers, Cell::number(point.samples_per_s), simulated_au_cell(point),
+                          stall_cell(point.stall_p99_ns), Cell::share(point.worker_busy),
+                          bytes > 0 ? Cell::bytes(std::llround(bytes)) : Cell(), point.limited_by});
   }
   table.lists_points = true;
   return table;
@@ -125,12 +120,10 @@ TextTable requirements_table(const Simulated& simulated) {
   table.title = "Required throughput (simulated): workers for 95 % of it";
   table.rows.push_back({"GPU", "samples/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
   for (const SimulatedRequirement& answer : simulated.requirements) {
-    table.rows.push_back(
-        {answer.required.name, format_number(answer.required.samples_per_s), fmt::format("{}", answer.gpus),
-         answer.workers ? fmt::format("{}", *answer.workers) : "cannot be fed",
-         fmt::format("{:.2f}", answer.au), rate_text(answer.max_samples_per_s), answer.limited_by});
+    table.rows.push_back({answer.required.name, Cell::number(answer.required.samples_per_s), answer.gpus,
+                          answer.workers ? Cell(*answer.workers) : "cannot be fed", au_cell(answer.au),
+                          Cell::figure(rate_text(answer.max_samples_per_s)), answer.limited_by});
   }
-  table.right = {false, true, true, true, true, true, false};
   return table;
 }
 

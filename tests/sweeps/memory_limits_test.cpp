@@ -223,8 +223,8 @@ TEST_F(MemoryLimits, TheTableGivesNoShareOfACapBelowTheFixedPart) {
   EXPECT_THAT(tables[0].rows[0], IsSupersetOf({"fixed", "at batch 1"}));
   EXPECT_THAT(tables[0].rows[1],
               IsSupersetOf({"500 B", "1000 B", "1.07 KiB", "none", "fixed part too large"}));
-  for (const std::string& cell : tables[0].rows[1]) {
-    expect_words(cell);
+  for (const Cell& cell : tables[0].rows[1]) {
+    expect_words(cell.text);
   }
   EXPECT_THAT(tables[0].rows[2], IsSupersetOf({"none", "none (105 %)"}));
   EXPECT_THAT(tables[0].rows[3], IsSupersetOf({"40 (100 %)", "34"}));

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include "sweeps/series/points.h"
+#include "tests/bench/support/cells.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/transfer_machine.h"
 
@@ -86,7 +87,7 @@ TEST(TransferFindings, OneSampleASizeProvesNothing) {
   EXPECT_FALSE(crossover.value);
   expect_words(crossover.claim);
   EXPECT_FALSE(transfer_finding(card, "at_once/both/pinned").ci95);
-  expect_words(transfer_tables(card.document, card.state)[0].rows[1]);
+  expect_words(texts_of(transfer_tables(card.document, card.state)[0].rows[1]));
 }
 
 TEST(TransferFindings, SeveralAtOnceAndColdPages) {
@@ -189,7 +190,7 @@ TEST(TransferTables, PrintTheLinesThatCarryTheAnswerAndTheRestOnRequest) {
   EXPECT_TRUE(tables[0].lists_points);
   EXPECT_THAT(tables[0].rows[0], ElementsAre("copies", "bytes", "pinned", "pageable", "staged"));
   EXPECT_LE(tables[0].rows.size(), 1 + 3 * 4U);
-  expect_words(tables[0].rows[1]);  // an interval wider than the figure
+  expect_words(texts_of(tables[0].rows[1]));  // an interval wider than the figure
   for (std::size_t table = 1; table < 6; ++table) {
     EXPECT_TRUE(tables[table].details);
   }

@@ -164,7 +164,7 @@ TEST(CardsAdvice, FullMemoryAsksToShareOut) {
   const auto& rows = advice.tables[1].table.rows;
   ASSERT_EQ(rows.size(), 4U);
   EXPECT_EQ(rows[2][1], "450 MiB") << "half of 100 MiB less";
-  EXPECT_EQ(rows[3], (std::vector<std::string>{"gradients too (ZeRO-2)", "400 MiB", "planned, never run"}));
+  EXPECT_THAT(rows[3], ::testing::ElementsAre("gradients too (ZeRO-2)", "400 MiB", "planned, never run"));
 }
 
 TEST(CardsAdvice, TheBusAndLaunchingAreTakenFromTheSweepsFinding) {

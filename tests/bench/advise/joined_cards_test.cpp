@@ -14,6 +14,7 @@
 #include "bench/text/units.h"
 #include "tests/bench/advise/advice_files.h"
 #include "tests/bench/model/program_data.h"
+#include "tests/bench/support/cells.h"
 #include "tests/bench/support/golden_words.h"
 
 namespace bench {
@@ -97,7 +98,7 @@ TEST(JoinedCards, HostsOfOneCpuEachAreConsideredToo) {
   EXPECT_GT(two->speedup, 1.5);
   EXPECT_FALSE(two->speedup90);
   EXPECT_FALSE(two->step90_ns);
-  const std::vector<std::string>& row = advice.tables.front().table.rows.back();
+  const std::vector<std::string> row = texts_of(advice.tables.front().table.rows.back());
   EXPECT_EQ(row[1], "≥ " + format_duration(two->step_ns));
   EXPECT_THAT(row[2], ::testing::StartsWith("≥ ")) << "a sample";
   EXPECT_THAT(row[3], ::testing::StartsWith("at most "));

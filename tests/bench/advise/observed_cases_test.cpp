@@ -94,8 +94,8 @@ TEST(CaseA, GradientsOfTheStandInAreReplayedOverLinks) {
   // 120 MB, each byte sent 2·5/6 times.
   EXPECT_EQ(table.table.rows[1][1], "20.0 ms");
   EXPECT_EQ(table.table.rows[2][1], "10.0 s");
-  expect_words(table.table.rows[1][2]);  // all but the last bucket hides
-  expect_words(table.table.rows[2][2]);  // 10 s begin in the 1.44 s of the backward pass
+  expect_words(table.table.rows[1][2].text);  // all but the last bucket hides
+  expect_words(table.table.rows[2][2].text);  // 10 s begin in the 1.44 s of the backward pass
 }
 
 TEST(CaseC, TheStandInShowsWhatShardsAndTheHostFree) {

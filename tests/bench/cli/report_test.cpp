@@ -63,8 +63,8 @@ TEST(Report, HasOneEmptyLineBetweenItsParts) {
   document.benchmarks = {flagged("a", {"few_rounds"})};
   document.unmeasured = {{.name = "b", .params = {}, .status = "skipped", .reason = "no time"}};
   document.findings = {claimed("first", "F.", 1)};
-  const TextTable points{.title = "Points", .rows = {{"p"}, {"1"}}, .right = {true}, .lists_points = true};
-  const TextTable more{.title = "More", .rows = {{"m"}, {"2"}}, .right = {true}};
+  const TextTable points{.title = "Points", .rows = {{"p"}, {1}}, .lists_points = true};
+  const TextTable more{.title = "More", .rows = {{"m"}, {2}}};
   const std::string out = page_text(result_page(document, {points, more}, false), 100);
   EXPECT_EQ(out,
             "* F.\n\nPoints\np\n1\n\nMore\nm\n2\n\n✕ b skipped: no time\n"
@@ -75,8 +75,7 @@ TEST(Report, LeavesOutDetailsUnlessVerbose) {
   ResultDocument document;
   document.benchmarks = {flagged("a", {})};
   document.findings = {claimed("first", "F.", 1)};
-  const TextTable points{
-      .title = "Points", .rows = {{"p"}, {"1"}}, .right = {true}, .lists_points = true, .details = true};
+  const TextTable points{.title = "Points", .rows = {{"p"}, {1}}, .lists_points = true, .details = true};
   const std::string few = page_text(result_page(document, {points}, false), 100);
   EXPECT_EQ(few, "* F.\n\nThe tables are left out (--verbose).\n");
   const std::string all = page_text(result_page(document, {points}, true), 100);

@@ -234,7 +234,7 @@ TEST(Planned, PointsWithTheirMemory) {
             "point       memory plan  of the cap\n"
             "batch:1        1.00 MiB        25 %\n"
             "batch:1024     1.00 GiB     25600 %  oom: more than the memory cap\n"
-            "fp16                  -           -  unsupported: no\n");
+            "fp16                  –           –  unsupported: no\n");
 }
 
 }  // namespace

@@ -10,15 +10,32 @@ namespace {
 
 Page sample_page() {
   Page page{.title = "net on a card"};
-  page.say("Yes: up to batch 37.", true);
+  page.say("Yes: up to batch 37.", Tone::answer);
   page.say("A step of 12 ms.");
   page.say("");
   page.sentences("Take care", {});
-  page.list("", {{.text = "workers 0 → 2", .details = {"costs: memory"}}, {.text = "pin"}});
-  page.table(
-      {.title = "By batch", .rows = {{"batch", "what"}, {"1", "a"}, {"16", "b"}}, .right = {true, false}});
-  page.table({.title = "Nothing", .rows = {{"batch"}}, .right = {true}});
+  page.list({.items = {{.text = "workers 0 → 2", .details = {"costs: memory"}}, {.text = "pin"}}});
+  page.table({.title = "By batch", .rows = {{"batch", "what"}, {1, "a"}, {16, "b"}}});
+  page.table({.title = "Nothing", .rows = {{"batch"}}});
   page.say("A note.");
+  return page;
+}
+
+// As a report is: links, facts, a chart, and sections.
+Page sectioned_page() {
+  Page page{.title = "Two results"};
+  page.list({.items = {{.text = "Use batch 8.", .links = {{"the first", "#r1"}}}}, .numbered = true});
+  Page& section = page.sections.emplace_back(Page{.title = "The first", .id = "r1"});
+  section.say("Noise.", Tone::warning);
+  section.blocks.emplace_back(
+      Figure{{.title = "Rate",
+              .content = plots::Curves{.x = {.label = "batch"},
+                                       .y = {.label = "samples/s"},
+                                       .series = {{.name = "fp32", .points = {{.x = 1, .y = 2}}}}},
+              .predicted = true},
+             9});
+  section.blocks.emplace_back(FactList{"How", {{"seed", "1"}}});
+  section.blocks.emplace_back(Paragraph{.text = "", .links = {{"a", "#a"}, {"b.json", "data:,1", true}}});
   return page;
 }
 
@@ -29,11 +46,16 @@ TEST(Page, AsText) {
             "* workers 0 → 2\n  costs: memory\n* pin\n\n"
             "By batch\nbatch  what\n    1  a\n   16  b\n\n"
             "A note.\n");
+  EXPECT_EQ(page_text(sectioned_page(), 80),
+            "Two results\n\n1. Use batch 8. — the first\n\n"
+            "The first\n\nNoise.\n\n"
+            "Rate (predicted, not measured)\nbatch  fp32\n    1     2\n\n"
+            "How\nseed: 1\n\na; b.json\n");
 }
 
 TEST(Page, AsTextOfANarrowTerminal) {
   Page page{.title = "a title of several words"};
-  page.list("", {{.text = "an item of several words", .details = {"a detail of several words"}}});
+  page.list({.items = {{.text = "an item of several words", .details = {"a detail of several words"}}}});
   EXPECT_EQ(page_text(page, 16),
             "a title of\n  several words\n\n"
             "* an item of\n  several words\n  a detail of\n    several\n    words\n");
@@ -46,12 +68,23 @@ TEST(Page, AsMarkdown) {
             "- workers 0 → 2\n  - costs: memory\n- pin\n\n"
             "#### By batch\n\n| batch | what |\n| ---: | --- |\n| 1 | a |\n| 16 | b |\n\n"
             "A note.\n");
+  EXPECT_EQ(page_markdown(sectioned_page(), 1),
+            "# Two results\n\n1. Use batch 8. — the first\n\n"
+            "## The first\n\nNoise.\n\n"
+            "### Rate (predicted, not measured)\n\n| batch | fp32 |\n| ---: | ---: |\n| 1 | 2 |\n\n"
+            "### How\n\n- seed: 1\n\na; b.json\n");
+}
+
+// Between the head with its style and the end.
+std::string main_of(const std::string& html) {
+  const std::size_t begin = html.find("<main>\n") + 7;
+  return html.substr(begin, html.find("</main>") - begin);
 }
 
 TEST(Page, AsHtml) {
   EXPECT_EQ(
-      page_html(sample_page()),
-      "<p class=\"soft\">net on a card</p>\n"
+      main_of(page_html(sample_page())),
+      "<h1>net on a card</h1>\n"
       "<p><b>Yes: up to batch 37.</b></p>\n<p>A step of 12 ms.</p>\n"
       "<ul>\n<li>workers 0 → 2<br><small>costs: memory</small></li>\n<li>pin</li>\n</ul>\n"
       "<details><summary>By batch</summary><div class=\"scroll\"><table><thead><tr><th>batch<th "
@@ -60,14 +93,35 @@ TEST(Page, AsHtml) {
       "<p>A note.</p>\n");
 }
 
+TEST(Page, AsHtmlWithSections) {
+  std::string html = main_of(page_html(sectioned_page()));
+  const std::size_t svg = html.find("<svg");
+  html.replace(svg, html.find("</svg>") + 6 - svg, "SVG");
+  EXPECT_EQ(
+      html,
+      "<h1>Two results</h1>\n"
+      "<ol class=\"answer\">\n<li>Use batch 8. <small><a href=\"#r1\">the first</a></small></li>\n</ol>\n"
+      "<section id=\"r1\"><h2>The first</h2>\n<p class=\"warn\">Noise.</p>\n"
+      "<div class=\"charts\">\n"
+      "<figure><h3>Rate <span class=\"predicted\">predicted, not measured</span></h3>\nSVG\n"
+      "<details><summary>Table</summary><div class=\"scroll\"><table><thead><tr><th>batch<th>fp32\n"
+      "</thead><tbody><tr><td>1<td>2\n</tbody></table></div></details>\n</figure>\n</div>\n"
+      "<details><summary>How</summary><dl><dt>seed</dt><dd>1</dd></dl>\n</details>\n"
+      "<p><a href=\"#a\">a</a>; <a download=\"b.json\" href=\"data:,1\">b.json</a></p>\n"
+      "</section>\n");
+}
+
 // A line's end, an escape of terminals, a mark that turns the writing direction, and each format's own marks.
 constexpr const char* kHostile = "<script>a|b</script>\n\x1b[31m\u202E# `x` *y*";
 
 Page hostile_page() {
   Page page{.title = kHostile};
-  page.say(kHostile, true);
-  page.list(kHostile, {{.text = kHostile, .details = {kHostile}}});
-  page.table({.title = kHostile, .rows = {{kHostile}, {kHostile}}, .right = {false}});
+  page.say(kHostile, Tone::answer);
+  page.list({.title = kHostile,
+             .items = {{.text = kHostile, .details = {kHostile}, .links = {{kHostile, "#r1"}}}}});
+  page.table({.title = kHostile, .rows = {{kHostile}, {kHostile}}});
+  page.blocks.emplace_back(FactList{kHostile, {{kHostile, kHostile}}});
+  page.sections.push_back({.title = kHostile, .id = "\"><script>"});
   return page;
 }
 
@@ -81,7 +135,7 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 
 TEST(Page, ShowsForeignTextsWhole) {
   const std::string text = page_text(hostile_page(), 1'000'000);
-  EXPECT_EQ(count_of(text, "<script>a|b</script>\\n\\x1b[31m\\xe2\\x80\\xae# `x` *y*"), 8U) << text;
+  EXPECT_EQ(count_of(text, "<script>a|b</script>\\n\\x1b[31m\\xe2\\x80\\xae# `x` *y*"), 13U) << text;
 }
 
 TEST(Page, ActsOnNoForeignText) {

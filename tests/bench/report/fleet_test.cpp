@@ -8,8 +8,8 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/report/html.h"
-#include "bench/report/markdown.h"
+#include "bench/report/report_page.h"
+#include "tests/bench/support/cells.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/sample_document.h"
 
@@ -51,8 +51,8 @@ TEST(ReportFleet, MachinesOfOneDeviceModelAreOneRowAPoint) {
   const ReportFleet& fleet = fleets.front();
   EXPECT_EQ(fleet.machines, 5U);
   ASSERT_THAT(fleet.points.rows, SizeIs(3));
-  expect_words(fleet.points.rows[1]);
-  expect_words(fleet.points.rows[2]);
+  expect_words(texts_of(fleet.points.rows[1]));
+  expect_words(texts_of(fleet.points.rows[2]));
 }
 
 TEST(ReportFleet, TheMachineThatIsUnlikeTheRestIsNamed) {

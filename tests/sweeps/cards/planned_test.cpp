@@ -54,8 +54,8 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
   expect_words(tables.back().title);
   std::map<std::string, std::string> known;
   for (const auto& row : tables.back().rows) {
-    EXPECT_EQ(row.size(), tables.back().right.size());
-    known[row.front()] = row.back();
+    EXPECT_EQ(row.size(), tables.back().rows[0].size());
+    known[row.front().text] = row.back().text;
   }
   EXPECT_EQ(known.at("nothing"), "measured");
   EXPECT_EQ(known.at("optimizer (ZeRO-1)"), "planned");
@@ -91,10 +91,10 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedFromStepsThatShareTheOptimizer) {
   }
   CardsSetup setup = one_host(4, 4);
   setup.whole_optimizer = 200 * kMiB;
-  std::map<std::string, std::vector<std::string>> rows;
+  std::map<std::string, Cells> rows;
   const TextTable table = cards_tables(shared, setup).back();
   for (const auto& row : table.rows) {
-    rows[row.front()] = row;
+    rows[row.front().text] = row;
   }
   EXPECT_EQ(rows.at("nothing")[1], "700 MiB");
   EXPECT_EQ(rows.at("nothing").back(), "planned");

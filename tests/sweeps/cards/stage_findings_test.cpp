@@ -55,7 +55,7 @@ TEST(StageFindings, ThroughputIdleTimeAndTheSlowestStage) {
   const TextTable table = cards_tables(document, staged(2)).front();
   ASSERT_EQ(table.rows.size(), 4U);
   for (const auto& row : table.rows) {
-    EXPECT_EQ(row.size(), table.right.size());
+    EXPECT_EQ(row.size(), table.rows[0].size());
   }
   EXPECT_THAT(table.rows.back(), AllOf(::testing::Contains("1.33"), ::testing::Contains("rank 1")));
 }

@@ -1,9 +1,9 @@
 // The table of a chart's numbers.
-#include "bench/report/chart_table.h"
+#include "bench/page/chart_table.h"
 
 #include <gmock/gmock.h>
 
-namespace bench::report {
+namespace bench {
 namespace {
 
 using ::testing::ElementsAre;
@@ -55,9 +55,9 @@ TEST(ChartTable, SumsTheSpansOfATimeline) {
 
 TEST(ChartTable, PredictedValuesHaveTheirOwnInterval) {
   const plots::Axis axis{.label = "FLOP/s", .quantity = plots::Quantity::per_second};
-  EXPECT_EQ(value_text(2e12, Interval{1e12, 4e12}, axis, true), "2.0 (1.0 to 4.0) TFLOP/s");
-  EXPECT_EQ(value_text(980, Interval{840, 1150}, {.label = "samples/s"}, true), "980 (840 to 1150)");
+  EXPECT_EQ(value_cell(2e12, Interval{1e12, 4e12}, axis, true), "2.0 (1.0–4.0) TFLOP/s");
+  EXPECT_EQ(value_cell(980, Interval{840, 1150}, {.label = "samples/s"}, true), "980 (840–1150)");
 }
 
 }  // namespace
-}  // namespace bench::report
+}  // namespace bench

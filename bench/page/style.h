@@ -1,7 +1,7 @@
-// The style sheet of a report: for a phone first, in light and dark, and on paper.
+// The style sheet of a page: for a phone first, in light and dark, and on paper.
 #pragma once
 
-namespace bench::report {
+namespace bench {
 
 // Without the charts': plots::chart_style() has their colours and lines.
 inline constexpr const char* kStyle = R"(
@@ -40,4 +40,4 @@ body{font-size:10.5pt}main{max-width:none;padding:0}.charts{grid-template-column
 figure,ol.answer,tr{break-inside:avoid}h2,h3{break-after:avoid}details:not([open]),#data{display:none}}
 )";
 
-}  // namespace bench::report
+}  // namespace bench
