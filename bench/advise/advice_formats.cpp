@@ -51,8 +51,9 @@ std::string bottleneck_line(const Advice& advice) {
              : fmt::format("Bottleneck: {}. {}", name_of(advice.bottleneck), advice.reason);
 }
 
+// Empty where one part takes all of it, as the bottleneck's line tells.
 std::string budget_line(const Advice& advice) {
-  if (advice.budget.empty()) {
+  if (advice.budget.size() < 2) {
     return "";
   }
   std::vector<std::string> parts;
@@ -92,11 +93,12 @@ Page advice_page(const Advice& advice) {
   page.sentences("Missing readings", advice.missing);
   page.sentences("Take care", advice.warnings);
   for (const AdviceTable& table : advice.tables) {
+    if (table.table.rows.empty()) {
+      page.sentences(table.question, table.notes);
+      continue;
+    }
     TextTable titled = table.table;
     titled.title = table.question;
-    if (titled.rows.empty()) {
-      page.say(table.question);
-    }
     page.table(std::move(titled));
     for (const std::string& note : table.notes) {
       page.say(note);

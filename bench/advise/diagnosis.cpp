@@ -64,9 +64,11 @@ class Diagnosis {
     if (share(slowed_by_workers()) >= kCounts && (surely || fewer_workers_seem_to_pay())) {
       advice.bottleneck = Bottleneck::loader_cpu;
       advice.reason = fmt::format(
-          "{} workers use the cores that compute: computing takes {} of a step of {}, and {} without them{}.",
-          now_.settings.workers, format_duration(parts.computing_ns), step,
+          "{} the cores that compute: computing takes {} of a step of {}, and {} without {}{}.",
+          now_.settings.workers == 1 ? "1 worker uses" : fmt::format("{} workers use", now_.settings.workers),
+          format_duration(parts.computing_ns), step,
           format_duration(parts.computing_ns - slowed_by_workers()),
+          now_.settings.workers == 1 ? "it" : "them",
           surely ? "" : " (noise leaves open how much fewer would bring)");
       return;
     }

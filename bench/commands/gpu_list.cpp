@@ -31,7 +31,7 @@ Cell tera(const Gpu& gpu, Dtype dtype) {
 }
 
 Cell whole_number(double value) {
-  return static_cast<std::int64_t>(std::round(value));
+  return static_cast<std::int64_t>(std::nearbyint(value));
 }
 
 // The steps that were measured on cards of its chip: "fp32, 16-bit".

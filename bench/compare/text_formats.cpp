@@ -21,26 +21,30 @@ namespace {
 // "270000": in three digits, for what decides is the change, which has an interval.
 std::string rate(const JudgedPoint& point, double step_ns) {
   if (step_ns <= 0 || point.items_per_step <= 0) {
-    return "-";
+    return "–";
   }
   const double per_s = point.items_per_step * 1e9 / step_ns;
   const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(per_s)) - 2));
   return format_number(unit * std::round(per_s / unit));
 }
 
+// In one column: a narrow terminal shows both or neither.
+Cell from_to(const std::string& base, const std::string& next) {
+  return Cell::figure(fmt::format("{} → {}", base, next));
+}
+
 Cells row_of(const JudgedPoint& point, const std::string& name, const MetricChange* change) {
-  Cells row{name_of(point.verdict), name, "", "", "", "", "", ""};
-  if (change != nullptr) {
-    row[2] = name_of(change->metric);
-    row[3] = Cell::figure(change_in_words(*change));
-    row[4] = Cell::figure(machines_in_words(*change));
-    row[5] = Cell::figure(value_in_words(change->metric, change->base));
-    row[6] = Cell::figure(value_in_words(change->metric, change->next));
-    if (const MetricChange* const time = point.change(Metric::time)) {
-      row[7] = Cell::figure(fmt::format("{} → {}", rate(point, time->base), rate(point, time->next)));
-    }
+  if (change == nullptr) {
+    return {name_of(point.verdict), name};
   }
-  return row;
+  const MetricChange* const time = point.change(Metric::time);
+  return {name_of(point.verdict),
+          name,
+          name_of(change->metric),
+          Cell::figure(change_in_words(*change)),
+          from_to(value_in_words(change->metric, change->base), value_in_words(change->metric, change->next)),
+          time == nullptr ? Cell() : from_to(rate(point, time->base), rate(point, time->next)),
+          Cell::figure(machines_in_words(*change))};
 }
 
 // The change that gave the verdict; `verbose`: every one that is not the same.
@@ -111,9 +115,9 @@ Page page_of(const Judgement& judgement, std::string title, const Extent& extent
   const std::string subject = subject_in_words(judgement);
   Page page{.title = std::move(title)};
   page.say(page.title == subject ? "" : subject);
-  page.sentences("", headlines(judgement));
-  TextTable table{.title = "",
-                  .rows = {{"verdict", "point", "of", "change", "machines", "base", "new", "samples/s"}}};
+  const std::vector<std::string> lines = headlines(judgement);
+  page.sentences("", lines);
+  TextTable table{.rows = {{"verdict", "point", "of", "change", "base → new", "samples/s", "machines"}}};
   const std::size_t rows = std::min(extent.rows, judgement.points.size());
   for (std::size_t i = 0; i < rows; ++i) {
     const JudgedPoint& point = judgement.points[i];
@@ -133,7 +137,7 @@ Page page_of(const Judgement& judgement, std::string title, const Extent& extent
     conditions.push_back({.text = note});
   }
   for (const Difference& difference : judgement.differences) {
-    if (extent.differences) {
+    if (extent.differences && !name_all_differences(lines, judgement)) {
       conditions.push_back(
           {.text = fmt::format("Different: {}: {} → {}", difference.what, difference.base, difference.next)});
     }

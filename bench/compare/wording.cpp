@@ -154,14 +154,17 @@ std::string outlier_headline(const Judgement& judgement) {
                      fmt::join(named, ", "), more, signed_percent(median(ratios)));
 }
 
+constexpr std::size_t kNamedDifferences = 4;
+
 std::string differences_headline(const std::vector<Difference>& differences) {
-  constexpr std::size_t kMost = 4;
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::min(differences.size(), kMost); ++i) {
+  for (std::size_t i = 0; i < std::min(differences.size(), kNamedDifferences); ++i) {
     parts.push_back(fmt::format("{} {} → {}", differences[i].what, differences[i].base, differences[i].next));
   }
   return fmt::format("Different: {}{}", fmt::join(parts, "; "),
-                     differences.size() > kMost ? fmt::format("; {} more", differences.size() - kMost) : "");
+                     differences.size() > kNamedDifferences
+                         ? fmt::format("; {} more", differences.size() - kNamedDifferences)
+                         : "");
 }
 
 // The smallest slowdown that all inconclusive points could have shown, and half of them: a single disturbed
@@ -220,7 +223,7 @@ std::string range_in_words(double least, double largest) {
 std::string value_in_words(Metric metric, double value) {
   switch (metric) {
     case Metric::time:
-      return value > 0 ? format_duration(value) : "-";
+      return value > 0 ? format_duration(value) : "–";
     case Metric::stall:
       return format_percent(value);
     case Metric::planned:
@@ -240,7 +243,7 @@ std::string change_in_words(const MetricChange& change) {
   if (difference != 0 && std::abs(difference) < kHidden * change.base) {
     return (difference > 0 ? "+" : "") + value_in_words(change.metric, difference);
   }
-  return change.base > 0 ? signed_percent(change.next / change.base) : "-";
+  return change.base > 0 ? signed_percent(change.next / change.base) : "–";
 }
 
 std::string machines_in_words(const MetricChange& change) {
@@ -352,6 +355,11 @@ std::vector<std::string> headlines(const Judgement& judgement) {
     lines.push_back(differences_headline(judgement.differences));
   }
   return lines;
+}
+
+bool name_all_differences(const std::vector<std::string>& headlines, const Judgement& judgement) {
+  return judgement.differences.size() <= kNamedDifferences && !headlines.empty() &&
+         headlines.back() == differences_headline(judgement.differences);
 }
 
 PointNames::PointNames(const Judgement& judgement, std::size_t longest) : longest_(longest) {

@@ -31,6 +31,8 @@ std::string explanation(const JudgedPoint& point);
 std::string subject_in_words(const Judgement& judgement);
 // At most five sentences, the verdict first; what to do in brackets.
 std::vector<std::string> headlines(const Judgement& judgement);
+// Whether the last of them tells every difference between the sides.
+bool name_all_differences(const std::vector<std::string>& headlines, const Judgement& judgement);
 // "regression", "inconclusive" or "no regression".
 std::string outcome(const Judgement& judgement);
 // "2 slower, 1 hungrier, 17 same".

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <set>
 #include <string_view>
@@ -99,12 +98,7 @@ Answer best_dtype_answer(const Evaluation& evaluation, const std::string& dtype)
 }
 
 std::string batch_in_words(const EvaluatedCurve& curve) {
-  if (!curve.extrapolated) {
-    return fmt::format("{}", *curve.largest);
-  }
-  const double digit =
-      std::pow(10, std::max(std::floor(std::log10(static_cast<double>(*curve.largest))) - 1, 0.0));
-  return fmt::format("about {:.0f}", std::floor(static_cast<double>(*curve.largest) / digit) * digit);
+  return fmt::format("{}{}", curve.extrapolated ? "about " : "", curve.quoted_largest());
 }
 
 Answer memory_answer(const Evaluation& evaluation, const std::string& dtype) {

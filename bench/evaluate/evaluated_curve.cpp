@@ -175,6 +175,15 @@ std::vector<EvaluatedCurve> evaluated_curves(const ResultDocument& document, con
   return curves;
 }
 
+std::int64_t EvaluatedCurve::quoted_largest() const {
+  const std::int64_t batch = *largest;
+  std::int64_t digit = 1;
+  while (extrapolated && batch / digit >= 100) {
+    digit *= 10;
+  }
+  return batch / digit * digit;
+}
+
 void complete_curve(EvaluatedCurve& curve, bool predicted, std::int64_t usable_bytes) {
   curve.saturation = saturation_of(curve, predicted);
   if (curve.largest) {

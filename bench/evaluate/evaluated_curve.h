@@ -55,6 +55,8 @@ struct EvaluatedCurve {
 
   const EvaluatedPoint& at_saturation() const { return points[saturation]; }
   const EvaluatedPoint* at(std::int64_t batch) const;
+  // `largest`, which is set; in two digits where it is extrapolated.
+  std::int64_t quoted_largest() const;
 };
 
 // The curves of a document's points, measured or predicted; each sorted, with its peak. `datasheet`: the

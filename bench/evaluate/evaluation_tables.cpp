@@ -22,7 +22,7 @@ std::string level_of(const Evaluation& evaluation) {
 }
 
 Cell largest_batch_cell(const EvaluatedCurve& curve) {
-  return curve.largest ? Cell(*curve.largest).after(curve.extrapolated ? "~" : "") : Cell();
+  return curve.largest ? Cell(curve.quoted_largest()).after(curve.extrapolated ? "~" : "") : Cell();
 }
 
 // "178 MiB (92 %, tight)".
@@ -45,7 +45,7 @@ TextTable saturation_table(const Evaluation& evaluation) {
   const std::string& currency = evaluation.prices.currency;
   TextTable table{.title = "At the saturation batch",
                   .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
-                            "memory", "largest batch", "ratio to " + evaluation.devices.front().label,
+                            "ratio to " + evaluation.devices.front().label, "memory", "largest batch",
                             fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s",
                             "cores", "of peak", "J/sample"}}};
   for (const EvaluatedRow& row : evaluation.rows) {
@@ -53,8 +53,8 @@ TextTable saturation_table(const Evaluation& evaluation) {
     const std::string most = bound ? "≤ " : "";
     table.rows.push_back(
         {evaluation.device_of(row).label, row.dtype, row.point.batch, samples_cell(row.point),
-         memory_cell(row), largest_batch_cell(evaluation.curve_of(row)),
-         row.to_first ? Cell::figure(ratio_in_words(*row.to_first)) : Cell(),
+         row.to_first ? Cell::figure(ratio_in_words(*row.to_first)) : Cell(), memory_cell(row),
+         largest_batch_cell(evaluation.curve_of(row)),
          row.cost_per_million ? Cell::number(*row.cost_per_million).after(bound ? "≥ " : "") : Cell(),
          row.feed ? Cell::figure(fmt::format("{}{} ({})", most, format_number(row.feed->per_s),
                                              name_of(row.feed->limit)))

@@ -29,7 +29,9 @@ void Page::table(TextTable table) {
     return;
   }
   for (std::size_t i = table.rows.front().size(); i-- > 0;) {
-    const auto fills = [i](const Cells& row) { return i < row.size() && !row[i].text.empty(); };
+    const auto fills = [i](const Cells& row) {
+      return i < row.size() && !row[i].text.empty() && row[i] != Cell::none();
+    };
     if (std::none_of(table.rows.begin() + 1, table.rows.end(), fills)) {
       for (Cells& row : table.rows) {
         if (i < row.size()) {

@@ -73,8 +73,8 @@ struct Page {
   std::vector<Page> sections{};
   std::string id{};  // that links to it name
 
-  // Nothing is added where the text, the list or the rows below the header are empty, and no column that no
-  // row fills.
+  // Nothing is added where the text, the list or the rows below the header are empty, and no column that
+  // holds nothing but "–".
   void say(std::string text, Tone tone = Tone::plain);
   void list(List list);
   void sentences(std::string heading, const std::vector<std::string>& texts);

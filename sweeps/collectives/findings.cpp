@@ -104,7 +104,6 @@ TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
       .rows = {{"operation", "ranks", "bytes", "time", "bandwidth", "bus bandwidth", ""}},
       .lists_points = true,
       .details = every_size};
-  table.title += every_size ? ", all sizes" : " (all sizes: --verbose)";
   for (const CollectiveSeries& series : all) {
     for (const SizePoint& point : series.points) {
       if (every_size || is_telling(point, series)) {
@@ -178,7 +177,17 @@ void choose_collectives_headlines(std::vector<Finding>& findings) {
 
 std::vector<TextTable> collectives_tables(const ResultDocument& document) {
   const std::vector<CollectiveSeries> all = collective_series(document);
-  return all.empty() ? std::vector<TextTable>{} : std::vector{table_of(all, false), table_of(all, true)};
+  if (all.empty()) {
+    return {};
+  }
+  TextTable telling = table_of(all, false);
+  TextTable every = table_of(all, true);
+  if (telling.rows.size() == every.rows.size()) {
+    return {std::move(telling)};
+  }
+  telling.title += " (all sizes: --verbose)";
+  every.title += ", all sizes";
+  return {std::move(telling), std::move(every)};
 }
 
 }  // namespace bench::sweeps
