@@ -111,7 +111,7 @@ Ended run_pinned(const std::string& program, const std::string& command, const s
   return Process(arguments, std::nullopt, "/usr/bin/env").wait();
 }
 
-// From the table of a dry run: "batch/gemm/…/batch:4  1.50 MiB  120 %  oom: more than the memory cap".
+// From the CSV of a dry run: "batch/gemm/…/batch:4,1572864,oom: more than the memory cap".
 std::vector<PlannedRow> rows_in(const std::string& text, const std::string& command) {
   const std::string sweep = command.substr(command.find(' ') + 1);
   const std::string beginning = sweep.substr(0, sweep.find(' ')) + "/";
@@ -121,13 +121,13 @@ std::vector<PlannedRow> rows_in(const std::string& text, const std::string& comm
     if (!line.starts_with(beginning) || depends_on_caches(line)) {
       continue;
     }
-    std::istringstream words(line);
+    std::istringstream cells(line);
     PlannedRow& row = rows.emplace_back();
-    words >> row.name;
-    row.size = take_size(words);
-    take_size(words);  // of the cap: "120 %" or "-"
-    words >> row.status;
-    row.status = row.status.substr(0, row.status.find(':'));
+    std::getline(cells, row.name, ',');
+    std::getline(cells, row.size, ',');
+    row.size = row.size == "0" ? "-" : row.size + " B";
+    std::getline(cells, row.status, ':');
+    row.status.erase(0, row.status.starts_with('"') ? 1 : 0);
   }
   return rows;
 }
@@ -136,7 +136,8 @@ void record(const std::string& program, const std::vector<Listing>& listings) {
   std::ofstream file(kRecord);
   for (const auto& [command, rows] : listings) {
     file << "$ " << command << '\n';
-    for (const PlannedRow& row : rows_in(run_pinned(program, command, "--dry-run").out, command)) {
+    for (const PlannedRow& row :
+         rows_in(run_pinned(program, command, "--dry-run --format csv").out, command)) {
       file << row.name << ' ' << row.size << (row.status.empty() ? "" : " ") << row.status << '\n';
     }
   }
@@ -159,7 +160,7 @@ TEST(Points, AreThoseRecordedWithTheirMemory) {
     }
     EXPECT_EQ(recorded_names(listed.out), names);
 
-    const Ended planned = run_pinned(BENCH_PROGRAM, command, "--dry-run");
+    const Ended planned = run_pinned(BENCH_PROGRAM, command, "--dry-run --format csv");
     EXPECT_EQ(planned.code, 0) << planned.err;
     const std::vector<PlannedRow> rows = rows_in(planned.out, command);
     ASSERT_EQ(rows.size(), recorded.size()) << planned.out;

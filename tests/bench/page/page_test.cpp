@@ -134,7 +134,10 @@ std::size_t count_of(const std::string& text, const std::string& part) {
 }
 
 TEST(Page, ShowsForeignTextsWhole) {
-  const std::string text = page_text(hostile_page(), 1'000'000);
+  std::string text = page_text(hostile_page(), 1'000'000);
+  for (std::size_t at = text.find("\n  "); at != std::string::npos; at = text.find("\n  ", at)) {
+    text.replace(at, 3, " ");  // lines are broken at 100 columns
+  }
   EXPECT_EQ(count_of(text, "<script>a|b</script>\\n\\x1b[31m\\xe2\\x80\\xae# `x` *y*"), 13U) << text;
 }
 

@@ -126,9 +126,9 @@ TEST(ReportPage, HostileNamesStayText) {
   for (auto at = std::sregex_iterator(html.begin(), html.end(), tag); at != std::sregex_iterator(); ++at) {
     EXPECT_THAT(std::string((*at)[1]),
                 ::testing::AnyOf("html", "head", "meta", "title", "style", "body", "main", "h1", "h2", "h3",
-                                 "section", "ol", "ul", "li", "p", "a", "small", "span", "details", "summary",
-                                 "div", "table", "thead", "tbody", "tr", "th", "td", "dl", "dt", "dd",
-                                 "figure", "figcaption", "svg", "text", "g", "path", "rect", "circle"));
+                                 "section", "ol", "ul", "li", "p", "a", "br", "small", "span", "details",
+                                 "summary", "div", "table", "thead", "tbody", "tr", "th", "td", "dl", "dt",
+                                 "dd", "figure", "figcaption", "svg", "text", "g", "path", "rect", "circle"));
   }
   std::vector<ReportedResult> results{reported(hostile_document())};
   const std::string markdown = report_markdown(report_of(results, std::nullopt));
