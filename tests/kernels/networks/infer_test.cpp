@@ -89,8 +89,8 @@ INSTANTIATE_TEST_SUITE_P(Networks, EveryNetwork, testing::ValuesIn(cases()), [](
 
 // A mixed-up row can only be seen if the distinct images' answers are far apart.
 TEST_F(Infer, DistinctImagesHaveDistinctAnswers) {
-  for (const char* name : {"resnet18", "resnet50", "resnet152", "mobilenet_v2", "efficientnet_b0", "convnext_tiny",
-                           "vit_base_16", "unet", "yolov3_tiny", "yolov8s"}) {
+  for (const char* name : {"resnet18", "resnet50", "resnet152", "mobilenet_v2", "efficientnet_b0",
+                           "convnext_tiny", "vit_base_16", "unet", "yolov3_tiny", "yolov8s"}) {
     const Graph graph = network(name).build(64);
     const std::vector<std::vector<float>> images{seeded_image(graph[0].shape.image(), 1, 0),
                                                  seeded_image(graph[0].shape.image(), 1, 1)};
