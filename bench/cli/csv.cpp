@@ -58,9 +58,9 @@ class PointRows {
     row.insert(row.end(), {name, status});
     for (const std::string& parameter : parameters_) {
       const auto value = params.find(parameter);
-      row.push_back(value == params.end() ? ""
-                    : value->is_string()  ? value->get<std::string>()
-                                          : value->dump());
+      row.emplace_back(value == params.end() ? ""
+                       : value->is_string()  ? value->get<std::string>()
+                                             : value->dump());
     }
     std::ranges::move(others, std::back_inserter(row));
     rows_.push_back(std::move(row));

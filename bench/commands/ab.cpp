@@ -59,17 +59,17 @@ struct AbOptions {
   AllowedDifferences allowed;
 };
 
-std::string option_of(Side side) {
+std::string side_option(Side side) {
   return side == Side::base ? "--base-env" : "--new-env";
 }
 
 Environment read_environment(const CommandWords& words, Side side) {
   Environment environment;
-  for (const std::string& text : words.texts_of(option_of(side).substr(2))) {
+  for (const std::string& text : words.texts_of(side_option(side).substr(2))) {
     const std::size_t equals = text.find('=');
     if (equals == std::string::npos || equals == 0) {
       throw UsageError(
-          fmt::format("{}: {} is not a variable; give NAME=VALUE", option_of(side), quote(text)));
+          fmt::format("{}: {} is not a variable; give NAME=VALUE", side_option(side), quote(text)));
     }
     environment[text.substr(0, equals)] = text.substr(equals + 1);
   }

@@ -162,7 +162,7 @@ std::string to_csv(const InspectReport& report) {
       row.push_back(step.problem.empty() ? Cell(step.memory.at_peak[category]) : Cell());
     }
     row.push_back(step.problem.empty() ? Cell(step.memory.peak) : Cell());
-    row.push_back(step.problem);
+    row.emplace_back(step.problem);
     rows.push_back(std::move(row));
   }
   return csv_table(rows);

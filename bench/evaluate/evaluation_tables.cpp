@@ -76,7 +76,7 @@ TextTable batch_table(const Evaluation& evaluation, const std::string& dtype) {
   for (const EvaluatedDevice& device : evaluation.devices) {
     if (const EvaluatedCurve* const curve = device.in(dtype)) {
       curves.push_back(curve);
-      header.push_back(device.label);
+      header.emplace_back(device.label);
       for (const EvaluatedPoint& point : curve->points) {
         batches.insert(point.batch);
       }

@@ -22,7 +22,7 @@ TextTable curves_by_x(const plots::Curves& curves, bool predicted) {
     if (series.fitted) {
       continue;
     }
-    table.rows.front().push_back(series.name);
+    table.rows.front().emplace_back(series.name);
     for (const plots::ChartPoint& point : series.points) {
       places.insert(point.x);
     }
@@ -92,7 +92,7 @@ std::vector<std::pair<std::string, std::size_t>> bars_to_list(const plots::Bars&
 TextTable table_of(const plots::Bars& bars, bool predicted) {
   TextTable table{.rows = {{bars.label}}};
   for (const plots::BarLayer& layer : bars.layers) {
-    table.rows.front().push_back(layer.name);
+    table.rows.front().emplace_back(layer.name);
   }
   if (bars.stacked) {
     table.rows.front().emplace_back("in all");
@@ -116,7 +116,7 @@ TextTable table_of(const plots::Bars& bars, bool predicted) {
 TextTable table_of(const plots::Timeline& timeline, bool) {
   TextTable table{.rows = {{""}}};
   for (const plots::SpanKind& kind : timeline.kinds) {
-    table.rows.front().push_back(kind.name);
+    table.rows.front().emplace_back(kind.name);
   }
   for (std::size_t i = 0; i < timeline.rows.size(); ++i) {
     Cells& row = table.rows.emplace_back(Cells{timeline.rows[i]});

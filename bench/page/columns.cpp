@@ -25,9 +25,9 @@ struct ColumnWidth {
 // Text is broken between words; figures are not.
 std::vector<ColumnWidth> column_widths(const Rows& rows, std::size_t columns_in_all, std::size_t width) {
   std::vector<ColumnWidth> widths(columns_in_all);
-  for (std::size_t row = 0; row < rows.size(); ++row) {
-    for (std::size_t i = 0; i < rows[row].size(); ++i) {
-      const Cell& cell = rows[row][i];
+  for (const Cells& row : rows) {
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const Cell& cell = row[i];
       widths[i].now = std::max(widths[i].now, columns(cell.text));
       widths[i].least =
           std::max(widths[i].least,

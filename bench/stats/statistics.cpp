@@ -37,7 +37,7 @@ double mean_of(std::span<const Number> values) {
 
 using Rounds = std::vector<std::vector<double>>;
 
-Rounds split(std::span<const double> samples, std::span<const std::int64_t> sizes) {
+Rounds in_rounds(std::span<const double> samples, std::span<const std::int64_t> sizes) {
   Rounds rounds;
   for (const std::int64_t size : sizes) {
     if (size < 0 || static_cast<std::size_t>(size) > samples.size()) {
@@ -69,7 +69,7 @@ SampleStats summarize_above(std::span<const double> samples, std::span<const std
   if (samples.empty()) {
     throw std::invalid_argument("no samples to summarize");
   }
-  const Rounds rounds = split(samples, round_sizes);
+  const Rounds rounds = in_rounds(samples, round_sizes);
   std::vector<double> medians;
   std::vector<double> logs;
   for (const auto& round : rounds) {

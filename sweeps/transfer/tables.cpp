@@ -53,7 +53,7 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
     }
     if (std::ranges::find(kinds, series.kind) == kinds.end()) {
       kinds.push_back(series.kind);
-      header.push_back(series.kind);
+      header.emplace_back(series.kind);
     }
     for (const SizePoint& point : series.points) {
       sizes[series.direction].insert(point.bytes);
@@ -64,7 +64,7 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
     for (const double bytes : every_size || measured.empty() ? measured : telling_sizes(measured)) {
       auto& row = table.rows.emplace_back();
       if (named) {
-        row.push_back(copy_way(direction));
+        row.emplace_back(copy_way(direction));
       }
       row.push_back(Cell::figure(size_text(bytes)));
       for (const std::string& kind : kinds) {
