@@ -29,7 +29,7 @@ double square(double value) {
   return value * value;
 }
 
-void check(const RunsToCompare& runs, const ComparisonOptions& options) {
+void check_runs(const RunsToCompare& runs, const ComparisonOptions& options) {
   if (runs.base.empty() || runs.next.empty() || (runs.paired && runs.base.size() != runs.next.size())) {
     throw std::invalid_argument("a comparison wants runs on both sides, in pairs as many");
   }
@@ -442,7 +442,7 @@ Comparison Comparer::compare() const {
 }  // namespace
 
 Comparison compare_runs(const RunsToCompare& runs, const ComparisonOptions& options) {
-  check(runs, options);
+  check_runs(runs, options);
   return Comparer(runs, options).compare();
 }
 

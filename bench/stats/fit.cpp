@@ -7,7 +7,7 @@
 namespace bench {
 namespace {
 
-void check(std::span<const double> x, std::span<const double> y, std::span<const double> weights) {
+void check_points(std::span<const double> x, std::span<const double> y, std::span<const double> weights) {
   if (x.size() != y.size() || (!weights.empty() && weights.size() != x.size())) {
     throw std::invalid_argument("a line needs as many x as y and weights");
   }
@@ -23,7 +23,7 @@ void check(std::span<const double> x, std::span<const double> y, std::span<const
 
 std::optional<LineFit> fit_line(std::span<const double> x, std::span<const double> y,
                                 std::span<const double> weights) {
-  check(x, y, weights);
+  check_points(x, y, weights);
   const std::size_t count = x.size();
   if (count < 2 || std::ranges::min(x) == std::ranges::max(x)) {
     return std::nullopt;
