@@ -44,10 +44,10 @@ NumberKind numbers_of(const Gpu& gpu, const StepSetting& setting) {
                                            : NumberKind::autocast;
 }
 
-// Few chips tell badly how chips differ: Student's t at 0.9 over the normal's. At least two degrees of
-// freedom, for other kinds tell something of it.
+// Few chips tell badly how chips differ. The factor is Student's t at 0.9 over the normal distribution's,
+// with at least two degrees of freedom, since other kinds tell something too.
 double few_chips_variance(double card, std::size_t chips) {
-  constexpr std::array<double, 5> kStudent{1.47, 1.28, 1.20, 1.15, 1.12};  // from three chips on
+  constexpr std::array<double, 5> kStudent{1.47, 1.28, 1.20, 1.15, 1.12};  // of 3, 4, … 7 chips
   constexpr std::size_t kFirst = 3;
   const double factor = kStudent[std::min(std::max(chips, kFirst) - kFirst, kStudent.size() - 1)];
   return card * card * (factor * factor - 1);
@@ -104,7 +104,7 @@ double own_deviation(const GpuModel& model, const NetworkTerms& terms, Dtype dty
       break;
     case GpuEvidence::Reference::same_network:
       return scaled(kBetweenBatches * rest * kBetweenBatches * rest);
-    case GpuEvidence::Reference::same_card:  // the reference is a network with a rest of its own
+    case GpuEvidence::Reference::same_card:  // and another network, which errs by itself too
       return scaled(rest * rest + spread.rest * spread.rest);
     case GpuEvidence::Reference::other_card:
       return scaled(card * card + rest * rest + further + spread.card * spread.card +

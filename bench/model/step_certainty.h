@@ -20,8 +20,8 @@ struct KindEvidence {
 
 KindEvidence kind_evidence(const GpuModel& model, const StepTerms& work, const StepSetting& setting);
 
-// The deviation of a step's logarithm that the card and the network leave. `further`: variance of a card
-// without a measurement of its own. The host's is not in it.
+// By how much the logarithm of a step's time deviates because of the card and the network, not of the host.
+// `further`: the variance that a card adds which was never measured.
 double own_deviation(const GpuModel& model, const NetworkTerms& terms, Dtype dtype, double further);
 
 // Half of what two cards' ratio varies by beyond the errors that they share. The pairs that ratio_half_width

@@ -85,7 +85,7 @@ struct Page {
 std::string page_text(const Page& page, std::size_t width);
 // `heading`: the level of the title's; those of lists, tables and sections are one below.
 std::string page_markdown(const Page& page, std::size_t heading = 3);
-// A document of its own, which loads nothing and runs no script.
+// A whole HTML document. It loads nothing and runs no script.
 std::string page_html(const Page& page);
 
 // "text — link; link", for a format that leads nowhere.
