@@ -25,7 +25,7 @@ EVERY_CARD := 75-real;80-real;86-real;89-real;90
 GIVEN_ARCH = $(if $(filter command environment,$(origin ARCH)),"-DBENCH_ARCH=$(ARCH)")
 FLAGS = $(if $(ARCH),"-DCMAKE_CUDA_ARCHITECTURES=$(if $(filter all,$(ARCH)),$(EVERY_CARD),$(ARCH))" $(GIVEN_ARCH)) $(CMAKE_FLAGS)
 
-.PHONY: help run test plans golden setup build configured configure lint asan tsan peers gate diagnosis calibrate onnx-check gpu-check gpu-card gpu-bundle package package-check root-check ci-check docs
+.PHONY: help run test plans golden setup build configured configure lint asan tsan peers gate diagnosis calibrate field onnx-check gpu-check gpu-card gpu-bundle package package-check root-check ci-check docs
 .DEFAULT_GOAL := help
 # Two makes in one build folder would step on each other; ninja does the work in parallel.
 .NOTPARALLEL:
@@ -43,6 +43,7 @@ help:
 	@echo "make gate                          how often the stop rule and the comparison are wrong, by simulation"
 	@echo "make diagnosis                     whether advise names what is wrong, in 100 made-up cases: 1 hour; writes results/reference/"
 	@echo "make calibrate TABLES=FOLDER       fit predictions to published measurements; writes results/calibration.json"
+	@echo "make field                         how far predictions and advice are from what others measured: results/field/"
 	@echo "make onnx-check [ONNX=…]           answers of imported networks next to onnxruntime's"
 	@echo "make gpu-check [CHECK_ARGS=…]      on a machine with a GPU: its tests, sweeps and a comparison with PyTorch"
 	@echo "make ci-check                      the ReFrame test here, and the linters of the files for CI systems and containers"
@@ -157,6 +158,14 @@ ifneq ($(SETUP),skip)
 endif
 	/usr/bin/python3 tools/calibrate/calibrate.py $(TABLES)
 	/usr/bin/python3 tools/calibrate/evaluate.py $(TABLES)
+
+# FIELD_ARGS=--verbose: each row and each reading.
+FIELD_ARGS ?=
+field: build
+ifneq ($(SETUP),skip)
+	@tools/setup-onnxruntime.sh build/onnxruntime
+endif
+	build/onnxruntime/bin/python tools/field/score.py build/release/bench $(FIELD_ARGS)
 
 ONNX ?= $(wildcard tests/kernels/networks/onnx/data/*.onnx)
 onnx-check: setup configured
