@@ -75,7 +75,7 @@ TEST_P(Pages, AreAsBefore) {
   page = std::regex_replace(page, std::regex(R"((A run takes about )[^\n]*)"), "$1TIME.");
   page = std::regex_replace(page, std::regex(R"( *\d+ %  \d+:\d+ (left|over) [^\n]*\n)"), "");  // progress
   page = replaced(page, "|implicit_gemm|", "|");  // a build without CUDA lacks this implementation
-  const bool on_cpu = std::ranges::count(arguments, "cpu") > 0;
+  const bool on_cpu = std::ranges::count(arguments, "cpu") > 0 || arguments.front() == "inspect";
   expect_page(
       GetParam().file, replaced(page, here.out(), "OUT"),
       on_cpu && !plans_alike(read_result(kGolden / "documents/batch.json").context, *open_device("cpu")));
