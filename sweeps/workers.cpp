@@ -179,10 +179,6 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
   return plan;
 }
 
-Json ends_or_null(const Estimate& estimate) {
-  return estimate.ci95 ? Json{estimate.low(), estimate.high()} : Json();
-}
-
 // Measured points, or with --simulate an earlier run's profile alone.
 class WorkersSweep final : public Sweep {
  public:
@@ -262,19 +258,8 @@ class WorkersSweep final : public Sweep {
     if (!simulates(request_)) {
       json["loader"] = sweeps::to_json(known_.setup);
     }
-    for (const LoaderPoint& point : known_.points.pool) {  // for the picture, which computes nothing
-      const Estimate& rate = point.samples_per_s;
-      Json measured = {{"name", point.name},
-                       {"workers", point.workers},
-                       {"flagged", point.flagged},
-                       {"images_per_s", rate.value},
-                       {"images_per_s_ci95", ends_or_null(rate)},
-                       {"compute_ns", std::llround(point.compute_ns)}};
-      if (point.au) {
-        measured["au"] = point.au->value;
-        measured["au_ci95"] = ends_or_null(*point.au);
-      }
-      json["measured"].push_back(std::move(measured));
+    for (const LoaderPoint& point : known_.points.pool) {
+      json["measured"].push_back(sweeps::to_json(point));
     }
     if (known_.profile) {
       json["profile"] = sweeps::to_json(*known_.profile);

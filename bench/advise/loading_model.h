@@ -9,7 +9,7 @@
 #include <string>
 
 #include "bench/advise/advice.h"
-#include "bench/json.h"
+#include "bench/result/result.h"
 
 namespace bench {
 
@@ -61,7 +61,7 @@ struct LoadingModelReader {
   // `device_on_cores`: the device is the workers' own processor. Where the file's consumer was not, computing
   // is taken to slow down by the cores that workers occupy. Throws UsageError where the file does not hold
   // what it needs.
-  std::function<std::unique_ptr<LoadingModel>(const Json& file, bool device_on_cores)> read;
+  std::function<std::unique_ptr<LoadingModel>(const ResultDocument& document, bool device_on_cores)> read;
 };
 
 }  // namespace bench

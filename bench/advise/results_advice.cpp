@@ -70,7 +70,7 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
                            const std::optional<SeveralCards>& several) {
   std::vector<AdviceFile> files;
   for (const std::string& path : paths) {
-    files.push_back({.path = path_in_words(path), .json = read_json(path), .document = read_result(path)});
+    files.push_back({.path = path_in_words(path), .document = read_result(path)});
   }
   const std::vector<std::string> machines = keep_median_machine(files);
   const auto with_machines = [&](Advice advice) {

@@ -119,7 +119,7 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
       throw UsageError("this program was built without the workers sweep, which reads such results");
     }
     try {
-      loading_ = reader->read(file.json, device_ && !crosses_bus_);
+      loading_ = reader->read(file.document, device_ && !crosses_bus_);
     } catch (const UsageError& error) {
       throw UsageError(fmt::format("{}: {}", file.path, error.what()));
     } catch (const Json::exception& error) {

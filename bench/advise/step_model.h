@@ -44,7 +44,6 @@ const std::vector<std::string>& advising_sweeps();
 
 struct AdviceFile {
   std::string path;  // what messages call it
-  Json json;
   ResultDocument document;
 };
 

@@ -87,8 +87,7 @@ struct AnsweringFiles {
 
   explicit AnsweringFiles(const std::vector<ReportedResult>& results) {
     for (const ReportedResult& result : results) {
-      files.push_back(
-          {.path = file_name_of(result.document), .json = result.json, .document = result.document});
+      files.push_back({.path = file_name_of(result.document), .document = result.document});
     }
     try {
       machines = keep_median_machine(files);

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <concepts>
 #include <cstdint>
 #include <limits>
@@ -25,6 +26,7 @@
 #include "bench/error.h"
 #include "bench/result/result_json.h"
 #include "bench/stats/estimate.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 
@@ -36,6 +38,10 @@ using Check = void (*)(const Field&);
 // Conditions on a number; each throws UsageError.
 namespace check {
 
+// Bounds beyond any machine, so that a damaged file gets a sentence instead of an answer.
+inline constexpr double kMostTime = 1e15;      // ns: eleven days; of bytes a second: a petabyte
+inline constexpr double kMostMemory = 0x1p44;  // 16 TiB
+
 inline void not_negative(const Field& field) {
   if (field.number() < 0) {
     throw UsageError(fmt::format("{} is {}; accepted is 0 or more", field.path(), field.json().dump()));
@@ -46,6 +52,34 @@ inline void at_least_one(const Field& field) {
   if (field.integer() < 1) {
     throw UsageError(fmt::format("{} is {}; accepted is 1 or more", field.path(), field.integer()));
   }
+}
+
+[[noreturn]] inline void refuse(const Field& field, std::string_view accepted) {
+  throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.json().dump()), accepted));
+}
+
+inline double within(const Field& field, double least, double most) {
+  const double value = field.number();
+  if (!(value >= least && value <= most)) {
+    refuse(field, fmt::format("a number from {:g} to {:g}", least, most));
+  }
+  return value;
+}
+
+inline double above_zero(const Field& field, double most) {
+  const double value = field.number();
+  if (!(value > 0 && value <= most)) {
+    refuse(field, fmt::format("a number above 0, at most {:g}", most));
+  }
+  return value;
+}
+
+inline std::int64_t count(const Field& field, std::int64_t most, std::string_view note = "") {
+  const std::int64_t value = field.integer();
+  if (value < 1 || value > most) {
+    refuse(field, fmt::format("a whole number from 1 to {}{}", most, note));
+  }
+  return value;
 }
 
 // Sums of a point's bytes stay below 2^63.
@@ -152,6 +186,13 @@ inline void read_value(const Field& field, std::vector<std::int64_t>& values) {
     values.push_back(is_int64(value) ? value.get<std::int64_t>() : field.at(values.size()).integer());
   }
 }
+inline void read_value(const Field& field, std::vector<double>& values) {
+  values.clear();
+  values.reserve(field.size());
+  for (const Json& value : field.json()) {
+    values.push_back(value.is_number() ? value.get<double>() : field.at(values.size()).number());
+  }
+}
 inline void read_value(const Field& field, std::vector<std::string>& values) {
   for (std::size_t i = 0; i < field.size(); ++i) {
     values.push_back(field.at(i).string());
@@ -200,6 +241,14 @@ class JsonWriter {
   void nullable(std::string_view key, const std::optional<T>& value) {
     json_[std::string(key)] = value ? written_value(*value) : Json();
   }
+  // The file has whole numbers, as of nanoseconds.
+  void whole(std::string_view key, double value) { json_[std::string(key)] = std::llround(value); }
+  void whole(std::string_view key, const std::vector<double>& values, Check /*check*/ = nullptr) {
+    Json& array = json_[std::string(key)] = Json::array();
+    for (const double value : values) {
+      array.push_back(std::llround(value));
+    }
+  }
   Json take() { return std::move(json_); }
 
  private:
@@ -237,6 +286,10 @@ class JsonReader {
   template <class T>
   void nullable(std::string_view key, std::optional<T>& value) {
     optional(key, value);
+  }
+  template <class T>
+  void whole(std::string_view key, T& value, Check check = nullptr) {
+    (*this)(key, value, check);
   }
 
   // The members that were not asked for.

@@ -1,6 +1,8 @@
 #include "sweeps/workers/findings.h"
 
 #include <algorithm>
+#include <cmath>
+#include <functional>
 #include <iterator>
 #include <string_view>
 #include <utility>
@@ -15,9 +17,438 @@
 namespace bench::sweeps {
 namespace {
 
-// One window has no interval, and proves nothing.
-ThroughputPoint with_interval(std::int64_t workers, const Estimate& estimate) {
-  return {.batch = workers, .per_s = estimate.value, .ci95 = estimate.ci95};
+using Basis = Recommendation::Basis;
+
+std::string workers_text(std::int64_t workers) {
+  return workers == 0 ? "no workers" : fmt::format("{} worker{}", workers, workers == 1 ? "" : "s");
+}
+
+std::string rate_text(double per_s) {
+  return fmt::format("{} samples/s", format_number(per_s));
+}
+
+std::string au_text(const Estimate& au) {
+  return "AU " + (au.ci95 ? plus_minus(au.value, au.ci95) : fmt::format("{:.2f}", au.value));
+}
+
+std::vector<std::string> point_names(const std::vector<LoaderPoint>& points) {
+  std::vector<std::string> names;
+  for (const LoaderPoint& point : points) {
+    names.push_back(point.name);
+  }
+  return names;
+}
+
+// ---------- how many workers
+
+// " (2 to 3)", where the load times of a loader of the user's allow several counts.
+std::string allowed_counts(const Profile& profile, const std::optional<Interval>& range) {
+  std::string text;
+  if (range && range->low < range->high) {
+    text = fmt::format("{:.0f} to {:.0f}", range->low, range->high);
+  }
+  if (profile.law.workers.size() == 1) {
+    text += fmt::format("{}assumes perfect scaling, for there are times with 1 worker only",
+                        text.empty() ? "" : "; ");
+  }
+  return text.empty() ? text : fmt::format(" ({})", text);
+}
+
+// " (0 to 4 are within noise)"; empty where the measurement is clear.
+std::string reason_of(const Evidence& evidence, const WorkersAnswer& answer) {
+  const Recommendation& choice = *answer.recommendation;
+  std::string reason;
+  if (choice.basis == Basis::noise || choice.basis == Basis::chosen) {
+    reason = choice.knee->low < choice.knee->high
+                 ? fmt::format(" ({} to {} are within noise{})", choice.knee->low, choice.knee->high,
+                               choice.basis == Basis::chosen ? "; simulation chose" : "")
+                 : " (within noise)";
+  } else if (choice.basis == Basis::single) {
+    const SimulatedPoint& simulated = *evidence.simulated_at(*answer.simulated_knee->batch);
+    return fmt::format(" (a single count was measured; simulated with {}: AU {:.2f})",
+                       workers_text(simulated.workers), simulated.au);
+  } else if (choice.basis == Basis::simulated) {
+    return evidence.of_own_loader()       ? allowed_counts(*evidence.profile, choice.range)
+           : evidence.points.pool.empty() ? ""
+                                          : " (a single count was measured)";
+  }
+  if (!evidence.not_measured.empty()) {
+    reason +=
+        fmt::format(" (from the measured counts; {} not measured)", fmt::join(evidence.not_measured, ", "));
+  }
+  return reason;
+}
+
+std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& answer) {
+  const Recommendation& choice = *answer.recommendation;
+  const bool simulated = choice.basis == Basis::simulated;
+  const char* const basis = !simulated                 ? ""
+                            : evidence.of_own_loader() ? "Simulated for your loader: "
+                                                       : "Simulated: ";
+  const std::string workers = workers_text(choice.workers);
+  const std::string reason = reason_of(evidence, answer);
+  const std::string au = au_text(choice.au);
+  const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
+  if (choice.is_inconclusive()) {
+    return fmt::format("Inconclusive: {} with {}{} [give a larger --time-budget]", au, workers, reason);
+  }
+  if (choice.feeds_none()) {
+    return fmt::format(
+        "{}{} number of workers feeds the consumer{}{}: {} with none, and workers gain less than 5 %", basis,
+        simulated ? "no" : "No", gpus > 1 ? "s" : "", reason, au);
+  }
+  const char* const use = simulated ? "use" : "Use";
+  if (choice.workers == 0) {
+    return fmt::format("{}{} no workers{}: {}, and workers {} [PyTorch: num_workers=0]", basis, use, reason,
+                       au, choice.more_harm ? "make it slower" : "gain less than 5 %");
+  }
+  const char* const pin = !choice.pin ? "" : *choice.pin ? ", pin_memory=True" : ", pin_memory=False";
+  std::string claim =
+      fmt::format("{}{} {}{}{}: {}, {} of host memory [PyTorch: num_workers={}, prefetch_factor={}{}]", basis,
+                  use, workers, gpus > 1 ? " a GPU" : "", reason, au,
+                  format_bytes(std::llround(choice.host_bytes)), choice.workers, choice.prefetch, pin);
+  if (evidence.host_memory_bytes > 0 && choice.host_bytes > evidence.host_memory_bytes) {
+    claim += fmt::format("; that does not fit: the host has {}",
+                         format_bytes(std::llround(evidence.host_memory_bytes)));
+  }
+  return claim;
+}
+
+std::optional<Finding> claim_recommended_workers(const Evidence& evidence, const WorkersAnswer& answer) {
+  if (!answer.recommendation) {
+    return std::nullopt;
+  }
+  const Recommendation& choice = *answer.recommendation;
+  Finding finding = finding_of("recommended_workers", "workers");
+  finding.value = static_cast<double>(choice.workers);
+  finding.set_interval(choice.range, kOfSizes);
+  if (const LoaderPoint* const point = evidence.points.at(choice.workers)) {
+    finding.evidence = {point->name};
+  }
+  finding.details = {{"workers", choice.workers}};
+  if (choice.workers > 0 && !choice.is_inconclusive()) {
+    finding.details["prefetch"] = choice.prefetch;
+    finding.details["host_bytes"] = choice.host_bytes;
+    finding.details["slot_bytes"] = choice.slot_bytes;
+    finding.details["pinned_bytes"] = choice.pinned_bytes;
+  } else if (!choice.is_inconclusive() && !choice.feeds_none()) {
+    finding.details["host_bytes"] = choice.host_bytes;
+  }
+  finding.claim = recommendation_claim(evidence, answer);
+  return finding;
+}
+
+std::optional<Finding> claim_pinning(const Evidence& /*evidence*/, const WorkersAnswer& answer) {
+  if (!answer.pinning) {
+    return std::nullopt;
+  }
+  const auto& [pinned, pageable, speedup, pays] = *answer.pinning;
+  Finding finding = finding_of("pinning", "ratio", {pinned->name, pageable->name});
+  finding.set(speedup);
+  finding.claim = fmt::format(
+      "Pinned vs pageable memory, ready data: {:.2f}× ({} and {}; a batch is copied in {} and {}) [{}]",
+      speedup.value, rate_text(pinned->samples_per_s.value), rate_text(pageable->samples_per_s.value),
+      format_duration(pinned->copy_ns), format_duration(pageable->copy_ns), pays ? "pin" : "don't pin");
+  return finding;
+}
+
+// ---------- how the consumer is fed at each count, and which GPUs this host could feed
+
+std::optional<Finding> claim_starvation(const Evidence& evidence, const WorkersAnswer& answer) {
+  if (!answer.starvation) {
+    return std::nullopt;
+  }
+  const LoaderPoint& ready = *evidence.points.ready;
+  const LoaderPoint& fewest = *answer.starvation->fewest;
+  Finding finding = finding_of("starvation", "1", {fewest.name, ready.name});
+  finding.value = std::clamp(1 - fewest.au->value, 0.0, 1.0);
+  if (fewest.au->ci95) {
+    finding.set_interval(Interval{1 - fewest.au->high(), 1 - fewest.au->low()}, kOfRounds);
+  }
+  finding.details = {
+      {"workers", fewest.workers}, {"step_ns", fewest.step_ns}, {"ready_step_ns", ready.step_ns}};
+  finding.claim =
+      fewest.au->value >= kFed
+          ? fmt::format("With {} the consumer is not starved: {}, a step takes {}, and {} with ready data",
+                        workers_text(fewest.workers), au_text(*fewest.au), format_duration(fewest.step_ns),
+                        format_duration(ready.step_ns))
+          : fmt::format("With {} the consumer is {}: {}, {} {} of a step's {}", workers_text(fewest.workers),
+                        fewest.au->value < kStarved ? "starved" : "nearly fed", au_text(*fewest.au),
+                        fewest.workers == 0 ? "loading and copying take" : "it waits",
+                        format_duration(answer.starvation->lost_ns), format_duration(fewest.step_ns));
+  return finding;
+}
+
+// Where no worker count was measured.
+std::optional<Finding> claim_ready_data(const Evidence& evidence, const WorkersAnswer& /*answer*/) {
+  const auto& ready = evidence.points.ready;
+  if (!ready || !evidence.points.pool.empty()) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("ready_data", "images/s", {ready->name});
+  finding.set(ready->samples_per_s);
+  finding.claim =
+      fmt::format("Ready data: {} samples/s; no number of workers was measured [give a larger --time-budget]",
+                  plus_minus(*finding.value, finding.ci95));
+  return finding;
+}
+
+std::optional<Finding> claim_knee(const Evidence& evidence, const WorkersAnswer& answer) {
+  const auto& knee = answer.knee;
+  if (!knee) {
+    return std::nullopt;
+  }
+  Finding finding = finding_of("knee", "workers", point_names(evidence.points.pool));
+  finding.set_interval(knee->range(), kOfSizes);
+  finding.details = {{"plateau_au", knee->best_per_s}, {"plateau_workers", knee->best_batch}};
+  if (!knee->batch) {
+    finding.claim =
+        knee->low == knee->high
+            ? fmt::format("The knee is at {}, within noise (plateau: AU {:.2f})", workers_text(knee->low),
+                          knee->best_per_s)
+            : fmt::format(
+                  "The knee lies between {} and {} workers, which are within noise (plateau: AU {:.2f})",
+                  knee->low, knee->high, knee->best_per_s);
+    return finding;
+  }
+  finding.value = static_cast<double>(*knee->batch);
+  finding.claim = fmt::format("The knee is at {}: {}, 95 % of the plateau's {:.2f} (at {})",
+                              workers_text(*knee->batch), au_text(*evidence.points.at(*knee->batch)->au),
+                              knee->best_per_s, workers_text(knee->best_batch));
+  if (knee->low < *knee->batch) {
+    finding.claim += fmt::format("; {} may be enough, within noise", workers_text(knee->low));
+  }
+  if (knee->at_largest) {
+    finding.claim += "; it is the most that was measured, and the plateau may lie beyond";
+  }
+  if (const auto simulated = answer.knee_of_simulated) {
+    finding.details["simulated"] = *simulated;
+    finding.details["error_workers"] = *simulated - *knee->batch;
+    finding.claim += fmt::format("; simulated at {} of these counts", *simulated);
+  }
+  return finding;
+}
+
+std::optional<Finding> claim_simulated_knee(const Evidence& evidence, const WorkersAnswer& answer) {
+  const auto& knee = answer.simulated_knee;
+  if (!knee) {
+    return std::nullopt;
+  }
+  const Simulated& simulated = *evidence.simulated;
+  Finding finding = finding_of("knee_simulated", "workers");
+  finding.value = static_cast<double>(*knee->batch);
+  finding.set_interval(knee_range(simulated.points), kOfSizes);
+  finding.details = {{"plateau_au", knee->best_per_s}};
+  finding.claim = fmt::format("Simulated: the knee is at {}{}: AU {:.2f} of at most {:.2f}",
+                              workers_text(*knee->batch), simulated.gpus > 1 ? " a GPU" : "",
+                              evidence.simulated_at(*knee->batch)->au, knee->best_per_s);
+  if (simulated.gpus > 1) {
+    finding.claim += fmt::format("; {} GPUs share the host", simulated.gpus);
+  }
+  if (simulated.cores != simulated.measured_cores) {
+    finding.claim +=
+        fmt::format("; {:g} cores is an extrapolation from {:g}", simulated.cores, simulated.measured_cores);
+    finding.details["extrapolated"] = true;
+  }
+  return finding;
+}
+
+std::optional<Finding> claim_simulation_error(const Evidence& /*evidence*/, const WorkersAnswer& answer) {
+  if (!answer.simulation_error) {
+    return std::nullopt;
+  }
+  const SimulationError& error = *answer.simulation_error;
+  Finding finding = finding_of("simulation_error", "points");
+  finding.value = std::abs(error.worst.points);
+  finding.details = {{"points", Json::array()}};
+  for (const SimulationError::Row& row : error.rows) {
+    finding.details["points"].push_back({{"workers", row.measured->workers},
+                                         {"measured_au", row.measured->au->value},
+                                         {"simulated_au", row.simulated->au},
+                                         {"held_out_au", *row.simulated->held_out_au},
+                                         {"error_points", row.points}});
+    finding.evidence.push_back(row.measured->name);
+  }
+  const LoaderPoint& worst = *error.worst.measured;
+  const double half = (worst.au->high() - worst.au->low()) / 2;
+  finding.details["mean_points"] = error.mean;
+  if (half > 0) {
+    finding.details["worst_measured_half_points"] = 100 * half;
+  }
+  finding.claim = fmt::format(
+      "Simulated AU differs from the measured one by {:.3f} on average, {:.3f} at most (with {}{}); each "
+      "count is simulated from the others",
+      error.mean / 100, *finding.value / 100, workers_text(worst.workers),
+      half >= 0.0005 ? fmt::format(", measured ± {:.3f}", half) : "");
+  return finding;
+}
+
+std::optional<Finding> claim_harm(const Evidence& evidence, const WorkersAnswer& answer) {
+  if (!answer.harm) {
+    return std::nullopt;
+  }
+  const std::int64_t from = answer.harm->from;
+  const LoaderPoint& best = *answer.harm->best;
+  const LoaderPoint& last = evidence.points.pool.back();
+  const double loss = 1 - last.samples_per_s.value / best.samples_per_s.value;
+  Finding finding = finding_of("harm", "workers", {best.name, evidence.points.at(from)->name});
+  finding.value = static_cast<double>(from);
+  finding.details = {{"best_workers", best.workers}, {"loss", loss}};
+  finding.claim = fmt::format("From {} on more workers are slower: {} make {} less than {} ({} and {})",
+                              workers_text(from), workers_text(last.workers), format_percent(loss),
+                              workers_text(best.workers), rate_text(last.samples_per_s.value),
+                              rate_text(best.samples_per_s.value));
+  return finding;
+}
+
+std::vector<Finding> claim_requirements(const Evidence& evidence) {
+  std::vector<Finding> findings;
+  if (!evidence.simulated) {
+    return findings;
+  }
+  for (const SimulatedRequirement& answer : evidence.simulated->requirements) {
+    const auto& [name, samples_per_s, source] = answer.required;
+    Finding finding =
+        finding_of(fmt::format("demand/{}", name), "workers", point_names(evidence.points.capacity));
+    finding.details = {{"images_per_s", samples_per_s},
+                       {"gpus", answer.gpus},
+                       {"au", answer.au},
+                       {"tops_out_images_per_s", answer.max_samples_per_s},
+                       {"limited_by", answer.limited_by},
+                       {"source", source}};
+    const std::string gpu =
+        answer.gpus > 1 ? fmt::format("{} of {} ({} each)", answer.gpus, name, rate_text(samples_per_s))
+                        : fmt::format("{} ({})", name, rate_text(samples_per_s));
+    if (answer.workers) {
+      finding.value = static_cast<double>(*answer.workers);
+      finding.claim =
+          fmt::format("Simulated: {} need{} {}{} on this host (AU {:.2f})", gpu, answer.gpus > 1 ? "" : "s",
+                      workers_text(*answer.workers), answer.gpus > 1 ? " each" : "", answer.au);
+    } else {
+      std::string limit = "the cores";
+      if (answer.limited_by == "storage") {
+        limit = "storage";
+      } else if (answer.limited_by == "copy" && evidence.profile) {
+        limit = fmt::format("copying a batch, which takes {}",
+                            format_duration(evidence.profile->pipeline.copy_ns));
+      }
+      finding.claim =
+          fmt::format("Simulated: this host cannot feed {}: AU {:.2f} at best, limited by {} ({})", gpu,
+                      answer.au, limit, rate_text(answer.max_samples_per_s));
+    }
+    findings.push_back(std::move(finding));
+  }
+  return findings;
+}
+
+// ---------- the limit of the loader, and what a sample and workers cost
+
+std::optional<Finding> claim_plateau(const Evidence& /*evidence*/, const WorkersAnswer& answer) {
+  if (!answer.plateau) {
+    return std::nullopt;
+  }
+  const auto& [rate, workers, measured, limit] = *answer.plateau;
+  Finding finding = finding_of("plateau", "images/s");
+  finding.set(rate);
+  if (measured != nullptr) {
+    finding.evidence = {measured->name};
+  }
+  finding.details = {{"workers", workers}, {"limited_by", limit.name}};
+  finding.claim =
+      fmt::format("{} {} samples/s with {}: {}{}", measured != nullptr ? "At most" : "Simulated: at most",
+                  plus_minus(rate.value, rate.ci95), workers_text(workers), limit.why,
+                  limit.remedy.empty() ? "" : fmt::format(" [{}]", limit.remedy));
+  return finding;
+}
+
+std::optional<Finding> claim_scaling(const Evidence& evidence, const WorkersAnswer& /*answer*/) {
+  if (!evidence.profile || evidence.profile->law.workers.size() < 2) {
+    return std::nullopt;  // one count does not show how others relate to it
+  }
+  const Profile& profile = *evidence.profile;
+  const simulator::ScalabilityLaw& law = profile.law.law;
+  Finding finding = finding_of("scaling", "images/s", point_names(evidence.points.capacity));
+  finding.value = law.at(law.cores);
+  const double scale = *finding.value / law.one;
+  finding.set_interval(Interval{profile.law.one_ci95.low * scale, profile.law.one_ci95.high * scale}, kOfFit);
+  finding.details = {{"one", law.one},     {"sigma", law.sigma},
+                     {"kappa", law.kappa}, {"crowding", law.oversubscription},
+                     {"cores", law.cores}, {"worst_error", profile.law.worst_error}};
+  // Up to three numbers (λ, σ, κ) are fitted to the counts within the cores, one to those beyond: as many
+  // counts are met exactly, right or wrong.
+  const auto within = std::ranges::count_if(
+      profile.law.workers, [&](std::int64_t workers) { return static_cast<double>(workers) <= law.cores; });
+  const bool has_error = within > 3 || std::ssize(profile.law.workers) - within > 1;
+  finding.claim = fmt::format(
+      "One worker makes {}{}, workers on all {:g} cores {}: {:.2f} times as much (fitted to {} with {} "
+      "workers{})",
+      rate_text(law.one), profile.pipeline.storage ? " without waits for storage" : "", law.cores,
+      rate_text(*finding.value), scale, profile.law.from, fmt::join(profile.law.workers, ", "),
+      has_error ? fmt::format("; off by at most {}", format_percent(profile.law.worst_error)) : "");
+  if (profile.law.largest_active + 0.5 < law.cores) {
+    finding.claim += fmt::format("; beyond {} workers computing at once it is an extrapolation",
+                                 format_number(profile.law.largest_active));
+  }
+  return finding;
+}
+
+std::optional<Finding> claim_stages(const Evidence& evidence, const WorkersAnswer& /*answer*/) {
+  Finding finding = finding_of("stages", "ns");
+  loader::StageTimes stages = evidence.profile ? evidence.profile->stages_ns : loader::StageTimes{};
+  const auto points = evidence.points.capacity_and_pool();
+  if (const auto timed =
+          std::ranges::find_if(points, [](const LoaderPoint* point) { return point->stages_ns.total() > 0; });
+      timed != points.end()) {
+    stages = (*timed)->stages_ns;
+    finding.evidence = {(*timed)->name};
+  }
+  if (!(stages.total() > 0)) {
+    return std::nullopt;
+  }
+  finding.value = stages.total();
+  finding.details = {{"largest", largest_stage(stages).key}, {"stages_ns", written_value(stages)}};
+  std::vector<StageName> by_time(kStages.begin(), kStages.end());
+  std::ranges::stable_sort(by_time, std::greater<>(),
+                           [&](const StageName& stage) { return stages.*stage.time; });
+  std::vector<std::string> parts;
+  for (const StageName& stage : by_time) {
+    parts.push_back(fmt::format("{} {}", stage.text, format_percent(stages.*stage.time / stages.total())));
+  }
+  finding.claim =
+      fmt::format("A sample takes a worker {}: {}", format_duration(stages.total()), fmt::join(parts, ", "));
+  return finding;
+}
+
+std::optional<Finding> claim_slowdown(const Evidence& evidence, const WorkersAnswer& answer) {
+  if (!answer.slowdown) {
+    return std::nullopt;
+  }
+  constexpr double kNoticed = 0.02;
+  constexpr double kDisturbed = -0.05;
+  const LoaderPoint& ready = *answer.slowdown->ready;
+  const LoaderPoint& worst = *answer.slowdown->worst;
+  Finding finding = finding_of("consumer_slowdown", "1", {ready.name, worst.name});
+  finding.value = answer.slowdown->of(worst);
+  finding.details = {{"workers", worst.workers}, {"by_workers", Json::array()}};
+  for (const LoaderPoint& point : evidence.points.pool) {
+    finding.details["by_workers"].push_back(
+        {{"workers", point.workers}, {"slowdown", answer.slowdown->of(point)}});
+  }
+  if (*finding.value < kDisturbed) {
+    finding.claim = fmt::format(
+        "Inconclusive whether workers slow the consumer down: a step computes {} with ready data and at most "
+        "{} with workers, so other work disturbed it",
+        format_duration(ready.compute_ns), format_duration(worst.compute_ns));
+  } else if (*finding.value < kNoticed) {
+    finding.claim = fmt::format("Workers do not slow the consumer down: computing takes at most {} longer",
+                                format_percent(std::max(0.0, *finding.value)));
+  } else {
+    finding.claim = fmt::format(
+        "Workers slow the consumer down: a step computes {} with {}, and {} with ready data{}",
+        format_duration(worst.compute_ns), workers_text(worst.workers), format_duration(ready.compute_ns),
+        evidence.setup.consumer_on_cores ? "; both use the same cores" : "");
+  }
+  return finding;
 }
 
 std::optional<Finding> claim_bad_files(const Evidence& evidence) {
@@ -68,70 +499,125 @@ void expand_au(std::vector<Finding>& findings) {
   }
 }
 
-}  // namespace
+// ---------- tables
 
-std::optional<Knee> Evidence::measured_knee(std::int64_t end) const {
-  std::vector<ThroughputPoint> au;
-  for (const LoaderPoint& point : points.pool) {
-    if (point.au && point.workers < end) {
-      au.push_back(with_interval(point.workers, *point.au));
+Cell estimate_cell(const Estimate& estimate) {
+  return Cell::number(estimate.value, estimate.ci95);
+}
+
+Cell au_cell(double au) {
+  return Cell::figure(fmt::format("{:.2f}", au));
+}
+
+Cell simulated_au_cell(const SimulatedPoint& point) {
+  const Estimate au = point.printed_au();
+  return au.ci95 ? estimate_cell(au) : au_cell(au.value);
+}
+
+Cell stall_cell(std::optional<double> ns) {
+  // Noise of the step with ready data may exceed the stall.
+  return !ns ? Cell::none() : *ns < 1000 ? Cell(0) : Cell::time(*ns);
+}
+
+// "2 cores; data: synthetic, 256 images of 111 KiB, page cache warm".
+std::string conditions(const LoaderSetup& setup) {
+  std::string text = fmt::format("{} core{}; data: {}", setup.cores, setup.cores == 1 ? "" : "s", setup.data);
+  if (setup.found) {
+    text += fmt::format(", {} images of {}", setup.found->images,
+                        format_bytes(std::llround(setup.found->mean_encoded_bytes)));
+  }
+  text += fmt::format(", page cache {}", setup.page_cache());
+  if (setup.found && setup.found->still_cached > 0) {
+    text += fmt::format(", but {} of {} reads found their image in it: {}", setup.found->still_cached,
+                        setup.found->evicted, printable(setup.found->still_cached_reason));
+  } else if (setup.found && setup.page_cache() == std::string("as found") && setup.found->from_storage) {
+    text += fmt::format(" ({} of the images' bytes came from storage)",
+                        format_percent(std::min(1.0, *setup.found->from_storage)));
+  }
+  return text;
+}
+
+TextTable points_table(const Evidence& evidence) {
+  std::vector<const LoaderPoint*> points;
+  for (const auto* list : {&evidence.points.pool, &evidence.points.other_order}) {
+    for (const LoaderPoint& point : *list) {
+      points.push_back(&point);
     }
   }
-  return find_saturation(au);
-}
-
-std::optional<Harm> Evidence::harm() const {
-  std::vector<ThroughputPoint> rates;
-  for (const LoaderPoint& point : points.pool) {
-    rates.push_back(with_interval(point.workers, point.samples_per_s));
+  const bool orders = !evidence.points.other_order.empty();
+  TextTable table;
+  table.rows.push_back(
+      {"workers", "samples/s", "AU", "stall p99", "CPU/sample", "host memory", "simulated AU"});
+  if (const auto& ready = evidence.points.ready) {  // AU is computing over total time, divided by this row's
+    table.rows.push_back({fmt::format("ready data{}{}", ready->mark.empty() ? "" : " ", ready->mark),
+                          estimate_cell(ready->samples_per_s), 1, Cell::none(), Cell::none(), Cell::none(),
+                          Cell::none()});
   }
-  const auto from = find_harm(rates);
-  if (!from) {
-    return std::nullopt;
+  for (const LoaderPoint* const point : points) {
+    const SimulatedPoint* const simulated =
+        point->order == evidence.points.pool.front().order ? evidence.simulated_at(point->workers) : nullptr;
+    table.rows.push_back(
+        {Cell::figure(fmt::format("{}{}{}{}", orders ? point->order + " " : "", point->workers,
+                                  point->mark.empty() ? "" : " ", point->mark)),
+         estimate_cell(point->samples_per_s), point->au ? estimate_cell(*point->au) : Cell::none(),
+         stall_cell(point->stall_p99_ns), Cell::time(point->cpu_ns), Cell::bytes(point->windows->host_bytes),
+         simulated != nullptr && simulated->held_out_au ? au_cell(*simulated->held_out_au) : Cell::none()});
   }
-  return Harm{.from = *from,
-              .best = &*std::ranges::max_element(
-                  points.pool, {}, [](const LoaderPoint& point) { return point.samples_per_s.value; })};
+  table.title =
+      conditions(evidence.setup) + (evidence.simulated ? "; each count is simulated from the others" : "");
+  table.lists_points = true;
+  return table;
 }
 
-std::optional<Knee> Evidence::simulated_knee(bool measured_counts_only) const {
-  if (!simulated) {
-    return std::nullopt;
+// "; counts beyond 4 are extrapolated", of the user's own loader.
+std::string extrapolated_text(const Simulated& simulated, const Profile& own) {
+  const std::int64_t most = std::ranges::max(own.law.workers);
+  const bool any = own.law.workers.size() > 1 &&
+                   std::ranges::any_of(simulated.points,
+                                       [&](const SimulatedPoint& point) { return point.workers > most; });
+  return any ? fmt::format("; counts beyond {} are extrapolated", most) : "";
+}
+
+// Where nothing was measured.
+TextTable simulated_table(const Evidence& evidence) {
+  const Simulated& simulated = *evidence.simulated;
+  const std::string consumer = evidence.profile ? evidence.profile->consumer : "";
+  const Profile* const own = evidence.of_own_loader() ? &*evidence.profile : nullptr;
+  TextTable table;
+  table.title =
+      fmt::format("Simulated{}: {:g} cores, prefetch {}, {}{}{}{}",
+                  own != nullptr ? fmt::format(" from the load times of {}", printable(own->loader)) : "",
+                  simulated.cores, simulated.prefetch,
+                  simulated.order == loader::Order::any ? "out-of-order" : "in-order",
+                  simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "",
+                  consumer.empty() ? "" : fmt::format("; consumer: {}", printable(consumer)),
+                  own != nullptr ? extrapolated_text(simulated, *own) : "");
+  table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "samples/s", "AU", "stall p99",
+                        "workers busy", "host memory", "limited by"});
+  for (const SimulatedPoint& point : simulated.points) {
+    const double bytes =
+        own == nullptr ? 0 : own->host_bytes(point.workers, simulated.prefetch) * simulated.gpus;
+    table.rows.push_back({point.workers, Cell::number(point.samples_per_s), simulated_au_cell(point),
+                          stall_cell(point.stall_p99_ns), Cell::share(point.worker_busy),
+                          bytes > 0 ? Cell::bytes(std::llround(bytes)) : Cell(), point.limited_by});
   }
-  std::vector<SimulatedPoint> chosen = simulated->points;
-  std::erase_if(chosen, [&](const SimulatedPoint& point) {
-    return measured_counts_only && points.at(point.workers) == nullptr;
-  });
-  return find_knee(chosen);
+  table.lists_points = true;
+  return table;
 }
 
-const SimulatedPoint* Evidence::simulated_at(std::int64_t workers) const {
-  if (!simulated) {
-    return nullptr;
+TextTable requirements_table(const Simulated& simulated) {
+  TextTable table;
+  table.title = "Required throughput (simulated): workers for 95 % of it";
+  table.rows.push_back({"GPU", "samples/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
+  for (const SimulatedRequirement& answer : simulated.requirements) {
+    table.rows.push_back({answer.required.name, Cell::number(answer.required.samples_per_s), answer.gpus,
+                          answer.workers ? Cell(*answer.workers) : "cannot be fed", au_cell(answer.au),
+                          Cell::figure(rate_text(answer.max_samples_per_s)), answer.limited_by});
   }
-  const auto found = std::ranges::find(simulated->points, workers, &SimulatedPoint::workers);
-  return found == simulated->points.end() ? nullptr : &*found;
+  return table;
 }
 
-std::string workers_text(std::int64_t workers) {
-  return workers == 0 ? "no workers" : fmt::format("{} worker{}", workers, workers == 1 ? "" : "s");
-}
-
-std::string rate_text(double per_s) {
-  return fmt::format("{} samples/s", format_number(per_s));
-}
-
-std::string au_text(const Estimate& au) {
-  return "AU " + (au.ci95 ? plus_minus(au.value, au.ci95) : fmt::format("{:.2f}", au.value));
-}
-
-std::vector<std::string> names_of(const std::vector<LoaderPoint>& points) {
-  std::vector<std::string> names;
-  for (const LoaderPoint& point : points) {
-    names.push_back(point.name);
-  }
-  return names;
-}
+}  // namespace
 
 void choose_workers_headlines(std::vector<Finding>& findings) {
   const auto has = [&](std::string_view name) {
@@ -160,6 +646,7 @@ void choose_workers_headlines(std::vector<Finding>& findings) {
 }
 
 std::vector<Finding> workers_findings(const Evidence& evidence) {
+  const WorkersAnswer answer = answer_of(evidence);
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> one) {
     if (one) {
@@ -167,12 +654,12 @@ std::vector<Finding> workers_findings(const Evidence& evidence) {
     }
   };
   for (const auto claim :
-       {claim_recommendation, claim_starvation, claim_ready_data, claim_knee, claim_simulated_knee,
+       {claim_recommended_workers, claim_starvation, claim_ready_data, claim_knee, claim_simulated_knee,
         claim_simulation_error, claim_plateau, claim_harm, claim_stages, claim_scaling, claim_slowdown}) {
-    add(claim(evidence));
+    add(claim(evidence, answer));
   }
   std::ranges::move(claim_requirements(evidence), std::back_inserter(findings));
-  add(claim_pinning(evidence));
+  add(claim_pinning(evidence, answer));
   add(claim_bad_files(evidence));
   for (Finding& finding : findings) {
     finding.claim += '.';
@@ -180,6 +667,19 @@ std::vector<Finding> workers_findings(const Evidence& evidence) {
   choose_workers_headlines(findings);
   expand_au(findings);
   return findings;
+}
+
+std::vector<TextTable> workers_tables(const Evidence& evidence) {
+  std::vector<TextTable> tables;
+  if (!evidence.points.pool.empty()) {
+    tables.push_back(points_table(evidence));
+  } else if (evidence.simulated) {
+    tables.push_back(simulated_table(evidence));
+  }
+  if (evidence.simulated && !evidence.simulated->requirements.empty()) {
+    tables.push_back(requirements_table(*evidence.simulated));
+  }
+  return tables;
 }
 
 }  // namespace bench::sweeps

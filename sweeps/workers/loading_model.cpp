@@ -42,27 +42,16 @@ std::vector<simulator::SharedCores> fair_shares(std::int64_t workers, double cor
 }
 
 // AU measured and simulated from a profile without that count.
-std::optional<double> held_out_error(const Json& file) {
-  const Json& sweep = file.at("sweep");
-  if (!sweep.contains("simulated") || !sweep.contains("measured")) {
-    return std::nullopt;
-  }
+std::optional<double> held_out_error(const std::vector<LoaderPoint>& measured, const Json& sweep) {
+  const auto simulated = read_simulated(sweep);
   double squares = 0;
   int count = 0;
-  for (const Json& simulated : sweep.at("simulated").at("points")) {
-    if (!simulated.contains("held_out_au")) {
-      continue;
-    }
-    for (const Json& measured : sweep.at("measured")) {
-      const double au = measured.at("workers") == simulated.at("workers") && measured.contains("au")
-                            ? measured.at("au").get<double>()
-                            : 0;
-      if (au > 0) {
-        const double error = std::log(simulated.at("held_out_au").get<double>() / au);
-        squares += error * error;
-        ++count;
-        break;
-      }
+  for (const LoaderPoint& point : measured) {
+    const SimulatedPoint* const same = simulated ? simulated->at(point.workers) : nullptr;
+    if (same != nullptr && same->held_out_au && point.au && point.au->value > 0) {
+      const double error = std::log(*same->held_out_au / point.au->value);
+      squares += error * error;
+      ++count;
     }
   }
   return count > 0 ? std::optional(std::sqrt(squares / count)) : std::nullopt;
@@ -76,23 +65,18 @@ struct MeasuredStep {
   double deviation = 0;  // of the logarithm
 };
 
-std::vector<MeasuredStep> measured_steps(const Json& file, double batch) {
-  constexpr double kZ95 = 1.96;
+std::vector<MeasuredStep> measured_steps(const std::vector<LoaderPoint>& measured, double batch) {
   constexpr double kUnknown = 0.05;  // without an interval
   std::vector<MeasuredStep> steps;
-  for (const Json& point : file.at("sweep").value("measured", Json::array())) {
-    const double rate = point.value("images_per_s", 0.0);
-    if (!point.contains("compute_ns") || !(rate > 0)) {
-      continue;
+  for (const LoaderPoint& point : measured) {
+    const Estimate& rate = point.samples_per_s;
+    if (point.compute_ns > 0 && rate.value > 0) {
+      steps.push_back(
+          {.workers = point.workers,
+           .step_ns = batch * 1e9 / rate.value,
+           .computing_ns = point.compute_ns,
+           .deviation = rate.ci95 && rate.low() > 0 ? log_deviation(*rate.ci95, kNormal95) : kUnknown});
     }
-    MeasuredStep step{.workers = point.at("workers").get<std::int64_t>(),
-                      .step_ns = batch * 1e9 / rate,
-                      .computing_ns = point["compute_ns"].get<double>(),
-                      .deviation = kUnknown};
-    if (const Json& ends = point.at("images_per_s_ci95"); ends.is_array() && ends.at(0).get<double>() > 0) {
-      step.deviation = std::log(ends.at(1).get<double>() / ends.at(0).get<double>()) / (2 * kZ95);
-    }
-    steps.push_back(step);
   }
   return steps;
 }
@@ -115,24 +99,24 @@ MeasuredStep better_known(MeasuredStep step, double simulated_ns, std::optional<
 }
 
 // Cores that other programs kept busy, on average over all repetitions that say so.
-double mean_other_cores(const Json& file) {
+double mean_other_cores(const ResultDocument& document) {
   std::vector<double> cores;
-  for (const Json& point : file.value("benchmarks", Json::array())) {
-    for (const Json& round : point.value("rounds", Json::array())) {
-      if (const auto others = round.find("other_cores"); others != round.end() && others->is_number()) {
-        cores.push_back(others->get<double>());
+  for (const MeasuredPoint& point : document.benchmarks) {
+    for (const MeasuredRound& round : point.rounds) {
+      if (round.other_cores) {
+        cores.push_back(*round.other_cores);
       }
     }
   }
-  return cores.empty() ? 0 : mean(cores);
+  return mean(cores);
 }
 
-std::vector<std::int64_t> counts_out_of_memory(const Json& file) {
+std::vector<std::int64_t> counts_out_of_memory(const ResultDocument& document) {
   std::vector<std::int64_t> counts;
-  for (const Json& point : file.value("unmeasured", Json::array())) {
-    const Json params = point.value("params", Json::object());
-    if (point.value("status", "") == "oom" && params.value("loader", "") == "pool") {
-      counts.push_back(params.at("workers").get<std::int64_t>());
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    if (const auto params = read_loader_params(point.params);
+        point.status == "oom" && params && params->loader == "pool") {
+      counts.push_back(params->workers);
     }
   }
   return counts;
@@ -140,8 +124,7 @@ std::vector<std::int64_t> counts_out_of_memory(const Json& file) {
 
 // That the consumer computes in. Of simulated results those of a user's loader count whose consumer is a
 // time, which has none.
-std::string dtype_of(const Json& file, const Profile& profile) {
-  const Json& sweep = file.at("sweep");
+std::string dtype_of(const Json& sweep, const Profile& profile) {
   if (sweep.contains("loader")) {
     return sweep.at("loader").at("dtype").get<std::string>();
   }
@@ -156,14 +139,8 @@ std::string dtype_of(const Json& file, const Profile& profile) {
 
 class SimulatedLoading final : public LoadingModel {
  public:
-  SimulatedLoading(const Json& file, bool device_on_cores)
-      : profile_(read_profile(file)),
-        dtype_(dtype_of(file, profile_)),
-        error_(held_out_error(file)),
-        measured_(measured_steps(file, static_cast<double>(profile_.pipeline.batch))),
-        other_cores_(mean_other_cores(file)),
-        out_of_memory_(counts_out_of_memory(file)),
-        assumes_sharing_(device_on_cores && !profile_.consumer_on_cores) {}
+  SimulatedLoading(const ResultDocument& document, bool device_on_cores)
+      : SimulatedLoading(document, read_measured(document.sweep.state), device_on_cores) {}
 
   LoadedStep step(const TrainingSettings& settings, double compute_ns,
                   std::optional<double> copy_ns) const override {
@@ -238,6 +215,16 @@ class SimulatedLoading final : public LoadingModel {
   std::string consumer() const override { return profile_.consumer; }
 
  private:
+  SimulatedLoading(const ResultDocument& document, const std::vector<LoaderPoint>& measured,
+                   bool device_on_cores)
+      : profile_(profile_in(document.sweep.state)),
+        dtype_(dtype_of(document.sweep.state, profile_)),
+        error_(held_out_error(measured, document.sweep.state)),
+        measured_(measured_steps(measured, static_cast<double>(profile_.pipeline.batch))),
+        other_cores_(mean_other_cores(document)),
+        out_of_memory_(counts_out_of_memory(document)),
+        assumes_sharing_(device_on_cores && !profile_.consumer_on_cores) {}
+
   // nullptr where another step or copy than the measured one is asked for.
   const MeasuredStep* measured_at(const TrainingSettings& settings, double compute_ns,
                                   std::optional<double> copy_ns) const {
@@ -308,8 +295,9 @@ class SimulatedLoading final : public LoadingModel {
 };
 
 const Registration<LoadingModelReader> BENCH_REGISTERED{LoadingModelReader{
-    .name = "workers", .read = [](const Json& file, bool device_on_cores) -> std::unique_ptr<LoadingModel> {
-      return std::make_unique<SimulatedLoading>(file, device_on_cores);
+    .name = "workers",
+    .read = [](const ResultDocument& document, bool device_on_cores) -> std::unique_ptr<LoadingModel> {
+      return std::make_unique<SimulatedLoading>(document, device_on_cores);
     }}};
 
 }  // namespace

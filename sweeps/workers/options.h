@@ -12,7 +12,7 @@
 #include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/loader/batch_queue.h"
 #include "sweeps/workers/loader/transform.h"
-#include "sweeps/workers/setup.h"
+#include "sweeps/workers/record.h"
 
 namespace bench::sweeps {
 

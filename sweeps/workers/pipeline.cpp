@@ -19,8 +19,8 @@
 #include "bench/stats/statistics.h"
 #include "sweeps/workers/check.h"
 #include "sweeps/workers/consumer.h"
+#include "sweeps/workers/record.h"
 #include "sweeps/workers/staging.h"
-#include "sweeps/workers/window.h"
 
 namespace bench::sweeps {
 namespace {
@@ -118,7 +118,7 @@ class PipelineWorkload final : public Workload {
     window_->bad_files = static_cast<std::int64_t>(session_->bad.all().size());
     if (keeps_this_window()) {
       if (!timeline_.empty()) {
-        window_->timeline = sweeps::to_json(first_steps(timeline_, window_->step_ns));
+        window_->timeline = first_steps(timeline_, window_->step_ns);
       }
       session_->timelines.insert(spec_.name);
     }

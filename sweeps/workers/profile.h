@@ -7,9 +7,7 @@
 #include <vector>
 
 #include "bench/json.h"
-#include "sweeps/workers/core_contention.h"
-#include "sweeps/workers/points.h"
-#include "sweeps/workers/setup.h"
+#include "sweeps/workers/record.h"
 #include "sweeps/workers/simulator/law.h"
 #include "sweeps/workers/simulator/pipeline.h"
 
@@ -18,6 +16,16 @@ namespace bench::sweeps {
 struct MeasuredLaw : simulator::LawFit {
   std::string from;                   // what was measured for it
   std::vector<std::int64_t> workers;  // at these counts
+};
+
+// The slowdown of a consumer on the workers' own cores and of this many workers, beyond that of sharing cores
+// by time. The consumer computes with the cores that the workers leave, at least one; if threads outnumber
+// cores, they share them by time. The rest is due to the consumer's fewer threads, to caches and to memory
+// bandwidth.
+struct MeasuredSharing {
+  std::int64_t workers = 0;
+  double consumer_speed = 1;  // in parts of that with ready data
+  double worker_speed = 1;    // in parts of the law's
 };
 
 struct Profile {
@@ -57,6 +65,16 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
 simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers,
                                 std::optional<double> cores = {});
 
+// How late threads were scheduled next to so many workers, in ns beyond an idle machine's latency, and the
+// part of the time in which a core was busy with the workers.
+struct Lateness {
+  std::int64_t workers = 0;
+  double busy = 1;
+  std::vector<double> late_ns{};
+};
+// Of the threads that met a busy core, by groups of counts.
+std::vector<simulator::SchedulingLatency> latencies_of(const std::vector<Lateness>& measured, double cores);
+
 // At most 512 values of the same mean.
 std::vector<double> thinned(std::vector<double> values);
 // Values in proportion, with that mean; the mean alone where there are none.
@@ -64,8 +82,9 @@ std::vector<double> scaled_to(double mean, std::vector<double> values);
 
 // The file's edge.
 Json to_json(const Profile& profile);
-// Reads a whole result file. Throws UsageError where it is not one of a workers sweep, or its profile is
-// incomplete.
+// Of a result file's "sweep", and of the whole file. Throw UsageError where it is not one of a workers sweep,
+// or its profile is incomplete.
+Profile profile_in(const Json& sweep);
 Profile read_profile(const Json& document);
 
 }  // namespace bench::sweeps

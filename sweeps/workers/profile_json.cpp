@@ -1,59 +1,52 @@
 // A profile at the file's edge.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/result/json_members.h"
 #include "bench/text/quote.h"
 #include "sweeps/workers/profile.h"
 
 namespace bench {
 namespace {
 
-[[noreturn]] void refuse(const Field& field, const std::string& accepted) {
-  throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.json().dump()), accepted));
-}
+constexpr double kMostRate = 1e9;   // images a second of one worker
+constexpr double kMostCount = 1e6;  // cores or workers
 
-// Bounds beyond any machine, so that a damaged file gets a sentence instead of an answer.
-constexpr double kMost = 1e15;         // ns are eleven days, bytes a second a petabyte
-constexpr double kMostBytes = 0x1p44;  // of memory: 16 TiB
-constexpr double kMostRate = 1e9;      // images a second of one worker
-constexpr double kMostCount = 1e6;     // cores or workers
-constexpr double kMostFactor = 1e3;
+constexpr Check kFromZero = [](const Field& field) { check::within(field, 0, check::kMostTime); };
+constexpr Check kMemory = [](const Field& field) { check::within(field, 0, check::kMostMemory); };
+constexpr Check kFactor = [](const Field& field) { check::within(field, 0, 1e3); };
+constexpr Check kPositiveFactor = [](const Field& field) { check::above_zero(field, 1e3); };
+constexpr Check kRate = [](const Field& field) { check::above_zero(field, kMostRate); };
+constexpr Check kCores = [](const Field& field) { check::above_zero(field, kMostCount); };
+constexpr Check kCount = [](const Field& field) { check::count(field, 1'000'000); };
 
-double at_least(const Field& field, double least, double most = kMost) {
-  const double value = field.number();
-  if (!(value >= least && value <= most)) {
-    refuse(field, fmt::format("a number from {:g} to {:g}", least, most));
+void check_times(const Field& field) {
+  constexpr std::size_t kMostValues = 4096;
+  if (field.size() == 0 || field.size() > kMostValues) {
+    throw UsageError(
+        fmt::format("{} has {} elements; accepted: 1 to {}", field.path(), field.size(), kMostValues));
   }
-  return value;
-}
-
-double positive(const Field& field, double most) {
-  const double value = field.number();
-  if (!(value > 0 && value <= most)) {
-    refuse(field, fmt::format("a number above 0, at most {:g}", most));
-  }
-  return value;
-}
-
-void check_count(const Field& field) {
-  const std::int64_t value = field.integer();
-  if (value < 1 || value > 1'000'000) {
-    refuse(field, "a whole number from 1 to 1000000");
+  for (std::size_t i = 0; i < field.size(); ++i) {
+    check::within(field.at(i), 0, check::kMostTime);
   }
 }
 
-constexpr Check kFromZero = [](const Field& field) { at_least(field, 0); };
-constexpr Check kMemory = [](const Field& field) { at_least(field, 0, kMostBytes); };
-constexpr Check kFactor = [](const Field& field) { at_least(field, 0, kMostFactor); };
-constexpr Check kPositiveFactor = [](const Field& field) { positive(field, kMostFactor); };
-constexpr Check kRate = [](const Field& field) { positive(field, kMostRate); };
-constexpr Check kCores = [](const Field& field) { positive(field, kMostCount); };
+void check_some_time(const Field& field) {
+  check_times(field);
+  if (std::ranges::none_of(field.json(), [](const Json& time) { return time > 0; })) {
+    throw UsageError(fmt::format("{} holds no time above 0", field.path()));
+  }
+}
+
+void check_late_times(const Field& field) {
+  check_times(field);
+  for (std::size_t i = 1; i < field.size(); ++i) {
+    check::within(field.at(i), field.at(i - 1).number(), check::kMostTime);
+  }
+}
 
 }  // namespace
 
@@ -74,9 +67,14 @@ void members(auto& io, Of<sweeps::MeasuredLaw> auto& fit) {
 }
 
 void members(auto& io, Of<sweeps::MeasuredSharing> auto& sharing) {
-  io("workers", sharing.workers, check_count);
+  io("workers", sharing.workers, kCount);
   io("consumer_speed", sharing.consumer_speed, kPositiveFactor);
   io("worker_speed", sharing.worker_speed, kPositiveFactor);
+}
+
+void members(auto& io, Of<simulator::SchedulingLatency> auto& latency) {
+  io("workers", latency.workers, kCores);
+  io.whole("late_ns", latency.late_ns, check_late_times);
 }
 
 void members(auto& io, Of<loader::Storage> auto& storage) {
@@ -84,11 +82,11 @@ void members(auto& io, Of<loader::Storage> auto& storage) {
   io("latency_ns", storage.latency_ns, kFromZero);
 }
 
-// Times, sizes and the scheduling latencies are apart: see to_json().
 void members(auto& io, Of<sweeps::Profile> auto& profile) {
   auto& pipeline = profile.pipeline;
-  io("batch", pipeline.batch, check_count);
-  io("prefetch", pipeline.prefetch, check_count);
+  io("order", pipeline.order);
+  io("batch", pipeline.batch, kCount);
+  io("prefetch", pipeline.prefetch, kCount);
   io("lookahead", pipeline.lookahead);
   io("consumer", profile.consumer);
   io("consumer_device", profile.consumer_device);
@@ -105,63 +103,37 @@ void members(auto& io, Of<sweeps::Profile> auto& profile) {
   io.nullable("storage", pipeline.storage);
   io("beside", profile.sharing);
   io.unless_empty("loader", profile.loader);
+  io("stages_ns", profile.stages_ns);
+  io.whole("batch_work_ns", pipeline.batch_work_ns, check_some_time);
+  io.whole("sample_work_ns", pipeline.sample_work_ns, check_some_time);
+  io.whole("compute_ns", pipeline.compute_ns, check_some_time);
+  io("sample_sizes", pipeline.sample_sizes);
+  io("wake", pipeline.scheduling_latency);
 }
 
 namespace sweeps {
 namespace {
 
 constexpr std::int64_t kVersion = 3;
-constexpr std::size_t kMostValues = 4096;
-
-constexpr std::array<std::pair<const char*, std::vector<double> simulator::Pipeline::*>, 3> kProfileTimes{
-    {{"batch_work_ns", &simulator::Pipeline::batch_work_ns},
-     {"sample_work_ns", &simulator::Pipeline::sample_work_ns},
-     {"compute_ns", &simulator::Pipeline::compute_ns}}};
-
-std::vector<double> read_times(const Field& field) {
-  if (field.size() == 0 || field.size() > kMostValues) {
-    throw UsageError(
-        fmt::format("{} has {} elements; accepted: 1 to {}", field.path(), field.size(), kMostValues));
-  }
-  std::vector<double> values;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    values.push_back(at_least(field.at(i), 0));
-  }
-  return values;
-}
-
-std::vector<double> read_some_time(const Field& field) {
-  std::vector<double> values = read_times(field);
-  if (!(std::ranges::max(values) > 0)) {
-    throw UsageError(fmt::format("{} holds no time above 0", field.path()));
-  }
-  return values;
-}
-
-// Late times grow, and are as many for each count of workers.
-std::vector<simulator::SchedulingLatency> read_latencies(const Field& field) {
-  std::vector<simulator::SchedulingLatency> latencies;
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    const Field point = field.at(i);
-    const Field late = point.at("late_ns");
-    latencies.push_back({.workers = positive(point.at("workers"), kMostCount), .late_ns = read_times(late)});
-    const std::vector<double>& times = latencies.back().late_ns;
-    if (times.size() != latencies.front().late_ns.size()) {
-      throw UsageError(fmt::format("{} has {} elements; accepted: as many for each count of workers",
-                                   late.path(), late.size()));
-    }
-    for (std::size_t k = 1; k < times.size(); ++k) {
-      at_least(late.at(k), times[k - 1]);
-    }
-  }
-  return latencies;
-}
 
 void check_workers_grow(const Field& field, const auto& points) {
   for (std::size_t i = 1; i < points.size(); ++i) {
     if (points[i].workers <= points[i - 1].workers) {
       const Field point = field.at(i);
-      refuse(point.at("workers"), "more than that of the point before it");
+      check::refuse(point.at("workers"), "more than that of the point before it");
+    }
+  }
+}
+
+// As many for each count of workers.
+void check_late_times_are_as_many(const Field& wake) {
+  for (std::size_t i = 1; i < wake.size(); ++i) {
+    const Field first = wake.at(std::size_t{0});
+    const Field point = wake.at(i);
+    const Field late = point.at("late_ns");
+    if (late.size() != first.at("late_ns").size()) {
+      throw UsageError(fmt::format("{} has {} elements; accepted: as many for each count of workers",
+                                   late.path(), late.size()));
     }
   }
 }
@@ -169,23 +141,37 @@ void check_workers_grow(const Field& field, const auto& points) {
 }  // namespace
 
 Json to_json(const Profile& profile) {
-  const simulator::Pipeline& pipeline = profile.pipeline;
-  Json json = write_struct(profile, {{"version", kVersion}, {"order", name_of(pipeline.order)}});
-  json["stages_ns"] = to_json(profile.stages_ns);
-  for (const auto& [key, times] : kProfileTimes) {
-    json[key] = rounded(pipeline.*times);
-  }
-  json["sample_sizes"] = Json::array();
-  for (const double size : pipeline.sample_sizes) {
-    json["sample_sizes"].push_back(std::round(size * 1e4) / 1e4);
-  }
-  json["wake"] = Json::array();
-  for (const simulator::SchedulingLatency& latency : pipeline.scheduling_latency) {
-    json["wake"].push_back({{"workers", latency.workers}, {"late_ns", rounded(latency.late_ns)}});
+  Json json = write_struct(profile, {{"version", kVersion}});
+  for (Json& size : json["sample_sizes"]) {
+    size = std::round(size.get<double>() * 1e4) / 1e4;
   }
   json["host"] = profile.host;
   json["software"] = profile.software;
   return json;
+}
+
+Profile profile_in(const Json& json) {
+  const Field sweep(json, "sweep");
+  if (!sweep.has("profile")) {
+    throw UsageError(
+        "no profile in it: the sweep ended before the loader and the consumer with ready data were measured");
+  }
+  const Field field = sweep.at("profile");
+  const Field version = field.at("version");
+  if (version.integer() != kVersion) {
+    check::refuse(version, std::to_string(kVersion));
+  }
+  auto profile = read_struct<Profile>(field);
+  const simulator::Pipeline& pipeline = profile.pipeline;
+  if (!pipeline.sample_sizes.empty()) {
+    check_some_time(field.at("sample_sizes"));
+  }
+  check_late_times_are_as_many(field.at("wake"));
+  check_workers_grow(field.at("wake"), pipeline.scheduling_latency);
+  check_workers_grow(field.at("beside"), profile.sharing);
+  profile.host = field.has("host") ? field.at("host").json() : Json();
+  profile.software = field.has("software") ? field.at("software").json() : Json();
+  return profile;
 }
 
 Profile read_profile(const Json& document) {
@@ -199,40 +185,7 @@ Profile read_profile(const Json& document) {
     throw UsageError(
         fmt::format("a result of --sweep {}; accepted: one of --sweep workers", printable(name)));
   }
-  if (!sweep.has("profile")) {
-    throw UsageError(
-        "no profile in it: the sweep ended before the loader and the consumer with ready data were measured");
-  }
-  const Field field = sweep.at("profile");
-  const Field version = field.at("version");
-  if (version.integer() != kVersion) {
-    refuse(version, std::to_string(kVersion));
-  }
-  auto profile = read_struct<Profile>(field);
-  simulator::Pipeline& pipeline = profile.pipeline;
-  if (const std::string order = field.at("order").string(); order == "any") {
-    pipeline.order = loader::Order::any;
-  } else if (order != "in-order") {
-    refuse(field.at("order"), "in-order, any");
-  }
-  const Field stages = field.at("stages_ns");
-  for (const StageName& stage : kStages) {
-    if (stages.has(stage.key)) {
-      profile.stages_ns.*stage.time = at_least(stages.at(stage.key), 0);
-    }
-  }
-  for (const auto& [key, times] : kProfileTimes) {
-    pipeline.*times = read_some_time(field.at(key));
-  }
-  if (const Field sizes = field.at("sample_sizes"); sizes.size() > 0) {
-    pipeline.sample_sizes = read_some_time(sizes);
-  }
-  pipeline.scheduling_latency = read_latencies(field.at("wake"));
-  check_workers_grow(field.at("wake"), pipeline.scheduling_latency);
-  check_workers_grow(field.at("beside"), profile.sharing);
-  profile.host = field.has("host") ? field.at("host").json() : Json();
-  profile.software = field.has("software") ? field.at("software").json() : Json();
-  return profile;
+  return profile_in(sweep.json());
 }
 
 }  // namespace sweeps

@@ -12,7 +12,7 @@
 #include "sweeps/workers/loader/dataset.h"
 #include "sweeps/workers/loader/pool.h"
 #include "sweeps/workers/loader/storage.h"
-#include "sweeps/workers/setup.h"
+#include "sweeps/workers/record.h"
 
 namespace bench::sweeps {
 

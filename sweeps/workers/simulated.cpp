@@ -5,11 +5,60 @@
 #include <set>
 
 #include "bench/error.h"
-#include "bench/result/result.h"
 #include "bench/stats/statistics.h"
 #include "sweeps/workers/options.h"
 
-namespace bench::sweeps {
+namespace bench {
+
+void members(auto& io, Of<sweeps::SimulatedPoint> auto& point) {
+  io("workers", point.workers);
+  io("images_per_s", point.samples_per_s);
+  io("au", point.au);
+  io("stall_p50_ns", point.stall_p50_ns);
+  io("stall_p99_ns", point.stall_p99_ns);
+  io("computing_workers", point.computing_workers);
+  io("worker_busy", point.worker_busy);
+  io("limited_by", point.limited_by);
+  io.optional("au_ci95", point.au_ci95);
+  io.optional("held_out_au", point.held_out_au);
+}
+
+void members(auto& io, Of<sweeps::SimulatedRequirement> auto& answer) {
+  io("name", answer.required.name);
+  io("images_per_s", answer.required.samples_per_s);
+  io("source", answer.required.source);
+  io("gpus", answer.gpus);
+  io.nullable("workers", answer.workers);
+  io("au", answer.au);
+  io("tops_out_images_per_s", answer.max_samples_per_s);
+  io("limited_by", answer.limited_by);
+}
+
+void members(auto& io, Of<sweeps::SimulatedPrefetch> auto& simulated) {
+  io("prefetch", simulated.prefetch);
+  io("au", simulated.au);
+}
+
+void members(auto& io, Of<sweeps::SimulatedTimeline> auto& timeline) {
+  io("workers", timeline.workers);
+  io("entries", timeline.entries);
+}
+
+void members(auto& io, Of<sweeps::Simulated> auto& simulated) {
+  io("seed", simulated.seed);
+  io("cores", simulated.cores);
+  io("measured_cores", simulated.measured_cores);
+  io("prefetch", simulated.prefetch);
+  io("order", simulated.order);
+  io("gpus", simulated.gpus);
+  io("points", simulated.points);
+  io("demands", simulated.requirements);
+  io("knee_workers", simulated.knee_workers);
+  io("prefetches", simulated.prefetches);
+  io("timeline", simulated.timeline);
+}
+
+namespace sweeps {
 namespace {
 
 using simulator::Pipeline;
@@ -203,15 +252,15 @@ Simulated simulate_all(const Profile& profile, const SimulationRequest& request,
     if (simulated.knee_workers > 0) {
       SimulationRequest other = request;
       other.prefetch = prefetch;
-      simulated.prefetches.emplace_back(
-          prefetch, simulate_point(pipeline_for(profile, other, simulated.knee_workers)).au);
+      simulated.prefetches.push_back(
+          {prefetch, simulate_point(pipeline_for(profile, other, simulated.knee_workers)).au});
     }
   }
   Pipeline few = pipeline_for(profile, request, simulated.knee_workers);
   set_length(few);
   few.steps = 14;
   few.timeline_steps = 12;
-  simulated.timeline = simulate(few).timeline;
+  simulated.timeline = {.workers = simulated.knee_workers, .entries = simulate(few).timeline};
   return simulated;
 }
 
@@ -316,48 +365,20 @@ Profile changed_for(Profile profile, const SimulationRequest& request) {
   return profile;
 }
 
-Json to_json(const Simulated& simulated) {
-  Json json = {{"seed", simulated.seed},
-               {"cores", simulated.cores},
-               {"measured_cores", simulated.measured_cores},
-               {"prefetch", simulated.prefetch},
-               {"order", name_of(simulated.order)},
-               {"gpus", simulated.gpus},
-               {"points", Json::array()},
-               {"demands", Json::array()},
-               {"knee_workers", simulated.knee_workers},
-               {"prefetches", Json::array()},
-               {"timeline", {{"workers", simulated.knee_workers}, {"entries", to_json(simulated.timeline)}}}};
-  for (const SimulatedPoint& point : simulated.points) {
-    json["points"].push_back({{"workers", point.workers},
-                              {"images_per_s", point.samples_per_s},
-                              {"au", point.au},
-                              {"stall_p50_ns", point.stall_p50_ns},
-                              {"stall_p99_ns", point.stall_p99_ns},
-                              {"computing_workers", point.computing_workers},
-                              {"worker_busy", point.worker_busy},
-                              {"limited_by", point.limited_by}});
-    if (point.au_ci95) {
-      json["points"].back()["au_ci95"] = {point.au_ci95->low, point.au_ci95->high};
-    }
-    if (point.held_out_au) {
-      json["points"].back()["held_out_au"] = *point.held_out_au;
-    }
-  }
-  for (const SimulatedRequirement& answer : simulated.requirements) {
-    json["demands"].push_back({{"name", answer.required.name},
-                               {"images_per_s", answer.required.samples_per_s},
-                               {"source", answer.required.source},
-                               {"gpus", answer.gpus},
-                               {"workers", answer.workers ? Json(*answer.workers) : Json()},
-                               {"au", answer.au},
-                               {"tops_out_images_per_s", answer.max_samples_per_s},
-                               {"limited_by", answer.limited_by}});
-  }
-  for (const auto& [prefetch, au] : simulated.prefetches) {
-    json["prefetches"].push_back({{"prefetch", prefetch}, {"au", au}});
-  }
-  return json;
+const SimulatedPoint* Simulated::at(std::int64_t workers) const {
+  const auto found = std::ranges::find(points, workers, &SimulatedPoint::workers);
+  return found == points.end() ? nullptr : &*found;
 }
 
-}  // namespace bench::sweeps
+Json to_json(const Simulated& simulated) {
+  return write_struct(simulated);
+}
+
+std::optional<Simulated> read_simulated(const Json& sweep) {
+  const Field field(sweep, "sweep");
+  const auto simulated = field.find("simulated");
+  return simulated ? std::optional(read_struct<Simulated>(*simulated)) : std::nullopt;
+}
+
+}  // namespace sweeps
+}  // namespace bench

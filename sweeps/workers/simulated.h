@@ -5,15 +5,11 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bench/json.h"
 #include "bench/stats/estimate.h"
-#include "sweeps/workers/knee.h"
-#include "sweeps/workers/points.h"
 #include "sweeps/workers/profile.h"
-#include "sweeps/workers/setup.h"
 #include "sweeps/workers/simulator/pipeline.h"
 
 namespace bench::sweeps {
@@ -66,6 +62,16 @@ struct SimulatedRequirement {
   std::string limited_by{};
 };
 
+struct SimulatedPrefetch {
+  std::int64_t prefetch = 0;
+  double au = 0;
+};
+
+struct SimulatedTimeline {  // of a few steps
+  std::int64_t workers = 0;
+  std::vector<simulator::TimelineEntry> entries{};
+};
+
 struct Simulated {
   std::uint64_t seed = 1;
   double cores = 0;
@@ -75,9 +81,11 @@ struct Simulated {
   int gpus = 1;
   std::vector<SimulatedPoint> points{};
   std::vector<SimulatedRequirement> requirements{};
-  std::int64_t knee_workers = 0;                              // the smallest count with 95 % of the best AU
-  std::vector<std::pair<std::int64_t, double>> prefetches{};  // and the AU with each, with the knee's workers
-  std::vector<simulator::TimelineEntry> timeline{};           // of a few steps, with the knee's workers
+  std::int64_t knee_workers = 0;                // the smallest count with 95 % of the best AU
+  std::vector<SimulatedPrefetch> prefetches{};  // with the knee's workers, as the time line
+  SimulatedTimeline timeline{};
+
+  const SimulatedPoint* at(std::int64_t workers) const;  // null where that count was not simulated
 };
 
 // Sets how many steps are simulated: enough for a steady state, few enough for milliseconds.
@@ -98,6 +106,8 @@ Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup
 // for it.
 Profile changed_for(Profile profile, const SimulationRequest& request);
 
+// The file's "simulated".
 Json to_json(const Simulated& simulated);
+std::optional<Simulated> read_simulated(const Json& sweep);  // throws UsageError
 
 }  // namespace bench::sweeps

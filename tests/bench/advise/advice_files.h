@@ -20,7 +20,7 @@ namespace bench::testing {
 // limits it, how much each worker slows computing down, and what else went on.
 class SteadyLoading final : public LoadingModel {
  public:
-  explicit SteadyLoading(const Json& file)
+  explicit SteadyLoading(const Json& file)  // the file's "sweep"
       : sample_ns_(file.at("sample_ns").get<double>()),
         slowdown_(file.value("slowdown", 0.0)),
         other_cores_(file.value("other_cores", 0.0)),
@@ -72,13 +72,14 @@ class SteadyLoading final : public LoadingModel {
 };
 
 inline const Registration<LoadingModelReader> steady_loading{LoadingModelReader{
-    .name = "workers", .read = [](const Json& file, bool /*on_cores*/) -> std::unique_ptr<LoadingModel> {
-      return std::make_unique<SteadyLoading>(file);
+    .name = "workers",
+    .read = [](const ResultDocument& document, bool /*on_cores*/) -> std::unique_ptr<LoadingModel> {
+      return std::make_unique<SteadyLoading>(document.sweep.state);
     }}};
 
 // 10 ms a sample, and at batch 1 twice that.
 inline AdviceFile batch_file(double error = 0.01) {
-  AdviceFile file{.path = "batch.json", .json = {}, .document = batch_document("gpu")};
+  AdviceFile file{.path = "batch.json", .document = batch_document("gpu")};
   file.document.sweep.mode = "train";
   file.document.context.device.kind = "cuda";
   for (const std::int64_t batch : {1, 8, 16}) {
@@ -88,9 +89,8 @@ inline AdviceFile batch_file(double error = 0.01) {
 }
 
 inline AdviceFile workers_file(double sample_ms, bool storage = false) {
-  AdviceFile file{.path = "workers.json",
-                  .json = {{"sample_ns", sample_ms * 1e6}, {"storage", storage}},
-                  .document = batch_document("cpu")};
+  AdviceFile file{.path = "workers.json", .document = batch_document("cpu")};
+  file.document.sweep.state = {{"sample_ns", sample_ms * 1e6}, {"storage", storage}};
   file.document.sweep.name = "workers";
   file.document.sweep.workload = "resnet50";
   file.document.context.host.memory_bytes = 1'000'000;
@@ -103,7 +103,7 @@ inline AdviceFile workers_file(double sample_ms, bool storage = false) {
 // The fixed part of a step: 40 of 50 ms at batch 1, of which moving the weights takes 10 with 1 GB/s, and
 // 10000 operations are started.
 inline AdviceFile fixed_cost_file() {
-  AdviceFile file{.path = "batch.json", .json = {}, .document = batch_document("gpu")};
+  AdviceFile file{.path = "batch.json", .document = batch_document("gpu")};
   file.document.sweep.mode = "train";
   file.document.context.device.kind = "cpu";
   for (const std::int64_t batch : {1, 2, 4}) {

@@ -54,7 +54,7 @@ Finding said(const std::string& name, const std::string& claim, std::vector<std:
 
 // One rank takes 100 ms, two 160 ms, 50 ms of which wait for gradients.
 AdviceFile cards_file(const char* kind = "cuda") {
-  AdviceFile file{.path = "cards.json", .json = {}, .document = {}};
+  AdviceFile file{.path = "cards.json", .document = {}};
   ResultDocument& document = file.document;
   document.context.device = {
       .id = "x", .kind = kind, .name = "Card", .memory_bytes = 1000 * kMiB, .details = {}};

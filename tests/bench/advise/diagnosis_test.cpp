@@ -83,7 +83,7 @@ TEST(Diagnosis, HostMemoryThatTheWorkersNeedIsNamedFirst) {
 
 TEST(Diagnosis, HostMemoryThatEndedAPointIsNamedFirst) {
   AdviceFile workers = workers_file(5);
-  workers.json["oom"] = true;
+  workers.document.sweep.state["oom"] = true;
   const StepModel model({batch_file(), workers});
   EXPECT_EQ(advice_from(model, {.batch = 8, .workers = 2}).bottleneck, Bottleneck::host_memory);
   EXPECT_EQ(advice_from(model, {.batch = 8, .workers = 1}).bottleneck, Bottleneck::none);
@@ -91,7 +91,7 @@ TEST(Diagnosis, HostMemoryThatEndedAPointIsNamedFirst) {
 
 TEST(Diagnosis, WorkersThatTakeTheCoresOfComputingAreTheLoaders) {
   AdviceFile workers = workers_file(5);
-  workers.json["slowdown"] = 0.2;
+  workers.document.sweep.state["slowdown"] = 0.2;
   const StepModel model({batch_file(), workers});
   const Advice advice = advice_from(model, {.batch = 8, .workers = 4});
   EXPECT_EQ(advice.bottleneck, Bottleneck::loader_cpu);
@@ -102,10 +102,10 @@ TEST(Diagnosis, WorkersThatTakeTheCoresOfComputingAreTheLoaders) {
 // 80 ms of computing, 100 of loading with one worker.
 TEST(Diagnosis, AWaitThatOtherProgramsMayHaveMadeIsUndecided) {
   AdviceFile workers = workers_file(12.5);
-  workers.json["other_cores"] = 1;  // the second one
+  workers.document.sweep.state["other_cores"] = 1;  // the second one
   EXPECT_EQ(advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 1}).bottleneck,
             Bottleneck::loader_cpu);
-  workers.json["other_cores"] = 1.5;
+  workers.document.sweep.state["other_cores"] = 1.5;
   const Advice advice = advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 1});
   EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
   expect_words(advice.reason);
@@ -113,7 +113,7 @@ TEST(Diagnosis, AWaitThatOtherProgramsMayHaveMadeIsUndecided) {
 }
 
 TEST(Diagnosis, AHostThatStartsOperationsSlowerThanAPredictedCardEndsThemIsNamed) {
-  AdviceFile file{.path = "batch.json", .json = {}, .document = testing::predicted_document("t4")};
+  AdviceFile file{.path = "batch.json", .document = testing::predicted_document("t4")};
   for (const std::int64_t batch : {1, 3}) {
     testing::add_predicted(file.document, "fp32", batch, batch == 1 ? 25 : 30, 0.1, 100 * batch);
     Json& model = file.document.predicted.back().model;
@@ -132,7 +132,7 @@ TEST(Diagnosis, AHostThatStartsOperationsSlowerThanAPredictedCardEndsThemIsNamed
 TEST(Diagnosis, AMemoryThatStopsTheBatchIsNamedWhereALargerOneWouldPay) {
   AdviceFile file = fixed_cost_file();
   file.document.context.peaks[Dtype::fp32].bytes_per_s = 0.25e9;
-  AdviceFile memory{.path = "memory.json", .json = {}, .document = batch_document("gpu")};
+  AdviceFile memory{.path = "memory.json", .document = batch_document("gpu")};
   memory.document.sweep.name = "memory";
   memory.document.sweep.memory_cap_bytes = 600;
   memory.document.sweep.state["limits"] = {
@@ -146,12 +146,12 @@ TEST(Diagnosis, AMemoryThatStopsTheBatchIsNamedWhereALargerOneWouldPay) {
 
 TEST(Diagnosis, AGainThatNoiseLeavesOpenIsCalledSoAndMustBeLarger) {
   const auto advice_at = [](double rate_of_8) {
-    AdviceFile file{.path = "batch.json", .json = {}, .document = batch_document("gpu")};
+    AdviceFile file{.path = "batch.json", .document = batch_document("gpu")};
     file.document.sweep.mode = "train";
     file.document.context.device.kind = "cpu";
     add_measured(file.document, "fp32", 4, 40, 0.4, 500);
     add_measured(file.document, "fp32", 8, rate_of_8, 0.4, 560);
-    AdviceFile memory{.path = "memory.json", .json = {}, .document = batch_document("gpu")};
+    AdviceFile memory{.path = "memory.json", .document = batch_document("gpu")};
     memory.document.sweep.name = "memory";
     memory.document.sweep.memory_cap_bytes = 600;
     memory.document.sweep.state["limits"] = {

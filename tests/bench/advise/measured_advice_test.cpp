@@ -36,7 +36,7 @@ TEST(MeasuredAdvice, NamesALoaderWithoutWorkersAndHowManyHideIt) {
 // 80 ms of computing: one worker loads in 83.2, a second one brings 4 %, less than the noise.
 TEST(MeasuredAdvice, AdvisesTheMeasuredWorkersThatNoiseDoesNotTellFromMore) {
   AdviceFile workers = workers_file(10.4);
-  workers.json["measured"] = 1;
+  workers.document.sweep.state["measured"] = 1;
   const StepModel model({batch_file(), workers});
   const Advice advice = advice_from(model, {.batch = 8});
   EXPECT_NE(change_named(advice, "workers 0 → 1"), nullptr);

@@ -94,7 +94,7 @@ TEST(StepModel, FixedTimeBeyondWhatAnOperationTakesToStartIsComputing) {
 }
 
 TEST(StepModel, AKernelsResultTellsBandwidthAndTheShortestOperation) {
-  AdviceFile kernels{.path = "kernels.json", .json = {}, .document = batch_document("gpu")};
+  AdviceFile kernels{.path = "kernels.json", .document = batch_document("gpu")};
   kernels.document.sweep.name = "kernels";
   Finding bandwidth = finding_of("memory_bandwidth", "B/s");
   bandwidth.value = 0.5e9;

@@ -16,8 +16,7 @@
 #include "bench/result/result.h"
 #include "bench/stats/random.h"
 #include "bench/stats/statistics.h"
-#include "sweeps/workers/points.h"
-#include "sweeps/workers/setup.h"
+#include "sweeps/workers/record.h"
 #include "sweeps/workers/simulator/pipeline.h"
 
 namespace bench::sweeps::testing {

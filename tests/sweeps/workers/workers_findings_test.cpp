@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/workers/points.h"
+#include "sweeps/workers/record.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/workers/loader_findings.h"
 

@@ -33,9 +33,9 @@ LoaderPoint with_au(std::int64_t workers, double au, double half) {
 TEST(WorkersKneeClaim, NamesOneCountWhereNoOtherIsPossible) {
   Evidence evidence;
   evidence.points.pool = {with_au(0, 0.62, 0.05), with_au(1, 0.972, 0.06), with_au(2, 0.947, 0.03)};
-  expect_words(claim_knee(evidence)->claim);
+  expect_words(claim(evidence, "knee"));
   evidence.points.pool = {with_au(0, 0.62, 0.05), with_au(1, 0.93, 0.1), with_au(2, 0.972, 0.08)};
-  expect_words(claim_knee(evidence)->claim);
+  expect_words(claim(evidence, "knee"));
 }
 
 TEST(WorkersLimits, CopyingIsTheLimitWhereItTakesLongerThanComputing) {
@@ -53,7 +53,7 @@ TEST(WorkersLimits, ThePlateauNamesTheFewestWorkersThatReachIt) {
   Evidence evidence = testing::simulated_from(*measured_by(slow_to_copy()).profile, {});
   evidence.simulated->points = {{.workers = 3, .samples_per_s = 799, .au = 1, .limited_by = "consumer"},
                                 {.workers = 9, .samples_per_s = 800, .au = 1, .limited_by = "consumer"}};
-  expect_words(claim_plateau(evidence)->claim);
+  expect_words(claim(evidence, "plateau"));
 }
 
 TEST(WorkersLimits, WithoutWorkersNoneIsBusy) {

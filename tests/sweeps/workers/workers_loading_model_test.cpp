@@ -3,12 +3,14 @@
 
 #include <cmath>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include <gtest/gtest.h>
 
 #include "bench/error.h"
 #include "bench/registry.h"
-#include "sweeps/workers/profile.h"
+#include "sweeps/workers/simulated.h"
 #include "tests/sweeps/workers/loader_machine.h"
 
 namespace bench::sweeps {
@@ -16,30 +18,27 @@ namespace {
 
 using testing::LoaderMachine;
 
-// `measured`: rows of the sweep's table.
-std::unique_ptr<LoadingModel> model_of(const LoaderMachine& machine, Json simulated = nullptr,
-                                       bool device_on_cores = false, Json measured = nullptr) {
+std::unique_ptr<LoadingModel> model_of(const LoaderMachine& machine, const Simulated& simulated = {},
+                                       bool device_on_cores = false,
+                                       const std::vector<LoaderPoint>& measured = {}) {
   const auto profile = measure_profile(loader_points(machine.measured(), machine.setup()), machine.setup());
-  Json file = {
-      {"schema", kResultSchema},
-      {"sweep", {{"name", "workers"}, {"profile", to_json(*profile)}, {"loader", {{"dtype", "bf16"}}}}}};
-  if (!simulated.is_null()) {
-    file["sweep"]["simulated"] = std::move(simulated);
-    file["sweep"]["measured"] = {{{"workers", 1}, {"au", 0.5}}, {{"workers", 2}, {"au", 0.8}}};
+  ResultDocument document;
+  Json& sweep = document.sweep.state;
+  sweep = {
+      {"profile", to_json(*profile)}, {"loader", {{"dtype", "bf16"}}}, {"simulated", to_json(simulated)}};
+  for (const LoaderPoint& point : measured) {
+    sweep["measured"].push_back(to_json(point));
   }
-  if (!measured.is_null()) {
-    file["sweep"]["measured"] = std::move(measured);
-  }
-  return registry<LoadingModelReader>().find("workers")->read(file, device_on_cores);
+  return registry<LoadingModelReader>().find("workers")->read(document, device_on_cores);
 }
 
 TEST(WorkersLoadingModel, ReadsASimulatedLoaderOfTheUsersAndRefusesOtherSimulatedResults) {
   const LoaderMachine machine;
   auto profile = *measure_profile(loader_points(machine.measured(), machine.setup()), machine.setup());
   const auto read = [&] {
-    const Json file = {{"schema", kResultSchema},
-                       {"sweep", {{"name", "workers"}, {"profile", to_json(profile)}}}};
-    return registry<LoadingModelReader>().find("workers")->read(file, false);
+    ResultDocument document;
+    document.sweep.state = {{"profile", to_json(profile)}};
+    return registry<LoadingModelReader>().find("workers")->read(document, false);
   };
   profile.consumer = "20ms";
   EXPECT_THROW(read(), UsageError);
@@ -74,7 +73,7 @@ TEST(WorkersLoadingModel, AnotherBatchAndAnotherDeviceScaleTheStep) {
 // Four workers on four cores leave one to the device while they load: 80 ms · 1.12 of each 16 samples.
 TEST(WorkersLoadingModel, ADeviceOnTheWorkersCoresSlowsDown) {
   const auto apart = model_of(LoaderMachine());
-  const auto together = model_of(LoaderMachine(), nullptr, true);
+  const auto together = model_of(LoaderMachine(), {}, true);
   EXPECT_FALSE(together->measured_on_cores());
   const TrainingSettings settings{.batch = 16, .workers = 4};
   const LoadedStep step = together->step(settings, 200e6, {});
@@ -84,11 +83,18 @@ TEST(WorkersLoadingModel, ADeviceOnTheWorkersCoresSlowsDown) {
   EXPECT_LT(step.step_ns, 200e6 + 2 * 80e6);
 }
 
+// 200 samples a second, a step's 16 computed in 36 ms.
+LoaderPoint two_workers(const Interval& per_s) {
+  LoaderPoint point;
+  point.workers = 2;
+  point.samples_per_s = {.value = 200, .ci95 = per_s};
+  point.compute_ns = 36e6;
+  return point;
+}
+
 // Two workers took 80 ms where the simulation says 45, as one of them is slow.
 TEST(WorkersLoadingModel, AMeasuredCountIsTakenAsItWasMeasured) {
-  const Json rows = {
-      {{"workers", 2}, {"images_per_s", 200.0}, {"images_per_s_ci95", {190.0, 210.0}}, {"compute_ns", 36e6}}};
-  const auto model = model_of(LoaderMachine(), nullptr, false, rows);
+  const auto model = model_of(LoaderMachine(), {}, false, {two_workers({190, 210})});
   const LoadedStep measured = model->step({.batch = 16, .workers = 2, .prefetch = 2}, 36e6, {});
   EXPECT_DOUBLE_EQ(measured.step_ns, 80e6);
   EXPECT_NEAR(measured.computing_ns + measured.waiting_ns + measured.handover_ns + measured.copying_ns, 80e6,
@@ -104,12 +110,11 @@ TEST(WorkersLoadingModel, AMeasuredCountIsTakenAsItWasMeasured) {
 
 // One rate from 100 to 400 samples/s says less than the simulation, whose own error is 5 % at least.
 TEST(WorkersLoadingModel, ANoisyCountLeansOnTheSimulation) {
-  const Json rows = {
-      {{"workers", 2}, {"images_per_s", 200.0}, {"images_per_s_ci95", {100.0, 400.0}}, {"compute_ns", 36e6}}};
-  const Json simulated = {{"points", {{{"workers", 1}, {"held_out_au", 0.5}}}}};
+  const Simulated simulated{.points = {{.workers = 1, .held_out_au = 0.5}}};
   const TrainingSettings settings{.batch = 16, .workers = 2, .prefetch = 2};
   const double alone = model_of(LoaderMachine())->step(settings, 36e6, {}).step_ns;
-  const LoadedStep step = model_of(LoaderMachine(), simulated, false, rows)->step(settings, 36e6, {});
+  const LoadedStep step =
+      model_of(LoaderMachine(), simulated, false, {two_workers({100, 400})})->step(settings, 36e6, {});
   const double deviation = std::log(4) / (2 * 1.96);
   const double own = 1 / (deviation * deviation);
   const double model = 1 / (0.1 * 0.1);  // no count left out was measured: twice the least error
@@ -140,10 +145,14 @@ TEST(WorkersLoadingModel, MemoryIsThatOfSlotsAndWorkers) {
 
 TEST(WorkersLoadingModel, ItsErrorIsThatOfCountsLeftOut) {
   EXPECT_FALSE(model_of(LoaderMachine())->error());
-  const auto model = model_of(LoaderMachine(), {{"points",
-                                                 {{{"workers", 1}, {"held_out_au", 0.55}},
-                                                  {{"workers", 2}, {"held_out_au", 0.8}},
-                                                  {{"workers", 3}}}}});
+  const Simulated simulated{
+      .points = {{.workers = 1, .held_out_au = 0.55}, {.workers = 2, .held_out_au = 0.8}, {.workers = 3}}};
+  std::vector<LoaderPoint> measured(2);
+  for (const auto& [row, au] : {std::pair{0, 0.5}, std::pair{1, 0.8}}) {
+    measured[static_cast<std::size_t>(row)].workers = row + 1;
+    measured[static_cast<std::size_t>(row)].au = Estimate{.value = au};
+  }
+  const auto model = model_of(LoaderMachine(), simulated, false, measured);
   ASSERT_TRUE(model->error());
   EXPECT_NEAR(*model->error(), std::log(1.1) / std::sqrt(2), 1e-12);
 }

@@ -1,5 +1,5 @@
 // Whether images come from storage or from memory: what is asked of the system, and what is said of it.
-#include "sweeps/workers/points.h"
+#include "sweeps/workers/record.h"
 
 #include <gmock/gmock.h>
 

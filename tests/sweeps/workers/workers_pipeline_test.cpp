@@ -11,7 +11,7 @@
 
 #include "bench/error.h"
 #include "sweeps/workers/consumer.h"
-#include "sweeps/workers/window.h"
+#include "sweeps/workers/record.h"
 #include "tests/bench/support/manual_clock.h"
 #include "tests/sweeps/plain_device.h"
 #include "tests/sweeps/workers/loader/jpegs.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "sweeps/workers/findings.h"
-#include "sweeps/workers/points.h"
+#include "sweeps/workers/record.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
@@ -97,8 +97,8 @@ TEST(WorkersRecommendation, ANoisyRunStillRecommends) {
     point.au->ci95 = Interval{point.au->value - 0.3, point.au->value + 0.3};
   }
   evidence.simulated.reset();
-  ASSERT_TRUE(evidence.measured_knee());
-  EXPECT_FALSE(evidence.measured_knee()->batch);
+  ASSERT_TRUE(measured_knee(evidence.points.pool));
+  EXPECT_FALSE(measured_knee(evidence.points.pool)->batch);
   EXPECT_TRUE(found(evidence, "recommended_workers")->value);
   expect_words(claim(evidence, "recommended_workers"));
 }
@@ -109,7 +109,7 @@ TEST(WorkersRecommendation, WithinNoiseTheSimulationChoosesAndTheClaimSaysWhy) {
   for (LoaderPoint& point : evidence.points.pool) {
     point.au->ci95 = Interval{point.au->value - 0.3, point.au->value + 0.3};
   }
-  const Knee knee = *evidence.measured_knee();
+  const Knee knee = *measured_knee(evidence.points.pool);
   ASSERT_FALSE(knee.batch);
   ASSERT_LT(knee.low, knee.high);
   ASSERT_LE(3, knee.high);
@@ -121,7 +121,7 @@ TEST(WorkersRecommendation, OneWideIntervalDoesNotMakeManyWorkersOfFew) {
   Evidence evidence = measured_by({});
   LoaderPoint& three = *std::ranges::find(evidence.points.pool, 3, &LoaderPoint::workers);
   three.au->ci95 = Interval{three.au->value - 0.1, three.au->value + 0.02};
-  const Knee knee = *evidence.measured_knee();
+  const Knee knee = *measured_knee(evidence.points.pool);
   ASSERT_EQ(knee.batch, 4);
   ASSERT_LE(knee.low, 3);
   EXPECT_EQ(found(evidence, "recommended_workers")->value, 3);

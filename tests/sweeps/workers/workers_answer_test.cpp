@@ -1,5 +1,5 @@
 // Where the knee is, and where harm begins.
-#include "sweeps/workers/knee.h"
+#include "sweeps/workers/answer.h"
 
 #include <gtest/gtest.h>
 

@@ -1,17 +1,84 @@
-#include "sweeps/workers/points.h"
+#include "sweeps/workers/record.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <span>
-#include <utility>
 
+#include "bench/error.h"
 #include "bench/result/flags.h"
 #include "bench/stats/statistics.h"
 #include "sweeps/series/points.h"
 
-namespace bench::sweeps {
+namespace bench {
+
+// Its first half: files of 0.1.0 have no compute_ns, and not every point has an AU.
+void members(auto& io, Of<sweeps::LoaderPoint> auto& point) {
+  io("name", point.name);
+  io("workers", point.workers);
+  io("flagged", point.flagged);
+  io("images_per_s", point.samples_per_s.value);
+  io.nullable("images_per_s_ci95", point.samples_per_s.ci95);
+}
+
+Json loader::written_value(Order order) {
+  return name_of(order);
+}
+
+void loader::read_value(const Field& field, Order& order) {
+  const std::string word = field.string();
+  if (word != name_of(Order::in_order) && word != name_of(Order::any)) {
+    check::refuse(field, "in-order, any");
+  }
+  order = word == name_of(Order::any) ? Order::any : Order::in_order;
+}
+
+Json loader::written_value(const StageTimes& stages) {
+  Json json = Json::object();
+  for (const sweeps::StageName& stage : sweeps::kStages) {
+    if (stages.total() > 0) {
+      json[stage.key] = stages.*stage.time;
+    }
+  }
+  return json;
+}
+
+void loader::read_value(const Field& field, StageTimes& stages) {
+  for (const sweeps::StageName& stage : sweeps::kStages) {
+    if (const auto time = field.find(stage.key)) {
+      stages.*stage.time = check::within(*time, 0, check::kMostTime);
+    }
+  }
+}
+
+namespace sweeps {
 namespace {
+
+// ---------- windows
+
+constexpr std::size_t kMostSampleTimes = 256;  // single samples' times that are kept
+
+// The members of a note, in the file and in memory.
+constexpr std::array<std::pair<const char*, std::vector<double> Window::*>, 7> kWindowTimes{
+    {{"step_ns", &Window::step_ns},
+     {"compute_ns", &Window::compute_ns},
+     {"batch_ns", &Window::batch_ns},
+     {"batch_cpu_ns", &Window::batch_cpu_ns},
+     {"sample_ns", &Window::sample_ns},
+     {"late_ns", &Window::late_ns},
+     {"take_ns", &Window::take_ns}}};
+constexpr std::array<std::pair<const char*, std::int64_t Window::*>, 9> kWindowNumbers{
+    {{"wait_ns", &Window::wait_ns},
+     {"copy_ns", &Window::copy_ns},
+     {"images", &Window::images},
+     {"cpu_ns", &Window::cpu_ns},
+     {"voluntary_switches", &Window::voluntary_switches},
+     {"involuntary_switches", &Window::involuntary_switches},
+     {"host_bytes", &Window::host_bytes},
+     {"bad_files", &Window::bad_files},
+     {"storage_bytes", &Window::storage_bytes}}};
+
+// ---------- points
 
 double sum_of(const std::vector<double>& times) {
   return std::accumulate(times.begin(), times.end(), 0.0);
@@ -128,6 +195,153 @@ void add_once(std::vector<LoaderPoint>& points, LoaderPoint point) {
 
 }  // namespace
 
+const char* LoaderSetup::page_cache() const {
+  constexpr double kNextToNothing = 0.01;
+  if (cold) {
+    return "cold";
+  }
+  return found && found->from_storage.value_or(1) < kNextToNothing ? "warm" : "as found";
+}
+
+Json to_json(const LoaderSetup& setup) {
+  Json json = {{"cores", setup.cores},
+               {"cores_why", "affinity mask and cgroup quota"},
+               {"data", setup.data},
+               {"page_cache", setup.page_cache()},
+               {"storage", nullptr},
+               {"consumer", setup.consumer},
+               {"consumer_device", setup.consumer_device},
+               {"consumer_on_cores", setup.consumer_on_cores},
+               {"batch", setup.batch},
+               {"dtype", setup.dtype},
+               {"slot_bytes", setup.slot_bytes},
+               {"pinned", setup.pinned},
+               {"demands", Json::array()},
+               {"gpus", setup.gpus}};
+  if (setup.storage) {
+    json["storage"] = {{"bytes_per_s", setup.storage->bytes_per_s},
+                       {"latency_ns", std::llround(setup.storage->latency_ns)}};
+  }
+  for (const RequiredThroughput& required : setup.required) {
+    json["demands"].push_back(
+        {{"name", required.name}, {"images_per_s", required.samples_per_s}, {"source", required.source}});
+  }
+  if (setup.bus_bytes_per_s > 0) {
+    json["bus"] = {{"bytes_per_s", setup.bus_bytes_per_s}};
+  }
+  if (!setup.found) {
+    return json;
+  }
+  const DataFound& found = *setup.found;
+  json["images"] = found.images;
+  json["mean_encoded_bytes"] = found.mean_encoded_bytes;
+  if (found.from_storage && setup.page_cache() == std::string("as found")) {
+    json["read_from_storage"] = std::min(1.0, *found.from_storage);
+  }
+  if (found.still_cached > 0) {
+    json["still_cached"] = {
+        {"reads", found.still_cached}, {"of", found.evicted}, {"reason", found.still_cached_reason}};
+  }
+  json["bad_files"] = Json::array();
+  for (const auto& [file, reason] : found.bad_files) {
+    json["bad_files"].push_back({{"file", file}, {"reason", reason}});
+  }
+  return json;
+}
+
+const StageName& largest_stage(const loader::StageTimes& stages) {
+  return *std::ranges::max_element(kStages, {}, [&](const StageName& stage) { return stages.*stage.time; });
+}
+
+void Window::add_batches(const std::vector<loader::Batch>& batches) {
+  std::size_t made = 0;
+  for (const loader::Batch& batch : batches) {
+    batch_ns.push_back(static_cast<double>(batch.to_ns - batch.from_ns));
+    batch_cpu_ns.push_back(static_cast<double>(batch.use.cpu_ns));
+    stages_ns += batch.stages;
+    voluntary_switches += batch.use.voluntary_switches;
+    involuntary_switches += batch.use.involuntary_switches;
+    made += batch.sample_ns.size();
+  }
+  images += static_cast<std::int64_t>(made);
+  const std::size_t stride = std::max<std::size_t>(1, made / kMostSampleTimes);
+  std::size_t number = 0;
+  for (const loader::Batch& batch : batches) {
+    for (const std::int64_t sample : batch.sample_ns) {
+      if (number++ % stride == 0 && sample_ns.size() < kMostSampleTimes) {
+        sample_ns.push_back(static_cast<double>(sample));
+      }
+    }
+  }
+}
+
+void Window::append(const Window& other) {
+  for (const auto& [key, times] : kWindowTimes) {
+    const std::vector<double>& more = other.*times;
+    (this->*times).insert((this->*times).end(), more.begin(), more.end());
+  }
+  stages_ns += other.stages_ns;
+  copy_ns += other.copy_ns;
+  images += other.images;
+  cpu_ns += other.cpu_ns;
+  host_bytes = std::max(host_bytes, other.host_bytes);
+  bad_files = std::max(bad_files, other.bad_files);
+}
+
+Json Window::to_json() const {
+  JsonWriter io(Json::object({{"batches", step_ns.size()}}));
+  for (const auto& [key, times] : kWindowTimes) {
+    const bool is_rare = times == &Window::late_ns || times == &Window::take_ns;
+    if (const auto& values = this->*times; !values.empty() || !is_rare) {
+      io.whole(key, values);
+    }
+  }
+  for (const auto& [key, number] : kWindowNumbers) {
+    if (this->*number >= 0) {
+      io(key, this->*number);
+    }
+  }
+  Json stages = Json::object();
+  for (const StageName& stage : kStages) {
+    stages[stage.key] = std::llround(stages_ns.*stage.time);
+  }
+  io("stages_ns", stages);
+  io.unless_empty("timeline", timeline);
+  return io.take();
+}
+
+std::shared_ptr<const Window> read_window(const Json& note) {
+  if (!note.is_object()) {
+    return nullptr;
+  }
+  const auto usable = [](const Json& value) { return value.is_number() && value.get<double>() >= 0; };
+  auto window = std::make_shared<Window>();
+  for (const auto& [key, times] : kWindowTimes) {
+    for (const Json& value : note.value(key, Json::array())) {
+      if (usable(value)) {
+        ((*window).*times).push_back(value.get<double>());
+      }
+    }
+  }
+  for (const auto& [key, number] : kWindowNumbers) {
+    if (const Json value = note.value(key, Json()); usable(value)) {
+      (*window).*number = value.get<std::int64_t>();
+    }
+  }
+  const Json stages = note.value("stages_ns", Json());
+  for (const StageName& stage : kStages) {
+    if (const Json value = stages.is_object() ? stages.value(stage.key, Json()) : Json(); usable(value)) {
+      window->stages_ns.*stage.time = value.get<double>();
+    }
+  }
+  try {
+    JsonReader(Field(note)).unless_empty("timeline", window->timeline);
+  } catch (const UsageError&) {
+    window->timeline.clear();
+  }
+  return window;
+}
+
 std::optional<LoaderParams> read_loader_params(const Json& params) {
   if (!params.is_object() || params.value("batch", std::int64_t{0}) < 1) {
     return std::nullopt;
@@ -142,11 +356,38 @@ std::optional<LoaderParams> read_loader_params(const Json& params) {
                       .staging = params.value("staging", "")};
 }
 
+Json to_json(const LoaderPoint& point) {
+  JsonWriter io(write_struct(point));
+  io.whole("compute_ns", point.compute_ns);
+  if (point.au) {
+    io("au", point.au->value);
+    io.nullable("au_ci95", point.au->ci95);
+  }
+  return io.take();
+}
+
+std::vector<LoaderPoint> read_measured(const Json& sweep) {
+  const Field field(sweep, "sweep");
+  std::vector<LoaderPoint> points;
+  if (const auto rows = field.find("measured")) {
+    for (std::size_t i = 0; i < rows->size(); ++i) {
+      const Field row = rows->at(i);
+      LoaderPoint& point = points.emplace_back(read_struct<LoaderPoint>(row));
+      JsonReader io(row);
+      io.maybe("compute_ns", point.compute_ns);
+      if (const auto au = row.find("au")) {
+        io.nullable("au_ci95", point.au.emplace(Estimate{.value = au->number()}).ci95);
+      }
+    }
+  }
+  return points;
+}
+
 void restore_points(ResultDocument& document) {
   parse_params(document, read_loader_params);
   for (MeasuredPoint& point : document.benchmarks) {
     for (auto& note : point.notes) {
-      note = read_window(note->to_json());
+      note = note ? read_window(note->to_json()) : nullptr;
     }
   }
 }
@@ -245,4 +486,5 @@ std::vector<double> group_means(std::vector<double> values, std::size_t groups) 
   return means;
 }
 
-}  // namespace bench::sweeps
+}  // namespace sweeps
+}  // namespace bench

@@ -1,5 +1,5 @@
 // A sample's note, as a file holds it.
-#include "sweeps/workers/window.h"
+#include "sweeps/workers/record.h"
 
 #include <gmock/gmock.h>
 
