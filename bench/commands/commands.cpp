@@ -75,14 +75,16 @@ ExitCode run_command(const std::string& name, const std::vector<std::string>& wo
         "{} is not a command; accepted: {}, or options, which start with -- (bench --help){}", quote(name),
         fmt::join(names, ", "), meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
   }
-  const auto own_end = command->ends_at_dashes ? std::ranges::find(words, "--") : words.end();
+  const Command* const form = command->form == nullptr ? nullptr : command->form(words);
+  const Command& asked = form == nullptr ? *command : *form;
+  const auto own_end = asked.ends_at_dashes ? std::ranges::find(words, "--") : words.end();
   const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
   if (std::any_of(words.begin(), own_end, asks)) {
     constexpr std::size_t kWidest = 100;
-    fmt::print("{}", help_of(*command, std::min(terminal_width(STDOUT_FILENO), kWidest)));
+    fmt::print("{}", help_of(asked, std::min(terminal_width(STDOUT_FILENO), kWidest)));
     return ExitCode::done;
   }
-  return command->run(*command, words);
+  return asked.run(asked, words);
 }
 
 }  // namespace bench

@@ -18,6 +18,7 @@
 #include "bench/commands/link_words.h"
 #include "bench/commands/network_words.h"
 #include "bench/commands/predict_cards.h"
+#include "bench/commands/predict_generation.h"
 #include "bench/commands/predict_how.h"
 #include "bench/commands/summary.h"
 #include "bench/predict/prediction.h"
@@ -246,12 +247,14 @@ Command predict_command() {
            {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})},
            {"verbose", "", "a row for each batch, as with --batch"},
            {"how", "", "print the model and how far it errs"}},
-      .notes = {"Each row is of the saturation batch: the first that reaches 95 % of the best throughput."},
+      .notes = {"Each row is of the saturation batch: the first that reaches 95 % of the best throughput. Text "
+                "generation: bench predict --workload llama3.1_8b --help."},
       .examples = {"bench predict --gpu t4,rtx3060-12gb --workload resnet50 --mode train",
                    "bench predict --gpu all --onnx net.onnx --format csv",
                    "bench predict --gpu a100-40gb --workload resnet50 --from results/local/batch-….json",
                    "bench predict --from results/local/batch-….json --cards 2,4,8 --link nvlink3"},
-      .run = run_predict};
+      .run = run_predict,
+      .form = generation_form};
   for (const auto& reader : registry<WorkloadReader>().entries()) {
     command.options.insert(command.options.begin() + 2, Option{reader->name, "FILE", reader->description});
   }

@@ -199,6 +199,15 @@ std::vector<Page> pages() {
   add(in_formats("report/two-networks",
                  {"report", reference + "batch-resnet50-cpu.json", reference + "memory-resnet18-cpu.json"},
                  {"markdown"}));
+  add(in_formats("predict/generation",
+                 {"predict", "--gpu", "rtx3060-12gb,h100-sxm", "--workload", "llama3.1_8b", "--weights",
+                  "int4,bf16", "--context", "8192", "--batch", "1,16", "--price", "h100-sxm=2.5/h"},
+                 kFormats));
+  add(in_widths("predict/generation-cards", {"predict", "--gpu", "rtx3090", "--cards", "2", "--workload",
+                                             "llama3.1_70b", "--weights", "int4", "--context", "16384"}));
+  add(in_widths("predict/generation-verbose",
+                {"predict", "--gpu", "l4", "--framework", "vllm", "--workload", "qwen3_30b_a3b", "--weights",
+                 "int4", "--context", "512,65536", "--verbose"}));
   add(in_formats("inspect/unknown-operators", {"inspect", "net-unknown.onnx"}, {"table", "json"}));
   add(in_formats("inspect/embedding_classifier", {"inspect", "embedding_classifier", "--batch", "1,8"},
                  kTableFormats));
@@ -227,6 +236,7 @@ std::vector<Page> pages() {
   for (const std::string command : {"compare", "ab", "advise", "predict", "evaluate", "report", "inspect"}) {
     add(in_widths("help/" + command, {command, "--help"}));
   }
+  add(in_widths("help/predict-generation", {"predict", "--workload", "llama3.1_8b", "--help"}));
   for (const std::string sweep :
        {"batch", "cards", "collectives", "kernels", "memory", "transfer", "workers"}) {
     add(in_widths("help/sweep-" + sweep, {"--sweep", sweep, "--help"}));

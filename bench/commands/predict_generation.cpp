@@ -1,0 +1,198 @@
+#include "bench/commands/predict_generation.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <iostream>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/cli/terminal.h"
+#include "bench/commands/network_words.h"
+#include "bench/generate/catalogue.h"
+#include "bench/generate/model_file.h"
+#include "bench/generate/prediction.h"
+#include "bench/result/result_json.h"
+#include "bench/run/gpu_files.h"
+#include "bench/text/axis.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
+
+namespace bench {
+namespace {
+
+constexpr std::int64_t kDefaultContext = 4096;
+constexpr std::int64_t kMostTokens = std::int64_t{1} << 24;
+constexpr std::int64_t kMostCardsShared = 64;
+constexpr std::size_t kMostPoints = 10'000;
+
+std::vector<std::string> engine_names() {
+  return generation_speeds().engines();
+}
+
+LanguageModel model_asked(const CommandWords& words, std::optional<WeightFormat>& own_format) {
+  const std::string* const name = words.text_of("workload");
+  const std::string* const path = words.text_of("model");
+  if (name != nullptr && path != nullptr) {
+    throw UsageError(
+        fmt::format("--model: {} was given, and --workload as well; give one of them", quote(*path)));
+  }
+  if (path != nullptr) {
+    ModelFile file = read_model_file("--model", *path);
+    own_format = std::move(file.format);
+    file.model.id = std::filesystem::path(*path).filename() == "config.json"
+                        ? std::filesystem::absolute(*path).parent_path().filename().string()
+                        : std::filesystem::path(*path).stem().string();
+    return std::move(file.model);
+  }
+  return *language_models().find(*name);
+}
+
+std::vector<WeightFormat> formats_asked(const CommandWords& words, const std::string& engine,
+                                        const std::optional<WeightFormat>& own) {
+  const std::string* const text = words.text_of("weights");
+  if (text == nullptr && own) {
+    return {*own};
+  }
+  std::vector<WeightFormat> formats;
+  for (const std::string& name :
+       parse_words("--weights", text == nullptr ? "bf16" : *text, weight_format_names())) {
+    const std::optional<WeightFormat> format = weight_format(name, engine);
+    if (!format) {
+      std::vector<std::string> accepted = weight_format_names();
+      std::erase_if(accepted, [&](const std::string& each) { return !weight_format(each, engine); });
+      throw UsageError(fmt::format("--weights: {} was given, which {} does not have; accepted: {}",
+                                   quote(name), engine, fmt::join(accepted, ", ")));
+    }
+    formats.push_back(*format);
+  }
+  return formats;
+}
+
+std::vector<std::int64_t> tokens_asked(const CommandWords& words, const std::string& option,
+                                       std::int64_t otherwise) {
+  const std::string* const text = words.text_of(option);
+  if (text == nullptr) {
+    return {otherwise};
+  }
+  std::vector<std::int64_t> values = parse_axis("--" + option, *text);
+  if (values.back() > kMostTokens) {
+    throw UsageError(
+        fmt::format("--{}: {} was given; accepted: at most {}", option, values.back(), kMostTokens));
+  }
+  return values;
+}
+
+ExitCode run_generation(const Command& command, const std::vector<std::string>& words) {
+  const CommandWords asked(command, words);
+  if (asked.has_dashes() || !asked.before().empty()) {
+    throw UsageError(fmt::format("predict: {} is no option; accepted: bench predict {}",
+                                 quote(asked.before().empty() ? "--" : asked.before().front()),
+                                 command.usage));
+  }
+  if (const std::string* const catalogue = asked.text_of("gpus")) {
+    use_gpu_catalogue("--gpus", *catalogue);
+  }
+  const std::string format = asked.choice_of("format");
+  GenerationRequest request;
+  request.engine = asked.choice_of("framework");
+  std::optional<WeightFormat> own_format;
+  request.model = model_asked(asked, own_format);
+  const std::string* const gpus = asked.text_of("gpu");
+  if (gpus == nullptr) {
+    throw UsageError(
+        "--gpu: a card is missing; give one or more as --gpu rtx3060-12gb,rtx4090, or --gpu all (bench "
+        "--list --gpus)");
+  }
+  request.gpus = gpus_in_list("--gpu", *gpus);
+  request.formats = formats_asked(asked, request.engine, own_format);
+  request.contexts = tokens_asked(asked, "context", std::min(kDefaultContext, request.model.context));
+  request.batches = tokens_asked(asked, "batch", 1);
+  if (asked.has("prompt")) {
+    request.prompt = parse_count("--prompt", *asked.text_of("prompt"), 1, kMostTokens);
+  }
+  if (const std::string* const cards = asked.text_of("cards")) {
+    request.cards = static_cast<int>(parse_count("--cards", *cards, 1, kMostCardsShared));
+  }
+  if (const std::string* const prices = asked.text_of("price")) {
+    request.prices = parse_prices(*prices);
+    for (const auto& [device, price] : request.prices->by_device) {
+      if (std::ranges::find(request.gpus, device, &Gpu::id) == request.gpus.end()) {
+        throw UsageError(fmt::format("--price: {} is none of the cards of --gpu", quote(device)));
+      }
+    }
+  }
+  const std::size_t points =
+      request.gpus.size() * request.formats.size() * request.contexts.size() * request.batches.size();
+  if (points > kMostPoints) {
+    throw UsageError(
+        fmt::format("--batch: these cards, weights, contexts and batches make {} rows; accepted: at most {}",
+                    points, kMostPoints));
+  }
+  const GenerationPrediction prediction = predict_generation(std::move(request), generation_speeds());
+  std::cout << (format == "json"  ? to_indented_text(generation_json(prediction))
+                : format == "csv" ? generation_csv(prediction)
+                                  : page_as(format, generation_page(prediction, asked.has("verbose")),
+                                            terminal_width(STDOUT_FILENO)));
+  return ExitCode::done;
+}
+
+Command generation_command() {
+  return {
+      .name = "predict",
+      .usage = "--gpu LIST|all --workload MODEL|--model FILE [options]",
+      .brief = "",
+      .question = "would a language model fit on other GPUs, how fast would it generate, for how many users?",
+      .options = {{"gpu", "LIST", "ids (bench --list --gpus), a file card.json, or all", gpus_to_predict},
+                  {"gpus", "FILE", "a catalogue for --gpu in place of the program's"},
+                  {"workload", "MODEL", "{}", [] { return language_models().ids(); }},
+                  {"model", "FILE",
+                   "your own: Hugging Face's config.json, or a GGUF file, of which the header is read"},
+                  {"weights", "LIST", "{} (default: bf16; a GGUF file's own)", weight_format_names},
+                  {"context", "AXIS", "tokens that a sequence holds: 512,8192 (default: 4096)"},
+                  {"batch", "AXIS", "users, or sequences, at once: 1,4,16 (default: 1)"},
+                  {"prompt", "N", "tokens of a prompt, until the first token (default: the context)"},
+                  {"framework", "NAME", "{} (default: llama.cpp)", engine_names},
+                  {"cards", "N", "of a kind, that share the model (default: 1)"},
+                  {"price", "LIST", "of an hour or a purchase, as in evaluate: rtx4090=0.4/h"},
+                  {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})},
+                  {"verbose", "", "what limits the speed of each card"}},
+      .notes = {"Nothing is measured: speeds follow from data sheets and published measurements, and the "
+                "intervals hold 80 %. "
+                "docs/generate.md has the model and how far it errs."},
+      .examples =
+          {"bench predict --gpu rtx3060-12gb,rtx4090 --workload llama3.1_8b --weights int4,bf16 --context "
+           "8192",
+           "bench predict --gpu rtx3090 --cards 2 --workload llama3.1_70b --weights int4 --context 16384",
+           "bench predict --gpu h100-sxm --framework vllm --workload qwen2.5_32b --batch 1:64:x4 --price "
+           "h100-sxm=2.5/h",
+           "bench predict --gpu all --model Qwen3-8B/config.json --weights int4 --format csv"},
+      .run = run_generation};
+}
+
+}  // namespace
+
+const Command* generation_form(const std::vector<std::string>& words) {
+  static const Command command = generation_command();
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    const std::string& word = words[i];
+    constexpr std::string_view kWorkload = "--workload";
+    if (word == "--model" || word.starts_with("--model=")) {
+      return &command;
+    }
+    const bool is_apart = word == kWorkload && i + 1 < words.size();
+    const std::string name = is_apart ? words[i + 1]
+                             : word.starts_with(std::string(kWorkload) + "=")
+                                 ? word.substr(kWorkload.size() + 1)
+                                 : "";
+    if (language_models().find(name) != nullptr) {
+      return &command;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace bench

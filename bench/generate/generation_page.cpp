@@ -1,0 +1,340 @@
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <set>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <nlohmann/json.hpp>
+
+#include "bench/generate/prediction.h"
+#include "bench/page/csv.h"
+#include "bench/result/finding.h"
+#include "bench/result/result_json.h"
+#include "bench/text/units.h"
+
+namespace bench {
+namespace {
+
+constexpr double kNsPerS = 1e9;
+constexpr double kMsPerS = 1e3;
+
+// Of something that takes these seconds, so many times a second.
+Interval rates_of(const PredictedTime& time, double count) {
+  return {.low = count / time.interval80.high, .high = count / time.interval80.low};
+}
+
+std::string_view words_of(Fits fit) {
+  constexpr std::array<std::string_view, 3> kWords{"yes", "perhaps", "no"};
+  return kWords.at(static_cast<std::size_t>(fit));
+}
+
+std::string bytes_text(double bytes) {
+  return format_bytes(static_cast<std::int64_t>(bytes));
+}
+
+// "47 (40–57) tokens/s".
+std::string rate_text(const PredictedTime& time, double count) {
+  return Cell::number80(count / time.seconds, rates_of(time, count)).text + " tokens/s";
+}
+
+std::string time_text(const PredictedTime& time) {
+  return Cell::time80(time.seconds * kNsPerS,
+                      {.low = time.interval80.low * kNsPerS, .high = time.interval80.high * kNsPerS})
+      .text;
+}
+
+std::string card_name(const GenerationRequest& request, std::size_t gpu) {
+  return (request.cards > 1 ? fmt::format("{} × ", request.cards) : "") + display_name(request.gpus[gpu]);
+}
+
+std::string series_name(const GenerationRequest& request, std::size_t gpu, std::size_t format) {
+  return request.formats.size() == 1
+             ? card_name(request, gpu)
+             : fmt::format("{}, {}", card_name(request, gpu), request.formats[format].name);
+}
+
+// The answer for a card: does it fit, how fast for one, for how many.
+std::string headline(const GenerationPrediction& prediction, const GenerationPoint& first,
+                     const GenerationLimits& limits) {
+  const GenerationRequest& request = prediction.request;
+  const std::string who = series_name(request, first.gpu, first.format);
+  const double card = static_cast<double>(request.gpus[first.gpu].memory_bytes) * request.cards;
+  const std::string needs = fmt::format("{} of {}", bytes_text(first.memory.total()), bytes_text(card));
+  if (first.fit == Fits::no) {
+    return fmt::format(
+        "{}: does not fit with {} tokens of context: it takes {}, and the driver's share on top{}.", who,
+        first.context, needs,
+        limits.largest_context > 0 ? fmt::format("; up to {} tokens fit", limits.largest_context) : "");
+  }
+  std::string text = fmt::format("{}: {} ({}); {} for {} with {} tokens of context, first token after {}",
+                                 who, first.fit == Fits::yes ? "fits" : "may not fit", needs,
+                                 rate_text(first.step, static_cast<double>(first.batch)),
+                                 first.batch == 1 ? "one user" : fmt::format("{} users", first.batch),
+                                 first.context, time_text(first.first));
+  if (limits.largest_batch > 0) {
+    text += fmt::format(". Room for {}{} users at that context, or {} tokens for one",
+                        limits.largest_batch == kMostBatch ? "at least " : "", limits.largest_batch,
+                        limits.largest_context);
+  }
+  return text + ".";
+}
+
+// What decides the speed, of one series.
+std::string limit_sentence(const GenerationPrediction& prediction, const GenerationPoint& first,
+                           const GenerationLimits& limits) {
+  const double fixed = std::max(0.0, 1 - std::max(first.step.memory_share, first.step.products_share));
+  std::string text = fmt::format(
+      "{}: reading weights and cache takes {} of a step at batch {}, what the engine does between operations "
+      "{}",
+      series_name(prediction.request, first.gpu, first.format), format_percent(first.step.memory_share),
+      first.batch, format_percent(fixed));
+  text += limits.ridge_batch > 0 ? fmt::format("; from batch {} on products limit", limits.ridge_batch)
+                                 : "; reading limits at every batch";
+  return text + fmt::format(". 1000 tokens more of context: {} and {} a step for each sequence.",
+                            bytes_text(limits.kv_bytes), time_text(limits.kv_time));
+}
+
+// From which batch fewer bits bring less than a twentieth, of two formats of one card.
+void add_format_lines(const GenerationPrediction& prediction, Page& page) {
+  const GenerationRequest& request = prediction.request;
+  for (std::size_t gpu = 0; gpu < request.gpus.size(); ++gpu) {
+    for (std::size_t one = 0; one < request.formats.size(); ++one) {
+      for (std::size_t two = 0; two < request.formats.size(); ++two) {
+        if (request.formats[one].bits >= request.formats[two].bits) {
+          continue;
+        }
+        std::optional<std::int64_t> until;
+        double gain = 0;
+        for (const GenerationPoint& point : prediction.points) {
+          const auto other = std::ranges::find_if(prediction.points, [&](const GenerationPoint& candidate) {
+            return candidate.gpu == gpu && candidate.format == two && candidate.batch == point.batch &&
+                   candidate.context == point.context;
+          });
+          if (point.gpu != gpu || point.format != one || point.context != request.contexts.front()) {
+            continue;
+          }
+          constexpr double kWorthwhile = 1.05;
+          const double speedup = other->step.seconds / point.step.seconds;
+          if (point.batch == request.batches.front()) {
+            gain = speedup;
+          }
+          if (speedup < kWorthwhile && !until) {
+            until = point.batch;
+          }
+        }
+        page.say(fmt::format(
+            "{}: {} is {:.2f}× as fast as {} at batch {}; {}.", card_name(request, gpu),
+            request.formats[one].name, gain, request.formats[two].name, request.batches.front(),
+            until ? fmt::format("from batch {} on it brings less than 5 %", *until)
+                  : fmt::format("it pays at every batch asked for, up to {}", request.batches.back())));
+      }
+    }
+  }
+}
+
+TextTable generation_table(const GenerationPrediction& prediction) {
+  const GenerationRequest& request = prediction.request;
+  const bool has_prices = request.prices.has_value();
+  TextTable table;
+  table.rows.push_back(
+      {"card", "weights", "context", "batch", "tokens/s (80 %)", "a user", "first token", "memory", "fits"});
+  if (has_prices) {
+    table.rows.front().emplace_back(fmt::format(
+        "{} a million tokens", request.prices->currency.empty() ? "cost" : request.prices->currency));
+  }
+  for (const GenerationPoint& point : prediction.points) {
+    const auto batch = static_cast<double>(point.batch);
+    const bool is_out = point.fit == Fits::no;
+    Cells row{card_name(request, point.gpu),
+              request.formats[point.format].name,
+              Cell(point.context),
+              Cell(point.batch),
+              is_out ? Cell::none() : Cell::number80(batch / point.step.seconds, rates_of(point.step, batch)),
+              is_out ? Cell::none() : Cell::number(1 / point.step.seconds),
+              is_out ? Cell::none() : Cell::figure(time_text(point.first)),
+              Cell::bytes(static_cast<std::int64_t>(point.memory.total())),
+              std::string(words_of(point.fit))};
+    if (has_prices) {
+      row.push_back(is_out || !point.cost_per_million ? Cell::none() : Cell::number(*point.cost_per_million));
+    }
+    table.rows.push_back(std::move(row));
+  }
+  table.below =
+      "memory: weights, keys and values, activations, by plan; the driver and the libraries take 0.3 to 1 "
+      "GiB more on each card";
+  return table;
+}
+
+}  // namespace
+
+Page generation_page(const GenerationPrediction& prediction, bool verbose) {
+  const GenerationRequest& request = prediction.request;
+  Page page;
+  std::vector<std::string> formats;
+  for (const WeightFormat& format : request.formats) {
+    formats.push_back(fmt::format("{} ({:.3g} bits)", format.name, format.bits));
+  }
+  page.title =
+      fmt::format("{} generating text with {}, {}: predicted from data sheets and published measurements",
+                  request.model.id, request.engine, fmt::join(formats, ", "));
+  const std::size_t per_series = request.contexts.size() * request.batches.size();
+  for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
+    page.say(headline(prediction, prediction.points[series * per_series], prediction.limits[series]),
+             Tone::answer);
+  }
+  page.table(generation_table(prediction));
+  for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
+    const GenerationPoint& first = prediction.points[series * per_series];
+    if (first.fit != Fits::no && (verbose || prediction.limits.size() == 1)) {
+      page.say(limit_sentence(prediction, first, prediction.limits[series]));
+    }
+  }
+  add_format_lines(prediction, page);
+  if (request.contexts.back() > request.model.context) {
+    page.say(
+        fmt::format("{} was made for {} tokens of context; what it answers beyond them is another matter.",
+                    request.model.id, request.model.context),
+        Tone::warning);
+  }
+  std::set<std::string> unmeasured;
+  for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
+    const GenerationPoint& first = prediction.points[series * per_series];
+    if (prediction.limits[series].rows == 0) {
+      unmeasured.insert(
+          fmt::format("{} on {}", request.formats[first.format].name, card_name(request, first.gpu)));
+    }
+  }
+  if (!unmeasured.empty()) {
+    page.say(fmt::format("No speed of {} was measured for: {}. It is put together from other engines, "
+                         "memories and weights, and its interval is "
+                         "wide.",
+                         request.engine, fmt::join(unmeasured, "; ")),
+             Tone::warning);
+  }
+  if (request.cards > 1) {
+    page.say(shares_tensors(request.engine)
+                 ? fmt::format("The {} cards share each matrix and exchange results twice a layer; how fast "
+                               "depends on their link, which is taken as "
+                               "NVLink.",
+                               request.cards)
+                 : fmt::format("The {} cards hold a part of the layers each and work one after the other: "
+                               "more memory, not more speed.",
+                               request.cards),
+             Tone::aside);
+  }
+  return page;
+}
+
+std::string generation_csv(const GenerationPrediction& prediction) {
+  const GenerationRequest& request = prediction.request;
+  std::vector<Cells> rows{{"card",
+                           "workload",
+                           "weights",
+                           "engine",
+                           "cards",
+                           "batch",
+                           "context",
+                           "prompt",
+                           "prompt_tok_s",
+                           "prompt_tok_s_low",
+                           "prompt_tok_s_high",
+                           "decode_tok_s",
+                           "decode_tok_s_low",
+                           "decode_tok_s_high",
+                           "ttft_ms",
+                           "ttft_ms_low",
+                           "ttft_ms_high",
+                           "tpot_ms",
+                           "tpot_ms_low",
+                           "tpot_ms_high",
+                           "peak_bytes",
+                           "peak_bytes_low",
+                           "peak_bytes_high",
+                           "weights_bytes",
+                           "kv_bytes",
+                           "fits",
+                           "cost_per_million"}};
+  for (const GenerationPoint& point : prediction.points) {
+    const auto batch = static_cast<double>(point.batch);
+    const auto prompt = static_cast<double>(point.prompt);
+    Cells row{request.gpus[point.gpu].id,
+              request.model.id,
+              request.formats[point.format].name,
+              request.engine,
+              Cell(request.cards),
+              Cell(point.batch),
+              Cell(point.context),
+              Cell(point.prompt)};
+    const auto three = [&](double value, const Interval& interval) {
+      row.push_back(Cell::figure(csv_number(value)));
+      row.push_back(Cell::figure(csv_number(interval.low)));
+      row.push_back(Cell::figure(csv_number(interval.high)));
+    };
+    const auto in_ms = [&](const PredictedTime& time) {
+      three(time.seconds * kMsPerS,
+            {.low = time.interval80.low * kMsPerS, .high = time.interval80.high * kMsPerS});
+    };
+    const auto bytes = [](double value) { return Cell(static_cast<std::int64_t>(value)); };
+    three(prompt / point.first.seconds, rates_of(point.first, prompt));
+    three(batch / point.step.seconds, rates_of(point.step, batch));
+    in_ms(point.first);
+    in_ms(point.step);
+    for (const double value : {point.memory.total(), point.memory80.low, point.memory80.high,
+                               point.memory.weights, point.memory.kv}) {
+      row.push_back(bytes(value));
+    }
+    row.emplace_back(std::string(words_of(point.fit)));
+    row.push_back(Cell::figure(csv_number(point.cost_per_million)));
+    rows.push_back(std::move(row));
+  }
+  return csv_table(rows);
+}
+
+Json generation_json(const GenerationPrediction& prediction) {
+  const GenerationRequest& request = prediction.request;
+  const auto time = [](const PredictedTime& of) {
+    return Json{{"seconds", of.seconds}, {"interval80", {of.interval80.low, of.interval80.high}}};
+  };
+  Json points = Json::array();
+  for (const GenerationPoint& point : prediction.points) {
+    Json one{{"card", request.gpus[point.gpu].id},
+             {"weights", request.formats[point.format].name},
+             {"context", point.context},
+             {"batch", point.batch},
+             {"prompt", point.prompt},
+             {"fits", words_of(point.fit)},
+             {"step", time(point.step)},
+             {"first_token", time(point.first)},
+             {"memory",
+              {{"weights", static_cast<std::int64_t>(point.memory.weights)},
+               {"kv", static_cast<std::int64_t>(point.memory.kv)},
+               {"activations", static_cast<std::int64_t>(point.memory.activations)},
+               {"total80",
+                {static_cast<std::int64_t>(point.memory80.low),
+                 static_cast<std::int64_t>(point.memory80.high)}}}}};
+    if (point.cost_per_million) {
+      one["cost_per_million"] = *point.cost_per_million;
+    }
+    points.push_back(std::move(one));
+  }
+  Json limits = Json::array();
+  for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
+    const GenerationLimits& of = prediction.limits[series];
+    limits.push_back({{"card", request.gpus[series / request.formats.size()].id},
+                      {"weights", request.formats[series % request.formats.size()].name},
+                      {"largest_context", of.largest_context},
+                      {"largest_batch", of.largest_batch},
+                      {"ridge_batch", of.ridge_batch},
+                      {"rows_measured", of.rows}});
+  }
+  return {{"schema", "bench-generation-prediction/1"},
+          {"workload", request.model.id},
+          {"parameters", parameters(request.model)},
+          {"engine", request.engine},
+          {"cards", request.cards},
+          {"points", std::move(points)},
+          {"limits", std::move(limits)}};
+}
+
+}  // namespace bench
