@@ -100,7 +100,8 @@ class PredictCommand {
     }
     request_.workload = registry<WorkloadType>().find(*name);
     if (request_.workload == nullptr) {
-      throw UsageError(unknown_value("--workload", *name, network_names()));
+      throw UsageError(unknown_value("--workload", *name, network_names()) +
+                       "; language models: bench predict --workload llama3.1_8b --help");
     }
     if (!is_network(*request_.workload)) {
       throw UsageError(
@@ -247,8 +248,9 @@ Command predict_command() {
            {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})},
            {"verbose", "", "a row for each batch, as with --batch"},
            {"how", "", "print the model and how far it errs"}},
-      .notes = {"Each row is of the saturation batch: the first that reaches 95 % of the best throughput. Text "
-                "generation: bench predict --workload llama3.1_8b --help."},
+      .notes =
+          {"Each row is of the saturation batch: the first that reaches 95 % of the best throughput. Text "
+           "generation: bench predict --workload llama3.1_8b --help."},
       .examples = {"bench predict --gpu t4,rtx3060-12gb --workload resnet50 --mode train",
                    "bench predict --gpu all --onnx net.onnx --format csv",
                    "bench predict --gpu a100-40gb --workload resnet50 --from results/local/batch-….json",

@@ -45,7 +45,7 @@ std::string time_text(const PredictedTime& time) {
 }
 
 std::string card_name(const GenerationRequest& request, std::size_t gpu) {
-  return (request.cards > 1 ? fmt::format("{} × ", request.cards) : "") + display_name(request.gpus[gpu]);
+  return (request.cards > 1 ? fmt::format("{} × ", request.cards) : "") + request.gpus[gpu].id;
 }
 
 std::string series_name(const GenerationRequest& request, std::size_t gpu, std::size_t format) {
@@ -95,39 +95,48 @@ std::string limit_sentence(const GenerationPrediction& prediction, const Generat
                             bytes_text(limits.kv_bytes), time_text(limits.kv_time));
 }
 
-// From which batch fewer bits bring less than a twentieth, of two formats of one card.
-void add_format_lines(const GenerationPrediction& prediction, Page& page) {
+const GenerationPoint* point_at(const GenerationPrediction& prediction, std::size_t gpu, std::size_t format,
+                                std::int64_t batch) {
+  const auto found = std::ranges::find_if(prediction.points, [&](const GenerationPoint& point) {
+    return point.gpu == gpu && point.format == format && point.batch == batch &&
+           point.context == prediction.request.contexts.front() && point.fit != Fits::no;
+  });
+  return found == prediction.points.end() ? nullptr : &*found;
+}
+
+// How much fewer bits bring at the first batch, and from which on they bring less than a twentieth; empty
+// where one of the two does not fit.
+std::string gain_sentence(const GenerationPrediction& prediction, std::size_t gpu, std::size_t few,
+                          std::size_t many) {
+  constexpr double kWorthwhile = 1.05;
   const GenerationRequest& request = prediction.request;
-  for (std::size_t gpu = 0; gpu < request.gpus.size(); ++gpu) {
-    for (std::size_t one = 0; one < request.formats.size(); ++one) {
-      for (std::size_t two = 0; two < request.formats.size(); ++two) {
-        if (request.formats[one].bits >= request.formats[two].bits) {
-          continue;
+  std::string gain;
+  for (const std::int64_t batch : request.batches) {
+    const GenerationPoint* const fast = point_at(prediction, gpu, few, batch);
+    const GenerationPoint* const slow = point_at(prediction, gpu, many, batch);
+    if (fast == nullptr || slow == nullptr) {
+      break;
+    }
+    const double speedup = slow->step.seconds / fast->step.seconds;
+    if (gain.empty()) {
+      gain = fmt::format("{}: {} is {:.2f}× as fast as {} at batch {}", card_name(request, gpu),
+                         request.formats[few].name, speedup, request.formats[many].name, batch);
+    }
+    if (speedup < kWorthwhile) {
+      return gain + fmt::format(", and brings less than 5 % from batch {} on.", batch);
+    }
+  }
+  return gain.empty() ? "" : gain + ".";
+}
+
+void add_gains(const GenerationPrediction& prediction, Page& page) {
+  const std::vector<WeightFormat>& formats = prediction.request.formats;
+  for (std::size_t gpu = 0; gpu < prediction.request.gpus.size(); ++gpu) {
+    for (std::size_t few = 0; few < formats.size(); ++few) {
+      for (std::size_t many = 0; many < formats.size(); ++many) {
+        if (formats[few].bits < formats[many].bits) {
+          page.say(gain_sentence(prediction, gpu, few, many));
         }
-        std::optional<std::int64_t> until;
-        double gain = 0;
-        for (const GenerationPoint& point : prediction.points) {
-          const auto other = std::ranges::find_if(prediction.points, [&](const GenerationPoint& candidate) {
-            return candidate.gpu == gpu && candidate.format == two && candidate.batch == point.batch &&
-                   candidate.context == point.context;
-          });
-          if (point.gpu != gpu || point.format != one || point.context != request.contexts.front()) {
-            continue;
-          }
-          constexpr double kWorthwhile = 1.05;
-          const double speedup = other->step.seconds / point.step.seconds;
-          if (point.batch == request.batches.front()) {
-            gain = speedup;
-          }
-          if (speedup < kWorthwhile && !until) {
-            until = point.batch;
-          }
-        }
-        page.say(fmt::format(
-            "{}: {} is {:.2f}× as fast as {} at batch {}; {}.", card_name(request, gpu),
-            request.formats[one].name, gain, request.formats[two].name, request.batches.front(),
-            until ? fmt::format("from batch {} on it brings less than 5 %", *until)
-                  : fmt::format("it pays at every batch asked for, up to {}", request.batches.back())));
       }
     }
   }
@@ -135,29 +144,38 @@ void add_format_lines(const GenerationPrediction& prediction, Page& page) {
 
 TextTable generation_table(const GenerationPrediction& prediction) {
   const GenerationRequest& request = prediction.request;
+  // What is the same in all rows stands in the title and in the answers.
+  const bool many_formats = request.formats.size() > 1;
+  const bool many_contexts = request.contexts.size() > 1;
   const bool has_prices = request.prices.has_value();
   TextTable table;
-  table.rows.push_back(
-      {"card", "weights", "context", "batch", "tokens/s (80 %)", "a user", "first token", "memory", "fits"});
-  if (has_prices) {
-    table.rows.front().emplace_back(fmt::format(
-        "{} a million tokens", request.prices->currency.empty() ? "cost" : request.prices->currency));
-  }
+  Cells header{"card"};
+  const auto add_if = [](Cells& row, bool condition, Cell cell) {
+    if (condition) {
+      row.push_back(std::move(cell));
+    }
+  };
+  add_if(header, many_formats, "weights");
+  add_if(header, many_contexts, "context");
+  header.insert(header.end(), {"batch", "fits", "tokens/s (80 %)", "a user", "first token", "memory"});
+  add_if(header, has_prices,
+         fmt::format("{} a million tokens",
+                     !has_prices || request.prices->currency.empty() ? "cost" : request.prices->currency));
+  table.rows.push_back(std::move(header));
   for (const GenerationPoint& point : prediction.points) {
     const auto batch = static_cast<double>(point.batch);
     const bool is_out = point.fit == Fits::no;
-    Cells row{card_name(request, point.gpu),
-              request.formats[point.format].name,
-              Cell(point.context),
-              Cell(point.batch),
-              is_out ? Cell::none() : Cell::number80(batch / point.step.seconds, rates_of(point.step, batch)),
-              is_out ? Cell::none() : Cell::number(1 / point.step.seconds),
-              is_out ? Cell::none() : Cell::figure(time_text(point.first)),
-              Cell::bytes(static_cast<std::int64_t>(point.memory.total())),
-              std::string(words_of(point.fit))};
-    if (has_prices) {
-      row.push_back(is_out || !point.cost_per_million ? Cell::none() : Cell::number(*point.cost_per_million));
-    }
+    Cells row{card_name(request, point.gpu)};
+    add_if(row, many_formats, request.formats[point.format].name);
+    add_if(row, many_contexts, Cell(point.context));
+    row.insert(row.end(), {Cell(point.batch), words_of(point.fit),
+                           is_out ? Cell::none()
+                                  : Cell::number80(batch / point.step.seconds, rates_of(point.step, batch)),
+                           is_out ? Cell::none() : Cell::number(1 / point.step.seconds),
+                           is_out ? Cell::none() : Cell::figure(time_text(point.first)),
+                           Cell::bytes(static_cast<std::int64_t>(point.memory.total()))});
+    add_if(row, has_prices,
+           is_out || !point.cost_per_million ? Cell::none() : Cell::number(*point.cost_per_million));
     table.rows.push_back(std::move(row));
   }
   table.below =
@@ -190,7 +208,7 @@ Page generation_page(const GenerationPrediction& prediction, bool verbose) {
       page.say(limit_sentence(prediction, first, prediction.limits[series]));
     }
   }
-  add_format_lines(prediction, page);
+  add_gains(prediction, page);
   if (request.contexts.back() > request.model.context) {
     page.say(
         fmt::format("{} was made for {} tokens of context; what it answers beyond them is another matter.",

@@ -80,9 +80,9 @@ void send_text(int socket, std::string_view text) {
 
 // Up to its end; empty where it does not come.
 std::string received_line(int socket, std::chrono::milliseconds limit) {
-  constexpr std::size_t kLongest = 200;
+  constexpr std::size_t kLongestLine = 200;
   std::string line;
-  for (char next = 0; line.size() < kLongest && is_ready(socket, POLLIN, limit) &&
+  for (char next = 0; line.size() < kLongestLine && is_ready(socket, POLLIN, limit) &&
                       ::recv(socket, &next, 1, MSG_DONTWAIT) == 1;) {
     if (next == '\n') {
       return line;
