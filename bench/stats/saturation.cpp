@@ -7,7 +7,7 @@ namespace bench {
 
 std::optional<Saturation> find_saturation(std::span<const ThroughputPoint> points) {
   std::vector<ThroughputPoint> ascending(points.begin(), points.end());
-  std::ranges::sort(ascending, {}, &ThroughputPoint::batch);
+  std::ranges::stable_sort(ascending, {}, &ThroughputPoint::batch);
   if (ascending.empty() || ascending.front().batch == ascending.back().batch) {
     return std::nullopt;
   }
@@ -18,8 +18,16 @@ std::optional<Saturation> find_saturation(std::span<const ThroughputPoint> point
   saturation.best_per_s = best.per_s;
   saturation.intervals_known =
       std::ranges::all_of(ascending, [](const ThroughputPoint& p) { return p.ci95.has_value(); });
-  const auto certain = std::ranges::find_if(
-      ascending, [&](const ThroughputPoint& p) { return p.low() >= kSaturatedShare * best.per_s; });
+  const double enough = kSaturatedShare * best.per_s;
+  const auto certain =
+      std::ranges::find_if(ascending, [&](const ThroughputPoint& p) { return p.low() >= enough; });
+  const auto likely =
+      std::ranges::find_if(ascending, [&](const ThroughputPoint& p) { return p.per_s >= enough; });
+  const ThroughputPoint& used = certain != ascending.end()  ? *certain
+                                : likely != ascending.end() ? *likely
+                                                            : best;
+  saturation.index = static_cast<std::size_t>(std::ranges::find(points, used.batch, &ThroughputPoint::batch) -
+                                              points.begin());
   if (certain != ascending.end()) {
     saturation.batch = certain->batch;
     saturation.per_s = certain->per_s;

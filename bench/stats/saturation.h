@@ -1,6 +1,8 @@
-// Throughput by batch: the saturation batch, where it stops growing, and one dtype compared with another.
+// Throughput by batch: the saturation batch, where it stops growing, and one dtype compared with another. One
+// rule decides it, of measured and predicted batches, and of a loader's workers.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <optional>
@@ -16,12 +18,20 @@ struct ThroughputPoint {
   double per_s = 0;                // from the median step time
   std::optional<Interval> ci95{};  // samples a second; none where it is not known, as after one round
 
+  // A prediction's points share their error, which moves no saturation batch: as if there was none.
+  static ThroughputPoint predicted(std::int64_t batch, double per_s) {
+    return {.batch = batch, .per_s = per_s, .ci95 = Interval{per_s, per_s}};
+  }
+
   // Where the interval is not known it may lie anywhere.
   double low() const { return ci95 ? ci95->low : 0; }
   double high() const { return ci95 ? ci95->high : std::numeric_limits<double>::infinity(); }
 };
 
 struct Saturation {
+  // Of the points as given, the one to use: that of `batch`; where there is none, of the smallest whose median
+  // reaches 95 % of the best's.
+  std::size_t index = 0;
   std::int64_t best_batch = 0;  // of the highest median throughput
   double best_per_s = 0;
   // The smallest batch whose lower bound reaches 95 % of the best's median. None where the points are too

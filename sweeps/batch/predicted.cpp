@@ -107,7 +107,7 @@ const BatchSeries* choose_predicted(const std::vector<BatchSeries>& all) {
     }
     const auto [one, other] = chosen == nullptr
                                   ? std::pair<const BatchPoint*, const BatchPoint*>{}
-                                  : shared_batch(series, *chosen, predicted_saturated_point(series).batch);
+                                  : shared_batch(series, *chosen, series.at_saturation().batch);
     if (chosen == nullptr || (one != nullptr && ratio80(*one, *other).low() > 1)) {
       chosen = &series;
     }
@@ -143,13 +143,13 @@ Finding predicted_limit(const BatchSeries& series) {
 
 Finding predicted_limit_at_saturation(const BatchSeries& series) {
   return series.points.empty() ? nothing_predicted(finding_of("limit_at_ceiling", "share of step time"))
-                               : limit_at(predicted_saturated_point(series), series, "limit_at_ceiling");
+                               : limit_at(series.at_saturation(), series, "limit_at_ceiling");
 }
 
 Finding predicted_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   Finding finding = finding_of("speedup_" + series.label, "ratio");
   const auto [one, other] =
-      shared_batch(series, baseline, series.points.empty() ? 0 : predicted_saturated_point(series).batch);
+      shared_batch(series, baseline, series.points.empty() ? 0 : series.at_saturation().batch);
   if (one == nullptr) {
     finding.claim = fmt::format("No batch fits in both {} and {}.", series.label, baseline.label);
     return finding;
@@ -171,7 +171,7 @@ Finding predicted_recommendation(const std::vector<BatchSeries>& all) {
   if (chosen == nullptr) {
     return nothing_predicted(std::move(finding));
   }
-  const BatchPoint& point = predicted_saturated_point(*chosen);
+  const BatchPoint& point = chosen->at_saturation();
   const std::string dtype(name_of(chosen->params.dtype));
   finding.value = static_cast<double>(point.batch);
   finding.evidence = {point.name};

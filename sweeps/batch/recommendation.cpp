@@ -14,19 +14,6 @@
 namespace bench::sweeps {
 namespace {
 
-// The saturation batch; where noise leaves it open, the smallest whose median reaches 95 % of the best.
-const BatchPoint& saturated_point(const BatchSeries& series) {
-  if (!series.saturation) {
-    return series.timed.front();
-  }
-  if (series.saturation->batch) {
-    return *series.at(*series.saturation->batch);
-  }
-  return *std::ranges::find_if(series.timed, [&](const BatchPoint& point) {
-    return point.throughput.per_s >= kSaturatedShare * series.saturation->best_per_s;
-  });
-}
-
 // The one with the highest lower bound.
 const ThroughputPoint& surest_throughput(const BatchSeries& series) {
   return std::ranges::max_element(series.timed, {},
@@ -158,7 +145,7 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
   if (!chosen->saturation) {
     return only_batch(*chosen, std::move(finding));
   }
-  const BatchPoint& point = saturated_point(*chosen);
+  const BatchPoint& point = chosen->at_saturation();
   const Saturation& saturation = *chosen->saturation;
   finding.value = static_cast<double>(point.batch);
   finding.evidence = {point.name};

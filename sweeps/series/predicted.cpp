@@ -20,11 +20,6 @@ double half_width80(const BatchPoint& point) {
   return std::log(step.high / step.low) / 2;
 }
 
-const BatchPoint& predicted_saturated_point(const BatchSeries& series) {
-  const auto batch = series.saturation ? series.saturation->batch : std::nullopt;
-  return batch ? *series.at(*batch) : series.points.front();
-}
-
 std::string per_second80(const BatchPoint& point) {
   const Interval interval = throughput80(point);
   return with_interval80(point.throughput.per_s, interval) + " samples/s";
@@ -37,7 +32,7 @@ Finding predicted_saturation(const BatchSeries& series) {
     return finding;
   }
   const Saturation& saturation = *series.saturation;
-  const BatchPoint& point = predicted_saturated_point(series);
+  const BatchPoint& point = series.at_saturation();
   finding.value = static_cast<double>(point.batch);
   finding.evidence = {point.name};
   finding.details = {{"best_batch", saturation.best_batch},

@@ -14,9 +14,6 @@ Interval throughput80(const BatchPoint& point);     // samples/s
 double half_width80(const BatchPoint& point);       // of the logarithm
 std::string per_second80(const BatchPoint& point);  // "412 (350 to 480) samples/s"
 
-// The saturation batch; of a series of one point that one. The series has points.
-const BatchPoint& predicted_saturated_point(const BatchSeries& series);
-
 Finding predicted_saturation(const BatchSeries& series);  // samples: the saturation batch
 
 }  // namespace bench::sweeps

@@ -50,8 +50,7 @@ BatchPoint read_point(const PredictedPoint& point, std::int64_t batch) {
   read.batch = batch;
   if (point.step_ns > 0) {
     read.step_ns = {.value = point.step_ns, .ci95 = Interval{point.step_ns, point.step_ns}};
-    const double per_s = point.items_per_step * 1e9 / point.step_ns;
-    read.throughput = {.batch = batch, .per_s = per_s, .ci95 = Interval{per_s, per_s}};
+    read.throughput = ThroughputPoint::predicted(batch, point.items_per_step * 1e9 / point.step_ns);
   }
   read.bytes = point.peak;
   read.weights = point.memory[MemoryCategory::weights];
@@ -125,6 +124,10 @@ std::vector<std::string> BatchSeries::timed_names() const {
 const BatchPoint* BatchSeries::at(std::int64_t batch) const {
   const auto found = std::ranges::find(points, batch, &BatchPoint::batch);
   return found == points.end() ? nullptr : &*found;
+}
+
+const BatchPoint& BatchSeries::at_saturation() const {
+  return timed.empty() ? points.front() : timed[saturation ? saturation->index : 0];
 }
 
 std::optional<std::int64_t> BatchSeries::largest_batch() const {

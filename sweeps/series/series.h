@@ -68,6 +68,8 @@ struct BatchSeries {
   std::vector<std::string> names() const;  // of all points
   std::vector<std::string> timed_names() const;
   const BatchPoint* at(std::int64_t batch) const;  // nullptr where it was not measured
+  // The batch to use; of one point that one. There are points.
+  const BatchPoint& at_saturation() const;
   // Below cap_bytes, by plan where there is one, else where the memory line meets it. nullopt without a cap,
   // or where memory does not grow with the batch.
   std::optional<std::int64_t> largest_batch() const;

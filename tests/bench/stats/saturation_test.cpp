@@ -86,6 +86,23 @@ TEST(Saturation, PointsWithoutAnIntervalPlaceNone) {
   EXPECT_EQ(find_saturation(ThroughputPoints{point(2, 99, 1), point(4, 100, 1)})->range(), (Interval{2, 2}));
 }
 
+// Where noise leaves the saturation batch open, medians choose.
+TEST(Saturation, NamesThePointToUseOfThoseGivenInAnyOrder) {
+  const auto sure = find_saturation(ThroughputPoints{point(8, 100, 1), point(2, 60, 1), point(4, 97, 1)});
+  EXPECT_EQ(sure->batch, 4);
+  EXPECT_EQ(sure->index, 2U);
+  const auto open = find_saturation(ThroughputPoints{point(1, 60, 30), point(2, 96, 30), point(4, 100, 30)});
+  EXPECT_FALSE(open->batch);
+  EXPECT_EQ(open->index, 1U);
+  const auto unknown = find_saturation(ThroughputPoints{{1, 90}, {2, 94}, {4, 99}, {8, 100}});
+  EXPECT_EQ(unknown->index, 2U);
+  const auto predicted =
+      find_saturation(ThroughputPoints{ThroughputPoint::predicted(1, 94), ThroughputPoint::predicted(2, 96),
+                                       ThroughputPoint::predicted(4, 100)});
+  EXPECT_EQ(predicted->batch, 2);
+  EXPECT_EQ(predicted->index, 1U);
+}
+
 TEST(Saturation, NeedsTwoBatches) {
   EXPECT_FALSE(find_saturation(ThroughputPoints{}));
   EXPECT_FALSE(find_saturation(ThroughputPoints{point(8, 100)}));
