@@ -49,6 +49,31 @@ bool is_fleet(const std::vector<const ResultDocument*>& documents) {
          });
 }
 
+std::vector<std::vector<const ResultDocument*>> fleets_in(
+    const std::vector<const ResultDocument*>& documents) {
+  std::vector<std::string> keys;
+  std::vector<std::vector<const ResultDocument*>> fleets;
+  for (const ResultDocument* const document : documents) {
+    const bool is_predicted = !document->predicted.empty() || document->context.device.kind == "modelled";
+    if (is_predicted || document->context.machine.empty()) {
+      continue;
+    }
+    const auto key = std::ranges::find(keys, fleet_of(*document));
+    if (key == keys.end()) {
+      keys.push_back(fleet_of(*document));
+      fleets.push_back({document});
+    } else {
+      fleets[static_cast<std::size_t>(key - keys.begin())].push_back(document);
+    }
+  }
+  std::erase_if(fleets, [](const std::vector<const ResultDocument*>& fleet) {
+    return std::ranges::all_of(fleet, [&](const ResultDocument* other) {
+      return other->context.machine == fleet.front()->context.machine;
+    });
+  });
+  return fleets;
+}
+
 std::string host_of(const RunContext& context) {
   const auto host = context.google_benchmark.find("host_name");
   return host != context.google_benchmark.end() && host->is_string() && !host->get<std::string>().empty()
@@ -80,6 +105,66 @@ std::map<std::string, std::string> machine_names(std::span<const RunContext* con
     }
   }
   return names;
+}
+
+MachineTimes times_by_machine(const std::vector<const ResultDocument*>& documents) {
+  MachineTimes times;
+  std::vector<const RunContext*> contexts;
+  std::map<std::string, std::map<std::string, std::vector<double>>> by_point;  // then by machine
+  for (const ResultDocument* const document : documents) {
+    const std::string& machine = document->context.machine;
+    contexts.push_back(&document->context);
+    if (std::ranges::find(times.machines, machine) == times.machines.end()) {
+      times.machines.push_back(machine);
+    }
+    for (const MeasuredPoint& point : document->benchmarks) {
+      if (point.stats.median_ns > 0) {
+        auto& of_point = by_point[point.name];
+        if (of_point.empty()) {
+          times.points.push_back(point.name);
+        }
+        of_point[machine].push_back(point.stats.median_ns);
+      }
+    }
+  }
+  for (const std::string& point : times.points) {
+    std::vector<double>& level = times.levels.emplace_back();
+    for (const std::string& machine : times.machines) {
+      const auto found = by_point[point].find(machine);
+      level.push_back(found == by_point[point].end() ? std::numeric_limits<double>::quiet_NaN()
+                                                     : std::log(bench::median(found->second)));
+    }
+  }
+  const std::map<std::string, std::string> names = machine_names(contexts);
+  for (const std::string& machine : times.machines) {
+    times.names.push_back(names.at(machine));
+  }
+  return times;
+}
+
+std::vector<double> MachineTimes::distances() const {
+  return shared_distances(levels);
+}
+
+std::vector<std::size_t> MachineTimes::ranked() const {
+  const std::vector<double> far = distances();
+  std::vector<std::size_t> order;
+  for (std::size_t machine = 0; machine < far.size(); ++machine) {
+    if (!std::isnan(far[machine])) {
+      order.push_back(machine);
+    }
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t machine) { return far[machine]; });
+  return order;
+}
+
+std::optional<std::size_t> MachineTimes::median() const {
+  const std::vector<std::size_t> order = ranked();
+  return order.empty() ? std::nullopt : std::optional(order[order.size() / 2]);
+}
+
+std::vector<std::string> MachineTimes::outliers_in_words() const {
+  return bench::outliers_in_words(levels, names);
 }
 
 std::vector<double> shared_distances(const std::vector<std::vector<double>>& rows) {

@@ -1,8 +1,11 @@
-// A fleet: machines with one model of device. What they are called, and which of them is unlike the rest.
+// A fleet: machines with one model of device. How long each takes, which is the median machine, and which is
+// unlike the rest. Commands that answer for a fleet answer for its median machine; bench compare alone compares
+// each machine with itself.
 #pragma once
 
 #include <cstddef>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -18,12 +21,39 @@ std::string fleet_of(const ResultDocument& document);
 // Whether all are of one workload, with one model of device, and no two of one machine.
 bool is_fleet(const std::vector<const ResultDocument*>& documents);
 
+// Those of two machines or more of one fleet, in the order of the documents. Predicted ones and those that
+// name no machine are left out.
+std::vector<std::vector<const ResultDocument*>> fleets_in(const std::vector<const ResultDocument*>& documents);
+
 // "machine" where the result has no name of its host.
 std::string host_of(const RunContext& context);
 
 // Printable names by RunContext::machine: the host's name, with the device's id or the start of the machine's
 // own where hosts share a name. Contexts without a machine are passed over.
 std::map<std::string, std::string> machine_names(std::span<const RunContext* const> contexts);
+
+// How long each machine of a fleet takes.
+struct MachineTimes {
+  std::vector<std::string> machines{};  // RunContext::machine, in the order of the results
+  std::vector<std::string> names{};     // of these
+  std::vector<std::string> points{};    // in the order of the results
+  // By point, the logarithm of each machine's time, of several results their median; NaN where it has none.
+  std::vector<std::vector<double>> levels{};
+
+  // Of each machine; see shared_distances().
+  std::vector<double> distances() const;
+  // Indices of the machines that share a point with another, the fastest first.
+  std::vector<std::size_t> ranked() const;
+  // The machine in the middle. Of an even number the slower of both: half of the machines at least are as
+  // fast. nullopt where none shares a point with another.
+  std::optional<std::size_t> median() const;
+  // "Unlike the other machines: node4 takes 9.9 % longer than the median machine.", of those that are at least
+  // 3 % unlike.
+  std::vector<std::string> outliers_in_words() const;
+};
+
+// The documents are of one fleet and name their machines.
+MachineTimes times_by_machine(const std::vector<const ResultDocument*>& documents);
 
 // What the points of a machine share: the median of their distances from the points' medians over the
 // machines. `rows`: by point, a logarithm of each machine, NaN where it has none. NaN of a machine that
@@ -38,8 +68,7 @@ std::vector<std::size_t> outliers_of(std::span<const double> values, double leas
 // "11 % longer than", of a logarithm of times.
 std::string longer_in_words(double log_ratio);
 
-// "Unlike the other machines: node4 takes 9.9 % longer than the median machine.", of those that are at least
-// 3 % unlike. `rows`: logarithms of times, as above; `names`: of the machines.
+// MachineTimes::outliers_in_words() of any rows; `names`: of the machines.
 std::vector<std::string> outliers_in_words(const std::vector<std::vector<double>>& rows,
                                            const std::vector<std::string>& names);
 

@@ -43,11 +43,23 @@ std::vector<std::string> paths_of(const std::vector<AdviceFile>& files) {
 }
 
 TEST(MedianMachine, StandsForAFleetAndTheOutlierIsNamed) {
-  std::vector<AdviceFile> files{of_host("a", 1.01), of_host("b", 1), of_host("c", 1.02),
-                                of_host("d", 1.5),  loader_of("c"),  loader_of("a")};
+  std::vector<AdviceFile> files{of_host("a", 1.01), of_host("b", 1),   of_host("c", 1.02), of_host("d", 1.5),
+                                of_host("e", 0.99), loader_of("c"), loader_of("a")};
   const std::vector<std::string> sentences = keep_median_machine(files);
   EXPECT_THAT(paths_of(files), ElementsAre("a.json", "a-workers.json"));
   expect_words(sentences);
+}
+
+// Advice is no promise that half of the machines break.
+TEST(MedianMachine, IsTheSlowerOfTwoInTheMiddle) {
+  std::vector<AdviceFile> four{of_host("a", 1.01), of_host("b", 1), of_host("c", 1.02), of_host("d", 1.5)};
+  const std::vector<std::string> of_four = keep_median_machine(four);
+  EXPECT_THAT(paths_of(four), ElementsAre("c.json"));
+  expect_words(of_four);
+  std::vector<AdviceFile> two{of_host("a", 1.1), of_host("b", 1)};
+  const std::vector<std::string> of_two = keep_median_machine(two);
+  EXPECT_THAT(paths_of(two), ElementsAre("a.json"));
+  expect_words(of_two);
 }
 
 TEST(MedianMachine, NeedsEachSweepOfItsHost) {

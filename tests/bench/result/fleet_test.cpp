@@ -58,6 +58,35 @@ TEST(Fleet, ADistanceIsTheMedianOverThePointsThatOthersHaveToo) {
   EXPECT_THAT(shared_distances({}), IsEmpty());
 }
 
+TEST(Fleet, TheMedianMachineIsInTheMiddleAndOfTwoTheSlower) {
+  MachineTimes times{.machines = {"a", "b", "c"}, .names = {}, .points = {"p"}, .levels = {{3, 1, 2}}};
+  EXPECT_THAT(times.ranked(), ElementsAre(1, 2, 0));
+  EXPECT_EQ(times.median(), 2U);
+  times.levels = {{3, 1, 2, 4}, {kNone, kNone, kNone, kNone}};
+  EXPECT_EQ(times.median(), 0U) << "of four the third";
+  times.levels = {{3, 1, kNone}};
+  EXPECT_EQ(times.median(), 0U);
+  times.levels = {{3, kNone, kNone}, {kNone, 1, kNone}};
+  EXPECT_FALSE(times.median()) << "no point is shared";
+}
+
+TEST(Fleet, AMachinesTimeIsTheMedianOfItsResults) {
+  std::vector<ResultDocument> documents(4);
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    documents[i].context = context_of(i < 3 ? "one" : "other", i < 3 ? "a" : "b", "cpu");
+    MeasuredPoint& point = documents[i].benchmarks.emplace_back();
+    point.name = i == 3 ? "second" : "first";
+    point.stats.median_ns = std::exp(static_cast<double>(i));
+  }
+  const MachineTimes times =
+      times_by_machine({&documents[0], &documents[1], &documents[2], &documents[3]});
+  EXPECT_THAT(times.names, ElementsAre("a", "b"));
+  EXPECT_THAT(times.points, ElementsAre("first", "second"));
+  EXPECT_NEAR(times.levels[0][0], 1, 1e-12);
+  EXPECT_TRUE(std::isnan(times.levels[0][1]));
+  EXPECT_NEAR(times.levels[1][1], 3, 1e-12);
+}
+
 TEST(Fleet, AnOutlierIsBeyondBothTheSpreadAndTheLeast) {
   // Median 0.005 and median distance 0.01, of eight: a robust deviation of 0.0169, of which 3.5 are 0.059.
   const std::vector<double> values{0, 0.01, -0.01, 0.02, -0.02, 0.01, 0, 0.07};
