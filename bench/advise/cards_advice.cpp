@@ -19,7 +19,7 @@
 #include "bench/predict/cards_prediction.h"
 #include "bench/result/finding.h"
 #include "bench/result/result_json.h"
-#include "bench/stats/paired_ratio.h"
+#include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
@@ -90,13 +90,14 @@ class CardsAdviser {
       if (!(step_ns(one) > 0)) {
         continue;
       }
-      const Estimate times = scaled(
-          ratio_by_rounds(now_.stats.step_time(), round_times(now_), one.stats.step_time(), round_times(one)),
-          one.items_per_step / now_.items_per_step);
+      const Estimate times =
+          throughput_ratio({one.stats.step_time(), round_times(one), one.items_per_step},
+                           {now_.stats.step_time(), round_times(now_), now_.items_per_step});
       const bool is_now = &one == &now_;
-      const auto times90 = times.ci95 && times.low() > 0
-                               ? std::optional(with_half_width(times.value, *times.ci95, kNormal95, kZ90))
-                               : std::nullopt;
+      const auto times90 =
+          times.ci95 && times.low() > 0
+              ? std::optional(with_half_width(times.value, *times.ci95, kNormal95, kNormal90))
+              : std::nullopt;
       const bool pays = !is_now && times90 && is_worth(times.value, times90->low);
       const bool open = !pays && (times90 ? times90->high : times.value) >= kWorthIt;
       table.table.rows.push_back(
@@ -136,7 +137,7 @@ class CardsAdviser {
     change.speedup = gain(step_ns(now_));
     change.step_ns = step_ns(now_) / change.speedup / static_cast<double>(settings_of(now_).accumulate);
     if (const auto own = now_.stats.step_time().ci95) {
-      const Interval step90 = with_half_width(step_ns(now_), *own, kNormal95, kZ90);
+      const Interval step90 = with_half_width(step_ns(now_), *own, kNormal95, kNormal90);
       change.speedup90 = Interval{gain(step90.high), gain(step90.low)};
     }
     change.costs.emplace_back("never run: --accumulate measures it");
@@ -178,10 +179,10 @@ class CardsAdviser {
       const auto own = now_.stats.step_time().ci95;
       const double now_deviation = own ? log_deviation(*own, kNormal95) : 0;
       const double deviation = log_deviation(step.step80_ns, kNormal80);
-      const double factor = std::exp(kZ90 * combined_deviation({deviation, now_deviation}));
+      const double factor = std::exp(kNormal90 * combined_deviation({deviation, now_deviation}));
       change.at_most = step.at_least;
       if (!change.at_most) {
-        change.step90_ns = with_half_width(change.step_ns, step.step80_ns, kNormal80, kZ90);
+        change.step90_ns = with_half_width(change.step_ns, step.step80_ns, kNormal80, kNormal90);
         change.speedup90 = Interval{change.speedup / factor, change.speedup * factor};
       }
       change.evidence = {"predicted over " + prediction.link};

@@ -178,7 +178,7 @@ class Diagnosis {
   // A setting that seems to bring much, and does not surely.
   std::optional<std::string> left_open_by_noise() const {
     for (const StepOption& one : tried_) {
-      const Estimate gain = speedup(now_, one);
+      const Ratio gain = speedup(now_, one);
       if (gain.value >= 1 + 2 * kCounts && !one.step.is_bound) {
         return fmt::format("{} seems to be {:.2f} times as fast, but noise leaves it open ({:.2f} to {:.2f})",
                            changed_words(now_.settings, one.settings), gain.value, gain.low(), gain.high());
@@ -227,7 +227,7 @@ class Diagnosis {
     TrainingSettings settings = now_.settings;
     settings.batch = 2 * now_.settings.batch;
     if (measured(settings.batch)) {
-      const Estimate times = speedup(now_, step_option(model_, settings));
+      const Ratio times = speedup(now_, step_option(model_, settings));
       return Gain{.share = 1 - 1 / times.value, .certain = times.low() > 1};
     }
     if (now_.step.fixed_ns > 0) {
@@ -239,8 +239,8 @@ class Diagnosis {
     }
     const ModelledStep half = model_.at(settings);
     const double fixed = 2 * half.device_ns - now_.step.device_ns;
-    const double error = kZ90 * combined_deviation({2 * half.device_ns * half.device_deviation,
-                                                    now_.step.device_ns * now_.step.device_deviation});
+    const double error = kNormal90 * combined_deviation({2 * half.device_ns * half.device_deviation,
+                                                         now_.step.device_ns * now_.step.device_deviation});
     return fixed > error ? std::optional(Gain{.share = fixed / 2 / now_.step.parts.step_ns}) : std::nullopt;
   }
 

@@ -222,12 +222,12 @@ class Adviser {
   }
 
   bool pays(const StepOption& then) const {
-    const Estimate gain = speedup(now_, then);
+    const Ratio gain = speedup(now_, then);
     return !is_at_most(then) && is_worth(gain.value, gain.low());
   }
 
   // Between a step's time and the ends of its 90 % interval.
-  static double factor90(const StepOption& one) { return std::exp(kZ90 * one.step.deviation()); }
+  static double factor90(const StepOption& one) { return std::exp(kNormal90 * one.step.deviation()); }
 
   // Nobody measured what so many more cards lose.
   bool is_at_most(const StepOption& then) const {
@@ -247,9 +247,9 @@ class Adviser {
     change.step_ns = then.step.parts.step_ns;
     const double factor = factor90(then);
     change.step90_ns = Interval{.low = change.step_ns / factor, .high = change.step_ns * factor};
-    const Estimate gain = speedup(now_, then);
+    const Ratio gain = speedup(now_, then);
     change.speedup = gain.value;
-    change.speedup90 = gain.ci95;
+    change.speedup90 = gain.interval;
     if (is_at_most(then)) {
       change.at_most = true;
       change.step_ns = change.step90_ns->low;
@@ -287,7 +287,7 @@ class Adviser {
     table.question = "What was tried, by simulation of the step";
     table.table.rows = {{"change", "step", "a sample", "times as fast (90 %)", "pays"}};
     const auto row = [&](const std::string& what, const StepOption& one) {
-      const Estimate gain = speedup(now_, one);
+      const Ratio gain = speedup(now_, one);
       const bool at_most = is_at_most(one);
       const auto time = [&](double ns) {
         return at_most ? Cell::time(ns / factor90(one)).after("≥ ") : Cell::time(ns);

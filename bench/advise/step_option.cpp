@@ -10,8 +10,7 @@ StepOption step_option(const StepModel& model, const TrainingSettings& settings)
   return {.settings = settings, .step = model.at(settings)};
 }
 
-Estimate speedup(const StepOption& now, const StepOption& then) {
-  const double value = now.sample_ns() / then.sample_ns();
+Ratio speedup(const StepOption& now, const StepOption& then) {
   const bool same_point =
       then.settings.batch == now.settings.batch && then.settings.dtype == now.settings.dtype;
   // Both use one measured time of the device: its error cancels in the ratio.
@@ -25,9 +24,7 @@ Estimate speedup(const StepOption& now, const StepOption& then) {
           : combined_deviation({now.step.exchange_deviation, then.step.exchange_deviation});
   const double deviation =
       combined_deviation({device, exchange, now.step.loading_deviation, then.step.loading_deviation});
-  return {.value = value,
-          .ci95 = Interval{.low = value * std::exp(-kZ90 * deviation),
-                           .high = value * std::exp(kZ90 * deviation)}};
+  return deviating(now.sample_ns() / then.sample_ns(), deviation, kAdviceLevel);
 }
 
 }  // namespace bench

@@ -3,11 +3,9 @@
 
 #include "bench/advise/advice.h"
 #include "bench/advise/step_model.h"
-#include "bench/stats/estimate.h"
+#include "bench/stats/ratio.h"
 
 namespace bench {
-
-inline constexpr double kZ90 = 1.645;  // half-width of the normal distribution's 90 % interval, in deviations
 
 // A gain that pays: so many times as fast, and surely more than 1, which is printed as 1.01 then.
 inline constexpr double kWorthIt = 1.03;
@@ -31,7 +29,7 @@ struct StepOption {
 // Throws UsageError as StepModel::at() does.
 StepOption step_option(const StepModel& model, const TrainingSettings& settings);
 
-// The time of a sample now over that of a sample then, with its 90 % interval.
-Estimate speedup(const StepOption& now, const StepOption& then);
+// The time of a sample now over that of a sample then, at kAdviceLevel.
+Ratio speedup(const StepOption& now, const StepOption& then);
 
 }  // namespace bench

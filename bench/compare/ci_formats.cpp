@@ -76,9 +76,9 @@ Json nullable(const std::optional<T>& value) {
 }
 
 Json estimate_json(const ChangeEstimate& estimate) {
-  return {{"ratio", estimate.ratio},
-          {"interval", interval_json(estimate.interval)},
-          {"sure", estimate.sure},
+  return {{"ratio", estimate.ratio.value},
+          {"interval", interval_json(estimate.ratio.interval)},
+          {"sure", estimate.ratio.differs_from_one()},
           {"smallest_change", nullable(estimate.smallest_change)},
           {"further_runs", nullable(estimate.further_runs)}};
 }
@@ -205,9 +205,9 @@ std::string as_csv(const Judgement& judgement) {
                 "",
                 change.reason};
       if (change.metric == Metric::time || change.metric == Metric::stall) {
-        row[6] = csv_number(change.estimate.ratio);
-        row[7] = csv_low(change.estimate.interval);
-        row[8] = csv_high(change.estimate.interval);
+        row[6] = csv_number(change.estimate.ratio.value);
+        row[7] = csv_low(change.estimate.ratio.interval);
+        row[8] = csv_high(change.estimate.ratio.interval);
       }
       rows.push_back(std::move(row));
     }

@@ -104,7 +104,7 @@ MetricChange incomparable_change(const MatchedPoint& point, Metric metric, const
                       .base = median(values_of(point, Side::base, metric)),
                       .next = median(values_of(point, Side::next, metric)),
                       .reason = why};
-  change.estimate.ratio = change.base > 0 ? change.next / change.base : 1;
+  change.estimate.ratio.value = change.base > 0 ? change.next / change.base : 1;
   return change;
 }
 
@@ -215,7 +215,7 @@ class Judge {
                                                       .look = settings.look});
     std::vector<std::vector<double>> changes;  // by point and machine
     const double taken_out =
-        comparison.common ? comparison.common_share * std::log(comparison.common->ratio) : 0;
+        comparison.common ? comparison.common_share * std::log(comparison.common->ratio.value) : 0;
     for (std::size_t i = 0; i < points.size(); ++i) {
       const MatchedPoint& point = suite.points[points[i]];
       MetricChange change{.metric = metric,
@@ -357,7 +357,7 @@ class Judge {
     }
     const auto ratio = [](const JudgedPoint& point) {
       const MetricChange* const time = point.change(Metric::time);
-      return time == nullptr ? 1 : time->estimate.ratio;
+      return time == nullptr ? 1 : time->estimate.ratio.value;
     };
     std::ranges::stable_sort(judgement_.points, [&](const JudgedPoint& a, const JudgedPoint& b) {
       return std::pair(place(a.verdict), -ratio(a)) < std::pair(place(b.verdict), -ratio(b));

@@ -23,9 +23,10 @@ std::string plural(std::size_t count, std::string_view noun) {
 
 // "+5.2 % (+4.1 to +6.3 %)".
 std::string estimate_in_words(const ChangeEstimate& estimate) {
-  return estimate.interval ? fmt::format("{} ({})", signed_percent(estimate.ratio),
-                                         range_in_words(estimate.interval->low, estimate.interval->high))
-                           : signed_percent(estimate.ratio) + " ± ?";
+  const Ratio& ratio = estimate.ratio;
+  return ratio.interval
+             ? fmt::format("{} ({})", signed_percent(ratio.value), range_in_words(ratio.low(), ratio.high()))
+             : signed_percent(ratio.value) + " ± ?";
 }
 
 std::string percent(double share) {
@@ -123,7 +124,8 @@ std::string common_headline(const Judgement& judgement, const JudgedSuite& suite
     text += fmt::format("; {} calibration {}", suite.calibration, signed_percent(*common.calibration_ratio));
   }
   constexpr double kShown = 0.001;
-  if (const double taken_out = std::pow(common.ratio, suite.common_share); std::abs(taken_out - 1) > kShown) {
+  if (const double taken_out = std::pow(common.ratio.value, suite.common_share);
+      std::abs(taken_out - 1) > kShown) {
     text += fmt::format("; the points' changes are relative to {}", signed_percent(taken_out));
   }
   return text;
@@ -340,10 +342,10 @@ std::vector<std::string> headlines(const Judgement& judgement) {
   double largest = 1;
   for (const JudgedPoint& point : judgement.points) {
     const MetricChange* const time = point.change(Metric::time);
-    if (time != nullptr && time->verdict == Verdict::same && time->estimate.sure) {
+    if (time != nullptr && time->verdict == Verdict::same && time->estimate.ratio.differs_from_one()) {
       ++sure;
-      largest = std::abs(std::log(time->estimate.ratio)) > std::abs(std::log(largest)) ? time->estimate.ratio
-                                                                                       : largest;
+      const double ratio = time->estimate.ratio.value;
+      largest = std::abs(std::log(ratio)) > std::abs(std::log(largest)) ? ratio : largest;
     }
   }
   if (sure > 0 && lines.size() < kMost - 1) {

@@ -1,6 +1,6 @@
 // A fleet: machines with one model of device. How long each takes, which is the median machine, and which is
-// unlike the rest. Commands that answer for a fleet answer for its median machine; bench compare alone compares
-// each machine with itself.
+// unlike the rest. Commands that answer for a fleet answer for its median machine; bench compare alone
+// compares each machine with itself.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,8 @@ bool is_fleet(const std::vector<const ResultDocument*>& documents);
 
 // Those of two machines or more of one fleet, in the order of the documents. Predicted ones and those that
 // name no machine are left out.
-std::vector<std::vector<const ResultDocument*>> fleets_in(const std::vector<const ResultDocument*>& documents);
+std::vector<std::vector<const ResultDocument*>> fleets_in(
+    const std::vector<const ResultDocument*>& documents);
 
 // "machine" where the result has no name of its host.
 std::string host_of(const RunContext& context);
@@ -47,8 +48,8 @@ struct MachineTimes {
   // The machine in the middle. Of an even number the slower of both: half of the machines at least are as
   // fast. nullopt where none shares a point with another.
   std::optional<std::size_t> median() const;
-  // "Unlike the other machines: node4 takes 9.9 % longer than the median machine.", of those that are at least
-  // 3 % unlike.
+  // "Unlike the other machines: node4 takes 9.9 % longer than the median machine.", of those that are at
+  // least 3 % unlike.
   std::vector<std::string> outliers_in_words() const;
 };
 

@@ -85,10 +85,9 @@ Reach CriticalT::operator()(double freedom) {
 ChangeEstimate judge(const UncertainChange& change, double threshold, std::span<const double> sides,
                      CriticalT& critical) {
   ChangeEstimate judged;
-  judged.ratio = std::exp(change.value);
-  judged.interval = interval_of(change.value, change.reach);
-  judged.verdict = verdict_of(*judged.interval, threshold);
-  judged.sure = judged.interval->low > 1 || judged.interval->high < 1;
+  judged.ratio.value = std::exp(change.value);
+  judged.ratio.interval = interval_of(change.value, change.reach);
+  judged.verdict = verdict_of(*judged.ratio.interval, threshold);
   judged.smallest_change =
       std::expm1(smallest_change(change.standard_error, change.freedom, change.reach, std::log1p(threshold)));
   if (judged.verdict == ComparisonVerdict::inconclusive) {

@@ -103,7 +103,9 @@ class Comparer {
   std::vector<ChangeEstimate> judge_points(const OwnNoise& noise, const Common* common, double share,
                                            double shift_variance, double level) const;
   ChangeEstimate judge_change(const UncertainChange& change, CriticalT& critical) const {
-    return judge(change, threshold_, sides_, critical);
+    ChangeEstimate judged = judge(change, threshold_, sides_, critical);
+    judged.ratio.level = 100 * (1 - alpha_);
+    return judged;
   }
 
   const RunsToCompare& runs_;
@@ -313,7 +315,7 @@ CommonChange Comparer::judge_common(const Common& common, double own_variance, d
   const RunContrast& contrast = common.contrast;
   CommonChange judged;
   if (!(contrast.freedom > 0)) {
-    judged.ratio = std::exp(contrast.change);
+    judged.ratio.value = std::exp(contrast.change);
     judged.reason = InconclusiveReason::no_spread;
     return judged;
   }
@@ -386,7 +388,7 @@ std::vector<ChangeEstimate> Comparer::judge_points(const OwnNoise& noise, const 
       variance += share * (own_variance - square(weight) * own.variance) / square(1 - weight);
     }
     if (!(own.freedom > 0)) {
-      estimate.ratio = std::exp(change);
+      estimate.ratio.value = std::exp(change);
       estimate.reason = InconclusiveReason::no_spread;
       continue;
     }
@@ -431,7 +433,8 @@ Comparison Comparer::compare() const {
   const double level = (alpha_ - common_level) / static_cast<double>(compared);
   comparison.common = judge_common(common, own_variance, common_level);
   const RunContrast& shift = common.contrast;
-  const bool real = comparison.common->sure && comparison.common->reason == InconclusiveReason::none;
+  const bool real =
+      comparison.common->ratio.differs_from_one() && comparison.common->reason == InconclusiveReason::none;
   const double with_change = (shift.squares + square(shift.change) / shift.factor) / (shift.freedom + 1);
   comparison.common_share = real || !(shift.freedom > 0) ? 0 : std::max(0.0, 1 - own_variance / with_change);
   const double shift_variance = real ? std::max(0.0, shift.squares / shift.freedom - own_variance) : 0;

@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "bench/stats/estimate.h"
+#include "bench/stats/ratio.h"
 
 namespace bench {
 
@@ -65,12 +66,11 @@ enum class InconclusiveReason {
 };
 
 struct ChangeEstimate {
-  double ratio = 1;                  // next over base
-  std::optional<Interval> interval;  // of the ratio, simultaneous; none: not known
+  // Next over base; it differs from 1: a sure change, also where it is a small one and the verdict "same".
+  // The interval is simultaneous, at the level of the whole suite.
+  Ratio ratio{};
   ComparisonVerdict verdict = ComparisonVerdict::inconclusive;
   InconclusiveReason reason = InconclusiveReason::none;
-  // The interval excludes a ratio of 1: a sure change, also where it is a small one and the verdict "same".
-  bool sure = false;
   // The smallest slowdown, 0.05 for a ratio of 1.05, that data as noisy as these show as slower in 90 %.
   std::optional<double> smallest_change;
   // How many more runs a side (more pairs) would settle an inconclusive change, if its noise and ratio stay

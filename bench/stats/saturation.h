@@ -1,5 +1,5 @@
-// Throughput by batch: the saturation batch, where it stops growing, and one dtype compared with another. One
-// rule decides it, of measured and predicted batches, and of a loader's workers.
+// Throughput by batch: the saturation batch, where it stops growing. One rule decides it, of measured and
+// predicted batches, and of a loader's workers.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,6 @@
 #include <limits>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include "bench/stats/estimate.h"
 
@@ -29,8 +28,8 @@ struct ThroughputPoint {
 };
 
 struct Saturation {
-  // Of the points as given, the one to use: that of `batch`; where there is none, of the smallest whose median
-  // reaches 95 % of the best's.
+  // Of the points as given, the one to use: that of `batch`; where there is none, of the smallest whose
+  // median reaches 95 % of the best's.
   std::size_t index = 0;
   std::int64_t best_batch = 0;  // of the highest median throughput
   double best_per_s = 0;
@@ -58,18 +57,5 @@ inline constexpr double kSaturatedShare = 0.95;
 
 // Points in any order. nullopt for fewer than two batches: one has nothing to be compared with.
 std::optional<Saturation> find_saturation(std::span<const ThroughputPoint> points);
-
-struct BatchRatio {
-  std::int64_t batch = 0;
-  Estimate ratio;
-};
-
-// Throughput of `one` over `other` at each batch that both have, by batch.
-std::vector<BatchRatio> throughput_ratios(std::span<const ThroughputPoint> one,
-                                          std::span<const ThroughputPoint> other);
-
-// Geometric mean over the batches, and of the intervals' ends: wider than needed where errors are
-// independent, right where they move together. No interval unless all have one; nullopt for no ratios.
-std::optional<BatchRatio> mean_ratio(std::span<const BatchRatio> ratios);
 
 }  // namespace bench

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <optional>
 #include <ranges>
 
@@ -10,6 +12,7 @@
 
 #include "bench/model/step_limit.h"
 #include "bench/result/finding.h"
+#include "bench/stats/ratio.h"
 #include "bench/stats/saturation.h"
 #include "bench/stats/step_time.h"
 #include "bench/text/units.h"
@@ -112,24 +115,18 @@ std::string t0_in_words(const BatchSeries& series) {
                      model.holds ? weights_in_words(series) : caveat);
 }
 
-std::vector<ThroughputPoint> trusted_throughputs(const BatchSeries& series) {
-  std::vector<ThroughputPoint> trusted;
-  for (const BatchPoint& point : series.points) {
-    if (!point.few_rounds) {
-      trusted.push_back(point.throughput);
+// Throughput over the baseline's at each batch that both have in enough rounds.
+std::map<std::int64_t, Ratio> speedups(const BatchSeries& series, const BatchSeries& baseline) {
+  std::map<std::int64_t, Ratio> ratios;
+  for (const BatchPoint& one : series.points) {
+    const BatchPoint* const other = baseline.at(one.batch);
+    if (other != nullptr && !one.few_rounds && !other->few_rounds) {
+      ratios[one.batch] = ratio_of(
+          throughput_ratio({one.step_ns, one.times, one.throughput.per_s * one.step_ns.value},
+                           {other->step_ns, other->times, other->throughput.per_s * other->step_ns.value}));
     }
   }
-  return trusted;
-}
-
-// Of a batch that both have: by rounds where they share enough of them.
-Estimate speedup_at(const BatchRatio& by_intervals, const BatchSeries& series, const BatchSeries& baseline) {
-  const BatchPoint& one = *series.at(by_intervals.batch);
-  const BatchPoint& other = *baseline.at(by_intervals.batch);
-  const auto slower = paired_ratio(other.times, one.times);
-  const double items =
-      one.throughput.per_s * one.step_ns.value / (other.throughput.per_s * other.step_ns.value);  // of a step
-  return slower ? scaled(*slower, items) : by_intervals.ratio;
+  return ratios;
 }
 
 bool share_a_batch(const BatchSeries& one, const BatchSeries& other) {
@@ -138,10 +135,9 @@ bool share_a_batch(const BatchSeries& one, const BatchSeries& other) {
 
 // An interval around 1 this narrow shows that there is no difference worth a choice; a wider one shows
 // nothing.
-std::string_view significance(const Estimate& ratio) {
-  const bool open = !ratio.ci95 || (ratio.low() <= 1 && ratio.high() >= 1);
-  const bool narrow = ratio.ci95 && ratio.low() >= 0.9 && ratio.high() <= 1.1;
-  return !open ? "" : narrow ? ": no difference" : ": not significant";
+std::string_view significance(const Ratio& ratio) {
+  const bool narrow = ratio.interval && ratio.low() >= 0.9 && ratio.high() <= 1.1;
+  return ratio.differs_from_one() ? "" : narrow ? ": no difference" : ": not significant";
 }
 
 // Two digits of a batch far beyond those measured, rounded down: "about 92000".
@@ -278,11 +274,10 @@ Finding claim_limit(const BatchSeries& series) {
 
 Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   Finding finding = finding_of("speedup_" + series.label, "ratio");
-  auto ratios = throughput_ratios(trusted_throughputs(series), trusted_throughputs(baseline));
-  for (BatchRatio& each : ratios) {
-    each.ratio = speedup_at(each, series, baseline);
-  }
-  const auto mean = mean_ratio(ratios);
+  const std::map<std::int64_t, Ratio> ratios = speedups(series, baseline);
+  std::vector<Ratio> values;
+  std::ranges::copy(std::views::values(ratios), std::back_inserter(values));
+  const auto mean = mean_ratio(values);
   if (!mean) {
     finding.claim =
         share_a_batch(series, baseline)
@@ -291,24 +286,24 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
             : fmt::format("No batch was measured in both {} and {}.", series.label, baseline.label);
     return finding;
   }
-  finding.details = {{"mean_ratio", mean->ratio.value}, {"by_batch", Json::array()}};
-  for (const BatchRatio& each : ratios) {
-    finding.details["by_batch"].push_back({{"batch", each.batch}, {"ratio", each.ratio.value}});
-    finding.evidence.push_back(series.at(each.batch)->name);
-    finding.evidence.push_back(baseline.at(each.batch)->name);
+  finding.details = {{"mean_ratio", mean->value}, {"by_batch", Json::array()}};
+  for (const auto& [batch, ratio] : ratios) {
+    finding.details["by_batch"].push_back({{"batch", batch}, {"ratio", ratio.value}});
+    finding.evidence.push_back(series.at(batch)->name);
+    finding.evidence.push_back(baseline.at(batch)->name);
   }
   // At the batch one would use, where both have it.
   const std::int64_t wanted = series.saturation ? series.saturation->batch.value_or(0) : 0;
-  const auto at_saturation = std::ranges::find(ratios, wanted, &BatchRatio::batch);
+  const auto at_saturation = ratios.find(wanted);
   const bool shared = at_saturation != ratios.end();
-  const BatchRatio& chosen = shared ? *at_saturation : *mean;
-  finding.set(chosen.ratio);
-  const std::string where = shared               ? fmt::format("at batch {}", chosen.batch)
-                            : ratios.size() == 1 ? fmt::format("at batch {}", ratios[0].batch)
+  const Ratio& chosen = shared ? at_saturation->second : *mean;
+  finding.set({.value = chosen.value, .ci95 = chosen.interval});
+  const std::string where = shared               ? fmt::format("at batch {}", wanted)
+                            : ratios.size() == 1 ? fmt::format("at batch {}", ratios.begin()->first)
                                                  : fmt::format("on the mean of {} batches", ratios.size());
-  finding.claim = fmt::format("{} runs {} times as fast as {} {}{}.", series.label,
-                              plus_minus(*finding.value, finding.ci95), baseline.label, where,
-                              significance(chosen.ratio));
+  finding.claim =
+      fmt::format("{} runs {} times as fast as {} {}{}.", series.label,
+                  plus_minus(*finding.value, finding.ci95), baseline.label, where, significance(chosen));
   return finding;
 }
 

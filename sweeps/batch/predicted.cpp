@@ -105,9 +105,8 @@ const BatchSeries* choose_predicted(const std::vector<BatchSeries>& all) {
     if (series.points.empty()) {
       continue;
     }
-    const auto [one, other] = chosen == nullptr
-                                  ? std::pair<const BatchPoint*, const BatchPoint*>{}
-                                  : shared_batch(series, *chosen, series.at_saturation().batch);
+    const auto [one, other] = chosen == nullptr ? std::pair<const BatchPoint*, const BatchPoint*>{}
+                                                : shared_batch(series, *chosen, series.at_saturation().batch);
     if (chosen == nullptr || (one != nullptr && ratio80(*one, *other).low() > 1)) {
       chosen = &series;
     }

@@ -12,6 +12,7 @@
 
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
+#include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/units.h"
 #include "sweeps/cards/planned.h"
@@ -265,8 +266,8 @@ std::vector<CardsPoint> cards_points(const ResultDocument& document) {
 }
 
 Estimate speedup(const CardsPoint& point, const CardsPoint& alone) {
-  return scaled(ratio_by_rounds(alone.ns, alone.rounds, point.ns, point.rounds),
-                point.samples() / alone.samples());
+  return throughput_ratio({point.ns, point.rounds, point.samples()},
+                          {alone.ns, alone.rounds, alone.samples()});
 }
 
 const CardsPoint* alone_for(const CardsPoint& point, const std::vector<CardsPoint>& all, bool strong) {

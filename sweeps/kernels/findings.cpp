@@ -9,6 +9,7 @@
 
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
+#include "bench/stats/ratio.h"
 #include "bench/text/units.h"
 #include "sweeps/kernels/operation_findings.h"
 #include "sweeps/kernels/roofline.h"
@@ -200,9 +201,8 @@ std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::v
   if (with == nullptr || without == nullptr) {
     return std::nullopt;
   }
-  const Estimate times =
-      scaled(ratio_by_rounds(without->step_ns, without->rounds, with->step_ns, with->rounds),
-             with->flops / without->flops);
+  const Estimate times = throughput_ratio({with->step_ns, with->rounds, with->flops},
+                                          {without->step_ns, without->rounds, without->flops});
   Finding finding = finding_of("tensor_cores/" + dtype, "1", {with->name, without->name});
   finding.set(times);
   // Its peak takes another instruction, which fma does not use.

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "bench/result/finding.h"
+#include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/units.h"
 
@@ -240,8 +241,8 @@ void claim_in_flight(const TransferFacts& facts, std::vector<Finding>& findings)
     }
     const auto& [several, single] = *largest;
     Finding finding = finding_of("at_once/" + series.label(), "1", {several->name, single->name});
-    finding.set(scaled(ratio_by_rounds(single->ns, single->rounds, several->ns, several->rounds),
-                       several->moved / single->moved));
+    finding.set(throughput_ratio({several->ns, several->rounds, several->moved},
+                                 {single->ns, single->rounds, single->moved}));
     finding.claim = fmt::format("{} of {} {} ({}): {} in all, {} times one copy{}.",
                                 both ? "Copies" : fmt::format("{} copies at once", series.in_flight),
                                 size_text(several->bytes), copy_way(series.direction), series.kind,

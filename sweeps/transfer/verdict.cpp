@@ -2,29 +2,18 @@
 
 #include <utility>
 
-#include "bench/stats/paired_ratio.h"
+#include "bench/stats/ratio.h"
 
 namespace bench::sweeps {
 namespace {
 
 constexpr double kWorthwhile = 0.01;  // of a step
 
-// One time over another, by rounds where both have them.
-Estimate ratio_of(const Estimate& above, const std::vector<double>& above_samples, const Estimate& below,
-                  const std::vector<double>& below_samples) {
-  const auto paired = paired_ratio(above_samples, below_samples);
-  return paired ? *paired : ratio(above, below);
-}
-
-bool differs_from_one(const Estimate& times) {
-  return times.low() > 1 || times.high() < 1;
-}
-
 PinVerdict compared(const KindSteps& pageable, const KindSteps& kind) {
   const Estimate& before = pageable.best();
   const Estimate& after = kind.best();
   PinVerdict verdict{.chosen_kind = kind.name};
-  const Estimate left = ratio_of(after, kind.best_samples(), before, pageable.best_samples());
+  const Estimate left = ratio_by_rounds(after, kind.best_samples(), before, pageable.best_samples());
   verdict.share = 1 - left.value;
   if (paired_ratio(kind.best_samples(), pageable.best_samples())) {
     verdict.saved_ns.value = verdict.share * before.value;
@@ -69,8 +58,8 @@ std::optional<Estimate> hidden_share(const StepStudy& study, const KindSteps& ki
 }
 
 std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind) {
-  const Estimate times = ratio_of(kind.compute_overlapped_ns, kind.samples.compute_overlapped,
-                                  study.compute_ns, study.compute_samples);
+  const Estimate times = ratio_by_rounds(kind.compute_overlapped_ns, kind.samples.compute_overlapped,
+                                         study.compute_ns, study.compute_samples);
   return differs_from_one(times) ? std::optional(times.value - 1) : std::nullopt;
 }
 
@@ -95,8 +84,8 @@ std::optional<PinVerdict> pin_verdict(const StepStudy& study, const LockedBytes&
     take_staged = true;
   } else if (rank(by_pinned) != rank(by_staged)) {
     take_staged = rank(by_staged) > rank(by_pinned);
-  } else if (!differs_from_one(
-                 ratio_of(pinned->best(), pinned->best_samples(), staged->best(), staged->best_samples()))) {
+  } else if (!differs_from_one(ratio_by_rounds(pinned->best(), pinned->best_samples(), staged->best(),
+                                               staged->best_samples()))) {
     take_staged = locked.staged < locked.pinned;
   }
   return take_staged ? by_staged : by_pinned;

@@ -41,7 +41,7 @@ void add(const Comparison& comparison, int slowed, Tally& tally) {
   tally.common.add(comparison.common && is(*comparison.common, ComparisonVerdict::slower));
   const ChangeEstimate& point = comparison.points[static_cast<std::size_t>(slowed)];
   tally.found.add(is(point, ComparisonVerdict::slower));
-  tally.sure.add(point.sure && point.ratio > 1);
+  tally.sure.add(point.ratio.differs_from_one() && point.ratio.value > 1);
   if (point.smallest_change) {
     tally.smallest_changes.push_back(*point.smallest_change);
   }

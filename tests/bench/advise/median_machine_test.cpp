@@ -43,14 +43,14 @@ std::vector<std::string> paths_of(const std::vector<AdviceFile>& files) {
 }
 
 TEST(MedianMachine, StandsForAFleetAndTheOutlierIsNamed) {
-  std::vector<AdviceFile> files{of_host("a", 1.01), of_host("b", 1),   of_host("c", 1.02), of_host("d", 1.5),
-                                of_host("e", 0.99), loader_of("c"), loader_of("a")};
+  std::vector<AdviceFile> files{of_host("a", 1.01), of_host("b", 1), of_host("c", 1.02), of_host("d", 1.5),
+                                of_host("e", 0.99), loader_of("c"),  loader_of("a")};
   const std::vector<std::string> sentences = keep_median_machine(files);
   EXPECT_THAT(paths_of(files), ElementsAre("a.json", "a-workers.json"));
   expect_words(sentences);
 }
 
-// Advice is no promise that half of the machines break.
+// So that half of the machines at least are as fast as the advice says.
 TEST(MedianMachine, IsTheSlowerOfTwoInTheMiddle) {
   std::vector<AdviceFile> four{of_host("a", 1.01), of_host("b", 1), of_host("c", 1.02), of_host("d", 1.5)};
   const std::vector<std::string> of_four = keep_median_machine(four);

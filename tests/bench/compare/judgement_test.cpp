@@ -48,7 +48,7 @@ TEST(Judgement, ASlowerPointIsARegressionAndFirst) {
   EXPECT_EQ(judgement.code, ExitCode::regression);
   EXPECT_EQ(judgement.points.front().name, point_name(2));
   EXPECT_EQ(judgement.points.front().verdict, Verdict::slower);
-  EXPECT_NEAR(judgement.points.front().change(Metric::time)->estimate.ratio, 1.08, 0.005);
+  EXPECT_NEAR(judgement.points.front().change(Metric::time)->estimate.ratio.value, 1.08, 0.005);
   EXPECT_EQ(judgement.count(Verdict::slower), 1U);
 }
 
@@ -57,7 +57,7 @@ TEST(Judgement, ALargerThresholdAllowsIt) {
   settings.thresholds[Metric::time] = 0.2;
   const Judgement judgement = judged(five_runs("a"), five_runs("b", {{point_name(2), 1.08}}), settings);
   EXPECT_EQ(judgement.code, ExitCode::done);
-  EXPECT_TRUE(point_of(judgement, point_name(2)).change(Metric::time)->estimate.sure);
+  EXPECT_TRUE(point_of(judgement, point_name(2)).change(Metric::time)->estimate.ratio.differs_from_one());
   expect_words(headlines(judgement));
 }
 
@@ -207,8 +207,8 @@ TEST(Judgement, ThrottledPointsTellNothingOfWhatAllShare) {
   EXPECT_EQ(judgement.count(Verdict::inconclusive), 4U);
   const MetricChange* const time = point_of(judgement, point_name(0)).change(Metric::time);
   ASSERT_NE(time, nullptr);
-  EXPECT_NEAR(time->estimate.ratio, 1.2, 0.005);
-  EXPECT_FALSE(time->estimate.interval);
+  EXPECT_NEAR(time->estimate.ratio.value, 1.2, 0.005);
+  EXPECT_FALSE(time->estimate.ratio.interval);
 }
 
 // The history tells how runs of many rounds differ.

@@ -87,7 +87,7 @@ TEST(CompareMachines, ATenthBetweenTwoMachinesHidesNoSlowdown) {
   EXPECT_EQ(judgement.code, ExitCode::regression);
   EXPECT_EQ(judgement.suites.front().common_verdict, Verdict::slower);
   EXPECT_EQ(judgement.count(Verdict::slower), 4U);
-  EXPECT_NEAR(time_of(judgement, 1).estimate.ratio, 1.02, 0.001);
+  EXPECT_NEAR(time_of(judgement, 1).estimate.ratio.value, 1.02, 0.001);
   const Judgement pooled = fleet.judged(forget_machines);
   EXPECT_THAT(pooled.suites.front().machines, IsEmpty());
   EXPECT_NE(pooled.code, ExitCode::regression) << "runs of both machines in one heap";
@@ -100,7 +100,7 @@ TEST(CompareMachines, OtherSharesOfTheRunsAreNoSpeedup) {
   fleet.next.erase(fleet.next.begin() + 7, fleet.next.end());
   const Judgement judgement = fleet.judged();
   EXPECT_EQ(judgement.count(Verdict::faster), 0U);
-  EXPECT_NEAR(time_of(judgement, 1).estimate.ratio, 1, 0.002);
+  EXPECT_NEAR(time_of(judgement, 1).estimate.ratio.value, 1, 0.002);
   EXPECT_NEAR(time_of(judgement, 1).next / time_of(judgement, 1).base, 1, 0.002) << "the shown values too";
 }
 
@@ -120,7 +120,7 @@ TEST(CompareMachines, ManyRunsOfAMachineDoNotHideHowMuchTheChangeDiffersBetweenT
       {1, 1.06}, {1, 0.99}, {1, 1.05}, {1, 0.98}, {1, 1.04}};
   const Judgement judgement = fleet_of(machines, 20).judged();
   EXPECT_EQ(judgement.code, ExitCode::inconclusive);
-  const std::optional<Interval>& interval = judgement.suites.front().common->interval;
+  const std::optional<Interval>& interval = judgement.suites.front().common->ratio.interval;
   ASSERT_TRUE(interval);
   EXPECT_LT(interval->low, 1);
   EXPECT_GT(interval->high, 1.1);

@@ -78,8 +78,7 @@ TEST(Fleet, AMachinesTimeIsTheMedianOfItsResults) {
     point.name = i == 3 ? "second" : "first";
     point.stats.median_ns = std::exp(static_cast<double>(i));
   }
-  const MachineTimes times =
-      times_by_machine({&documents[0], &documents[1], &documents[2], &documents[3]});
+  const MachineTimes times = times_by_machine({&documents[0], &documents[1], &documents[2], &documents[3]});
   EXPECT_THAT(times.names, ElementsAre("a", "b"));
   EXPECT_THAT(times.points, ElementsAre("first", "second"));
   EXPECT_NEAR(times.levels[0][0], 1, 1e-12);

@@ -117,7 +117,7 @@ TEST(Comparison, FindsAPointUnderACommonShift) {
   }
   const Comparison comparison = compare_runs(runs);
   EXPECT_EQ(comparison.points[3].verdict, slower);
-  EXPECT_NEAR(comparison.points[3].ratio, 1.03, 0.015);
+  EXPECT_NEAR(comparison.points[3].ratio.value, 1.03, 0.015);
   EXPECT_GT(comparison.common_share, 0.5);
 }
 
@@ -131,7 +131,7 @@ TEST(Comparison, CallsACommonSlowdownARegression) {
   const Comparison comparison = compare_runs(runs);
   ASSERT_TRUE(comparison.common);
   EXPECT_EQ(comparison.common->verdict, slower);
-  EXPECT_NEAR(comparison.common->ratio, 1.05, 0.01);
+  EXPECT_NEAR(comparison.common->ratio.value, 1.05, 0.01);
   EXPECT_EQ(comparison.common_share, 0);  // it is real, so each point carries it
   EXPECT_EQ(comparison.points[0].verdict, slower);
 }
@@ -185,7 +185,7 @@ TEST(Comparison, KnowsNothingOfOneRunASideWithoutHistory) {
   for (const ChangeEstimate& point : comparison.points) {
     EXPECT_EQ(point.verdict, inconclusive);
     EXPECT_EQ(point.reason, InconclusiveReason::no_spread);
-    EXPECT_FALSE(point.interval);
+    EXPECT_FALSE(point.ratio.interval);
   }
 }
 
@@ -218,9 +218,9 @@ TEST(Comparison, AHistoryOfFewOfThePointsMakesNoneOfThemSure) {
       }
       bool alarm = false;
       for (const ChangeEstimate& point : compare_runs(runs).points) {
-        ASSERT_TRUE(std::isfinite(point.ratio)) << known;
-        ASSERT_TRUE(point.interval || point.reason == InconclusiveReason::no_spread) << known;
-        alarm = alarm || point.sure;
+        ASSERT_TRUE(std::isfinite(point.ratio.value)) << known;
+        ASSERT_TRUE(point.ratio.interval || point.reason == InconclusiveReason::no_spread) << known;
+        alarm = alarm || point.ratio.differs_from_one();
       }
       alarms += alarm ? 1 : 0;
     }
@@ -263,7 +263,7 @@ TEST(Comparison, OneDisturbedRunMovesNoPair) {
     }
     const Comparison comparison = compare_runs(runs);
     found += comparison.points[3].verdict == slower && comparison.points[8].verdict == same ? 1 : 0;
-    EXPECT_EQ(comparison.common->verdict, same) << comparison.common->interval->high;
+    EXPECT_EQ(comparison.common->verdict, same) << comparison.common->ratio.interval->high;
   }
   EXPECT_EQ(found, 20);
 }
@@ -276,8 +276,8 @@ TEST(Comparison, PaysForLooks) {
   EXPECT_DOUBLE_EQ(once.alpha, 0.01);
   EXPECT_DOUBLE_EQ(first.alpha, 0.005);
   EXPECT_DOUBLE_EQ(third.alpha, 0.01 / 12);
-  EXPECT_LT(third.points[0].interval->low, first.points[0].interval->low);
-  EXPECT_LT(first.points[0].interval->low, once.points[0].interval->low);
+  EXPECT_LT(third.points[0].ratio.interval->low, first.points[0].ratio.interval->low);
+  EXPECT_LT(first.points[0].ratio.interval->low, once.points[0].ratio.interval->low);
 }
 
 TEST(Comparison, TakesWholeChangesOfFewPoints) {
@@ -299,9 +299,9 @@ TEST(Comparison, PassesOverMissingValues) {
     run.points[5] = kMissing;
   }
   const Comparison comparison = compare_runs(runs);
-  EXPECT_TRUE(comparison.points[3].interval);
+  EXPECT_TRUE(comparison.points[3].ratio.interval);
   EXPECT_EQ(comparison.points[5].reason, InconclusiveReason::no_value);
-  EXPECT_FALSE(comparison.points[5].interval);
+  EXPECT_FALSE(comparison.points[5].ratio.interval);
 }
 
 TEST(Comparison, ToleratesRunsWithoutNoise) {
@@ -314,7 +314,7 @@ TEST(Comparison, ToleratesRunsWithoutNoise) {
   const Comparison comparison = compare_runs(runs);
   EXPECT_EQ(comparison.points[0].verdict, same);
   EXPECT_EQ(comparison.points[2].verdict, slower);
-  EXPECT_DOUBLE_EQ(comparison.points[2].ratio, 1.5);
+  EXPECT_DOUBLE_EQ(comparison.points[2].ratio.value, 1.5);
 }
 
 TEST(Comparison, RefusesWhatIsNoComparison) {

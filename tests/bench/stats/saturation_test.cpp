@@ -110,29 +110,5 @@ TEST(Saturation, NeedsTwoBatches) {
   EXPECT_TRUE(find_saturation(ThroughputPoints{point(8, 100), point(16, 101)}));
 }
 
-TEST(Comparison, RatiosAtSharedBatchesAreConservative) {
-  const auto ratios = throughput_ratios(ThroughputPoints{point(4, 300, 30), point(1, 100, 10), point(8, 1)},
-                                        ThroughputPoints{point(1, 50, 10), point(2, 70), point(4, 100, 0)});
-  ASSERT_EQ(ratios.size(), 2U);
-  EXPECT_EQ(ratios[0].batch, 1);
-  EXPECT_DOUBLE_EQ(ratios[0].ratio.value, 2);
-  EXPECT_DOUBLE_EQ(ratios[0].ratio.low(), 90.0 / 60);
-  EXPECT_DOUBLE_EQ(ratios[0].ratio.high(), 110.0 / 40);
-  EXPECT_EQ(ratios[1].batch, 4);
-  EXPECT_DOUBLE_EQ(ratios[1].ratio.value, 3);
-}
-
-TEST(Comparison, TheMeanIsGeometric) {
-  std::vector<BatchRatio> ratios{{1, {2, Interval{1, 4}}}, {2, {8, Interval{4, 16}}}};
-  const auto mean = mean_ratio(ratios);
-  ASSERT_TRUE(mean);
-  EXPECT_NEAR(mean->ratio.value, 4, 1e-12);
-  EXPECT_NEAR(mean->ratio.low(), 2, 1e-12);
-  EXPECT_NEAR(mean->ratio.high(), 8, 1e-12);
-  ratios[0].ratio.ci95.reset();
-  EXPECT_FALSE(mean_ratio(ratios)->ratio.ci95);
-  EXPECT_FALSE(mean_ratio({}));
-}
-
 }  // namespace
 }  // namespace bench
