@@ -12,7 +12,6 @@
 #include "bench/result/flags.h"
 #include "bench/sweep.h"
 #include "sweeps/batch/claims.h"
-#include "sweeps/batch/predicted.h"
 #include "sweeps/series/planned.h"
 #include "sweeps/series/points.h"
 
@@ -98,8 +97,8 @@ class BatchSweep final : public Sweep {
     const bool predicted = device_.model() != nullptr || !document.predicted.empty();
     using Claim = Finding (*)(const BatchSeries& series);
     const std::vector<Claim> claims =
-        predicted ? std::vector<Claim>{predicted_t_inf,   claim_saturation,
-                                       predicted_limit,   predicted_limit_at_saturation,
+        predicted ? std::vector<Claim>{claim_t_inf,       claim_saturation,
+                                       claim_limit,       claim_limit_at_saturation,
                                        claim_memory_line, claim_largest_batch}
                   : std::vector<Claim>{claim_t_inf, claim_t0,          claim_saturation,
                                        claim_limit, claim_memory_line, claim_largest_batch};
@@ -114,14 +113,14 @@ class BatchSweep final : public Sweep {
     const auto baseline = std::ranges::find(all, "fp32", &BatchSeries::label);
     for (const BatchSeries& series : all) {
       if (baseline != all.end() && series.label != "fp32") {
-        findings.push_back((predicted ? predicted_speedup : claim_speedup)(series, *baseline));
+        findings.push_back(claim_speedup(series, *baseline));
         findings.push_back(claim_memory_ratio(series, *baseline));
       }
     }
     if (auto conditions = claim_conditions(document)) {
       findings.push_back(*std::move(conditions));
     }
-    findings.push_back(predicted ? predicted_recommendation(all) : claim_recommendation(all, document));
+    findings.push_back(claim_recommendation(all, document));
     choose_batch_headlines(findings);
     return findings;
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <map>
 #include <optional>
 #include <ranges>
 
@@ -16,6 +15,7 @@
 #include "bench/stats/saturation.h"
 #include "bench/stats/step_time.h"
 #include "bench/text/units.h"
+#include "sweeps/batch/predicted.h"
 
 namespace bench::sweeps {
 namespace {
@@ -115,18 +115,12 @@ std::string t0_in_words(const BatchSeries& series) {
                      model.holds ? weights_in_words(series) : caveat);
 }
 
-// Throughput over the baseline's at each batch that both have in enough rounds.
-std::map<std::int64_t, Ratio> speedups(const BatchSeries& series, const BatchSeries& baseline) {
-  std::map<std::int64_t, Ratio> ratios;
-  for (const BatchPoint& one : series.points) {
-    const BatchPoint* const other = baseline.at(one.batch);
-    if (other != nullptr && !one.few_rounds && !other->few_rounds) {
-      ratios[one.batch] = ratio_of(
-          throughput_ratio({one.step_ns, one.times, one.throughput.per_s * one.step_ns.value},
-                           {other->step_ns, other->times, other->throughput.per_s * other->step_ns.value}));
-    }
-  }
-  return ratios;
+Ratio speedup_at(const BatchPoint& one, const BatchPoint& other) {
+  const auto work = [](const BatchPoint& point) {
+    return TimedWork{point.step_ns, point.times, point.throughput.per_s * point.step_ns.value};
+  };
+  return one.is_predicted() ? predicted_ratio(one, other)
+                            : ratio_of(throughput_ratio(work(one), work(other)));
 }
 
 bool share_a_batch(const BatchSeries& one, const BatchSeries& other) {
@@ -180,6 +174,9 @@ Finding claim_t0(const BatchSeries& series) {
 }
 
 Finding claim_t_inf(const BatchSeries& series) {
+  if (series.is_predicted()) {
+    return predicted_t_inf(series);
+  }
   Finding finding = finding_of("t_inf", "samples/s", series.timed_names());
   if (!series.model) {
     finding.claim = unfitted(series, "The asymptotic throughput");
@@ -222,6 +219,9 @@ Finding claim_limit(const BatchSeries& series) {
   if (series.points.empty()) {
     finding.claim = fmt::format("No point of {} was measured so far.", series.label);
     return finding;
+  }
+  if (series.is_predicted()) {
+    return predicted_limit(series.points.front(), series, "limit_below_ceiling");
   }
   const BatchPoint& smallest = series.timed.front();
   finding.evidence = {smallest.name};
@@ -272,38 +272,64 @@ Finding claim_limit(const BatchSeries& series) {
   return finding;
 }
 
+Finding claim_limit_at_saturation(const BatchSeries& series) {
+  return predicted_limit(series.at_saturation(), series, "limit_at_ceiling");
+}
+
+Speedups speedups_of(const BatchSeries& series, const BatchSeries& baseline) {
+  Speedups speedups;
+  std::vector<Ratio> ratios;
+  for (const BatchPoint& one : series.points) {
+    const BatchPoint* const other = baseline.at(one.batch);
+    if (other != nullptr && !one.few_rounds && !other->few_rounds) {
+      ratios.push_back(speedups.by_batch[one.batch] = speedup_at(one, *other));
+    }
+  }
+  if (ratios.empty()) {
+    return speedups;
+  }
+  const auto at_saturation = series.saturation && series.saturation->batch
+                                 ? speedups.by_batch.find(*series.saturation->batch)
+                                 : speedups.by_batch.end();
+  if (at_saturation == speedups.by_batch.end() && !series.is_predicted() && ratios.size() > 1) {
+    speedups.quoted = mean_ratio(ratios);
+    return speedups;
+  }
+  const auto& [batch, quoted] =
+      at_saturation == speedups.by_batch.end() ? *speedups.by_batch.rbegin() : *at_saturation;
+  speedups.batch = batch;
+  speedups.quoted = quoted;
+  return speedups;
+}
+
 Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   Finding finding = finding_of("speedup_" + series.label, "ratio");
-  const std::map<std::int64_t, Ratio> ratios = speedups(series, baseline);
-  std::vector<Ratio> values;
-  std::ranges::copy(std::views::values(ratios), std::back_inserter(values));
-  const auto mean = mean_ratio(values);
-  if (!mean) {
+  const Speedups speedups = speedups_of(series, baseline);
+  if (!speedups.quoted) {
     finding.claim =
         share_a_batch(series, baseline)
             ? fmt::format("No batch has 3 rounds in both {} and {} [give a larger --time-budget].",
                           series.label, baseline.label)
-            : fmt::format("No batch was measured in both {} and {}.", series.label, baseline.label);
+            : fmt::format("No batch was {} in both {} and {}.", series.done(), series.label, baseline.label);
     return finding;
   }
-  finding.details = {{"mean_ratio", mean->value}, {"by_batch", Json::array()}};
-  for (const auto& [batch, ratio] : ratios) {
+  std::vector<Ratio> ratios;
+  std::ranges::copy(std::views::values(speedups.by_batch), std::back_inserter(ratios));
+  finding.details = {{"mean_ratio", mean_ratio(ratios)->value}, {"by_batch", Json::array()}};
+  for (const auto& [batch, ratio] : speedups.by_batch) {
     finding.details["by_batch"].push_back({{"batch", batch}, {"ratio", ratio.value}});
     finding.evidence.push_back(series.at(batch)->name);
     finding.evidence.push_back(baseline.at(batch)->name);
   }
-  // At the batch one would use, where both have it.
-  const std::int64_t wanted = series.saturation ? series.saturation->batch.value_or(0) : 0;
-  const auto at_saturation = ratios.find(wanted);
-  const bool shared = at_saturation != ratios.end();
-  const Ratio& chosen = shared ? at_saturation->second : *mean;
-  finding.set({.value = chosen.value, .ci95 = chosen.interval});
-  const std::string where = shared               ? fmt::format("at batch {}", wanted)
-                            : ratios.size() == 1 ? fmt::format("at batch {}", ratios.begin()->first)
-                                                 : fmt::format("on the mean of {} batches", ratios.size());
-  finding.claim =
-      fmt::format("{} runs {} times as fast as {} {}{}.", series.label,
-                  plus_minus(*finding.value, finding.ci95), baseline.label, where, significance(chosen));
+  if (series.is_predicted()) {
+    finding.details["batch"] = *speedups.batch;
+  }
+  set_ratio(finding, *speedups.quoted);
+  finding.claim = fmt::format("{} runs {} times as fast as {} {}{}.", series.label,
+                              in_words(*speedups.quoted), baseline.label,
+                              speedups.batch ? fmt::format("at batch {}", *speedups.batch)
+                                             : fmt::format("on the mean of {} batches", ratios.size()),
+                              significance(*speedups.quoted));
   return finding;
 }
 

@@ -1,20 +1,20 @@
-// Findings of the batch sweep about speed, of a GPU that is not here. `details.interval80` has their 80 %
-// interval.
+// What the batch sweep says of a GPU that is not here, and of no other: the model tells what a step is made
+// of, and how far the errors of two dtypes cancel.
 #pragma once
 
-#include <vector>
+#include <string>
 
 #include "bench/result/result.h"
+#include "bench/stats/ratio.h"
 #include "sweeps/series/series.h"
 
 namespace bench::sweeps {
 
-Finding predicted_t_inf(const BatchSeries& series);  // samples/s: asymptotic throughput
-// share of step time, of the smallest batch and of the saturation batch: what takes the most of it.
-Finding predicted_limit(const BatchSeries& series);
-Finding predicted_limit_at_saturation(const BatchSeries& series);
-// ratio, at the saturation batch where both have it, else at the largest that both have.
-Finding predicted_speedup(const BatchSeries& series, const BatchSeries& baseline);
-Finding predicted_recommendation(const std::vector<BatchSeries>& all);  // samples
+// samples/s: the asymptotic throughput, by the two largest batches.
+Finding predicted_t_inf(const BatchSeries& series);
+// share of step time: what takes the most of a step.
+Finding predicted_limit(const BatchPoint& point, const BatchSeries& series, std::string name);
+// a's throughput over b's: two dtypes of one card.
+Ratio predicted_ratio(const BatchPoint& a, const BatchPoint& b);
 
 }  // namespace bench::sweeps

@@ -21,13 +21,21 @@ const ThroughputPoint& surest_throughput(const BatchSeries& series) {
       ->throughput;
 }
 
+// Measured dtypes each at its best; predicted ones at one batch, where what they err in together cancels.
+bool is_surely_faster(const BatchSeries& one, const BatchSeries& other) {
+  if (!one.is_predicted()) {
+    return surest_throughput(one).low() > surest_throughput(other).high();
+  }
+  const std::optional<Ratio> quoted = speedups_of(one, other).quoted;
+  return quoted && quoted->low() > 1;
+}
+
 // The first dtype that no later one is significantly faster than: a gain within the noise is no reason to
 // leave fp32.
 const BatchSeries* choose(const std::vector<BatchSeries>& all) {
   const BatchSeries* chosen = nullptr;
   for (const BatchSeries& series : all) {
-    if (!series.timed.empty() &&
-        (chosen == nullptr || surest_throughput(series).low() > surest_throughput(*chosen).high())) {
+    if (!series.timed.empty() && (chosen == nullptr || is_surely_faster(series, *chosen))) {
       chosen = &series;
     }
   }
@@ -104,7 +112,7 @@ std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
   if (largest && *largest < 2 * batch) {
     return fmt::format("; it still grows, but memory ends at batch {}", *largest);
   }
-  return "; it still grows";
+  return series.is_predicted() ? "; it still grows, but no larger batch was asked for" : "; it still grows";
 }
 
 // Few rounds and noise are the warning line's to say.
@@ -124,9 +132,10 @@ Finding only_batch(const BatchSeries& series, Finding finding) {
   const BatchPoint& point = series.timed.front();
   finding.evidence = {point.name};
   const std::string reason =
-      series.ran_out_of_time ? fmt::format("no second batch was measured [{}]", kGiveTime)
-      : series.smallest_oom  ? fmt::format("batch {} does not fit", *series.smallest_oom)
-                             : fmt::format("no second batch was measured [{}]", kMeasureLarger);
+      series.ran_out_of_time  ? fmt::format("no second batch was measured [{}]", kGiveTime)
+      : series.smallest_oom   ? fmt::format("batch {} does not fit", *series.smallest_oom)
+      : series.is_predicted() ? "no second batch was predicted"
+                              : fmt::format("no second batch was measured [{}]", kMeasureLarger);
   finding.claim = fmt::format("Batch {} in {} does {}{}; {}.", point.batch, name_of(series.params.dtype),
                               per_second(point), memory_in_words(point, std::nullopt), reason);
   return finding;
@@ -139,7 +148,9 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
   const BatchSeries* const chosen = choose(all);
   if (chosen == nullptr) {
     const bool for_time = std::ranges::any_of(document.unmeasured, left_out_for_time);
-    finding.claim = fmt::format("No batch was measured{}.", for_time ? fmt::format(" [{}]", kGiveTime) : "");
+    finding.claim = fmt::format("No batch was {}{}.",
+                                document.context.device.kind == "modelled" ? "predicted" : "measured",
+                                for_time ? fmt::format(" [{}]", kGiveTime) : "");
     return finding;
   }
   if (!chosen->saturation) {
@@ -151,6 +162,9 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
   finding.evidence = {point.name};
   finding.details = {
       {"dtype", name_of(chosen->params.dtype)}, {"batch", point.batch}, {"per_s", point.throughput.per_s}};
+  if (const std::optional<Interval> interval = point.interval(); point.is_predicted() && interval) {
+    finding.details["interval80_per_s"] = {interval->low, interval->high};
+  }
   std::optional<double> cap_share;
   if (point.bytes > 0 && chosen->cap_bytes && *chosen->cap_bytes > 0) {
     cap_share = static_cast<double>(point.bytes) / static_cast<double>(*chosen->cap_bytes);

@@ -12,20 +12,6 @@
 namespace bench::sweeps {
 namespace {
 
-// 95 % of a measured point, 80 % of a predicted one.
-std::optional<Interval> interval_of(const BatchPoint& point) {
-  if (point.predicted == nullptr) {
-    return point.throughput.ci95;
-  }
-  return inverse({.value = point.predicted->step_ns, .ci95 = point.predicted->interval80_ns},
-                 point.predicted->items_per_step * 1e9)
-      .ci95;
-}
-
-bool predicted(const BatchSeries& series) {
-  return !series.points.empty() && series.points.front().predicted != nullptr;
-}
-
 // Batches of a series that were not measured.
 std::vector<double> absent_from(const BatchSeries& series, const ResultDocument& document,
                                 const SeriesLabel& label) {
@@ -104,12 +90,12 @@ std::string name_of(const BatchSeries& series, const Finding* saturation, const 
 plots::ChartSeries curve_of(const BatchSeries& series, const Finding* saturation) {
   const std::size_t colour = plots::colour_of_dtype(bench::name_of(series.params.dtype));
   plots::ChartSeries curve{.points = {}, .colour = colour, .shape = colour};
-  curve.band = predicted(series);
+  curve.band = series.is_predicted();
   for (const BatchPoint& point : series.points) {
     curve.points.push_back(
         {.x = static_cast<double>(point.batch),
          .y = point.throughput.per_s,
-         .interval = interval_of(point),
+         .interval = point.interval(),
          .open = point.few_rounds || point.contended,
          .ring = saturation != nullptr && saturation->value == static_cast<double>(point.batch)});
   }
@@ -303,7 +289,7 @@ plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultD
     }
     curves.series.push_back(std::move(curve));
   }
-  const bool is_predicted = std::ranges::any_of(all, predicted);
+  const bool is_predicted = std::ranges::any_of(all, &BatchSeries::is_predicted);
   // One series has no legend.
   std::string note = all.size() == 1 ? curves.series.back().name + "." : "";
   if (keep_telling_marks(curves)) {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "bench/text/units.h"
-#include "sweeps/series/predicted.h"
 
 namespace bench::sweeps {
 namespace {
@@ -67,30 +66,52 @@ Json details_of(const MemoryLine& line) {
 }  // namespace
 
 std::string too_few(const BatchSeries& series, std::string_view needs) {
-  return fmt::format("{} needs at least 2 batch sizes in {}; {} measured so far.", needs, series.label,
-                     series.points.empty() ? "none was" : "1 was");
+  return fmt::format("{} needs at least 2 batch sizes in {}; {} was {}{}.", needs, series.label,
+                     series.points.empty() ? "none" : "1", series.done(),
+                     series.is_predicted() ? "" : " so far");
 }
 
 std::string per_second(const BatchPoint& point) {
-  const ThroughputPoint& throughput = point.throughput;
-  return plus_minus_of_rounds(throughput.per_s, throughput.ci95, point.rounds) + " samples/s";
+  const double per_s = point.throughput.per_s;
+  const std::optional<Interval> interval = point.interval();
+  return (point.is_predicted() && interval ? with_interval80(per_s, *interval)
+                                           : plus_minus_of_rounds(per_s, interval, point.rounds)) +
+         " samples/s";
+}
+
+std::string per_second_alone(const BatchPoint& point) {
+  const std::optional<Interval> interval = point.interval();
+  return point.is_predicted() && interval ? digits80(point.throughput.per_s, *interval)
+                                          : format_number(point.throughput.per_s);
+}
+
+std::string in_words(const Ratio& ratio) {
+  return ratio.is_predicted() && ratio.interval ? with_interval80(ratio.value, *ratio.interval)
+                                                : plus_minus(ratio.value, ratio.interval);
+}
+
+void set_ratio(Finding& finding, const Ratio& ratio) {
+  if (!ratio.is_predicted()) {
+    finding.set({.value = ratio.value, .ci95 = ratio.interval});
+    return;
+  }
+  finding.value = ratio.value;
+  finding.details["interval80"] = {ratio.low(), ratio.high()};
 }
 
 Finding claim_saturation(const BatchSeries& series) {
-  if (!series.points.empty() && series.points.front().predicted != nullptr) {
-    return predicted_saturation(series);
-  }
   Finding finding = finding_of("ceiling_batch", "samples", series.timed_names());
   if (!series.saturation) {
     finding.claim = too_few(series, "The saturation batch");
     return finding;
   }
   const Saturation& saturation = *series.saturation;
-  finding.details = {{"best_batch", saturation.best_batch},
-                     {"best_per_s", saturation.best_per_s},
-                     {"low", saturation.low},
-                     {"high", saturation.high},
-                     {"may_lie_beyond", saturation.at_largest}};
+  finding.details = {{"best_batch", saturation.best_batch}, {"best_per_s", saturation.best_per_s}};
+  if (!series.is_predicted()) {
+    finding.details["low"] = saturation.low;
+    finding.details["high"] = saturation.high;
+  }
+  finding.details["may_lie_beyond"] = saturation.at_largest;
   if (!saturation.batch) {
     finding.claim = fmt::format(
         "{} saturates at batch {}{}; {}.", series.label, saturation.low,
@@ -101,7 +122,9 @@ Finding claim_saturation(const BatchSeries& series) {
     return finding;
   }
   finding.value = static_cast<double>(*saturation.batch);
-  finding.set_interval(saturation.range(), kOfSizes);
+  if (!series.is_predicted()) {
+    finding.set_interval(saturation.range(), kOfSizes);
+  }
   const BatchPoint& point = *series.at(*saturation.batch);
   finding.evidence = {point.name};
   if (saturation.best_batch != *saturation.batch) {
@@ -111,17 +134,18 @@ Finding claim_saturation(const BatchSeries& series) {
   const std::string_view of_trusted =
       series.timed.back().batch == series.points.back().batch ? "" : " in at least 3 rounds";
   if (saturation.at_largest) {
-    finding.claim =
-        fmt::format("{} may saturate beyond batch {}, the largest measured{}: {} [measure larger batches].",
-                    series.label, *saturation.batch, of_trusted, speed);
+    finding.claim = fmt::format("{} may saturate beyond batch {}, the largest {}{}: {}{}.", series.label,
+                                *saturation.batch, series.done(), of_trusted, speed,
+                                series.is_predicted() ? "" : fmt::format(" [{}]", kMeasureLarger));
   } else {
     const std::string compared =
         saturation.best_batch == *saturation.batch
-            ? "the best measured"
+            ? fmt::format("the best {}", series.done())
             : fmt::format("at least {} of the best ({} at batch {})", format_percent(kSaturatedShare),
-                          format_number(saturation.best_per_s), saturation.best_batch);
+                          per_second_alone(*series.at(saturation.best_batch)), saturation.best_batch);
     finding.claim = fmt::format("{} saturates at batch {}{}: {}, {}.", series.label, *saturation.batch,
-                                saturation.at_smallest ? ", the smallest measured" : "", speed, compared);
+                                saturation.at_smallest ? fmt::format(", the smallest {}", series.done()) : "",
+                                speed, compared);
   }
   return finding;
 }

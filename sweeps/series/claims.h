@@ -8,6 +8,7 @@
 
 #include "bench/result/finding.h"
 #include "bench/result/result.h"
+#include "bench/stats/ratio.h"
 #include "sweeps/series/series.h"
 
 namespace bench::sweeps {
@@ -15,8 +16,17 @@ namespace bench::sweeps {
 // The claim of a finding that takes at least two batch sizes.
 std::string too_few(const BatchSeries& series, std::string_view needs);
 
-// "171.0 ± 0.8 samples/s", the figure of the point's row in the table.
+// "171.0 ± 0.8 samples/s", the figure of the point's row in the table; of a predicted one "412 (350 to 480)
+// samples/s", its 80 % interval.
 std::string per_second(const BatchPoint& point);
+// The same without the interval: "171".
+std::string per_second_alone(const BatchPoint& point);
+
+// "1.8 ± 0.2"; where it is predicted "1.8 (1.4 to 2.3)".
+std::string in_words(const Ratio& ratio);
+// The finding's value, and its interval: its own of a measured ratio, `details.interval80` of a predicted
+// one.
+void set_ratio(Finding& finding, const Ratio& ratio);
 
 Finding claim_saturation(const BatchSeries& series);   // samples: the saturation batch
 Finding claim_memory_line(const BatchSeries& series);  // bytes/sample

@@ -93,6 +93,15 @@ std::vector<MemoryPoint> memory_points(const BatchSeries& series) {
 
 }  // namespace
 
+std::optional<Interval> BatchPoint::interval() const {
+  if (!is_predicted()) {
+    return throughput.ci95;
+  }
+  return inverse({.value = predicted->step_ns, .ci95 = predicted->interval80_ns},
+                 predicted->items_per_step * 1e9)
+      .ci95;
+}
+
 void BatchSeries::analyse() {
   timed.clear();
   std::ranges::copy_if(points, std::back_inserter(timed), [](const BatchPoint& p) { return !p.few_rounds; });
