@@ -11,6 +11,7 @@
 #include "bench/cli/help.h"
 #include "bench/cli/option_values.h"
 #include "bench/cli/version.h"
+#include "bench/cli/workload_names.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
@@ -101,7 +102,7 @@ class OptionsReader {
       text += help_of(find_named<SweepType>("--sweep", *name), verbose);
     }
     if (const std::string* name = line_.text_of("workload")) {
-      text += (text.empty() ? "" : "\n") + help_of(find_named<WorkloadType>("--workload", *name));
+      text += (text.empty() ? "" : "\n") + help_of(named_workload(*name));
     }
     if (const auto workload = read_workload_file()) {
       text += (text.empty() ? "" : "\n") + help_of(*workload);
@@ -118,13 +119,18 @@ class OptionsReader {
     return *entry;
   }
 
+  static const WorkloadType& named_workload(const std::string& name) {
+    const WorkloadType* const type = workload_called(name);
+    return type == nullptr ? find_named<WorkloadType>("--workload", name) : *type;
+  }
+
   // The names of options that change nothing.
   void check_names() const {
     if (const std::string* name = line_.text_of("sweep")) {
       find_named<SweepType>("--sweep", *name);
     }
     if (const std::string* name = line_.text_of("workload")) {
-      find_named<WorkloadType>("--workload", *name);
+      named_workload(*name);
     }
     read_workload_file();
   }
@@ -207,7 +213,7 @@ class OptionsReader {
     }
     options.sweep = find_named<SweepType>("--sweep", *sweep).name;
     if (const std::string* workload = line_.text_of("workload")) {
-      options.workload = find_named<WorkloadType>("--workload", *workload).name;
+      options.workload = named_workload(*workload).name;
     }
     options.file_workload = read_workload_file();
     if (const std::string* device = line_.text_of("device")) {

@@ -24,6 +24,7 @@
 #include "bench/advise/settings.h"
 #include "bench/cli/options.h"
 #include "bench/cli/terminal.h"
+#include "bench/cli/workload_names.h"
 #include "bench/clock.h"
 #include "bench/commands/link_words.h"
 #include "bench/commands/network_words.h"
@@ -61,7 +62,7 @@ void check_sweep(const ShortSweeps& sweeps) {
             : ""));
   }
   if (const auto named = std::ranges::find(sweeps.workload, "--workload"); named != sweeps.workload.end()) {
-    const WorkloadType* const type = registry<WorkloadType>().find(*std::next(named));
+    const WorkloadType* const type = workload_called(*std::next(named));
     if (type != nullptr && std::ranges::count(type->modes, "train") == 0) {
       throw UsageError(fmt::format("--workload: {} has no training step; give a network (bench --list)",
                                    quote(type->name)));

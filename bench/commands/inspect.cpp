@@ -16,6 +16,7 @@
 #include "bench/cli/options.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/text.h"
+#include "bench/cli/workload_names.h"
 #include "bench/commands/inspect_report.h"
 #include "bench/commands/network_words.h"
 #include "bench/commands/setup.h"
@@ -110,7 +111,7 @@ class Inspection {
   static void print(const Json& json) { std::cout << to_indented_text(json); }
 
   void read_workload() {
-    if (const WorkloadType* const known = registry<WorkloadType>().find(target_)) {
+    if (const WorkloadType* const known = workload_called(target_)) {
       if (!is_network(*known)) {
         throw UsageError(fmt::format("bench inspect: {} is a single operation; accepted: {}, or a file",
                                      quote(target_), fmt::join(network_names(), ", ")));

@@ -15,6 +15,7 @@
 
 #include "bench/cli/options.h"
 #include "bench/cli/terminal.h"
+#include "bench/cli/workload_names.h"
 #include "bench/commands/link_words.h"
 #include "bench/commands/network_words.h"
 #include "bench/commands/predict_cards.h"
@@ -98,7 +99,7 @@ class PredictCommand {
       throw UsageError(fmt::format("--workload: a network is missing; accepted: {}, or a file with --onnx",
                                    fmt::join(network_names(), ", ")));
     }
-    request_.workload = registry<WorkloadType>().find(*name);
+    request_.workload = workload_called(*name);
     if (request_.workload == nullptr) {
       throw UsageError(unknown_value("--workload", *name, network_names()) +
                        "; language models: bench predict --workload llama3.1_8b --help");

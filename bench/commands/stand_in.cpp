@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/cli/workload_names.h"
 #include "bench/commands/network_words.h"
 #include "bench/dtype.h"
 #include "bench/error.h"
@@ -67,7 +68,7 @@ std::optional<StandIn> plan_stand_in(const Observed& observed) {
   if (observed.stand_in.empty()) {
     return std::nullopt;
   }
-  const WorkloadType* const type = registry<WorkloadType>().find(observed.stand_in);
+  const WorkloadType* const type = workload_called(observed.stand_in);
   if (type == nullptr || !is_network(*type)) {
     throw UsageError(
         unknown_value("--observed: " + observed.source + ": stand_in", observed.stand_in, network_names()));

@@ -1,13 +1,13 @@
 #include "bench/generate/language_model.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/result/json_members.h"
+#include "bench/text/letters.h"
 
 namespace bench {
 namespace {
@@ -20,17 +20,6 @@ constexpr std::int64_t kMostHeads = 1 << 14;
 constexpr std::int64_t kMostExperts = 1 << 14;
 constexpr std::int64_t kLongestContext = std::int64_t{1} << 30;
 constexpr double kMostParameters = 1e14;
-
-// A name without what people write otherwise.
-std::string letters_of(std::string_view name) {
-  std::string letters;
-  for (const char letter : name) {
-    if (std::isalnum(static_cast<unsigned char>(letter)) != 0) {
-      letters += static_cast<char>(std::tolower(static_cast<unsigned char>(letter)));
-    }
-  }
-  return letters;
-}
 
 std::int64_t whole_or(const Field& object, std::string_view key, std::int64_t otherwise) {
   const auto field = object.find(key);
@@ -144,8 +133,8 @@ std::vector<std::string> LanguageModels::ids() const {
 }
 
 const LanguageModel* LanguageModels::find(std::string_view name) const {
-  const std::string letters = letters_of(name);
-  const auto is_it = [&](const std::string& known) { return letters_of(known) == letters; };
+  const std::string wanted = letters(name);
+  const auto is_it = [&](const std::string& known) { return letters(known) == wanted; };
   const auto at = std::ranges::find_if(models_, [&](const LanguageModel& model) {
     return is_it(model.id) || std::ranges::any_of(model.aliases, is_it);
   });

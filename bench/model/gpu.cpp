@@ -14,6 +14,7 @@
 #include "bench/result/json_members.h"
 #include "bench/result/result_json.h"
 #include "bench/text/quote.h"
+#include "bench/text/letters.h"
 #include "bench/text/suggest.h"
 
 namespace bench {
@@ -222,12 +223,6 @@ std::string lower(std::string_view text) {
 }
 
 // Letters and digits alone: "RTX 3060 Ti" is "rtx3060ti".
-std::string letters(std::string_view text) {
-  std::string letters = lower(text);
-  std::erase_if(letters, [](unsigned char c) { return std::isalnum(c) == 0; });
-  return letters;
-}
-
 // Without its maker and line: "NVIDIA GeForce RTX 3060" is "3060".
 std::string bare_name(std::string_view name) {
   std::string bare = letters(name);

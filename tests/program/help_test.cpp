@@ -77,6 +77,15 @@ TEST(Help, FitsOneScreen) {
   }
 }
 
+TEST(Help, NetworksAreCalledAsPeopleCallThem) {
+  for (const auto& [called, name] :
+       {std::pair{"gpt2", "gpt_small"}, std::pair{"GPT-2", "gpt_small"}, std::pair{"ResNet-50", "resnet50"},
+        std::pair{"bert-base-uncased", "bert_base"}, std::pair{"ViT-B/16", "vit_base_16"}}) {
+    EXPECT_EQ(run_bench({"--workload", called, "--help"}).out, run_bench({"--workload", name, "--help"}).out)
+        << called;
+  }
+}
+
 TEST(Help, ListHasALineForEachSweepAndWorkload) {
   const std::vector<std::string> lines = lines_of(run_bench({"--list"}).out);
   const Json list = Json::parse(run_bench({"--list", "--benchmark_format=json"}).out);

@@ -1,0 +1,44 @@
+#include "bench/cli/workload_names.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+
+#include "bench/registry.h"
+#include "bench/text/letters.h"
+
+namespace bench {
+namespace {
+
+// By letters: what others call the networks.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNetworksKnownAs{{
+    {"gpt2", "gpt_small"},
+    {"gpt2small", "gpt_small"},
+    {"vitb16", "vit_base_16"},
+    {"vitbasepatch16224", "vit_base_16"},
+    {"bertbaseuncased", "bert_base"},
+    {"bertlargeuncased", "bert_large"},
+    {"distilbertbaseuncased", "distilbert"},
+    {"yolov8small", "yolov8s"},
+}};
+
+}  // namespace
+
+const WorkloadType* workload_called(std::string_view name) {
+  if (const WorkloadType* const type = registry<WorkloadType>().find(name)) {
+    return type;
+  }
+  const std::string wanted = letters(name);
+  const auto* const other =
+      std::ranges::find(kNetworksKnownAs, wanted, &std::pair<std::string_view, std::string_view>::first);
+  if (other != kNetworksKnownAs.end()) {
+    return registry<WorkloadType>().find(other->second);
+  }
+  const auto& all = registry<WorkloadType>().entries();
+  const auto found =
+      std::ranges::find_if(all, [&](const auto& type) { return letters(type->name) == wanted; });
+  return found == all.end() ? nullptr : found->get();
+}
+
+}  // namespace bench
