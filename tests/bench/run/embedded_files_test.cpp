@@ -6,7 +6,7 @@
 #include <stdexcept>
 #include <string>
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 namespace bench {
 namespace {

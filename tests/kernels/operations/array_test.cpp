@@ -2,7 +2,7 @@
 // differences of its values.
 #include "kernels/operations/array.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Attention: the reference by hand and against central differences, oneDNN against it.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 #include <cstring>

@@ -1,7 +1,7 @@
 // oneDNN's convolution against the reference, over awkward shapes, layouts, dtypes and everything fused.
 #include "kernels/operations/conv2d/conv2d.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <fmt/format.h>
 

@@ -2,7 +2,7 @@
 // and against central differences, every implementation against them, alone and after a convolution.
 #include "other_activations.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cmath>
 

@@ -1,7 +1,7 @@
 // Batches of more elements than a kernel counts, in parts: on a machine whose kernels count to few.
 #include "kernels/backends/cuda/parted_operation.h"
 
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <fmt/format.h>
 
@@ -22,7 +22,6 @@ struct FewFibers : testing::Fibers {
 
 using cuda::Parts;
 using cuda::parts_of;
-using ::testing::HasSubstr;
 
 template <template <class> class Op>
 void expect_right_in_parts(const typename Op<FewFibers>::Spec& spec, Dtype dtype,

@@ -8,7 +8,7 @@
 //
 // All batches for all cards take minutes (`make plans`); with BENCH_FEW_PLANS=1, as in `make test`, each card
 // compares one of them.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cctype>
 #include <cstdlib>

@@ -1,5 +1,5 @@
 // A built-in network and the ONNX file of the same one, exported with its batch norms, are the same network.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <filesystem>
 #include <ostream>

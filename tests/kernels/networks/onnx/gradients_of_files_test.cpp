@@ -1,6 +1,6 @@
 // Gradients of imported networks: tensor by tensor against the reference's at a small size, where the layers
 // take one, and else against differences of the loss.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <cstdio>
 #include <optional>

@@ -1,5 +1,5 @@
 // Training steps of networks of text: gradients, shared weights, learning, and memory as planned.
-#include <gmock/gmock.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 
