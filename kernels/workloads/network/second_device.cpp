@@ -2,15 +2,18 @@
 
 #include <map>
 #include <string>
+#include <utility>
 
 #include "bench/registry.h"
 
 namespace bench::kernels {
 namespace {
 
-std::unique_ptr<Device> open_like(const Device& measured) {
+std::unique_ptr<Device> open_like(const Device& measured, SecondDevice::Takes takes) {
   auto device = registry<DeviceKind>().find(measured.info().kind)->open(measured.info().id);
-  device->take_first_algorithms();
+  if (takes == SecondDevice::Takes::first) {
+    device->take_first_algorithms();
+  }
   return device;
 }
 
@@ -20,25 +23,25 @@ struct KeptDevice {
 };
 
 // Never closed: when a process ends, the driver may have been closed before.
-KeptDevice& kept_device(const std::string& id) {
+KeptDevice& kept_device(const std::string& id, SecondDevice::Takes takes) {
   static auto& mutex = *new std::mutex;
-  static auto& all = *new std::map<std::string, KeptDevice>;
+  static auto& all = *new std::map<std::pair<std::string, SecondDevice::Takes>, KeptDevice>;
   const std::scoped_lock lock(mutex);
-  return all[id];
+  return all[{id, takes}];
 }
 
 }  // namespace
 
-SecondDevice::SecondDevice(const Device& measured) {
+SecondDevice::SecondDevice(const Device& measured, Takes takes) {
   if (measured.computes_on_host()) {
-    own_ = open_like(measured);
+    own_ = open_like(measured, takes);
     device_ = own_.get();
     return;
   }
-  KeptDevice& kept = kept_device(measured.info().id);
+  KeptDevice& kept = kept_device(measured.info().id, takes);
   lock_ = std::unique_lock(kept.used);
   if (kept.device == nullptr) {
-    kept.device = open_like(measured);
+    kept.device = open_like(measured, takes);
   }
   device_ = kept.device.get();
 }

@@ -1,5 +1,5 @@
 // A second device of a measured one's kind, for work whose answer is compared with the measured one's: it is
-// no part of the memory that is measured, nor of its cap. It takes the first algorithms that run.
+// no part of the memory that is measured, nor of its cap.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,10 @@ namespace bench::kernels {
 // uses it keeps no memory for tensors.
 class SecondDevice {
  public:
-  explicit SecondDevice(const Device& measured);
+  // Of algorithms: the first that runs, or for answers that hardly differ the fastest, as the measured one's.
+  enum class Takes { first, fastest };
+
+  explicit SecondDevice(const Device& measured, Takes takes = Takes::first);
   SecondDevice(const SecondDevice&) = delete;
   SecondDevice& operator=(const SecondDevice&) = delete;
   ~SecondDevice();

@@ -9,10 +9,11 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/registry.h"
 #include "bench/text/fingerprint.h"
 #include "bench/text/units.h"
+#include "kernels/networks/graph/drawn_once.h"
 #include "kernels/workloads/network/gradient_check.h"
+#include "kernels/workloads/network/second_device.h"
 #include "kernels/workloads/network/stage.h"
 #include "kernels/workloads/network/train.h"
 
@@ -60,14 +61,13 @@ double difference_norm(const std::vector<float>& a, const std::vector<float>& b)
 // measured.
 class WholeNetwork {
  public:
-  WholeNetwork(NetworkPoint point, const Device& measured)
-      : device_(registry<DeviceKind>().find(measured.info().kind)->open(measured.info().id)) {
+  WholeNetwork(NetworkPoint point, const Device& measured) : device_(measured, SecondDevice::Takes::fastest) {
     point.stage.reset();
     ProgramPlan plan = plan_training(point, *device_);
     const std::int64_t needed = plan.memory().peak;
-    if (needed > device_->info().available_bytes / 10 * 8) {
+    if (const std::int64_t available = device_.available_bytes(); needed > available / 10 * 8) {
       not_computed_ = fmt::format("the whole network on one rank needs {}, and {} are free",
-                                  format_bytes(needed), format_bytes(device_->info().available_bytes));
+                                  format_bytes(needed), format_bytes(available));
       return;
     }
     try {
@@ -97,7 +97,7 @@ class WholeNetwork {
   }
 
  private:
-  std::unique_ptr<Device> device_;
+  SecondDevice device_;
   std::optional<Trainer> trainer_;
   std::string not_computed_;
 };
@@ -292,6 +292,7 @@ bool StageTrainWorkload::copies_are_alike() {
 }
 
 Verification StageTrainWorkload::verify() {
+  const DrawnOnce draws(most_draws_kept(device_));
   trainer_.restart();
   run_gradients();
   ranks_.finish();

@@ -17,9 +17,6 @@
 namespace bench::kernels {
 namespace {
 
-// Bytes of drawn parameters: those of most networks.
-constexpr std::int64_t kMostDrawsKept = std::int64_t{1} << 30;
-
 NetworkPoint training_point(const NetworkType& network, WorkloadSpec spec) {
   spec.mode = "train";
   return read_point(network, spec);
@@ -91,6 +88,11 @@ void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round,
       samples, seeded_labels(graph, *trainer.plan().training, seed, round * kSamples, rounds * kSamples));
 }
 
+std::int64_t most_draws_kept(const Device& device) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;  // those of most networks
+  return device.computes_on_host() ? 0 : kMost;
+}
+
 TrainWorkload::TrainWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device)
     : TrainWorkload(training_point(network, spec), std::make_shared<GradientReference>(), device) {}
 
@@ -107,7 +109,7 @@ TrainWorkload::TrainWorkload(const NetworkPoint& point, std::shared_ptr<Gradient
 }
 
 Verification TrainWorkload::verify() {
-  const DrawnOnce draws(device_.computes_on_host() ? 0 : kMostDrawsKept);
+  const DrawnOnce draws(most_draws_kept(device_));
   Verification verification = verify_gradient();
   if (recorded_ && !verification.failed()) {
     compare_launches(verification);

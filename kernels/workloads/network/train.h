@@ -29,6 +29,10 @@ std::vector<std::int32_t> seeded_labels(const Graph& graph, const TrainingParts&
 void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round = 0,
                       std::uint64_t rounds = 1);
 
+// Bytes of drawn parameters that a verification keeps, for all trainers that it compares: none where the
+// host's memory is what is measured.
+std::int64_t most_draws_kept(const Device& device);
+
 // Why the network cannot be trained on any device: a layer that has no gradient, or an output that no loss
 // reads; nullopt where it can.
 std::optional<std::string> why_not_trained(const Graph& graph);
