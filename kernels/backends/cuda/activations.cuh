@@ -18,7 +18,25 @@ struct AnyActivation {
     return x < least ? least : x > most ? most : x;
   }
   static BENCH_DEVICE float softplus(float x) { return x > 0.0F ? x + log1pf(expf(-x)) : log1pf(expf(x)); }
-  static BENCH_DEVICE float normal_share(float x) { return 0.5F + 0.5F * erff(0.70710678F * x); }
+  // The normal distribution, to 3e-7: a logistic function of a polynomial that was fitted to it up to |x| = 6
+  // and is far on the right side beyond. erff takes 20 instructions more.
+  static BENCH_DEVICE float normal_share(float x) {
+    const float s = x * x;
+    const float odd =
+        2.30220938F +
+        s * (0.104835123F +
+             s * (-9.40492173e-5F +
+                  s * (-1.5957994e-4F + s * (1.14398354e-5F + s * (-3.81631452e-7F + s * 5.06724174e-9F)))));
+    return binary_logistic(x * odd);
+  }
+  // To 2e-6 of itself: 2 / (1 + e^(−2x)) − 1, near 0 a polynomial. tanhf branches and takes twice as many
+  // instructions.
+  static BENCH_DEVICE float hyperbolic_tangent(float x) {
+    const float s = x * x;
+    const float near = x + x * s * (-0.33324605F + s * 0.1287706F);
+    const float far = 2.0F * binary_logistic(2.0F * kBinaryLogarithmOfE * x) - 1.0F;
+    return fabsf(x) < 0.25F ? near : far;
+  }
 
   // (−1)^k · sin(x − turns · π) for |x − turns · π| up to π/2, k the next whole number below. sinf and cosf
   // keep an array for the largest numbers; to 1e4 these are as good.
@@ -56,7 +74,7 @@ struct AnyActivation {
       case K::hard_swish:
         return x * clamped(x * (1.0F / 6.0F) + 0.5F, 0.0F, 1.0F);
       case K::tanh:
-        return tanhf(x);
+        return hyperbolic_tangent(x);
       case K::elu:
         return x > 0.0F ? x : alpha * expm1f(x);
       case K::selu:
@@ -64,7 +82,7 @@ struct AnyActivation {
       case K::softplus:
         return softplus(x);
       case K::mish:
-        return x * tanhf(softplus(x));
+        return x * hyperbolic_tangent(softplus(x));
       case K::clip:
         return clamped(x, alpha, beta);
       case K::linear:
@@ -99,7 +117,8 @@ struct AnyActivation {
     constexpr auto kBelow = static_cast<float>(kSeluScale * kSeluAlpha);
     switch (kind) {
       case K::gelu_erf:
-        return normal_share(from) + from * 0.39894228F * expf(-0.5F * from * from);
+        return normal_share(from) +
+               from * 0.39894228F * power_of_two(-0.5F * kBinaryLogarithmOfE * (from * from));
       case K::sigmoid:
         return from * (1.0F - from);
       case K::silu: {
@@ -119,7 +138,7 @@ struct AnyActivation {
       case K::softplus:
         return logistic(from);
       case K::mish: {
-        const float t = tanhf(softplus(from));
+        const float t = hyperbolic_tangent(softplus(from));
         return t + from * (1.0F - t * t) * logistic(from);
       }
       case K::clip:

@@ -13,7 +13,8 @@ namespace bench::kernels::cuda {
 // it writes before it does.
 //
 // A thread has kUnroll accesses to each input under way before it needs the first: one alone would leave the
-// memory idle between its start and its end. Small tensors rather spread over more threads.
+// memory idle between its start and its end. Small tensors rather spread over more threads. A function that
+// says it is long has its code once for all elements of an access.
 template <class Element, int kInputs, int kUnroll, class Function>
 struct ElementwiseKernel {
   static constexpr int kThreads = 256;
@@ -25,6 +26,8 @@ struct ElementwiseKernel {
   std::int64_t count;
   std::int64_t vectors;  // whole accesses, from the start; 0 where a pointer is not aligned to one
   Function function;
+
+  static constexpr bool kRolled = requires { requires Function::kIsLong; };
 
   using Share = GridStride<kThreads, kUnroll>;
   static std::int64_t blocks(std::int64_t accesses) { return Share::blocks(accesses); }
@@ -49,19 +52,24 @@ struct ElementwiseKernel {
         for (int k = 0; k < kInputs; ++k) {
           unpack<Element>(words[u][k], x[k]);
         }
-        float result[kWidth];
-        BENCH_UNROLL
-        for (int i = 0; i < kWidth; ++i) {
-          float arguments[kInputs];
-          for (int k = 0; k < kInputs; ++k) {
-            arguments[k] = x[k][i];
+        if constexpr (kRolled) {
+          one_by_one(x);
+          store_values<Element>(out + at * kWidth, x[0]);
+        } else {
+          float result[kWidth];
+          BENCH_UNROLL
+          for (int i = 0; i < kWidth; ++i) {
+            float arguments[kInputs];
+            for (int k = 0; k < kInputs; ++k) {
+              arguments[k] = x[k][i];
+            }
+            result[i] = function(arguments);
           }
-          result[i] = function(arguments);
+          store_values<Element>(out + at * kWidth, result);
         }
-        store_values<Element>(out + at * kWidth, result);
       }
     }
-    Share::each(thread, vectors * kWidth, count, [&](std::int64_t at) {
+    Share::template each<kRolled>(thread, vectors * kWidth, count, [&](std::int64_t at) {
       float arguments[kInputs];
       for (int k = 0; k < kInputs; ++k) {
         float one[1];
@@ -71,6 +79,21 @@ struct ElementwiseKernel {
       const float result[1] = {function(arguments)};
       store_values<Element>(out + at, result);
     });
+  }
+
+ private:
+  // x[0] becomes the function of all.
+  template <int kWidth>
+  BENCH_DEVICE void one_by_one(float (&x)[kInputs][kWidth]) const {
+    BENCH_ROLLED
+    for (int i = 0; i < kWidth; ++i) {
+      float arguments[kInputs];
+      BENCH_UNROLL
+      for (int k = 0; k < kInputs; ++k) {
+        arguments[k] = next_of(x[k]);
+      }
+      x[0][kWidth - 1] = function(arguments);
+    }
   }
 };
 

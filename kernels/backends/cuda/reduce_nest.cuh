@@ -1,5 +1,6 @@
-// Nests whose array 0 stays where it is in some loops: an element of it joins what these loops give. Each is
-// joined by a thread, by several, a warp or a block, always in the same order.
+// Functions of the elements of a nest's arrays, several at a time. And nests whose array 0 stays where it is
+// in some loops: an element of it joins what these loops give. Each is joined by a thread, by several, a warp
+// or a block, always in the same order.
 #pragma once
 
 #include <optional>
@@ -24,6 +25,65 @@ struct NestPointers {
     return one[0];
   }
 };
+
+// Elements of an array, from `at` on. One that stays where it is in the innermost loop gives an element to
+// all.
+template <class Element, int kCount>
+BENCH_DEVICE void load_access(const NestLoops& loops, const NestPointers<Element>& arrays, int array,
+                              std::int64_t at, float (&values)[kCount]) {
+  const auto* const from = arrays.read[array] + at;
+  if (kCount > 1 && loops.steps[0][array] == 0) {
+    float one[1];
+    load_values<Element>(from, one);
+    for (float& value : values) {
+      value = one[0];
+    }
+  } else {
+    load_values<Element>(from, values);
+  }
+}
+
+// Each element written is of(x), x the elements of the first kArrays arrays there, which are read, and for
+// the others 0. A thread has every so many accesses of `loops`, of kCount elements each.
+template <int kArrays, int kCount, class Element, class Thread, class Of>
+BENCH_DEVICE void map_accesses(const Thread& thread, const NestLoops& loops,
+                               const NestPointers<Element>& arrays, const Of& of) {
+  const std::uint32_t step = static_cast<std::uint32_t>(thread.blocks()) * NestLoops::kThreads;
+  BENCH_ROLLED
+  for (std::uint32_t access = static_cast<std::uint32_t>(thread.block()) * NestLoops::kThreads +
+                              static_cast<std::uint32_t>(thread.index());
+       access < loops.count; access += step) {
+    std::int64_t at[kArrays];
+    loops.place_rolled(access, at);
+    float x[Nest::kMostArrays][kCount] = {};
+    BENCH_UNROLL
+    for (int array = 1; array < kArrays; ++array) {
+      load_access(loops, arrays, array, at[array], x[array]);
+    }
+    float result[kCount];
+    BENCH_UNROLL
+    for (int i = 0; i < kCount; ++i) {
+      const float values[Nest::kMostArrays] = {0.0F, x[1][i], x[2][i], x[3][i]};
+      result[i] = of(values);
+    }
+    store_values<Element>(arrays.written + at[0], result);
+  }
+}
+
+// Of a thread of such a kernel, where there are many.
+inline constexpr int kNestAccesses = 4;
+
+// The nest by 16 bytes, where its loops and the addresses of the first `count` arrays allow it.
+template <class Element>
+std::optional<Nest> by_accesses(const Nest& nest, const NestPointers<Element>& arrays, std::size_t count) {
+  std::optional<Nest> wide = in_accesses(nest, count, kLanes<Element>);
+  for (std::size_t array = 1; wide && array < count; ++array) {
+    if (wide->loops.back().steps[array] != 0 && !aligned(kAccess, 0, arrays.read[array])) {
+      wide.reset();
+    }
+  }
+  return aligned(kAccess, 0, arrays.written) ? wide : std::nullopt;
+}
 
 // Where an element of each array is that is read.
 template <class Element>

@@ -54,14 +54,15 @@ BENCH_DEVICE float inverse_root(float x) {
 #endif
 }
 
-// a/b to two units in the last place, without the branches of an exact division; not for a denormal b.
-BENCH_DEVICE float quotient(float a, float b) {
+// 1/x to a unit in the last place, without the branches of an exact division. A denormal x counts as 0, and
+// 1/x where it is denormal.
+BENCH_DEVICE float inverse(float x) {
 #ifdef __CUDACC__
-  float inverse;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(inverse) : "f"(b));
-  return a * inverse;
+  float result;
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
+  return result;
 #else
-  return a / b;
+  return 1.0F / x;
 #endif
 }
 
@@ -90,14 +91,7 @@ BENCH_DEVICE float exponential(float x) {
 
 // 1/(1 + 2^−x) to 1e-6, without the branches of an exact division.
 BENCH_DEVICE float binary_logistic(float x) {
-  const float above_one = 1.0F + power_of_two(-x);
-#ifdef __CUDACC__
-  float result;  // only what is denormal is flushed
-  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(above_one));
-  return result;
-#else
-  return 1.0F / above_one;
-#endif
+  return inverse(1.0F + power_of_two(-x));
 }
 
 // 1/(1 + e^−x), as near.
@@ -166,6 +160,18 @@ BENCH_DEVICE void store_values(typename Element::Stored* to, const float (&value
   Element::Memory::store(to, words);
 }
 
+// The first of these values; the others move forward, through registers, and the last is to be set. For a
+// loop that is not unrolled: it cannot index registers.
+template <int kCount>
+BENCH_DEVICE float next_of(float (&values)[kCount]) {
+  const float first = values[0];
+  BENCH_UNROLL
+  for (int i = 0; i + 1 < kCount; ++i) {
+    values[i] = values[i + 1];
+  }
+  return first;
+}
+
 // As many fp32 values, whatever the element: the parameters of its channels. Aligned to 16 bytes where there
 // are four or more, else to one.
 template <class Memory, int kCount>
@@ -208,14 +214,21 @@ struct GridStride {
   }
 
   // Calls visit with those from `from` to `to` that are a thread's: its accesses, or the elements after the
-  // last whole one, which are all where an address allows no wide ones.
-  template <class Thread, class Visit>
+  // last whole one, which are all where an address allows no wide ones. A long visit is not unrolled.
+  template <bool kRolled = false, class Thread, class Visit>
   static BENCH_DEVICE void each(const Thread& thread, std::int64_t from, std::int64_t to,
                                 const Visit& visit) {
     const std::int64_t step = std::int64_t{thread.blocks()} * kThreads;
-    for (std::int64_t at = from + std::int64_t{thread.block()} * kThreads + thread.index(); at < to;
-         at += step) {
-      visit(at);
+    std::int64_t at = from + std::int64_t{thread.block()} * kThreads + thread.index();
+    if constexpr (kRolled) {
+      BENCH_ROLLED
+      for (; at < to; at += step) {
+        visit(at);
+      }
+    } else {
+      for (; at < to; at += step) {
+        visit(at);
+      }
     }
   }
 };

@@ -55,15 +55,29 @@ struct FinishRows {
   template <int kInputs>
   BENCH_DEVICE void finish(const Tiling::Place& place, const Stored* const (&in)[kInputs],
                            const float (&shift)[kCount]) const {
-    for_each_row<Element, kCount, Tiling::kUnroll>(tiling, place, in, [&](std::uint32_t row, auto& x) {
-      for (int i = 0; i < kCount; ++i) {
-        if constexpr (kInputs == 2) {
-          x[0][i] += x[1][i];
-        }
-        x[0][i] = activate(x[0][i] + shift[i]);
-      }
-      store_values<Element>(dst + row * place.channels + place.channel, x[0]);
-    });
+    // A long function has its code once for all rows and channels.
+    constexpr bool kRolled = kIsLong<Activate>;
+    for_each_row<Element, kCount, kRolled ? 1 : Tiling::kUnroll>(
+        tiling, place, in, [&](std::uint32_t row, auto& x) {
+          for (int i = 0; i < kCount; ++i) {
+            if constexpr (kInputs == 2) {
+              x[0][i] += x[1][i];
+            }
+            x[0][i] += shift[i];
+          }
+          if constexpr (kRolled) {
+            BENCH_ROLLED
+            for (int i = 0; i < kCount; ++i) {
+              const float next = next_of(x[0]);
+              x[0][kCount - 1] = activate(next);
+            }
+          } else {
+            for (int i = 0; i < kCount; ++i) {
+              x[0][i] = activate(x[0][i]);
+            }
+          }
+          store_values<Element>(dst + row * place.channels + place.channel, x[0]);
+        });
   }
 };
 
@@ -104,7 +118,7 @@ void launch_finish(const Queue& queue, const Finish& what, void* dst, const void
     };
     const auto activated = [&]<int kCount, bool kWideBias>() {
       with_activation(what.activation, [&]<class Activate>(const Activate& activate) {
-        launch.template operator()<kIsLong<Activate> ? 1 : kCount, kWideBias>(activate);
+        launch.template operator()<kCount, kWideBias>(activate);
       });
     };
     with_access<Element>(
@@ -113,7 +127,7 @@ void launch_finish(const Queue& queue, const Finish& what, void* dst, const void
           if (what.wide_bias) {
             activated.template operator()<kCount, true>();
           } else {
-            activated.template operator()<kCount, false>();
+            activated.template operator()<kCount, sizeof(Stored) == sizeof(float)>();
           }
         },
         out, static_cast<const std::byte*>(bias), added);

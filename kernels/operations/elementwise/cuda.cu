@@ -13,6 +13,8 @@ namespace bench::kernels::cuda {
 // act(x0 [+ x1])
 template <class Activate, int kSummands>
 struct Activated {
+  static constexpr bool kIsLong = cuda::kIsLong<Activate>;
+
   Activate activate;
   BENCH_DEVICE float operator()(const float (&x)[kSummands]) const {
     if constexpr (kSummands == 2) {
@@ -26,6 +28,8 @@ struct Activated {
 // act' · (x1 [+ x2]), the slope from x0.
 template <class Activate, int kSummands>
 struct ActivatedGradient {
+  static constexpr bool kIsLong = cuda::kIsLong<Activate>;
+
   Activate activate;
   BENCH_DEVICE float operator()(const float (&x)[kSummands + 1]) const {
     if constexpr (kSummands == 2) {
@@ -64,7 +68,7 @@ class ElementwiseOperation final : public KernelOperation<Machine, Elementwise> 
       return stored<Element>(pointers, slot);
     };
     const auto each = [&](const auto& in, Slot out, const auto& function) {
-      launch_elementwise<Element, kIsLong<Activate> ? 1 : kAccessesAThread>(
+      launch_elementwise<Element, cuda::kIsLong<Activate> ? 1 : kAccessesAThread>(
           this->queue(), in, stored<Element>(pointers, out), stored_elements(spec_.tensor), function);
     };
     if (spec_.forward() && spec_.summands == 1) {

@@ -36,29 +36,15 @@ struct PointwiseKernel {
   }
 };
 
-// Elements of an array, from `at` on. One that stays where it is in the innermost loop gives an element to
-// all.
-template <class Element, int kCount>
-BENCH_DEVICE void load_access(const NestLoops& loops, const NestPointers<Element>& arrays, int array,
-                              std::int64_t at, float (&values)[kCount]) {
-  const auto* const from = arrays.read[array] + at;
-  if (kCount > 1 && loops.steps[0][array] == 0) {
-    float one[1];
-    load_values<Element>(from, one);
-    for (float& value : values) {
-      value = one[0];
-    }
-  } else {
-    load_values<Element>(from, values);
-  }
-}
-
 // The same by 16 bytes.
 template <class Element, PointwiseFunction kFunction>
 struct PointwiseAccesses {
   static constexpr int kThreads = NestLoops::kThreads;
   static constexpr int kCount = kLanes<Element>;
   static constexpr int kInputs = kFunction == PointwiseFunction::where ? 3 : 2;
+  // In 16 bits a quotient is rounded to far fewer digits than an inverse has; an exact one branches.
+  static constexpr bool kByInverse =
+      kFunction == PointwiseFunction::divide && sizeof(typename Element::Stored) < sizeof(float);
   static constexpr const char* kName = "pointwise";
   using Stored = typename Element::Stored;
 
@@ -76,7 +62,11 @@ struct PointwiseAccesses {
       float result[kCount];
       BENCH_UNROLL
       for (int i = 0; i < kCount; ++i) {
-        result[i] = value_of<kFunction>(x[0][i], x[1][i], x[2][i]);
+        if constexpr (kByInverse) {
+          result[i] = x[0][i] * inverse(x[1][i]);
+        } else {
+          result[i] = value_of<kFunction>(x[0][i], x[1][i], x[2][i]);
+        }
       }
       store_values<Element>(arrays.written + at[0], result);
     }
@@ -103,18 +93,21 @@ struct PointwiseSlope {
 template <PointwiseFunction kFunction>
 inline constexpr bool kHasGradient = has_gradient(kFunction);
 
-// Calls visit with the function and the number of the input as template arguments.
+// Calls visit with the function and the number of the input as template arguments. Those of a sum are the
+// same, and so are those of a product, of which each slope is the other input.
 template <bool kPowers, bool kOthers, class Visit>
 BENCH_DEVICE void with_slope(PointwiseFunction function, int index, const Visit& visit) {
   with_function(function, [&]<PointwiseFunction kFunction>() {
     using F = PointwiseFunction;
     if constexpr (kHasGradient<kFunction> && (kFunction == F::power ? kPowers : kOthers)) {
-      if (index == 0) {
+      if (index == 0 || kFunction == F::add || kFunction == F::multiply) {
         visit.template operator()<kFunction, 0>();
-      } else if (kFunction != F::where || index == 1) {
-        visit.template operator()<kFunction, 1>();
-      } else if constexpr (kFunction == F::where) {
-        visit.template operator()<kFunction, 2>();
+      } else if constexpr (kFunction != F::add && kFunction != F::multiply) {
+        if (kFunction != F::where || index == 1) {
+          visit.template operator()<kFunction, 1>();
+        } else if constexpr (kFunction == F::where) {
+          visit.template operator()<kFunction, 2>();
+        }
       }
     }
   });
@@ -142,7 +135,6 @@ struct PointwiseGradient {
 template <class Element, bool kPowers, int kCount>
 struct PointwiseSlopes {
   static constexpr int kThreads = NestLoops::kThreads;
-  static constexpr int kEach = 4;  // accesses a thread, where there are many
   static constexpr const char* kName = "pointwise gradient";
 
   NestLoops loops;  // of in_accesses(), where kCount is not 1
@@ -153,32 +145,11 @@ struct PointwiseSlopes {
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
     with_slope<kPowers, !kPowers>(function, index, [&]<PointwiseFunction kFunction, int kIndex>() {
-      each<PointwiseSlope<Element, kFunction, kIndex>>(thread);
+      using Slope = PointwiseSlope<Element, kFunction, kIndex>;
+      map_accesses<Slope::kArrays, kCount>(thread, loops, arrays, [](const auto& x) {
+        return Slope::of(x[1], x[Slope::kFirst], x[Slope::kSecond]);
+      });
     });
-  }
-
- private:
-  template <class Slope, class Thread>
-  BENCH_DEVICE void each(const Thread& thread) const {
-    const std::uint32_t step = static_cast<std::uint32_t>(thread.blocks()) * kThreads;
-    BENCH_ROLLED
-    for (std::uint32_t access = static_cast<std::uint32_t>(thread.block()) * kThreads +
-                                static_cast<std::uint32_t>(thread.index());
-         access < loops.count; access += step) {
-      std::int64_t at[Slope::kArrays];
-      loops.place_rolled(access, at);
-      float x[Nest::kMostArrays][kCount] = {};
-      BENCH_UNROLL
-      for (int array = 1; array < Slope::kArrays; ++array) {
-        load_access(loops, arrays, array, at[array], x[array]);
-      }
-      float result[kCount];
-      BENCH_UNROLL
-      for (int i = 0; i < kCount; ++i) {
-        result[i] = Slope::of(x[1][i], x[Slope::kFirst][i], x[Slope::kSecond][i]);
-      }
-      store_values<Element>(arrays.written + at[0], result);
-    }
   }
 };
 
@@ -209,7 +180,7 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
  private:
   template <class Element>
   void forward(const Nest& nest, const NestPointers<Element>& arrays) const {
-    const std::optional<Nest> wide = by_accesses(nest, arrays);
+    const std::optional<Nest> wide = by_accesses(nest, arrays, spec_.operands().size() + 1);
     if (!wide) {
       return launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
         return PointwiseKernel<Element>{loops, arrays, spec_.function};
@@ -239,27 +210,14 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
           [&](const NestLoops& loops) {
             return Kernel{loops, arrays, spec_.function, index};
           },
-          Kernel::kEach);
+          kNestAccesses);
     };
-    const std::optional<Nest> wide = by_accesses(nest, arrays);
+    const std::optional<Nest> wide = by_accesses(nest, arrays, spec_.operands().size() + 1);
     const auto launch_by = [&]<int kCount>(const Nest& accesses) {
       spec_.function == PointwiseFunction::power ? launch.template operator()<true, kCount>(accesses)
                                                  : launch.template operator()<false, kCount>(accesses);
     };
     wide ? launch_by.template operator()<kLanes<Element>>(*wide) : launch_by.template operator()<1>(nest);
-  }
-
-  // The nest by 16 bytes, where its loops and the arrays' addresses allow it.
-  template <class Element>
-  std::optional<Nest> by_accesses(const Nest& nest, const NestPointers<Element>& arrays) const {
-    const std::size_t count = spec_.operands().size() + 1;
-    std::optional<Nest> wide = in_accesses(nest, count, kLanes<Element>);
-    for (std::size_t array = 1; wide && array < count; ++array) {
-      if (wide->loops.back().steps[array] != 0 && !aligned(kAccess, 0, arrays.read[array])) {
-        wide.reset();
-      }
-    }
-    return aligned(kAccess, 0, arrays.written) ? wide : std::nullopt;
   }
 
   using KernelOperation<Machine, Pointwise>::spec_;

@@ -56,7 +56,8 @@ BENCH_DEVICE float slope_of(float a, float b, float /*c*/) {
   } else if constexpr (kFunction == F::multiply) {
     return kFirst ? b : a;
   } else if constexpr (kFunction == F::divide) {
-    return kFirst ? cuda::quotient(1.0F, b) : cuda::quotient(-a, b * b);
+    const float share = cuda::inverse(b);
+    return kFirst ? share : -(a * share) * share;
   } else if constexpr (kFunction == F::power) {
     if constexpr (kFirst) {
       return b == 0.0F ? 0.0F : b * powf(a, b - 1.0F);

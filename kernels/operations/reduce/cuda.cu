@@ -31,13 +31,15 @@ struct ReducedValue {
   BENCH_DEVICE float of(float x) const { return square ? x * x : x; }
 };
 
-// Arrays: diff_src, diff_dst, src, dst.
-template <class Element>
+// Arrays: diff_src, diff_dst, and of functions whose slope depends on values src, dst. By 16 bytes or else by
+// an element.
+template <class Element, bool kOfValues, int kCount>
 struct ReduceGradient {
   static constexpr int kThreads = NestLoops::kThreads;
   static constexpr const char* kName = "reduce gradient";
+  static constexpr int kArrays = kOfValues ? 4 : 2;
 
-  NestLoops loops;
+  NestLoops loops;  // of in_accesses(), where kCount is not 1
   NestPointers<Element> arrays;
   ReduceFunction function;
   float scale;  // of a sum or a mean
@@ -45,17 +47,16 @@ struct ReduceGradient {
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
     using F = ReduceFunction;
-    if (std::int64_t at[Nest::kMostArrays]; loops.place(thread, at)) {
-      float slope = scale;
-      if (function != F::sum && function != F::mean) {
-        const float src = arrays.value(2, at);
-        const float dst = arrays.value(3, at);
-        slope = function == F::product          ? slope_of<F::product>(src, dst)
-                : function == F::sum_of_squares ? slope_of<F::sum_of_squares>(src, dst)
-                                                : slope_of<F::l2>(src, dst);
-      }
-      const float result[1] = {arrays.value(1, at) * slope};
-      store_values<Element>(arrays.written + at[0], result);
+    if constexpr (!kOfValues) {
+      map_accesses<kArrays, kCount>(thread, loops, arrays, [&](const auto& x) { return x[1] * scale; });
+    } else {
+      const auto known = [&]<F kFunction>() {
+        map_accesses<kArrays, kCount>(thread, loops, arrays,
+                                      [](const auto& x) { return x[1] * slope_of<kFunction>(x[2], x[3]); });
+      };
+      function == F::product          ? known.template operator()<F::product>()
+      : function == F::sum_of_squares ? known.template operator()<F::sum_of_squares>()
+                                      : known.template operator()<F::l2>();
     }
   }
 };
@@ -87,9 +88,8 @@ class ReduceOperation final : public KernelOperation<Machine, Reduce> {
             stored<Element>(pointers, Slot::diff_src),
             {nullptr, stored<Element>(pointers, Slot::diff_dst), stored<Element>(pointers, Slot::src),
              stored<Element>(pointers, Slot::dst)}};
-        launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
-          return ReduceGradient<Element>{loops, arrays, function, mean};
-        });
+        function == F::sum || function == F::mean ? backward<Element, false>(nest, arrays, mean)
+                                                  : backward<Element, true>(nest, arrays, mean);
         continue;
       }
       const NestPointers<Element> arrays{stored<Element>(pointers, Slot::dst),
@@ -113,6 +113,22 @@ class ReduceOperation final : public KernelOperation<Machine, Reduce> {
           launch.template operator()<NestJoin::sum>();
       }
     }
+  }
+
+  template <class Element, bool kOfValues>
+  void backward(const Nest& nest, const NestPointers<Element>& arrays, float mean) const {
+    const auto launch = [&]<int kCount>(const Nest& accesses) {
+      using Kernel = ReduceGradient<Element, kOfValues, kCount>;
+      launch_nest<Machine>(
+          this->queue(), accesses,
+          [&](const NestLoops& loops) {
+            return Kernel{loops, arrays, spec_.function, mean};
+          },
+          kNestAccesses);
+    };
+    const std::optional<Nest> wide =
+        by_accesses(nest, arrays, ReduceGradient<Element, kOfValues, 1>::kArrays);
+    wide ? launch.template operator()<kLanes<Element>>(*wide) : launch.template operator()<1>(nest);
   }
 
   using KernelOperation<Machine, Reduce>::spec_;

@@ -10,11 +10,12 @@ template <ReduceFunction kFunction>
 BENCH_DEVICE float slope_of(float src, float dst) {
   using F = ReduceFunction;
   if constexpr (kFunction == F::product) {
-    return dst / src;
+    return dst * cuda::inverse(src);
   } else if constexpr (kFunction == F::sum_of_squares) {
     return 2.0F * src;
   } else if constexpr (kFunction == F::l2) {
-    return dst > 0.0F ? src / dst : 0.0F;
+    const float share = src * cuda::inverse(dst);  // chosen afterwards, without a branch
+    return dst > 0.0F ? share : 0.0F;
   } else {
     return 1.0F;
   }

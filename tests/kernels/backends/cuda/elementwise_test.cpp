@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <numbers>
 
 #include <fmt/format.h>
 
@@ -127,6 +128,30 @@ TEST(CudaGelu, IsRightFarFromZero) {
                 1e-5)
         << value;
   }
+}
+
+// The polynomials behind them, also beyond where they were fitted.
+TEST(CudaGelu, ByTheErrorFunctionIsExactToItsLastPlaces) {
+  constexpr cuda::OneActivation<ActivationKind::gelu_erf> kGelu{};
+  for (double x = -30; x <= 30; x += 1.0 / 64) {
+    const double share = 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2);
+    const double density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi);
+    EXPECT_NEAR(kGelu(static_cast<float>(x)), x * share, 3e-7 * std::fabs(x)) << x;
+    EXPECT_NEAR(kGelu.slope(static_cast<float>(x)), share + x * density, 1e-6) << x;
+  }
+}
+
+TEST(CudaTanh, IsExactToItsLastPlacesAlsoNearZero) {
+  constexpr cuda::OneActivation<ActivationKind::tanh> kTanh{};
+  for (double x = 1e-6; x < 1e4; x *= 1.01) {
+    for (const double signed_x : {x, -x}) {
+      const auto given = static_cast<float>(signed_x);
+      const double right = std::tanh(static_cast<double>(given));
+      EXPECT_NEAR(kTanh(given), right, 2e-6 * std::fabs(right)) << signed_x;
+    }
+  }
+  EXPECT_EQ(kTanh(0), 0);
+  EXPECT_TRUE(std::isnan(kTanh(std::numeric_limits<float>::quiet_NaN())));
 }
 
 // Blocked layouts are walked with their padding, which stays zero.
