@@ -121,7 +121,10 @@ class OptionsReader {
 
   static const WorkloadType& named_workload(const std::string& name) {
     const WorkloadType* const type = workload_called(name);
-    return type == nullptr ? find_named<WorkloadType>("--workload", name) : *type;
+    if (type == nullptr) {
+      throw UsageError(unknown_workload("--workload", name, names_of<WorkloadType>()));
+    }
+    return *type;
   }
 
   // The names of options that change nothing.

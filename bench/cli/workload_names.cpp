@@ -5,8 +5,13 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
+#include "bench/generate/catalogue.h"
 #include "bench/registry.h"
 #include "bench/text/letters.h"
+#include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {
@@ -39,6 +44,17 @@ const WorkloadType* workload_called(std::string_view name) {
   const auto found =
       std::ranges::find_if(all, [&](const auto& type) { return letters(type->name) == wanted; });
   return found == all.end() ? nullptr : found->get();
+}
+
+std::string unknown_workload(std::string_view option, std::string_view name,
+                             const std::vector<std::string>& accepted) {
+  if (const LanguageModel* const model = language_models().find(name)) {
+    return fmt::format(
+        "{}: {} is a language model, of which this program predicts memory and speed: bench predict "
+        "--workload {} --help",
+        option, quote(name), model->id);
+  }
+  return unknown_value(option, name, accepted);
 }
 
 }  // namespace bench

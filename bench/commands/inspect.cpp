@@ -122,7 +122,9 @@ class Inspection {
     }
     const WorkloadReader* const reader = reader_of(target_);
     if (reader == nullptr) {
-      throw UsageError(unknown_value("bench inspect", target_, network_names()) + ", or a file");
+      std::vector<std::string> accepted = network_names();
+      accepted.emplace_back("or a file");
+      throw UsageError(unknown_workload("bench inspect", target_, accepted));
     }
     const std::map<std::string, std::string> given = reading_options(words_, *reader);
     try {

@@ -400,7 +400,7 @@ LanguageModel model_in(const Json& document, const std::string& source) {
   const std::int64_t inner = config.at("intermediate_size").integer();
   model.inner = model.experts > 0 ? count_or(config, "moe_intermediate_size", inner) : inner;
   model.vocabulary = config.at("vocab_size").integer();
-  model.context = count_or(config, "max_position_embeddings", 4096);
+  model.context = config.at("max_position_embeddings").integer();
   model.is_tied =
       flag_or(config, "tie_word_embeddings", flag_or(whole, "tie_word_embeddings", family.ties_by_default));
   model.has_qkv_bias = family.has_qkv_bias || flag_or(config, "attention_bias", false);

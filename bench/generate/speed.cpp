@@ -15,6 +15,9 @@ namespace {
 using Logs = std::array<double, GenerationCoefficients::kLogs>;
 enum At : std::size_t { kShare, kFixed, kPromptRate, kStepRate };
 
+// Cards before Pascal were not measured: a judgement, of the logarithm of time.
+constexpr int kOldestMeasured = 60;
+constexpr double kOlder = 0.5;
 constexpr double kOverlapPower = 4;  // memory and products overlap, the longer one decides
 
 double longer_of(double memory, double products) {
@@ -81,6 +84,9 @@ struct Terms {
                ? found->second
                : GenerationCoefficients::Chip{.deviation = deviation_named(known, "chip"),
                                               .rate_deviation = deviation_named(known, "rate_chip")};
+    if (gpu.compute_capability < kOldestMeasured) {
+      chip.deviation = std::sqrt(chip.deviation * chip.deviation + kOlder * kOlder);
+    }
     const std::map<std::string, double> values{{"peak", peak_of(gpu, given.engine)},
                                                {"bandwidth", gpu.bytes_per_s},
                                                {"power", gpu.power_w},
