@@ -85,6 +85,14 @@ std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings&
   return fmt::format("{}", fmt::join(settings, "; "));
 }
 
+std::string effective_batch_words(const TrainingSettings& now, const TrainingSettings& then) {
+  const double ratio =
+      static_cast<double>(then.effective_batch()) / static_cast<double>(now.effective_batch());
+  return fmt::format(
+      "effective batch {} → {}: learning rate × {:.3g} with SGD, × {:.3g} with Adam (rules of thumb)",
+      now.effective_batch(), then.effective_batch(), ratio, std::sqrt(ratio));
+}
+
 std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSettings& then,
                                   const SettingBytes& before, const SettingBytes& after, bool training) {
   std::vector<std::string> costs;
@@ -117,12 +125,7 @@ std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSet
     return costs;
   }
   if (now.effective_batch() != then.effective_batch()) {
-    const double ratio =
-        static_cast<double>(then.effective_batch()) / static_cast<double>(now.effective_batch());
-    costs.push_back(
-        fmt::format("effective batch {} → {}: learning rate × {:.3g} with SGD, × {:.3g} with Adam (rules "
-                    "of thumb)",
-                    now.effective_batch(), then.effective_batch(), ratio, std::sqrt(ratio)));
+    costs.push_back(effective_batch_words(now, then));
   } else if (now.batch != then.batch) {
     costs.push_back(fmt::format("effective batch stays {}; batch norms see {} samples instead of {}",
                                 then.effective_batch(), then.batch, now.batch));

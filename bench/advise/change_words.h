@@ -22,11 +22,13 @@ struct SettingUse {
 };
 std::string pytorch_setting(const TrainingSettings& now, const TrainingSettings& then, const SettingUse& use);
 
+// "effective batch 16 → 64: learning rate × 4 with SGD, × 2 with Adam (rules of thumb)"
+std::string effective_batch_words(const TrainingSettings& now, const TrainingSettings& then);
+
 struct SettingBytes {
   std::int64_t device = 0;  // 0: not known, as the others
   std::int64_t device_cap = 0;
   double host = 0;
-  double host_cap = 0;
 };
 
 // A sentence each: memory, accuracy and, in training, effective batch and learning rate.

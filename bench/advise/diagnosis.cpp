@@ -15,8 +15,6 @@
 namespace bench {
 namespace {
 
-constexpr double kCounts = 0.05;  // of a step: what is worth a name
-
 std::string samples_per_s(double rate) {
   constexpr double kThreeDigits = 100;
   return rate < kThreeDigits ? fmt::format("{:.3g} samples/s", rate) : fmt::format("{:.0f} samples/s", rate);
@@ -56,7 +54,7 @@ class Diagnosis {
       return;
     }
     // A shorter wait is not what limits the step.
-    if (share(parts.waiting_ns) >= 2 * kCounts && model_.loading() != nullptr) {
+    if (share(parts.waiting_ns) >= kLimits && model_.loading() != nullptr) {
       name_the_wait(advice, share(parts.waiting_ns));
       return;
     }
@@ -78,7 +76,7 @@ class Diagnosis {
                                   100 * share(parts.copying_ns), step);
       return;
     }
-    if (share(now_.step.exchanging_ns) >= 2 * kCounts) {
+    if (share(now_.step.exchanging_ns) >= kLimits) {
       advice.bottleneck = Bottleneck::link;
       advice.reason =
           fmt::format("Exchanging gradients between {} cards takes {:.0f} % of a step of {}, by prediction.",
@@ -171,7 +169,7 @@ class Diagnosis {
   }
   bool fewer_workers_seem_to_pay() const {
     return std::ranges::any_of(tried_, [&](const StepOption& one) {
-      return has_fewer_workers(one) && speedup(now_, one).value >= 1 + 2 * kCounts;
+      return has_fewer_workers(one) && speedup(now_, one).value >= 1 + kLimits;
     });
   }
 
@@ -179,7 +177,7 @@ class Diagnosis {
   std::optional<std::string> left_open_by_noise() const {
     for (const StepOption& one : tried_) {
       const Ratio gain = speedup(now_, one);
-      if (gain.value >= 1 + 2 * kCounts && !one.step.is_bound) {
+      if (gain.value >= 1 + kLimits && !one.step.is_bound) {
         return fmt::format("{} seems to be {:.2f} times as fast, but noise leaves it open ({:.2f} to {:.2f})",
                            changed_words(now_.settings, one.settings), gain.value, gain.low(), gain.high());
       }
@@ -205,7 +203,7 @@ class Diagnosis {
     const std::int64_t twice = 2 * now_.settings.batch;
     const auto gain = gain_of_twice_the_batch();
     if (!safe || larger_pays || twice <= *safe || !gain ||
-        gain->share < (gain->certain ? kCounts : 2 * kCounts)) {
+        gain->share < (gain->certain ? kCounts : kLimits)) {
       return std::nullopt;
     }
     return fmt::format("Batch {} {} {:.0f} % less time a sample{}, and {} fit safely into {}.", twice,

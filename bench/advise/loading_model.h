@@ -22,6 +22,7 @@ struct LoadedStep {
   double handover_ns = 0;   // from the end of a step to the start of the next one, the batch being ready
   // Standard deviation of the step's logarithm where these very settings were measured; none: simulated.
   std::optional<double> measured_deviation{};
+  bool at_least = false;  // the step takes no less, and nobody knows how much more
 };
 
 class LoadingModel {
@@ -54,6 +55,7 @@ class LoadingModel {
   virtual bool ran_out_of_memory(const TrainingSettings& settings) const = 0;  // of the host, when measured
   virtual double samples_per_s_of_a_worker() const = 0;                        // alone
   virtual std::string consumer() const = 0;                                    // "resnet18", "20ms"
+  virtual bool is_simulated() const { return true; }  // which takes milliseconds a step; else arithmetic
 };
 
 struct LoadingModelReader {

@@ -21,9 +21,6 @@
 namespace bench {
 namespace {
 
-constexpr double kNearBest = 0.98;  // of the best throughput: where fewer workers, or a smaller batch, do
-constexpr double kKnee = 0.95;  // and fewer workers as measured where noise hides the rest: the sweep's knee
-
 class Adviser {
  public:
   Adviser(const StepModel& model, const TrainingSettings& current, const std::vector<std::int64_t>& cards)
@@ -35,7 +32,7 @@ class Adviser {
     advice.basis = basis();
     advice.current = now_.settings;
     advice.step_ns = now_.step.parts.step_ns;
-    advice.budget = budget();
+    advice.budget = budget_of(now_);
     find_changes();
     diagnose(model_, now_, singles_, paying_, advice);
     for (const StepOption& option : paying_) {
@@ -58,7 +55,7 @@ class Adviser {
     const bool is_time =
         model_.device() == nullptr && !what.empty() && what.front() >= '0' && what.front() <= '9';
     return fmt::format("{}{}, {} in {} at batch {}{}", is_time ? "a device that takes " : "", what,
-                       is_training()                   ? "training"
+                       model_.is_training()            ? "training"
                        : model_.task().mode == "infer" ? "inference"
                                                        : model_.task().mode,
                        now_.settings.dtype, now_.settings.batch,
@@ -77,40 +74,7 @@ class Adviser {
         model_.predicted() ? "device predicted, host measured:" : "measured:", fmt::join(from, ", "));
   }
 
-  std::vector<BudgetPart> budget() const {
-    const LoadedStep& parts = now_.step.parts;
-    const double exchanging = now_.step.exchanging_ns;
-    std::vector<BudgetPart> budget{{"computing", parts.computing_ns - now_.step.launching_ns - exchanging},
-                                   {"launching", now_.step.launching_ns},
-                                   {"exchanging gradients", exchanging},
-                                   {"copying", parts.copying_ns},
-                                   {"waiting for data", parts.waiting_ns},
-                                   {"between steps", parts.handover_ns}};
-    std::erase_if(budget, [&](const BudgetPart& part) { return part.ns < 0.001 * parts.step_ns; });
-    return budget;
-  }
-
   StepOption option(const TrainingSettings& settings) const { return step_option(model_, settings); }
-
-  // The fewest workers near the best.
-  std::optional<StepOption> best_workers(TrainingSettings settings) const {
-    if (model_.loading() == nullptr) {
-      return std::nullopt;
-    }
-    constexpr std::int64_t kMost = 32;
-    const auto cores = static_cast<std::int64_t>(std::ceil(model_.loading()->cores()));
-    std::vector<StepOption> tried;
-    for (std::int64_t workers = 0; workers <= std::min(kMost, 2 * cores + 2);
-         workers += workers < 8 ? 1 : 4) {
-      settings.workers = workers;
-      tried.push_back(option(settings));
-    }
-    const auto fastest = std::ranges::min_element(tried, {}, &StepOption::sample_ns);
-    return *std::ranges::find_if(tried, [&](const StepOption& one) {
-      const bool hidden = one.step.parts.measured_deviation && speedup(one, *fastest).low() <= 1;
-      return one.sample_ns() * (hidden ? kKnee : kNearBest) <= fastest->sample_ns();
-    });
-  }
 
   // The smallest batch near the best that fits safely. `by`: a time of a sample.
   std::optional<StepOption> best_batch(TrainingSettings settings, double (StepOption::*by)() const) const {
@@ -130,12 +94,9 @@ class Adviser {
         tried, [&](const StepOption& one) { return (one.*by)() * kNearBest <= ((*fastest).*by)(); });
   }
 
-  // A device that takes a time, which a workers result may have, says no mode.
-  bool is_training() const { return model_.task().mode == "train" || model_.task().mode.empty(); }
-
   // In training fewer accumulations where the batch grows, so that the optimizer sees what it saw.
   TrainingSettings with_same_effective_batch(TrainingSettings settings) const {
-    if (!is_training()) {
+    if (!model_.is_training()) {
       return settings;
     }
     settings.accumulate =
@@ -145,7 +106,7 @@ class Adviser {
 
   void find_changes() {
     const TrainingSettings& current = now_.settings;
-    if (const auto workers = best_workers(current)) {
+    if (const auto workers = best_workers(model_, current)) {
       singles_.push_back(*workers);
     }
     if (model_.loading() != nullptr && current.workers > 0 && 2 * current.prefetch <= kMostWorkers) {
@@ -201,7 +162,7 @@ class Adviser {
         best = *one;
       }
     };
-    better(best_workers(now_.settings));
+    better(best_workers(model_, now_.settings));
     for (const std::string& dtype : model_.dtypes()) {
       const auto batches = model_.batches(dtype);
       TrainingSettings settings = best.settings;
@@ -210,12 +171,12 @@ class Adviser {
                                       model_.copy_rate(true) > model_.copy_rate(false));
       if (now_.settings.batch >= batches.front() && now_.settings.batch <= batches.back()) {
         settings.batch = now_.settings.batch;
-        better(best_workers(settings));
+        better(best_workers(model_, settings));
       }
       // By the device alone: the workers that feed it come after it.
       if (const auto batch = best_batch(settings, &StepOption::computing_ns)) {
         better(batch);
-        better(best_workers(batch->settings));
+        better(best_workers(model_, batch->settings));
       }
     }
     return best;
@@ -223,41 +184,11 @@ class Adviser {
 
   bool pays(const StepOption& then) const {
     const Ratio gain = speedup(now_, then);
-    return !is_at_most(then) && is_worth(gain.value, gain.low());
-  }
-
-  // Between a step's time and the ends of its 90 % interval.
-  static double factor90(const StepOption& one) { return std::exp(kNormal90 * one.step.deviation()); }
-
-  // Nobody measured what so many more cards lose.
-  bool is_at_most(const StepOption& then) const {
-    return then.step.is_bound && then.settings.cards > now_.settings.cards;
+    return !is_at_most(now_, then) && is_worth(gain.value, gain.low());
   }
 
   Change change_to(const StepOption& then) const {
-    Change change;
-    change.what = changed_words(now_.settings, then.settings);
-    change.setting = pytorch_setting(
-        now_.settings, then.settings,
-        {.on_gpu = model_.crosses_bus(),
-         .training = is_training(),
-         .convolves_channels_last = !model_.predicted() && model_.task().options.contains("image-size"),
-         .cards_of_a_host = model_.cards_of_a_host(then.settings)});
-    change.after = then.settings;
-    change.step_ns = then.step.parts.step_ns;
-    const double factor = factor90(then);
-    change.step90_ns = Interval{.low = change.step_ns / factor, .high = change.step_ns * factor};
-    const Ratio gain = speedup(now_, then);
-    change.speedup = gain.value;
-    change.speedup90 = gain.interval;
-    if (is_at_most(then)) {
-      change.at_most = true;
-      change.step_ns = change.step90_ns->low;
-      change.speedup = gain.high();
-      change.step90_ns.reset();
-      change.speedup90.reset();
-    }
-    change.costs = costs_of(now_.settings, then.settings, bytes_of(now_), bytes_of(then), is_training());
+    Change change = bench::change_to(model_, now_, then);
     for (const char* const sweep : {"batch", "workers", "transfer"}) {
       const std::string& file = model_.file_of(sweep);
       const bool used = std::string(sweep) == "batch"     ? true
@@ -275,20 +206,13 @@ class Adviser {
     return change;
   }
 
-  SettingBytes bytes_of(const StepOption& one) const {
-    return {.device = one.step.device_bytes,
-            .device_cap = model_.memory_cap(),
-            .host = one.step.host_bytes,
-            .host_cap = model_.host_memory()};
-  }
-
   AdviceTable what_was_tried() const {
     AdviceTable table;
     table.question = "What was tried, by simulation of the step";
     table.table.rows = {{"change", "step", "a sample", "times as fast (90 %)", "pays"}};
     const auto row = [&](const std::string& what, const StepOption& one) {
       const Ratio gain = speedup(now_, one);
-      const bool at_most = is_at_most(one);
+      const bool at_most = is_at_most(now_, one);
       const auto time = [&](double ns) {
         return at_most ? Cell::time(ns / factor90(one)).after("≥ ") : Cell::time(ns);
       };
@@ -325,7 +249,7 @@ class Adviser {
           format_duration(now_.step.parts.step_ns * factor)));
     }
     const auto bound = std::ranges::find_if(singles_.rbegin(), singles_.rend(),
-                                            [&](const StepOption& one) { return is_at_most(one); });
+                                            [&](const StepOption& one) { return is_at_most(now_, one); });
     if (bound != singles_.rend()) {
       advice.missing.push_back(fmt::format(
           "what {} cards lose in the hosts, the loaders and the framework, so that they are at most {:.2f} "
@@ -356,7 +280,7 @@ class Adviser {
                                               most, model_.loading()->most_workers()));
       }
     }
-    if (now_.settings.cards > 1 && !is_training()) {
+    if (now_.settings.cards > 1 && !model_.is_training()) {
       advice.warnings.push_back(
           fmt::format("{} cards count as {} copies of the network, each with its share of the samples, which "
                       "one host feeds.",
@@ -369,7 +293,7 @@ class Adviser {
                 : "Ranks of one CPU share its cores: a step measured on all of them is too short for one "
                   "rank.");
     }
-    const bool several = now_.settings.cards > 1 && is_training();
+    const bool several = now_.settings.cards > 1 && model_.is_training();
     if (several && model_.link() == nullptr) {
       advice.warnings.push_back(
           fmt::format("What {} cards exchange after each step is not counted; {}, less without NVLink.",

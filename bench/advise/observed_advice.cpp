@@ -149,13 +149,10 @@ void ask_for_times(const Observed& observed, Advice& advice) {
 }
 
 void fill_budget(const Observed& observed, Advice& advice) {
-  constexpr double kNs = 1e9;
   const auto step = accumulation_s(observed);
-  advice.step_ns = step ? kNs * *step : 0;
+  advice.step_ns = 1e9 * step.value_or(0);
   if (step && observed.data_s) {
-    const double share = *observed.data_s / *observed.step_s;
-    advice.budget = {{"waiting for data", kNs * *step * share},
-                     {"computing, copying and launching", kNs * *step * (1 - share)}};
+    advice.budget = budget_of(step_as_read(observed, model_of(observed)), "computing, copying and launching");
   }
 }
 

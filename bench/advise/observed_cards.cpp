@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/advise/change_words.h"
 #include "bench/advise/observed_parts.h"
 #include "bench/advise/published_scaling.h"
 
@@ -25,15 +26,6 @@ std::string difference_in_words(double seconds) {
   return (seconds < 0 ? "-" : "+") + hours_in_words(std::abs(seconds));
 }
 
-// `subject`: "effective batch", as the sentence needs it.
-std::string learning_rate(const char* subject, double now, double then) {
-  const double ratio = then / now;
-  return fmt::format(
-      "{} {:.0f} → {:.0f}: by rule of thumb the learning rate ×{:.3g} (linear, SGD) or ×{:.3g} "
-      "(square root, Adam)",
-      subject, now, then, ratio, std::sqrt(ratio));
-}
-
 void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& advice) {
   const auto now = static_cast<double>(observed.settings.cards);
   const double ratio = static_cast<double>(cards) / now;
@@ -44,21 +36,18 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
   const Interval efficiency{std::pow(once.low, doublings), std::pow(once.high, doublings)};
   const double middle =
       is_given ? (efficiency.low + efficiency.high) / 2 : std::pow(kPublishedMedian, doublings);
+  const bool is_train = observed.mode == "train";
   Change change;
-  change.what = fmt::format("cards {} → {}", observed.settings.cards, cards);
-  change.setting = fmt::format("torchrun --nproc_per_node={}", cards);
   change.after = observed.settings;
   change.after.cards = cards;
+  change.what = changed_words(observed.settings, change.after);
+  change.setting = pytorch_setting(observed.settings, change.after, {.on_gpu = true, .training = is_train});
+  change.costs = costs_of(observed.settings, change.after, {}, {}, is_train);
   change.speedup = ratio * middle;
   change.speedup90 = Interval{ratio * efficiency.low, ratio * efficiency.high};
   if (const auto step = accumulation_s(observed)) {
     change.step_ns = 1e9 * *step / middle;
     change.step90_ns = Interval{1e9 * *step / efficiency.high, 1e9 * *step / efficiency.low};
-  }
-  if (observed.settings.batch > 0) {
-    change.costs.push_back(learning_rate("effective batch",
-                                         static_cast<double>(observed.settings.effective_batch()),
-                                         static_cast<double>(change.after.effective_batch())));
   }
   if (observed.step_s && observed.iterations_done.value_or(0) > 0) {
     change.costs.push_back(fmt::format(
@@ -295,7 +284,9 @@ void advise_proposal(const Observed& observed, Advice& advice) {
     }
   }
   if (then_batch != now_batch) {
-    table.notes.push_back(learning_rate("Effective batch", now_batch, then_batch) + ".");
+    std::string words = effective_batch_words(observed.settings, after);
+    words.front() = 'E';
+    table.notes.push_back(words + ".");
   }
   advice.tables.push_back(std::move(table));
 }

@@ -1,6 +1,7 @@
 // Is the trainer starved, by whom, and how many workers would feed it?
 #include <algorithm>
 #include <cmath>
+#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,13 +10,6 @@
 
 namespace bench {
 namespace {
-
-constexpr double kHidden = 0.05;  // of a step: a wait that is not worth a change
-constexpr double kShort = 0.1;    // and one that is not what limits the step
-
-std::string loader_setting(std::int64_t workers) {
-  return fmt::format("DataLoader(num_workers={}, pin_memory=True, prefetch_factor=2)", workers);
-}
 
 std::string memory_of_workers(const Observed& observed, std::int64_t workers) {
   const std::string who = fmt::format("host memory of {} worker{} a card", workers, workers == 1 ? "" : "s");
@@ -28,11 +22,72 @@ std::string memory_of_workers(const Observed& observed, std::int64_t workers) {
               : fmt::format("{}: {}", who, gib_in_words(bytes));
 }
 
-// Of one batch, by one worker. Without workers the wait is all of it; where the trainer waits for its
-// workers, each of them loads all the time, and has a batch ready every so many steps as there are workers.
-double loading_s(double step_s, double data_s, std::int64_t workers) {
-  return workers == 0 ? data_s : step_s * static_cast<double>(workers);
-}
+// The loader by a step and its wait. Without workers the wait is all of a load; where the trainer waits for
+// its workers, each of them loads all the time, and has a batch ready every so many steps as there are
+// workers.
+class ReadLoading final : public LoadingModel {
+ public:
+  explicit ReadLoading(const Observed& observed)
+      : settings_(observed.settings),
+        step_ns_(1e9 * accumulation_s(observed).value()),
+        waiting_ns_(step_ns_ * observed.data_s.value_or(0) / observed.step_s.value()),
+        worker_bytes_(observed.worker_memory.value_or(0)) {
+    settings_.batch = std::max<std::int64_t>(1, settings_.batch);
+    const std::int64_t cards = settings_.cards;
+    cores_ = observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / cards) : keep_up();
+  }
+
+  // Of one batch, by one worker.
+  double loading_ns() const {
+    return settings_.workers == 0 ? waiting_ns_ : step_ns_ * static_cast<double>(settings_.workers);
+  }
+  // The fewest workers of a card that hide all of the wait.
+  std::int64_t keep_up() const {
+    constexpr double kMost = 1e6;
+    return static_cast<std::int64_t>(
+        std::min(kMost, std::ceil(loading_ns() / std::max(1.0, compute_ns()) - 1e-9)));
+  }
+
+  LoadedStep step(const TrainingSettings& settings, double compute_ns,
+                  std::optional<double> /*copy_ns*/) const override {
+    const auto loaders = static_cast<double>(std::min(settings.workers, cores_));
+    LoadedStep step{.step_ns = step_ns_, .computing_ns = compute_ns};
+    if (settings.workers != settings_.workers) {
+      step.step_ns =
+          settings.workers == 0 ? compute_ns + loading_ns() : std::max(compute_ns, loading_ns() / loaders);
+      step.at_least = true;
+    }
+    step.waiting_ns = step.step_ns - compute_ns;
+    return step;
+  }
+  Bottleneck limit(const TrainingSettings& /*settings*/, double /*compute_ns*/,
+                   std::optional<double> /*copy_ns*/) const override {
+    return Bottleneck::loader;
+  }
+  double host_bytes(const TrainingSettings& settings) const override {
+    return worker_bytes_ * static_cast<double>(settings.workers * settings.cards);
+  }
+  std::optional<double> error() const override { return std::nullopt; }
+  TrainingSettings measured() const override { return settings_; }
+  double compute_ns() const override { return step_ns_ - waiting_ns_; }
+  bool measured_on_cores() const override { return false; }
+  std::int64_t most_workers() const override { return settings_.workers; }
+  double cores() const override { return static_cast<double>(cores_); }
+  double other_cores() const override { return 0; }
+  bool ran_out_of_memory(const TrainingSettings& /*settings*/) const override { return false; }
+  double samples_per_s_of_a_worker() const override {
+    return 1e9 * static_cast<double>(settings_.batch) / loading_ns();
+  }
+  std::string consumer() const override { return ""; }
+  bool is_simulated() const override { return false; }
+
+ private:
+  TrainingSettings settings_;
+  double step_ns_;
+  double waiting_ns_;
+  double worker_bytes_;
+  std::int64_t cores_ = 1;  // of a card's workers; as many as keep up where they were not read
+};
 
 // Times under one count of workers, of a run that is this one otherwise.
 struct TimedWorkers {
@@ -74,7 +129,7 @@ std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(
     const TimedWorkers& more = timed.back();
     constexpr double kManyMore = 1.5;
     constexpr double kAsSlow = 0.9;
-    const bool both_wait = fewer.data_s >= kShort * fewer.step_s && more.data_s >= kShort * more.step_s;
+    const bool both_wait = fewer.data_s >= kLimits * fewer.step_s && more.data_s >= kLimits * more.step_s;
     const bool many_more = static_cast<double>(more.workers) >=
                            kManyMore * static_cast<double>(std::max<std::int64_t>(1, fewer.workers));
     if (both_wait && many_more && more.step_s >= kAsSlow * fewer.step_s) {
@@ -103,8 +158,7 @@ std::string bound_in_words(const Observed& observed) {
 
 void advise_workers(const Observed& observed, Advice& advice) {
   const double compute = *observed.step_s - *observed.data_s;
-  const auto step = accumulation_s(observed);
-  if (!step || workers_that_bring_nothing(observed)) {
+  if (!accumulation_s(observed) || workers_that_bring_nothing(observed)) {
     return;  // what is missing for the one is asked for
   }
   if (compute <= 0) {
@@ -115,60 +169,50 @@ void advise_workers(const Observed& observed, Advice& advice) {
     advice.missing.emplace_back("workers: how many load now; from their times follows how many keep up");
     return;
   }
+  const StepModel model = model_of(observed);
+  const StepOption as_it_is = step_as_read(observed, model);
+  StepOption then = *best_workers(model, as_it_is.settings);
   const std::int64_t now = observed.settings.workers;
-  const double loading = loading_s(*observed.step_s, *observed.data_s, now);
-  const auto needed = static_cast<std::int64_t>(std::ceil(loading / compute - 1e-9));
+  const std::int64_t workers = then.settings.workers;
   const std::int64_t cards = observed.settings.cards;
-  const std::int64_t most =
-      observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / cards) : needed;
-  const std::int64_t workers = std::min(needed, most);
   constexpr std::int64_t kFewProcesses = 8;  // any host of a card has as many cores
-  if (!observed.host_cores && needed * cards > kFewProcesses) {
+  if (!observed.host_cores && workers * cards > kFewProcesses) {
     advice.missing.push_back(fmt::format(
-        "host_cores: hiding the wait takes {} loading processes, and each wants a core", needed * cards));
+        "host_cores: hiding the wait takes {} loading processes, and each wants a core", workers * cards));
     return;
   }
   if (workers <= now) {
-    if (now > 0) {
+    if (now > 0 && observed.host_cores) {
       advice.warnings.push_back(fmt::format(
           "The {} workers of {} have the host's {} cores already: more of them bring nothing.", now * cards,
           cards == 1 ? "the card" : fmt::format("{} cards", cards), *observed.host_cores));
     }
     return;
   }
-  if (const auto room = room_on_host(observed); room && observed.worker_memory) {
-    const double bytes = *observed.worker_memory * static_cast<double>((workers - now) * cards);
-    if (bytes > *room) {
-      advice.warnings.push_back(
-          fmt::format("{} to hide the wait would take {} of host memory, and {} is free.",
-                      workers == 1 ? "A worker a card" : fmt::format("{} workers a card", workers),
-                      gib_in_words(bytes), gib_in_words(*room)));
-      return;
-    }
+  if (model.host_memory() > 0 && then.step.host_bytes > model.host_memory()) {
+    advice.warnings.push_back(
+        fmt::format("{} to hide the wait would take {} of host memory, and {} is free.",
+                    workers == 1 ? "A worker a card" : fmt::format("{} workers a card", workers),
+                    gib_in_words(then.step.host_bytes - as_it_is.step.host_bytes),
+                    gib_in_words(*room_on_host(observed))));
+    return;
   }
-  // Too few cores leave the workers slower than the card.
-  const double then = std::max(compute, loading / static_cast<double>(workers));
-  Change change;
-  change.what =
-      fmt::format("workers {} → {}{}", now, workers, observed.settings.pin ? "" : ", pinned memory");
-  change.setting = loader_setting(workers);
-  change.after = observed.settings;
-  change.after.workers = workers;
-  change.after.pin = true;
-  change.speedup = *observed.step_s / then;
-  change.step_ns = 1e9 * *step / change.speedup;
-  change.at_most = true;
+  then.settings.pin = true;
+  Change change = change_to(model, as_it_is, then);
+  change.after.batch = observed.settings.batch;
   change.costs = {memory_of_workers(observed, workers),
                   "less, or nothing, where the storage or the way to the training process limits the loader"};
   change.evidence = {bound_in_words(observed)};
-  if (workers < needed) {
+  const ReadLoading loader(observed);
+  if (observed.host_cores && workers < loader.keep_up() &&
+      workers == static_cast<std::int64_t>(loader.cores())) {
     change.evidence.push_back(
-        fmt::format("{} would keep up; {} have a core each", needed * cards, workers * cards));
+        fmt::format("{} would keep up; {} have a core each", loader.keep_up() * cards, workers * cards));
   }
   if (now > 0) {
-    change.evidence.push_back(
-        fmt::format("{} worker{} for which the trainer waits load a batch each {}: {} for one", now,
-                    now == 1 ? "" : "s", seconds_in_words(*observed.step_s), seconds_in_words(loading)));
+    change.evidence.push_back(fmt::format(
+        "{} worker{} for which the trainer waits load a batch each {}: {} for one", now, now == 1 ? "" : "s",
+        seconds_in_words(*observed.step_s), seconds_in_words(*observed.step_s * static_cast<double>(now))));
   }
   if (observed.proposed && observed.proposed->data_s && *observed.proposed->data_s < *observed.data_s) {
     const double proposed = compute + *observed.proposed->data_s;
@@ -351,6 +395,20 @@ NamedBottleneck who_makes_it_wait(const Observed& observed, const std::string& t
 
 }  // namespace
 
+StepModel model_of(const Observed& observed) {
+  const auto room = room_on_host(observed);
+  auto loading = std::make_unique<ReadLoading>(observed);
+  const double host_memory =
+      room && observed.worker_memory ? *room + loading->host_bytes(observed.settings) : 0;
+  return {std::move(loading), observed.mode, host_memory};
+}
+
+StepOption step_as_read(const Observed& observed, const StepModel& model) {
+  TrainingSettings settings = observed.settings;
+  settings.batch = std::max<std::int64_t>(1, settings.batch);
+  return step_option(model, settings);
+}
+
 std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& advice) {
   note_utilisation(observed, advice);
   if (!observed.workers_tried.empty()) {
@@ -361,7 +419,7 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
     const std::string times =
         fmt::format("{} of a step of {} ({}) wait for data", seconds_in_words(*observed.data_s),
                     seconds_in_words(*observed.step_s), share_in_words(share));
-    if (share >= kHidden) {
+    if (share >= kCounts) {
       advise_workers(observed, advice);
     }
     if (const auto idle = idle_without_waiting(observed, share)) {
@@ -373,8 +431,8 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
                                          "the loader keeps it from computing.",
                                          times, 100 * *idle)};
     }
-    return share < kShort ? what_else_limits(observed, times, advice)
-                          : who_makes_it_wait(observed, times, advice);
+    return share < kLimits ? what_else_limits(observed, times, advice)
+                           : who_makes_it_wait(observed, times, advice);
   }
   for (const WorkersTried& tried : observed.workers_tried) {
     if (tried.workers == observed.settings.workers && std::ranges::count(tried.utilisation, 0.0) > 0 &&

@@ -82,10 +82,11 @@ void check_headroom(const Observed& observed, Advice& advice) {
 // bytes(batch) by readings, and what a death adds to it.
 struct ReadLine {
   double fixed = 0;
-  double slope = 0;    // bytes a sample
-  bool bends = false;  // the readings lie off one line; then it is that of the last two
-  double factor = 1;   // by which a batch that died needs more than the line says, at the least
-  double excess = 0;   // the same in bytes
+  double slope = 0;             // bytes a sample
+  std::int64_t from_batch = 0;  // the smallest reading on it; larger ones all are
+  bool bends = false;           // smaller readings lie on another line
+  double factor = 1;            // by which a batch that died needs more than the line says, at the least
+  double excess = 0;            // the same in bytes
 
   double at(std::int64_t batch) const { return fixed + slope * static_cast<double>(batch); }
   // The largest that takes less than these bytes; nullopt: none.
@@ -96,36 +97,18 @@ struct ReadLine {
   }
 };
 
-ReadLine through(const MemoryAtBatch& one, const MemoryAtBatch& other) {
-  const double slope = (other.bytes - one.bytes) / static_cast<double>(other.batch - one.batch);
-  return {.fixed = one.bytes - slope * static_cast<double>(one.batch), .slope = slope};
-}
-
-// Least squares through all; of readings that lie off it, through the last two, next to which larger batches
-// lie.
+// Of readings that bend the line of the largest, next to which larger batches lie.
 ReadLine line_of(const std::vector<MemoryAtBatch>& at) {
-  double batches = 0;
-  double bytes = 0;
+  std::vector<MemoryPoint> points;
   for (const MemoryAtBatch& one : at) {
-    batches += static_cast<double>(one.batch) / static_cast<double>(at.size());
-    bytes += one.bytes / static_cast<double>(at.size());
+    points.push_back({.batch = one.batch, .bytes = std::max<std::int64_t>(1, std::llround(one.bytes))});
   }
-  double square = 0;
-  double product = 0;
-  for (const MemoryAtBatch& one : at) {
-    const double from = static_cast<double>(one.batch) - batches;
-    square += from * from;
-    product += from * (one.bytes - bytes);
-  }
-  const ReadLine all{.fixed = bytes - product / square * batches, .slope = product / square};
-  if (std::ranges::all_of(at, [&](const MemoryAtBatch& one) {
-        return std::abs(one.bytes - all.at(one.batch)) <= kMemoryTolerance * one.bytes;
-      })) {
-    return all;
-  }
-  ReadLine last = through(at[at.size() - 2], at.back());
-  last.bends = true;
-  return last;
+  const MemoryLine line = fit_memory_line(points).value();
+  const MemoryLine::Segment& last = line.segments.back();
+  return {.fixed = last.fixed,
+          .slope = last.slope,
+          .from_batch = last.first_batch,
+          .bends = line.segments.size() > 1};
 }
 
 // The caps to answer for: those given, else the card's own.
@@ -196,10 +179,9 @@ void draw_line(const Observed& observed, Advice& advice) {
   }
   ReadLine line = line_of(at);
   if (line.slope <= 0) {
-    const MemoryAtBatch& one = line.bends ? at[at.size() - 2] : at.front();
     advice.contradictions.push_back(
-        fmt::format("memory_at_batch falls from batch {} to {}: a larger batch cannot take less.", one.batch,
-                    at.back().batch));
+        fmt::format("memory_at_batch falls from batch {} to {}: a larger batch cannot take less.",
+                    line.from_batch, at.back().batch));
     return;
   }
   if (at.size() == 2 && line.fixed < -kMemoryTolerance * at.back().bytes) {
@@ -233,9 +215,8 @@ void draw_line(const Observed& observed, Advice& advice) {
   table.notes.push_back(
       line.bends
           ? fmt::format(
-                "bytes(batch) = {}, through the last two readings, batches {} and {}: smaller ones lie "
-                "off this line, so larger ones may.",
-                line_in_words(line), at[at.size() - 2].batch, at.back().batch)
+                "bytes(batch) = {}, from batch {} on: smaller ones lie off this line, so larger ones may.",
+                line_in_words(line), line.from_batch)
           : fmt::format("bytes(batch) = {}, through batches {} and {}{}.", line_in_words(line),
                         at.front().batch, at.back().batch,
                         at.size() == 2 ? ", without an interval"

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/advise/observed_advice.h"
+#include "bench/advise/step_option.h"
 
 namespace bench {
 
@@ -24,6 +25,11 @@ std::string seconds_in_words(double seconds);
 std::optional<double> accumulation_s(const Observed& observed);
 // Time of a sample of the effective batch; absent likewise.
 std::optional<double> sample_s(const Observed& observed);
+
+// The step as it was read, and under other counts of workers. The time of an accumulation and its wait have
+// to be known, and a part of it to compute in. Settings of a batch that was not read have a batch of 1.
+StepModel model_of(const Observed& observed);
+StepOption step_as_read(const Observed& observed, const StepModel& model);
 
 // Bytes of the host's memory that nothing uses; absent where they were not read.
 std::optional<double> room_on_host(const Observed& observed);

@@ -172,6 +172,11 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
   }
 }
 
+StepModel::StepModel(std::unique_ptr<LoadingModel> loading, std::string mode, double host_memory)
+    : loading_(std::move(loading)), crosses_bus_(true), host_memory_(host_memory) {
+  task_.mode = std::move(mode);
+}
+
 // Of the fixed part of a step, moving the weights is no launching, and what is more than all its operations
 // take to start is work on the weights.
 void StepModel::read_fixed_times(const ResultDocument& batches, const ResultDocument* kernels) {
@@ -262,7 +267,9 @@ StepModel::DeviceStep StepModel::one_card(const TrainingSettings& settings) cons
                       "given; add one",
                       settings.batch, settings.dtype, files_.at("workers"), measured.batch, measured.dtype));
     }
-    return {.ns = loading_->compute_ns(), .deviation = kLeastDeviation, .bytes = 0};
+    return {.ns = loading_->compute_ns(),
+            .deviation = loading_->is_simulated() ? kLeastDeviation : 0,
+            .bytes = 0};
   }
   const EvaluatedCurve* const curve = device_->in(settings.dtype);
   if (curve == nullptr) {
@@ -391,6 +398,9 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
   } else {
     step.parts = loading_->step(hosted, device.ns, copy_ns(settings));
     step.host_bytes = loading_->host_bytes(hosted);
+    if (!loading_->is_simulated()) {
+      return step;
+    }
     const double others = 1 - step.parts.computing_ns / step.parts.step_ns;
     step.device_deviation *= 1 - std::min(1.0, others);
     // Loading that is hidden hardly matters; the simulation's error counts as far as the device waits. Other

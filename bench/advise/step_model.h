@@ -53,6 +53,10 @@ class StepModel {
   // image sizes, a sweep that advises on nothing, no result of the batch and none of the workers sweep.
   explicit StepModel(const std::vector<AdviceFile>& files);
 
+  // Of readings: the loader that they tell, which feeds a GPU, and the bytes of host memory that are for it;
+  // 0: not known. Nothing else is known of the device.
+  StepModel(std::unique_ptr<LoadingModel> loading, std::string mode, double host_memory);
+
   // How cards that train together are joined; without it what they exchange is not counted. Throws UsageError
   // for a link that was measured on another kind of device.
   void join_cards(CardsLink link, LinkCatalogue catalogue);
@@ -66,6 +70,8 @@ class StepModel {
   const LoadingModel* loading() const { return loading_.get(); }  // nullptr: no workers result
   const EvaluatedDevice* device() const { return device_ ? &*device_ : nullptr; }  // no batch result
   const EvaluatedTask& task() const { return task_; }
+  // A device that takes a time, which a workers result may have, says no mode.
+  bool is_training() const { return task_.mode == "train" || task_.mode.empty(); }
   bool predicted() const { return device_ && device_->predicted; }
   bool crosses_bus() const { return crosses_bus_; }
   const CardsLink* link() const { return link_ ? &*link_ : nullptr; }

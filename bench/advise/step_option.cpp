@@ -1,10 +1,21 @@
 #include "bench/advise/step_option.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "bench/advise/change_words.h"
 #include "bench/stats/statistics.h"
 
 namespace bench {
+namespace {
+
+SettingBytes bytes_of(const StepModel& model, const StepOption& one) {
+  return {.device = one.step.device_bytes,
+          .device_cap = model.memory_cap(),
+          .host = one.step.host_bytes};
+}
+
+}  // namespace
 
 StepOption step_option(const StepModel& model, const TrainingSettings& settings) {
   return {.settings = settings, .step = model.at(settings)};
@@ -25,6 +36,76 @@ Ratio speedup(const StepOption& now, const StepOption& then) {
   const double deviation =
       combined_deviation({device, exchange, now.step.loading_deviation, then.step.loading_deviation});
   return deviating(now.sample_ns() / then.sample_ns(), deviation, kAdviceLevel);
+}
+
+bool is_at_most(const StepOption& now, const StepOption& then) {
+  return then.step.parts.at_least || (then.step.is_bound && then.settings.cards > now.settings.cards);
+}
+
+double factor90(const StepOption& one) {
+  return std::exp(kNormal90 * one.step.deviation());
+}
+
+std::vector<BudgetPart> budget_of(const StepOption& one, const std::string& computing) {
+  const ModelledStep& step = one.step;
+  std::vector<BudgetPart> budget{
+      {computing, step.parts.computing_ns - step.launching_ns - step.exchanging_ns},
+      {"launching", step.launching_ns},
+      {"exchanging gradients", step.exchanging_ns},
+      {"copying", step.parts.copying_ns},
+      {"waiting for data", step.parts.waiting_ns},
+      {"between steps", step.parts.handover_ns}};
+  std::erase_if(budget, [&](const BudgetPart& part) { return part.ns < 0.001 * step.parts.step_ns; });
+  return budget;
+}
+
+std::optional<StepOption> best_workers(const StepModel& model, TrainingSettings settings) {
+  if (model.loading() == nullptr) {
+    return std::nullopt;
+  }
+  constexpr double kKnee = 0.95;  // fewer workers do as measured where noise hides the rest: the sweep's knee
+  constexpr std::int64_t kMostSimulated = 32;
+  const bool quick = !model.loading()->is_simulated();
+  const auto cores = static_cast<std::int64_t>(std::ceil(model.loading()->cores()));
+  const std::int64_t most = std::min(quick ? kMostWorkers : kMostSimulated, 2 * cores + 2);
+  std::vector<StepOption> tried;
+  for (std::int64_t workers = 0; workers <= most; workers += workers < 8 || quick ? 1 : 4) {
+    settings.workers = workers;
+    tried.push_back(step_option(model, settings));
+  }
+  const auto fastest = std::ranges::min_element(tried, {}, &StepOption::sample_ns);
+  return *std::ranges::find_if(tried, [&](const StepOption& one) {
+    const bool hidden = one.step.parts.measured_deviation && speedup(one, *fastest).low() <= 1;
+    return one.sample_ns() * (hidden ? kKnee : kNearBest) <= fastest->sample_ns();
+  });
+}
+
+Change change_to(const StepModel& model, const StepOption& now, const StepOption& then) {
+  Change change;
+  change.what = changed_words(now.settings, then.settings);
+  change.setting = pytorch_setting(
+      now.settings, then.settings,
+      {.on_gpu = model.crosses_bus(),
+       .training = model.is_training(),
+       .convolves_channels_last = !model.predicted() && model.task().options.contains("image-size"),
+       .cards_of_a_host = model.cards_of_a_host(then.settings)});
+  change.after = then.settings;
+  change.step_ns = then.step.parts.step_ns;
+  const double factor = factor90(then);
+  change.step90_ns = Interval{.low = change.step_ns / factor, .high = change.step_ns * factor};
+  const Ratio gain = speedup(now, then);
+  change.speedup = gain.value;
+  change.speedup90 = gain.interval;
+  if (is_at_most(now, then)) {
+    change.at_most = true;
+    change.step_ns = change.step90_ns->low;
+    change.speedup = gain.high();
+    change.step90_ns.reset();
+    change.speedup90.reset();
+  }
+  change.costs =
+      costs_of(now.settings, then.settings, bytes_of(model, now), bytes_of(model, then), model.is_training());
+  return change;
 }
 
 }  // namespace bench

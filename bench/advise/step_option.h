@@ -1,6 +1,9 @@
 // Settings with the step that they give: what advice compares.
 #pragma once
 
+#include <optional>
+#include <vector>
+
 #include "bench/advise/advice.h"
 #include "bench/advise/step_model.h"
 #include "bench/stats/ratio.h"
@@ -13,6 +16,12 @@ inline constexpr double kSurely = 1.005;
 constexpr bool is_worth(double speedup, double low) {
   return speedup >= kWorthIt && low >= kSurely;
 }
+
+// Of the best throughput: where fewer workers, or a smaller batch, do.
+inline constexpr double kNearBest = 0.98;
+
+inline constexpr double kCounts = 0.05;         // of a step: what is worth a name
+inline constexpr double kLimits = 2 * kCounts;  // and what may be what limits it
 
 struct StepOption {
   TrainingSettings settings;
@@ -31,5 +40,16 @@ StepOption step_option(const StepModel& model, const TrainingSettings& settings)
 
 // The time of a sample now over that of a sample then, at kAdviceLevel.
 Ratio speedup(const StepOption& now, const StepOption& then);
+// Nobody measured all that it costs: it brings no more.
+bool is_at_most(const StepOption& now, const StepOption& then);
+// Between a step's time and the ends of its 90 % interval.
+double factor90(const StepOption& one);
+
+// `computing`: what of it is known.
+std::vector<BudgetPart> budget_of(const StepOption& one, const std::string& computing = "computing");
+// The fewest workers near the best; none where no loader is known.
+std::optional<StepOption> best_workers(const StepModel& model, TrainingSettings settings);
+// Without its evidence.
+Change change_to(const StepModel& model, const StepOption& now, const StepOption& then);
 
 }  // namespace bench
