@@ -9,7 +9,6 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
-#include "sweeps/workers/batch_result.h"
 #include "sweeps/workers/options.h"
 #include "sweeps/workers/profile.h"
 #include "tests/bench/support/golden_words.h"
