@@ -10,9 +10,7 @@ namespace bench {
 namespace {
 
 SettingBytes bytes_of(const StepModel& model, const StepOption& one) {
-  return {.device = one.step.device_bytes,
-          .device_cap = model.memory_cap(),
-          .host = one.step.host_bytes};
+  return {.device = one.step.device_bytes, .device_cap = model.memory_cap(), .host = one.step.host_bytes};
 }
 
 }  // namespace

@@ -1,18 +1,29 @@
 #include "bench/evaluate/host_limit.h"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/registry.h"
 #include "bench/text/quote.h"
 
 namespace bench {
+namespace {
+
+std::optional<LoaderRate> loader_rate(const EvaluatedFile& file) {
+  const LoaderRateReader* const reader = registry<LoaderRateReader>().find(file.document.sweep.name);
+  try {
+    return reader == nullptr ? std::nullopt : reader->read(file.document);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", file.path, error.what()));
+  }
+}
+
+}  // namespace
 
 HostLimit host_limit(const EvaluatedFile& file, const EvaluatedTask& task) {
   const ResultDocument& document = file.document;
-  const auto scaling = std::ranges::find(document.findings, "scaling", &Finding::name);
-  if (scaling == document.findings.end() || !scaling->value || !(*scaling->value > 0)) {
+  const auto rate = loader_rate(file);
+  if (!rate || !(rate->samples_per_s.value > 0)) {
     throw UsageError(
         fmt::format("{}: the result does not say what the loader alone reaches (its finding 'scaling'); run "
                     "the workers sweep "
@@ -32,15 +43,11 @@ HostLimit host_limit(const EvaluatedFile& file, const EvaluatedTask& task) {
         file.path, printable(made->second), quote(task.workload), printable(size->second),
         printable(size->second)));
   }
-  HostLimit limit{.file = file.path,
-                  .host = printable(document.context.host.cpu),
-                  .per_s = *scaling->value,
-                  .interval = scaling->ci95};
-  const Json& details = scaling->details;
-  const auto cores = details.is_object() ? details.find("cores") : details.end();
-  const bool counted = cores != details.end() && cores->is_number() && cores->get<double>() > 0;
-  limit.cores = counted ? cores->get<double>() : std::max(1, document.context.host.usable_cores);
-  return limit;
+  return {.file = file.path,
+          .host = printable(document.context.host.cpu),
+          .per_s = rate->samples_per_s.value,
+          .interval = rate->samples_per_s.ci95,
+          .cores = rate->cores};
 }
 
 std::string_view name_of(FeedLimit limit) {

@@ -2,12 +2,25 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 
 #include "bench/evaluate/evaluated_device.h"
 
 namespace bench {
+
+// What a loader makes on all cores of its host, nothing else running.
+struct LoaderRate {
+  Estimate samples_per_s;
+  double cores = 0;
+};
+// A sweep that measures loaders registers how it reads the rate from its results.
+struct LoaderRateReader {
+  std::string name;  // of the sweep
+  // None where too little was measured. Throws UsageError where the result is not as the sweep writes it.
+  std::function<std::optional<LoaderRate>(const ResultDocument& document)> read;
+};
 
 struct HostLimit {
   std::string file;

@@ -362,15 +362,14 @@ std::optional<Finding> claim_plateau(const Evidence& /*evidence*/, const Workers
 }
 
 std::optional<Finding> claim_scaling(const Evidence& evidence, const WorkersAnswer& /*answer*/) {
-  if (!evidence.profile || evidence.profile->law.workers.size() < 2) {
-    return std::nullopt;  // one count does not show how others relate to it
+  const auto rate = evidence.profile ? rate_on_all_cores(*evidence.profile) : std::nullopt;
+  if (!rate) {
+    return std::nullopt;
   }
   const Profile& profile = *evidence.profile;
   const simulator::ScalabilityLaw& law = profile.law.law;
   Finding finding = finding_of("scaling", "images/s", point_names(evidence.points.capacity));
-  finding.value = law.at(law.cores);
-  const double scale = *finding.value / law.one;
-  finding.set_interval(Interval{profile.law.one_ci95.low * scale, profile.law.one_ci95.high * scale}, kOfFit);
+  finding.set(*rate, kOfFit);
   finding.details = {{"one", law.one},     {"sigma", law.sigma},
                      {"kappa", law.kappa}, {"crowding", law.oversubscription},
                      {"cores", law.cores}, {"worst_error", profile.law.worst_error}};
@@ -383,7 +382,7 @@ std::optional<Finding> claim_scaling(const Evidence& evidence, const WorkersAnsw
       "One worker makes {}{}, workers on all {:g} cores {}: {:.2f} times as much (fitted to {} with {} "
       "workers{})",
       rate_text(law.one), profile.pipeline.storage ? " without waits for storage" : "", law.cores,
-      rate_text(*finding.value), scale, profile.law.from, fmt::join(profile.law.workers, ", "),
+      rate_text(rate->value), rate->value / law.one, profile.law.from, fmt::join(profile.law.workers, ", "),
       has_error ? fmt::format("; off by at most {}", format_percent(profile.law.worst_error)) : "");
   if (profile.law.largest_active + 0.5 < law.cores) {
     finding.claim += fmt::format("; beyond {} workers computing at once it is an extrapolation",

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bench/error.h"
+#include "bench/evaluate/host_limit.h"
 #include "bench/registry.h"
 #include "bench/stats/statistics.h"
 #include "sweeps/workers/profile.h"
@@ -293,6 +294,18 @@ class SimulatedLoading final : public LoadingModel {
   std::vector<std::int64_t> out_of_memory_;
   bool assumes_sharing_;
 };
+
+const Registration<LoaderRateReader> BENCH_REGISTERED{LoaderRateReader{
+    .name = "workers", .read = [](const ResultDocument& document) -> std::optional<LoaderRate> {
+      const Json& sweep = document.sweep.state;
+      if (!sweep.contains("profile")) {
+        return std::nullopt;
+      }
+      const Profile profile = profile_in(sweep);
+      const auto rate = rate_on_all_cores(profile);
+      return rate ? std::optional(LoaderRate{.samples_per_s = *rate, .cores = profile.law.law.cores})
+                  : std::nullopt;
+    }}};
 
 const Registration<LoadingModelReader> BENCH_REGISTERED{LoadingModelReader{
     .name = "workers",

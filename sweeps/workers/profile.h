@@ -75,6 +75,9 @@ struct Lateness {
 // Of the threads that met a busy core, by groups of counts.
 std::vector<simulator::SchedulingLatency> latencies_of(const std::vector<Lateness>& measured, double cores);
 
+// The loader's rate on all its cores, by the law; none where one count does not show how others relate to it.
+std::optional<Estimate> rate_on_all_cores(const Profile& profile);
+
 // At most 512 values of the same mean.
 std::vector<double> thinned(std::vector<double> values);
 // Values in proportion, with that mean; the mean alone where there are none.

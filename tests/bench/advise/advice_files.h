@@ -90,13 +90,11 @@ inline AdviceFile batch_file(double error = 0.01) {
 
 inline AdviceFile workers_file(double sample_ms, bool storage = false) {
   AdviceFile file{.path = "workers.json", .document = batch_document("cpu")};
-  file.document.sweep.state = {{"sample_ns", sample_ms * 1e6}, {"storage", storage}};
+  file.document.sweep.state = {
+      {"sample_ns", sample_ms * 1e6}, {"storage", storage}, {"rate", {{"per_s", 100}, {"cores", 2}}}};
   file.document.sweep.name = "workers";
   file.document.sweep.workload = "resnet50";
   file.document.context.host.memory_bytes = 1'000'000;
-  Finding scaling = finding_of("scaling", "images/s");
-  scaling.value = 100;
-  file.document.findings.push_back(scaling);
   return file;
 }
 

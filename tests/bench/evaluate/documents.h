@@ -7,6 +7,7 @@
 
 #include "bench/evaluate/evaluated_device.h"
 #include "bench/evaluate/evaluation.h"
+#include "bench/registry.h"
 
 namespace bench::testing {
 
@@ -76,17 +77,24 @@ inline void add_predicted(ResultDocument& document, const std::string& dtype, st
   document.predicted.push_back(point);
 }
 
+// In place of the workers sweep.
+inline const Registration<LoaderRateReader> told_rate{LoaderRateReader{
+    .name = "workers", .read = [](const ResultDocument& document) -> std::optional<LoaderRate> {
+      const Json& told = document.sweep.state.value("rate", Json());
+      return told.is_null()
+                 ? std::nullopt
+                 : std::optional(LoaderRate{.samples_per_s = scaled({.value = 1, .ci95 = Interval{0.9, 1.1}},
+                                                                    told.at("per_s").get<double>()),
+                                            .cores = told.at("cores").get<double>()});
+    }}};
+
 inline ResultDocument workers_document(double per_s, double cores) {
   ResultDocument document = batch_document("cpu");
   document.sweep.name = "workers";
   document.sweep.workload = "20ms";
   document.context.host.cpu = "Example CPU 9000";
   document.context.host.usable_cores = 2;
-  Finding scaling = finding_of("scaling", "images/s");
-  scaling.value = per_s;
-  scaling.ci95 = Interval{.low = 0.9 * per_s, .high = 1.1 * per_s};
-  scaling.details = {{"cores", cores}};
-  document.findings = {scaling};
+  document.sweep.state["rate"] = {{"per_s", per_s}, {"cores", cores}};
   return document;
 }
 

@@ -197,7 +197,7 @@ TEST(Evaluation, RefusesALoaderOfOtherImages) {
   workers.sweep.workload_options["image-size"] = "256";
   EXPECT_THROW(evaluated({predicted_card("one", 40, 100)}, {}, workers), UsageError);
   workers = workers_document(300, 2);
-  workers.findings.clear();
+  workers.sweep.state.clear();
   EXPECT_THROW(evaluated({predicted_card("one", 40, 100)}, {}, workers), UsageError);
   ResultDocument text = predicted_card("one", 40, 100);
   text.sweep.workload_options.erase("image-size");
