@@ -1,13 +1,13 @@
 #include "bench/predicted_step.h"
 
 #include <cstdint>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "bench/error.h"
 #include "bench/model/step_setting.h"
+#include "bench/model/step_time.h"
 #include "bench/modelled.h"
 #include "bench/registry.h"
 
@@ -29,15 +29,6 @@ PredictedStep step_of(const GpuModel& model, const NetworkTerms& terms, const St
     throw Unsupported(*reason);
   }
   return model.step(terms, setting);
-}
-
-// Of a step, rounded up to whole tiles as the model counts them.
-double flops_of(const NetworkTerms& terms, std::int64_t batch) {
-  const auto sum = [](const StepTerms& of) {
-    return std::accumulate(of.flops.begin(), of.flops.end(), 0.0) +
-           std::accumulate(of.grads.begin(), of.grads.end(), 0.0);
-  };
-  return sum(terms.per_sample) * static_cast<double>(batch) + sum(terms.per_step);
 }
 
 // Throws Unsupported.
@@ -179,10 +170,6 @@ PredictedPoint predicted_point(const SweepPoint& point, Device& device, const Gp
     predicted.model["workspace"] = std::move(workspace);
   }
   return predicted;
-}
-
-PredictedPoint estimated_point(const SweepPoint& point, const Device& device) {
-  return point_of(point, device, *device.model());
 }
 
 }  // namespace bench

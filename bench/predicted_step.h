@@ -28,7 +28,5 @@ PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& wor
 PredictedPoint predicted_point(const SweepPoint& point, Device& device);
 // The same by another model of the device's card.
 PredictedPoint predicted_point(const SweepPoint& point, Device& device, const GpuModel& model);
-// The same without asking cuDNN for workspaces, which takes seconds: the total is the same.
-PredictedPoint estimated_point(const SweepPoint& point, const Device& device);
 
 }  // namespace bench

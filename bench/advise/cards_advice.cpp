@@ -157,13 +157,15 @@ class CardsAdviser {
                       "which more cards are predicted; measure one with --sweep cards --cards 1,{}",
                       file_.path, ranks_of(now_)));
     }
-    CardsRequest request{.path = file_.path, .cards = several_->cards, .link = several_->link};
+    CardsRequest request{.cards = several_->cards, .link = several_->link};
     request.link.require_kind(cards_.document().context.device.kind);
     request.dtypes = {text_member(now_.params, "dtype")};
     if (cards_.alone() != nullptr) {
       request.batches = {static_cast<std::int64_t>(cards_.alone()->items_per_step)};
     }
-    const CardsPrediction prediction = predict_cards(cards_.document(), request, several_->catalogue);
+    const CardsPrediction prediction =
+        predict_cards({evaluated_device({.path = file_.path, .document = cards_.document()})}, request,
+                      several_->catalogue);
     advice.warnings.insert(advice.warnings.end(), prediction.cautions.begin(), prediction.cautions.end());
     for (const CardsStep& step : prediction.steps) {
       if (step.cards == 1) {

@@ -29,7 +29,7 @@ double log_width(const std::optional<Interval>& interval, double z) {
   return interval && interval->low > 0 ? log_deviation(*interval, z) : kUnknownDeviation;
 }
 
-double deviation_of(const EvaluatedPoint& point) {
+double deviation_of(const CurvePoint& point) {
   return std::max(kLeastDeviation, log_width(point.interval, point.is_predicted ? kNormal80 : kNormal95));
 }
 
@@ -180,7 +180,7 @@ StepModel::StepModel(std::unique_ptr<LoadingModel> loading, std::string mode, do
 // Of the fixed part of a step, moving the weights is no launching, and what is more than all its operations
 // take to start is work on the weights.
 void StepModel::read_fixed_times(const ResultDocument& batches, const ResultDocument* kernels) {
-  for (const EvaluatedCurve& curve : device_->curves) {
+  for (const Curve& curve : device_->curves) {
     const Finding* fixed = finding(batches, "t0/" + curve.dtype);
     if (fixed == nullptr && device_->curves.size() == 1) {
       fixed = finding(batches, "t0");  // of a sweep in one dtype
@@ -218,7 +218,7 @@ const std::string& StepModel::file_of(const std::string& sweep) const {
 std::vector<std::string> StepModel::dtypes() const {
   std::vector<std::string> names;
   if (device_) {
-    for (const EvaluatedCurve& curve : device_->curves) {
+    for (const Curve& curve : device_->curves) {
       names.push_back(curve.dtype);
     }
   } else {
@@ -230,7 +230,7 @@ std::vector<std::string> StepModel::dtypes() const {
 std::vector<std::int64_t> StepModel::batches(const std::string& dtype) const {
   std::vector<std::int64_t> batches;
   if (device_) {
-    for (const EvaluatedPoint& point : device_->in(dtype)->points) {
+    for (const CurvePoint& point : device_->in(dtype)->points) {
       batches.push_back(point.batch);
     }
   } else {
@@ -271,39 +271,39 @@ StepModel::DeviceStep StepModel::one_card(const TrainingSettings& settings) cons
             .deviation = loading_->is_simulated() ? kLeastDeviation : 0,
             .bytes = 0};
   }
-  const EvaluatedCurve* const curve = device_->in(settings.dtype);
+  const Curve* const curve = device_->in(settings.dtype);
   if (curve == nullptr) {
     throw UsageError(fmt::format("--current dtype={}: {} holds {}; measure it with --dtype {}",
                                  settings.dtype, files_.at("batch"), fmt::join(dtypes(), ", "),
                                  settings.dtype));
   }
-  const auto ns = [](const EvaluatedPoint& point) {
+  const auto ns = [](const CurvePoint& point) {
     return static_cast<double>(point.batch) * 1e9 / point.per_s;
   };
-  if (const EvaluatedPoint* const point = curve->at(settings.batch)) {
+  if (const CurvePoint* const point = curve->at(settings.batch)) {
     return {.ns = ns(*point),
             .deviation = deviation_of(*point),
             .bytes = point->bytes,
-            .gpu_ns = point->gpu_ns,
-            .host_ns = point->host_ns};
+            .gpu_ns = point->step.gpu_ns,
+            .host_ns = point->step.host_ns};
   }
   const auto above = std::ranges::find_if(
-      curve->points, [&](const EvaluatedPoint& point) { return point.batch > settings.batch; });
+      curve->points, [&](const CurvePoint& point) { return point.batch > settings.batch; });
   if (above == curve->points.begin() || above == curve->points.end()) {
     throw UsageError(
         fmt::format("--current batch={}: {} holds batches {} to {} in {}; measure it with --batch {}",
                     settings.batch, files_.at("batch"), curve->points.front().batch,
                     curve->points.back().batch, settings.dtype, settings.batch));
   }
-  const EvaluatedPoint& below = *std::prev(above);
+  const CurvePoint& below = *std::prev(above);
   const double part =
       static_cast<double>(settings.batch - below.batch) / static_cast<double>(above->batch - below.batch);
   return {.ns = std::lerp(ns(below), ns(*above), part),
           .deviation = std::max(deviation_of(below), deviation_of(*above)),
           .bytes = std::llround(
               std::lerp(static_cast<double>(below.bytes), static_cast<double>(above->bytes), part)),
-          .gpu_ns = std::lerp(below.gpu_ns, above->gpu_ns, part),
-          .host_ns = std::lerp(below.host_ns, above->host_ns, part)};
+          .gpu_ns = std::lerp(below.step.gpu_ns, above->step.gpu_ns, part),
+          .host_ns = std::lerp(below.step.host_ns, above->step.host_ns, part)};
 }
 
 // Gradients are exchanged once for all accumulations.
@@ -312,9 +312,9 @@ StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) c
   if (settings.cards == 1 || !link_ || !device_ || task_.mode != "train") {
     return step;
   }
-  const EvaluatedCurve& curve = *device_->in(settings.dtype);
+  const Curve& curve = *device_->in(settings.dtype);
   const auto near = std::ranges::find_if(
-      curve.points, [&](const EvaluatedPoint& point) { return point.batch >= settings.batch; });
+      curve.points, [&](const CurvePoint& point) { return point.batch >= settings.batch; });
   if (!near->timeline) {
     throw UsageError(
         fmt::format("--link: {} has no times of its gradients at batch {}; measure it again with "
@@ -343,7 +343,7 @@ std::optional<double> StepModel::copy_ns(const TrainingSettings& settings) const
   if (!knows_copies() || !device_) {
     return std::nullopt;
   }
-  const EvaluatedCurve* const curve = device_->in(settings.dtype);
+  const Curve* const curve = device_->in(settings.dtype);
   const double bytes = curve != nullptr ? curve->points.front().input_bytes_per_sample : 0;
   if (!(bytes > 0)) {
     return std::nullopt;

@@ -17,9 +17,9 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/terminal.h"
+#include "bench/commands/asked_prediction.h"
 #include "bench/commands/link_words.h"
 #include "bench/commands/network_words.h"
-#include "bench/commands/predicted_batches.h"
 #include "bench/evaluate/evaluated_cards.h"
 #include "bench/evaluate/evaluation.h"
 #include "bench/evaluate/evaluation_formats.h"
@@ -29,6 +29,7 @@
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
 #include "bench/run/whole_file.h"
+#include "bench/text/axis.h"
 #include "bench/text/quote.h"
 #include "bench/text/suggest.h"
 
@@ -58,7 +59,7 @@ PriceList prices_asked_for(const CommandWords& words) {
   return prices;
 }
 
-// Of the batch sweep, passed on to it with --gpu.
+// What is predicted, with --gpu.
 const std::vector<Option>& predicting_options() {
   static const std::vector<Option> options{
       {"workload", "NAME", "the network to predict (default: resnet50)", network_names},
@@ -71,7 +72,7 @@ const std::vector<Option>& predicting_options() {
       {"optimizer", "NAME", "sgd, momentum or adam, in training"},
       {"image-size", "N", "pixels a side"},
       {"sequence", "N", "tokens, of a network of text"},
-      {"framework", "NAME", "pytorch or pytorch-compiled (default: pytorch)"}};
+      {"framework", "NAME", "{} (default: pytorch)", these({"pytorch", "pytorch-compiled"})}};
   return options;
 }
 
@@ -101,33 +102,22 @@ void read_files(const CommandWords& words, EvaluationInput& input) {
   }
 }
 
-void predict_gpus(const CommandWords& words, EvaluationInput& input) {
-  const std::string* const gpus = words.text_of("gpu");
-  std::vector<std::string> options;
+// As the batch sweep's points.
+EvaluatedDevices predicted_gpus(const CommandWords& words, EvaluationInput& input) {
+  const bool predicts = words.has("gpu");
   for (const Option& option : predicting_options()) {
-    const std::string* const value = words.text_of(option.name);
-    if (value != nullptr && gpus == nullptr) {
+    if (words.has(option.name) && !predicts) {
       throw UsageError(
           fmt::format("--{}: it belongs to GPUs that are predicted; give --gpu too", option.name));
     }
-    if (value != nullptr) {
-      options.insert(options.end(), {"--" + option.name, *value});
-    }
   }
-  if (gpus == nullptr) {
-    return;
+  if (!predicts) {
+    return {};
   }
-  for (ResultDocument& document : predicted_batches(*gpus, options)) {
-    const std::string id = document.context.device.id;
-    if (document.predicted.empty()) {
-      const std::string reason = document.unmeasured.empty()
-                                     ? "no point was asked for"
-                                     : printable(document.unmeasured.front().reason, 200);
-      input.left_out.push_back(fmt::format("{} is left out: {}.", id, reason));
-    } else {
-      input.devices.push_back({.path = "--gpu " + id, .document = std::move(document)});
-    }
-  }
+  const AskedPrediction asked(
+      words,
+      {.network = "resnet50", .batches = parse_axis("--batch", "1:65536:x2"), .last = &LargestBatch::likely});
+  return devices_of(asked.predicted(), asked.request(), model_coefficients(), input.left_out);
 }
 
 // For the file's name: "t4-vs-rtx3060-12gb".
@@ -190,8 +180,8 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   }
   EvaluationInput input;
   read_files(words, input);
-  predict_gpus(words, input);
-  if (input.devices.empty()) {
+  EvaluatedDevices predicted = predicted_gpus(words, input);
+  if (input.devices.empty() && predicted.devices.empty()) {
     throw UsageError(
         input.left_out.empty()
             ? fmt::format(
@@ -199,7 +189,7 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
                   command.usage)
             : fmt::format("--gpu: {}", fmt::join(input.left_out, " ")));
   }
-  EvaluatedDevices devices = evaluated_devices(input.devices);
+  EvaluatedDevices devices = evaluated_devices(input.devices, std::move(predicted));
   refuse_link_without_cards(words);
   if (words.has("cards")) {
     const CardsLink link = link_of(words);

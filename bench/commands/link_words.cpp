@@ -204,30 +204,50 @@ void refuse_link_without_cards(const CommandWords& words) {
 }
 
 void require_nvlink(const CardsLink& link, const std::string& card) {
+  if (const Gpu* const gpu = gpu_catalogue().find_called(card)) {
+    require_nvlink(link, *gpu);
+  }
+}
+
+void require_nvlink(const CardsLink& link, const Gpu& card) {
   const auto* const named = std::get_if<CardLinks>(&link.link);
-  const Gpu* const gpu = gpu_catalogue().find_called(card);
   const std::vector<Link>& known = link_catalogue().links;
   // A link of the user's own may join whatever it likes.
-  if (named != nullptr && gpu != nullptr && std::ranges::find(known, named->inside) != known.end()) {
-    require_nvlink(named->inside, *gpu);
+  if (named != nullptr && std::ranges::find(known, named->inside) != known.end()) {
+    require_nvlink(named->inside, card);
   }
 }
 
 LinkedCard linked_card(const std::string& device_name) {
   const Gpu* const gpu = gpu_catalogue().find_called(device_name);
-  if (gpu == nullptr || !gpu->bus) {
-    return {};
-  }
-  return {.peer_access = gpu->bus->peer_access,
-          .bus_bytes_per_s = nominal_bus_rate(gpu->bus->generation, gpu->bus->lanes)};
+  return gpu == nullptr ? LinkedCard{} : linked_card(*gpu);
 }
 
-CardsLink link_of(const CommandWords& words) {
+LinkedCard linked_card(const Gpu& gpu) {
+  return gpu.bus ? LinkedCard{.peer_access = gpu.bus->peer_access,
+                              .bus_bytes_per_s = nominal_bus_rate(gpu.bus->generation, gpu.bus->lanes)}
+                 : LinkedCard{};
+}
+
+std::string own_link_of(const Gpu& gpu) {
+  const std::vector<Link>& known = link_catalogue().links;
+  for (const std::string& id : gpu.nvlink.value_or(std::vector<std::string>{})) {
+    const auto link = std::ranges::find(known, id, &Link::id);
+    if (link != known.end() && !is_bridge(*link)) {
+      return id;
+    }
+  }
+  const std::string bus = gpu.bus ? fmt::format("pcie{}", gpu.bus->generation) : "";
+  return std::ranges::count(known, bus, &Link::id) > 0 ? bus : "";
+}
+
+CardsLink link_of(const CommandWords& words, const std::string& otherwise) {
   CardsLink found;
   if (const std::string* const bucket = words.text_of("bucket")) {
     found.bucket = parse_bytes("--bucket", *bucket);
   }
-  const std::string* const text = words.text_of("link");
+  const std::string* const given = words.text_of("link");
+  const std::string* const text = given == nullptr && !otherwise.empty() ? &otherwise : given;
   if (text == nullptr) {
     throw UsageError(fmt::format(
         "--link: what joins the cards is missing; accepted: {}, two of them for cards of a host "

@@ -9,19 +9,21 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/commands/asked_prediction.h"
 #include "bench/commands/link_words.h"
-#include "bench/predict/cards_fleet.h"
 #include "bench/predict/cards_prediction.h"
 #include "bench/predict/cards_report.h"
 #include "bench/result/fleet.h"
 #include "bench/run/gpu_files.h"
 #include "bench/text/axis.h"
+#include "bench/text/quote.h"
 
 namespace bench {
 namespace {
 
 constexpr std::array<std::string_view, 8> kAccepted{"from",   "cards", "link",  "per-host",
                                                     "bucket", "dtype", "batch", "format"};
+
 void refuse_other_options(const CommandWords& words, const std::vector<Option>& known) {
   for (const Option& argument : known) {
     if (words.has(argument.name) && std::ranges::find(kAccepted, argument.name) == kAccepted.end()) {
@@ -40,7 +42,7 @@ std::vector<const ResultDocument*> documents_of(const std::vector<NamedResult>& 
 }
 
 // Of several results, as of a folder, the one that holds training steps to predict from, or those of a fleet.
-std::vector<NamedResult> one_card(const CommandWords& words) {
+std::vector<NamedResult> results_of_one(const CommandWords& words) {
   std::vector<std::string> given = words.texts_of("from");
   given.insert(given.end(), words.before().begin(), words.before().end());
   std::vector<NamedResult> results = read_named_results("--from", given);
@@ -50,15 +52,74 @@ std::vector<NamedResult> one_card(const CommandWords& words) {
   if (results.size() > 1 && is_fleet(documents_of(results))) {
     return results;
   }
-  return {one_of("--from", std::move(results),
-                 "of bench --sweep batch --mode train, or of --sweep cards with one rank among its ranks; or "
-                 "one of each machine, with one workload on one model of device")};
+  return {one_of(
+      "--from", std::move(results),
+      "of bench --sweep batch --mode train, or of --sweep cards with one rank among its ranks; or "
+      "one of each machine, with one workload on one model of device; or a card that is not here by --gpu")};
+}
+
+// Of results of one card.
+CardsPrediction from_results(const CommandWords& words, CardsRequest request) {
+  if (const std::string* const batches = words.text_of("batch")) {
+    request.batches = parse_axis("--batch", *batches);
+  }
+  if (const std::string* const dtypes = words.text_of("dtype")) {
+    request.dtypes = parse_words("--dtype", *dtypes, {"fp32", "tf32", "fp16", "bf16"});
+  }
+  const std::vector<NamedResult> from = results_of_one(words);
+  const ResultDocument& first = from.front().document;
+  request.link.require_kind(first.context.device.kind);
+  require_nvlink(request.link, first.context.device.name);
+  request.link = request.link.of_cards(linked_card(first.context.device.name));
+  std::vector<EvaluatedDevice> machines;
+  std::vector<const RunContext*> contexts;
+  for (const NamedResult& result : from) {
+    machines.push_back(evaluated_device({.path = result.path, .document = result.document}));
+    contexts.push_back(&result.document.context);
+  }
+  CardsPrediction prediction = predict_cards(machines, request, link_catalogue(), machine_names(contexts));
+  prediction.workload = workload_of(first);
+  return prediction;
+}
+
+// Of a card that is not here, whose own step is predicted too.
+CardsPrediction from_data_sheet(const CommandWords& words) {
+  if (words.has("from")) {
+    throw UsageError("--from: with --cards a card is measured, or predicted by --gpu; give one of the two");
+  }
+  const AskedPrediction asked(words, {.mode = "train", .dtypes = "fp32,fp16"});
+  const PredictionRequest& request = asked.request();
+  if (request.gpus.size() > 1) {
+    throw UsageError(
+        fmt::format("--gpu: {} cards were given; with --cards give one of them, or compare them by bench "
+                    "evaluate --gpu {} "
+                    "--cards {}",
+                    request.gpus.size(), *words.text_of("gpu"), *words.text_of("cards")));
+  }
+  if (request.spec.mode != "train") {
+    throw UsageError(fmt::format("--cards: cards train together, and mode is {}; give --mode train",
+                                 quote(request.spec.mode)));
+  }
+  const Gpu& gpu = request.gpus.front();
+  const CardsLink link = link_of(words, own_link_of(gpu));
+  link.require_kind("cuda");
+  require_nvlink(link, gpu);
+  const Prediction one = asked.predicted();
+  one.refuse_nothing();
+  std::vector<std::string> left_out;
+  CardsPrediction prediction = predict_cards(devices_of(one, request, model_coefficients(), left_out).devices,
+                                             {.cards = cards_of(words),
+                                              .link = link.of_cards(linked_card(gpu)),
+                                              .at_saturation = !words.has("batch") && !words.has("verbose")},
+                                             link_catalogue());
+  prediction.workload = one.workload;
+  return prediction;
 }
 
 }  // namespace
 
 std::vector<Option> predict_cards_options() {
-  std::vector<Option> options{{"cards", "AXIS", "train on so many cards, from the --from of one: 2,4,8"}};
+  std::vector<Option> options{{"cards", "AXIS", "train on so many of one --gpu, or of the --from: 2,4,8"}};
   for (const Option& option : link_options()) {
     options.push_back(option);
   }
@@ -66,27 +127,14 @@ std::vector<Option> predict_cards_options() {
 }
 
 ExitCode run_predict_cards(const CommandWords& words, const std::vector<Option>& options, std::size_t width) {
-  refuse_other_options(words, options);
-  CardsRequest request{.path = "", .cards = cards_of(words), .link = link_of(words)};
-  if (const std::string* const batches = words.text_of("batch")) {
-    request.batches = parse_axis("--batch", *batches);
-  }
-  if (const std::string* const dtypes = words.text_of("dtype")) {
-    request.dtypes = parse_words("--dtype", *dtypes, {"fp32", "tf32", "fp16", "bf16"});
-  }
   const std::string chosen = words.choice_of("format");
-  const std::vector<NamedResult> from = one_card(words);
-  const DeviceInfo& device = from.front().document.context.device;
-  request.link.require_kind(device.kind);
-  require_nvlink(request.link, device.name);
-  request.link = request.link.of_cards(linked_card(device.name));
-  std::vector<CardsPrediction> of_each;
-  for (const NamedResult& result : from) {
-    request.path = result.path;
-    of_each.push_back(predict_cards(result.document, request, link_catalogue()));
+  const bool is_predicted = words.has("gpu");
+  if (!is_predicted) {
+    refuse_other_options(words, options);
   }
   const CardsPrediction prediction =
-      of_each.size() == 1 ? of_each.front() : join_machines(documents_of(from), of_each);
+      is_predicted ? from_data_sheet(words)
+                   : from_results(words, {.cards = cards_of(words), .link = link_of(words)});
   std::cout << (chosen == "json"  ? cards_json(prediction)
                 : chosen == "csv" ? cards_csv(prediction)
                                   : page_as(chosen, cards_page(prediction), width));

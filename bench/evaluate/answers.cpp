@@ -97,7 +97,7 @@ Answer best_dtype_answer(const Evaluation& evaluation, const std::string& dtype)
   return answer;
 }
 
-std::string batch_in_words(const EvaluatedCurve& curve) {
+std::string batch_in_words(const Curve& curve) {
   return fmt::format("{}{}", curve.extrapolated ? "about " : "", curve.quoted_largest());
 }
 
@@ -150,8 +150,8 @@ void rank(Answer& answer, const Contest& contest, const std::string& adjective,
 }
 
 // With a host's limit, what it lets the device do.
-EvaluatedPoint fed_point(const EvaluatedRow& row, const HostLimit& host) {
-  EvaluatedPoint point = row.point;
+CurvePoint fed_point(const EvaluatedRow& row, const HostLimit& host) {
+  CurvePoint point = row.point;
   if (row.feed->limit == FeedLimit::device) {
     return point;
   }
@@ -266,7 +266,7 @@ Answer peak_answer(const Evaluation& evaluation, const std::string& dtype) {
   std::vector<std::string> parts;
   for (const EvaluatedRow* const row : known_rows_in(evaluation, dtype)) {
     if (row->peak_share) {
-      const EvaluatedCurve& curve = evaluation.curve_of(*row);
+      const Curve& curve = evaluation.curve_of(*row);
       parts.push_back(fmt::format("{} {} of its {} {} peak", label_of(evaluation, *row),
                                   format_percent(*row->peak_share),
                                   curve.peak_measured ? "measured" : "data sheet's", curve.peak_dtype));

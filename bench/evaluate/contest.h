@@ -11,7 +11,7 @@ namespace bench {
 
 struct Contestant {
   std::string label;
-  EvaluatedPoint point;
+  CurvePoint point;
   double cost = 1;         // money an hour, or watts; 1 where speed is the question
   bool by_loader = false;  // it could use more samples than the host's loader makes
   double score() const { return point.per_s / cost; }

@@ -1,7 +1,6 @@
 #include "bench/evaluate/evaluated_cards.h"
 
 #include <algorithm>
-#include <cmath>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -16,91 +15,49 @@
 namespace bench {
 namespace {
 
-// Of one card's step, on a logarithmic scale.
-double own_deviation(const EvaluatedPoint& one) {
-  return one.interval ? log_deviation(*one.interval, one.is_predicted ? kNormal80 : kNormal95) : 0;
-}
-
-// Over one card. Where that computes faster or more slowly than was said, gradients cost more or less of it.
-Interval speedup80(const OneCard& card, const ParallelStep& step, double own, std::int64_t cards,
-                   const CardsLink& link, const LinkCatalogue& catalogue) {
-  const double likely = step.step_ns / card.step_ns;
-  const auto moved = [&](double factor) {
-    OneCard other = card;
-    other.step_ns *= factor;
-    return std::log(parallel_step(other, cards, link, catalogue).step_ns / other.step_ns / likely);
-  };
-  const double factor = std::exp(kNormal80 * own);
-  const double slower = combined_deviation({std::log(step.step80_ns.high / step.step_ns), moved(1 / factor)});
-  const double faster = combined_deviation({std::log(step.step_ns / step.step80_ns.low), moved(factor)});
-  const auto all = static_cast<double>(cards);
-  const double most = step.loss == nullptr ? all : all / step.loss->interval80.low;
-  return {.low = all / likely * std::exp(-slower),
-          .high = std::max(all / likely, std::min(most, all / likely * std::exp(faster)))};
-}
-
-EvaluatedPoint of_all(const EvaluatedPoint& one, const ParallelStep& step, std::int64_t cards) {
-  const double samples = static_cast<double>(cards * one.batch) * 1e9;
-  const double one_ns = static_cast<double>(one.batch) * 1e9 / one.per_s;
-  EvaluatedPoint all = one;
-  all.is_predicted = true;
-  all.per_s = samples / step.step_ns;
-  const Interval step80 = widened80(step.step80_ns, step.step_ns, own_deviation(one));
-  all.interval = Interval{samples / step80.high, samples / step80.low};
-  if (one.ratio_deviation) {
-    all.ratio_deviation = combined_deviation({*one.ratio_deviation, step.deviation()});
+// `per_s`, its interval and the card's work of all cards.
+void take_step(CurvePoint& point, const CardsStep& step) {
+  point.is_predicted = true;
+  point.per_s = step.per_s();
+  point.interval = step.per_s80();
+  if (point.ratio_deviation) {
+    point.ratio_deviation = combined_deviation({*point.ratio_deviation, step.added_deviation});
   }
-  all.gpu_ns += step.step_ns - one_ns;
-  return all;
+  point.step.gpu_ns += step.step_ns - step.one_ns;
+  point.cards = step;
 }
 
-// By the one card's median: its own error is that of what it is compared with.
-EvaluatedPoint at_most(EvaluatedPoint point, double per_s) {
-  point.per_s = per_s;
+void take_bound(CurvePoint& point) {
+  point.per_s = point.cards->quoted_per_s();
   point.interval.reset();
   point.ratio_deviation.reset();
   point.is_bound = true;
-  return point;
 }
 
-// Adds the losses that it uses.
-EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const CardsLink& link,
-                        const LinkCatalogue& catalogue, std::set<std::string>& losses) {
+}  // namespace
+
+EvaluatedDevice several_cards(const EvaluatedDevice& one, std::int64_t cards, const CardsLink& link,
+                              const LinkCatalogue& catalogue, std::vector<CardsLoss>& losses) {
   EvaluatedDevice all = one;
   all.label = fmt::format("{}×{}", cards, one.label);
   all.name = fmt::format("{} × {}", cards, one.name);
   all.cards = cards;
   all.predicted = true;
-  for (EvaluatedCurve& curve : all.curves) {
-    std::vector<std::pair<EvaluatedPoint*, double>> bounds;
-    for (EvaluatedPoint& point : curve.points) {
+  for (Curve& curve : all.curves) {
+    for (CurvePoint& point : curve.points) {
       if (!point.timeline) {
         throw UsageError(
             fmt::format("--cards: {} has no times of its gradients at batch {}; measure it again "
                         "with this version, in training",
                         quote(one.label), point.batch));
       }
-      const OneCard card{.timeline = *point.timeline,
-                         .step_ns = static_cast<double>(point.batch) * 1e9 / point.per_s,
-                         .overlap = !one.is_cpu,
-                         .narrow = curve.dtype != "fp32" && curve.dtype != "tf32",
-                         .accumulate = point.accumulate};
-      const ParallelStep step = parallel_step(card, cards, link, catalogue);
-      losses.insert(step.loss == nullptr
-                        ? fmt::format("{} Their figures are bounds, and win no comparison.", kUnknownLoss)
-                        : fmt::format("Steps are {}.", step.loss->in_words()));
-      const OverOneCard over_one{
-          .one_per_s = point.per_s,
-          .speedup80 = speedup80(card, step, own_deviation(point), cards, link, catalogue)};
-      point = of_all(point, step, cards);
-      point.over_one = over_one;
-      if (step.loss == nullptr) {
-        bounds.emplace_back(&point, static_cast<double>(cards * point.batch) * 1e9 / step.step80_ns.low);
-      }
+      take_step(point, cards_step(point, curve.dtype, one.is_cpu, cards, link, catalogue, losses));
     }
     complete_curve(curve, one.predicted, one.usable_bytes);
-    for (const auto& [point, per_s] : bounds) {
-      *point = at_most(*point, per_s);
+    for (CurvePoint& point : curve.points) {
+      if (point.cards->at_least) {
+        take_bound(point);
+      }
     }
     if (curve.peak_flops_per_s) {
       *curve.peak_flops_per_s *= static_cast<double>(cards);
@@ -108,8 +65,6 @@ EvaluatedDevice several(const EvaluatedDevice& one, std::int64_t cards, const Ca
   }
   return all;
 }
-
-}  // namespace
 
 LinkedCard linked_card(const EvaluatedDevice& device) {
   return {.peer_access = device.peer_access, .bus_bytes_per_s = device.bus_bytes_per_s};
@@ -123,7 +78,7 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
         quote(devices.task.mode)));
   }
   std::vector<EvaluatedDevice> all;
-  std::set<std::string> losses;
+  std::vector<CardsLoss> losses;
   std::vector<std::string> joins;  // one for each way in which cards are joined
   for (const EvaluatedDevice& device : devices.devices) {
     all.push_back(device);
@@ -134,16 +89,27 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
     }
     for (const std::int64_t count : cards) {
       if (count > 1) {
-        all.push_back(several(device, count, joined, catalogue, losses));
+        all.push_back(several_cards(device, count, joined, catalogue, losses));
       }
     }
+  }
+  std::set<std::string> used;
+  for (const CardsLoss& loss : losses) {
+    used.insert(fmt::format("Steps are {}.", loss.in_words()));
+  }
+  const auto is_bound = [](const Curve& curve) {
+    return std::ranges::any_of(curve.points, &CurvePoint::is_bound);
+  };
+  if (std::ranges::any_of(
+          all, [&](const EvaluatedDevice& device) { return std::ranges::any_of(device.curves, is_bound); })) {
+    used.insert(fmt::format("{} Their figures are bounds, and win no comparison.", kUnknownLoss));
   }
   const bool spread = std::ranges::any_of(devices.devices, &EvaluatedDevice::predicted);
   devices.devices = std::move(all);
   std::vector<std::string> notes{fmt::format(
       "Several cards are predicted; batch and memory are of each. {} Link: {}. Intervals: the link's range, "
       "the factor's and the one card's, which are independent; over one card its own cancels.",
-      fmt::join(losses, " "), fmt::join(joins, "; "))};
+      fmt::join(used, " "), fmt::join(joins, "; "))};
   std::ranges::move(link.cautions(cards), std::back_inserter(notes));
   if (spread) {
     notes.emplace_back(

@@ -4,7 +4,6 @@
 #include <array>
 #include <cctype>
 #include <cmath>
-#include <set>
 #include <string_view>
 #include <utility>
 
@@ -30,9 +29,9 @@ bool is_named_alike(const EvaluatedDevice& a, const EvaluatedDevice& b) {
 }
 
 bool share_a_point(const EvaluatedDevice& a, const EvaluatedDevice& b) {
-  return std::ranges::any_of(a.curves, [&](const EvaluatedCurve& curve) {
-    const EvaluatedCurve* const other = b.in(curve.dtype);
-    return other != nullptr && std::ranges::any_of(curve.points, [&](const EvaluatedPoint& point) {
+  return std::ranges::any_of(a.curves, [&](const Curve& curve) {
+    const Curve* const other = b.in(curve.dtype);
+    return other != nullptr && std::ranges::any_of(curve.points, [&](const CurvePoint& point) {
              return other->at(point.batch) != nullptr;
            });
   });
@@ -75,6 +74,21 @@ bool peer_access_of(const Json& datasheet, const Json& bus) {
   return reaches_peers(names, static_cast<int>(capability));
 }
 
+void add_datasheet(EvaluatedDevice& device, const Json& datasheet) {
+  add_keys(device, datasheet);
+  device.tdp_w = positive_member(datasheet, "power_w");
+  const Json bus = datasheet.value("pcie", Json::object());
+  if (!bus.empty()) {
+    device.peer_access = peer_access_of(datasheet, bus);
+  }
+  const auto generation = positive_member(bus, "generation");
+  const auto lanes = positive_member(bus, "lanes");
+  if (generation && lanes) {
+    device.bus_bytes_per_s =
+        nominal_bus_rate(static_cast<std::int64_t>(*generation), static_cast<std::int64_t>(*lanes));
+  }
+}
+
 EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& datasheet) {
   const ResultDocument& document = file.document;
   const RunContext& context = document.context;
@@ -94,18 +108,7 @@ EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& dat
                                     : cut(short_name(device.name), kLongestLabel);
   device.keys = {printable(context.device.id), device.name};
   if (datasheet.is_object()) {
-    add_keys(device, datasheet);
-    device.tdp_w = positive_member(datasheet, "power_w");
-    const Json bus = datasheet.value("pcie", Json::object());
-    if (!bus.empty()) {
-      device.peer_access = peer_access_of(datasheet, bus);
-    }
-    const auto generation = positive_member(bus, "generation");
-    const auto lanes = positive_member(bus, "lanes");
-    if (generation && lanes) {
-      device.bus_bytes_per_s =
-          nominal_bus_rate(static_cast<std::int64_t>(*generation), static_cast<std::int64_t>(*lanes));
-    }
+    add_datasheet(device, datasheet);
   }
   const std::int64_t free = context.device.available_bytes;
   device.usable_bytes = device.predicted && document.sweep.memory_cap_bytes
@@ -115,15 +118,21 @@ EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& dat
   return device;
 }
 
+void add_caveat(EvaluatedDevice& device, const std::string& caveat) {
+  constexpr std::size_t kLongest = 300;
+  std::string added = printable(caveat, kLongest);
+  if (std::ranges::count(device.caveats, added) == 0) {
+    device.caveats.push_back(std::move(added));
+  }
+}
+
 void add_caveats(EvaluatedDevice& device, const ResultDocument& document) {
-  std::set<std::string> known;
   for (const PredictedPoint& point : document.predicted) {
     const auto caveats = point.model.find("caveats");
     for (const Json& caveat :
          caveats != point.model.end() && caveats->is_array() ? *caveats : Json::array()) {
-      constexpr std::size_t kLongest = 300;
-      if (caveat.is_string() && known.insert(printable(caveat.get<std::string>(), kLongest)).second) {
-        device.caveats.push_back(printable(caveat.get<std::string>(), kLongest));
+      if (caveat.is_string()) {
+        add_caveat(device, caveat.get<std::string>());
       }
     }
   }
@@ -137,19 +146,14 @@ void add_caveats(EvaluatedDevice& device, const ResultDocument& document) {
   }
 }
 
-EvaluatedDevice device_of(const EvaluatedFile& file) {
-  const ResultDocument& document = file.document;
-  const Json datasheet = is_of_this_card(document.context.datasheet, document.context.device)
-                             ? document.context.datasheet
-                             : Json();
-  EvaluatedDevice device = device_without_curves(file, datasheet);
-  device.curves = evaluated_curves(document, datasheet);
-  if (device.curves.empty()) {
-    throw UsageError(
-        fmt::format("{}: the result holds no measured or predicted point; give one that does", file.path));
+// Options that leave the work as it is go; a file is told by its graph.
+void drop_ways(EvaluatedTask& task, const std::optional<WorkloadFile>& file) {
+  for (const char* const how : {"launch", "in-place"}) {
+    task.options.erase(how);
   }
-  add_caveats(device, document);
-  return device;
+  if (file) {
+    task.options["graph"] = file->hash;
+  }
 }
 
 EvaluatedTask task_of(const EvaluatedFile& file) {
@@ -168,22 +172,17 @@ EvaluatedTask task_of(const EvaluatedFile& file) {
                                                         : Json::object();
     task.mode = text_member(params, "mode");
   }
-  for (const char* const how : {"launch", "in-place"}) {  // the same work
-    task.options.erase(how);
-  }
-  if (const auto& read = file.document.context.workload_file) {
-    task.options["graph"] = read->hash;
-  }
+  drop_ways(task, file.document.context.workload_file);
   return task;
 }
 
-void require_same(const EvaluatedTask& task, const EvaluatedFile& file, const EvaluatedTask& first,
+void require_same(const EvaluatedTask& task, const std::string& path, const EvaluatedTask& first,
                   const std::string& first_path) {
   const auto refuse = [&](std::string_view what, const std::string& is, const std::string& was) {
     throw UsageError(
         fmt::format("{}: the {} is {}, but {} has {}; give results of one workload, in one mode and with the "
                     "same options",
-                    file.path, what, quote(is), first_path, quote(was)));
+                    path, what, quote(is), first_path, quote(was)));
   };
   if (task.workload != first.workload) {
     refuse("workload", task.workload, first.workload);
@@ -223,8 +222,8 @@ void make_labels_unique(std::vector<EvaluatedDevice>& devices) {
 
 }  // namespace
 
-const EvaluatedCurve* EvaluatedDevice::in(const std::string& dtype) const {
-  const auto found = std::ranges::find(curves, dtype, &EvaluatedCurve::dtype);
+const Curve* EvaluatedDevice::in(const std::string& dtype) const {
+  const auto found = std::ranges::find(curves, dtype, &Curve::dtype);
   return found == curves.end() ? nullptr : &*found;
 }
 
@@ -246,45 +245,96 @@ std::optional<double> nominal_bus_rate(std::int64_t generation, std::int64_t lan
   return kTransfers.at(static_cast<std::size_t>(generation) - 1) * coding / 8 * static_cast<double>(lanes);
 }
 
-EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files) {
+EvaluatedDevice evaluated_device(const EvaluatedFile& file) {
+  const ResultDocument& document = file.document;
+  const Json datasheet = is_of_this_card(document.context.datasheet, document.context.device)
+                             ? document.context.datasheet
+                             : Json();
+  EvaluatedDevice device = device_without_curves(file, datasheet);
+  device.curves = evaluated_curves(document, datasheet);
+  if (device.curves.empty()) {
+    throw UsageError(
+        fmt::format("{}: the result holds no measured or predicted point; give one that does", file.path));
+  }
+  add_caveats(device, document);
+  return device;
+}
+
+EvaluatedTask modelled_task(const WorkloadType& workload, const WorkloadSpec& spec) {
+  EvaluatedTask task{.workload = workload.name, .mode = spec.mode, .options = {}};
+  for (const CommandOption& option : workload.options) {
+    const auto given = spec.options.find(option.name);
+    task.options[option.name] = given == spec.options.end() ? option.default_value : given->second;
+  }
+  drop_ways(task, workload.file);
+  return task;
+}
+
+EvaluatedDevice modelled_device(const GpuModel& model, std::vector<Curve> curves) {
+  const Gpu& gpu = model.gpu();
+  const Json datasheet = to_json(gpu);
+  const std::string name = printable(display_name(gpu));
+  EvaluatedDevice device{.label = gpu.id,
+                         .name = name,
+                         .predicted = true,
+                         .framework = std::string(name_of(model.framework())),
+                         .keys = {gpu.id, name},
+                         .usable_bytes = model.usable_bytes(),
+                         .curves = std::move(curves),
+                         .files = {"--gpu " + gpu.id}};
+  add_datasheet(device, datasheet);
+  for (Curve& curve : device.curves) {
+    set_peak(curve, {}, datasheet);
+    for (const CurvePoint& point : curve.points) {
+      for (const std::string& caveat : point.step.caveats) {
+        add_caveat(device, caveat);
+      }
+    }
+  }
+  return device;
+}
+
+EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files, EvaluatedDevices predicted) {
   EvaluatedDevices evaluated;
-  for (const EvaluatedFile& file : files) {
-    EvaluatedTask task = task_of(file);
+  const auto add = [&](EvaluatedTask task, EvaluatedDevice device) {
     if (evaluated.devices.empty()) {
       evaluated.task = std::move(task);
     } else {
-      require_same(task, file, evaluated.task, files.front().path);
+      require_same(task, device.files.front(), evaluated.task, evaluated.devices.front().files.front());
     }
-    EvaluatedDevice device = device_of(file);
     const auto same = std::ranges::find_if(evaluated.devices, [&](const EvaluatedDevice& other) {
       return is_named_alike(device, other) && !share_a_point(device, other);
     });
     if (same == evaluated.devices.end()) {
       evaluated.devices.push_back(std::move(device));
-      continue;
+      return;
     }
-    for (EvaluatedCurve& curve : device.curves) {
-      const auto known = std::ranges::find(same->curves, curve.dtype, &EvaluatedCurve::dtype);
+    for (Curve& curve : device.curves) {
+      const auto known = std::ranges::find(same->curves, curve.dtype, &Curve::dtype);
       if (known == same->curves.end()) {
         same->curves.push_back(std::move(curve));
       } else {
         known->points.insert(known->points.end(), curve.points.begin(), curve.points.end());
-        std::ranges::sort(known->points, {}, &EvaluatedPoint::batch);
+        std::ranges::sort(known->points, {}, &CurvePoint::batch);
       }
     }
     same->usable_bytes = std::min(same->usable_bytes, device.usable_bytes);
-    same->files.push_back(file.path);
+    same->files.insert(same->files.end(), device.files.begin(), device.files.end());
     same->caveats.insert(same->caveats.end(), device.caveats.begin(), device.caveats.end());
-  }
+  };
   std::vector<const RunContext*> contexts;
   for (const EvaluatedFile& file : files) {
+    EvaluatedTask task = task_of(file);
+    add(std::move(task), evaluated_device(file));
     contexts.push_back(&file.document.context);
+  }
+  for (EvaluatedDevice& device : predicted.devices) {
+    add(predicted.task, std::move(device));
   }
   join_fleets(evaluated.devices, machine_names(contexts));
   for (EvaluatedDevice& device : evaluated.devices) {
-    std::ranges::stable_sort(device.curves, {},
-                             [](const EvaluatedCurve& curve) { return dtype_rank(curve.dtype); });
-    for (EvaluatedCurve& curve : device.curves) {
+    std::ranges::stable_sort(device.curves, {}, [](const Curve& curve) { return dtype_rank(curve.dtype); });
+    for (Curve& curve : device.curves) {
       complete_curve(curve, device.predicted, device.usable_bytes);
     }
   }

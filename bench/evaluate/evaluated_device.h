@@ -10,7 +10,9 @@
 #include <vector>
 
 #include "bench/evaluate/evaluated_curve.h"
+#include "bench/model/gpu_model.h"
 #include "bench/result/result.h"
+#include "bench/workload.h"
 
 namespace bench {
 
@@ -27,11 +29,11 @@ struct EvaluatedDevice {
   std::optional<double> tdp_w{};            // of the data sheet
   std::optional<double> bus_bytes_per_s{};  // of the data sheet, nominal
   std::optional<bool> peer_access{};        // over that bus; nullopt: no data sheet tells
-  std::vector<EvaluatedCurve> curves;       // by dtype, the narrowest last
+  std::vector<Curve> curves;                // by dtype, the narrowest last
   std::vector<std::string> files;
   std::vector<std::string> caveats{};  // a sentence each
 
-  const EvaluatedCurve* in(const std::string& dtype) const;
+  const Curve* in(const std::string& dtype) const;
   // By its label or one of its keys, in letters of any case.
   bool is_called(std::string_view word) const;
 };
@@ -53,11 +55,17 @@ struct EvaluatedDevices {
   std::vector<EvaluatedDevice> devices;  // in the order of the files
 };
 
+// Of one file, whatever its sweep. Throws UsageError where it has no points.
+EvaluatedDevice evaluated_device(const EvaluatedFile& file);
+// Of a modelled device.
+EvaluatedTask modelled_task(const WorkloadType& workload, const WorkloadSpec& spec);
+EvaluatedDevice modelled_device(const GpuModel& model, std::vector<Curve> curves);
+
 // Files of one machine's device whose points do not meet become one device, and so do those of one model of
 // device on several machines: see evaluated_fleet.h. Throws UsageError, naming a file, for
 // another sweep than batch, another workload, mode or size than the first file's, and for a file without
-// points.
-EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files);
+// points. `predicted`: modelled devices, which come behind those of the files.
+EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files, EvaluatedDevices predicted = {});
 
 // Bytes a second and direction of PCI Express: the rate of a lane less its coding, times lanes. nullopt for a
 // generation that is not known.

@@ -10,35 +10,46 @@
 #include <fmt/format.h>
 
 #include "bench/result/fleet.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 namespace {
 
 // A machine's points in one dtype and batch; more than one where it measured them again.
-using PointsOfMachines = std::map<std::string, std::vector<EvaluatedPoint>>;
+using PointsOfMachines = std::map<std::string, std::vector<CurvePoint>>;
 using PointKey = std::pair<std::string, std::int64_t>;
 
-EvaluatedPoint middle_of(std::vector<EvaluatedPoint> points) {
-  std::ranges::sort(points, {}, &EvaluatedPoint::per_s);
+CurvePoint middle_of(std::vector<CurvePoint> points) {
+  std::ranges::sort(points, {}, &CurvePoint::per_s);
   return points[(points.size() - 1) / 2];
 }
 
-EvaluatedPoint joined(const PointsOfMachines& machines) {
-  std::vector<EvaluatedPoint> points;
+void reach(Interval& interval, const Interval& other) {
+  interval = {std::min(interval.low, other.low), std::max(interval.high, other.high)};
+}
+
+CurvePoint joined(const PointsOfMachines& machines) {
+  std::vector<CurvePoint> points;
   for (const auto& [machine, measured] : machines) {
     points.push_back(middle_of(measured));
   }
-  EvaluatedPoint middle = middle_of(points);
+  CurvePoint middle = middle_of(points);
   if (points.size() < 2) {
     return middle;
   }
   middle.interval = {.low = std::numeric_limits<double>::infinity(), .high = 0};
-  for (const EvaluatedPoint& point : points) {
+  for (const CurvePoint& point : points) {
     const Interval own = point.interval.value_or(Interval{point.per_s, point.per_s});
-    middle.interval->low = std::min(middle.interval->low, own.low);
-    middle.interval->high = std::max(middle.interval->high, own.high);
+    reach(*middle.interval, own);
     middle.bytes = std::max(middle.bytes, point.bytes);
+    if (middle.cards && point.cards) {
+      reach(middle.cards->step80_ns, point.cards->step80_ns);
+      reach(middle.cards->slowdown80, point.cards->slowdown80);
+      middle.cards->at_least = middle.cards->at_least || point.cards->at_least;
+      middle.cards->peak = std::max(middle.cards->peak, point.cards->peak);
+    }
   }
+  middle.step.deviation = log_deviation(*middle.interval, kNormal95);
   return middle;
 }
 
@@ -50,16 +61,16 @@ class Fleet {
   }
 
   bool takes(const EvaluatedDevice& device) const {
-    return !device.predicted && !device.machine.empty() && device.label == joined_.label;
+    return !device.machine.empty() && device.label == joined_.label;
   }
 
   void add(const EvaluatedDevice& device) {
     machines_.insert(device.machine);
-    for (const EvaluatedCurve& curve : device.curves) {
+    for (const Curve& curve : device.curves) {
       if (joined_.in(curve.dtype) == nullptr) {
         joined_.curves.push_back(curve);
       }
-      for (const EvaluatedPoint& point : curve.points) {
+      for (const CurvePoint& point : curve.points) {
         points_[{curve.dtype, point.batch}][device.machine].push_back(point);
       }
     }
@@ -72,13 +83,12 @@ class Fleet {
 
   EvaluatedDevice device(const std::map<std::string, std::string>& names) && {
     joined_.machine.clear();
-    for (EvaluatedCurve& curve : joined_.curves) {
+    for (Curve& curve : joined_.curves) {
       curve.points.clear();
     }
     std::vector<std::vector<double>> levels;
     for (const auto& [key, machines] : points_) {
-      std::ranges::find(joined_.curves, key.first, &EvaluatedCurve::dtype)
-          ->points.push_back(joined(machines));
+      std::ranges::find(joined_.curves, key.first, &Curve::dtype)->points.push_back(joined(machines));
       std::vector<double>& level = levels.emplace_back();
       for (const std::string& machine : machines_) {
         const auto found = machines.find(machine);

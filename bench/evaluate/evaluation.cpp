@@ -17,7 +17,7 @@ namespace {
 constexpr double kMillion = 1e6;
 constexpr double kSecondsAnHour = 3600;
 
-EvaluatedRatio from_ends(const EvaluatedPoint& a, const EvaluatedPoint& b) {
+EvaluatedRatio from_ends(const CurvePoint& a, const CurvePoint& b) {
   EvaluatedRatio ratio{.value = a.per_s / b.per_s, .is_predicted = a.is_predicted || b.is_predicted};
   if (a.interval && b.interval) {
     ratio.interval =
@@ -26,7 +26,7 @@ EvaluatedRatio from_ends(const EvaluatedPoint& a, const EvaluatedPoint& b) {
   return ratio;
 }
 
-EvaluatedRatio within_factor(const EvaluatedPoint& a, const EvaluatedPoint& b, double factor) {
+EvaluatedRatio within_factor(const CurvePoint& a, const CurvePoint& b, double factor) {
   const double value = a.per_s / b.per_s;
   return {.value = value,
           .interval = Interval{.low = value / factor, .high = value * factor},
@@ -40,7 +40,7 @@ std::string headline_dtype(const std::vector<EvaluatedDevice>& devices) {
   for (const std::string& dtype : dtypes_of(devices)) {
     std::pair<std::size_t, double> score{0, 0};
     for (const EvaluatedDevice& device : devices) {
-      if (const EvaluatedCurve* const curve = device.in(dtype)) {
+      if (const Curve* const curve = device.in(dtype)) {
         ++score.first;
         score.second = std::max(score.second, curve->at_saturation().per_s);
       }
@@ -104,14 +104,14 @@ void set_costs(EvaluatedRow& row, const EvaluatedDevice& device, const PriceList
   }
 }
 
-EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const EvaluatedCurve& curve) {
+EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Curve& curve) {
   const EvaluatedDevice& device = evaluation.devices[index];
   EvaluatedRow row{.device = index, .dtype = curve.dtype, .point = curve.at_saturation()};
-  const EvaluatedCurve* const first = evaluation.devices.front().in(curve.dtype);
+  const Curve* const first = evaluation.devices.front().in(curve.dtype);
   if (index > 0 && first != nullptr) {
     row.to_first = throughput_ratio_of(row.point, first->at_saturation());
   }
-  const EvaluatedCurve* const fp32 = device.in("fp32");
+  const Curve* const fp32 = device.in("fp32");
   if (fp32 != nullptr && fp32 != &curve && !row.point.is_bound) {
     row.over_fp32 = gain_of(row.point, fp32->at_saturation());
   }
@@ -128,28 +128,32 @@ EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Evalu
 
 }  // namespace
 
-EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {
+EvaluatedRatio throughput_ratio_of(const CurvePoint& a, const CurvePoint& b) {
+  const bool over_own = a.cards && !b.cards && a.batch == b.batch && a.cards->one_ns == b.step.step_ns;
   if (a.is_bound) {
-    return {.value = a.per_s / b.per_s, .is_predicted = true, .is_bound = true};
+    return {.value = over_own ? a.cards->speedup80().high : a.per_s / b.per_s,
+            .is_predicted = true,
+            .is_bound = true};
   }
-  if (a.over_one && a.over_one->one_per_s == b.per_s && a.batch == b.batch) {
-    return {.value = a.per_s / b.per_s, .interval = a.over_one->speedup80, .is_predicted = true};
+  if (over_own) {
+    return {.value = a.per_s / b.per_s, .interval = a.cards->speedup80(), .is_predicted = true};
   }
   if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
     return from_ends(a, b);
   }
   const double own = combined_deviation({*a.ratio_deviation, *b.ratio_deviation});
-  return within_factor(a, b,
-                       std::exp(kNormal80 * combined_deviation({own, a.host_deviation - b.host_deviation})));
+  return within_factor(
+      a, b, std::exp(kNormal80 * combined_deviation({own, a.step.host_deviation - b.step.host_deviation})));
 }
 
-EvaluatedRatio gain_of(const EvaluatedPoint& a, const EvaluatedPoint& b) {
+EvaluatedRatio gain_of(const CurvePoint& a, const CurvePoint& b) {
   if (!a.is_predicted || !a.interval || !b.interval) {
     return from_ends(a, b);
   }
-  const auto width = [](const EvaluatedPoint& point) {
-    return PredictedWidth{.half_width80 = std::log(point.interval->high / point.per_s),
-                          .host_deviation = point.host_deviation};
+  const auto width = [](const CurvePoint& point) {
+    return PredictedWidth{.half_width80 = std::log(std::max(point.per_s / point.interval->low,
+                                                            point.interval->high / point.per_s)),
+                          .host_deviation = point.step.host_deviation};
   };
   return within_factor(a, b, std::exp(gain_half_width80(width(a), width(b))));
 }
@@ -179,7 +183,7 @@ const EvaluatedRow* Evaluation::row(std::size_t device, const std::string& of) c
 std::vector<std::string> dtypes_of(const std::vector<EvaluatedDevice>& devices) {
   std::vector<std::string> dtypes;
   for (const EvaluatedDevice& device : devices) {
-    for (const EvaluatedCurve& curve : device.curves) {
+    for (const Curve& curve : device.curves) {
       if (std::ranges::find(dtypes, curve.dtype) == dtypes.end()) {
         dtypes.push_back(curve.dtype);
       }
@@ -198,7 +202,7 @@ Evaluation evaluate(EvaluatedDevices devices, PriceList prices, std::optional<Ho
   evaluation.dtype = headline_dtype(evaluation.devices);
   for (const std::string& dtype : dtypes_of(evaluation.devices)) {
     for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
-      if (const EvaluatedCurve* const curve = evaluation.devices[i].in(dtype)) {
+      if (const Curve* const curve = evaluation.devices[i].in(dtype)) {
         evaluation.rows.push_back(row_of(evaluation, i, *curve));
       }
     }

@@ -25,9 +25,9 @@ struct EvaluatedRatio {
 // a's throughput over b's. Of several cards over the one that they were predicted from, only what several
 // cost is in the interval. Two predictions for one framework share errors, which cancel; otherwise the
 // interval reaches from a's low end over b's high end to the opposite.
-EvaluatedRatio throughput_ratio_of(const EvaluatedPoint& a, const EvaluatedPoint& b);
+EvaluatedRatio throughput_ratio_of(const CurvePoint& a, const CurvePoint& b);
 // The same of one device in two dtypes: only the host's error cancels.
-EvaluatedRatio gain_of(const EvaluatedPoint& a, const EvaluatedPoint& b);
+EvaluatedRatio gain_of(const CurvePoint& a, const CurvePoint& b);
 // 1/ratio, and ratio · factor.
 EvaluatedRatio inverse_of(const EvaluatedRatio& ratio);
 EvaluatedRatio scaled_by(const EvaluatedRatio& ratio, double factor);
@@ -36,7 +36,7 @@ EvaluatedRatio scaled_by(const EvaluatedRatio& ratio, double factor);
 struct EvaluatedRow {
   std::size_t device = 0;
   std::string dtype{};
-  EvaluatedPoint point{};                     // at the saturation batch
+  CurvePoint point{};                         // at the saturation batch
   std::optional<EvaluatedRatio> to_first{};   // none of the first device, and where that lacks the dtype
   std::optional<EvaluatedRatio> over_fp32{};  // of the same device
   std::optional<double> peak_share{};
@@ -72,7 +72,7 @@ struct Evaluation {
 
   const EvaluatedRow* row(std::size_t device, const std::string& of) const;
   const EvaluatedDevice& device_of(const EvaluatedRow& row) const { return devices[row.device]; }
-  const EvaluatedCurve& curve_of(const EvaluatedRow& row) const { return *devices[row.device].in(row.dtype); }
+  const Curve& curve_of(const EvaluatedRow& row) const { return *devices[row.device].in(row.dtype); }
 };
 
 // The dtypes that any device has, the narrowest last.

@@ -24,12 +24,11 @@ Json ratio_json(const std::optional<EvaluatedRatio>& ratio) {
 }
 
 Json curve_json(const Evaluation& evaluation, const EvaluatedRow& row) {
-  const EvaluatedCurve& curve = evaluation.curve_of(row);
+  const Curve& curve = evaluation.curve_of(row);
   Json points = Json::array();
-  for (const EvaluatedPoint& point : curve.points) {
-    const EvaluatedCurve* const first = evaluation.devices.front().in(row.dtype);
-    const EvaluatedPoint* const other =
-        row.device == 0 || first == nullptr ? nullptr : first->at(point.batch);
+  for (const CurvePoint& point : curve.points) {
+    const Curve* const first = evaluation.devices.front().in(row.dtype);
+    const CurvePoint* const other = row.device == 0 || first == nullptr ? nullptr : first->at(point.batch);
     points.push_back({{"batch", point.batch},
                       {"per_s", point.per_s},
                       {"interval", interval_json(point.interval)},
@@ -124,8 +123,8 @@ std::string evaluation_csv(const Evaluation& evaluation) {
                            "high", "level", "bytes", "saturation_batch", "largest_batch", "is_bound"}};
   for (const EvaluatedRow& row : evaluation.rows) {
     const EvaluatedDevice& device = evaluation.device_of(row);
-    const EvaluatedCurve& curve = evaluation.curve_of(row);
-    for (const EvaluatedPoint& point : curve.points) {
+    const Curve& curve = evaluation.curve_of(row);
+    for (const CurvePoint& point : curve.points) {
       rows.push_back({device.label, device.predicted ? "yes" : "no", device.framework, row.dtype, point.batch,
                       csv_number(point.per_s), csv_low(point.interval), csv_high(point.interval),
                       device.predicted ? "0.8" : "0.95", point.bytes, row.point.batch,

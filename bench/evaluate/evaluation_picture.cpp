@@ -26,7 +26,7 @@ plots::Chart throughput_in(const Evaluation& evaluation, const std::string& dtyp
   bool measured = false;
   for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
     const EvaluatedDevice& device = evaluation.devices[i];
-    const EvaluatedCurve* const curve = device.in(dtype);
+    const Curve* const curve = device.in(dtype);
     if (curve == nullptr) {
       continue;
     }
@@ -36,7 +36,7 @@ plots::Chart throughput_in(const Evaluation& evaluation, const std::string& dtyp
                               .colour = colour_of_device(i),
                               .shape = i,
                               .band = device.predicted};
-    for (const EvaluatedPoint& point : curve->points) {
+    for (const CurvePoint& point : curve->points) {
       series.points.push_back({.x = static_cast<double>(point.batch),
                                .y = point.per_s,
                                .interval = point.interval,
@@ -58,13 +58,13 @@ plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
       .series = {}};
   for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
     const EvaluatedDevice& device = evaluation.devices[i];
-    const EvaluatedCurve* const curve = device.in(dtype);
+    const Curve* const curve = device.in(dtype);
     if (curve == nullptr) {
       continue;
     }
     plots::ChartSeries series{
         .name = name_of_device(device), .points = {}, .colour = colour_of_device(i), .shape = i};
-    for (const EvaluatedPoint& point : curve->points) {
+    for (const CurvePoint& point : curve->points) {
       if (point.bytes > 0) {
         series.points.push_back(
             {.x = static_cast<double>(point.batch), .y = static_cast<double>(point.bytes)});
@@ -107,7 +107,7 @@ std::optional<plots::Chart> cost_in(const Evaluation& evaluation, const std::str
       continue;
     }
     by_datasheet = by_datasheet || (!cost && !row.power_measured);
-    const EvaluatedPoint& point = row.point;
+    const CurvePoint& point = row.point;
     const bool fed = cost && row.feed.has_value();
     Estimate estimate{.value = *value};
     if (point.interval && point.per_s > 0 && !fed) {

@@ -21,7 +21,7 @@ std::string level_of(const Evaluation& evaluation) {
                                                                   : "interval";
 }
 
-Cell largest_batch_cell(const EvaluatedCurve& curve) {
+Cell largest_batch_cell(const Curve& curve) {
   return curve.largest ? Cell(curve.quoted_largest()).after(curve.extrapolated ? "~" : "") : Cell();
 }
 
@@ -36,7 +36,7 @@ Cell memory_cell(const EvaluatedRow& row) {
                                   state == "safe" ? "" : fmt::format(", {}", state)));
 }
 
-Cell samples_cell(const EvaluatedPoint& point) {
+Cell samples_cell(const CurvePoint& point) {
   return Cell::number(point.per_s, point.interval).after(point.is_bound ? "≤ " : "");
 }
 
@@ -69,15 +69,15 @@ TextTable saturation_table(const Evaluation& evaluation) {
 
 // Throughput of each device, and of two devices their ratio.
 TextTable batch_table(const Evaluation& evaluation, const std::string& dtype) {
-  std::vector<const EvaluatedCurve*> curves;
+  std::vector<const Curve*> curves;
   TextTable table{.title = fmt::format("Samples/s in {} by batch", dtype), .rows = {{"batch"}}};
   Cells& header = table.rows.front();
   std::set<std::int64_t> batches;
   for (const EvaluatedDevice& device : evaluation.devices) {
-    if (const EvaluatedCurve* const curve = device.in(dtype)) {
+    if (const Curve* const curve = device.in(dtype)) {
       curves.push_back(curve);
       header.emplace_back(device.label);
-      for (const EvaluatedPoint& point : curve->points) {
+      for (const CurvePoint& point : curve->points) {
         batches.insert(point.batch);
       }
     }
@@ -88,13 +88,13 @@ TextTable batch_table(const Evaluation& evaluation, const std::string& dtype) {
   }
   for (const std::int64_t batch : batches) {
     Cells row{batch};
-    for (const EvaluatedCurve* const curve : curves) {
-      const EvaluatedPoint* const point = curve->at(batch);
+    for (const Curve* const curve : curves) {
+      const CurvePoint* const point = curve->at(batch);
       row.push_back(point == nullptr ? Cell::none() : samples_cell(*point));
     }
     if (is_pair) {
-      const EvaluatedPoint* const first = curves[0]->at(batch);
-      const EvaluatedPoint* const second = curves[1]->at(batch);
+      const CurvePoint* const first = curves[0]->at(batch);
+      const CurvePoint* const second = curves[1]->at(batch);
       row.push_back(first == nullptr || second == nullptr
                         ? Cell::none()
                         : Cell::figure(ratio_in_words(throughput_ratio_of(*second, *first))));

@@ -82,7 +82,7 @@ std::vector<std::string> notes_of(const Evaluation& evaluation) {
       "power was not measured; energy is an upper bound by the data sheet's power");
   say(labels_of_rows(evaluation,
                      [&](const EvaluatedRow& row) {
-                       const EvaluatedCurve& curve = evaluation.curve_of(row);
+                       const Curve& curve = evaluation.curve_of(row);
                        return row.peak_share && !curve.peak_measured && curve.peak_dtype == "fp32" &&
                               row.dtype != "fp32";
                      }),

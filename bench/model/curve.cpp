@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "bench/model/parallel_step.h"
+#include "bench/model/step_time.h"
+#include "bench/stats/memory_line.h"
 #include "bench/stats/saturation.h"
 #include "bench/text/units.h"
 
@@ -21,47 +24,115 @@ std::vector<std::int64_t> powers_of_two(std::int64_t last) {
   return batches;
 }
 
+std::optional<std::int64_t> by_memory_line(const Curve& curve, std::int64_t usable_bytes) {
+  std::vector<MemoryPoint> points;
+  for (const CurvePoint& point : curve.points) {
+    if (point.bytes > 0) {
+      points.push_back({.batch = point.batch, .bytes = point.bytes});
+    }
+  }
+  const std::optional<MemoryLine> line = fit_memory_line(points);
+  return line && usable_bytes > 0 ? line->largest_batch(usable_bytes) : std::nullopt;
+}
+
+std::size_t saturation_of(const Curve& curve, bool predicted) {
+  std::vector<ThroughputPoint> points;
+  for (const CurvePoint& point : curve.points) {
+    points.push_back(predicted ? ThroughputPoint::predicted(point.batch, point.per_s)
+                               : ThroughputPoint{point.batch, point.per_s, point.interval});
+  }
+  const std::optional<Saturation> found = find_saturation(points);
+  return found ? found->index : 0;
+}
+
 }  // namespace
 
-PredictedCurve predicted_curve(const GpuModel& model, const NetworkTerms& terms, const StepSetting& setting,
-                               const std::vector<std::int64_t>& batches) {
-  PredictedCurve curve;
+const CurvePoint* Curve::at(std::int64_t batch) const {
+  const auto found = std::ranges::find(points, batch, &CurvePoint::batch);
+  return found == points.end() ? nullptr : &*found;
+}
+
+std::int64_t Curve::quoted_largest() const {
+  const std::int64_t batch = *largest;
+  std::int64_t digit = 1;
+  while (extrapolated && batch / digit >= 100) {
+    digit *= 10;
+  }
+  return batch / digit * digit;
+}
+
+void complete_curve(Curve& curve, bool predicted, std::int64_t usable_bytes) {
+  curve.saturation = saturation_of(curve, predicted);
+  if (curve.largest) {
+    return;
+  }
+  const std::int64_t last = curve.points.back().batch;
+  if (const std::optional<std::int64_t> fits = by_memory_line(curve, usable_bytes)) {
+    curve.largest = std::max(*fits, last);
+    curve.extrapolated = !predicted && *curve.largest > last;
+  }
+}
+
+std::optional<Interval> rate_interval(const std::optional<Interval>& step_ns, double items) {
+  if (!step_ns || !(step_ns->low > 0) || !(step_ns->high > step_ns->low)) {
+    return std::nullopt;
+  }
+  return Interval{.low = items * 1e9 / step_ns->high, .high = items * 1e9 / step_ns->low};
+}
+
+CurvePoint predicted_point(std::int64_t batch, double items, PredictedStep step, PredictedMemory memory,
+                           double flops) {
+  const std::int64_t gradients = memory.at_peak[MemoryCategory::gradients];
+  return {.batch = batch,
+          .per_s = items * 1e9 / step.step_ns,
+          .interval = rate_interval(step.interval80_ns, items),
+          .bytes = memory.peak,
+          .memory = memory,
+          .flops_per_sample = flops / items,
+          .input_bytes_per_sample = static_cast<double>(memory.at_peak[MemoryCategory::input]) / items,
+          .is_predicted = true,
+          .ratio_deviation = step.ratio_deviation,
+          .step = step,
+          .timeline = gradients > 0
+                          ? std::optional(even_timeline(step.step_ns, 1, static_cast<double>(gradients)))
+                          : std::nullopt};
+}
+
+Curve predicted_curve(const GpuModel& model, const NetworkTerms& terms, const StepSetting& setting,
+                      const std::vector<std::int64_t>& batches, std::int64_t LargestBatch::*last) {
+  Curve curve{.dtype = setting.cast_whole ? "half" : std::string(name_of(setting.dtype)), .points = {}};
   if (const auto reason = model.unsupported(setting)) {
     curve.problem = "unsupported: " + *reason;
     return curve;
   }
-  curve.largest = model.largest_batch(terms, setting);
+  curve.limits = model.largest_batch(terms, setting);
+  if (curve.limits.likely > 0) {
+    curve.largest = curve.limits.likely;
+  }
   StepSetting at = setting;
   for (const std::int64_t batch :
        batches.empty()
-           ? powers_of_two(std::max(curve.largest.safe, std::min<std::int64_t>(curve.largest.most, 1)))
+           ? powers_of_two(std::max(curve.limits.safe, std::min<std::int64_t>(curve.limits.most, 1)))
            : batches) {
-    if (batch > curve.largest.most) {
+    if (batch > curve.limits.*last) {
       curve.beyond.push_back(batch);
       continue;
     }
     at.batch = batch;
-    curve.batches.push_back(
-        {.batch = batch, .step = model.step(terms, at), .memory = model.memory(terms, at)});
+    CurvePoint point = predicted_point(batch, static_cast<double>(batch), model.step(terms, at),
+                                       model.memory(terms, at), flops_of(terms, batch));
+    point.framework = name_of(model.framework());
+    curve.points.push_back(std::move(point));
   }
-  if (curve.batches.empty()) {
+  if (curve.points.empty()) {
     at.batch = batches.empty() ? 1 : batches.front();
     curve.problem =
         fmt::format("out of memory: batch {} needs {} of {}", at.batch,
                     format_bytes(model.memory(terms, at).peak), format_bytes(model.usable_bytes()));
+    return curve;
   }
-  curve.saturation = saturation_of(curve.batches);
+  complete_curve(curve, true, model.usable_bytes());
   return curve;
-}
-
-std::size_t saturation_of(const std::vector<PredictedBatch>& batches) {
-  double best = 0;
-  for (const PredictedBatch& batch : batches) {
-    best = std::max(best, batch.per_s());
-  }
-  const auto first = std::ranges::find_if(
-      batches, [&](const PredictedBatch& batch) { return batch.per_s() >= kSaturatedShare * best; });
-  return first == batches.end() ? 0 : static_cast<std::size_t>(first - batches.begin());
 }
 
 std::string limit_of(const PredictedStep& step) {

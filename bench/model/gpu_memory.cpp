@@ -109,21 +109,24 @@ std::int64_t GpuModel::usable_bytes() const {
 
 LargestBatch GpuModel::largest_batch(const NetworkTerms& terms, const StepSetting& setting) const {
   const auto usable = static_cast<double>(usable_bytes());
-  const auto largest = [&](const NetworkTerms& of, double Interval::*end) {
+  const auto largest = [&](const NetworkTerms& of, const auto& bytes) {
     constexpr std::int64_t kMost = 1LL << 40;  // where a sample takes nothing
     StepSetting at = setting;
     std::int64_t fits = 0;
     for (std::int64_t step = kMost; step > 0; step /= 2) {
       at.batch = fits + step;
-      fits = at.batch <= kMost && memory(of, at).peak80.*end <= usable ? at.batch : fits;
+      fits = at.batch <= kMost && bytes(memory(of, at)) <= usable ? at.batch : fits;
     }
     return fits;
   };
   NetworkTerms least = terms;
   least.saving.low = std::min(terms.saving.low, terms.least_saving);
-  return {.safe = largest(terms, &Interval::high),
-          .bound = largest(terms, &Interval::low),
-          .most = largest(least, &Interval::low)};
+  const auto low = [](const PredictedMemory& memory) { return memory.peak80.low; };
+  return {.safe = largest(terms, [](const PredictedMemory& memory) { return memory.peak80.high; }),
+          .likely =
+              largest(terms, [](const PredictedMemory& memory) { return static_cast<double>(memory.peak); }),
+          .bound = largest(terms, low),
+          .most = largest(least, low)};
 }
 
 }  // namespace bench

@@ -56,8 +56,8 @@ struct PredictedStep {
   double memory_ns = 0;
   double tiles_ns = 0;
   double launches_ns = 0;
-  double host_share = 0;             // how far the step's logarithm moves with the host's: 0 to 1
-  std::vector<std::string> caveats;  // what the model has no measurement of, one clause each
+  double host_share = 0;               // how far the step's logarithm moves with the host's: 0 to 1
+  std::vector<std::string> caveats{};  // what the model has no measurement of, one clause each
 };
 
 struct PredictedMemory {
@@ -67,9 +67,10 @@ struct PredictedMemory {
 };
 
 struct LargestBatch {
-  std::int64_t safe = 0;   // by the upper end of memory's interval: it runs
-  std::int64_t bound = 0;  // by its lower end: more than these hardly run
-  std::int64_t most = 0;   // by the lower end of the form of code that saves least: more do not run
+  std::int64_t safe = 0;    // by the upper end of memory's interval: it runs
+  std::int64_t likely = 0;  // by the likely memory
+  std::int64_t bound = 0;   // by the lower end: more than these hardly run
+  std::int64_t most = 0;    // by the lower end of the form of code that saves least: more do not run
 };
 
 // Measurements of one card in addition to its data sheet.
@@ -126,14 +127,5 @@ struct PredictedWidth {
 // error cancels; those of the card and the network are taken as independent, as the fit of each dtype is its
 // own.
 double gain_half_width80(const PredictedWidth& a, const PredictedWidth& b);
-
-// a's throughput over b's for the same network, setting, batch and host, with the 80 % interval that counts
-// the error which both share once. Not significant where it holds 1.
-struct ThroughputRatio {
-  double value = 1;
-  Interval interval80;
-};
-ThroughputRatio throughput_ratio(const PredictedStep& a, const PredictedStep& b,
-                                 const ModelCoefficients& coefficients, bool is_language);
 
 }  // namespace bench

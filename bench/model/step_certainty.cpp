@@ -126,19 +126,4 @@ double gain_half_width80(const PredictedWidth& a, const PredictedWidth& b) {
   return std::sqrt(own_variance(a) + own_variance(b) + host * host);
 }
 
-ThroughputRatio throughput_ratio(const PredictedStep& a, const PredictedStep& b,
-                                 const ModelCoefficients& coefficients, bool is_language) {
-  const ModelSpread& spread = is_language ? coefficients.language : coefficients.image;
-  double variance = 0;
-  for (const PredictedStep* const step : {&a, &b}) {
-    const double own = step->deviation * step->deviation - step->host_deviation * step->host_deviation;
-    variance += ratio_variance(spread, std::sqrt(std::max(0.0, own)));
-  }
-  // The host is one: where it takes more of one card's step, its error stays in the ratio.
-  variance += std::pow(a.host_deviation - b.host_deviation, 2);
-  const double value = b.step_ns / a.step_ns;
-  const double width = std::exp(kNormal80 * std::sqrt(variance));
-  return {.value = value, .interval80 = {.low = value / width, .high = value * width}};
-}
-
 }  // namespace bench

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <numeric>
 
 #include "bench/model/coefficients.h"
 #include "bench/model/sustained.h"
@@ -84,6 +85,14 @@ StepTerms at_batch(const NetworkTerms& terms, std::int64_t batch) {
   sum.tile += samples * terms.per_sample.tile;
   sum.launches += samples * terms.per_sample.launches;
   return sum;
+}
+
+double flops_of(const NetworkTerms& terms, std::int64_t batch) {
+  const auto sum = [](const StepTerms& of) {
+    return std::accumulate(of.flops.begin(), of.flops.end(), 0.0) +
+           std::accumulate(of.grads.begin(), of.grads.end(), 0.0);
+  };
+  return sum(terms.per_sample) * static_cast<double>(batch) + sum(terms.per_step);
 }
 
 OrderedTime ordered_time(const GpuModel& model, const StepTerms& work, const StepSetting& setting,

@@ -17,6 +17,8 @@ const CoefficientSet& set_of(const ModelCoefficients& coefficients, bool on_tens
 
 // A step of so many samples.
 StepTerms at_batch(const NetworkTerms& terms, std::int64_t batch);
+// Of its products, rounded up to whole tiles as the model counts them.
+double flops_of(const NetworkTerms& terms, std::int64_t batch);
 
 // Seconds.
 struct GpuTime {

@@ -48,9 +48,7 @@ std::string rate80(const CardsStep& step) {
 }
 
 std::string speedup80(const CardsStep& step) {
-  const auto cards = static_cast<double>(step.cards);
-  const Interval times{cards * step.efficiency80().low, cards * step.efficiency80().high};
-  return digits80(cards * step.quoted_efficiency(), times);
+  return digits80(static_cast<double>(step.cards) * step.quoted_efficiency(), step.speedup80());
 }
 
 std::string subject(const CardsPrediction& prediction) {
@@ -110,6 +108,7 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
 
 std::vector<std::string> notes(const CardsPrediction& prediction) {
   std::vector<std::string> lines = prediction.machines;
+  lines.insert(lines.end(), prediction.basis.begin(), prediction.basis.end());
   lines.push_back(fmt::format("Link: {} [{}].", prediction.link, prediction.link_source));
   lines.insert(lines.end(), prediction.cautions.begin(), prediction.cautions.end());
   for (const CardsLoss& loss : prediction.losses) {
@@ -155,6 +154,10 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
   return lines;
 }
 
+bool is_measured(const CardsPrediction& prediction, const CardsStep& step) {
+  return step.cards == 1 && !prediction.is_predicted;
+}
+
 TextTable table(const CardsPrediction& prediction) {
   TextTable table{
       .title = "",
@@ -162,17 +165,18 @@ TextTable table(const CardsPrediction& prediction) {
   for (const CardsStep& step : prediction.steps) {
     const bool one = step.cards == 1;
     table.rows.push_back({step.cards, step.dtype, step.batch, step80(step), Cell::figure(rate(step)),
-                          one ? "measured" : Cell::figure(efficiency80(step, kToInCell)),
+                          one ? (prediction.is_predicted ? "predicted" : "measured")
+                              : Cell::figure(efficiency80(step, kToInCell)),
                           one ? Cell::none() : Cell::time(step.replay.all_reduce_ns),
                           one ? Cell::none() : Cell::time(step.exposed_ns())});
   }
   return table;
 }
 
-Json step_json(const CardsStep& step) {
+Json step_json(const CardsStep& step, bool is_measured) {
   Json json{{"cards", step.cards},         {"dtype", step.dtype},
             {"batch", step.batch},         {"micro_batches", step.accumulate},
-            {"step_ns", step.quoted_ns()}, {"is_measured", step.cards == 1},
+            {"step_ns", step.quoted_ns()}, {"is_measured", is_measured},
             {"peak_bytes", step.peak},     {"samples_per_s", step.quoted_per_s()}};
   if (step.at_least) {
     json["is_bound"] = true;
@@ -231,7 +235,7 @@ std::string cards_csv(const CardsPrediction& prediction) {
                     bound ? "" : ms(step.step80_ns.high), csv_number(step.quoted_per_s()),
                     share(step.quoted_efficiency()), bound ? "" : share(efficiency.low),
                     share(efficiency.high), ms(step.replay.all_reduce_ns), ms(step.exposed_ns()), step.peak,
-                    step.cards == 1 ? "yes" : "no", bound ? "yes" : "no"});
+                    is_measured(prediction, step) ? "yes" : "no", bound ? "yes" : "no"});
   }
   return csv_table(rows);
 }
@@ -239,7 +243,7 @@ std::string cards_csv(const CardsPrediction& prediction) {
 std::string cards_json(const CardsPrediction& prediction) {
   Json steps = Json::array();
   for (const CardsStep& step : prediction.steps) {
-    steps.push_back(step_json(step));
+    steps.push_back(step_json(step, is_measured(prediction, step)));
   }
   Json losses = Json::array();
   for (const CardsLoss& loss : prediction.losses) {
@@ -253,16 +257,19 @@ std::string cards_json(const CardsPrediction& prediction) {
                       {"likely", loss.likely},
                       {"interval80", interval_json(loss.interval80)}});
   }
-  const Json json{{"schema", "bench-predict-cards/1"},
-                  {"workload", prediction.workload},
-                  {"device", prediction.device},
-                  {"overlap", prediction.overlap},
-                  {"link", prediction.link},
-                  {"link_source", prediction.link_source},
-                  {"link_cautions", prediction.cautions},
-                  {"losses", std::move(losses)},
-                  {"machines", prediction.machines},
-                  {"steps", std::move(steps)}};
+  Json json{{"schema", "bench-predict-cards/1"},
+            {"workload", prediction.workload},
+            {"device", prediction.device},
+            {"overlap", prediction.overlap},
+            {"link", prediction.link},
+            {"link_source", prediction.link_source},
+            {"link_cautions", prediction.cautions},
+            {"losses", std::move(losses)},
+            {"machines", prediction.machines},
+            {"steps", std::move(steps)}};
+  if (!prediction.basis.empty()) {
+    json["basis"] = prediction.basis;
+  }
   return to_indented_text(json);
 }
 

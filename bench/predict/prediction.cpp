@@ -1,11 +1,14 @@
 #include "bench/predict/prediction.h"
 
 #include <algorithm>
+#include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/model/step_setting.h"
+#include "bench/model/step_time.h"
 #include "bench/text/axis.h"
 #include "bench/text/dtype_words.h"
 #include "bench/text/quote.h"
@@ -15,6 +18,7 @@ namespace bench {
 namespace {
 
 constexpr const char* kCastWhole = "half";
+constexpr std::array<PredictedDtype, 3> kUsualDtypes{{{Dtype::fp32}, {Dtype::bf16}, {Dtype::fp16}}};
 
 // Sets of coefficients that a card's dtype takes; the file has one for fp32 and one for 16 bits.
 bool takes_16_bit_set(const Gpu& gpu, Dtype dtype) {
@@ -37,9 +41,9 @@ CalibrationRows counted_rows(const char* set, const std::vector<MeasuredRows>& m
 }
 
 // With a factor of its own at each batch.
-PredictedCurve engine_curve(const PredictionRequest& request, const Gpu& gpu, const NetworkTerms& terms,
-                            const StepSetting& setting, const ModelCoefficients& coefficients) {
-  PredictedCurve curve;
+Curve engine_curve(const PredictionRequest& request, const Gpu& gpu, const NetworkTerms& terms,
+                   const StepSetting& setting, const ModelCoefficients& coefficients) {
+  Curve curve{.dtype = std::string(name_of(setting.dtype)), .points = {}};
   std::vector<std::int64_t> batches =
       request.batches.empty() ? request.engine->batches(setting.dtype) : request.batches;
   for (const std::int64_t batch : batches) {
@@ -51,13 +55,25 @@ PredictedCurve engine_curve(const PredictionRequest& request, const Gpu& gpu, co
       curve.problem = "unsupported: " + *reason;
       return curve;
     }
-    curve.batches.push_back({.batch = batch, .step = model.step(terms, at), .memory = {}});
+    curve.points.push_back(predicted_point(batch, static_cast<double>(batch), model.step(terms, at), {},
+                                           flops_of(terms, batch)));
+    curve.points.back().framework = name_of(Framework::bench);
   }
-  if (curve.batches.empty()) {
+  if (curve.points.empty()) {
     curve.problem = fmt::format("--from holds no step in {}", name_of(setting.dtype));
+    return curve;
   }
-  curve.saturation = saturation_of(curve.batches);
+  complete_curve(curve, true, 0);
   return curve;
+}
+
+// Where no dtype is asked for: those that the card has units for, and fp32 where it has none.
+bool is_asked(const PredictionRequest& request, const Gpu& gpu, const PredictedDtype& dtype,
+              const ModelCoefficients& coefficients) {
+  const GpuModel model(gpu, request.framework, coefficients);
+  const auto runs = [&](const PredictedDtype& one) { return !model.unsupported({.dtype = one.dtype}); };
+  return !request.dtypes.empty() || runs(dtype) ||
+         (dtype.dtype == Dtype::fp32 && std::ranges::none_of(kUsualDtypes, runs));
 }
 
 EagerForm form_of(const PredictionRequest& request, const PredictedDtype& dtype) {
@@ -70,7 +86,7 @@ NetworkTerms terms_of(const PredictionRequest& request, const PredictedDtype& dt
   const std::optional<NetworkTerms> terms =
       request.workload->configure(spec)->eager_terms(form_of(request, dtype));
   if (!terms) {
-    throw UsageError(fmt::format("predict: the model of GPUs knows no time of {} with these options",
+    throw UsageError(fmt::format("--gpu: the model of GPUs knows no time of {} with these options",
                                  request.workload->name));
   }
   return *terms;
@@ -106,25 +122,48 @@ std::int64_t rows_of_chip(const std::vector<MeasuredRows>& measured, const std::
 std::vector<const CardPrediction*> Prediction::ranked(const std::string& dtype) const {
   std::vector<const CardPrediction*> ranked;
   for (const CardPrediction& card : cards) {
-    if (card.dtype == dtype && !card.curve.batches.empty()) {
+    if (card.dtype == dtype && !card.curve.points.empty()) {
       ranked.push_back(&card);
     }
   }
   std::ranges::stable_sort(ranked, [](const CardPrediction* a, const CardPrediction* b) {
-    return a->curve.at_saturation().per_s() > b->curve.at_saturation().per_s();
+    return a->curve.at_saturation().per_s > b->curve.at_saturation().per_s;
   });
   return ranked;
 }
 
-ThroughputRatio Prediction::ratio(const CardPrediction& a, const CardPrediction& b,
-                                  const ModelCoefficients& coefficients) const {
-  const PredictedBatch& one = a.curve.at_saturation();
-  const PredictedBatch& other = b.curve.at_saturation();
-  ThroughputRatio ratio = throughput_ratio(one.step, other.step, coefficients, is_language);
-  const double by = static_cast<double>(one.batch) / static_cast<double>(other.batch);
-  ratio.value *= by;
-  ratio.interval80 = {.low = ratio.interval80.low * by, .high = ratio.interval80.high * by};
-  return ratio;
+void Prediction::refuse_nothing() const {
+  if (std::ranges::all_of(cards, [](const CardPrediction& card) { return card.curve.points.empty(); })) {
+    const CardPrediction& first = cards.front();
+    throw UsageError(fmt::format("predict: no step can be predicted; {} in {}: {}", gpus[first.gpu].id,
+                                 first.dtype, first.curve.problem));
+  }
+}
+
+EvaluatedDevices devices_of(const Prediction& prediction, const PredictionRequest& request,
+                            const ModelCoefficients& coefficients, std::vector<std::string>& left_out) {
+  EvaluatedDevices all{.task = modelled_task(*request.workload, request.spec), .devices = {}};
+  for (std::size_t gpu = 0; gpu < prediction.gpus.size(); ++gpu) {
+    std::vector<Curve> curves;
+    std::string problem;
+    for (const CardPrediction& card : prediction.cards) {
+      if (card.gpu != gpu) {
+        continue;
+      }
+      if (!card.curve.points.empty()) {
+        curves.push_back(card.curve);
+      } else if (problem.empty()) {
+        problem = card.curve.problem;
+      }
+    }
+    if (curves.empty()) {
+      left_out.push_back(fmt::format("{} is left out: {}.", prediction.gpus[gpu].id, problem));
+      continue;
+    }
+    all.devices.push_back(
+        modelled_device({prediction.gpus[gpu], request.framework, coefficients}, std::move(curves)));
+  }
+  return all;
 }
 
 Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalogue,
@@ -141,10 +180,10 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
                         .references = {}};
   bool uses_fp32 = false;
   bool uses_16_bit = false;
-  for (const PredictedDtype& dtype : request.dtypes) {
+  const std::vector<PredictedDtype> usual(kUsualDtypes.begin(), kUsualDtypes.end());
+  for (const PredictedDtype& dtype : request.dtypes.empty() ? usual : request.dtypes) {
     prediction.dtypes.push_back(dtype.name());
     const NetworkTerms terms = terms_of(request, dtype);
-    prediction.is_language = terms.is_language;
     prediction.has_attention = terms.has_attention;
     prediction.attention = terms.attention;
     WorkloadSpec spec = request.spec;
@@ -152,6 +191,9 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
     const StepSetting setting = step_setting(spec, form_of(request, dtype));
     for (std::size_t i = 0; i < request.gpus.size(); ++i) {
       const Gpu& gpu = request.gpus[i];
+      if (!is_asked(request, gpu, dtype, coefficients)) {
+        continue;
+      }
       prediction.cards.push_back(
           {.gpu = i,
            .dtype = dtype.name(),
@@ -159,14 +201,14 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
                         ? engine_curve(request, gpu, terms, setting, coefficients)
                         : predicted_curve(GpuModel(gpu, request.framework, coefficients,
                                                    {.host_launch_s = request.host_launch_s}),
-                                          terms, setting, request.batches),
+                                          terms, setting, request.batches, request.last),
            .family_rows =
                rows_of_chip(rows_for(coefficients, request.framework, gpu, dtype.dtype), gpu.chip, catalogue),
            .has_own_result = request.engine != nullptr &&
                              std::ranges::any_of(request.engine->steps(), [&](const ReferenceStep& step) {
                                return step.gpu.id == gpu.id && step.dtype == dtype.dtype;
                              })});
-      if (!prediction.cards.back().curve.batches.empty()) {
+      if (!prediction.cards.back().curve.points.empty()) {
         (takes_16_bit_set(gpu, dtype.dtype) ? uses_16_bit : uses_fp32) = true;
       }
     }

@@ -1,4 +1,5 @@
-// `bench predict`: a network's steps on GPUs that are not here, side by side.
+// A network's curves on GPUs that are not here, from their data sheets: what `bench predict` shows and `bench
+// evaluate` compares.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "bench/dtype.h"
+#include "bench/evaluate/evaluated_device.h"
 #include "bench/model/coefficients.h"
 #include "bench/model/curve.h"
 #include "bench/model/gpu.h"
@@ -31,8 +33,9 @@ struct PredictionRequest {
   const WorkloadType* workload = nullptr;
   // Of batch 1, with the mode and its options; the dtype is not read.
   WorkloadSpec spec;
-  std::vector<PredictedDtype> dtypes;
-  std::vector<std::int64_t> batches;  // empty: powers of two, up to the largest that fits
+  std::vector<PredictedDtype> dtypes;  // empty: fp32, bf16 and fp16, where a card has units for them
+  std::vector<std::int64_t> batches;   // empty: powers of two, up to the largest that fits
+  std::int64_t LargestBatch::*last = &LargestBatch::most;  // of batches asked for
   std::vector<Gpu> gpus;
   Framework framework = Framework::pytorch;
   std::optional<double> host_launch_s;       // of the user's host, measured
@@ -44,7 +47,7 @@ struct PredictionRequest {
 struct CardPrediction {
   std::size_t gpu = 0;  // in Prediction::gpus
   std::string dtype;
-  PredictedCurve curve;
+  Curve curve;
   std::int64_t family_rows = 0;  // measured of the card's chip, that its coefficients rest on
   bool has_own_result = false;   // in the dtype, of --from
 };
@@ -62,24 +65,26 @@ struct Prediction {
   std::vector<Gpu> gpus;
   std::vector<std::string> dtypes;
   std::vector<CardPrediction> cards;  // dtype by dtype, in the order of `gpus`
-  bool is_language = false;
   bool has_attention = false;
   std::optional<AttentionForm> attention{};  // given, or as the network tells
   std::optional<double> host_launch_s;       // given; none: the mean of the machines measured
   double assumed_launch_s = 0;               // that mean
   std::vector<CalibrationRows> calibration;  // of the sets that were used
   std::vector<std::string> references;       // of the engine: "RTX 3060 (run.json)"
-  // Throughput of one card over another's in the same dtype, each at its saturation batch.
-  ThroughputRatio ratio(const CardPrediction& a, const CardPrediction& b,
-                        const ModelCoefficients& coefficients) const;
   // The cards of a dtype that have batches, the fastest at its saturation batch first.
   std::vector<const CardPrediction*> ranked(const std::string& dtype) const;
+  // Throws UsageError where no card can be predicted, with the first one's reason.
+  void refuse_nothing() const;
 };
 
 // `catalogue`: of the cards that the coefficients were fitted to. Throws UsageError where the model knows no
 // time of the workload.
 Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalogue,
                    const ModelCoefficients& coefficients);
+
+// The cards that have a curve with points. `left_out`: a sentence for each that has none.
+EvaluatedDevices devices_of(const Prediction& prediction, const PredictionRequest& request,
+                            const ModelCoefficients& coefficients, std::vector<std::string>& left_out);
 
 // Rows that were measured of cards of this chip; a row's source ends with its card's id or alias.
 std::int64_t rows_of_chip(const std::vector<MeasuredRows>& measured, const std::string& chip,

@@ -34,22 +34,22 @@ Cell memory_cell(const Prediction& prediction, const PredictedMemory& memory) {
 // Of a card's saturation batch; of every batch with `verbose`.
 std::vector<Cells> rows_of(const Prediction& prediction, const CardPrediction& card, bool verbose) {
   const std::string& id = prediction.gpus[card.gpu].id;
-  const PredictedCurve& curve = card.curve;
+  const Curve& curve = card.curve;
   std::vector<Cells> rows;
-  if (curve.batches.empty()) {
-    return {{id, card.dtype, batch_cell(curve.largest.safe), "", curve.problem}};
+  if (curve.points.empty()) {
+    return {{id, card.dtype, batch_cell(curve.limits.safe), "", curve.problem}};
   }
-  for (std::size_t i = 0; i < curve.batches.size(); ++i) {
+  for (std::size_t i = 0; i < curve.points.size(); ++i) {
     if (!verbose && i != curve.saturation) {
       continue;
     }
-    const PredictedBatch& batch = curve.batches[i];
-    rows.push_back({id, card.dtype, batch_cell(curve.largest.safe), batch_cell(batch.batch),
-                    Cell::number80(batch.per_s(), batch.interval80_per_s()), Cell::time(batch.step.step_ns),
+    const CurvePoint& batch = curve.points[i];
+    rows.push_back({id, card.dtype, batch_cell(curve.limits.safe), batch_cell(batch.batch),
+                    Cell::number80(batch.per_s, rate80_of(batch)), Cell::time(batch.step.step_ns),
                     memory_cell(prediction, batch.memory), limit_of(batch.step), card.family_rows});
   }
   for (const std::int64_t batch : curve.beyond) {
-    rows.push_back({id, card.dtype, batch_cell(curve.largest.safe), batch_cell(batch), "out of memory"});
+    rows.push_back({id, card.dtype, batch_cell(curve.limits.safe), batch_cell(batch), "out of memory"});
   }
   return rows;
 }
@@ -66,7 +66,7 @@ std::vector<const CardPrediction*> in_order(const Prediction& prediction) {
   for (const std::string& dtype : prediction.dtypes) {
     std::ranges::copy(prediction.ranked(dtype), std::back_inserter(order));
     for (const CardPrediction& card : prediction.cards) {
-      if (card.dtype == dtype && card.curve.batches.empty()) {
+      if (card.dtype == dtype && card.curve.points.empty()) {
         order.push_back(&card);
       }
     }
@@ -92,14 +92,14 @@ Json batch_json(std::int64_t batch) {
   return batch > 0 ? Json(batch) : Json();
 }
 
-Json batch_json(const PredictedBatch& batch) {
+Json batch_json(const CurvePoint& batch) {
   Json memory = Json::object();
   for (const MemoryCategory category : kMemoryCategories) {
     memory[std::string(name_of(category))] = batch.memory.at_peak[category];
   }
   return {{"batch", batch.batch},
-          {"samples_per_s", batch.per_s()},
-          {"samples_per_s_interval80", interval_array(batch.interval80_per_s())},
+          {"samples_per_s", static_cast<double>(batch.batch) / batch.step.step_ns * 1e9},
+          {"samples_per_s_interval80", interval_array(rate80_of(batch))},
           {"step_ns", batch.step.step_ns},
           {"interval80_ns", interval_array(batch.step.interval80_ns)},
           {"gpu_ns", batch.step.gpu_ns},
@@ -116,18 +116,18 @@ Json batch_json(const PredictedBatch& batch) {
 }
 
 Json card_json(const Prediction& prediction, const CardPrediction& card) {
-  const PredictedCurve& curve = card.curve;
+  const Curve& curve = card.curve;
   Json batches = Json::array();
-  for (const PredictedBatch& batch : curve.batches) {
+  for (const CurvePoint& batch : curve.points) {
     batches.push_back(batch_json(batch));
   }
-  const bool has_batches = !curve.batches.empty();
+  const bool has_batches = !curve.points.empty();
   return {{"gpu", prediction.gpus[card.gpu].id},
           {"dtype", card.dtype},
           {"problem", has_batches ? Json() : Json(curve.problem)},
-          {"largest_batch", batch_json(curve.largest.safe)},
-          {"largest_batch_low", batch_json(curve.largest.safe)},
-          {"largest_batch_high", batch_json(curve.largest.bound)},
+          {"largest_batch", batch_json(curve.limits.safe)},
+          {"largest_batch_low", batch_json(curve.limits.safe)},
+          {"largest_batch_high", batch_json(curve.limits.bound)},
           {"out_of_memory", curve.beyond},
           {"saturation_batch", has_batches ? Json(curve.at_saturation().batch) : Json()},
           {"family_rows", card.family_rows},
@@ -137,9 +137,9 @@ Json card_json(const Prediction& prediction, const CardPrediction& card) {
 
 }  // namespace
 
-Page prediction_page(const Prediction& prediction, const ModelCoefficients& coefficients, bool verbose) {
+Page prediction_page(const Prediction& prediction, bool verbose) {
   Page page{.title = subject_in_words(prediction)};
-  page.sentences("", prediction_findings(prediction, coefficients));
+  page.sentences("", prediction_findings(prediction));
   page.table(table_of(prediction, verbose));
   for (const std::string& note : prediction_notes(prediction)) {
     page.say(note);
@@ -154,24 +154,24 @@ std::string prediction_csv(const Prediction& prediction) {
                            "largest_batch_high", "is_saturation", "problem"}};
   const auto ms = [](double ns) { return csv_number(1e-6 * ns); };
   for (const CardPrediction& card : prediction.cards) {
-    const PredictedCurve& curve = card.curve;
-    const LargestBatch& largest = curve.largest;
+    const Curve& curve = card.curve;
+    const LargestBatch& largest = curve.limits;
     const std::string& id = prediction.gpus[card.gpu].id;
     const auto add_without_figures = [&](const Cell& batch, const std::string& problem) {
       rows.push_back({id, card.dtype, batch, "", "", "", "", "", "", "", "", "", largest.safe, largest.safe,
                       largest.bound, "", problem});
     };
-    if (curve.batches.empty()) {
+    if (curve.points.empty()) {
       add_without_figures("", curve.problem);
       continue;
     }
-    for (std::size_t i = 0; i < curve.batches.size(); ++i) {
-      const PredictedBatch& batch = curve.batches[i];
-      const Interval rate = batch.interval80_per_s();
+    for (std::size_t i = 0; i < curve.points.size(); ++i) {
+      const CurvePoint& batch = curve.points[i];
+      const Interval rate = rate80_of(batch);
       const Interval step = batch.step.interval80_ns;
       const Interval memory = batch.memory.peak80;
       const bool has_memory = batch.memory.peak > 0;
-      rows.push_back({id, card.dtype, batch.batch, csv_number(batch.per_s()), csv_low(rate), csv_high(rate),
+      rows.push_back({id, card.dtype, batch.batch, csv_number(batch.per_s), csv_low(rate), csv_high(rate),
                       ms(batch.step.step_ns), ms(step.low), ms(step.high), batch.memory.peak,
                       has_memory ? Cell(std::llround(memory.low)) : Cell(),
                       has_memory ? Cell(std::llround(memory.high)) : Cell(), largest.safe, largest.safe,

@@ -1,11 +1,11 @@
 #include "bench/predict/prediction_words.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/evaluate/evaluation.h"
 #include "bench/result/finding.h"
 #include "bench/text/units.h"
 
@@ -31,31 +31,29 @@ const std::string& id_of(const Prediction& prediction, const CardPrediction& car
   return prediction.gpus[card.gpu].id;
 }
 
-std::string rate_of(const PredictedBatch& batch) {
-  return with_interval80(batch.per_s(), batch.interval80_per_s()) + " samples/s";
+std::string rate_of(const CurvePoint& point) {
+  return with_interval80(point.per_s, rate80_of(point)) + " samples/s";
 }
 
 // "1.21× t4 (1.02–1.46×)".
-std::string times(const ThroughputRatio& ratio, const std::string& other) {
-  const bool is_significant = ratio.interval80.low > 1 || ratio.interval80.high < 1;
+std::string times(const EvaluatedRatio& ratio, const std::string& other) {
   const auto factor = [](double value) {
     constexpr double kTen = 10;
     return value < kTen ? fmt::format("{:.2f}", value) : format_number(value);
   };
-  return fmt::format("{}× {} ({}–{}×{})", factor(ratio.value), other, factor(ratio.interval80.low),
-                     factor(ratio.interval80.high), is_significant ? "" : ", not significant");
+  return fmt::format("{}× {} ({}–{}×{})", factor(ratio.value), other, factor(ratio.interval->low),
+                     factor(ratio.interval->high), ratio.is_significant() ? "" : ", not significant");
 }
 
 // One card alone, or the fastest compared with the next and with the slowest.
 std::string fastest_in(const Prediction& prediction, const std::string& dtype,
-                       const std::vector<const CardPrediction*>& ranked,
-                       const ModelCoefficients& coefficients) {
+                       const std::vector<const CardPrediction*>& ranked) {
   const CardPrediction& first = *ranked.front();
-  const PredictedBatch& best = first.curve.at_saturation();
+  const CurvePoint& best = first.curve.at_saturation();
   std::string text =
       fmt::format("{}: {}, {} at batch {}", dtype, id_of(prediction, first), rate_of(best), best.batch);
   const auto compared = [&](const CardPrediction& other) {
-    return times(prediction.ratio(first, other, coefficients), id_of(prediction, other));
+    return times(throughput_ratio_of(best, other.curve.at_saturation()), id_of(prediction, other));
   };
   if (ranked.size() == 1) {
     return text + fmt::format("; most of the step's time: {}", limit_of(best.step));
@@ -66,30 +64,22 @@ std::string fastest_in(const Prediction& prediction, const std::string& dtype,
 
 const CardPrediction* find_card(const Prediction& prediction, std::size_t gpu, const std::string& dtype) {
   const auto found = std::ranges::find_if(prediction.cards, [&](const CardPrediction& card) {
-    return card.gpu == gpu && card.dtype == dtype && !card.curve.batches.empty();
+    return card.gpu == gpu && card.dtype == dtype && !card.curve.points.empty();
   });
   return found == prediction.cards.end() ? nullptr : &*found;
 }
 
-PredictedWidth width_of(const PredictedStep& step) {
-  return {.half_width80 = std::log(step.interval80_ns.high / step.step_ns),
-          .host_deviation = step.host_deviation};
-}
-
 // The second dtype's throughput over the first's, each at its saturation batch.
-std::string gain_of(const Prediction& prediction) {
+std::string gains_of(const Prediction& prediction) {
   std::vector<std::string> gains;
   for (std::size_t gpu = 0; gpu < prediction.gpus.size(); ++gpu) {
     const CardPrediction* const wide = find_card(prediction, gpu, prediction.dtypes[0]);
     const CardPrediction* const narrow = find_card(prediction, gpu, prediction.dtypes[1]);
     if (wide != nullptr && narrow != nullptr) {
-      const PredictedBatch& fast = narrow->curve.at_saturation();
-      const PredictedBatch& slow = wide->curve.at_saturation();
-      const double value = fast.per_s() / slow.per_s();
-      const double width = std::exp(gain_half_width80(width_of(fast.step), width_of(slow.step)));
-      const bool is_significant = value / width > 1 || value * width < 1;
-      gains.push_back(fmt::format("{:.1f}× ({:.1f}–{:.1f}×{}) on {}", value, value / width, value * width,
-                                  is_significant ? "" : ", not significant", prediction.gpus[gpu].id));
+      const EvaluatedRatio gain = gain_of(narrow->curve.at_saturation(), wide->curve.at_saturation());
+      gains.push_back(fmt::format("{:.1f}× ({:.1f}–{:.1f}×{}) on {}", gain.value, gain.interval->low,
+                                  gain.interval->high, gain.is_significant() ? "" : ", not significant",
+                                  prediction.gpus[gpu].id));
     }
   }
   return gains.empty()
@@ -100,8 +90,8 @@ std::string gain_of(const Prediction& prediction) {
 std::string largest_batches(const Prediction& prediction, const std::string& dtype) {
   std::vector<std::string> largest;
   for (const CardPrediction& card : prediction.cards) {
-    if (card.dtype == dtype && card.curve.largest.safe > 0) {
-      largest.push_back(fmt::format("{} on {}", card.curve.largest.safe, id_of(prediction, card)));
+    if (card.dtype == dtype && card.curve.limits.safe > 0) {
+      largest.push_back(fmt::format("{} on {}", card.curve.limits.safe, id_of(prediction, card)));
     }
   }
   return largest.empty() ? "" : fmt::format("Largest batch in {}: {}", dtype, listed(largest));
@@ -151,7 +141,7 @@ std::vector<std::string> caveats_of(const Prediction& prediction) {
   std::vector<std::pair<std::string, std::vector<std::string>>> cards_by_caveat;
   std::size_t predicted = 0;
   for (const CardPrediction& card : prediction.cards) {
-    if (card.curve.batches.empty()) {
+    if (card.curve.points.empty()) {
       continue;
     }
     ++predicted;
@@ -174,6 +164,12 @@ std::vector<std::string> caveats_of(const Prediction& prediction) {
 
 }  // namespace
 
+Interval rate80_of(const CurvePoint& point) {
+  const auto samples = static_cast<double>(point.batch);
+  const Interval& step = point.step.interval80_ns;
+  return {.low = samples / step.high * 1e9, .high = samples / step.low * 1e9};
+}
+
 std::string subject_in_words(const Prediction& prediction) {
   std::vector<std::string> ids;
   for (const Gpu& gpu : prediction.gpus) {
@@ -189,19 +185,18 @@ std::string subject_in_words(const Prediction& prediction) {
                      prediction.mode, listed(ids), runs_by(prediction.framework), host);
 }
 
-std::vector<std::string> prediction_findings(const Prediction& prediction,
-                                             const ModelCoefficients& coefficients) {
+std::vector<std::string> prediction_findings(const Prediction& prediction) {
   std::vector<std::string> findings;
   std::string narrowest;
   for (const std::string& dtype : prediction.dtypes) {
     const std::vector<const CardPrediction*> ranked = prediction.ranked(dtype);
     if (!ranked.empty() && findings.size() < kMostFindings - 2) {
-      findings.push_back(fastest_in(prediction, dtype, ranked, coefficients));
+      findings.push_back(fastest_in(prediction, dtype, ranked));
       narrowest = dtype;
     }
   }
   if (prediction.gpus.size() <= kMostListed) {  // of more the table tells
-    findings.push_back(prediction.dtypes.size() > 1 ? gain_of(prediction) : "");
+    findings.push_back(prediction.dtypes.size() > 1 ? gains_of(prediction) : "");
     findings.push_back(largest_batches(prediction, narrowest));
   }
   std::erase(findings, "");

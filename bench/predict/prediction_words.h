@@ -8,11 +8,12 @@
 
 namespace bench {
 
+// 80 %, samples a second.
+Interval rate80_of(const CurvePoint& point);
 // "resnet50 (train) on t4 and rtx3060-12gb, predicted: eager PyTorch".
 std::string subject_in_words(const Prediction& prediction);
 // At most five: the fastest in each dtype, what 16 bits gain, the largest batches.
-std::vector<std::string> prediction_findings(const Prediction& prediction,
-                                             const ModelCoefficients& coefficients);
+std::vector<std::string> prediction_findings(const Prediction& prediction);
 // What calibrated it, what is assumed of the host, and what was not measured.
 std::vector<std::string> prediction_notes(const Prediction& prediction);
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "bench/model/cards_step.h"
 #include "bench/page/cell.h"
-#include "bench/predict/cards_prediction.h"
 #include "bench/stats/estimate.h"
 
 namespace bench {

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/model/curve.h"
 #include "bench/predict/sharding.h"
 #include "bench/text/units.h"
 #include "sweeps/cards/workload.h"
@@ -46,15 +47,15 @@ std::optional<WholeStep> step_of(const MeasuredPoint& point, const ResultDocumen
       memory[MemoryCategory::gradients] <= 0 || (params->shard_optimizer && !whole_optimizer)) {
     return std::nullopt;
   }
-  WholeStep step;
+  const GradientTimeline* const timeline = timeline_for(*params, document);
+  CardsLink link;
+  link.bucket = params->bucket;
+  CurvePoint one{.batch = params->batch,
+                 .memory = {.at_peak = memory, .peak = point.memory.peak_measured},
+                 .accumulate = params->accumulate,
+                 .timeline = timeline == nullptr ? GradientTimeline{} : *timeline};
+  WholeStep step{step_of_one(one, params->dtype, document.context.device.kind == "cpu", link)};
   step.cards = params->ranks;
-  step.dtype = params->dtype;
-  step.batch = params->batch;
-  step.accumulate = params->accumulate;
-  step.peak = point.memory.peak_measured;
-  step.memory = memory;
-  step.bucket = params->bucket;
-  step.on_cpu = document.context.device.kind == "cpu";
   // Measured, it has what the system saw beyond the peak too.
   step.memory[MemoryCategory::other] += step.peak - step.memory.total();
   if (params->shard_optimizer) {  // all moments of a step hold the state
@@ -63,11 +64,10 @@ std::optional<WholeStep> step_of(const MeasuredPoint& point, const ResultDocumen
     step.memory[MemoryCategory::optimizer] = *whole_optimizer;
   }
   step.replay.bytes = memory[MemoryCategory::gradients];
-  if (const GradientTimeline* const timeline = timeline_for(*params, document)) {
+  if (timeline != nullptr) {
     step.replay.bytes = 0;
     for (const GradientTimeline::Part& part : timeline->parts) {
       step.replay.bytes += part.bytes;
-      step.largest_part = std::max(step.largest_part, part.bytes);
     }
   }
   return step;

@@ -172,6 +172,10 @@ std::vector<Page> pages() {
   add(in_widths("predict/measured-link", more_cards + Arguments{"collectives.json"}));
   add(in_widths("predict/measured-link-of-ranks-that-take-turns",
                 more_cards + Arguments{"collectives-turns.json"}));
+  const Arguments cards_of_one{"predict", "--gpu", "t4", "--workload", "resnet50", "--cards", "2"};
+  add(in_formats("predict/cards-of-a-gpu", cards_of_one, kFormats));
+  add(in_widths("predict/cards-of-own-network", {"predict", "--gpu", "rtx3060-12gb", "--onnx", "net.onnx",
+                                                 "--cards", "2,4", "--dtype", "fp16", "--batch", "8,64"}));
   const Arguments fleet_now{"compare", "fleet", "fleet-slower"};
   add(in_widths("fleet/compare", fleet_now));
   add(in_widths("fleet/compare-verbose", fleet_now + Arguments{"--verbose"}));

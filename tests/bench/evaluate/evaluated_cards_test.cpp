@@ -46,7 +46,7 @@ TEST(EvaluatedCards, AreTheSameDeviceSeveralTimes) {
   const OneCard one{.timeline = even_timeline(80e6, 1, 400e6), .step_ns = 80e6};
   const CardsLink joined = link_of("pcie4").of_cards(linked_card(devices.devices[0]));
   const ParallelStep step = parallel_step(one, 2, joined, links());
-  const EvaluatedPoint& two = devices.devices[1].curves[0].points[0];
+  const CurvePoint& two = devices.devices[1].curves[0].points[0];
   EXPECT_NEAR(two.per_s, 16e9 / step.step_ns, 1e-6);
   EXPECT_LT(two.per_s, 200);
   const Interval both = widened80(step.step80_ns, step.step_ns, log_deviation({0.8, 1.2}, kNormal80));
@@ -133,7 +133,7 @@ TEST(EvaluatedCards, WhoseLossNobodyMeasuredHaveBoundsAndWinNothing) {
   EvaluatedDevices devices = devices_of(document);
   ASSERT_TRUE(devices.devices[0].is_cpu);
   expect_words(add_cards(devices, {2}, link_of("eth-10g"), links()));
-  const EvaluatedPoint& two = devices.devices[1].curves[0].points[0];
+  const CurvePoint& two = devices.devices[1].curves[0].points[0];
   EXPECT_TRUE(two.is_bound);
   EXPECT_FALSE(two.interval);
   EXPECT_GT(two.per_s, 100);

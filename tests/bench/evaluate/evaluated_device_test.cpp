@@ -32,7 +32,7 @@ TEST(EvaluatedDevices, TakeRatesFromStepTimes) {
   ResultDocument document = batch_document("a cpu");
   add_measured(document, "fp32", 4, 100, 0.25, 700);
   const EvaluatedDevices evaluated = devices_of({document});
-  const EvaluatedPoint& point = evaluated.devices.front().curves.front().points.front();
+  const CurvePoint& point = evaluated.devices.front().curves.front().points.front();
   EXPECT_DOUBLE_EQ(point.per_s, 100);
   EXPECT_DOUBLE_EQ(point.interval->low, 80);
   EXPECT_DOUBLE_EQ(point.interval->high, 100 / 0.75);
@@ -81,7 +81,7 @@ TEST(EvaluatedDevices, HoldTheLargestBatchOfTheMemoryLine) {
   add_measured(document, "fp32", 1, 50, 0.01, 210);
   add_measured(document, "fp32", 2, 60, 0.01, 220);
   add_measured(document, "fp32", 4, 70, 0.01, 240);
-  const EvaluatedCurve curve = devices_of({document}).devices.front().curves.front();
+  const Curve curve = devices_of({document}).devices.front().curves.front();
   EXPECT_EQ(curve.largest, 80);  // 200 + 10·80 = 1000 bytes
   EXPECT_TRUE(curve.extrapolated);
 }
@@ -95,7 +95,7 @@ TEST(EvaluatedDevices, TakeTheModelsOwnLargestBatch) {
   Finding finding = finding_of("largest_batch/fp16", "samples");
   finding.value = 79;
   document.findings = {finding};
-  const EvaluatedCurve curve = devices_of({document}).devices.front().curves.front();
+  const Curve curve = devices_of({document}).devices.front().curves.front();
   EXPECT_EQ(curve.largest, 79);
   EXPECT_FALSE(curve.extrapolated);
 }
@@ -149,7 +149,7 @@ TEST(EvaluatedDevices, OfSeveralMachinesAreOneWithTheSpreadBetweenThem) {
   const EvaluatedDevice& fleet = devices.devices.front();
   EXPECT_EQ(fleet.label, "Card");
   EXPECT_EQ(fleet.files.size(), 5U);
-  const EvaluatedPoint& point = fleet.curves.front().points.front();
+  const CurvePoint& point = fleet.curves.front().points.front();
   EXPECT_DOUBLE_EQ(point.per_s, 101);
   EXPECT_NEAR(point.interval->low, 80 / 1.01, 1e-9) << "the slowest machine's low end";
   EXPECT_NEAR(point.interval->high, 102 / 0.99, 1e-9);

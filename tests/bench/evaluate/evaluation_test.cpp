@@ -9,6 +9,8 @@
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "tests/bench/evaluate/documents.h"
+#include "tests/bench/model/program_data.h"
+#include "tests/bench/model/worked_steps.h"
 #include "tests/bench/support/golden_words.h"
 
 namespace bench::testing {
@@ -25,13 +27,13 @@ ResultDocument predicted_card(const std::string& id, double fp32, double fp16, d
 }
 
 // `deviation` of the device's own, and of its host.
-EvaluatedPoint predicted_at(double per_s, double deviation, double host = 0) {
+CurvePoint predicted_at(double per_s, double deviation, double host = 0) {
   return {.per_s = per_s,
           .interval = Interval{0.75 * per_s, 1.3 * per_s},
           .is_predicted = true,
           .framework = "pytorch",
           .ratio_deviation = deviation,
-          .host_deviation = host};
+          .step = {.interval80_ns = {}, .host_deviation = host}};
 }
 
 TEST(ThroughputRatio, OfTwoPredictionsHasOnlyTheErrorsThatTheyDoNotShare) {
@@ -46,15 +48,54 @@ TEST(ThroughputRatio, OfTwoPredictionsHasOnlyTheErrorsThatTheyDoNotShare) {
   EXPECT_NEAR(ratio.interval->high, 2 * std::exp(1.2816 * 0.1), 1e-9);
 }
 
+// A step of published terms, as a point.
+CurvePoint step_on(const char* card, const char* worked, const StepSetting& setting,
+                   GpuEvidence evidence = {}) {
+  const GpuModel model(testing::card(card), Framework::pytorch, testing::coefficients(), evidence);
+  const std::vector<WorkedStep> steps = worked_steps();
+  const auto found =
+      std::ranges::find_if(steps, [&](const WorkedStep& step) { return step.name.starts_with(worked); });
+  return predicted_point(1, 1, model.step(found->terms(), setting), {}, 0);
+}
+
+double width_of(const EvaluatedRatio& ratio) {
+  return std::log(ratio.interval->high / ratio.value);
+}
+
+TEST(ThroughputRatio, CountsTheErrorThatTwoCardsShareOnce) {
+  const auto on = [](const char* card) {
+    return step_on(card, "resnet50, infer, amp, nchw", {.dtype = Dtype::fp16}, {.host_launch_s = 20e-6});
+  };
+  const CurvePoint rtx4090 = on("rtx4090");
+  const CurvePoint rtx3090 = on("rtx3090");
+  const EvaluatedRatio ratio = throughput_ratio_of(rtx4090, rtx3090);
+  EXPECT_NEAR(ratio.value, rtx3090.step.step_ns / rtx4090.step.step_ns, 1e-12);
+  const double half_width = testing::coefficients().image.ratio_half_width;
+  EXPECT_NEAR(width_of(ratio), half_width, 1e-3);
+  EXPECT_NEAR(width_of(inverse_of(ratio)), half_width, 1e-3);
+  EXPECT_LT(half_width, 1.2816 * std::hypot(rtx4090.step.deviation, rtx3090.step.deviation));
+  EXPECT_GT(width_of(throughput_ratio_of(on("rtx5090"), rtx4090)), 1.1 * half_width)
+      << "of a generation that was not measured, more is not known";
+}
+
+TEST(ThroughputRatio, AnUnknownHostStaysWhereItLimitsOneCardAlone) {
+  const auto width = [](const char* a, const char* b) {
+    const StepSetting setting{.dtype = Dtype::fp16, .channels_last = true};
+    return width_of(
+        throughput_ratio_of(step_on(a, "efficientnet_b0", setting), step_on(b, "efficientnet_b0", setting)));
+  };
+  EXPECT_GT(width("rtx4090", "rtx3060-12gb"), 1.1 * width("rtx2060", "rtx3060-12gb"));
+}
+
 TEST(ThroughputRatio, OfTwoFrameworksSharesNothing) {
-  EvaluatedPoint compiled = predicted_at(200, 0.03);
+  CurvePoint compiled = predicted_at(200, 0.03);
   compiled.framework = "pytorch-compiled";
   EXPECT_DOUBLE_EQ(throughput_ratio_of(compiled, predicted_at(100, 0.03)).interval->low, 150.0 / 130);
 }
 
 TEST(ThroughputRatio, OfAMeasurementReachesFromEndToEnd) {
-  const EvaluatedPoint a = predicted_at(200, 0.03);
-  EvaluatedPoint b{.per_s = 100, .interval = Interval{90, 120}};
+  const CurvePoint a = predicted_at(200, 0.03);
+  CurvePoint b{.per_s = 100, .interval = Interval{90, 120}};
   EXPECT_DOUBLE_EQ(throughput_ratio_of(a, b).interval->low, 1.25);
   EXPECT_DOUBLE_EQ(throughput_ratio_of(a, b).interval->high, 260.0 / 90);
   EXPECT_TRUE(throughput_ratio_of(a, b).is_predicted);
@@ -65,8 +106,8 @@ TEST(ThroughputRatio, OfAMeasurementReachesFromEndToEnd) {
 
 TEST(Gain, SharesTheHostsErrorAlone) {
   const EvaluatedRatio gain = gain_of(predicted_at(200, 0.03), predicted_at(100, 0.03));
-  EXPECT_NEAR(gain.interval->high, 2 * std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
-  EXPECT_NEAR(gain.interval->low, 2 / std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
+  EXPECT_NEAR(gain.interval->high, 2 * std::exp(std::sqrt(2.0) * std::log(1 / 0.75)), 1e-9);
+  EXPECT_NEAR(gain.interval->low, 2 / std::exp(std::sqrt(2.0) * std::log(1 / 0.75)), 1e-9);
   EXPECT_LT(gain_of(predicted_at(200, 0.03, 0.1), predicted_at(100, 0.03, 0.1)).interval->high,
             gain.interval->high);
 }

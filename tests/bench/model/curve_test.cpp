@@ -24,43 +24,44 @@ GpuModel t4() {
   return {testing::card("t4"), Framework::pytorch, testing::coefficients()};
 }
 
-std::vector<std::int64_t> batches_of(const PredictedCurve& curve) {
+std::vector<std::int64_t> batches_of(const Curve& curve) {
   std::vector<std::int64_t> batches;
-  for (const PredictedBatch& batch : curve.batches) {
-    batches.push_back(batch.batch);
+  for (const CurvePoint& point : curve.points) {
+    batches.push_back(point.batch);
   }
   return batches;
 }
 
 TEST(PredictedCurve, DoublesUpToWhatFits) {
-  const PredictedCurve curve = predicted_curve(t4(), products_only(), {}, {});
+  const Curve curve = predicted_curve(t4(), products_only(), {}, {});
   EXPECT_EQ(curve.problem, "");
   // 147 fill it: (16 GiB - 308 MiB - 0.9 GB) / (1.08 · 100 MB). The slack may be 1.12, the context larger.
-  EXPECT_EQ(curve.largest.safe, 140);
-  EXPECT_EQ(curve.largest.bound, 155);
-  EXPECT_EQ(curve.largest.most, 155);
+  EXPECT_EQ(curve.limits.safe, 140);
+  EXPECT_EQ(*curve.largest, 147);
+  EXPECT_EQ(curve.limits.bound, 155);
+  EXPECT_EQ(curve.limits.most, 155);
   EXPECT_THAT(batches_of(curve), ElementsAre(1, 2, 4, 8, 16, 32, 64, 128));
   EXPECT_THAT(curve.beyond, ElementsAre());
 }
 
 TEST(PredictedCurve, SaturatesAtTheFirstBatchNearTheBest) {
-  const PredictedCurve curve = predicted_curve(t4(), products_only(), {}, {});
-  const double best = curve.batches.back().per_s();
-  EXPECT_GE(curve.at_saturation().per_s(), 0.95 * best);
+  const Curve curve = predicted_curve(t4(), products_only(), {}, {});
+  const double best = curve.points.back().per_s;
+  EXPECT_GE(curve.at_saturation().per_s, 0.95 * best);
   ASSERT_GT(curve.saturation, 0U);
-  EXPECT_LT(curve.batches[curve.saturation - 1].per_s(), 0.95 * best);
-  const Interval interval = curve.at_saturation().interval80_per_s();
-  EXPECT_LT(interval.low, curve.at_saturation().per_s());
-  EXPECT_GT(interval.high, curve.at_saturation().per_s());
+  EXPECT_LT(curve.points[curve.saturation - 1].per_s, 0.95 * best);
+  const Interval interval = *curve.at_saturation().interval;
+  EXPECT_LT(interval.low, curve.at_saturation().per_s);
+  EXPECT_GT(interval.high, curve.at_saturation().per_s);
 }
 
 TEST(PredictedCurve, NamesTheBatchesThatDoNotFit) {
-  const PredictedCurve curve = predicted_curve(t4(), products_only(), {}, {100, 155, 156, 1000});
+  const Curve curve = predicted_curve(t4(), products_only(), {}, {100, 155, 156, 1000});
   EXPECT_THAT(batches_of(curve), ElementsAre(100, 155)) << "its likely memory is beyond, its least is not";
   EXPECT_THAT(curve.beyond, ElementsAre(156, 1000));
-  const PredictedCurve none = predicted_curve(t4(), products_only(), {}, {500});
+  const Curve none = predicted_curve(t4(), products_only(), {}, {500});
   expect_words(none.problem);
-  EXPECT_TRUE(none.batches.empty());
+  EXPECT_TRUE(none.points.empty());
 }
 
 TEST(PredictedCurve, SaysWhatIsUnsupported) {
@@ -69,9 +70,9 @@ TEST(PredictedCurve, SaysWhatIsUnsupported) {
 }
 
 TEST(PredictedCurve, WhatLimitsAStep) {
-  const PredictedCurve curve = predicted_curve(t4(), products_only(), {}, {});
-  EXPECT_EQ(limit_of(curve.batches.front().step), "the host");
-  EXPECT_EQ(limit_of(curve.batches.back().step), "products");
+  const Curve curve = predicted_curve(t4(), products_only(), {}, {});
+  EXPECT_EQ(limit_of(curve.points.front().step), "the host");
+  EXPECT_EQ(limit_of(curve.points.back().step), "products");
   NetworkTerms copies;
   copies.per_sample.bytes[static_cast<std::size_t>(Traffic::movement)] = 1e9;
   EXPECT_EQ(limit_of(t4().step(copies, {})), "memory");

@@ -142,11 +142,11 @@ TEST_F(EngineReferenceTest, PredictionOfTheEngine) {
   request.framework = Framework::bench;
   request.engine = &engine;
   const Prediction prediction = predict(request, testing::catalogue(), testing::coefficients());
-  const PredictedStep& here = prediction.cards[0].curve.batches[1].step;
-  const PredictedStep& there = prediction.cards[1].curve.batches[1].step;
+  const PredictedStep& here = prediction.cards[0].curve.points[1].step;
+  const PredictedStep& there = prediction.cards[1].curve.points[1].step;
   EXPECT_NEAR(here.step_ns, 20e6, 20);
   EXPECT_GT(there.deviation, here.deviation);
-  const std::string text = page_text(prediction_page(prediction, testing::coefficients(), false), 100);
+  const std::string text = page_text(prediction_page(prediction, false), 100);
   expect_words(text);
   EXPECT_THAT(prediction.references, ElementsAre("t4 (run.json)"));
   EXPECT_TRUE(prediction.cards[0].has_own_result);

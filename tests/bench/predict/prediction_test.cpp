@@ -6,6 +6,7 @@
 
 #include "bench/cli/text.h"
 #include "bench/error.h"
+#include "bench/evaluate/evaluation.h"
 #include "bench/predict/prediction_report.h"
 #include "bench/predict/prediction_words.h"
 #include "tests/bench/model/program_data.h"
@@ -37,7 +38,7 @@ class PredictionTest : public ::testing::Test {
     return predict(request_, testing::catalogue(), testing::coefficients());
   }
   static std::string text_of(const Prediction& prediction, bool verbose = false) {
-    return page_text(prediction_page(prediction, testing::coefficients(), verbose), 100);
+    return page_text(prediction_page(prediction, verbose), 100);
   }
 
   WorkloadType type_ = testing::small_network();
@@ -51,11 +52,11 @@ TEST_F(PredictionTest, OfEachCardInEachDtype) {
   EXPECT_EQ(prediction.gpus[prediction.cards[1].gpu].id, "rtx3060-12gb");
   for (const CardPrediction& card : prediction.cards) {
     EXPECT_EQ(card.curve.problem, "");
-    EXPECT_GT(card.curve.largest.safe, 100);
-    EXPECT_GT(card.curve.at_saturation().per_s(), 0);
+    EXPECT_GT(card.curve.limits.safe, 100);
+    EXPECT_GT(card.curve.at_saturation().per_s, 0);
   }
   // 16-bit halves what a sample holds.
-  EXPECT_GT(10 * prediction.cards[2].curve.largest.safe, 19 * prediction.cards[0].curve.largest.safe);
+  EXPECT_GT(10 * prediction.cards[2].curve.limits.safe, 19 * prediction.cards[0].curve.limits.safe);
 }
 
 TEST_F(PredictionTest, CountsTheRowsOfTheFamily) {
@@ -70,7 +71,7 @@ TEST_F(PredictionTest, CountsTheRowsOfTheFamily) {
 
 TEST_F(PredictionTest, SaysItInATable) {
   const Prediction prediction = predicted({"t4", "rtx3060-12gb"});
-  expect_words(testing::sentences_of(prediction_page(prediction, testing::coefficients(), false)));
+  expect_words(testing::sentences_of(prediction_page(prediction, false)));
   std::istringstream lines(text_of(prediction));
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(columns(line), 100U) << line;
@@ -84,7 +85,7 @@ TEST_F(PredictionTest, RanksManyCards) {
   const auto ranked = prediction.ranked("fp32");
   ASSERT_THAT(ranked, SizeIs(6));
   for (std::size_t i = 1; i < ranked.size(); ++i) {
-    EXPECT_GE(ranked[i - 1]->curve.at_saturation().per_s(), ranked[i]->curve.at_saturation().per_s());
+    EXPECT_GE(ranked[i - 1]->curve.at_saturation().per_s, ranked[i]->curve.at_saturation().per_s);
   }
   EXPECT_EQ(prediction.gpus[ranked.front()->gpu].id, "h100-sxm");
   const std::string text = text_of(prediction);
@@ -108,7 +109,7 @@ TEST_F(PredictionTest, AKnownHostIsTaken) {
   const Prediction unknown = predicted({"a100-40gb"}, "fp16");
   request_.host_launch_s = 20e-6;
   const Prediction known = predicted({"a100-40gb"}, "fp16");
-  EXPECT_LT(known.cards[0].curve.batches[0].step.step_ns, unknown.cards[0].curve.batches[0].step.step_ns);
+  EXPECT_LT(known.cards[0].curve.points[0].step.step_ns, unknown.cards[0].curve.points[0].step.step_ns);
   expect_words(subject_in_words(known));
 }
 
@@ -116,9 +117,9 @@ TEST_F(PredictionTest, RatioOfThroughputsAtTheirSaturationBatches) {
   const Prediction prediction = predicted({"t4", "a100-40gb"}, "fp16");
   const CardPrediction& t4 = prediction.cards[0];
   const CardPrediction& a100 = prediction.cards[1];
-  const ThroughputRatio ratio = prediction.ratio(a100, t4, testing::coefficients());
-  EXPECT_NEAR(ratio.value, a100.curve.at_saturation().per_s() / t4.curve.at_saturation().per_s(), 1e-9);
-  EXPECT_LT(ratio.interval80.low, ratio.value);
+  const EvaluatedRatio ratio = throughput_ratio_of(a100.curve.at_saturation(), t4.curve.at_saturation());
+  EXPECT_NEAR(ratio.value, a100.curve.at_saturation().per_s / t4.curve.at_saturation().per_s, 1e-9);
+  EXPECT_LT(ratio.interval->low, ratio.value);
 }
 
 TEST_F(PredictionTest, OtherFormats) {
@@ -138,7 +139,7 @@ TEST_F(PredictionTest, OtherFormats) {
     EXPECT_EQ(std::ranges::count(line, ','), 16) << line;
   }
   EXPECT_EQ(count, 1 + 2 * 3 + 2);
-  expect_words(page_markdown(prediction_page(prediction, testing::coefficients(), false)));
+  expect_words(page_markdown(prediction_page(prediction, false)));
 }
 
 TEST(PredictedDtypes, AsTheCommandLineHasThem) {
