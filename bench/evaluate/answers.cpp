@@ -252,7 +252,7 @@ Answer gain_answer(const Evaluation& evaluation, const std::string& dtype) {
   for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
     if (row->over_fp32) {
       parts.push_back(fmt::format("{} {}{}", label_of(evaluation, *row), ratio_in_words(*row->over_fp32),
-                                  row->over_fp32->is_significant() ? "" : ", not significant"));
+                                  row->over_fp32->differs_from_one() ? "" : ", not significant"));
     }
   }
   if (!parts.empty()) {

@@ -14,18 +14,17 @@ Contest::Contest(std::vector<Contestant> contestants) : ranked_(std::move(contes
   std::ranges::stable_sort(ranked_, std::ranges::greater{}, &Contestant::score);
 }
 
-EvaluatedRatio Contest::lead_over(std::size_t other) const {
+Ratio Contest::lead_over(std::size_t other) const {
   const Contestant& best = ranked_.front();
   const Contestant& next = ranked_[other];
-  const EvaluatedRatio ratio = best.by_loader && next.by_loader
-                                   ? EvaluatedRatio{.value = 1, .interval = Interval{1, 1}}
-                                   : throughput_ratio_of(best.point, next.point);
-  return scaled_by(ratio, next.cost / best.cost);
+  const Ratio ratio = best.by_loader && next.by_loader ? Ratio{.value = 1, .interval = Interval{1, 1}}
+                                                       : throughput_ratio_of(best.point, next.point);
+  return scaled(ratio, next.cost / best.cost);
 }
 
 std::size_t Contest::leaders() const {
   std::size_t leaders = 1;
-  while (leaders < ranked_.size() && !lead_over(leaders).is_significant()) {
+  while (leaders < ranked_.size() && !lead_over(leaders).differs_from_one()) {
     ++leaders;
   }
   return leaders;

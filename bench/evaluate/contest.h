@@ -25,7 +25,7 @@ class Contest {
   const Contestant& operator[](std::size_t i) const { return ranked_[i]; }
   // The best's score over another's. Two devices that the loader limits get as many samples, whatever it
   // makes.
-  EvaluatedRatio lead_over(std::size_t other) const;
+  Ratio lead_over(std::size_t other) const;
   // How many are not significantly worse than the best, it among them.
   std::size_t leaders() const;
   // Of the first ones: "a, b and c".

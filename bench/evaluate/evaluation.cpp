@@ -17,20 +17,13 @@ namespace {
 constexpr double kMillion = 1e6;
 constexpr double kSecondsAnHour = 3600;
 
-EvaluatedRatio from_ends(const CurvePoint& a, const CurvePoint& b) {
-  EvaluatedRatio ratio{.value = a.per_s / b.per_s, .is_predicted = a.is_predicted || b.is_predicted};
-  if (a.interval && b.interval) {
-    ratio.interval =
-        Interval{.low = a.interval->low / b.interval->high, .high = a.interval->high / b.interval->low};
-  }
-  return ratio;
+double value_of(const CurvePoint& a, const CurvePoint& b) {
+  return a.per_s / b.per_s;
 }
 
-EvaluatedRatio within_factor(const CurvePoint& a, const CurvePoint& b, double factor) {
-  const double value = a.per_s / b.per_s;
-  return {.value = value,
-          .interval = Interval{.low = value / factor, .high = value * factor},
-          .is_predicted = true};
+Ratio from_ends(const CurvePoint& a, const CurvePoint& b) {
+  return ratio_of(ratio({.value = a.per_s, .ci95 = a.interval}, {.value = b.per_s, .ci95 = b.interval}),
+                  a.is_predicted || b.is_predicted ? kPredictedLevel : kMeasuredLevel);
 }
 
 // The dtype that most devices have; of several the one in which a device is fastest.
@@ -128,25 +121,27 @@ EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Curve
 
 }  // namespace
 
-EvaluatedRatio throughput_ratio_of(const CurvePoint& a, const CurvePoint& b) {
+Ratio throughput_ratio_of(const CurvePoint& a, const CurvePoint& b) {
   const bool over_own = a.cards && !b.cards && a.batch == b.batch && a.cards->one_ns == b.step.step_ns;
   if (a.is_bound) {
-    return {.value = over_own ? a.cards->speedup80().high : a.per_s / b.per_s,
-            .is_predicted = true,
+    return {.value = over_own ? a.cards->speedup80().high : value_of(a, b),
+            .level = kPredictedLevel,
             .is_bound = true};
   }
   if (over_own) {
-    return {.value = a.per_s / b.per_s, .interval = a.cards->speedup80(), .is_predicted = true};
+    return {.value = value_of(a, b), .interval = a.cards->speedup80(), .level = kPredictedLevel};
   }
   if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
     return from_ends(a, b);
   }
   const double own = combined_deviation({*a.ratio_deviation, *b.ratio_deviation});
   return within_factor(
-      a, b, std::exp(kNormal80 * combined_deviation({own, a.step.host_deviation - b.step.host_deviation})));
+      value_of(a, b),
+      std::exp(kNormal80 * combined_deviation({own, a.step.host_deviation - b.step.host_deviation})),
+      kPredictedLevel);
 }
 
-EvaluatedRatio gain_of(const CurvePoint& a, const CurvePoint& b) {
+Ratio gain_of(const CurvePoint& a, const CurvePoint& b) {
   if (!a.is_predicted || !a.interval || !b.interval) {
     return from_ends(a, b);
   }
@@ -155,23 +150,7 @@ EvaluatedRatio gain_of(const CurvePoint& a, const CurvePoint& b) {
                                                             point.interval->high / point.per_s)),
                           .host_deviation = point.step.host_deviation};
   };
-  return within_factor(a, b, std::exp(gain_half_width80(width(a), width(b))));
-}
-
-EvaluatedRatio inverse_of(const EvaluatedRatio& ratio) {
-  EvaluatedRatio inverted{.value = 1 / ratio.value, .is_predicted = ratio.is_predicted};
-  if (ratio.interval) {
-    inverted.interval = Interval{.low = 1 / ratio.interval->high, .high = 1 / ratio.interval->low};
-  }
-  return inverted;
-}
-
-EvaluatedRatio scaled_by(const EvaluatedRatio& ratio, double factor) {
-  EvaluatedRatio scaled{.value = ratio.value * factor, .is_predicted = ratio.is_predicted};
-  if (ratio.interval) {
-    scaled.interval = Interval{.low = ratio.interval->low * factor, .high = ratio.interval->high * factor};
-  }
-  return scaled;
+  return within_factor(value_of(a, b), std::exp(gain_half_width80(width(a), width(b))), kPredictedLevel);
 }
 
 const EvaluatedRow* Evaluation::row(std::size_t device, const std::string& of) const {

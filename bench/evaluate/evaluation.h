@@ -9,36 +9,24 @@
 #include "bench/evaluate/evaluated_device.h"
 #include "bench/evaluate/host_limit.h"
 #include "bench/evaluate/prices.h"
+#include "bench/stats/ratio.h"
 
 namespace bench {
-
-struct EvaluatedRatio {
-  double value = 1;
-  std::optional<Interval> interval{};
-  bool is_predicted = false;  // the interval is of 80 %; else of 95 %
-  bool is_bound = false;      // the value is the most that it can be, and has no interval
-
-  // Evidence that it is not 1.
-  bool is_significant() const { return interval && (interval->low > 1 || interval->high < 1); }
-};
 
 // a's throughput over b's. Of several cards over the one that they were predicted from, only what several
 // cost is in the interval. Two predictions for one framework share errors, which cancel; otherwise the
 // interval reaches from a's low end over b's high end to the opposite.
-EvaluatedRatio throughput_ratio_of(const CurvePoint& a, const CurvePoint& b);
+Ratio throughput_ratio_of(const CurvePoint& a, const CurvePoint& b);
 // The same of one device in two dtypes: only the host's error cancels.
-EvaluatedRatio gain_of(const CurvePoint& a, const CurvePoint& b);
-// 1/ratio, and ratio · factor.
-EvaluatedRatio inverse_of(const EvaluatedRatio& ratio);
-EvaluatedRatio scaled_by(const EvaluatedRatio& ratio, double factor);
+Ratio gain_of(const CurvePoint& a, const CurvePoint& b);
 
 // A device in one dtype at its saturation batch.
 struct EvaluatedRow {
   std::size_t device = 0;
   std::string dtype{};
-  CurvePoint point{};                         // at the saturation batch
-  std::optional<EvaluatedRatio> to_first{};   // none of the first device, and where that lacks the dtype
-  std::optional<EvaluatedRatio> over_fp32{};  // of the same device
+  CurvePoint point{};                // at the saturation batch
+  std::optional<Ratio> to_first{};   // none of the first device, and where that lacks the dtype
+  std::optional<Ratio> over_fp32{};  // of the same device
   std::optional<double> peak_share{};
   std::optional<double> memory_share{};  // of the usable memory
   std::optional<double> power_w{};       // measured, else the data sheet's, which is an upper bound
@@ -56,7 +44,7 @@ struct Answer {
   std::string question;  // "speed", "memory", "cost", "host", "energy", "gain", "peak"
   std::string dtype;
   std::string claim;
-  std::optional<EvaluatedRatio> ratio{};
+  std::optional<Ratio> ratio{};
   int headline = 0;  // place among those printed; 0: with --verbose only
 };
 

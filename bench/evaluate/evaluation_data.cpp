@@ -12,15 +12,15 @@ Json number_json(const std::optional<double>& value) {
   return value ? Json(*value) : Json();
 }
 
-Json ratio_json(const std::optional<EvaluatedRatio>& ratio) {
+Json ratio_json(const std::optional<Ratio>& ratio) {
   if (!ratio) {
     return {};
   }
   return {{"value", ratio->value},
           {"interval", interval_json(ratio->interval)},
-          {"level", ratio->is_predicted ? 0.8 : 0.95},
+          {"level", ratio->is_predicted() ? 0.8 : 0.95},
           {"is_bound", ratio->is_bound},
-          {"significant", ratio->is_significant()}};
+          {"significant", ratio->differs_from_one()}};
 }
 
 Json curve_json(const Evaluation& evaluation, const EvaluatedRow& row) {

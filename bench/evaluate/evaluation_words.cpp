@@ -12,7 +12,7 @@
 
 namespace bench {
 
-std::string ratio_in_words(const EvaluatedRatio& ratio) {
+std::string ratio_in_words(const Ratio& ratio) {
   if (!ratio.interval) {
     return fmt::format("{}{}×", ratio.is_bound ? "≤ " : "", format_number(ratio.value));
   }

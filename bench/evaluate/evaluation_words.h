@@ -9,7 +9,7 @@
 namespace bench {
 
 // "1.4× (1.1–1.8×)"; "1.38×" without an interval.
-std::string ratio_in_words(const EvaluatedRatio& ratio);
+std::string ratio_in_words(const Ratio& ratio);
 // "$0.35", "12.4 EUR", with three digits.
 std::string amount_in_words(double amount, const std::string& currency);
 // "resnet50 inference".

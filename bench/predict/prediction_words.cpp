@@ -36,13 +36,13 @@ std::string rate_of(const CurvePoint& point) {
 }
 
 // "1.21× t4 (1.02–1.46×)".
-std::string times(const EvaluatedRatio& ratio, const std::string& other) {
+std::string times(const Ratio& ratio, const std::string& other) {
   const auto factor = [](double value) {
     constexpr double kTen = 10;
     return value < kTen ? fmt::format("{:.2f}", value) : format_number(value);
   };
   return fmt::format("{}× {} ({}–{}×{})", factor(ratio.value), other, factor(ratio.interval->low),
-                     factor(ratio.interval->high), ratio.is_significant() ? "" : ", not significant");
+                     factor(ratio.interval->high), ratio.differs_from_one() ? "" : ", not significant");
 }
 
 // One card alone, or the fastest compared with the next and with the slowest.
@@ -76,9 +76,9 @@ std::string gains_of(const Prediction& prediction) {
     const CardPrediction* const wide = find_card(prediction, gpu, prediction.dtypes[0]);
     const CardPrediction* const narrow = find_card(prediction, gpu, prediction.dtypes[1]);
     if (wide != nullptr && narrow != nullptr) {
-      const EvaluatedRatio gain = gain_of(narrow->curve.at_saturation(), wide->curve.at_saturation());
+      const Ratio gain = gain_of(narrow->curve.at_saturation(), wide->curve.at_saturation());
       gains.push_back(fmt::format("{:.1f}× ({:.1f}–{:.1f}×{}) on {}", gain.value, gain.interval->low,
-                                  gain.interval->high, gain.is_significant() ? "" : ", not significant",
+                                  gain.interval->high, gain.differs_from_one() ? "" : ", not significant",
                                   prediction.gpus[gpu].id));
     }
   }

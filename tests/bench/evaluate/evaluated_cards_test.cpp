@@ -66,7 +66,7 @@ TEST(EvaluatedCards, SayWhichFactorWasUsed) {
               ::testing::Contains(::testing::HasSubstr(used)));
 }
 
-EvaluatedRatio ratio_of(const ResultDocument& document, const char* link, std::int64_t cards) {
+Ratio ratio_of(const ResultDocument& document, const char* link, std::int64_t cards) {
   EvaluatedDevices devices = devices_of(document);
   add_cards(devices, {cards}, link_of(link), links());
   return throughput_ratio_of(devices.devices[1].curves[0].points[0], devices.devices[0].curves[0].points[0]);
@@ -90,7 +90,7 @@ TEST(EvaluatedCards, OverOneCardItsOwnErrorCancels) {
   ResultDocument unsure = sure;
   PredictedPoint& point = unsure.predicted.back();
   point.interval80_ns = Interval{point.step_ns / 3, point.step_ns * 3};
-  const EvaluatedRatio ratio = ratio_of(unsure, "nvlink3", 4);
+  const Ratio ratio = ratio_of(unsure, "nvlink3", 4);
   ASSERT_TRUE(ratio.interval);
   EXPECT_LT(ratio.interval->high / ratio.interval->low, 2) << "a factor of 9 between the one card's ends";
   EXPECT_EQ(ratio.value, ratio_of(sure, "nvlink3", 4).value);
@@ -139,7 +139,7 @@ TEST(EvaluatedCards, WhoseLossNobodyMeasuredHaveBoundsAndWinNothing) {
   EXPECT_GT(two.per_s, 100);
   const Evaluation evaluation = evaluate(std::move(devices), parse_prices("processor=0.5/h"), std::nullopt);
   EXPECT_TRUE(evaluation.rows[1].to_first->is_bound);
-  EXPECT_FALSE(evaluation.rows[1].to_first->is_significant());
+  EXPECT_FALSE(evaluation.rows[1].to_first->differs_from_one());
   const auto speed = std::ranges::find(evaluation.answers, "speed", &Answer::question);
   EXPECT_EQ(speed, evaluation.answers.end());
   const std::string text = page_text(evaluation_page(evaluation, false), 120);

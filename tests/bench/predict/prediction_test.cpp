@@ -117,7 +117,7 @@ TEST_F(PredictionTest, RatioOfThroughputsAtTheirSaturationBatches) {
   const Prediction prediction = predicted({"t4", "a100-40gb"}, "fp16");
   const CardPrediction& t4 = prediction.cards[0];
   const CardPrediction& a100 = prediction.cards[1];
-  const EvaluatedRatio ratio = throughput_ratio_of(a100.curve.at_saturation(), t4.curve.at_saturation());
+  const Ratio ratio = throughput_ratio_of(a100.curve.at_saturation(), t4.curve.at_saturation());
   EXPECT_NEAR(ratio.value, a100.curve.at_saturation().per_s / t4.curve.at_saturation().per_s, 1e-9);
   EXPECT_LT(ratio.interval->low, ratio.value);
 }
