@@ -32,7 +32,7 @@ std::string step_of(const Change& change) {
   }
   std::string text = (change.at_most ? "step at least " : "step ") + format_duration(change.step_ns);
   if (change.step90_ns) {
-    text += fmt::format(" ({}–{})", format_duration(change.step90_ns->low),
+    text += fmt::format(" ({} to {})", format_duration(change.step90_ns->low),
                         format_duration(change.step90_ns->high));
   }
   return text;

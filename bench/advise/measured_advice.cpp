@@ -220,10 +220,10 @@ class Adviser {
                                   one.settings == now_.settings ? Cell()
                                   : at_most                     ? Cell::times(gain.high()).after("at most ")
                                             : Cell::times(gain.value, Interval{gain.low(), gain.high()}),
-                                  one.settings == now_.settings                   ? ""
-                                  : pays(one)                                     ? "yes"
-                                  : at_most && is_worth(gain.high(), gain.high()) ? "not known"
-                                                                                  : "no"});
+                                  one.settings == now_.settings        ? ""
+                                  : pays(one)                          ? "yes"
+                                  : is_worth(gain.high(), gain.high()) ? "not known"
+                                                                       : "no"});
     };
     row("as it is", now_);
     for (const StepOption& one : singles_) {

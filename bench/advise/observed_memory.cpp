@@ -271,9 +271,8 @@ std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice
   }
   if (short_of > 0) {
     table.notes.emplace_back(
-        "What replaces something exists beside it until it is copied: make it in host memory, before the "
-        "model moves "
-        "to the cards, or free the old one first.");
+        "A tensor and its replacement take memory together until the copy is done: make the new one in host "
+        "memory, before the model moves to the cards, or free the old one first.");
   }
   advice.tables.push_back(std::move(table));
   if (short_of <= 0) {

@@ -204,12 +204,12 @@ std::string mode_line(const WorkloadType& workload) {
 }  // namespace
 
 std::string help_of(const WorkloadType& workload) {
-  std::string text = workload.file ? wrap(fmt::format("bench --{} {}: {}, {} ({})", workload.file->format,
+  std::string text = workload.file ? wrap(fmt::format("bench --{0} {1}: {4} {2}, {3}", workload.file->format,
                                                       printable(workload.file->path), workload.name,
                                                       workload.description, workload.kind),
                                           width(), 2)
-                                   : wrap(fmt::format("bench --workload {}: {} ({})", workload.name,
-                                                      workload.description, workload.kind),
+                                   : wrap(fmt::format("bench --workload {}, {}: {}", workload.name,
+                                                      workload.kind, workload.description),
                                           width(), 2);
   text += wrap(mode_line(workload), width(), 2);
   text += workload.options.empty() ? "" : "\nOptions\n";

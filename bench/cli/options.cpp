@@ -438,7 +438,7 @@ void check_mode(const WorkloadType& type, const std::string& mode) {
                                  quote(mode), type.name, missing->second, fmt::join(type.modes, ", ")));
   }
   if (!contains(type.modes, mode)) {
-    throw UsageError(unknown_value("--mode", mode, type.modes) + " for " + type.name);
+    throw UsageError(unknown_value("--mode", mode, type.modes, " for " + type.name));
   }
 }
 

@@ -188,7 +188,9 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
   Page page{.title = ""};
   std::vector<std::string> claims;
   for (const Finding* finding : printed_findings(document, verbose)) {
-    claims.push_back(finding->claim);
+    if (finding->name != kConditions) {  // the warning says it
+      claims.push_back(finding->claim);
+    }
   }
   page.sentences("", claims);
   bool is_left_out = !tables.empty();

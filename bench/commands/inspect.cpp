@@ -113,7 +113,7 @@ class Inspection {
   void read_workload() {
     if (const WorkloadType* const known = workload_called(target_)) {
       if (!is_network(*known)) {
-        throw UsageError(fmt::format("bench inspect: {} is a single operation; accepted: {}, or a file",
+        throw UsageError(fmt::format("inspect: {} is a single operation; accepted: {}, or a file",
                                      quote(target_), fmt::join(network_names(), ", ")));
       }
       refuse_reading_options(words_, target_);
@@ -124,7 +124,7 @@ class Inspection {
     if (reader == nullptr) {
       std::vector<std::string> accepted = network_names();
       accepted.emplace_back("or a file");
-      throw UsageError(unknown_workload("bench inspect", target_, accepted));
+      throw UsageError(unknown_workload("inspect", target_, accepted));
     }
     const std::map<std::string, std::string> given = reading_options(words_, *reader);
     try {

@@ -119,7 +119,7 @@ Link own_link(const LinkFile& file) {
   }
   const auto found = file.id.empty() ? links.begin() : std::ranges::find(links, file.id, &Link::id);
   if (found == links.end()) {
-    throw UsageError(fmt::format("{} of {}", unknown_value("--link", file.id, ids), quote(file.path)));
+    throw UsageError(unknown_value("--link", file.id, ids, " of " + quote(file.path)));
   }
   Link link = *found;
   link.name = printable(link.name);

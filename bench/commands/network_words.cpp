@@ -71,8 +71,13 @@ std::vector<Option> network_arguments() {
   for (const CommandOption& option : network_options()) {
     const std::string only = option.mode.empty() ? "" : fmt::format("; --mode {} only", option.mode);
     const std::string usual = option.default_value.empty() ? "the network's" : option.default_value;
-    arguments.push_back({option.name, option.default_value.empty() ? "N" : value_name(option),
-                         fmt::format("{} (default: {}{})", option.help, usual, only), option.words});
+    const std::string value = option.default_value.empty() ? "N" : value_name(option);
+    constexpr std::size_t kShort = 14;  // that a help shows in its left column
+    const bool is_short = value.size() <= kShort;
+    arguments.push_back(
+        {option.name, is_short ? value : "NAME",
+         fmt::format("{}{} (default: {}{})", is_short ? "" : "{}, ", option.help, usual, only),
+         option.words});
   }
   return arguments;
 }

@@ -79,21 +79,20 @@ Command predict_command() {
            {"dtype", "LIST",
             "fp32, tf32, fp16, bf16 (autocast), half (cast whole) (default: fp32,fp16; fp16 with --gpu all)",
             these({"fp32", "tf32", "fp16", "bf16", "half"})},
-           {"batch", "AXIS", "1,2,4 or 1:256:x2 (default: doubling, as far as memory allows)"},
+           {"batch", "AXIS", "1,2,4 or 1:256:x2 (default: doubling)"},
            {"framework", "NAME",
             "pytorch (eager), pytorch-compiled, or bench, this program's engine (default: pytorch; "
             "bench with --from)",
             these({"pytorch", "pytorch-compiled", "bench"})},
-           {"from", "FILE", "results of bench --sweep batch on GPUs; with --cards of any device", {}, true},
+           {"from", "FILE", "GPU results of bench --sweep batch; with --cards any", {}, true},
            {"attention", "NAME", "fused, or eager: written out (default: by the file)",
             these({"fused", "eager"})},
-           {"host-launch", "TIME", "host's time of a PyTorch operation, 0.03ms (default: not known)"},
+           {"host-launch", "TIME", "of one PyTorch operation, 0.03ms (default: not known)"},
            {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})},
            {"verbose", "", "a row for each batch, as with --batch"},
            {"how", "", "print the model and how far it errs"}},
-      .notes =
-          {"Each row is of the saturation batch: the first that reaches 95 % of the best throughput. Text "
-           "generation: bench predict --workload llama3.1_8b --help."},
+      .notes = {"A row is of the saturation batch, the first within 5 % of the best throughput. Text "
+                "generation: bench predict --workload llama3.1_8b --help."},
       .examples = {"bench predict --gpu t4,rtx3060-12gb --workload resnet50 --mode train",
                    "bench predict --gpu all --onnx net.onnx --format csv",
                    "bench predict --gpu a100-40gb --workload resnet50 --from batch-….json",
@@ -102,7 +101,8 @@ Command predict_command() {
       .run = run_predict,
       .form = generation_form};
   for (const auto& reader : registry<WorkloadReader>().entries()) {
-    command.options.insert(command.options.begin() + 2, Option{reader->name, "FILE", reader->description});
+    command.options.insert(command.options.begin() + 3,
+                           Option{reader->name, "FILE", "your own network in its place"});
   }
   for (Option& argument : network_arguments()) {
     if (std::ranges::find(kOfOwnEngine, argument.name) == kOfOwnEngine.end()) {

@@ -117,7 +117,9 @@ std::string common_headline(const Judgement& judgement, const JudgedSuite& suite
       fmt::format("{} together: {}", judgement.suites.size() == 1 ? "All points" : "All of " + suite.name,
                   estimate_in_words(common));
   text += fmt::format(", {}", name_of(suite.common_verdict));
-  if (!suite.common_reason.empty()) {
+  const bool is_said_of_points = std::ranges::any_of(
+      judgement.points, [&](const JudgedPoint& point) { return point.reason == suite.common_reason; });
+  if (!suite.common_reason.empty() && !is_said_of_points) {
     text += fmt::format(" ({})", suite.common_reason);
   }
   if (common.calibration_ratio) {
@@ -309,9 +311,10 @@ std::string counts_in_words(const Judgement& judgement) {
     if (count == 0) {
       continue;
     }
-    parts.push_back(verdict == Verdict::inconclusive
+    parts.push_back(verdict != Verdict::inconclusive ? fmt::format("{} {}", count, name_of(verdict))
+                    : judgement.code == ExitCode::regression
                         ? fmt::format("{} inconclusive ({})", count, percent(judgement.inconclusive_share()))
-                        : fmt::format("{} {}", count, name_of(verdict)));
+                        : fmt::format("{} of {}", count, plural(judgement.points.size(), "point")));
   }
   return fmt::format("{}", fmt::join(parts, ", "));
 }

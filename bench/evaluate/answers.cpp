@@ -181,6 +181,9 @@ Answer cost_answer(const Evaluation& evaluation, const std::string& dtype) {
     return amount_in_words(kMillionOverHour / of.score(), evaluation.prices.currency);
   };
   rank(answer, contest, "cheap", [&](const Contestant& of) { return cost(of) + " a million samples"; });
+  if (evaluation.prices.currency.empty()) {
+    answer.claim.insert(answer.claim.size() - 1, " (in the currency of --price)");
+  }
   return answer;
 }
 

@@ -356,8 +356,9 @@ std::vector<std::string> GpuCatalogue::closest(std::string_view given) const {
 const Gpu& GpuCatalogue::get(std::string_view option, std::string_view id) const {
   const Gpu* const found = find_called(id);
   if (found == nullptr) {
-    throw UsageError(fmt::format("{}: there is no card {}; the closest are {} (all: bench --list --gpus)",
-                                 option, quote(id), fmt::join(closest(id), ", ")));
+    const std::vector<std::string> ids = closest(id);
+    throw UsageError(fmt::format("{}: there is no card {}; the closest {} {} (all: bench --list --gpus)",
+                                 option, quote(id), ids.size() == 1 ? "is" : "are", fmt::join(ids, ", ")));
   }
   return *found;
 }

@@ -198,8 +198,8 @@ const Link& LinkCatalogue::get(const std::string& option, const std::string& id)
   if (found != links.end()) {
     return *found;
   }
-  throw UsageError(unknown_value(option, id, ids_of(links)) +
-                   ", a file of links, or a result of bench --sweep collectives");
+  throw UsageError(unknown_value(option, id, ids_of(links),
+                                 ", a file of links, or a result of bench --sweep collectives"));
 }
 
 const ParallelLoss* LinkCatalogue::loss(const std::string& where, const std::string& numbers,

@@ -22,11 +22,22 @@ struct ColumnWidth {
   std::size_t least = 0;  // words stay whole where they take at most half of the line
 };
 
+// The place of a text in a column of figures that has nothing behind it, and so takes the rest of the line;
+// the row's size where there is none.
+std::size_t text_that_runs_on(const Cells& row, const std::vector<bool>& right) {
+  std::size_t last = row.size();
+  while (last > 0 && row[last - 1].text.empty()) {
+    --last;
+  }
+  return last > 0 && right[last - 1] && !row[last - 1].is_figure ? last - 1 : row.size();
+}
+
 // Text is broken between words; figures are not.
-std::vector<ColumnWidth> column_widths(const Rows& rows, std::size_t columns_in_all, std::size_t width) {
-  std::vector<ColumnWidth> widths(columns_in_all);
+std::vector<ColumnWidth> column_widths(const Rows& rows, const std::vector<bool>& right, std::size_t width) {
+  std::vector<ColumnWidth> widths(right.size());
   for (const Cells& row : rows) {
-    for (std::size_t i = 0; i < row.size(); ++i) {
+    const std::size_t end = &row == &rows.front() ? row.size() : text_that_runs_on(row, right);
+    for (std::size_t i = 0; i < end; ++i) {
       const Cell& cell = row[i];
       widths[i].now = std::max(widths[i].now, columns(cell.text));
       widths[i].least =
@@ -124,14 +135,23 @@ std::vector<std::string> cell_lines(const std::string& cell, std::size_t width) 
 }
 
 std::string table_of(const Rows& rows, const std::vector<std::size_t>& shown, const std::vector<bool>& right,
-                     const std::vector<ColumnWidth>& widths) {
+                     const std::vector<ColumnWidth>& widths, std::size_t width) {
   std::string text;
   for (const auto& row : rows) {
+    std::size_t runs_on = &row == &rows.front() ? row.size() : text_that_runs_on(row, right);
+    if (runs_on < row.size() && columns(row[runs_on].text) <= widths[runs_on].now) {
+      runs_on = row.size();  // its column holds it
+    }
     std::vector<std::vector<std::string>> cells;
     std::size_t lines = 1;
+    std::size_t begin = 0;
     for (const std::size_t i : shown) {
-      cells.push_back(cell_lines(i < row.size() ? row[i].text : "", widths[i].now));
+      const bool takes_the_rest = i == runs_on && i < row.size();
+      const std::size_t room =
+          takes_the_rest ? std::max(width - std::min(width, begin), widths[i].now) : widths[i].now;
+      cells.push_back(cell_lines(i < row.size() ? row[i].text : "", room));
       lines = std::max(lines, cells.back().size());
+      begin += widths[i].now + kGap;
     }
     for (std::size_t number = 0; number < lines; ++number) {
       std::string line;
@@ -139,8 +159,8 @@ std::string table_of(const Rows& rows, const std::vector<std::size_t>& shown, co
         const std::size_t i = shown[at];
         const std::string cell = number < cells[at].size() ? cells[at][number] : "";
         line += at == 0 ? "" : std::string(kGap, ' ');
-        line += right[i] ? fmt::format("{:>{}}", cell, widths[i].now)
-                         : fmt::format("{:<{}}", cell, widths[i].now);
+        line += right[i] && i != runs_on ? fmt::format("{:>{}}", cell, widths[i].now)
+                                         : fmt::format("{:<{}}", cell, widths[i].now);
       }
       line.erase(line.find_last_not_of(' ') + 1);
       text += line + "\n";
@@ -153,7 +173,7 @@ std::string table_of(const Rows& rows, const std::vector<std::size_t>& shown, co
 
 std::string in_columns(const std::vector<Cells>& rows, std::size_t width) {
   const std::vector<bool> right = figure_columns(rows);
-  std::vector<ColumnWidth> widths = column_widths(rows, right.size(), width);
+  std::vector<ColumnWidth> widths = column_widths(rows, right, width);
   const std::vector<std::size_t> shown = columns_within(rows, widths, width);
   narrow(widths, shown, width);
   std::vector<std::string> left_out;
@@ -162,7 +182,7 @@ std::string in_columns(const std::vector<Cells>& rows, std::size_t width) {
       left_out.push_back(rows.front()[i].text);
     }
   }
-  const std::string text = table_of(rows, shown, right, widths);
+  const std::string text = table_of(rows, shown, right, widths, width);
   return left_out.empty()
              ? text
              : text +

@@ -46,13 +46,16 @@ std::string below(const std::string& title, const std::string& content) {
 // End tags of rows and cells may be left out in HTML; tables are most of a page.
 std::string table_html(const std::vector<Cells>& rows) {
   constexpr std::size_t kLongestCell = 200;
+  constexpr std::size_t kLongestWord = 20;  // what is longer is read from the left, among figures too
   const std::vector<bool> right = figure_columns(rows);
   std::string html = "<div class=\"scroll\"><table>";
   for (std::size_t row = 0; row < rows.size(); ++row) {
     html += row == 0 ? "<thead><tr>" : "<tr>";
     for (std::size_t i = 0; i < rows[row].size(); ++i) {
-      html += fmt::format("<{}{}>{}", row == 0 ? "th" : "td", right[i] ? "" : " class=l",
-                          xml_text(rows[row][i].text, kLongestCell));
+      const Cell& cell = rows[row][i];
+      const bool is_sentence = row > 0 && !cell.is_figure && cell.text.size() > kLongestWord;
+      html += fmt::format("<{}{}>{}", row == 0 ? "th" : "td", right[i] && !is_sentence ? "" : " class=l",
+                          xml_text(cell.text, kLongestCell));
     }
     html += row == 0 ? "\n</thead><tbody>" : "\n";
   }

@@ -135,8 +135,9 @@ std::vector<const CardPrediction*> Prediction::ranked(const std::string& dtype) 
 void Prediction::refuse_nothing() const {
   if (std::ranges::all_of(cards, [](const CardPrediction& card) { return card.curve.points.empty(); })) {
     const CardPrediction& first = cards.front();
-    throw UsageError(fmt::format("predict: no step can be predicted; {} in {}: {}", gpus[first.gpu].id,
-                                 first.dtype, first.curve.problem));
+    throw UsageError(fmt::format("predict: no step can be predicted; {} in {}: {}; give another --{}",
+                                 gpus[first.gpu].id, first.dtype, first.curve.problem,
+                                 first.curve.beyond.empty() ? "dtype" : "batch"));
   }
 }
 

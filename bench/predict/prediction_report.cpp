@@ -46,7 +46,7 @@ std::vector<Cells> rows_of(const Prediction& prediction, const CardPrediction& c
     const CurvePoint& batch = curve.points[i];
     rows.push_back({id, card.dtype, batch_cell(curve.limits.safe), batch_cell(batch.batch),
                     Cell::number80(batch.per_s, rate80_of(batch)), Cell::time(batch.step.step_ns),
-                    memory_cell(prediction, batch.memory), limit_of(batch.step), card.family_rows});
+                    memory_cell(prediction, batch.memory), most_time_in_words(batch.step), card.family_rows});
   }
   for (const std::int64_t batch : curve.beyond) {
     rows.push_back({id, card.dtype, batch_cell(curve.limits.safe), batch_cell(batch), "out of memory"});
@@ -76,7 +76,7 @@ std::vector<const CardPrediction*> in_order(const Prediction& prediction) {
 
 TextTable table_of(const Prediction& prediction, bool verbose) {
   TextTable table{
-      .rows = {{"card", "dtype", "largest", "batch", "samples/s (80 %)", "step",
+      .rows = {{"card", "dtype", "largest batch", "batch", "samples/s (80 %)", "step",
                 prediction.gpus.size() < kRankedFrom ? "memory, GiB" : "memory", "most time", "rows"}}};
   for (const CardPrediction* card : in_order(prediction)) {
     std::ranges::move(rows_of(prediction, *card, verbose), std::back_inserter(table.rows));

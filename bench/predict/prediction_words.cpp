@@ -56,7 +56,7 @@ std::string fastest_in(const Prediction& prediction, const std::string& dtype,
     return times(throughput_ratio_of(best, other.curve.at_saturation()), id_of(prediction, other));
   };
   if (ranked.size() == 1) {
-    return text + fmt::format("; most of the step's time: {}", limit_of(best.step));
+    return text + fmt::format("; most of the step's time: {}", most_time_in_words(best.step));
   }
   text += fmt::format("; {}", compared(*ranked[1]));
   return ranked.size() == 2 ? text : text + fmt::format(", {}", compared(*ranked.back()));
@@ -183,6 +183,11 @@ std::string subject_in_words(const Prediction& prediction) {
                         format_duration(prediction.assumed_launch_s * 1e9));
   return fmt::format("{} ({}) on {}, predicted: {}{}; intervals hold 80 %", prediction.workload,
                      prediction.mode, listed(ids), runs_by(prediction.framework), host);
+}
+
+std::string most_time_in_words(const PredictedStep& step) {
+  const std::string part = limit_of(step);
+  return part == "products" ? "arithmetic" : part;
 }
 
 std::vector<std::string> prediction_findings(const Prediction& prediction) {

@@ -62,7 +62,7 @@ std::string_view FlagMarks::of(const MeasuredPoint& point) const {
 }
 
 std::optional<Finding> claim_conditions(const ResultDocument& document) {
-  Finding finding = finding_of("conditions", "points");
+  Finding finding = finding_of(kConditions, "points");
   for (const MeasuredPoint& point : document.benchmarks) {
     if (std::ranges::find(point.validity.flags, kContention) != point.validity.flags.end()) {
       finding.evidence.push_back(point.name);

@@ -33,7 +33,8 @@ class FlagMarks {
   bool would_mark_all_ = false;
 };
 
-// The finding "conditions": the points during which other processes used the CPU; nullopt where there are
+inline constexpr const char* kConditions = "conditions";
+// The finding of this name: the points during which other processes used the CPU; nullopt where there are
 // none.
 std::optional<Finding> claim_conditions(const ResultDocument& document);
 

@@ -78,12 +78,12 @@ std::optional<std::string> nearest(std::string_view given, const std::vector<std
 }
 
 std::string unknown_value(std::string_view option, std::string_view given,
-                          const std::vector<std::string>& accepted) {
+                          const std::vector<std::string>& accepted, std::string_view more) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> meant = all_nearest(given, accepted);
   meant.resize(std::min(meant.size(), kMost));
-  return fmt::format("{}: {} is not known; accepted: {}{}", option, quote(given), fmt::join(accepted, ", "),
-                     meant.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(meant, " or ")));
+  return fmt::format("{}: {} is not known; accepted: {}{}{}", option, quote(given), fmt::join(accepted, ", "),
+                     more, meant.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(meant, " or ")));
 }
 
 }  // namespace bench

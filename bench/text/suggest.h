@@ -17,6 +17,6 @@ std::optional<std::string> nearest(std::string_view given, const std::vector<std
 
 // "--workload: 'resnet5' is not known; accepted: resnet18, resnet50 (did you mean resnet50?)"
 std::string unknown_value(std::string_view option, std::string_view given,
-                          const std::vector<std::string>& accepted);
+                          const std::vector<std::string>& accepted, std::string_view more = "");
 
 }  // namespace bench

@@ -245,10 +245,10 @@ Finding claim_limit(const BatchSeries& series) {
     case StepLimit::memory: {
       const bool computes = report.limit == StepLimit::compute;
       finding.value = computes ? compute : memory;
-      finding.claim = fmt::format(
-          "{} {} limits a step: {} takes {} of {}.", where, name_of(report.limit),
-          computes ? "arithmetic at the measured peak" : "moving its data at the measured bandwidth",
-          format_percent(std::min(*finding.value, 1.0)), step);
+      finding.claim =
+          fmt::format("{} {} limits a step: {} takes {} of {}.", where, computes ? "arithmetic" : "memory",
+                      computes ? "at the measured peak it" : "moving its data at the measured bandwidth",
+                      format_percent(std::min(*finding.value, 1.0)), step);
       break;
     }
     case StepLimit::implementation:

@@ -28,12 +28,12 @@ std::string kernel_and_size(const KernelResult& point) {
   return fmt::format("{} on {}", point.mode, format_bytes(static_cast<std::int64_t>(point.bytes)));
 }
 
-// "triad on 384 MiB; the mean with 3 others that may be as fast": those that the estimate counts.
-std::string rivals_in_words(const RoofCeiling& ceiling) {
+// "mean of triad on 384 MiB and 3 others within noise": those that the estimate counts.
+std::string with_rivals(std::string_view best, const RoofCeiling& ceiling) {
   const std::size_t rivals = ceiling.rivals.size();
   return rivals == 0
-             ? ""
-             : fmt::format("; the mean with {} other{} that may be as fast", rivals, rivals == 1 ? "" : "s");
+             ? std::string(best)
+             : fmt::format("mean of {} and {} other{} within noise", best, rivals, rivals == 1 ? "" : "s");
 }
 
 std::vector<std::string> pooled_names(const RoofCeiling& ceiling) {
@@ -52,8 +52,8 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
     }
     finding.evidence.push_back(point.name);
     if (point.name == memory.name) {
-      finding.claim = fmt::format("Memory delivers {}, read and written ({}, cold caches{}).",
-                                  bytes_rate(memory.rate), kernel_and_size(point), rivals_in_words(memory));
+      finding.claim = fmt::format("Memory delivers {}, read and written ({}, cold caches).",
+                                  bytes_rate(memory.rate), with_rivals(kernel_and_size(point), memory));
     }
   }
   return finding;
@@ -132,10 +132,10 @@ std::optional<Finding> claim_caches(const std::vector<KernelResult>& points, con
   }
   Finding finding = finding_of("cache_bandwidth", "B/s", pooled_names(*best));
   finding.set(best->rate);
-  finding.claim = fmt::format("Caches deliver {}, {:.1f} times as much as memory ({}{}).",
-                              bytes_rate(best->rate), best->rate.value / memory.rate.value,
-                              kernel_and_size(**std::ranges::find(hot, best->name, &KernelResult::name)),
-                              rivals_in_words(*best));
+  finding.claim = fmt::format(
+      "Caches deliver {}, {:.1f} times as much as memory ({}).", bytes_rate(best->rate),
+      best->rate.value / memory.rate.value,
+      with_rivals(kernel_and_size(**std::ranges::find(hot, best->name, &KernelResult::name)), *best));
   return finding;
 }
 
@@ -169,8 +169,8 @@ std::optional<Finding> claim_incomplete(const ResultDocument& document,
 Finding claim_peak(const std::string& dtype, const RoofCeiling& peak) {
   Finding finding = finding_of("arithmetic_peak/" + dtype, "FLOP/s", pooled_names(peak));
   finding.set(peak.rate);
-  finding.claim = fmt::format("{} arithmetic peaks at {} ({}{}).", dtype, flops_rate(peak.rate),
-                              peak.name.substr(peak.name.find('/') + 1), rivals_in_words(peak));
+  finding.claim = fmt::format("{} arithmetic peaks at {} ({}).", dtype, flops_rate(peak.rate),
+                              with_rivals(std::string_view(peak.name).substr(peak.name.find('/') + 1), peak));
   return finding;
 }
 

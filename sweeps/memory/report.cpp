@@ -205,8 +205,12 @@ void choose_memory_headlines(std::vector<Finding>& findings) {
   const std::vector<std::string> caps = telling_caps(findings);
   names.insert(names.end(), caps.begin(), caps.end());
   add("limits_left_out", 1, any);
-  for (const char* prefix : {"activations_per_sample/", "optimizer_multiple/", "memory_growth/", "peak/",
-                             "memory_line/", "ceiling_batch/", "system_memory"}) {
+  for (const char* prefix : {"activations_per_sample/", "optimizer_multiple/", "memory_growth/", "peak/"}) {
+    add(prefix, 1, any);
+  }
+  // Two points make a line that the plan of larger batches may be far from.
+  add("memory_line/", 1, [](const Finding& finding) { return finding.evidence.size() > 2; });
+  for (const char* prefix : {"ceiling_batch/", "system_memory"}) {
     add(prefix, 1, any);
   }
   set_headlines(findings, names);

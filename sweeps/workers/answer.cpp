@@ -146,7 +146,10 @@ void add_costs(const Evidence& evidence, const std::optional<Pinning>& pinning, 
   const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
   const double all = static_cast<double>(choice.workers) * gpus;
   const double slots = all * static_cast<double>(choice.prefetch) * choice.slot_bytes;
-  choice.host_bytes = slots + all * (profile ? profile->scratch_bytes_per_worker : 0);
+  const LoaderPoint* const measured = evidence.points.at(choice.workers);
+  choice.host_bytes = profile || measured == nullptr || measured->windows == nullptr
+                          ? slots + all * (profile ? profile->scratch_bytes_per_worker : 0)
+                          : static_cast<double>(measured->windows->host_bytes);
   choice.pinned_bytes = (profile ? profile->pinned : setup.pinned) ? slots : 0;
 }
 

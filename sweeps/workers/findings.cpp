@@ -41,42 +41,51 @@ std::vector<std::string> point_names(const std::vector<LoaderPoint>& points) {
 
 // ---------- how many workers
 
-// " (2 to 3)", where the load times of a loader of the user's allow several counts.
-std::string allowed_counts(const Profile& profile, const std::optional<Interval>& range) {
-  std::string text;
+// "2 to 3", where the load times of a loader of the user's allow several counts.
+std::vector<std::string> allowed_counts(const Profile& profile, const std::optional<Interval>& range) {
+  std::vector<std::string> remarks;
   if (range && range->low < range->high) {
-    text = fmt::format("{:.0f} to {:.0f}", range->low, range->high);
+    remarks.push_back(fmt::format("{:.0f} to {:.0f}", range->low, range->high));
   }
   if (profile.law.workers.size() == 1) {
-    text += fmt::format("{}assumes perfect scaling, for there are times with 1 worker only",
-                        text.empty() ? "" : "; ");
+    remarks.emplace_back("assumes perfect scaling, for there are times with 1 worker only");
   }
-  return text.empty() ? text : fmt::format(" ({})", text);
+  return remarks;
 }
 
-// " (0 to 4 are within noise)"; empty where the measurement is clear.
-std::string reason_of(const Evidence& evidence, const WorkersAnswer& answer) {
+std::vector<std::string> remarks_of(const Evidence& evidence, const WorkersAnswer& answer) {
   const Recommendation& choice = *answer.recommendation;
-  std::string reason;
-  if (choice.basis == Basis::noise || choice.basis == Basis::chosen) {
-    reason = choice.knee->low < choice.knee->high
-                 ? fmt::format(" ({} to {} are within noise{})", choice.knee->low, choice.knee->high,
-                               choice.basis == Basis::chosen ? "; simulation chose" : "")
-                 : " (within noise)";
-  } else if (choice.basis == Basis::single) {
+  if (choice.basis == Basis::single) {
     const SimulatedPoint& simulated = *evidence.simulated_at(*answer.simulated_knee->batch);
-    return fmt::format(" (a single count was measured; simulated with {}: AU {:.2f})",
-                       workers_text(simulated.workers), simulated.au);
-  } else if (choice.basis == Basis::simulated) {
-    return evidence.of_own_loader()       ? allowed_counts(*evidence.profile, choice.range)
-           : evidence.points.pool.empty() ? ""
-                                          : " (a single count was measured)";
+    return {fmt::format("a single count was measured; simulated with {}: AU {:.2f}",
+                        workers_text(simulated.workers), simulated.au)};
+  }
+  if (choice.basis == Basis::simulated && evidence.of_own_loader()) {
+    return allowed_counts(*evidence.profile, choice.range);
+  }
+  std::vector<std::string> remarks;
+  if (choice.basis == Basis::simulated) {
+    if (!evidence.points.pool.empty()) {
+      remarks.emplace_back("a single count was measured");
+    }
+    return remarks;
+  }
+  if (choice.basis == Basis::noise || choice.basis == Basis::chosen) {
+    remarks.push_back(choice.knee->low < choice.knee->high
+                          ? fmt::format("{} to {} are within noise{}", choice.knee->low, choice.knee->high,
+                                        choice.basis == Basis::chosen ? "; simulation chose" : "")
+                          : "within noise");
   }
   if (!evidence.not_measured.empty()) {
-    reason +=
-        fmt::format(" (from the measured counts; {} not measured)", fmt::join(evidence.not_measured, ", "));
+    remarks.push_back(fmt::format("{} not measured", fmt::join(evidence.not_measured, ", ")));
   }
-  return reason;
+  return remarks;
+}
+
+// " (0 to 4 are within noise; 8 not measured)"; empty where the measurement is clear.
+std::string reason_of(const Evidence& evidence, const WorkersAnswer& answer) {
+  const std::vector<std::string> remarks = remarks_of(evidence, answer);
+  return remarks.empty() ? "" : fmt::format(" ({})", fmt::join(remarks, "; "));
 }
 
 std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& answer) {

@@ -205,7 +205,8 @@ TimedLoader read_load_times(const Json& json) {
   const Field schema = file.at("schema");
   if (schema.json() != kSamplesSchema) {
     throw UsageError(fmt::format("its schema is {}; accepted: {}, which the lines of docs/readings.md print",
-                                 quote(schema.json().dump()), kSamplesSchema));
+                                 schema.json().is_string() ? quote(schema.string()) : schema.json().dump(),
+                                 kSamplesSchema));
   }
   check_keys(file, kFileKeys);
   TimedLoader loader{.name = file.has("loader") ? file.at("loader").string() : "a loader of the user's",

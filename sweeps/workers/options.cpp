@@ -360,10 +360,8 @@ CommandOption on_or_off(const char* name, const char* help) {
 
 std::vector<CommandOption> workers_command_options() {
   return {
-      option(
-          "data", "synthetic", "PATH",
-          "images: a folder tree of JPEG files, tar shards, or made once: synthetic, synthetic:heavy (sizes "
-          "vary)"),
+      option("data", "synthetic", "PATH",
+             "folder of JPEG files or tar shards, or made once: synthetic, synthetic:heavy (sizes vary)"),
       option("workers", "auto", "LIST",
              "loader threads: 0,1,2,4 or 1:32:x2, up to 1000; 0: the consumer's own thread"),
       option("prefetch", "2", "N", "batches each worker holds ready, up to 64"),
@@ -371,23 +369,20 @@ std::vector<CommandOption> workers_command_options() {
              "in-order (a worker makes a batch), any (workers share its samples), or both"),
       option("consumer", "workload", "NAME|TIME|FILE",
              "takes the batches: a network, a time a step (40ms), or a batch sweep's result"),
-      option("element", "dtype", "dtype|uint8",
-             "type of a stored sample: dtype (that of --dtype, normalised) or uint8"),
-      option("layout", "nhwc", "nhwc|nchw", "order of a batch's dimensions: nhwc or nchw"),
-      option("staging", "auto", "auto|pinned|pageable",
-             "host memory of the batches: auto (pinned where a bus is crossed), pinned, pageable"),
+      option("element", "dtype", "dtype|uint8", "a stored sample's type; dtype: --dtype's"),
+      option("layout", "nhwc", "nhwc|nchw", "order of a batch's dimensions"),
+      option("staging", "auto", "auto|pinned|pageable", "batches' memory; auto: pinned over a bus"),
       on_or_off("cold", "read images from storage, not from the page cache"),
-      option("storage", "none", "RATE,TIME",
-             "limit of the storage's rate and the latency of a read, such as 200MB/s,5ms"),
-      option("bus", "none", "RATE", "limit of the rate of copies to the device, such as 4GB/s"),
+      option("storage", "none", "RATE,TIME", "limit reads: rate and latency, 200MB/s,5ms"),
+      option("bus", "none", "RATE", "limit copies to the device: 4GB/s"),
       option("demand", "none", "LIST",
-             "required throughput of other GPUs, such as t4=1128/s,h200=FILE (a batch sweep's result)"),
+             "required throughput of other GPUs: t4=1128/s, or h200=FILE, a batch sweep's result"),
       on_or_off("simulate", "do not measure: simulate from an earlier result's profile"),
-      option("profile", "none", "FILE", "an earlier result file of this sweep, for --simulate"),
+      option("profile", "none", "FILE", "for --simulate: a result of this sweep"),
       option("samples", "none", "FILE",
-             "load times of a loader of your own, for --simulate: docs/readings.md prints them"),
-      option("cores", "auto", "N", "the host's cores, for --simulate"),
-      option("gpus", "1", "N", "consumers that share the host, for --simulate, up to 64"),
+             "for --simulate: load times of your own loader, as docs/readings.md prints them"),
+      option("cores", "auto", "N", "for --simulate: the host's cores"),
+      option("gpus", "1", "N", "for --simulate: GPUs of the host, up to 64"),
   };
 }
 

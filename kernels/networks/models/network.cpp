@@ -98,7 +98,7 @@ std::vector<CommandOption> size_options(const NetworkType& network) {
     const std::string multiple =
         network.image_step == 1 ? "" : fmt::format("a multiple of {} ", network.image_step);
     return {{"image-size", std::to_string(network.image_size),
-             fmt::format("pixels a side of the square input images, {}up to {}", multiple, kLargestImage)}};
+             fmt::format("pixels a side of the images, {}up to {}", multiple, kLargestImage)}};
   }
   std::vector<CommandOption> all;
   for (const WholeOption& option : network.options) {

@@ -105,15 +105,9 @@ TEST(ThroughputRatio, OfAMeasurementReachesFromEndToEnd) {
 }
 
 TEST(Gain, SharesTheHostsErrorAlone) {
-<<<<<<< HEAD
   const Ratio gain = gain_of(predicted_at(200, 0.03), predicted_at(100, 0.03));
   EXPECT_NEAR(gain.interval->high, 2 * std::exp(std::sqrt(2.0) * std::log(1 / 0.75)), 1e-9);
   EXPECT_NEAR(gain.interval->low, 2 / std::exp(std::sqrt(2.0) * std::log(1 / 0.75)), 1e-9);
-=======
-  const Ratio gain = gain_of(predicted_at(200, 0.03), predicted_at(100, 0.03));
-  EXPECT_NEAR(gain.interval->high, 2 * std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
-  EXPECT_NEAR(gain.interval->low, 2 / std::exp(std::sqrt(2.0) * std::log(1.3)), 1e-9);
->>>>>>> 6e2c7f93 (refactor: the one ratio and the one saturation rule in evaluate and predict)
   EXPECT_LT(gain_of(predicted_at(200, 0.03, 0.1), predicted_at(100, 0.03, 0.1)).interval->high,
             gain.interval->high);
 }
