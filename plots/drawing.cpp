@@ -1,4 +1,5 @@
 #include "plots/drawing.h"
+#include "bench/text/lines.h"
 
 #include <algorithm>
 #include <array>
@@ -28,7 +29,7 @@ std::size_t stride_of(const std::vector<Label>& labels, double distance) {
   constexpr double kSpace = 1.4;
   double widest = 0;
   for (const Label& label : labels) {
-    widest = std::max(widest, static_cast<double>(letters_in(label.text)) + kSpace);
+    widest = std::max(widest, static_cast<double>(columns(label.text)) + kSpace);
   }
   return distance > 0 ? static_cast<std::size_t>(std::max(std::ceil(widest / distance), 1.0)) : 1;
 }
@@ -403,7 +404,7 @@ class BarsLayout {
     }
     const ScaledAxis axis(bars_.y, 0, round_up(highest(), bars_.y.quantity));
     std::size_t widest = 0;
-    const auto add = [&](double value) { widest = std::max(widest, letters_in(axis.short_text(value))); };
+    const auto add = [&](double value) { widest = std::max(widest, columns(axis.short_text(value))); };
     for (std::size_t i = 0; i < count_; ++i) {
       if (bars_.stacked) {
         add(sum_of(i));
@@ -479,7 +480,7 @@ class BarsLayout {
     Layer names{.look = Look::text, .colour = kQuietColour};
     std::vector<std::pair<double, double>> taken;
     for (const BarRegion& region : longest_first) {
-      const double half = (static_cast<double>(letters_in(region.name)) / 2 + 0.5) / letters;
+      const double half = (static_cast<double>(columns(region.name)) / 2 + 0.5) / letters;
       const double middle =
           std::max(std::min(slot_ * (static_cast<double>(region.from + region.to) + 1) / 2, 1 - half), half);
       const bool free = std::ranges::none_of(taken, [&](const auto& other) {
@@ -550,11 +551,6 @@ Drawing laid_out(const Timeline& timeline, double letters) {
 }
 
 }  // namespace
-
-std::size_t letters_in(const std::string& text) {
-  return static_cast<std::size_t>(
-      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
-}
 
 Drawing drawing_of(const Chart& chart, double letters) {
   Drawing drawing =

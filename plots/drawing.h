@@ -68,7 +68,4 @@ struct Drawing {
 // `letters`: how many digits the frame is wide. Labels that would touch are left out.
 Drawing drawing_of(const Chart& chart, double letters);
 
-// Bytes of UTF-8 that begin a character: how many letters a text has.
-std::size_t letters_in(const std::string& text);
-
 }  // namespace bench::plots

@@ -1,4 +1,5 @@
 #include "plots/gnuplot.h"
+#include "bench/text/lines.h"
 
 #include <algorithm>
 #include <array>
@@ -50,7 +51,7 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t most) {
   for (std::size_t at = 0; at < text.size();) {
     const std::size_t end = std::min(text.find(' ', at), text.size());
     const std::string word = text.substr(at, end - at);
-    if (lines.empty() || letters_in(lines.back()) + letters_in(word) + 1 > most) {
+    if (lines.empty() || columns(lines.back()) + columns(word) + 1 > most) {
       lines.push_back(word);
     } else {
       lines.back() += " " + word;
@@ -72,7 +73,7 @@ std::vector<std::string> cut(std::vector<std::string> lines, std::size_t most) {
 // In two lines, broken where a clause ends, if both are short enough; else in lines of about one length: two
 // short ones read better than a long one and a word.
 std::vector<std::string> balanced(const std::string& text, std::size_t most) {
-  if (letters_in(text) > most) {
+  if (columns(text) > most) {
     std::size_t best = std::string::npos;
     // From the middle; a sentence ends better than a part of one.
     const auto far = [&](std::size_t at) {
@@ -89,13 +90,13 @@ std::vector<std::string> balanced(const std::string& text, std::size_t most) {
     }
     if (best != std::string::npos) {
       std::vector<std::string> lines{text.substr(0, best + 1), text.substr(best + 2)};
-      if (letters_in(lines[0]) <= most && letters_in(lines[1]) <= most) {
+      if (columns(lines[0]) <= most && columns(lines[1]) <= most) {
         return lines;
       }
     }
   }
   const std::size_t lines = wrapped(text, most).size();
-  for (std::size_t width = letters_in(text) / std::max<std::size_t>(lines, 1); width < most; ++width) {
+  for (std::size_t width = columns(text) / std::max<std::size_t>(lines, 1); width < most; ++width) {
     if (std::vector<std::string> all = wrapped(text, width); all.size() <= lines) {
       return all;
     }
@@ -271,7 +272,7 @@ void share_legends(std::vector<Panel>& panels) {
   }
 }
 
-std::size_t columns_of(std::size_t panels) {
+std::size_t across_of(std::size_t panels) {
   return panels <= 3 ? std::max<std::size_t>(panels, 1) : panels == 4 ? 2 : panels <= 6 ? 3 : 4;
 }
 
@@ -279,15 +280,15 @@ std::size_t columns_of(std::size_t panels) {
 constexpr double kLeftOfFrame = 105;
 constexpr double kRightOfFrame = 25;
 
-double letters_across(std::size_t columns, const Format& format) {
-  return (kPageWidth / static_cast<double>(columns) - kLeftOfFrame - kRightOfFrame) / format.letter;
+double letters_across(std::size_t across, const Format& format) {
+  return (kPageWidth / static_cast<double>(across) - kLeftOfFrame - kRightOfFrame) / format.letter;
 }
 
-std::vector<std::string> caption_of(const Chart& chart, std::size_t columns, const Format& format) {
+std::vector<std::string> caption_of(const Chart& chart, std::size_t across, const Format& format) {
   const std::string text = fmt::format("{}{}{}", chart.intervals,
                                        chart.intervals.empty() || chart.note.empty() ? "" : " ", chart.note);
   constexpr double kSmaller = 1.15;  // letters of a caption
-  return cut(balanced(text, static_cast<std::size_t>(kSmaller * kPageWidth / static_cast<double>(columns) /
+  return cut(balanced(text, static_cast<std::size_t>(kSmaller * kPageWidth / static_cast<double>(across) /
                                                      format.letter) -
                                 6),
              kMostCaptionLines);
@@ -298,18 +299,18 @@ class Page {
   Page(const Picture& picture, const std::vector<Panel>& panels, const Format& format)
       : picture_(picture), format_(format) {
     const auto wide = std::ranges::count_if(panels, [](const Panel& panel) { return panel.chart->wide; });
-    columns_ = columns_of(panels.size() - static_cast<std::size_t>(wide));
+    across_ = across_of(panels.size() - static_cast<std::size_t>(wide));
     std::vector<const Panel*> next;
     for (const Panel& panel : panels) {
       if (!panel.chart->wide) {
         next.push_back(&panel);
       }
-      if (next.size() == columns_) {
-        add_row(std::exchange(next, {}), columns_);
+      if (next.size() == across_) {
+        add_row(std::exchange(next, {}), across_);
       }
     }
     if (!next.empty()) {
-      add_row(next, columns_);
+      add_row(next, across_);
     }
     for (const Panel& panel : panels) {
       if (panel.chart->wide) {
@@ -348,15 +349,15 @@ class Page {
   static constexpr std::size_t kAnswer = 135;  // letters of a line of the answer
   static constexpr std::size_t kNote = 165;
 
-  void add_row(std::vector<const Panel*> panels, std::size_t columns) {
+  void add_row(std::vector<const Panel*> panels, std::size_t across) {
     Row row;
-    row.plot_height = columns == 1 && panels.front()->chart->wide ? 210
-                      : columns <= 2                              ? 330
-                      : columns == 3                              ? 300
-                                                                  : 190;
+    row.plot_height = across == 1 && panels.front()->chart->wide ? 210
+                      : across <= 2                              ? 330
+                      : across == 3                              ? 300
+                                                                 : 190;
     for (std::size_t i = 0; i < panels.size(); ++i) {
       const Panel& panel = *panels[i];
-      row.caption_lines = std::max(row.caption_lines, caption_of(*panel.chart, columns, format_).size());
+      row.caption_lines = std::max(row.caption_lines, caption_of(*panel.chart, across, format_).size());
       const bool said =
           std::ranges::any_of(keyed_, [&](const Panel* earlier) { return same_legend(*earlier, panel); });
       std::size_t span = 1;
@@ -370,19 +371,19 @@ class Page {
         continue;
       }
       keyed_.push_back(&panel);
-      set_key(panel, columns, row);
+      set_key(panel, across, row);
     }
     row.panels = std::move(panels);
     rows_.push_back(std::move(row));
   }
 
   // Side by side where the entries are short, else below each other.
-  void set_key(const Panel& panel, std::size_t columns, Row& row) const {
-    const double width = static_cast<double>(row.spans.back()) * kPageWidth / static_cast<double>(columns);
+  void set_key(const Panel& panel, std::size_t across, Row& row) const {
+    const double width = static_cast<double>(row.spans.back()) * kPageWidth / static_cast<double>(across);
     const auto letters = static_cast<std::size_t>((width - 130) / format_.letter);
     std::size_t longest = 1;
     for (const LegendEntry& entry : panel.drawing.legend) {
-      longest = std::max(longest, std::min(letters_in(entry.text), letters));
+      longest = std::max(longest, std::min(columns(entry.text), letters));
       std::ranges::move(key_of(entry, letters, format_), std::back_inserter(row.keys.back()));
     }
     const auto beside = std::max<std::size_t>(
@@ -444,13 +445,13 @@ class Page {
   std::string written(const Row& row, double top, double height) const {
     std::string script;
     const bool wide = row.panels.front()->chart->wide;
-    const double width = kPageWidth / static_cast<double>(wide ? 1 : columns_);
+    const double width = kPageWidth / static_cast<double>(wide ? 1 : across_);
     const double frame_top = top - format_.line * (2.2 + static_cast<double>(row.caption_lines));
     for (std::size_t i = 0; i < row.panels.size(); ++i) {
       const Panel& panel = *row.panels[i];
       double widest = 0;
       for (const Label& one : panel.drawing.y_labels) {
-        widest = std::max(widest, format_.letter * static_cast<double>(letters_in(one.text)));
+        widest = std::max(widest, format_.letter * static_cast<double>(columns(one.text)));
       }
       const double outer = width * static_cast<double>(i);
       const double left = outer + std::max(kLeftOfFrame, widest + 60);
@@ -464,7 +465,7 @@ class Page {
           label(31, panel.chart->title, middle, (top - 0.6 * format_.line) / height, "center", format_.font);
       int id = 32;
       double line = 1.6;
-      for (const std::string& text : caption_of(*panel.chart, wide ? 1 : columns_, format_)) {
+      for (const std::string& text : caption_of(*panel.chart, wide ? 1 : across_, format_)) {
         script += label(id++, text, middle, (top - line * format_.line) / height,
                         "center textcolor rgb '#555555'", small());
         line += 0.95;
@@ -518,7 +519,7 @@ class Page {
 
   const Picture& picture_;
   const Format& format_;
-  std::size_t columns_ = 1;
+  std::size_t across_ = 1;
   std::vector<Row> rows_;
   std::vector<const Panel*> keyed_;  // panels that have a key
   std::vector<std::string> answer_;
@@ -528,13 +529,13 @@ class Page {
 
 std::vector<Panel> panels_of(const Picture& picture, const Format& format) {
   const auto narrow = std::ranges::count(picture.charts, false, &Chart::wide);
-  const std::size_t columns = columns_of(static_cast<std::size_t>(narrow));
+  const std::size_t across = across_of(static_cast<std::size_t>(narrow));
   std::vector<Panel> panels;
   std::size_t block = 0;
   for (const Chart& chart : picture.charts) {
     Panel& panel = panels.emplace_back(
         Panel{.chart = &chart,
-              .drawing = drawing_of(chart, letters_across(chart.wide ? 1 : columns, format)),
+              .drawing = drawing_of(chart, letters_across(chart.wide ? 1 : across, format)),
               .first_block = block});
     block += panel.drawing.layers.size();
   }

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/text/escape.h"
+#include "bench/text/lines.h"
 #include "plots/drawing.h"
 
 namespace bench::plots {
@@ -21,7 +22,7 @@ constexpr double kLetter = 6.4;      // mean width of a digit at the style sheet
 constexpr double kWideLetter = 7.4;  // of a letter, such as m
 
 double width_of(const std::string& text) {
-  return kLetter * static_cast<double>(letters_in(text));
+  return kLetter * static_cast<double>(columns(text));
 }
 
 // A circle, square, triangle or diamond around a place; its look is that of the group it is in.
@@ -78,7 +79,7 @@ class Writer {
   explicit Writer(const Drawing& drawing) : drawing_(drawing) {
     double widest = 0;
     for (const Label& label : drawing.y_labels) {
-      widest = std::max(widest, kWideLetter * static_cast<double>(letters_in(label.text)));
+      widest = std::max(widest, kWideLetter * static_cast<double>(columns(label.text)));
     }
     left_ = std::clamp(widest + 2, kLeft, kWidth / 3);
   }

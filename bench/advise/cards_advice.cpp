@@ -17,10 +17,11 @@
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_curve.h"
 #include "bench/predict/cards_prediction.h"
-#include "bench/result/finding.h"
+#include "bench/result/result.h"
 #include "bench/result/result_json.h"
 #include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
+#include "bench/text/intervals.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 

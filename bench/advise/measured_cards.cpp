@@ -7,7 +7,7 @@
 
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_curve.h"
-#include "bench/result/finding.h"
+#include "bench/result/result.h"
 #include "bench/result/result_json.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/units.h"

@@ -1,11 +1,11 @@
 #include "bench/cli/command.h"
+#include "bench/text/lines.h"
 
 #include <algorithm>
 #include <cstddef>
 
 #include <fmt/format.h>
 
-#include "bench/cli/text.h"
 #include "bench/text/suggest.h"
 
 namespace bench {

@@ -14,8 +14,8 @@
 #include "bench/cli/command.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/terminal.h"
-#include "bench/cli/text.h"
 #include "bench/registry.h"
+#include "bench/text/lines.h"
 #include "bench/text/quote.h"
 #include "bench/workload_reader.h"
 

@@ -9,7 +9,6 @@
 #include <fmt/ranges.h>
 #include <CLI/CLI.hpp>
 
-#include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/text/quote.h"
 #include "bench/text/suggest.h"
@@ -93,6 +92,20 @@ void refuse_misuse(const Option& option, const std::vector<std::string>& given, 
 
 std::function<std::vector<std::string>()> these(std::vector<std::string> words) {
   return [words = std::move(words)] { return words; };
+}
+
+std::string value_name(const CommandOption& option) {
+  if (option.words) {
+    return fmt::format("{}", fmt::join(option.words(), "|"));
+  }
+  const std::string& usual = option.default_value;
+  const std::size_t digits = std::min(usual.find_first_not_of("0123456789"), usual.size());
+  if (digits == usual.size()) {
+    return "N";
+  }
+  const std::string unit = usual.substr(digits);
+  const bool size = digits > 0 && unit.back() == 'B';
+  return unit.find(',') != std::string::npos ? "LIST" : size ? "SIZE" : "VALUE";
 }
 
 Option option_of(const CommandOption& option) {

@@ -27,6 +27,10 @@ struct Option {
 // For Option::words.
 std::function<std::vector<std::string>()> these(std::vector<std::string> words);
 
+// Placeholder of an option's value in a listing: the accepted words, "stream|graph"; else by its default:
+// N for a number, SIZE for 1MiB, LIST for values separated by commas, VALUE for another word.
+std::string value_name(const CommandOption& option);
+
 // Of a sweep, a workload or a reader, with its default in the help.
 Option option_of(const CommandOption& option);
 

@@ -1,4 +1,5 @@
 #include "bench/cli/progress.h"
+#include "bench/text/lines.h"
 
 #include <algorithm>
 #include <cmath>
@@ -6,8 +7,6 @@
 #include <ostream>
 
 #include <fmt/format.h>
-
-#include "bench/cli/text.h"
 
 namespace bench {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "bench/modelled.h"
 #include "bench/page/csv.h"
-#include "bench/result/finding.h"
 #include "bench/result/flags.h"
 #include "bench/stats/estimate.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench {

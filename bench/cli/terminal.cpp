@@ -1,4 +1,5 @@
 #include "bench/cli/terminal.h"
+#include "bench/text/lines.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -6,8 +7,6 @@
 #include <algorithm>
 #include <cstdlib>
 #include <string_view>
-
-#include "bench/cli/text.h"
 
 namespace bench {
 

@@ -15,7 +15,6 @@
 
 #include "bench/cli/options.h"
 #include "bench/cli/terminal.h"
-#include "bench/cli/text.h"
 #include "bench/cli/workload_names.h"
 #include "bench/commands/inspect_report.h"
 #include "bench/commands/network_words.h"

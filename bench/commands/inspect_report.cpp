@@ -6,9 +6,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/cli/text.h"
 #include "bench/page/csv.h"
 #include "bench/result/result_context.h"
+#include "bench/text/lines.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 

@@ -13,7 +13,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/text.h"
 #include "bench/commands/setup.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
@@ -27,6 +26,7 @@
 #include "bench/run/gpu_files.h"
 #include "bench/run/history.h"
 #include "bench/sweep.h"
+#include "bench/text/lines.h"
 #include "bench/workload.h"
 #include "bench/workload_reader.h"
 

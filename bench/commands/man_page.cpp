@@ -9,7 +9,6 @@
 #include "bench/cli/command.h"
 #include "bench/cli/command_line.h"
 #include "bench/cli/help.h"
-#include "bench/cli/text.h"
 #include "bench/registry.h"
 #include "bench/run/context.h"
 #include "bench/run/gpu_files.h"

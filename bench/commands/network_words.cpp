@@ -1,10 +1,10 @@
 #include "bench/commands/network_words.h"
+#include "bench/cli/option.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "bench/cli/text.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
 #include "bench/text/quote.h"

@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/cli/text.h"
 #include "bench/page/columns.h"
 #include "bench/run/embedded_files.h"
 #include "bench/text/axis.h"
+#include "bench/text/lines.h"
 
 namespace bench {
 namespace {

@@ -12,7 +12,6 @@
 #include "bench/cli/csv.h"
 #include "bench/cli/report.h"
 #include "bench/cli/terminal.h"
-#include "bench/cli/text.h"
 #include "bench/host/interrupt.h"
 #include "bench/modelled.h"
 #include "bench/report/picture.h"
@@ -21,6 +20,7 @@
 #include "bench/result/result_json.h"
 #include "bench/run/google_benchmark.h"
 #include "bench/run/picture.h"
+#include "bench/text/lines.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 

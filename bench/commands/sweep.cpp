@@ -15,7 +15,6 @@
 #include "bench/cli/progress.h"
 #include "bench/cli/table.h"
 #include "bench/cli/terminal.h"
-#include "bench/cli/text.h"
 #include "bench/commands/benchmark_out.h"
 #include "bench/commands/dry_run.h"
 #include "bench/commands/planned_sweep.h"

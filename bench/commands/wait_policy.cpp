@@ -8,9 +8,9 @@
 #include <string>
 
 #include "bench/cli/terminal.h"
-#include "bench/cli/text.h"
 #include "bench/commands/resume.h"
 #include "bench/host/host_info.h"
+#include "bench/text/lines.h"
 
 namespace bench {
 namespace {

@@ -13,6 +13,7 @@
 #include "bench/evaluate/contest.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/result/finding.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench {

@@ -9,13 +9,13 @@
 
 #include <fmt/format.h>
 
-#include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_fleet.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/model/gpu.h"
 #include "bench/result/fleet.h"
 #include "bench/result/result_json.h"
+#include "bench/text/lines.h"
 #include "bench/text/quote.h"
 
 namespace bench {

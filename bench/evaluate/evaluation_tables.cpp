@@ -7,7 +7,6 @@
 
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
-#include "bench/result/finding.h"
 #include "bench/stats/memory_line.h"
 #include "bench/text/units.h"
 

@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "bench/result/finding.h"
 #include "bench/text/units.h"
 
 namespace bench {

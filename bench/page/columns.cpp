@@ -1,4 +1,5 @@
 #include "bench/page/columns.h"
+#include "bench/text/lines.h"
 
 #include <algorithm>
 #include <numeric>
@@ -7,8 +8,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-
-#include "bench/cli/text.h"
 
 namespace bench {
 namespace {

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/cli/text.h"
 #include "bench/page/chart_table.h"
 #include "bench/page/columns.h"
 #include "bench/page/page.h"
+#include "bench/text/lines.h"
 #include "bench/text/quote.h"
 
 namespace bench {

@@ -9,8 +9,8 @@
 
 #include "bench/page/csv.h"
 #include "bench/predict/sharding.h"
-#include "bench/result/finding.h"
 #include "bench/result/result_json.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench {

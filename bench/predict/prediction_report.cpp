@@ -10,7 +10,6 @@
 
 #include "bench/page/csv.h"
 #include "bench/predict/prediction_words.h"
-#include "bench/result/finding.h"
 #include "bench/result/result_json.h"
 
 namespace bench {

@@ -7,6 +7,7 @@
 
 #include "bench/evaluate/evaluation.h"
 #include "bench/result/finding.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench {

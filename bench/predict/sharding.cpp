@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/result/finding.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench {

@@ -14,6 +14,7 @@
 #include "bench/stats/ratio.h"
 #include "bench/stats/saturation.h"
 #include "bench/stats/step_time.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 #include "sweeps/batch/predicted.h"
 

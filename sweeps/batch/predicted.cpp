@@ -10,6 +10,9 @@
 
 #include "bench/model/gpu_model.h"
 #include "bench/result/finding.h"
+#include "bench/result/result.h"
+#include "bench/stats/memory_line.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 #include "sweeps/series/claims.h"
 

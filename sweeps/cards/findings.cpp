@@ -14,6 +14,7 @@
 #include "bench/result/flags.h"
 #include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 #include "sweeps/cards/planned.h"
 #include "sweeps/cards/stage_findings.h"

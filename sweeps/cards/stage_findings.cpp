@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "bench/result/finding.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 #include "sweeps/cards/verdict.h"
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "bench/result/finding.h"
+#include "bench/result/result.h"
 #include "bench/sweep.h"
 #include "sweeps/cards/findings.h"
 

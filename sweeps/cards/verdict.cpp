@@ -7,6 +7,7 @@
 
 #include "bench/stats/paired_ratio.h"
 #include "bench/stats/statistics.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench::sweeps {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/result/finding.h"
+#include "bench/result/result.h"
 #include "sweeps/cards/findings.h"
 
 namespace bench::sweeps {

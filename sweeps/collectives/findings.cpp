@@ -10,6 +10,7 @@
 
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 #include "sweeps/series/points.h"
 

@@ -10,6 +10,7 @@
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
 #include "bench/stats/ratio.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 #include "sweeps/kernels/operation_findings.h"
 #include "sweeps/kernels/roofline.h"

@@ -8,8 +8,9 @@
 #include <fmt/format.h>
 
 #include "bench/model/step_limit.h"
-#include "bench/result/finding.h"
+#include "bench/result/result.h"
 #include "bench/stats/step_time.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench::sweeps {

@@ -1,4 +1,5 @@
 #include "sweeps/series/claims.h"
+#include "bench/text/intervals.h"
 
 #include <fmt/format.h>
 

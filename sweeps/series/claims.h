@@ -6,7 +6,6 @@
 #include <string_view>
 #include <vector>
 
-#include "bench/result/finding.h"
 #include "bench/result/result.h"
 #include "bench/stats/ratio.h"
 #include "sweeps/series/series.h"

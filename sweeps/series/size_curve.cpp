@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/result/finding.h"
 #include "bench/stats/fit.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench::sweeps {

@@ -1,5 +1,6 @@
 // Findings from the measured copies, and the sweep's headlines.
 #include "sweeps/transfer/findings.h"
+#include "bench/result/result.h"
 
 #include <algorithm>
 #include <array>
@@ -12,6 +13,7 @@
 #include "bench/result/finding.h"
 #include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench::sweeps {

@@ -6,7 +6,7 @@
 
 #include "bench/error.h"
 #include "bench/predicted_step.h"
-#include "bench/result/finding.h"
+#include "bench/result/result.h"
 #include "bench/text/units.h"
 #include "sweeps/transfer/findings.h"
 

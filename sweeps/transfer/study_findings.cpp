@@ -5,7 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/result/finding.h"
+#include "bench/result/result.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 #include "bench/transfers.h"
 #include "sweeps/transfer/findings.h"

@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/result/finding.h"
+#include "bench/text/intervals.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 

@@ -8,7 +8,6 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/text.h"
 #include "bench/json.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"

@@ -4,8 +4,8 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/cli/text.h"
 #include "bench/json.h"
+#include "bench/text/lines.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"

@@ -6,7 +6,6 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/cli/text.h"
 #include "bench/json.h"
 #include "bench/run/result_file.h"
 #include "tests/bench/support/schema.h"

@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/text.h"
 #include "bench/json.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"

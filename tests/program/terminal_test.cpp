@@ -12,7 +12,7 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/cli/text.h"
+#include "bench/text/lines.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"

@@ -5,7 +5,6 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/cli/text.h"
 #include "tests/bench/advise/table_of.h"
 #include "tests/bench/support/golden_words.h"
 

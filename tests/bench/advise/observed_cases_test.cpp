@@ -8,7 +8,7 @@
 
 #include "bench/advise/advice_formats.h"
 #include "bench/advise/observed_advice.h"
-#include "bench/cli/text.h"
+#include "bench/text/lines.h"
 #include "tests/bench/advise/table_of.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/schema.h"

@@ -4,7 +4,6 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/cli/text.h"
 #include "tests/bench/support/golden_words.h"
 
 namespace bench {

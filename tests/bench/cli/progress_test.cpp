@@ -1,10 +1,10 @@
 #include "bench/cli/progress.h"
+#include "bench/text/lines.h"
 
 #include <sstream>
 
 #include <gmock/gmock.h>
 
-#include "bench/cli/text.h"
 #include "tests/bench/support/golden_words.h"
 
 namespace bench {

@@ -6,6 +6,7 @@
 
 #include "bench/cli/table.h"
 #include "bench/result/finding.h"
+#include "bench/text/intervals.h"
 #include "tests/bench/support/golden_words.h"
 
 namespace bench {

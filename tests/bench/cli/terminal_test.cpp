@@ -1,4 +1,5 @@
 #include "bench/cli/terminal.h"
+#include "bench/text/lines.h"
 
 #include <pty.h>
 #include <unistd.h>
@@ -6,8 +7,6 @@
 #include <cstdlib>
 
 #include <gtest/gtest.h>
-
-#include "bench/cli/text.h"
 
 namespace bench {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/cli/text.h"
 #include "bench/compare/wording.h"
 #include "bench/text/escape.h"
+#include "bench/text/lines.h"
 #include "tests/bench/compare/runs.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/schema.h"

@@ -1,8 +1,7 @@
 #include "bench/page/columns.h"
+#include "bench/text/lines.h"
 
 #include <gtest/gtest.h>
-
-#include "bench/cli/text.h"
 
 namespace bench {
 namespace {

@@ -6,11 +6,11 @@
 #include <gmock/gmock.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/predict/cards_report.h"
 #include "bench/result/fleet.h"
 #include "bench/stats/statistics.h"
+#include "bench/text/lines.h"
 #include "tests/bench/model/program_data.h"
 #include "tests/bench/page/sentences.h"
 #include "tests/bench/predict/small_network.h"

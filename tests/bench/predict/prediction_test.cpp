@@ -4,11 +4,11 @@
 
 #include <gmock/gmock.h>
 
-#include "bench/cli/text.h"
 #include "bench/error.h"
 #include "bench/evaluate/evaluation.h"
 #include "bench/predict/prediction_report.h"
 #include "bench/predict/prediction_words.h"
+#include "bench/text/lines.h"
 #include "tests/bench/model/program_data.h"
 #include "tests/bench/page/sentences.h"
 #include "tests/bench/predict/small_network.h"

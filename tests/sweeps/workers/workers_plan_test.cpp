@@ -5,7 +5,7 @@
 #include <fstream>
 #include <set>
 
-#include "bench/cli/text.h"
+#include "bench/cli/option.h"
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"

@@ -1,9 +1,8 @@
-#include "bench/cli/text.h"
+#include "bench/text/lines.h"
 
 #include <algorithm>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 namespace bench {
 
@@ -82,20 +81,6 @@ std::string hanging(std::string_view left, std::string_view text, std::size_t co
   }
   lines.erase(lines.size() - column);
   return lines;
-}
-
-std::string value_name(const CommandOption& option) {
-  if (option.words) {
-    return fmt::format("{}", fmt::join(option.words(), "|"));
-  }
-  const std::string& usual = option.default_value;
-  const std::size_t digits = std::min(usual.find_first_not_of("0123456789"), usual.size());
-  if (digits == usual.size()) {
-    return "N";
-  }
-  const std::string unit = usual.substr(digits);
-  const bool size = digits > 0 && unit.back() == 'B';
-  return unit.find(',') != std::string::npos ? "LIST" : size ? "SIZE" : "VALUE";
 }
 
 }  // namespace bench

@@ -5,9 +5,6 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
-#include <vector>
-
-#include "bench/workload.h"
 
 namespace bench {
 
@@ -38,9 +35,5 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 // `left`, then `text` wrapped to the right of `column`, or further left where a word would not fit. `text`
 // starts on the next line if `left` is too long.
 std::string hanging(std::string_view left, std::string_view text, std::size_t column, std::size_t width);
-
-// Placeholder of an option's value in a listing: the accepted words, "stream|graph"; else by its default:
-// N for a number, SIZE for 1MiB, LIST for values separated by commas, VALUE for another word.
-std::string value_name(const CommandOption& option);
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-#include "bench/cli/text.h"
+#include "bench/text/lines.h"
 
 #include <gtest/gtest.h>
 
@@ -33,21 +33,6 @@ TEST(Text, InAFileHas100Columns) {
   EXPECT_EQ(text_width(60), 60U);
   const std::string word(80, 'x');
   EXPECT_EQ(wrap(word + " " + word, kFileWidth, 2), word + "\n  " + word + "\n");
-}
-
-TEST(Text, AnOptionsValueIsOneOfItsWordsOrLikeItsDefault) {
-  EXPECT_EQ(value_name({.name = "height", .default_value = "56", .help = ""}), "N");
-  EXPECT_EQ(value_name({.name = "bytes", .default_value = "1MiB", .help = ""}), "SIZE");
-  EXPECT_EQ(value_name({.name = "in-flight", .default_value = "1,8", .help = ""}), "LIST");
-  EXPECT_EQ(value_name({.name = "profile", .default_value = "none", .help = ""}), "VALUE");
-  EXPECT_EQ(value_name({.name = "launch",
-                        .default_value = "stream",
-                        .help = "",
-                        .words =
-                            [] {
-                              return std::vector<std::string>{"stream", "graph"};
-                            }}),
-            "stream|graph");
 }
 
 }  // namespace
