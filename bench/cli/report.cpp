@@ -89,7 +89,7 @@ std::string share(std::size_t count, std::size_t all) {
 std::vector<const Finding*> printed_findings(const ResultDocument& document, bool verbose) {
   std::vector<const Finding*> printed;
   for (const Finding& finding : document.findings) {
-    if (verbose || finding.headline > 0) {
+    if ((verbose || finding.headline > 0) && finding.name != kConditions) {  // which the warning says
       printed.push_back(&finding);
     }
   }
@@ -188,9 +188,7 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
   Page page{.title = ""};
   std::vector<std::string> claims;
   for (const Finding* finding : printed_findings(document, verbose)) {
-    if (finding->name != kConditions) {  // the warning says it
-      claims.push_back(finding->claim);
-    }
+    claims.push_back(finding->claim);
   }
   page.sentences("", claims);
   bool is_left_out = !tables.empty();

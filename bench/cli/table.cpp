@@ -228,11 +228,6 @@ class PointRows {
   std::vector<const Point*> points_;
 };
 
-// "oom" is the file's word.
-std::string_view status_in_words(std::string_view status) {
-  return status == "oom" ? "out of memory" : status;
-}
-
 }  // namespace
 
 std::string_view action_in(std::string_view reason) {
@@ -303,7 +298,7 @@ TextTable unmeasured_table(const ResultDocument& document) {
   TextTable table{.title = "", .rows = {{"points", "status", "reason"}}};
   for (const UnmeasuredGroup& group : alike(all)) {
     table.rows.push_back({points_in_words(document, group, std::min<std::size_t>(group.size(), 3)),
-                          status_in_words(group.front()->status), group.front()->reason});
+                          group.front()->status, group.front()->reason});
   }
   return table;
 }
@@ -334,13 +329,13 @@ std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool 
       const std::string_view shown =
           verbose ? reason : reason.substr(0, reason.size() - action_in(reason).size());
       const std::size_t named = std::min<std::size_t>(group.size(), verbose ? 3 : 1);
-      lines.push_back({.text = fmt::format("✕ {} {}: {}", points_in_words(document, group, named),
-                                           status_in_words(status), shown),
-                       .brief = !verbose});
+      lines.push_back(
+          {.text = fmt::format("✕ {} {}: {}", points_in_words(document, group, named), status, shown),
+           .brief = !verbose});
     } else if (folded.insert(status).second) {
       lines.push_back({.text = fmt::format("✕ {} points {}, for {} reasons (--verbose)",
                                            std::ranges::count(listed, status, &UnmeasuredPoint::status),
-                                           status_in_words(status), reasons)});
+                                           status, reasons)});
     }
   }
   return lines;
