@@ -30,6 +30,8 @@
 #include "bench/ranks.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
+#include "bench/text/axis.h"
+#include "bench/text/lines.h"
 #include "bench/text/quote.h"
 #include "bench/workload.h"
 
@@ -97,9 +99,22 @@ bench::ExitCode run(int argc, char** argv) {
   return bench::run_sweep(options, std::vector<std::string>(argv, argv + argc), bench::steady_clock());
 }
 
+// A terminal gets lines that it does not break within words; a file or a program gets the sentence on one.
+std::string in_lines(const std::string& text) {
+  if (::isatty(STDERR_FILENO) == 0) {
+    return text + "\n";
+  }
+  const std::size_t width = bench::terminal_width(STDERR_FILENO);
+  std::string lines;
+  for (const std::string_view line : bench::split(text, '\n')) {
+    lines += bench::columns(line) > width ? bench::wrap(line, width, 2) : std::string(line) + "\n";
+  }
+  return lines;
+}
+
 // fputs, not fmt: it does not throw where standard error is gone too.
 int report(const char* what, bench::ExitCode code) {
-  std::fputs(("bench: " + std::string(what) + "\n").c_str(), stderr);
+  std::fputs(in_lines("bench: " + std::string(what)).c_str(), stderr);
   return static_cast<int>(code);
 }
 
