@@ -22,6 +22,28 @@ bool keep_telling_marks(Curves& curves) {
   return false;
 }
 
+namespace {
+
+bool has_intervals(const Chart& chart) {
+  if (const auto* const curves = std::get_if<Curves>(&chart.content)) {
+    return std::ranges::any_of(curves->series, [](const ChartSeries& series) {
+      return std::ranges::any_of(series.points,
+                                 [](const ChartPoint& point) { return point.interval.has_value(); });
+    });
+  }
+  const auto* const bars = std::get_if<Bars>(&chart.content);
+  return bars != nullptr && std::ranges::any_of(bars->layers, [](const BarLayer& layer) {
+           return std::ranges::any_of(layer.values, [](const auto& value) { return value && value->ci95; });
+         });
+}
+
+}  // namespace
+
+std::string caption_of(const Chart& chart) {
+  const std::string intervals = has_intervals(chart) ? chart.intervals : "";
+  return intervals + (intervals.empty() || chart.note.empty() ? "" : " ") + chart.note;
+}
+
 bool is_empty(const Chart& chart) {
   if (const auto* const curves = std::get_if<Curves>(&chart.content)) {
     return std::ranges::all_of(curves->series,

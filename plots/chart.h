@@ -137,6 +137,9 @@ struct Picture {
 
 bool is_empty(const Chart& chart);
 
+// What stands with it: of its intervals, where a point has one, and its note.
+std::string caption_of(const Chart& chart);
+
 // An open mark tells a point from others: none stays open where more than nine of ten are. Returns whether
 // any is.
 bool keep_telling_marks(Curves& curves);

@@ -125,6 +125,12 @@ std::string number(double value) {
   return fmt::format("{:.5g}", value);
 }
 
+// Which ends of an interval have a bar across: not those that the frame cuts off.
+constexpr std::array kEnds{"heads", "backhead", "head", "nohead"};
+std::size_t ends_of(const Path& interval) {
+  return (interval.back().y < 1 ? 0U : 1U) + (interval.front().y > 0 ? 0U : 2U);
+}
+
 // The data of a layer: a row a place, paths apart by an empty line; bars and intervals as gnuplot's plotting
 // styles want them.
 std::string data_of(const Layer& layer) {
@@ -136,7 +142,7 @@ std::string data_of(const Layer& layer) {
       text += fmt::format("{} {} {} {} {} {}\n", number((a.x + b.x) / 2), number((a.y + b.y) / 2),
                           number(a.x), number(b.x), number(a.y), number(b.y));
     } else if (layer.look == Look::interval) {
-      text += fmt::format("{} {} 0 {}\n", number(a.x), number(a.y), number(b.y - a.y));
+      text += fmt::format("{} {} 0 {} {}\n", number(a.x), number(a.y), number(b.y - a.y), ends_of(path));
     } else {
       for (const Place& place : path) {
         text += fmt::format("{} {}\n", number(place.x), number(place.y));
@@ -162,7 +168,7 @@ std::string style_of(Look look, std::size_t colour, std::size_t shape, const For
     case Look::thin:
       return "with lines linewidth 1.2 " + own;
     case Look::interval:
-      return "with vectors heads size screen 0.0025, 90 linewidth 1.4 " + own;
+      return "size screen 0.0025, 90 linewidth 1.4 " + own;
     case Look::band:
       return "with filledcurves closed fillstyle transparent solid 0.16 noborder " + own;
     case Look::bar:
@@ -192,12 +198,18 @@ std::vector<std::string> plots_of(const Panel& panel, const Format& format) {
       continue;
     }
     const std::string data = fmt::format("$d{}", panel.first_block + i);
-    const bool four = layer.look == Look::interval;
+    if (layer.look == Look::interval) {
+      for (std::size_t ends = 0; ends < kEnds.size(); ++ends) {
+        if (std::ranges::count(layer.paths, ends, ends_of) > 0) {
+          plots.push_back(fmt::format("{} using 1:2:3:($5=={}?$4:NaN) with vectors {} {} notitle", data, ends,
+                                      kEnds.at(ends),
+                                      style_of(layer.look, layer.colour, layer.shape, format)));
+        }
+      }
+      continue;
+    }
     const bool six = layer.look == Look::bar || layer.look == Look::block;
-    const std::string from = fmt::format("{} using {} ", data,
-                                         six    ? "1:2:3:4:5:6"
-                                         : four ? "1:2:3:4"
-                                                : "1:2");
+    const std::string from = fmt::format("{} using {} ", data, six ? "1:2:3:4:5:6" : "1:2");
     if (layer.look == Look::open) {
       plots.push_back(fmt::format("{}with points pointtype {} pointsize {:.2f} linecolor rgb 'white' notitle",
                                   from, mark_of(layer.shape), format.dot));
@@ -284,14 +296,13 @@ double letters_across(std::size_t across, const Format& format) {
   return (kPageWidth / static_cast<double>(across) - kLeftOfFrame - kRightOfFrame) / format.letter;
 }
 
-std::vector<std::string> caption_of(const Chart& chart, std::size_t across, const Format& format) {
-  const std::string text = fmt::format("{}{}{}", chart.intervals,
-                                       chart.intervals.empty() || chart.note.empty() ? "" : " ", chart.note);
+std::vector<std::string> caption_lines(const Chart& chart, std::size_t across, const Format& format) {
   constexpr double kSmaller = 1.15;  // letters of a caption
-  return cut(balanced(text, static_cast<std::size_t>(kSmaller * kPageWidth / static_cast<double>(across) /
-                                                     format.letter) -
-                                6),
-             kMostCaptionLines);
+  return cut(
+      balanced(
+          caption_of(chart),
+          static_cast<std::size_t>(kSmaller * kPageWidth / static_cast<double>(across) / format.letter) - 6),
+      kMostCaptionLines);
 }
 
 class Page {
@@ -357,7 +368,7 @@ class Page {
                                                                  : 190;
     for (std::size_t i = 0; i < panels.size(); ++i) {
       const Panel& panel = *panels[i];
-      row.caption_lines = std::max(row.caption_lines, caption_of(*panel.chart, across, format_).size());
+      row.caption_lines = std::max(row.caption_lines, caption_lines(*panel.chart, across, format_).size());
       const bool said =
           std::ranges::any_of(keyed_, [&](const Panel* earlier) { return same_legend(*earlier, panel); });
       std::size_t span = 1;
@@ -465,7 +476,7 @@ class Page {
           label(31, panel.chart->title, middle, (top - 0.6 * format_.line) / height, "center", format_.font);
       int id = 32;
       double line = 1.6;
-      for (const std::string& text : caption_of(*panel.chart, wide ? 1 : across_, format_)) {
+      for (const std::string& text : caption_lines(*panel.chart, wide ? 1 : across_, format_)) {
         script += label(id++, text, middle, (top - line * format_.line) / height,
                         "center textcolor rgb '#555555'", small());
         line += 0.95;

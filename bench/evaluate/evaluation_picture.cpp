@@ -46,8 +46,9 @@ plots::Chart throughput_in(const Evaluation& evaluation, const std::string& dtyp
   }
   return {.title = "Throughput in " + dtype,
           .content = std::move(curves),
-          .intervals = fmt::format("{}{}Ring: saturation batch.", predicted ? "Band: 80 % interval. " : "",
-                                   measured ? "Bars: 95 % intervals. " : "")};
+          .intervals = fmt::format("{}{}{}", predicted ? "Band: 80 % interval." : "",
+                                   predicted && measured ? " " : "", measured ? "Bars: 95 % intervals." : ""),
+          .note = "Ring: saturation batch."};
 }
 
 // Bytes at the peak up to the end of each device's memory.
@@ -94,7 +95,8 @@ plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
 std::optional<plots::Chart> cost_in(const Evaluation& evaluation, const std::string& dtype) {
   const bool cost = std::ranges::any_of(
       evaluation.rows, [](const EvaluatedRow& row) { return row.cost_per_million.has_value(); });
-  const std::string currency = evaluation.prices.currency.empty() ? "cost" : evaluation.prices.currency;
+  const std::string currency =
+      evaluation.prices.currency.empty() ? "currency of --price" : evaluation.prices.currency;
   plots::Bars bars{.label = "",
                    .y = {.label = cost ? currency : "J"},
                    .categories = {},

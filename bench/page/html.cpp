@@ -130,9 +130,8 @@ struct HtmlWriter {
       }
       html += "</ul>\n";
     }
-    if (!chart.intervals.empty() || !chart.note.empty()) {
-      html += fmt::format("<figcaption>{}{}{}</figcaption>\n", sentence(chart.intervals),
-                          chart.intervals.empty() || chart.note.empty() ? "" : " ", sentence(chart.note));
+    if (const std::string caption = plots::caption_of(chart); !caption.empty()) {
+      html += fmt::format("<figcaption>{}</figcaption>\n", sentence(caption));
     }
     TextTable table = chart_table(chart, figure.rows);
     table.title = "Table";

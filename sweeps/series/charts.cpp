@@ -256,6 +256,11 @@ std::size_t colour_of(MemoryCategory category) {
   return plots::kCategoryColour + static_cast<std::size_t>(category);
 }
 
+std::string sentence_of(std::string words) {
+  words.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(words.front())));
+  return words + ".";
+}
+
 plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultDocument& document,
                               const SeriesLabel& label) {
   plots::Curves curves{
@@ -290,12 +295,7 @@ plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultD
     curves.series.push_back(std::move(curve));
   }
   const bool is_predicted = std::ranges::any_of(all, &BatchSeries::is_predicted);
-  // One series has no legend.
-  std::string note = all.size() == 1 ? curves.series.back().name + "." : "";
-  if (keep_telling_marks(curves)) {
-    note += fmt::format("{}Open marks: fewer than 3 rounds, or other processes used the CPU.",
-                        note.empty() ? "" : " ");
-  }
+  std::vector<std::string> notes;
   std::vector<std::string> how;
   for (const auto& [shown, words] : {std::pair(fits, "curve: fitted"), std::pair(limits, "dashed: T∞"),
                                      std::pair(rings, "ring: saturation batch")}) {
@@ -303,17 +303,22 @@ plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultD
       how.emplace_back(words);
     }
   }
-  std::string explained = fmt::format("{}", fmt::join(how, "; "));
-  if (!explained.empty()) {
-    explained.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(explained.front())));
-    explained += '.';
+  if (!how.empty()) {
+    notes.push_back(sentence_of(fmt::format("{}", fmt::join(how, "; "))));
   }
-  return {.title = "Throughput against batch",
+  // One series has no legend.
+  const bool alone = all.size() == 1;
+  const std::string name = alone ? curves.series.back().name : "";
+  if (alone && name != all.front().label) {
+    notes.push_back(sentence_of(name.substr(all.front().label.size() + std::string_view(", ").size())));
+  }
+  if (keep_telling_marks(curves)) {
+    notes.emplace_back("Open marks: fewer than 3 rounds, or other processes used the CPU.");
+  }
+  return {.title = alone ? "Throughput against batch, " + all.front().label : "Throughput against batch",
           .content = std::move(curves),
-          .intervals = fmt::format(
-              "{}{}{}", is_predicted ? "Band: 80 % interval of the prediction." : "Bars: 95 % intervals.",
-              explained.empty() ? "" : " ", explained),
-          .note = note};
+          .intervals = is_predicted ? "Band: 80 % interval of the prediction." : "Bars: 95 % intervals.",
+          .note = fmt::format("{}", fmt::join(notes, " "))};
 }
 
 std::vector<plots::Chart> memory_charts(const std::vector<BatchSeries>& all, const ResultDocument& document,
