@@ -1,5 +1,6 @@
 // A page as one HTML file: its style, pictures and files are within it. It loads nothing and runs no script.
 #include <limits>
+#include <regex>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -22,6 +23,12 @@ std::string sentence(std::string_view text) {
   return xml_text(text, kLongest);
 }
 
+// As above; an option is not broken at its hyphens.
+std::string prose(std::string_view text) {
+  static const std::regex option("--[a-z][a-z_-]*");
+  return std::regex_replace(sentence(text), option, "<span class=\"o\">$&</span>");
+}
+
 // Links behind a text are small.
 std::string text_and_links(std::string_view text, const std::vector<PageLink>& links) {
   std::vector<std::string> shown;
@@ -32,8 +39,8 @@ std::string text_and_links(std::string_view text, const std::vector<PageLink>& l
                                 xml_text(link.target, std::numeric_limits<std::size_t>::max()), name));
   }
   return text.empty() || links.empty()
-             ? fmt::format("{}{}", sentence(text), fmt::join(shown, "; "))
-             : fmt::format("{} <small>{}</small>", sentence(text), fmt::join(shown, "; "));
+             ? fmt::format("{}{}", prose(text), fmt::join(shown, "; "))
+             : fmt::format("{} <small>{}</small>", prose(text), fmt::join(shown, "; "));
 }
 
 // The content folded up below its title; open where there is none.
@@ -89,7 +96,7 @@ struct HtmlWriter {
     for (const ListItem& item : list.items) {
       html += fmt::format("<li>{}", text_and_links(item.text, item.links));
       for (const std::string& detail : item.details) {
-        html += fmt::format("<br><small>{}</small>", sentence(detail));
+        html += fmt::format("<br><small>{}</small>", prose(detail));
       }
       html += "</li>\n";
     }

@@ -14,6 +14,7 @@ h1{font-size:1.5em;line-height:1.25;margin:.4em 0}h2{font-size:1.25em;line-heigh
 h3{font-size:1em;margin:1.4em 0 .3em}
 h1,h2,h3,li,p,td,th,dd,summary{overflow-wrap:anywhere}
 p{margin:.5em 0}a{color:var(--link)}
+.o{white-space:nowrap}
 .soft,figcaption,small{color:var(--soft)}
 ol.answer{background:var(--card);border:1px solid var(--rule);border-radius:8px;margin:.6em 0;padding:.7em 1em .7em 2.4em}
 ol.answer li{margin:.45em 0}ol.answer li:first-child{font-weight:600}

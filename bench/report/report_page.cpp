@@ -85,10 +85,11 @@ void add_further_findings(const ReportSection& section, const Extent& extent, Pa
   page.list(std::move(list));
 }
 
-Page result_section(const ReportSection& section, std::size_t number, const Extent& extent) {
+// `is_only`: its findings are the page's answer, which says them.
+Page result_section(const ReportSection& section, std::size_t number, bool is_only, const Extent& extent) {
   Page page{.title = section.title, .id = fmt::format("r{}", number)};
   page.say(section.question, Tone::aside);
-  page.sentences("", section.findings);
+  page.sentences("", is_only ? std::vector<std::string>{} : section.findings);
   page.say(section.findings.empty() ? "It has no finding." : "");
   page.say(section.warning, Tone::warning);
   add_charts(section, extent, page);
@@ -129,7 +130,7 @@ Page page_of(const Report& report, const Extent& extent) {
     page.sections.push_back(fleet_section(fleet, extent));
   }
   for (std::size_t i = 0; i < report.sections.size(); ++i) {
-    page.sections.push_back(result_section(report.sections[i], i + 1, extent));
+    page.sections.push_back(result_section(report.sections[i], i + 1, report.sections.size() == 1, extent));
   }
   page.sections.push_back(environment_section(report));
   return page;
