@@ -147,7 +147,7 @@ void add_costs(const Evidence& evidence, const std::optional<Pinning>& pinning, 
   const double all = static_cast<double>(choice.workers) * gpus;
   const double slots = all * static_cast<double>(choice.prefetch) * choice.slot_bytes;
   const LoaderPoint* const measured = evidence.points.at(choice.workers);
-  choice.host_bytes = profile || measured == nullptr || measured->windows == nullptr
+  choice.host_bytes = profile || measured == nullptr || measured->windows->host_bytes == 0
                           ? slots + all * (profile ? profile->scratch_bytes_per_worker : 0)
                           : static_cast<double>(measured->windows->host_bytes);
   choice.pinned_bytes = (profile ? profile->pinned : setup.pinned) ? slots : 0;
