@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
+#include <limits>
 #include <new>
 #include <string>
 #include <string_view>
@@ -100,14 +101,14 @@ bench::ExitCode run(int argc, char** argv) {
 }
 
 // A terminal gets lines that it does not break within words; a file or a program gets the sentence on one.
+// What a terminal would obey in a foreign name is escaped.
 std::string in_lines(const std::string& text) {
-  if (::isatty(STDERR_FILENO) == 0) {
-    return text + "\n";
-  }
-  const std::size_t width = bench::terminal_width(STDERR_FILENO);
+  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();  // no limit
+  const std::size_t width = ::isatty(STDERR_FILENO) == 0 ? kNone : bench::terminal_width(STDERR_FILENO);
   std::string lines;
-  for (const std::string_view line : bench::split(text, '\n')) {
-    lines += bench::columns(line) > width ? bench::wrap(line, width, 2) : std::string(line) + "\n";
+  for (const std::string_view part : bench::split(text, '\n')) {
+    const std::string line = bench::printable(part, kNone);
+    lines += bench::columns(line) > width ? bench::wrap(line, width, 2) : line + "\n";
   }
   return lines;
 }

@@ -72,7 +72,7 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
 void print_result(const Options& options, const ResultDocument& document,
                   const std::vector<TextTable>& tables) {
   if (options.format == "json") {
-    std::cout << ResultText().of(document);
+    std::cout << inert_json(ResultText().of(document));
   } else if (options.format == "csv") {
     std::cout << result_csv(document);
   } else if (options.format == "markdown") {

@@ -49,7 +49,7 @@ std::string to_line(const Json& json) {
 }
 
 std::string to_indented_text(const Json& json) {
-  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return inert_json(json.dump(1, ' ', false, Json::error_handler_t::replace)) + "\n";
 }
 
 std::string to_text(const Json& document) {

@@ -84,6 +84,27 @@ std::string printable(std::string_view text, std::size_t longest) {
   return shown;
 }
 
+std::string inert_json(std::string_view json) {
+  std::string shown;
+  while (!json.empty()) {
+    const std::size_t length = std::max<std::size_t>(character_length(json), 1);
+    const std::string_view character = json.substr(0, length);
+    if (character == "\n" || !(is_control(character) || reorders(character))) {
+      shown += character;
+    } else {
+      constexpr unsigned kSixBits = 0x3F;
+      constexpr std::array<unsigned, 4> kOfFirst{0, 0x7F, 0x1F, 0x0F};
+      unsigned code = static_cast<unsigned char>(character[0]) & kOfFirst.at(length);
+      for (const char byte : character.substr(1)) {
+        code = (code << 6U) | (static_cast<unsigned char>(byte) & kSixBits);
+      }
+      shown += fmt::format("\\u{:04x}", code);
+    }
+    json.remove_prefix(length);
+  }
+  return shown;
+}
+
 std::string printable_path(const std::filesystem::path& path) {
   return printable(path.string(), std::numeric_limits<std::size_t>::max());
 }

@@ -14,6 +14,9 @@ inline constexpr std::size_t kLongestQuote = 60;  // characters
 // \t, \r, \x1b); a text of more than `longest` characters is cut there and ends with "…".
 std::string printable(std::string_view text, std::size_t longest = kLongestQuote);
 
+// The same JSON with those characters as "\u202e", which a terminal only shows.
+std::string inert_json(std::string_view json);
+
 // All of it: what is copied must not be cut.
 std::string printable_path(const std::filesystem::path& path);
 

@@ -1,5 +1,5 @@
 // A page shows what stands in a foreign document as text, whatever it is. The stored documents are read again
-// and again, each time with another of their strings or keys made hostile.
+// and again, each time with another of their strings or keys made hostile, in each format in turn.
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -22,12 +22,14 @@ namespace fs = std::filesystem;
 
 const fs::path kDocuments = BENCH_TEST_SOURCE_DIR "/tests/golden/documents";
 // An escape of the terminal, one that turns the writing direction, markup, a table's bar, a line's end and a
-// formula.
+// formula, which also begins a text.
 const std::string kHostile = "\x1b[31m\u202E<script>|x\n=1+1";
+const std::string kFormula = "=1+1|";
 
 struct Place {
   Json::json_pointer at;  // of the string, or of the object whose key it is
   std::string key{};      // empty: a string
+  bool begins = false;    // a string that begins with a formula
 };
 
 // Whether pages repeat what stands under the key.
@@ -44,6 +46,7 @@ void add_places(const Json& json, const Json::json_pointer& at, std::vector<Plac
   if (json.is_string() &&
       (at.empty() || is_shown(at.back()) || at.to_string().find("/caveats/") != std::string::npos)) {
     places.push_back({.at = at});
+    places.push_back({.at = at, .begins = true});
   } else if (json.is_array() && !json.empty()) {
     add_places(json.front(), at / 0, places);
   } else if (json.is_object()) {
@@ -59,7 +62,7 @@ void add_places(const Json& json, const Json::json_pointer& at, std::vector<Plac
 Json made_hostile(Json document, const Place& place) {
   Json& json = document[place.at];
   if (place.key.empty()) {
-    json = json.get<std::string>() + kHostile;
+    json = place.begins ? kFormula + json.get<std::string>() : json.get<std::string>() + kHostile;
   } else {
     json[place.key + kHostile] = json.at(place.key);
     json.erase(place.key);
@@ -74,6 +77,22 @@ bool is_inert(const std::string& text) {
     }
   }
   return text.find("\u202E") == std::string::npos;
+}
+
+// Nothing that a browser runs, and no formula at the beginning of a cell.
+bool is_markup_inert(const std::string& format, const std::string& text) {
+  return format == "csv"
+             ? ("\n" + text).find("\n=1") == std::string::npos && text.find(",=1") == std::string::npos
+         : format == "html" || format == "markdown" ? text.find("<script") == std::string::npos
+                                                    : true;
+}
+
+// Of the command.
+std::vector<std::string> formats_of(const std::string& command) {
+  return command == "compare"
+             ? std::vector<std::string>{"table", "markdown", "junit", "github", "csv", "json"}
+         : command == "report" ? std::vector<std::string>{"html", "markdown", "json", "csv"}
+                               : std::vector<std::string>{"text", "markdown", "json", "csv"};
 }
 
 struct Reader {
@@ -91,19 +110,19 @@ TEST(HostilePages, AreTextOfTheirWriters) {
       {"batch",
        {{"compare", "FILE", kDocuments / "batch-again.json", "--verbose"},
         {"evaluate", "--no-plot", "--out", out, "FILE"},
-        {"report", "FILE", "--format", "csv"}}},
+        {"report", "FILE"}}},
       {"batch-train",
-       {{"advise", "FILE"},
-        {"advise", "FILE", "--format", "csv"},
-        {"predict", "--from", "FILE", "--gpu", "t4"}}},
+       {{"advise", "FILE"}, {"predict", "--from", "FILE", "--gpu", "t4", "--workload", "resnet18"}}},
       {"batch-predicted", {{"evaluate", "--no-plot", "--out", out, "FILE"}}},
       {"cards", {{"advise", "FILE"}}},
       {"collectives", {{"predict", "--from", training, "--cards", "2", "--link", "FILE"}}},
-      {"kernels", {{"report", "FILE", "--format", "markdown"}}},
+      {"kernels", {{"report", "FILE"}}},
       {"memory", {{"advise", training, "FILE"}}},
       {"workers", {{"advise", training, "FILE", "--verbose"}}},
       {"readings", {{"advise", "--observed", "FILE"}}},
-      {"readings-cards", {{"advise", "--observed", "FILE"}}}};
+      {"readings-cards", {{"advise", "--observed", "FILE"}}},
+      {"gpus", {{"predict", "--gpus", "FILE", "--gpu", "mine", "--workload", "resnet18"}}},
+      {"links", {{"predict", "--from", training, "--cards", "2", "--link", "FILE:slow"}}}};
   std::size_t runs = 0;
   std::size_t shown = 0;
   for (const Reader& reader : readers) {
@@ -114,13 +133,20 @@ TEST(HostilePages, AreTextOfTheirWriters) {
       write_file(file, made_hostile(document, place).dump());
       for (Arguments arguments : reader.commands) {
         std::ranges::replace(arguments, std::string("FILE"), file);
+        const std::vector<std::string> formats = formats_of(arguments.front());
+        const std::string& format = formats[runs % formats.size()];
+        arguments.insert(arguments.begin() + 1, {"--format", format});
         const Ended ended = run_bench(arguments);
-        const std::string what = fmt::format("{} of {}: {}/{}", arguments.front(), reader.document,
-                                             place.at.to_string(), place.key);
+        const std::string what = fmt::format("{} of {} as {}: {}/{}", arguments.front(), reader.document,
+                                             format, place.at.to_string(), place.key);
         EXPECT_TRUE(ended.code >= 0 && ended.code <= 4) << what << ": " << ended.code;
         EXPECT_TRUE(is_inert(ended.out + ended.err)) << what << "\n" << ended.out << ended.err;
+        EXPECT_TRUE(is_markup_inert(format, ended.out)) << what << "\n" << ended.out;
         ++runs;
-        shown += (ended.out + ended.err).find("\\x1b[31m") != std::string::npos ? 1 : 0;
+        shown += (ended.out + ended.err).find("x1b[31m") != std::string::npos ||
+                         ended.out.find("\\u001b[31m") != std::string::npos
+                     ? 1
+                     : 0;
       }
     }
   }

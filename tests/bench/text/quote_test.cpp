@@ -43,5 +43,9 @@ TEST(Quote, LongTextIsCutBetweenCharacters) {
   EXPECT_EQ(quote(std::string(100'000, 'x')), "'" + std::string(kLongestQuote, 'x') + "…'");
 }
 
+TEST(InertJson, IsTheSameValue) {
+  EXPECT_EQ(inert_json("{\n \"µs\": \"a\u202E\u009B\x7F\"\n}"), "{\n \"µs\": \"a\\u202e\\u009b\\u007f\"\n}");
+}
+
 }  // namespace
 }  // namespace bench
