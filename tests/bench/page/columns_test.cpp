@@ -13,7 +13,8 @@ TEST(Columns, AreAsWideAsTheirWidestCells) {
 
 TEST(Columns, AreOfFiguresWhereOneCellIs) {
   EXPECT_EQ(in_columns({{"copies", "host bytes"}, {"pinned", "unsupported"}, {"pageable", Cell::none()}}, 80),
-            "copies     host bytes\npinned    unsupported\npageable            –\n");
+            "copies    host bytes\npinned    unsupported\npageable           –\n")
+      << "a text that is wider than the figures takes the rest of the line";
 }
 
 TEST(Cells, HaveTheDigitsAndTheUnitOfTheirKind) {
