@@ -3,11 +3,11 @@ set border 3 linecolor rgb '#606060'
 set tics out textcolor rgb '#202020'
 set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
 $d0 << EOD
-0.028302 0.22935 0 0.046015
-0.18553 0.20977 0 0.32014
-0.34277 0.29451 0 0.26983
-0.5 0.51349 0 0.022324
-0.65723 0.28329 0 0.71671
+0.028302 0.22935 0 0.046015 0
+0.18553 0.20977 0 0.32014 0
+0.34277 0.29451 0 0.26983 0
+0.5 0.51349 0 0.022324 0
+0.65723 0.28329 0 0.71671 1
 EOD
 $d1 << EOD
 0.028302 0.2513
@@ -110,14 +110,15 @@ set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.30142
 set tmargin at screen 0.72668
-set label 31 'Throughput against batch' at screen 0.25000, 0.82410 center font ',13'
-set label 32 'Bars: 95 % intervals. fp32.' at screen 0.25000, 0.79704 center textcolor rgb '#555555' font ',11'
+set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.82410 center font ',13'
+set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.79704 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.18553, '4' 0.34277, '8' 0.5, '16' 0.65723, '32' 0.81447, '64' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '20' 0.2, '40' 0.4, '60' 0.6, '80' 0.8, '100' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 2 pointsize 1.32 linewidth 2.4 linecolor rgb '#0072b2' notitle
@@ -171,14 +172,15 @@ set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.31587
 set tmargin at screen 0.74168
-set label 31 'Throughput against batch' at screen 0.25000, 0.81548 center font ',16'
-set label 32 'Bars: 95 % intervals. fp32.' at screen 0.25000, 0.78710 center textcolor rgb '#555555' font ',14'
+set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.81548 center font ',16'
+set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.78710 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.18553, '4' 0.34277, '8' 0.5, '16' 0.65723, '32' 0.81447, '64' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '20' 0.2, '40' 0.4, '60' 0.6, '80' 0.8, '100' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 2 pointsize 0.83 linewidth 2.4 linecolor rgb '#0072b2' notitle

@@ -70,8 +70,7 @@ set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.28199
 set tmargin at screen 0.71907
-set label 31 'Throughput against batch' at screen 0.25000, 0.81921 center font ',13'
-set label 32 'Bars: 95 % intervals. fp32.' at screen 0.25000, 0.79139 center textcolor rgb '#555555' font ',11'
+set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.81921 center font ',13'
 set xtics ('1' 0.03288, '2' 0.5, '4' 0.96712) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '10' 0.2, '20' 0.4, '30' 0.6, '40' 0.8, '50' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -125,8 +124,7 @@ set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.29588
 set tmargin at screen 0.73413
-set label 31 'Throughput against batch' at screen 0.25000, 0.81009 center font ',16'
-set label 32 'Bars: 95 % intervals. fp32.' at screen 0.25000, 0.78088 center textcolor rgb '#555555' font ',14'
+set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.81009 center font ',16'
 set xtics ('1' 0.03288, '2' 0.5, '4' 0.96712) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '10' 0.2, '20' 0.4, '30' 0.6, '40' 0.8, '50' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3

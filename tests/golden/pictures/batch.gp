@@ -8,11 +8,11 @@ $d0 << EOD
 
 EOD
 $d1 << EOD
-0.028302 0.32684 0 0.10666
-0.26415 0.40285 0 0.32857
-0.5 0.49261 0 0.27828
-0.73585 0.62115 0 0.18519
-0.9717 0.72801 0 0.15437
+0.028302 0.32684 0 0.10666 0
+0.26415 0.40285 0 0.32857 0
+0.5 0.49261 0 0.27828 0
+0.73585 0.62115 0 0.18519 0
+0.9717 0.72801 0 0.15437 0
 EOD
 $d2 << EOD
 0.028302 0.38006
@@ -97,15 +97,15 @@ set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.24697
 set tmargin at screen 0.72384
-set label 31 'Throughput against batch' at screen 0.25000, 0.80275 center font ',13'
-set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. fp32, T∞ 417/s, t0 2.87 ms.' at screen 0.25000, 0.77240 center textcolor rgb '#555555' font ',11'
+set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.80275 center font ',13'
+set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. T∞ 417/s, t0 2.87 ms.' at screen 0.25000, 0.77240 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '100' 0.2, '200' 0.4, '300' 0.6, '400' 0.8, '500' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle
 unset label
@@ -145,15 +145,15 @@ set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.25219
 set tmargin at screen 0.71763
-set label 31 'Throughput against batch' at screen 0.25000, 0.79831 center font ',16'
-set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. fp32, T∞ 417/s, t0 2.87 ms.' at screen 0.25000, 0.76728 center textcolor rgb '#555555' font ',14'
+set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.79831 center font ',16'
+set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. T∞ 417/s, t0 2.87 ms.' at screen 0.25000, 0.76728 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '100' 0.2, '200' 0.4, '300' 0.6, '400' 0.8, '500' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle
 unset label

@@ -3,8 +3,8 @@ set border 3 linecolor rgb '#606060'
 set tics out textcolor rgb '#202020'
 set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
 $d0 << EOD
-0.083333 0.44258 0 0.11753
-0.91667 0.45144 0 0.051673
+0.083333 0.44258 0 0.11753 0
+0.91667 0.45144 0 0.051673 0
 EOD
 $d1 << EOD
 0.083333 0.48777
@@ -23,8 +23,8 @@ $d4 << EOD
 
 EOD
 $d5 << EOD
-0.083333 0.39675 0 0.10536
-0.91667 0.88339 0 0.10112
+0.083333 0.39675 0 0.10536 0
+0.91667 0.88339 0 0.10112 0
 EOD
 $d6 << EOD
 0.083333 0.45559
@@ -61,7 +61,7 @@ set xlabel 'ranks' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 set key at screen 0.01875, 0.12638 left top Left reverse samplen 2 maxrows 1 font ',13'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
@@ -82,7 +82,7 @@ set xlabel 'ranks' offset 0, 0.3
 set ylabel 'ms'
 unset key
 set key at screen 0.51875, 0.12638 left top Left reverse samplen 2 maxrows 1 font ',13'
-plot [0:1][0:1] $d5 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d5 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d6 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d7 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d8 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
@@ -112,7 +112,7 @@ set xlabel 'ranks' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 set key at screen 0.01875, 0.12897 left top Left reverse samplen 2 maxrows 1 font ',16'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \
@@ -133,7 +133,7 @@ set xlabel 'ranks' offset 0, 0.3
 set ylabel 'ms'
 unset key
 set key at screen 0.51875, 0.12897 left top Left reverse samplen 2 maxrows 1 font ',16'
-plot [0:1][0:1] $d5 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d5 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d6 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d7 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d8 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \

@@ -3,12 +3,12 @@ set border 3 linecolor rgb '#606060'
 set tics out textcolor rgb '#202020'
 set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
 $d0 << EOD
-0.028302 0 0 0.66089
-0.9717 0 0 0.65589
+0.028302 0 0 0.66089 2
+0.9717 0 0 0.65589 2
 EOD
 $d1 << EOD
-0.028302 0 0 0.44569
-0.9717 0.83234 0 0.13936
+0.028302 0 0 0.44569 2
+0.9717 0.83234 0 0.13936 0
 EOD
 $d2 << EOD
 0.028302 0.1589
@@ -29,12 +29,12 @@ $d5 << EOD
 0.9717 0.90202
 EOD
 $d6 << EOD
-0.028302 0 0 0.59913
-0.9717 0.74214 0 0.25786
+0.028302 0 0 0.59913 2
+0.9717 0.74214 0 0.25786 1
 EOD
 $d7 << EOD
-0.028302 0 0 0.23405
-0.9717 0.58404 0 0.069767
+0.028302 0 0 0.23405 2
+0.9717 0.58404 0 0.069767 0
 EOD
 $d8 << EOD
 0.028302 0.096753
@@ -73,8 +73,9 @@ set xlabel 'bytes' offset 0, 0.3
 set ylabel 'B/s'
 unset key
 set key at screen 0.01875, 0.12638 left top Left reverse samplen 2 maxrows 1 font ',13'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d1 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
@@ -93,8 +94,10 @@ set ytics ('10 µs' 0.21105, '100 µs' 0.58236, '1 ms' 0.95366) scale 0.6 nomirr
 set xlabel 'bytes' offset 0, 0.3
 set ylabel 'time'
 unset key
-plot [0:1][0:1] $d6 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d7 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d6 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d6 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d7 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d7 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
   $d8 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d9 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
@@ -121,8 +124,9 @@ set xlabel 'bytes' offset 0, 0.3
 set ylabel 'B/s'
 unset key
 set key at screen 0.01875, 0.12897 left top Left reverse samplen 2 maxrows 1 font ',16'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d1 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
@@ -141,8 +145,10 @@ set ytics ('10 µs' 0.21105, '100 µs' 0.58236, '1 ms' 0.95366) scale 0.6 nomirr
 set xlabel 'bytes' offset 0, 0.3
 set ylabel 'time'
 unset key
-plot [0:1][0:1] $d6 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d7 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d6 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d6 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d7 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d7 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
   $d8 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d9 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \

@@ -3,18 +3,18 @@ set border 3 linecolor rgb '#606060'
 set tics out textcolor rgb '#202020'
 set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
 $d0 << EOD
-0.028302 0.12376 0 0.073552
-0.26415 0.10022 0 0.32558
-0.5 0.28088 0 0.048566
-0.73585 0.15168 0 0.74712
-0.9717 0.30605 0 0.69395
+0.028302 0.12376 0 0.073552 0
+0.26415 0.10022 0 0.32558 0
+0.5 0.28088 0 0.048566 0
+0.73585 0.15168 0 0.74712 0
+0.9717 0.30605 0 0.69395 1
 EOD
 $d1 << EOD
-0.028302 0.12376 0 0.073552
-0.26415 0.10022 0 0.32558
-0.5 0.28088 0 0.048566
-0.73585 0.15168 0 0.74712
-0.9717 0.30605 0 0.69395
+0.028302 0.12376 0 0.073552 0
+0.26415 0.10022 0 0.32558 0
+0.5 0.28088 0 0.048566 0
+0.73585 0.15168 0 0.74712 0
+0.9717 0.30605 0 0.69395 1
 EOD
 $d2 << EOD
 0.028302 0.15627
@@ -105,8 +105,8 @@ $d16 << EOD
 0.75 0.28009 0.555 0.945 0 0.56018
 EOD
 $d17 << EOD
-0.25 0.29583 0 0.70417
-0.75 0.29583 0 0.70417
+0.25 0.29583 0 0.70417 1
+0.75 0.29583 0 0.70417 1
 EOD
 $d18 << EOD
 0.25 1
@@ -131,8 +131,10 @@ set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 set key at screen 0.01875, 0.16046 left top Left reverse samplen 2 maxrows 1 font ',13'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d1 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with points pointtype 6 pointsize 2.88 linewidth 2.2 linecolor rgb '#0072b2' notitle, \
@@ -179,10 +181,10 @@ set label 41 '1.12' at first 0.75, 1 center offset 0, 0.6 font ',11' textcolor r
 set xtics ('AMD EPYC' 0.25, 'AMD EPYC #2' 0.75) scale 0 nomirror norotate font ',11'
 set ytics ('0' 0, '0.5' 0.25, '1' 0.5, '1.5' 0.75, '2' 1) scale 0.6 nomirror font ',11'
 set xlabel '' offset 0, 0.3
-set ylabel 'cost'
+set ylabel 'currency of --price'
 unset key
 plot [0:1][0:1] $d16 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
-  $d17 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle
+  $d17 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle
 unset label
 unset multiplot
 unset output
@@ -205,8 +207,10 @@ set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 set key at screen 0.01875, 0.16399 left top Left reverse samplen 2 maxrows 1 font ',16'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d1 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with points pointtype 6 pointsize 1.80 linewidth 2.2 linecolor rgb '#0072b2' notitle, \
@@ -253,10 +257,10 @@ set label 41 '1.12' at first 0.75, 1 center offset 0, 0.6 font ',14' textcolor r
 set xtics ('AMD EPYC' 0.25, 'AMD EPYC #2' 0.75) scale 0 nomirror norotate font ',14'
 set ytics ('0' 0, '0.5' 0.25, '1' 0.5, '1.5' 0.75, '2' 1) scale 0.6 nomirror font ',14'
 set xlabel '' offset 0, 0.3
-set ylabel 'cost'
+set ylabel 'currency of --price'
 unset key
 plot [0:1][0:1] $d16 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
-  $d17 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle
+  $d17 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle
 unset label
 unset multiplot
 unset output

@@ -3,16 +3,16 @@ set border 3 linecolor rgb '#606060'
 set tics out textcolor rgb '#202020'
 set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
 $d0 << EOD
-0.028302 0.27221 0 0.22884
-0.028302 0 0 0.27961
-0.26415 0.71423 0 0.10081
-0.26415 0.38387 0 0.27481
-0.5 0.79502 0 0.064466
-0.5 0.41401 0 0.55769
-0.73585 0.54095 0 0.29811
-0.73585 0.69376 0 0.16649
-0.9717 0.72394 0 0.11825
-0.9717 0.62769 0 0.32093
+0.028302 0.27221 0 0.22884 0
+0.028302 0 0 0.27961 2
+0.26415 0.71423 0 0.10081 0
+0.26415 0.38387 0 0.27481 0
+0.5 0.79502 0 0.064466 0
+0.5 0.41401 0 0.55769 0
+0.73585 0.54095 0 0.29811 0
+0.73585 0.69376 0 0.16649 0
+0.9717 0.72394 0 0.11825 0
+0.9717 0.62769 0 0.32093 0
 EOD
 $d1 << EOD
 0.028302 0.82317
@@ -52,7 +52,8 @@ set xlabel 'FLOP for each byte' offset 0, 0.3
 set ylabel 'FLOP/s'
 unset key
 set key at screen 0.01875, 0.12638 left top Left reverse samplen 2 maxrows 1 font ',13'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
@@ -81,7 +82,8 @@ set xlabel 'FLOP for each byte' offset 0, 0.3
 set ylabel 'FLOP/s'
 unset key
 set key at screen 0.01875, 0.12897 left top Left reverse samplen 2 maxrows 1 font ',16'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d3 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \

@@ -13,12 +13,12 @@ $d1 << EOD
 0.89833 0.23997 0.83333 0.96333 0 0.47993
 EOD
 $d2 << EOD
-0.10167 0.12374 0 0.66629
-0.435 0.25469 0 0.3986
-0.76833 0.20893 0 0.59619
-0.23167 0.10564 0 0.7652
-0.565 0.13848 0 0.86133
-0.89833 0.083424 0 0.87646
+0.10167 0.12374 0 0.66629 0
+0.435 0.25469 0 0.3986 0
+0.76833 0.20893 0 0.59619 0
+0.23167 0.10564 0 0.7652 0
+0.565 0.13848 0 0.86133 0
+0.89833 0.083424 0 0.87646 0
 EOD
 $d3 << EOD
 0.10167 0.79002
@@ -284,7 +284,7 @@ unset key
 set key at screen 0.01875, 0.54890 left top Left reverse samplen 2 maxrows 2 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
-  $d2 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
+  $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
   $d4 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#0072b2' title 'copy, then compute', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#c24a00' title 'overlapped with the next copy', \
@@ -295,7 +295,7 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.59676
 set tmargin at screen 0.83941
 set label 31 'Bandwidth of copies to the device' at screen 0.75000, 0.87956 center font ',13'
-set label 32 'Bars: 95 % intervals. Open marks carry a flag that others lack.' at screen 0.75000, 0.86412 center textcolor rgb '#555555' font ',11'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.86412 center textcolor rgb '#555555' font ',11'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.18553, '16 KiB' 0.34277, '64 KiB' 0.5, '256 KiB' 0.65723, '1 MiB' 0.81447, '4 MiB' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('5 G' 0.40185, '10 G' 0.73943) scale 0.6 nomirror font ',11'
 set xlabel 'bytes of a copy' offset 0, 0.3
@@ -321,7 +321,7 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.18735
 set tmargin at screen 0.43000
 set label 31 'Bandwidth of copies to the host' at screen 0.25000, 0.47015 center font ',13'
-set label 32 'Bars: 95 % intervals. Open marks carry a flag that others lack.' at screen 0.25000, 0.45471 center textcolor rgb '#555555' font ',11'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.25000, 0.45471 center textcolor rgb '#555555' font ',11'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.19983, '16 KiB' 0.37136, '64 KiB' 0.54288, '256 KiB' 0.71441, '1 MiB' 0.88593) scale 0.6 nomirror norotate font ',11'
 set ytics ('2 G' 0.12035, '5 G' 0.4957, '10 G' 0.77965) scale 0.6 nomirror font ',11'
 set xlabel 'bytes of a copy' offset 0, 0.3
@@ -345,7 +345,7 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.18735
 set tmargin at screen 0.43000
 set label 31 'Bandwidth of copies both ways at once' at screen 0.75000, 0.47015 center font ',13'
-set label 32 'Bars: 95 % intervals. Open marks carry a flag that others lack.' at screen 0.75000, 0.45471 center textcolor rgb '#555555' font ',11'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.45471 center textcolor rgb '#555555' font ',11'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.19983, '16 KiB' 0.37136, '64 KiB' 0.54288, '256 KiB' 0.71441, '1 MiB' 0.88593) scale 0.6 nomirror norotate font ',11'
 set ytics ('100 M' 0.05117, '1 G' 0.45937, '10 G' 0.86757) scale 0.6 nomirror font ',11'
 set xlabel 'bytes of a copy' offset 0, 0.3
@@ -401,7 +401,7 @@ unset key
 set key at screen 0.01875, 0.54989 left top Left reverse samplen 2 maxrows 2 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
-  $d2 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
+  $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
   $d4 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#0072b2' title 'copy, then compute', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#c24a00' title 'overlapped with the next copy', \
@@ -412,7 +412,7 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.59885
 set tmargin at screen 0.83575
 set label 31 'Bandwidth of copies to the device' at screen 0.75000, 0.87681 center font ',16'
-set label 32 'Bars: 95 % intervals. Open marks carry a flag that others lack.' at screen 0.75000, 0.86102 center textcolor rgb '#555555' font ',14'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.86102 center textcolor rgb '#555555' font ',14'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.18553, '16 KiB' 0.34277, '64 KiB' 0.5, '256 KiB' 0.65723, '1 MiB' 0.81447, '4 MiB' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('5 G' 0.40185, '10 G' 0.73943) scale 0.6 nomirror font ',14'
 set xlabel 'bytes of a copy' offset 0, 0.3
@@ -438,7 +438,7 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.19139
 set tmargin at screen 0.42828
 set label 31 'Bandwidth of copies to the host' at screen 0.25000, 0.46935 center font ',16'
-set label 32 'Bars: 95 % intervals. Open marks carry a flag that others lack.' at screen 0.25000, 0.45355 center textcolor rgb '#555555' font ',14'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.25000, 0.45355 center textcolor rgb '#555555' font ',14'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.19983, '16 KiB' 0.37136, '64 KiB' 0.54288, '256 KiB' 0.71441, '1 MiB' 0.88593) scale 0.6 nomirror norotate font ',14'
 set ytics ('2 G' 0.12035, '5 G' 0.4957, '10 G' 0.77965) scale 0.6 nomirror font ',14'
 set xlabel 'bytes of a copy' offset 0, 0.3
@@ -462,7 +462,7 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.19139
 set tmargin at screen 0.42828
 set label 31 'Bandwidth of copies both ways at once' at screen 0.75000, 0.46935 center font ',16'
-set label 32 'Bars: 95 % intervals. Open marks carry a flag that others lack.' at screen 0.75000, 0.45355 center textcolor rgb '#555555' font ',14'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.45355 center textcolor rgb '#555555' font ',14'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.19983, '16 KiB' 0.37136, '64 KiB' 0.54288, '256 KiB' 0.71441, '1 MiB' 0.88593) scale 0.6 nomirror norotate font ',14'
 set ytics ('100 M' 0.05117, '1 G' 0.45937, '10 G' 0.86757) scale 0.6 nomirror font ',14'
 set xlabel 'bytes of a copy' offset 0, 0.3

@@ -16,11 +16,11 @@ $d1 << EOD
 
 EOD
 $d2 << EOD
-0.059925 0.43955 0 0.010557
-0.35955 0.78428 0 0.034254
-0.65918 1 0 2.2204e-16
-0.83444 1 0 0
-0.9588 1 0 0
+0.059925 0.43955 0 0.010557 0
+0.35955 0.78428 0 0.034254 0
+0.65918 1 0 2.2204e-16 1
+0.83444 1 0 0 1
+0.9588 1 0 0 1
 EOD
 $d3 << EOD
 0.059925 0.44444
@@ -60,7 +60,6 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.47994
 set tmargin at screen 0.80928
 set label 31 'Throughput against workers' at screen 0.25000, 0.86377 center font ',13'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.84281 center textcolor rgb '#555555' font ',11'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '100' 0.25, '200' 0.5, '300' 0.75, '400' 1) scale 0.6 nomirror font ',11'
 set xlabel 'workers' offset 0, 0.3
@@ -83,7 +82,8 @@ set ytics ('0' 0, '0.2' 0.2, '0.4' 0.4, '0.6' 0.6, '0.8' 0.8, '1' 1) scale 0.6 n
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
-plot [0:1][0:1] $d2 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d2 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
   $d3 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label
 set lmargin at screen 0.08981
@@ -115,7 +115,6 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.48223
 set tmargin at screen 0.80449
 set label 31 'Throughput against workers' at screen 0.25000, 0.86035 center font ',16'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.83887 center textcolor rgb '#555555' font ',14'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '100' 0.25, '200' 0.5, '300' 0.75, '400' 1) scale 0.6 nomirror font ',14'
 set xlabel 'workers' offset 0, 0.3
@@ -138,7 +137,8 @@ set ytics ('0' 0, '0.2' 0.2, '0.4' 0.4, '0.6' 0.6, '0.8' 0.8, '1' 1) scale 0.6 n
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
-plot [0:1][0:1] $d2 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d2 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
   $d3 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label
 set lmargin at screen 0.08812

@@ -3,9 +3,9 @@ set border 3 linecolor rgb '#606060'
 set tics out textcolor rgb '#202020'
 set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
 $d0 << EOD
-0.059925 0.24296 0 0.044226
-0.35955 0.41216 0 0.2139
-0.65918 0.15573 0 0.84427
+0.059925 0.24296 0 0.044226 0
+0.35955 0.41216 0 0.2139 0
+0.65918 0.15573 0 0.84427 1
 EOD
 $d1 << EOD
 0.059925 0.27376
@@ -21,9 +21,9 @@ $d2 << EOD
 
 EOD
 $d3 << EOD
-0.059925 0.20595 0 0.051947
-0.35955 0.35069 0 0.19268
-0.65918 0.13291 0 0.86709
+0.059925 0.20595 0 0.051947 0
+0.35955 0.35069 0 0.19268 0
+0.65918 0.13291 0 0.86709 1
 EOD
 $d4 << EOD
 0.059925 0.23478
@@ -88,7 +88,8 @@ set xlabel 'workers' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 set key at screen 0.01875, 0.42771 left top Left reverse samplen 2 maxrows 1 font ',13'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
   keyentry with points pointtype 7 pointsize 1.20 linecolor rgb '#0072b2' title 'measured', \
@@ -105,7 +106,8 @@ set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font '
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
-plot [0:1][0:1] $d3 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d3 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d5 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label
@@ -152,7 +154,8 @@ set xlabel 'workers' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 set key at screen 0.01875, 0.42844 left top Left reverse samplen 2 maxrows 1 font ',16'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
   keyentry with points pointtype 7 pointsize 0.75 linecolor rgb '#0072b2' title 'measured', \
@@ -169,7 +172,8 @@ set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font '
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
-plot [0:1][0:1] $d3 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d3 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d5 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label

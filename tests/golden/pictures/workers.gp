@@ -3,7 +3,7 @@ set border 3 linecolor rgb '#606060'
 set tics out textcolor rgb '#202020'
 set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
 $d0 << EOD
-0.35955 0.32311 0 0.53684
+0.35955 0.32311 0 0.53684 0
 EOD
 $d1 << EOD
 0.35955 0.52739
@@ -18,7 +18,7 @@ $d2 << EOD
 
 EOD
 $d3 << EOD
-0.35955 0.55883 0 0.22152
+0.35955 0.55883 0 0.22152 0
 EOD
 $d4 << EOD
 0.35955 0.66041
@@ -77,7 +77,7 @@ set xlabel 'workers' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 set key at screen 0.01875, 0.42771 left top Left reverse samplen 2 maxrows 1 font ',13'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
   keyentry with points pointtype 7 pointsize 1.20 linecolor rgb '#0072b2' title 'measured', \
@@ -94,7 +94,7 @@ set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font '
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
-plot [0:1][0:1] $d3 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d3 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d5 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label
@@ -141,7 +141,7 @@ set xlabel 'workers' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
 set key at screen 0.01875, 0.42844 left top Left reverse samplen 2 maxrows 1 font ',16'
-plot [0:1][0:1] $d0 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
   keyentry with points pointtype 7 pointsize 0.75 linecolor rgb '#0072b2' title 'measured', \
@@ -158,7 +158,7 @@ set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font '
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
-plot [0:1][0:1] $d3 using 1:2:3:4 with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d3 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d5 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label
