@@ -54,7 +54,12 @@ std::string unknown_workload(std::string_view option, std::string_view name,
         "--workload {} --help",
         option, quote(name), model->id);
   }
-  return unknown_value(option, name, accepted);
+  const std::string wrong = unknown_value(option, name, accepted);
+  const auto model = nearest(name, language_models().ids());
+  return !model || nearest(name, accepted)
+             ? wrong
+             : fmt::format("{} (did you mean the language model {}? see bench predict --workload {} --help)",
+                           wrong, *model, *model);
 }
 
 }  // namespace bench

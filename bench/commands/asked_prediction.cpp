@@ -19,7 +19,6 @@
 #include "bench/run/gpu_files.h"
 #include "bench/text/axis.h"
 #include "bench/text/quote.h"
-#include "bench/text/suggest.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -60,8 +59,7 @@ void AskedPrediction::read_workload(const std::string& default_network) {
   }
   request_.workload = workload_called(name);
   if (request_.workload == nullptr) {
-    throw UsageError(unknown_value("--workload", name, network_names()) +
-                     "; language models: bench predict --workload llama3.1_8b --help");
+    throw UsageError(unknown_workload("--workload", name, network_names()));
   }
   if (!is_network(*request_.workload)) {
     throw UsageError(

@@ -95,7 +95,6 @@ Command predict_command() {
                 "generation: bench predict --workload llama3.1_8b --help."},
       .examples = {"bench predict --gpu t4,rtx3060-12gb --workload resnet50 --mode train",
                    "bench predict --gpu all --onnx net.onnx --format csv",
-                   "bench predict --gpu a100-40gb --workload resnet50 --from batch-….json",
                    "bench predict --gpu t4 --workload resnet50 --cards 2",
                    "bench predict --from batch-….json --cards 2,4,8 --link nvlink3"},
       .run = run_predict,
