@@ -41,6 +41,10 @@ std::vector<std::string> listed_options(const Arguments& words) {
   std::istringstream in(run_bench(words).out);
   std::vector<std::string> options;
   for (std::string line; std::getline(in, line);) {
+    constexpr std::size_t kDeep = 8;  // a line that goes on with an option's words
+    if (line.find_first_not_of(' ') >= kDeep) {
+      continue;
+    }
     std::istringstream parts(line);
     std::string option;
     parts >> option;
