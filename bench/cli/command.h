@@ -20,7 +20,8 @@ struct Command {
   // The words after `--` are another program's: none of them is an option of this command.
   bool ends_at_dashes = false;
   ExitCode (*run)(const Command& command, const std::vector<std::string>& words) = nullptr;
-  // Another form of the command, with options and a help of its own, where the words ask for it; else nullptr.
+  // Another form of the command, with options and a help of its own, where the words ask for it; else
+  // nullptr.
   const Command* (*form)(const std::vector<std::string>& words) = nullptr;
 };
 

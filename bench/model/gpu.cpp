@@ -13,8 +13,8 @@
 #include "bench/error.h"
 #include "bench/result/json_members.h"
 #include "bench/result/result_json.h"
-#include "bench/text/quote.h"
 #include "bench/text/letters.h"
+#include "bench/text/quote.h"
 #include "bench/text/suggest.h"
 
 namespace bench {

@@ -24,11 +24,12 @@ inline bool pages_are_written() {
   return std::getenv("BENCH_UPDATE_GOLDEN") != nullptr;
 }
 
-// The words alone, but for the optimizer that stands first by its figures: figures of another length break lines elsewhere.
+// The words alone, but for the optimizer that stands first by its figures: figures of another length break
+// lines elsewhere.
 inline std::string without_figures(const std::string& text) {
   const std::string digits = std::regex_replace(text, std::regex("[0-9.]+"), "#");
-  return std::regex_replace(std::regex_replace(digits, std::regex("\\s+"), " "), std::regex("to # \\(fp# training with \\w+"),
-                            "to # (fp# training with #");
+  return std::regex_replace(std::regex_replace(digits, std::regex("\\s+"), " "),
+                            std::regex("to # \\(fp# training with \\w+"), "to # (fp# training with #");
 }
 
 // `other_figures`: those of a plan that this machine's libraries make otherwise.

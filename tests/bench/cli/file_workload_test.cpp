@@ -66,8 +66,8 @@ TEST(FileWorkload, IsReadOnceAndKeepsWhatReadingItTook) {
 
 TEST(FileWorkload, IsHelpedAndListed) {
   const std::string page = parse({"--file", "own.x", "--help"}).text;
-  EXPECT_THAT(page, AllOf(HasSubstr("bench --file own.x: network own-0123abcd, 3 nodes"), HasSubstr("--input"),
-                          HasSubstr("x=1x8")));
+  EXPECT_THAT(page, AllOf(HasSubstr("bench --file own.x: network own-0123abcd, 3 nodes"),
+                          HasSubstr("--input"), HasSubstr("x=1x8")));
   EXPECT_THAT(parse({"--help"}).text, HasSubstr("--file FILE"));
   EXPECT_THAT(parse({"--help", "--verbose"}).text,
               AllOf(HasSubstr("--file FILE"), HasSubstr("--input LIST")));
