@@ -48,7 +48,11 @@ LanguageModel model_asked(const CommandWords& words, std::optional<WeightFormat>
                         : std::filesystem::path(*path).stem().string();
     return std::move(file.model);
   }
-  return *language_models().find(*name);
+  const LanguageModel* const model = name == nullptr ? nullptr : language_models().find(*name);
+  if (model == nullptr) {
+    throw UsageError(unknown_value("--workload", name == nullptr ? "" : *name, language_models().ids()));
+  }
+  return *model;
 }
 
 std::vector<WeightFormat> formats_asked(const CommandWords& words, const std::string& engine,

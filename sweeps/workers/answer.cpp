@@ -285,7 +285,7 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
   if (by == "copy") {
     return copy_limit();
   }
-  const LoaderLimit every_worker_is_busy{
+  LoaderLimit every_worker_is_busy{
       .name = "workers",
       .why = fmt::format(
           "{} ({})", workers == 0 ? "one thread loads, copies and computes in turn" : "every worker is busy",

@@ -87,7 +87,7 @@ std::vector<double> scaled_to(double mean, std::vector<double> values);
 Json to_json(const Profile& profile);
 // Of a result file's "sweep", and of the whole file. Throw UsageError where it is not one of a workers sweep,
 // or its profile is incomplete.
-Profile profile_in(const Json& sweep);
+Profile profile_in(const Json& json);
 Profile read_profile(const Json& document);
 
 }  // namespace bench::sweeps
