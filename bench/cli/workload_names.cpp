@@ -54,8 +54,17 @@ std::string unknown_workload(std::string_view option, std::string_view name,
         "--workload {} --help",
         option, quote(name), model->id);
   }
+  // Of a family whose models there are: "qwen3", "llama-4".
+  const auto family = [](std::string_view of) {
+    const std::string all = letters(of);
+    return all.substr(0, all.find_first_of("0123456789"));
+  };
+  const std::vector<std::string> models = language_models().ids();
+  if (std::ranges::any_of(models, [&](const std::string& id) { return family(id) == family(name); })) {
+    return unknown_value(option, name, models);
+  }
   const std::string wrong = unknown_value(option, name, accepted);
-  const auto model = nearest(name, language_models().ids());
+  const auto model = nearest(name, models);
   return !model || nearest(name, accepted)
              ? wrong
              : fmt::format("{} (did you mean the language model {}? see bench predict --workload {} --help)",

@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::int64_t kDefaultContext = 4096;
 constexpr std::int64_t kMostTokens = std::int64_t{1} << 24;
+constexpr std::int64_t kMostSequences = std::int64_t{1} << 16;
 constexpr std::int64_t kMostCardsShared = 64;
 constexpr std::size_t kMostPoints = 10'000;
 
@@ -55,15 +56,17 @@ LanguageModel model_asked(const CommandWords& words, std::optional<WeightFormat>
   return *model;
 }
 
+// As the model is published: gpt-oss in 4 bits, others in 16.
 std::vector<WeightFormat> formats_asked(const CommandWords& words, const std::string& engine,
-                                        const std::optional<WeightFormat>& own) {
+                                        const LanguageModel& model, const std::optional<WeightFormat>& own) {
   const std::string* const text = words.text_of("weights");
   if (text == nullptr && own) {
     return {*own};
   }
+  const std::string usual = model.has_biases_and_sinks ? "mxfp4" : "bf16";
   std::vector<WeightFormat> formats;
   for (const std::string& name :
-       parse_words("--weights", text == nullptr ? "bf16" : *text, weight_format_names())) {
+       parse_words("--weights", text == nullptr ? usual : *text, weight_format_names())) {
     const std::optional<WeightFormat> format = weight_format(name, engine);
     if (!format) {
       std::vector<std::string> accepted = weight_format_names();
@@ -77,15 +80,14 @@ std::vector<WeightFormat> formats_asked(const CommandWords& words, const std::st
 }
 
 std::vector<std::int64_t> tokens_asked(const CommandWords& words, const std::string& option,
-                                       std::int64_t otherwise) {
+                                       std::int64_t otherwise, std::int64_t most) {
   const std::string* const text = words.text_of(option);
   if (text == nullptr) {
     return {otherwise};
   }
   std::vector<std::int64_t> values = parse_axis("--" + option, *text);
-  if (values.back() > kMostTokens) {
-    throw UsageError(
-        fmt::format("--{}: {} was given; accepted: at most {}", option, values.back(), kMostTokens));
+  if (values.back() > most) {
+    throw UsageError(fmt::format("--{}: {} was given; accepted: at most {}", option, values.back(), most));
   }
   return values;
 }
@@ -112,12 +114,13 @@ ExitCode run_generation(const Command& command, const std::vector<std::string>& 
         "--list --gpus)");
   }
   request.gpus = gpus_in_list("--gpu", *gpus);
-  request.formats = formats_asked(asked, request.engine, own_format);
-  request.contexts = tokens_asked(asked, "context", std::min(kDefaultContext, request.model.context));
-  request.batches = tokens_asked(asked, "batch", 1);
+  request.formats = formats_asked(asked, request.engine, request.model, own_format);
   if (asked.has("prompt")) {
     request.prompt = parse_count("--prompt", *asked.text_of("prompt"), 1, kMostTokens);
   }
+  const std::int64_t usual = std::min(kDefaultContext, request.model.context);
+  request.contexts = tokens_asked(asked, "context", std::max(usual, request.prompt.value_or(0)), kMostTokens);
+  request.batches = tokens_asked(asked, "batch", 1, kMostSequences);
   if (const std::string* const cards = asked.text_of("cards")) {
     request.cards = static_cast<int>(parse_count("--cards", *cards, 1, kMostCardsShared));
   }
@@ -155,7 +158,8 @@ Command generation_command() {
                   {"workload", "MODEL", "{}", [] { return language_models().ids(); }},
                   {"model", "FILE",
                    "your own: Hugging Face's config.json, or a GGUF file, of which the header is read"},
-                  {"weights", "LIST", "{} (default: bf16; a GGUF file's own)", weight_format_names},
+                  {"weights", "LIST", "{} (default: bf16, of gpt_oss mxfp4, of a GGUF file its own)",
+                   weight_format_names},
                   {"context", "AXIS", "tokens that a sequence holds: 512,8192 (default: 4096)"},
                   {"batch", "AXIS", "users, or sequences, at once: 1,4,16 (default: 1)"},
                   {"prompt", "N", "tokens of a prompt, until the first token (default: the context)"},

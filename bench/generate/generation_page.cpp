@@ -30,7 +30,8 @@ std::string_view words_of(Fits fit) {
 }
 
 std::string bytes_text(double bytes) {
-  return format_bytes(static_cast<std::int64_t>(bytes));
+  constexpr double kMost = 9e18;
+  return format_bytes(static_cast<std::int64_t>(std::min(bytes, kMost)));
 }
 
 // "47 (40–57) tokens/s".
@@ -54,30 +55,64 @@ std::string series_name(const GenerationRequest& request, std::size_t gpu, std::
              : fmt::format("{}, {}", card_name(request, gpu), request.formats[format].name);
 }
 
+std::string users_text(std::int64_t users) {
+  return users == 1 ? "one user" : fmt::format("{} users", users);
+}
+
+// What the card holds, by the upper end of the plan.
+std::string room_text(const GenerationLimits& limits) {
+  if (limits.largest_context == 0) {
+    return "";
+  }
+  const std::string for_one = fmt::format("{} tokens for one", limits.largest_context);
+  return limits.largest_batch == 0 ? ". Room for " + for_one
+                                   : fmt::format(". Room for {}{} at that context, or {}",
+                                                 limits.largest_batch == kMostBatch ? "at least " : "",
+                                                 users_text(limits.largest_batch), for_one);
+}
+
 // The answer for a card: does it fit, how fast for one, for how many.
 std::string headline(const GenerationPrediction& prediction, const GenerationPoint& first,
                      const GenerationLimits& limits) {
   const GenerationRequest& request = prediction.request;
   const std::string who = series_name(request, first.gpu, first.format);
   const double card = static_cast<double>(request.gpus[first.gpu].memory_bytes) * request.cards;
-  const std::string needs = fmt::format("{} of {}", bytes_text(first.memory.total()), bytes_text(card));
+  const std::string needs =
+      fmt::format("{} ({} to {}) of {}", bytes_text(first.memory.total()), bytes_text(first.memory80.low),
+                  bytes_text(first.memory80.high), bytes_text(card));
   if (first.fit == Fits::no) {
+    const std::string less =
+        limits.bytes_in_int4 < first.memory.weights && limits.largest_context == 0
+            ? fmt::format("; in int4 the weights take {}", bytes_text(limits.bytes_in_int4))
+            : "";
     return fmt::format(
-        "{}: does not fit with {} tokens of context: it takes {}, and the driver's share on top{}.", who,
-        first.context, needs,
-        limits.largest_context > 0 ? fmt::format("; up to {} tokens fit", limits.largest_context) : "");
+        "{}: does not fit for {} with {} tokens of context: it takes {}, and the driver's share on top{}{}.",
+        who, users_text(first.batch), first.context, needs, less, room_text(limits));
   }
-  std::string text = fmt::format("{}: {} ({}); {} for {} with {} tokens of context, first token after {}",
-                                 who, first.fit == Fits::yes ? "fits" : "may not fit", needs,
-                                 rate_text(first.step, static_cast<double>(first.batch)),
-                                 first.batch == 1 ? "one user" : fmt::format("{} users", first.batch),
-                                 first.context, time_text(first.first));
-  if (limits.largest_batch > 0) {
-    text += fmt::format(". Room for {}{} users at that context, or {} tokens for one",
-                        limits.largest_batch == kMostBatch ? "at least " : "", limits.largest_batch,
-                        limits.largest_context);
+  return fmt::format("{}: {}, {}; {} for {} with {} tokens of context, first token of one prompt after {}{}.",
+                     who, first.fit == Fits::yes ? "fits" : "may not fit", needs,
+                     rate_text(first.step, static_cast<double>(first.batch)), users_text(first.batch),
+                     first.context, time_text(first.first), room_text(limits));
+}
+
+// Of many cards: how many hold it, and the fastest.
+std::string summary(const GenerationPrediction& prediction, std::size_t per_series) {
+  const GenerationPoint* best = nullptr;
+  std::size_t held = 0;
+  for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
+    const GenerationPoint& first = prediction.points[series * per_series];
+    held += first.fit == Fits::yes ? 1 : 0;
+    if (first.fit == Fits::yes && (best == nullptr || first.step.seconds < best->step.seconds)) {
+      best = &first;
+    }
   }
-  return text + ".";
+  if (best == nullptr) {
+    return fmt::format("None of {} surely holds it.", prediction.limits.size());
+  }
+  return fmt::format("{} of {} hold it for {} with {} tokens of context; {} is the fastest of them: {}.",
+                     held, prediction.limits.size(), users_text(best->batch), best->context,
+                     series_name(prediction.request, best->gpu, best->format),
+                     rate_text(best->step, static_cast<double>(best->batch)));
 }
 
 // What decides the speed, of one series.
@@ -142,12 +177,14 @@ void add_gains(const GenerationPrediction& prediction, Page& page) {
   }
 }
 
-TextTable generation_table(const GenerationPrediction& prediction) {
+// `only_held`: without what does not fit.
+TextTable generation_table(const GenerationPrediction& prediction, bool only_held) {
   const GenerationRequest& request = prediction.request;
   // What is the same in all rows stands in the title and in the answers.
   const bool many_formats = request.formats.size() > 1;
   const bool many_contexts = request.contexts.size() > 1;
   const bool has_prices = request.prices.has_value();
+  const bool many_users = request.batches.back() > 1;
   TextTable table;
   Cells header{"card"};
   const auto add_if = [](Cells& row, bool condition, Cell cell) {
@@ -157,7 +194,9 @@ TextTable generation_table(const GenerationPrediction& prediction) {
   };
   add_if(header, many_formats, "weights");
   add_if(header, many_contexts, "context");
-  header.insert(header.end(), {"batch", "fits", "tokens/s (80 %)", "a user", "first token", "memory"});
+  header.insert(header.end(), {"batch", "fits", "tokens/s (80 %)"});
+  add_if(header, many_users, "a user");
+  header.insert(header.end(), {"first token", "memory"});
   add_if(header, has_prices,
          fmt::format("{} a million tokens",
                      !has_prices || request.prices->currency.empty() ? "cost" : request.prices->currency));
@@ -165,6 +204,9 @@ TextTable generation_table(const GenerationPrediction& prediction) {
   for (const GenerationPoint& point : prediction.points) {
     const auto batch = static_cast<double>(point.batch);
     const bool is_out = point.fit == Fits::no;
+    if (is_out && only_held) {
+      continue;
+    }
     Cells row{card_name(request, point.gpu)};
     add_if(row, many_formats, request.formats[point.format].name);
     add_if(row, many_contexts, Cell(point.context));
@@ -197,11 +239,16 @@ Page generation_page(const GenerationPrediction& prediction, bool verbose) {
       fmt::format("{} generating text with {}, {}: predicted from data sheets and published measurements",
                   request.model.id, request.engine, fmt::join(formats, ", "));
   const std::size_t per_series = request.contexts.size() * request.batches.size();
-  for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
+  constexpr std::size_t kFew = 6;  // cards of which each has a sentence
+  const bool has_many = prediction.limits.size() > kFew;
+  if (has_many) {
+    page.say(summary(prediction, per_series), Tone::answer);
+  }
+  for (std::size_t series = 0; series < (has_many ? 0 : prediction.limits.size()); ++series) {
     page.say(headline(prediction, prediction.points[series * per_series], prediction.limits[series]),
              Tone::answer);
   }
-  page.table(generation_table(prediction));
+  page.table(generation_table(prediction, has_many));
   for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
     const GenerationPoint& first = prediction.points[series * per_series];
     if (first.fit != Fits::no && (verbose || prediction.limits.size() == 1)) {
@@ -232,9 +279,8 @@ Page generation_page(const GenerationPrediction& prediction, bool verbose) {
   }
   if (request.cards > 1) {
     page.say(shares_tensors(request.engine)
-                 ? fmt::format("The {} cards share each matrix and exchange results twice a layer; how fast "
-                               "depends on their link, which is taken as "
-                               "NVLink.",
+                 ? fmt::format("The {} cards share each matrix and exchange results twice a layer, over NVLink in "
+                               "all that was measured; over PCIe they are slower.",
                                request.cards)
                  : fmt::format("The {} cards hold a part of the layers each and work one after the other: "
                                "more memory, not more speed.",

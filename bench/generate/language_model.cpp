@@ -133,7 +133,15 @@ std::vector<std::string> LanguageModels::ids() const {
 }
 
 const LanguageModel* LanguageModels::find(std::string_view name) const {
-  const std::string wanted = letters(name);
+  // "meta-llama/Llama-3.1-8B-Instruct": without who published it and what it was tuned for.
+  std::string wanted =
+      letters(name.substr(name.rfind('/') == std::string_view::npos ? 0 : name.rfind('/') + 1));
+  for (const std::string_view tuned : {"instruct", "chat", "base", "it", "hf"}) {
+    if (wanted.ends_with(tuned)) {
+      wanted.resize(wanted.size() - tuned.size());
+      break;
+    }
+  }
   const auto is_it = [&](const std::string& known) { return letters(known) == wanted; };
   const auto at = std::ranges::find_if(models_, [&](const LanguageModel& model) {
     return is_it(model.id) || std::ranges::any_of(model.aliases, is_it);

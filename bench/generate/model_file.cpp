@@ -93,12 +93,24 @@ int local_layers(const Field& config, const Family& family, int layers) {
   return family.name == "gpt_oss" ? layers / 2 : layers;
 }
 
+// Gemma 3's files leave out what is as in its smallest model.
+Json with_defaults(const Json& config) {
+  if (!config.is_object() || config.value("model_type", Json()) != "gemma3_text") {
+    return config;
+  }
+  Json filled{{"num_attention_heads", 8}, {"num_key_value_heads", 4},    {"head_dim", 256},
+              {"vocab_size", 262208},     {"sliding_window_pattern", 6}, {"max_position_embeddings", 131072}};
+  filled.update(config);
+  return filled;
+}
+
 // --- GGUF ---
 
 constexpr std::string_view kMagic = "GGUF";
 constexpr std::uint64_t kMostTensors = 1'000'000;
 constexpr std::uint64_t kMostEntries = 100'000;
 constexpr std::uint64_t kLongestName = 4096;
+constexpr std::uint64_t kMostTexts = 16'000'000;
 constexpr int kDeepest = 4;  // arrays of arrays
 constexpr std::uint32_t kMostDimensions = 8;
 
@@ -111,6 +123,12 @@ const std::map<std::uint32_t, double>& bits_of_types() {
       {23, 4.25},   {24, 8},      {25, 16},     {26, 32},     {27, 64},  {28, 64},     {29, 1.75},
       {30, 16},     {34, 1.6875}, {35, 2.0625}, {39, 4.25}};
   return bits;
+}
+
+// Of a number in the header; 0: a text or an array, or no type.
+std::uint64_t bytes_of_type(std::uint32_t type) {
+  constexpr std::array<std::uint64_t, 13> kBytes{1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+  return type < kBytes.size() ? kBytes.at(type) : 0;
 }
 
 class Gguf {
@@ -256,9 +274,16 @@ class Gguf {
       if (key == "tokenizer.ggml.tokens") {
         tokens_ = static_cast<std::int64_t>(count);
       }
+      if (const std::uint64_t size = bytes_of_type(element); size > 0 && count > 0) {
+        read_value(key, element, depth + 1);  // one number a layer: the first stands for all
+        skip((count - 1) * size);
+        return;
+      }
+      if (count > kMostTexts) {
+        refuse(fmt::format("an array has {} elements; accepted: at most {}", count, kMostTexts));
+      }
       for (std::uint64_t i = 0; i < count; ++i) {
-        // One number a layer: the first stands for all.
-        read_value(i == 0 ? key : std::string(), element, depth + 1);
+        read_value("", element, depth + 1);
       }
     } else {
       const std::int64_t value = read_number(type);
@@ -382,7 +407,8 @@ LanguageModel model_in(const Json& document, const std::string& source) {
   const Field whole(document);
   // Models that see images keep the text's numbers apart.
   const auto of_text = whole.find("text_config");
-  const Field& config = of_text ? *of_text : whole;
+  const Json filled = with_defaults(of_text ? of_text->json() : document);
+  const Field config(filled);
   const Family& family = family_of(config.at("model_type").string(), source);
   LanguageModel model{.id = "",
                       .layers = as_int(config.at("num_hidden_layers").integer()),

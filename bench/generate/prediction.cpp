@@ -15,7 +15,8 @@ GenerationLimits limits_of(const GenerationRequest& request, const GenerationSet
   const std::int64_t context = request.contexts.front();
   limits.largest_context =
       largest_context(setting, 1, std::max(request.model.context, request.contexts.back()));
-  limits.largest_batch = largest_batch(setting, context, request.prompt.value_or(context), kMostBatch);
+  limits.largest_batch = largest_batch(setting, std::max(context, request.prompt.value_or(0)),
+                                       request.prompt.value_or(context), kMostBatch);
   // Of the weights alone: an empty cache.
   for (std::int64_t batch = 1; batch <= kMostBatch; ++batch) {
     const PredictedTime step = predict_step(setting, coefficients, batch, 1);
@@ -34,6 +35,9 @@ GenerationLimits limits_of(const GenerationRequest& request, const GenerationSet
   limits.kv_time.seconds = after.seconds - before.seconds;
   const double share = limits.kv_time.seconds / after.seconds;
   limits.kv_time.interval80 = {.low = after.interval80.low * share, .high = after.interval80.high * share};
+  GenerationSetting in_int4 = setting;
+  in_int4.format = *weight_format("int4", setting.engine);
+  limits.bytes_in_int4 = generation_memory(in_int4, 1, 1, 1).weights;
   limits.rows = rows_measured(setting, coefficients);
   return limits;
 }
@@ -72,7 +76,8 @@ GenerationPrediction predict_generation(GenerationRequest request,
         const std::int64_t prompt = asked.prompt.value_or(context);
         const PredictedTime first = predict_prompt(setting, coefficients, prompt);
         for (const std::int64_t batch : asked.batches) {
-          const GenerationMemory memory = generation_memory(setting, batch, context, prompt);
+          const GenerationMemory memory =
+              generation_memory(setting, batch, std::max(context, prompt), prompt);
           const PredictedTime step = predict_step(setting, coefficients, batch, context);
           prediction.points.push_back(
               {.gpu = gpu,

@@ -43,10 +43,11 @@ struct GenerationLimits {
   std::int64_t largest_context = 0;  // of one sequence; 0: not the weights
   std::int64_t largest_batch = 0;    // at the first context of the request
   std::int64_t ridge_batch =
-      0;                  // from which products take longer than reading the weights; 0: beyond kMostBatch
-  double kv_bytes = 0;    // of a thousand tokens of one sequence
-  PredictedTime kv_time;  // that they add to a step
-  int rows = 0;           // measured of this engine, kind of memory and class of weights
+      0;                     // from which products take longer than reading the weights; 0: beyond kMostBatch
+  double kv_bytes = 0;       // of a thousand tokens of one sequence
+  PredictedTime kv_time;     // that they add to a step
+  double bytes_in_int4 = 0;  // of the weights, on all cards
+  int rows = 0;              // measured of this engine, kind of memory and class of weights
 };
 inline constexpr std::int64_t kMostBatch = 4096;
 

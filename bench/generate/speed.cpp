@@ -18,6 +18,9 @@ enum At : std::size_t { kShare, kFixed, kPromptRate, kStepRate };
 // Cards before Pascal were not measured: a judgement, of the logarithm of time.
 constexpr int kOldestMeasured = 60;
 constexpr double kOlder = 0.5;
+// Sequences whose products have the rate of a step, and that of a prompt.
+constexpr double kFewSequences = 32;
+constexpr double kManySequences = 512;
 constexpr double kOverlapPower = 4;  // memory and products overlap, the longer one decides
 
 double longer_of(double memory, double products) {
@@ -121,10 +124,11 @@ struct Terms {
 
 // `seconds` of logarithms, at the middle; the interval from its slopes.
 PredictedTime with_interval(const Terms& terms, const std::function<double(const Logs&)>& seconds,
-                            std::size_t rate, bool is_prompt, const std::string& rest) {
+                            bool is_prompt, const std::string& rest) {
   const auto& [engine, memory, bits, has_cores, rows, middle, covariance] = terms.combination;
   Logs logs = middle;
-  logs[rate] += terms.chip.rate_log;
+  logs[kPromptRate] += terms.chip.rate_log;
+  logs[kStepRate] += terms.chip.rate_log;
   const LanguageModel& model = *terms.setting.model;
   const GenerationCoefficients::Factor factor = model.experts > 0  ? terms.coefficients.experts
                                                 : model.window > 0 ? terms.coefficients.window
@@ -147,8 +151,9 @@ PredictedTime with_interval(const Terms& terms, const std::function<double(const
   const auto& known = terms.coefficients;
   const auto add = [&](double deviation_of_log) { variance += deviation_of_log * deviation_of_log; };
   add(slopes[kFixed] * deviation_named(known, engine == "pytorch" ? "host_without_graphs" : "host"));
-  add(slopes[rate] * terms.chip.rate_deviation);
-  add(slopes[rate] * deviation_named(known, "rate_source"));
+  const double of_rate = slopes[kPromptRate] + slopes[kStepRate];
+  add(of_rate * terms.chip.rate_deviation);
+  add(of_rate * deviation_named(known, "rate_source"));
   add(deviation_named(known, rest));
   if (!is_prompt) {
     add(terms.chip.deviation);
@@ -245,18 +250,23 @@ PredictedTime predict_step(const GenerationSetting& setting, const GenerationCoe
   const double work =
       sequences *
       (2 * (body_parameters_used(model) + static_cast<double>(matrix_parameters(model))) + attention);
+  const double prompts =
+      std::clamp(std::log(sequences / kFewSequences) / std::log(kManySequences / kFewSequences), 0.0, 1.0);
+  const auto rate_of = [&](const Logs& logs) {
+    return logs[kStepRate] + prompts * (logs[kPromptRate] - logs[kStepRate]);
+  };
   PredictedTime time = with_interval(
       terms,
       [&](const Logs& logs) {
-        return longer_of(terms.memory_s(logs, bytes), terms.products_s(logs[kStepRate], work)) +
+        return longer_of(terms.memory_s(logs, bytes), terms.products_s(rate_of(logs), work)) +
                terms.overhead_s(logs);
       },
-      kStepRate, false, batch > 1 ? "rest_batches" : "rest");
+      false, batch > 1 ? "rest_batches" : "rest");
   Logs logs = terms.combination.logs;
-  const double all = longer_of(terms.memory_s(logs, bytes), terms.products_s(logs[kStepRate], work)) +
-                     terms.overhead_s(logs);
+  const double all =
+      longer_of(terms.memory_s(logs, bytes), terms.products_s(rate_of(logs), work)) + terms.overhead_s(logs);
   time.memory_share = terms.memory_s(logs, bytes) / all;
-  time.products_share = terms.products_s(logs[kStepRate], work) / all;
+  time.products_share = terms.products_s(rate_of(logs), work) / all;
   return time;
 }
 
@@ -275,7 +285,7 @@ PredictedTime predict_prompt(const GenerationSetting& setting, const GenerationC
                          terms.products_s(logs[kPromptRate], work)) +
                terms.overhead_s(logs);
       },
-      kPromptRate, true, "rest_prompt");
+      true, "rest_prompt");
 }
 
 }  // namespace bench

@@ -15,13 +15,14 @@ struct KnownFormat {
 };
 
 // Of GGUF's the mean over a file's tensors: block scales, and tensors that keep more bits.
-constexpr std::array<KnownFormat, 12> kWeightFormats{{
+constexpr std::array<KnownFormat, 13> kWeightFormats{{
     {"fp32", 32, 32, 16},
     {"bf16", 16, 16, 16},
     {"fp16", 16, 16, 16},
     {"fp8", 8, 16, 8},
     {"int8", 8.05, 16, 8},
     {"int4", 4.15, 16, 4},
+    {"mxfp4", 4.25, 16, 4},
     {"q8_0", 8.5, 8.5, 8, true},
     {"q6_k", 6.56, 6.56, 4, true},
     {"q5_k_m", 5.6, 6.56, 4, true},

@@ -19,7 +19,8 @@ struct WeightFormat {
   int width = 16;           // 16, 8 or 4: whose speed it has
 };
 
-// fp32, bf16, fp16, fp8, int8, int4, and those of GGUF files: q8_0, q6_k, q5_k_m, q4_k_m, q4_0, q3_k_m.
+// fp32, bf16, fp16, fp8, int8, int4, mxfp4, and those of GGUF files: q8_0, q6_k, q5_k_m, q4_k_m, q4_0,
+// q3_k_m.
 std::vector<std::string> weight_format_names();
 // int8 and int4 are what the engine makes of them: q8_0 and q4_k_m in llama.cpp, else scales of 16 bits for
 // each channel, and for each 128 weights. nullopt: there is none of this name, or the engine has no such

@@ -44,6 +44,7 @@ REFERENCE = {"peak": 150e12, "bandwidth": 1e12, "power": 300, "fp32": 50e12}
 EXPONENTS = {"peak": (0.4, 0.15), "bandwidth": (0.2, 0.15), "power": (0.2, 0.15), "fp32": (0.2, 0.15)}
 CHIP, SOURCE, HOST, ENGINE_HOST = 0.09, 0.06, 0.25, 0.5
 RATE_CHIP, RATE_SOURCE = 0.18, 0.25
+FEW, MANY = 32, 512  # sequences whose products have the rate of a step, and that of a prompt
 CARDS_MISSING = {  # of which the catalogue has none
     "gtx1080": {"chip": "GP104", "bytes_per_s": 320e9, "memory_kind": "gddr5x", "power_w": 180, "flops_per_s": {"fp32": 8.87e12}},
     "rtx4060-laptop": {"chip": "AD107", "bytes_per_s": 256e9, "memory_kind": "gddr6", "power_w": 115,
@@ -254,7 +255,8 @@ def seconds_of(row, logs, exponent):
         return prompt_s() * math.exp(factor)
     work = row.batch * (2 * (shape.products() + shape.matrix) + 4 * shape.layers * shape.heads * shape.head * row.context)
     read_bytes = row.bytes_of(row.batch) + row.batch * shape.kv_bytes(row.context)
-    step = (joined(read_bytes / bandwidth, work / (math.exp(step_rate) * scale)) + overhead) * math.exp(factor)
+    prompts = min(1, max(0, math.log(row.batch / FEW) / math.log(MANY / FEW)))
+    step = (joined(read_bytes / bandwidth, work / (math.exp(step_rate + prompts * (rate - step_rate)) * scale)) + overhead) * math.exp(factor)
     return step + (prompt_s() / row.generated if row.with_prompt else 0)
 
 

@@ -47,7 +47,7 @@ TEST(ModelFiles, ConfigsAreTheBuiltInModels) {
       model_of_config(
           Json::parse(
               R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text", "num_hidden_layers": 34,
-    "hidden_size": 2560, "head_dim": 256, "num_attention_heads": 8, "num_key_value_heads": 4, "intermediate_size": 10240,
+    "hidden_size": 2560, "head_dim": 256, "intermediate_size": 10240,
     "vocab_size": 262144, "sliding_window": 1024, "sliding_window_pattern": 6, "max_position_embeddings": 131072}})"),
           "c"),
       "gemma3_4b");
