@@ -77,9 +77,11 @@ std::string headline(const GenerationPrediction& prediction, const GenerationPoi
   const GenerationRequest& request = prediction.request;
   const std::string who = series_name(request, first.gpu, first.format);
   const double card = static_cast<double>(request.gpus[first.gpu].memory_bytes) * request.cards;
-  const std::string needs =
-      fmt::format("{} ({} to {}) of {}", bytes_text(first.memory.total()), bytes_text(first.memory80.low),
-                  bytes_text(first.memory80.high), bytes_text(card));
+  constexpr double kGibibyteOfText = 1 << 30;
+  const Interval in_gib{.low = first.memory80.low / kGibibyteOfText,
+                        .high = first.memory80.high / kGibibyteOfText};
+  const std::string needs = fmt::format(
+      "{} GiB of {}", Cell::number80(first.memory.total() / kGibibyteOfText, in_gib).text, bytes_text(card));
   if (first.fit == Fits::no) {
     const std::string less =
         limits.bytes_in_int4 < first.memory.weights && limits.largest_context == 0
@@ -212,9 +214,9 @@ TextTable generation_table(const GenerationPrediction& prediction, bool only_hel
     add_if(row, many_contexts, Cell(point.context));
     row.insert(row.end(), {Cell(point.batch), words_of(point.fit),
                            is_out ? Cell::none()
-                                  : Cell::number80(batch / point.step.seconds, rates_of(point.step, batch)),
-                           is_out ? Cell::none() : Cell::number(1 / point.step.seconds),
-                           is_out ? Cell::none() : Cell::figure(time_text(point.first)),
+                                  : Cell::number80(batch / point.step.seconds, rates_of(point.step, batch))});
+    add_if(row, many_users, is_out ? Cell::none() : Cell::number(1 / point.step.seconds));
+    row.insert(row.end(), {is_out ? Cell::none() : Cell::figure(time_text(point.first)),
                            Cell::bytes(static_cast<std::int64_t>(point.memory.total()))});
     add_if(row, has_prices,
            is_out || !point.cost_per_million ? Cell::none() : Cell::number(*point.cost_per_million));
@@ -278,14 +280,15 @@ Page generation_page(const GenerationPrediction& prediction, bool verbose) {
              Tone::warning);
   }
   if (request.cards > 1) {
-    page.say(shares_tensors(request.engine)
-                 ? fmt::format("The {} cards share each matrix and exchange results twice a layer, over NVLink in "
-                               "all that was measured; over PCIe they are slower.",
-                               request.cards)
-                 : fmt::format("The {} cards hold a part of the layers each and work one after the other: "
-                               "more memory, not more speed.",
-                               request.cards),
-             Tone::aside);
+    page.say(
+        shares_tensors(request.engine)
+            ? fmt::format("The {} cards share each matrix and exchange results twice a layer, over NVLink in "
+                          "all that was measured; over PCIe they are slower.",
+                          request.cards)
+            : fmt::format("The {} cards hold a part of the layers each and work one after the other: "
+                          "more memory, not more speed.",
+                          request.cards),
+        Tone::aside);
   }
   return page;
 }
