@@ -42,22 +42,21 @@ TEST_F(Generation, StepsAreThoseOfTheFit) {
     std::int64_t context;
     double ms;
   };
-  for (const Case& of :
-       {Case{"rtx3070", "llama3.1_8b", "q4_k_m", "llama.cpp", 1, 256, 13.43},
-           Case{"rtx4080", "llama3.1_8b", "bf16", "llama.cpp", 1, 256, 22.98},
-           Case{"a100-pcie-80gb", "llama3.1_8b", "q4_k_m", "llama.cpp", 1, 256, 7.006},
-           Case{"a100-pcie-80gb", "llama3.1_8b", "bf16", "llama.cpp", 1, 256, 16.92},
-           Case{"rtx4090", "llama3.1_8b", "bf16", "pytorch", 1, 64, 19.31},
-           Case{"rtx4090", "llama3.1_8b", "bf16", "pytorch", 8, 64, 19.51},
-           Case{"h100-sxm", "llama3.1_8b", "bf16", "pytorch", 1, 64, 19.2},
-           Case{"h100-sxm", "llama3.1_8b", "bf16", "pytorch", 8, 64, 19.28},
-           Case{"gb10", "qwen3_30b_a3b", "q8_0", "llama.cpp", 1, 16, 18.47},
-           Case{"gb10", "qwen2.5_7b", "q8_0", "llama.cpp", 2, 528, 36.26},
-           Case{"rtx4090", "llama2_7b", "q8_0", "llama.cpp", 1, 64, 9.28},
-           Case{"rtx3090", "llama3.1_8b", "bf16", "llama.cpp", 8, 64, 20.23},
-           Case{"gb10", "qwen2.5_14b", "q4_k_m", "llama.cpp", 1, 64, 37.23},
-           Case{"a100-80gb", "qwen3_30b_a3b", "bf16", "vllm", 1, 192, 9.553},
-           Case{"rtx4090", "llama3.1_8b", "bf16", "vllm", 1, 313, 23.21}}) {
+  for (const Case& of : {Case{"rtx3070", "llama3.1_8b", "q4_k_m", "llama.cpp", 1, 256, 13.43},
+                         Case{"rtx4080", "llama3.1_8b", "bf16", "llama.cpp", 1, 256, 22.98},
+                         Case{"a100-pcie-80gb", "llama3.1_8b", "q4_k_m", "llama.cpp", 1, 256, 7.006},
+                         Case{"a100-pcie-80gb", "llama3.1_8b", "bf16", "llama.cpp", 1, 256, 16.92},
+                         Case{"rtx4090", "llama3.1_8b", "bf16", "pytorch", 1, 64, 19.31},
+                         Case{"rtx4090", "llama3.1_8b", "bf16", "pytorch", 8, 64, 19.51},
+                         Case{"h100-sxm", "llama3.1_8b", "bf16", "pytorch", 1, 64, 19.2},
+                         Case{"h100-sxm", "llama3.1_8b", "bf16", "pytorch", 8, 64, 19.28},
+                         Case{"gb10", "qwen3_30b_a3b", "q8_0", "llama.cpp", 1, 16, 18.47},
+                         Case{"gb10", "qwen2.5_7b", "q8_0", "llama.cpp", 2, 528, 36.26},
+                         Case{"rtx4090", "llama2_7b", "q8_0", "llama.cpp", 1, 64, 9.28},
+                         Case{"rtx3090", "llama3.1_8b", "bf16", "llama.cpp", 8, 64, 20.23},
+                         Case{"gb10", "qwen2.5_14b", "q4_k_m", "llama.cpp", 1, 64, 37.23},
+                         Case{"a100-80gb", "qwen3_30b_a3b", "bf16", "vllm", 1, 192, 9.553},
+                         Case{"rtx4090", "llama3.1_8b", "bf16", "vllm", 1, 313, 23.21}}) {
     EXPECT_NEAR(1e3 * step(setting(of.card, of.model, of.weights, of.engine), of.batch, of.context).seconds,
                 of.ms, 0.005 * of.ms)
         << of.card << ' ' << of.model << ' ' << of.engine;

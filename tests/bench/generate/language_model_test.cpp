@@ -55,7 +55,8 @@ TEST(LanguageModel, ATokenTakesFewExpertsAndABatchNearlyAll) {
 }
 
 TEST(LanguageModel, IsFoundAsPeopleWriteIt) {
-  for (const char* const name : {"llama3.1_8b", "Llama-3.1-8B", "llama3_1_8b", "llama3_8b", "LLAMA 3.1 8B", "meta-llama/Llama-3.1-8B-Instruct"}) {
+  for (const char* const name : {"llama3.1_8b", "Llama-3.1-8B", "llama3_1_8b", "llama3_8b", "LLAMA 3.1 8B",
+                                 "meta-llama/Llama-3.1-8B-Instruct"}) {
     EXPECT_EQ(model_named(name).id, "llama3.1_8b") << name;
   }
   for (const char* const name : {"", "llama", "llama3.1_9b", "resnet50"}) {
