@@ -126,7 +126,7 @@ std::string limit_sentence(const GenerationPrediction& prediction, const Generat
       "{}",
       series_name(prediction.request, first.gpu, first.format), format_percent(first.step.memory_share),
       first.batch, format_percent(fixed));
-  text += limits.ridge_batch > 0 ? fmt::format("; from batch {} on products limit", limits.ridge_batch)
+  text += limits.ridge_batch > 0 ? fmt::format("; from batch {} on arithmetic limits it", limits.ridge_batch)
                                  : "; reading limits at every batch";
   return text + fmt::format(". 1000 tokens more of context: {} and {} a step for each sequence.",
                             bytes_text(limits.kv_bytes), time_text(limits.kv_time));
@@ -141,8 +141,8 @@ const GenerationPoint* point_at(const GenerationPrediction& prediction, std::siz
   return found == prediction.points.end() ? nullptr : &*found;
 }
 
-// How much fewer bits bring at the first batch, and from which on they bring less than a twentieth; empty
-// where one of the two does not fit.
+// How much faster fewer bits are at the first batch, and from which batch on the gain is below 5 %. Empty
+// where one of the two formats does not fit.
 std::string gain_sentence(const GenerationPrediction& prediction, std::size_t gpu, std::size_t few,
                           std::size_t many) {
   constexpr double kWorthwhile = 1.05;
@@ -182,7 +182,7 @@ void add_gains(const GenerationPrediction& prediction, Page& page) {
 // `only_held`: without what does not fit.
 TextTable generation_table(const GenerationPrediction& prediction, bool only_held) {
   const GenerationRequest& request = prediction.request;
-  // What is the same in all rows stands in the title and in the answers.
+  // A value that all rows share has no column: the title or the answers say it.
   const bool many_formats = request.formats.size() > 1;
   const bool many_contexts = request.contexts.size() > 1;
   const bool has_prices = request.prices.has_value();

@@ -275,7 +275,7 @@ class Gguf {
         tokens_ = static_cast<std::int64_t>(count);
       }
       if (const std::uint64_t size = bytes_of_type(element); size > 0 && count > 0) {
-        read_value(key, element, depth + 1);  // one number a layer: the first stands for all
+        read_value(key, element, depth + 1);  // a number for each layer: the first is taken for all
         skip((count - 1) * size);
         return;
       }
