@@ -1,11 +1,12 @@
 #include "sweeps/series/claims.h"
-#include "bench/text/intervals.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 
+#include "bench/result/finding.h"
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench::sweeps {

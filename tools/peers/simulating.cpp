@@ -4,8 +4,8 @@
 #include <iostream>
 
 #include "bench/result/result.h"
-#include "sweeps/workers/points.h"
 #include "sweeps/workers/profile.h"
+#include "sweeps/workers/record.h"
 #include "sweeps/workers/simulated.h"
 
 int main() {
