@@ -45,6 +45,11 @@ enum class Bottleneck {
 };
 std::string name_of(Bottleneck bottleneck);
 
+struct NamedBottleneck {
+  Bottleneck bottleneck = Bottleneck::undecided;
+  std::string reason;  // one sentence, with its numbers
+};
+
 // A part of a step's time. Parts of one budget add up to the step.
 struct BudgetPart {
   std::string name;  // "computing", "waiting for data", "copying", "launching"

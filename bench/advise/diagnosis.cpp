@@ -5,10 +5,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/advise/change_words.h"
+#include "bench/stats/memory_line.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/units.h"
 
@@ -26,134 +28,90 @@ class Diagnosis {
             const std::vector<StepOption>& paying)
       : model_(model), now_(now), tried_(tried), paying_(paying) {}
 
-  void name_it(Advice& advice) const {
+  // Adds readings that would decide.
+  NamedBottleneck named(std::vector<std::string>& missing) const {
     const LoadedStep& parts = now_.step.parts;
     const auto share = [&](double ns) { return ns / parts.step_ns; };
     constexpr double kLaunchBound = 0.3;
     const std::string step = format_duration(parts.step_ns);
     if (now_.step.host_bytes > 0 && model_.host_memory() > 0 &&
         now_.step.host_bytes > 0.95 * model_.host_memory()) {
-      advice.bottleneck = Bottleneck::host_memory;
-      advice.reason =
-          fmt::format("{} workers with {} batches each need {} of the host's {}.", now_.settings.workers,
-                      now_.settings.prefetch, format_bytes(std::llround(now_.step.host_bytes)),
-                      format_bytes(std::llround(model_.host_memory())));
-      return;
+      return {Bottleneck::host_memory,
+              fmt::format("{} workers with {} batches each need {} of the host's {}.", now_.settings.workers,
+                          now_.settings.prefetch, format_bytes(std::llround(now_.step.host_bytes)),
+                          format_bytes(std::llround(model_.host_memory())))};
     }
     if (model_.loading() != nullptr && model_.loading()->ran_out_of_memory(now_.settings)) {
-      advice.bottleneck = Bottleneck::host_memory;
-      advice.reason = fmt::format(
-          "The host's memory did not hold the batches of {} workers when they were "
-          "measured.",
-          now_.settings.workers);
-      return;
+      return {Bottleneck::host_memory,
+              fmt::format("The host's memory did not hold the batches of {} workers when they were "
+                          "measured.",
+                          now_.settings.workers)};
     }
     if (const auto near = memory_nearly_full()) {
-      advice.bottleneck = Bottleneck::vram;
-      advice.reason = *near;
-      return;
+      return {Bottleneck::vram, *near};
     }
-    // A shorter wait is not what limits the step.
-    if (share(parts.waiting_ns) >= kLimits && model_.loading() != nullptr) {
-      name_the_wait(advice, share(parts.waiting_ns));
-      return;
+    if (auto wait = wait_that_limits(model_, now_, missing)) {
+      return *std::move(wait);
     }
     const bool surely = fewer_workers_pay();
     if (share(slowed_by_workers()) >= kCounts && (surely || fewer_workers_seem_to_pay())) {
-      advice.bottleneck = Bottleneck::loader_cpu;
-      advice.reason = fmt::format(
-          "{} the cores that compute: computing takes {} of a step of {}, and {} without {}{}.",
-          now_.settings.workers == 1 ? "1 worker uses" : fmt::format("{} workers use", now_.settings.workers),
-          format_duration(parts.computing_ns), step,
-          format_duration(parts.computing_ns - slowed_by_workers()),
-          now_.settings.workers == 1 ? "it" : "them",
-          surely ? "" : " (noise leaves open how much fewer would bring)");
-      return;
+      return {
+          Bottleneck::loader_cpu,
+          fmt::format("{} the cores that compute: computing takes {} of a step of {}, and {} without {}{}.",
+                      now_.settings.workers == 1 ? "1 worker uses"
+                                                 : fmt::format("{} workers use", now_.settings.workers),
+                      format_duration(parts.computing_ns), step,
+                      format_duration(parts.computing_ns - slowed_by_workers()),
+                      now_.settings.workers == 1 ? "it" : "them",
+                      surely ? "" : " (noise leaves open how much fewer would bring)")};
     }
     if (share(parts.copying_ns) >= kCounts) {
-      advice.bottleneck = Bottleneck::bus;
-      advice.reason = fmt::format("Copies to the device take {:.0f} % of a step of {}, not overlapped.",
-                                  100 * share(parts.copying_ns), step);
-      return;
+      return {Bottleneck::bus,
+              fmt::format("Copies to the device take {:.0f} % of a step of {}, not overlapped.",
+                          100 * share(parts.copying_ns), step)};
     }
     if (share(now_.step.exchanging_ns) >= kLimits) {
-      advice.bottleneck = Bottleneck::link;
-      advice.reason =
+      return {
+          Bottleneck::link,
           fmt::format("Exchanging gradients between {} cards takes {:.0f} % of a step of {}, by prediction.",
-                      now_.settings.cards, 100 * share(now_.step.exchanging_ns), step);
-      return;
+                      now_.settings.cards, 100 * share(now_.step.exchanging_ns), step)};
     }
     // As a prediction's own findings say it.
     if (const double work = parts.computing_ns - now_.step.launching_ns; now_.step.host_ns > work) {
-      advice.bottleneck = Bottleneck::launch;
-      advice.reason = fmt::format("Starting the operations of a step takes the host {}, the card's work {}.",
-                                  format_duration(now_.step.host_ns), format_duration(work));
-      return;
+      return {Bottleneck::launch,
+              fmt::format("Starting the operations of a step takes the host {}, the card's work {}.",
+                          format_duration(now_.step.host_ns), format_duration(work))};
     }
     if (share(now_.step.launching_ns) >= kLaunchBound) {
-      advice.bottleneck = Bottleneck::launch;
-      advice.reason =
-          fmt::format("{:.0f} % of a step of {} goes into starting operations, whatever the batch.",
-                      100 * share(now_.step.launching_ns), step);
-      return;
+      return {Bottleneck::launch,
+              fmt::format("{:.0f} % of a step of {} goes into starting operations, whatever the batch.",
+                          100 * share(now_.step.launching_ns), step)};
     }
     if (const auto stopped = memory_stops_the_batch()) {
-      advice.bottleneck = Bottleneck::vram;
-      advice.reason = *stopped;
-      return;
+      return {Bottleneck::vram, *stopped};
     }
     const bool other_device_step =
         model_.dtypes().size() > 1 || model_.batches(now_.settings.dtype).size() > 1;
     const bool nothing_else =
         paying_.empty() && !other_device_step && (model_.loading() == nullptr || model_.device() != nullptr);
     const auto open = paying_.empty() ? left_open_by_noise() : std::nullopt;
-    advice.bottleneck = nothing_else || open ? Bottleneck::undecided
-                        : paying_.empty()    ? Bottleneck::none
-                                             : Bottleneck::compute;
-    advice.reason = fmt::format("Computing takes {:.0f} % of a step of {}{}.",
-                                100 * share(parts.computing_ns - now_.step.exchanging_ns), step,
-                                open              ? "; " + *open
-                                : nothing_else    ? "; no other batch and no other dtype was measured"
-                                : paying_.empty() ? "; no setting that was measured brings more"
-                                                  : "");
     if (nothing_else || open) {
-      advice.missing.emplace_back(
-          nothing_else ? "other batches, as twice the current one: bench --sweep batch --batch LIST"
-                       : "the same sweep with a larger --time-budget, on an idle machine");
+      missing.emplace_back(nothing_else
+                               ? "other batches, as twice the current one: bench --sweep batch --batch LIST"
+                               : "the same sweep with a larger --time-budget, on an idle machine");
     }
+    return {nothing_else || open ? Bottleneck::undecided
+            : paying_.empty()    ? Bottleneck::none
+                                 : Bottleneck::compute,
+            fmt::format("Computing takes {:.0f} % of a step of {}{}.",
+                        100 * share(parts.computing_ns - now_.step.exchanging_ns), step,
+                        open              ? "; " + *open
+                        : nothing_else    ? "; no other batch and no other dtype was measured"
+                        : paying_.empty() ? "; no setting that was measured brings more"
+                                          : "")};
   }
 
  private:
-  // Who makes the device wait. Other programs on the cores that the workers need make a loader slow that is
-  // not.
-  void name_the_wait(Advice& advice, double waiting) const {
-    const LoadedStep& parts = now_.step.parts;
-    const LoadingModel& loading = *model_.loading();
-    const std::string step = format_duration(parts.step_ns);
-    const double threads =
-        std::min(loading.cores(), std::max(1.0, static_cast<double>(now_.settings.workers)));
-    const double taken = std::clamp((threads + loading.other_cores() - loading.cores()) / threads, 0.0, 1.0);
-    const Bottleneck limit = model_.loading_limit(now_.settings);
-    advice.bottleneck = limit == Bottleneck::compute ? Bottleneck::loader_cpu : limit;
-    const double undisturbed = (1 - taken) * (parts.step_ns - parts.copying_ns);
-    if (advice.bottleneck == Bottleneck::loader_cpu && undisturbed * (1 - kCounts) < parts.computing_ns) {
-      advice.bottleneck = Bottleneck::undecided;
-      advice.reason = fmt::format(
-          "The device waits {:.0f} % of a step of {}, but other programs kept {:.1f} of {:g} cores busy "
-          "while "
-          "the loader was measured, which may be all of it.",
-          100 * waiting, step, loading.other_cores(), loading.cores());
-      advice.missing.emplace_back("the loader on an idle machine: bench --sweep workers");
-      return;
-    }
-    const double device_rate = static_cast<double>(now_.settings.batch) / parts.computing_ns * 1e9;
-    advice.reason = fmt::format(
-        "With {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {}, the device takes "
-        "{}.",
-        now_.settings.workers, now_.settings.workers == 1 ? "" : "s", 100 * waiting, step,
-        samples_per_s(loading.samples_per_s_of_a_worker()), samples_per_s(device_rate));
-  }
-
   // Time that computing takes longer than alone.
   double slowed_by_workers() const {
     return model_.loading() == nullptr || now_.settings.workers == 0
@@ -187,7 +145,8 @@ class Diagnosis {
 
   std::optional<std::string> memory_nearly_full() const {
     if (now_.step.device_bytes > 0 && model_.memory_cap() > 0 &&
-        static_cast<double>(now_.step.device_bytes) > 0.95 * static_cast<double>(model_.memory_cap())) {
+        headroom(static_cast<double>(now_.step.device_bytes) / static_cast<double>(model_.memory_cap())) ==
+            "danger") {
       return fmt::format(
           "The step takes {} of {}; above 95 % a longer sequence or another algorithm ends it.",
           format_bytes(now_.step.device_bytes), format_bytes(model_.memory_cap()));
@@ -250,9 +209,46 @@ class Diagnosis {
 
 }  // namespace
 
+// Other programs on the cores that the workers need make a loader slow that is not.
+std::optional<NamedBottleneck> wait_that_limits(const StepModel& model, const StepOption& now,
+                                                std::vector<std::string>& missing) {
+  const LoadedStep& parts = now.step.parts;
+  if (model.loading() == nullptr || parts.waiting_ns < kLimits * parts.step_ns) {
+    return std::nullopt;
+  }
+  const LoadingModel& loading = *model.loading();
+  Bottleneck limit = model.loading_limit(now.settings);
+  if (std::string reason = loading.reason_to_wait(missing); !reason.empty()) {
+    return NamedBottleneck{limit, std::move(reason)};
+  }
+  const double waiting = 100 * parts.waiting_ns / parts.step_ns;
+  const std::string step = format_duration(parts.step_ns);
+  const double threads = std::min(loading.cores(), std::max(1.0, static_cast<double>(now.settings.workers)));
+  const double taken = std::clamp((threads + loading.other_cores() - loading.cores()) / threads, 0.0, 1.0);
+  limit = limit == Bottleneck::compute ? Bottleneck::loader_cpu : limit;
+  const double undisturbed = (1 - taken) * (parts.step_ns - parts.copying_ns);
+  if (limit == Bottleneck::loader_cpu && undisturbed * (1 - kCounts) < parts.computing_ns) {
+    missing.emplace_back("the loader on an idle machine: bench --sweep workers");
+    return NamedBottleneck{
+        Bottleneck::undecided,
+        fmt::format("The device waits {:.0f} % of a step of {}, but other programs kept {:.1f} of {:g} cores "
+                    "busy while the loader was measured, which may be all of it.",
+                    waiting, step, loading.other_cores(), loading.cores())};
+  }
+  const double device_rate = static_cast<double>(now.settings.batch) / parts.computing_ns * 1e9;
+  return NamedBottleneck{
+      limit,
+      fmt::format("With {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {}, the "
+                  "device takes {}.",
+                  now.settings.workers, now.settings.workers == 1 ? "" : "s", waiting, step,
+                  samples_per_s(loading.samples_per_s_of_a_worker()), samples_per_s(device_rate))};
+}
+
 void diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,
               const std::vector<StepOption>& paying, Advice& advice) {
-  Diagnosis(model, now, tried, paying).name_it(advice);
+  NamedBottleneck named = Diagnosis(model, now, tried, paying).named(advice.missing);
+  advice.bottleneck = named.bottleneck;
+  advice.reason = std::move(named.reason);
 }
 
 }  // namespace bench

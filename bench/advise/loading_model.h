@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bench/advise/advice.h"
 #include "bench/result/result.h"
@@ -37,9 +38,13 @@ class LoadingModel {
   virtual LoadedStep step(const TrainingSettings& settings, double compute_ns,
                           std::optional<double> copy_ns) const = 0;
   // What keeps the loader from being faster with these settings: Bottleneck::storage, loader_cpu or bus.
-  // Bottleneck::compute where the device never waits, as far as the simulation knows.
+  // Bottleneck::compute where the device never waits, as far as the simulation knows; Bottleneck::loader
+  // where they are not told apart.
   virtual Bottleneck limit(const TrainingSettings& settings, double compute_ns,
                            std::optional<double> copy_ns) const = 0;
+  // Why the device waits, a sentence, and readings that would tell more; empty where the rates of a worker
+  // and of the device tell it.
+  virtual std::string reason_to_wait(std::vector<std::string>& /*missing*/) const { return ""; }
   // Memory of the host for batches and workers, in bytes.
   virtual double host_bytes(const TrainingSettings& settings) const = 0;
 

@@ -98,7 +98,7 @@ struct Observed {
 };
 
 // Throws UsageError, one sentence naming the file, the key, its value and what is accepted: text that is not
-// JSON, keys without their unit, unknown ones, values out of range, and readings that exclude each other.
+// JSON, what results/observed-schema.json does not accept, and readings that exclude each other.
 Observed parse_observed(std::string_view text, const std::string& source);
 
 inline constexpr std::size_t kMostObservedBytes = 1 << 20;

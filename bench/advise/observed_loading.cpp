@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/advise/diagnosis.h"
 #include "bench/advise/observed_parts.h"
 
 namespace bench {
@@ -21,73 +22,6 @@ std::string memory_of_workers(const Observed& observed, std::int64_t workers) {
   return room ? fmt::format("{}: {} of {} free", who, gib_in_words(bytes), gib_in_words(*room))
               : fmt::format("{}: {}", who, gib_in_words(bytes));
 }
-
-// The loader by a step and its wait. Without workers the wait is all of a load; where the trainer waits for
-// its workers, each of them loads all the time, and has a batch ready every so many steps as there are
-// workers.
-class ReadLoading final : public LoadingModel {
- public:
-  explicit ReadLoading(const Observed& observed)
-      : settings_(observed.settings),
-        step_ns_(1e9 * accumulation_s(observed).value()),
-        waiting_ns_(step_ns_ * observed.data_s.value_or(0) / observed.step_s.value()),
-        worker_bytes_(observed.worker_memory.value_or(0)) {
-    settings_.batch = std::max<std::int64_t>(1, settings_.batch);
-    const std::int64_t cards = settings_.cards;
-    cores_ = observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / cards) : keep_up();
-  }
-
-  // Of one batch, by one worker.
-  double loading_ns() const {
-    return settings_.workers == 0 ? waiting_ns_ : step_ns_ * static_cast<double>(settings_.workers);
-  }
-  // The fewest workers of a card that hide all of the wait.
-  std::int64_t keep_up() const {
-    constexpr double kMost = 1e6;
-    return static_cast<std::int64_t>(
-        std::min(kMost, std::ceil(loading_ns() / std::max(1.0, compute_ns()) - 1e-9)));
-  }
-
-  LoadedStep step(const TrainingSettings& settings, double compute_ns,
-                  std::optional<double> /*copy_ns*/) const override {
-    const auto loaders = static_cast<double>(std::min(settings.workers, cores_));
-    LoadedStep step{.step_ns = step_ns_, .computing_ns = compute_ns};
-    if (settings.workers != settings_.workers) {
-      step.step_ns =
-          settings.workers == 0 ? compute_ns + loading_ns() : std::max(compute_ns, loading_ns() / loaders);
-      step.at_least = true;
-    }
-    step.waiting_ns = step.step_ns - compute_ns;
-    return step;
-  }
-  Bottleneck limit(const TrainingSettings& /*settings*/, double /*compute_ns*/,
-                   std::optional<double> /*copy_ns*/) const override {
-    return Bottleneck::loader;
-  }
-  double host_bytes(const TrainingSettings& settings) const override {
-    return worker_bytes_ * static_cast<double>(settings.workers * settings.cards);
-  }
-  std::optional<double> error() const override { return std::nullopt; }
-  TrainingSettings measured() const override { return settings_; }
-  double compute_ns() const override { return step_ns_ - waiting_ns_; }
-  bool measured_on_cores() const override { return false; }
-  std::int64_t most_workers() const override { return settings_.workers; }
-  double cores() const override { return static_cast<double>(cores_); }
-  double other_cores() const override { return 0; }
-  bool ran_out_of_memory(const TrainingSettings& /*settings*/) const override { return false; }
-  double samples_per_s_of_a_worker() const override {
-    return 1e9 * static_cast<double>(settings_.batch) / loading_ns();
-  }
-  std::string consumer() const override { return ""; }
-  bool is_simulated() const override { return false; }
-
- private:
-  TrainingSettings settings_;
-  double step_ns_;
-  double waiting_ns_;
-  double worker_bytes_;
-  std::int64_t cores_ = 1;  // of a card's workers; as many as keep up where they were not read
-};
 
 // Times under one count of workers, of a run that is this one otherwise.
 struct TimedWorkers {
@@ -138,6 +72,120 @@ std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(
   }
   return std::nullopt;
 }
+
+// Decoding the same samples takes the same time: where a wait grows many times over and computing stays, the
+// files come more slowly.
+bool is_slower_storage(const Observed& observed) {
+  const auto& earlier = observed.earlier_run;
+  if (!earlier || !earlier->step_s || !earlier->data_s || *earlier->data_s <= 0 ||
+      !is_same_work(observed, *earlier) ||
+      earlier->cards.value_or(observed.settings.cards) != observed.settings.cards ||
+      earlier->workers.value_or(observed.settings.workers) != observed.settings.workers) {
+    return false;
+  }
+  constexpr double kManyTimes = 10;  // other programs on the cores slow a loader down by less
+  constexpr double kAlike = 1.3;
+  const double then = *earlier->step_s - *earlier->data_s;
+  const double now = *observed.step_s - *observed.data_s;
+  return *observed.data_s >= kManyTimes * *earlier->data_s && now < kAlike * then && then < kAlike * now;
+}
+
+// "0.44 s of a step of 2.6 s (16.9 %) wait for data"
+std::string wait_in_words(const Observed& observed) {
+  return fmt::format("{} of a step of {} ({}) wait for data", seconds_in_words(*observed.data_s),
+                     seconds_in_words(*observed.step_s), share_in_words(*observed.data_s / *observed.step_s));
+}
+
+// The loader by a step and its wait. Without workers the wait is all of a load; where the trainer waits for
+// its workers, each of them loads all the time, and has a batch ready every so many steps as there are
+// workers.
+class ReadLoading final : public LoadingModel {
+ public:
+  explicit ReadLoading(const Observed& observed)
+      : observed_(observed),
+        settings_(observed.settings),
+        step_ns_(1e9 * accumulation_s(observed).value_or(*observed.step_s)),
+        waiting_ns_(step_ns_ * observed.data_s.value_or(0) / observed.step_s.value()),
+        worker_bytes_(observed.worker_memory.value_or(0)) {
+    settings_.batch = std::max<std::int64_t>(1, settings_.batch);
+    const std::int64_t cards = settings_.cards;
+    cores_ = observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / cards) : keep_up();
+  }
+
+  // Of one batch, by one worker.
+  double loading_ns() const {
+    return settings_.workers == 0 ? waiting_ns_ : step_ns_ * static_cast<double>(settings_.workers);
+  }
+  // The fewest workers of a card that hide all of the wait.
+  std::int64_t keep_up() const {
+    constexpr double kMost = 1e6;
+    return static_cast<std::int64_t>(
+        std::min(kMost, std::ceil(loading_ns() / std::max(1.0, compute_ns()) - 1e-9)));
+  }
+
+  LoadedStep step(const TrainingSettings& settings, double compute_ns,
+                  std::optional<double> /*copy_ns*/) const override {
+    const auto loaders = static_cast<double>(std::min(settings.workers, cores_));
+    LoadedStep step{.step_ns = step_ns_, .computing_ns = compute_ns};
+    if (settings.workers != settings_.workers) {
+      step.step_ns =
+          settings.workers == 0 ? compute_ns + loading_ns() : std::max(compute_ns, loading_ns() / loaders);
+      step.at_least = true;
+    }
+    step.waiting_ns = step.step_ns - compute_ns;
+    return step;
+  }
+  Bottleneck limit(const TrainingSettings& /*settings*/, double /*compute_ns*/,
+                   std::optional<double> /*copy_ns*/) const override {
+    return is_slower_storage(observed_) ? Bottleneck::storage : Bottleneck::loader;
+  }
+  std::string reason_to_wait(std::vector<std::string>& missing) const override {
+    const std::string times = wait_in_words(observed_);
+    if (is_slower_storage(observed_)) {
+      return fmt::format(
+          "{}; the same run waited {} earlier and computed as long. Decoding has not changed: "
+          "the page cache, or the storage, gave the files faster then.",
+          times, seconds_in_words(*observed_.earlier_run->data_s));
+    }
+    missing.emplace_back(
+        "data_ms of a few hundred steps, run twice in a row: the second time the files come from the page "
+        "cache, and if the wait is as long, decoding or the way to the training process takes it");
+    if (const auto none = workers_that_bring_nothing(observed_)) {
+      return fmt::format(
+          "{}. {} workers load no faster than {} ({} and {} a step): storage or the way to the "
+          "training process limits, not their number.",
+          times, none->second.workers, none->first.workers, seconds_in_words(none->second.step_s),
+          seconds_in_words(none->first.step_s));
+    }
+    return fmt::format(
+        "{}{}; decoding, storage and transport are not told apart.", times,
+        settings_.workers == 0 && observed_.has_workers ? ", loaded by the training process itself" : "");
+  }
+  double host_bytes(const TrainingSettings& settings) const override {
+    return worker_bytes_ * static_cast<double>(settings.workers * settings.cards);
+  }
+  std::optional<double> error() const override { return std::nullopt; }
+  TrainingSettings measured() const override { return settings_; }
+  double compute_ns() const override { return step_ns_ - waiting_ns_; }
+  bool measured_on_cores() const override { return false; }
+  std::int64_t most_workers() const override { return settings_.workers; }
+  double cores() const override { return static_cast<double>(cores_); }
+  double other_cores() const override { return 0; }
+  bool ran_out_of_memory(const TrainingSettings& /*settings*/) const override { return false; }
+  double samples_per_s_of_a_worker() const override {
+    return 1e9 * static_cast<double>(settings_.batch) / loading_ns();
+  }
+  std::string consumer() const override { return ""; }
+  bool is_simulated() const override { return false; }
+
+ private:
+  const Observed& observed_;
+  TrainingSettings settings_;
+  double step_ns_;
+  double waiting_ns_;
+  double worker_bytes_;
+  std::int64_t cores_ = 1;  // of a card's workers; as many as keep up where they were not read
+};
 
 // What hiding the wait brings at most, with the span that the readings' last digits leave.
 std::string bound_in_words(const Observed& observed) {
@@ -349,50 +397,6 @@ NamedBottleneck what_else_limits(const Observed& observed, const std::string& ti
                       times, host)};
 }
 
-// Decoding the same samples takes the same time: where a wait grows many times over and computing stays, the
-// files come more slowly.
-bool is_slower_storage(const Observed& observed) {
-  const auto& earlier = observed.earlier_run;
-  if (!earlier || !earlier->step_s || !earlier->data_s || *earlier->data_s <= 0 ||
-      !is_same_work(observed, *earlier) ||
-      earlier->cards.value_or(observed.settings.cards) != observed.settings.cards ||
-      earlier->workers.value_or(observed.settings.workers) != observed.settings.workers) {
-    return false;
-  }
-  constexpr double kManyTimes = 10;  // other programs on the cores slow a loader down by less
-  constexpr double kAlike = 1.3;
-  const double then = *earlier->step_s - *earlier->data_s;
-  const double now = *observed.step_s - *observed.data_s;
-  return *observed.data_s >= kManyTimes * *earlier->data_s && now < kAlike * then && then < kAlike * now;
-}
-
-NamedBottleneck who_makes_it_wait(const Observed& observed, const std::string& times, Advice& advice) {
-  if (is_slower_storage(observed)) {
-    return {
-        Bottleneck::storage,
-        fmt::format("{}; the same run waited {} earlier and computed as long. Decoding has not changed: the "
-                    "page cache, or the storage, gave the files faster then.",
-                    times, seconds_in_words(*observed.earlier_run->data_s))};
-  }
-  advice.missing.emplace_back(
-      "data_ms of a few hundred steps, run twice in a row: the second time the files come from the page "
-      "cache, "
-      "and if the wait is as long, decoding or the way to the training process takes it");
-  if (const auto none = workers_that_bring_nothing(observed)) {
-    return {
-        Bottleneck::loader,
-        fmt::format(
-            "{}. {} workers load no faster than {} ({} and {} a step): storage or the way to the training "
-            "process limits, not their number.",
-            times, none->second.workers, none->first.workers, seconds_in_words(none->second.step_s),
-            seconds_in_words(none->first.step_s))};
-  }
-  return {Bottleneck::loader, fmt::format("{}{}; decoding, storage and transport are not told apart.", times,
-                                          observed.settings.workers == 0 && observed.has_workers
-                                              ? ", loaded by the training process itself"
-                                              : "")};
-}
-
 }  // namespace
 
 StepModel model_of(const Observed& observed) {
@@ -416,9 +420,7 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
   }
   if (observed.step_s && observed.data_s) {
     const double share = *observed.data_s / *observed.step_s;
-    const std::string times =
-        fmt::format("{} of a step of {} ({}) wait for data", seconds_in_words(*observed.data_s),
-                    seconds_in_words(*observed.step_s), share_in_words(share));
+    const std::string times = wait_in_words(observed);
     if (share >= kCounts) {
       advise_workers(observed, advice);
     }
@@ -431,8 +433,9 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
                                          "the loader keeps it from computing.",
                                          times, 100 * *idle)};
     }
-    return share < kLimits ? what_else_limits(observed, times, advice)
-                           : who_makes_it_wait(observed, times, advice);
+    const StepModel model = model_of(observed);
+    const auto wait = wait_that_limits(model, step_as_read(observed, model), advice.missing);
+    return wait ? *wait : what_else_limits(observed, times, advice);
   }
   for (const WorkersTried& tried : observed.workers_tried) {
     if (tried.workers == observed.settings.workers && std::ranges::count(tried.utilisation, 0.0) > 0 &&

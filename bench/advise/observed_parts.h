@@ -10,11 +10,6 @@
 
 namespace bench {
 
-struct NamedBottleneck {
-  Bottleneck bottleneck = Bottleneck::undecided;
-  std::string reason;
-};
-
 // Figures as the parts print them.
 std::string hours_in_words(double seconds);  // "222.9 h (9.3 days)", "50.8 min"
 std::string gib_in_words(double bytes);      // "9.36 GiB"

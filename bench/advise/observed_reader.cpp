@@ -4,162 +4,251 @@
 #include <filesystem>
 #include <fstream>
 #include <istream>
+#include <map>
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/advise/observed.h"
-#include "bench/advise/reading_object.h"
-#include "bench/advise/settings.h"
-#include "bench/dtype.h"
 #include "bench/error.h"
 #include "bench/json.h"
 #include "bench/result/json_text.h"
+#include "bench/run/schema_check.h"
 #include "bench/text/quote.h"
-#include "bench/text/suggest.h"
 
 namespace bench {
 namespace {
 
-OtherRun other_run(ReadingObject& object) {
-  OtherRun run;
-  run.batch = object.count("batch");
-  run.accumulate = object.count("accumulate");
-  run.workers = object.count("workers", 0);
-  run.cards = object.count("cards");
-  run.image_size = object.count("image_size");
-  run.sequence = object.count("sequence");
-  run.pin = object.flag("pin");
-  run.step_s = object.seconds("step");
-  run.data_s = object.seconds("data", true);
-  object.refuse_unknown();
-  return run;
-}
+// Ends of a key, and how many seconds or bytes each is.
+using Unit = std::pair<std::string_view, double>;
+using Units = std::array<Unit, 4>;
+constexpr Units kTimes{{{"_ms", 1e-3}, {"_s", 1}, {"_min", 60}, {"_h", 3600}}};
+constexpr Units kSizes{{{"_gib", 0x1p30}, {"_mib", 0x1p20}, {"_gb", 1e9}, {"_mb", 1e6}}};
 
-template <class T>
-T required(const std::optional<T>& value, const ReadingObject& object, const std::string& what) {
-  if (!value) {
-    object.fail(what + " is missing");
-  }
-  return *value;
-}
-
-void read_settings(ReadingObject& object, Observed& observed) {
-  TrainingSettings& settings = observed.settings;
-  settings.batch = object.count("batch").value_or(0);
-  const auto accumulate = object.count("accumulate");
-  const auto workers = object.count("workers", 0);
-  observed.has_accumulate = accumulate.has_value();
-  observed.has_workers = workers.has_value();
-  settings.accumulate = accumulate.value_or(1);
-  settings.workers = workers.value_or(0);
-  settings.prefetch = object.count("prefetch").value_or(2);
-  settings.pin = object.flag("pin").value_or(false);
-  settings.cards = object.count("cards", 1, kMostInAList).value_or(1);
-  const std::string dtype = object.word("dtype", {"fp32", "tf32", "fp16", "bf16"});
-  settings.dtype = dtype.empty() ? "fp32" : dtype;
-  observed.optimizer = object.word("optimizer", {"sgd", "momentum", "adam", "adamw"});
-}
-
-void read_lists(ReadingObject& object, Observed& observed) {
-  for (ReadingObject& one : object.objects("memory_at_batch")) {
-    MemoryAtBatch at{.batch = required(one.count("batch"), one, "memory_at_batch: batch")};
-    std::optional<double> bytes = one.bytes("memory");
-    for (const auto& [suffix, scale] : byte_units()) {  // "gib": 8
-      if (const auto found = one.find(suffix.substr(1))) {
-        if (bytes) {
-          one.fail(found->path + ": the memory is given twice; give it once");
-        }
-        bytes = scale *
-                one.number(*found, *found->json, 0, kMostBytes / scale, "a size of 0 or more, up to 1 EiB");
+// What no schema says: a quantity in two units, and a share where percent are meant.
+void refuse_units(const Json& object, const std::string& place) {
+  std::map<std::string, std::string> given;  // by the key without its unit
+  for (const auto& [key, value] : object.items()) {
+    if (key.starts_with('_')) {
+      continue;
+    }
+    for (const Units& units : {kTimes, kSizes}) {
+      const auto unit =
+          std::ranges::find_if(units, [&](const Unit& one) { return key.ends_with(one.first); });
+      const std::string quantity = unit == units.end() ? key : key.substr(0, key.size() - unit->first.size());
+      if (const auto [at, is_new] = given.emplace(quantity, key); !is_new && at->second != key) {
+        throw UsageError(
+            fmt::format("{0}{1} and {0}{2} are both given; give one of them", place, at->second, key));
       }
     }
-    at.bytes = required(bytes, one, "memory_at_batch: gib, mib, gb or mb");
-    one.refuse_unknown();
-    for (const MemoryAtBatch& other : observed.memory_at_batch) {
-      if (other.batch == at.batch) {
-        one.fail(fmt::format("memory_at_batch has batch {} twice; give it once", at.batch));
+    const Json list = value.is_array() ? value : Json::array({value});
+    for (std::size_t i = 0; i < list.size(); ++i) {
+      const double percent = list[i].is_number() && key.ends_with("_percent") ? list[i].get<double>() : 0;
+      if (percent > 0 && percent < 1) {
+        throw UsageError(fmt::format("{}{} is {}; is {:.0f} % meant? Give it in percent", place, key,
+                                     list[i].dump(), 100 * percent));
       }
+      if (list[i].is_object()) {
+        refuse_units(list[i], value.is_array() ? fmt::format("{}{}[{}].", place, key, i)
+                                               : fmt::format("{}{}.", place, key));
+      }
+    }
+  }
+}
+
+// An object that follows the schema, by its keys; those of quantities have their unit at the end.
+class Readings {
+ public:
+  explicit Readings(const Json& json) : json_(json) {}
+
+  bool has(const char* key) const { return json_.contains(key); }
+  template <class T>
+  std::optional<T> value(const std::string& key) const {
+    const auto at = json_.find(key);
+    return at == json_.end() ? std::nullopt : std::optional(at->get<T>());
+  }
+  std::optional<std::int64_t> count(const char* key) const { return value<std::int64_t>(key); }
+  std::int64_t count(const char* key, std::int64_t otherwise) const { return count(key).value_or(otherwise); }
+  std::string word(const char* key, const char* otherwise = "") const {
+    return printable(value<std::string>(key).value_or(otherwise));
+  }
+  std::optional<Readings> object(const char* key) const {
+    const auto at = json_.find(key);
+    return at == json_.end() ? std::nullopt : std::optional(Readings(*at));
+  }
+  std::vector<Readings> objects(const char* key) const {
+    const auto at = json_.find(key);
+    return at == json_.end() ? std::vector<Readings>() : std::vector<Readings>(at->begin(), at->end());
+  }
+
+  template <class T>
+  std::vector<T> value_or_list(const std::string& key) const {
+    const auto at = json_.find(key);
+    return at == json_.end() ? std::vector<T>() : list_of<T>(*at);
+  }
+  // An empty list is no reading: a machine without a card.
+  std::vector<double> list(const std::string& quantity, const Units& units) const {
+    const auto [at, scale] = find(quantity, units);
+    std::vector<double> values = at == nullptr ? std::vector<double>() : list_of<double>(*at);
+    std::ranges::for_each(values, [by = scale](double& value) { value *= by; });
+    return values;
+  }
+  std::vector<double> percents(const std::string& quantity) const {
+    return value_or_list<double>(quantity + "_percent");
+  }
+  std::optional<double> seconds(const std::string& quantity) const { return first(list(quantity, kTimes)); }
+  std::optional<double> bytes(const std::string& quantity) const { return first(list(quantity, kSizes)); }
+  std::optional<double> share(const std::string& quantity) const {
+    const auto percent = value<double>(quantity + "_percent");
+    return percent ? std::optional(*percent / 100) : std::nullopt;
+  }
+
+  // Half of the last digit of a time as it is written, in seconds: 5e-5 for "33.6" of "data_ms".
+  double half_digit(const std::string& quantity) const {
+    const auto [at, scale] = find(quantity, kTimes);
+    const std::string text = at == nullptr ? "e" : at->dump();
+    const std::size_t decimals = text.size() - 1 - std::min(text.size() - 1, text.find('.'));
+    return text.find('e') != std::string::npos ? 0
+                                               : scale * std::pow(10.0, -static_cast<double>(decimals)) / 2;
+  }
+
+ private:
+  std::pair<const Json*, double> find(const std::string& quantity, const Units& units) const {
+    for (const auto& [unit, scale] : units) {
+      if (const auto at = json_.find(fmt::format("{}{}", quantity, unit)); at != json_.end()) {
+        return {&*at, scale};
+      }
+    }
+    return {nullptr, 0};
+  }
+  template <class T>
+  static std::vector<T> list_of(const Json& json) {
+    return json.is_array() ? json.get<std::vector<T>>() : std::vector{json.get<T>()};
+  }
+  static std::optional<double> first(const std::vector<double>& values) {
+    return values.empty() ? std::nullopt : std::optional(values.front());
+  }
+
+  const Json& json_;
+};
+
+std::optional<OtherRun> other_run(const Readings& object, const char* key) {
+  const auto at = object.object(key);
+  if (!at) {
+    return std::nullopt;
+  }
+  return OtherRun{.batch = at->count("batch"),
+                  .accumulate = at->count("accumulate"),
+                  .workers = at->count("workers"),
+                  .cards = at->count("cards"),
+                  .image_size = at->count("image_size"),
+                  .sequence = at->count("sequence"),
+                  .pin = at->value<bool>("pin"),
+                  .step_s = at->seconds("step"),
+                  .data_s = at->seconds("data")};
+}
+
+void read_settings(const Readings& object, Observed& observed) {
+  observed.has_accumulate = object.has("accumulate");
+  observed.has_workers = object.has("workers");
+  observed.settings = {.batch = object.count("batch", 0),
+                       .accumulate = object.count("accumulate", 1),
+                       .workers = object.count("workers", 0),
+                       .prefetch = object.count("prefetch", 2),
+                       .pin = object.value<bool>("pin").value_or(false),
+                       .dtype = object.word("dtype", "fp32"),
+                       .cards = object.count("cards", 1)};
+  observed.optimizer = object.word("optimizer");
+}
+
+void read_memory_at_batch(const Readings& object, Observed& observed) {
+  for (const Readings& read : object.objects("memory_at_batch")) {
+    MemoryAtBatch at{.batch = read.count("batch").value()};
+    std::vector<double> sizes;
+    for (const auto& [unit, scale] : kSizes) {
+      for (const std::string_view head : {"memory", ""}) {  // "gib": 8
+        const std::string key = fmt::format("{}{}", head, unit.substr(head.empty() ? 1 : 0));
+        if (const auto size = read.value<double>(key)) {
+          sizes.push_back(*size * scale);
+        }
+      }
+    }
+    if (sizes.size() != 1) {
+      throw UsageError(sizes.empty() ? "memory_at_batch: gib, mib, gb or mb is missing"
+                                     : fmt::format("memory_at_batch of batch {}: the memory is given twice; "
+                                                   "give it once",
+                                                   at.batch));
+    }
+    at.bytes = sizes.front();
+    if (std::ranges::count(observed.memory_at_batch, at.batch, &MemoryAtBatch::batch) > 0) {
+      throw UsageError(fmt::format("memory_at_batch has batch {} twice; give it once", at.batch));
     }
     observed.memory_at_batch.push_back(at);
   }
-  if (const auto tried = object.find("batches_tried")) {
-    for (const double batch : object.list(*tried, [&object](const auto&at, const Json&json) {
-           const double value = object.number(at, json, 1, 1e6, "whole numbers from 1 to 1000000");
-           if (value != std::floor(value)) {
-             object.refuse(at.path, json, "whole numbers from 1 to 1000000");
-           }
-           return value;
-         })) {
-      observed.batches_tried.push_back(static_cast<std::int64_t>(batch));
-    }
-  }
   std::ranges::sort(observed.memory_at_batch, {}, &MemoryAtBatch::batch);
-  for (ReadingObject& one : object.objects("workers_tried")) {
-    WorkersTried tried;
-    tried.workers = required(one.count("workers", 0), one, "workers_tried: workers");
+}
+
+void read_workers_tried(const Readings& object, Observed& observed) {
+  for (const Readings& read : object.objects("workers_tried")) {
+    const std::string idle = read.word("idle");
+    WorkersTried tried{.workers = read.count("workers").value(),
+                       .utilisation = read.percents("utilisation_trace"),
+                       .slower_than_workers = read.count("slower_than_workers"),
+                       .idle_rarely = idle == "rarely",
+                       .idle_often = idle == "often",
+                       .step_s = read.seconds("step"),
+                       .data_s = read.seconds("data")};
     if (std::ranges::count(observed.workers_tried, tried.workers, &WorkersTried::workers) > 0) {
-      one.fail(fmt::format("workers_tried has {} workers twice; give them once", tried.workers));
+      throw UsageError(fmt::format("workers_tried has {} workers twice; give them once", tried.workers));
     }
-    tried.utilisation = one.percents("utilisation_trace");
-    tried.slower_than_workers = one.count("slower_than_workers", 0);
     if (tried.slower_than_workers == tried.workers) {
-      one.fail(fmt::format("workers_tried: {} workers cannot be slower than {}; give another count",
-                           tried.workers, tried.workers));
+      throw UsageError(fmt::format("workers_tried: {} workers cannot be slower than {}; give another count",
+                                   tried.workers, tried.workers));
     }
-    const std::string idle = one.word("idle", {"often", "rarely"});
-    tried.idle_rarely = idle == "rarely";
-    tried.idle_often = idle == "often";
-    tried.step_s = one.seconds("step");
-    tried.data_s = one.seconds("data", true);
-    one.refuse_unknown();
     observed.workers_tried.push_back(std::move(tried));
   }
 }
 
-void read_times(ReadingObject& object, Observed& observed) {
+void read_times(const Readings& object, Observed& observed) {
   observed.step_s = object.seconds("step");
-  observed.data_s = object.seconds("data", true);
+  observed.data_s = object.seconds("data");
   observed.step_rounding_s = object.half_digit("step");
   observed.data_rounding_s = object.half_digit("data");
   observed.elapsed_s = object.seconds("elapsed");
-  observed.outside_s = object.seconds("outside", true);
-  const std::string is = object.word("step_is", {"optimizer_step", "accumulation"});
-  if (!is.empty()) {
-    observed.step_is_optimizer = is == "optimizer_step";
+  observed.outside_s = object.seconds("outside");
+  if (const auto is = object.value<std::string>("step_is")) {
+    observed.step_is_optimizer = *is == "optimizer_step";
   }
-  observed.iterations = object.count("iterations", 1, kMostIterations);
-  observed.iterations_done = object.count("iterations_done", 0, kMostIterations);
-  observed.iterations_an_epoch = object.count("iterations_an_epoch", 1, kMostOfASetting * 1000);
+  observed.iterations = object.count("iterations");
+  observed.iterations_done = object.count("iterations_done");
+  observed.iterations_an_epoch = object.count("iterations_an_epoch");
   observed.epochs = object.count("epochs");
   if (observed.iterations && observed.iterations_an_epoch && observed.epochs &&
       *observed.iterations != *observed.iterations_an_epoch * *observed.epochs) {
-    object.fail(fmt::format("iterations is {}, but {} epochs of {} are {}; give one of them",
-                            *observed.iterations, *observed.epochs, *observed.iterations_an_epoch,
-                            *observed.iterations_an_epoch * *observed.epochs));
+    throw UsageError(fmt::format("iterations is {}, but {} epochs of {} are {}; give one of them",
+                                 *observed.iterations, *observed.epochs, *observed.iterations_an_epoch,
+                                 *observed.iterations_an_epoch * *observed.epochs));
   }
-  if (const auto to_go = object.count("iterations_to_go", 1, kMostIterations)) {
+  if (const auto to_go = object.count("iterations_to_go")) {
     const std::int64_t all = *to_go + observed.iterations_done.value_or(0);
     if (observed.all_iterations() && *observed.all_iterations() != all) {
-      object.fail(fmt::format("iterations_to_go is {}, but the other readings leave {}; give one of them",
-                              *to_go, *observed.all_iterations() - observed.iterations_done.value_or(0)));
+      throw UsageError(
+          fmt::format("iterations_to_go is {}, but the other readings leave {}; give one of them", *to_go,
+                      *observed.all_iterations() - observed.iterations_done.value_or(0)));
     }
     observed.iterations = all;
   }
   if (const auto all = observed.all_iterations(); all && observed.iterations_done.value_or(0) > *all) {
-    object.fail(fmt::format("iterations_done is {}, more than all {}", *observed.iterations_done, *all));
+    throw UsageError(fmt::format("iterations_done is {}, more than all {}", *observed.iterations_done, *all));
   }
 }
 
-void read_memory(ReadingObject& object, Observed& observed) {
-  observed.memory = object.byte_list("memory");
-  observed.memory_cap = object.bytes("memory_cap", false);
-  for (const double stated : object.percents("memory_stated")) {
-    observed.memory_stated_percent = stated;
-  }
-  observed.host_memory = object.bytes("host_memory", false);
+void read_memory(const Readings& object, Observed& observed) {
+  observed.memory = object.list("memory", kSizes);
+  observed.memory_cap = object.bytes("memory_cap");
+  observed.memory_stated_percent = object.value<double>("memory_stated_percent");
+  observed.host_memory = object.bytes("host_memory");
   observed.host_memory_used = object.bytes("host_memory_used");
   observed.swap = object.bytes("swap");
   observed.swap_used = object.bytes("swap_used");
@@ -170,42 +259,58 @@ void read_memory(ReadingObject& object, Observed& observed) {
   observed.reserved = object.bytes("reserved");
   observed.runs_at_batch = object.count("runs_at_batch");
   observed.no_faster_above_batch = object.count("no_faster_above_batch");
-  observed.other_caps = object.byte_list("other_caps");
+  observed.other_caps = object.list("other_caps", kSizes);
   observed.allocation = object.bytes("allocation");
   observed.free = object.bytes("free");
-  observed.split_by_layers = object.word("split", {"layers", "copies"}) == "layers";
-  if (auto died = object.object("died_at")) {
+  observed.split_by_layers = object.word("split") == "layers";
+  if (const auto died = object.object("died_at")) {
     observed.died_at =
-        DiedAt{.batch = required(died->count("batch"), *died, "died_at: batch"),
-               .iterations = died->count("iterations", 0),
-               .memory_cap = died->bytes("memory_cap", false).value_or(observed.memory_cap.value_or(0)),
+        DiedAt{.batch = died->count("batch").value(),
+               .iterations = died->count("iterations"),
+               .memory_cap = died->bytes("memory_cap").value_or(observed.memory_cap.value_or(0)),
                .device = died->word("device")};
-    died->refuse_unknown();
   }
+}
+
+void read_network(const Readings& object, Observed& observed) {
+  observed.subject = object.word("subject");
+  observed.mode = object.word("mode", "train");
+  observed.stand_in = object.word("stand_in");
+  observed.stand_in_run = object.value<std::string>("stand_in_run").value_or("");
+  observed.image_size = object.count("image_size");
+  observed.sequence = object.count("sequence");
+  observed.device = object.word("device");
+  if (const auto millions = object.value<double>("parameters_m")) {
+    observed.parameters = 1e6 * *millions;
+  }
+  if (const auto gflop = object.value<double>("gflop_a_sample")) {
+    observed.flops_a_sample = 1e9 * *gflop;
+  }
+  observed.batches_tried = object.value_or_list<std::int64_t>("batches_tried");
 }
 
 std::string gb(double bytes) {
   return fmt::format("{:.2f} GiB", bytes / 0x1p30);
 }
 
-void refuse_longer_wait(const ReadingObject& object, const std::optional<double>& data_s,
-                        const std::optional<double>& step_s, const std::string& whose) {
+void refuse_longer_wait(const std::optional<double>& data_s, const std::optional<double>& step_s,
+                        const std::string& whose) {
   if (step_s && data_s && *data_s > *step_s) {
-    object.fail(fmt::format("the data time{}, {} s, is longer than the step, {} s, that it is a part of",
-                            whose, *data_s, *step_s));
+    throw UsageError(fmt::format("the data time{}, {} s, is longer than the step, {} s, that it is a part of",
+                                 whose, *data_s, *step_s));
   }
 }
 
-void refuse_impossible(const ReadingObject& object, const Observed& observed) {
-  refuse_longer_wait(object, observed.data_s, observed.step_s, "");
+void refuse_impossible(const Observed& observed) {
+  refuse_longer_wait(observed.data_s, observed.step_s, "");
   for (const WorkersTried& tried : observed.workers_tried) {
-    refuse_longer_wait(object, tried.data_s, tried.step_s, fmt::format(" of {} workers", tried.workers));
+    refuse_longer_wait(tried.data_s, tried.step_s, fmt::format(" of {} workers", tried.workers));
   }
   for (const auto& [run, name] :
        {std::pair{&observed.earlier_run, "earlier_run"}, std::pair{&observed.proposed, "proposed"}}) {
     if (*run) {
       const auto step_s = (*run)->step_s ? (*run)->step_s : observed.step_s;
-      refuse_longer_wait(object, (*run)->data_s, step_s, fmt::format(" of {}", name));
+      refuse_longer_wait((*run)->data_s, step_s, fmt::format(" of {}", name));
     }
   }
   for (const auto& [name, used, all] :
@@ -214,32 +319,41 @@ void refuse_impossible(const ReadingObject& object, const Observed& observed) {
         std::tuple{"reserved", observed.reserved, observed.memory_cap},
         std::tuple{"free", observed.free, observed.memory_cap}}) {
     if (used && all && *used > *all) {
-      object.fail(fmt::format("{} is {}, more than the {} there are", name, gb(*used), gb(*all)));
+      throw UsageError(fmt::format("{} is {}, more than the {} there are", name, gb(*used), gb(*all)));
     }
   }
+  const auto& range = observed.utilisation_range;
+  if (!range.empty() && range.front() > range.back()) {
+    throw UsageError("utilisation_range_percent has the higher number first; give the lower one first");
+  }
+  if (const auto& efficiency = observed.scaling_efficiency;
+      efficiency && efficiency->low > efficiency->high) {
+    throw UsageError("scaling_efficiency_percent has the higher number first; give the lower one first");
+  }
   if (observed.host_cpu && observed.host_system && *observed.host_system > *observed.host_cpu) {
-    object.fail("host_system_percent is more than host_cpu_percent, of which it is a part");
+    throw UsageError("host_system_percent is more than host_cpu_percent, of which it is a part");
   }
   if (observed.outside_s && observed.elapsed_s && *observed.outside_s >= *observed.elapsed_s) {
-    object.fail("the time outside of steps is not less than the elapsed time that it is a part of");
+    throw UsageError("the time outside of steps is not less than the elapsed time that it is a part of");
   }
   for (std::size_t i = 0; observed.memory_cap && i < observed.memory.size(); ++i) {
     if (observed.memory[i] > *observed.memory_cap) {
-      object.fail(fmt::format("memory of card {} is {}, more than the card's {}", i, gb(observed.memory[i]),
-                              gb(*observed.memory_cap)));
+      throw UsageError(fmt::format("memory of card {} is {}, more than the card's {}", i,
+                                   gb(observed.memory[i]), gb(*observed.memory_cap)));
     }
   }
   for (const MemoryAtBatch& at : observed.memory_at_batch) {
     if (observed.memory_cap && at.bytes > *observed.memory_cap) {
-      object.fail(fmt::format("memory_at_batch of batch {} is {}, more than the card's {}", at.batch,
-                              gb(at.bytes), gb(*observed.memory_cap)));
+      throw UsageError(fmt::format("memory_at_batch of batch {} is {}, more than the card's {}", at.batch,
+                                   gb(at.bytes), gb(*observed.memory_cap)));
     }
   }
   const auto cards = static_cast<std::size_t>(observed.settings.cards);
   for (const auto& [name, size] : {std::pair{"memory", observed.memory.size()},
                                    std::pair{"utilisation_percent", observed.utilisation.size()}}) {
     if (size > 1 && size != cards) {
-      object.fail(fmt::format("{} lists {} cards, but cards is {}; give one for each", name, size, cards));
+      throw UsageError(
+          fmt::format("{} lists {} cards, but cards is {}; give one for each", name, size, cards));
     }
   }
 }
@@ -247,59 +361,39 @@ void refuse_impossible(const ReadingObject& object, const Observed& observed) {
 }  // namespace
 
 Observed parse_observed(std::string_view text, const std::string& source) {
+  Observed observed;
+  observed.source = source;
+  observed.text = text;
   Json json;
   try {
     json = parse_json(text, source);
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("--observed: {}", error.what()));
   }
-  ReadingObject object(json, source, "");
-  Observed observed;
-  observed.source = source;
-  observed.text = text;
-  observed.subject = object.word("subject");
-  if (const std::string mode = object.word("mode", {"train", "infer"}); !mode.empty()) {
-    observed.mode = mode;
-  }
-  observed.stand_in = object.word("stand_in");
-  observed.stand_in_run = object.file("stand_in_run");
-  read_settings(object, observed);
-  read_times(object, observed);
-  read_memory(object, observed);
-  read_lists(object, observed);
-  observed.utilisation = object.percents("utilisation");
-  observed.utilisation_range = object.percents("utilisation_range");
-  if (!observed.utilisation_range.empty() &&
-      (observed.utilisation_range.size() != 2 ||
-       observed.utilisation_range.front() > observed.utilisation_range.back())) {
-    object.fail("utilisation_range_percent needs two numbers, the lower first");
-  }
-  observed.image_size = object.count("image_size");
-  observed.sequence = object.count("sequence");
-  observed.device = object.word("device");
-  constexpr double kMillion = 1e6;
-  if (const auto millions = object.amount("parameters_m", 1e8)) {
-    observed.parameters = kMillion * *millions;
-  }
-  if (const auto gflop = object.amount("gflop_a_sample", 1e12)) {
-    observed.flops_a_sample = 1e9 * *gflop;
-  }
-  constexpr double kMostEfficiency = 120;  // above 100 where caches or fewer samples a card help
-  const auto efficiency = object.percents("scaling_efficiency", kMostEfficiency);
-  if (!efficiency.empty()) {
-    if (efficiency.size() > 2 || efficiency.front() > efficiency.back() || efficiency.front() <= 0) {
-      object.fail("scaling_efficiency_percent needs one number above 0, or two, the lower first");
+  try {
+    if (json.is_object() && json.contains("schema")) {
+      throw UsageError("it is a result, no readings; give it without --observed");
     }
-    observed.scaling_efficiency = Interval{efficiency.front() / 100, efficiency.back() / 100};
+    check_by_schema(json, "observed");
+    refuse_units(json, "");
+    const Readings object(json);
+    read_network(object, observed);
+    read_settings(object, observed);
+    read_times(object, observed);
+    read_memory(object, observed);
+    read_memory_at_batch(object, observed);
+    read_workers_tried(object, observed);
+    observed.utilisation = object.percents("utilisation");
+    observed.utilisation_range = object.percents("utilisation_range");
+    if (const auto efficiency = object.percents("scaling_efficiency"); !efficiency.empty()) {
+      observed.scaling_efficiency = Interval{efficiency.front() / 100, efficiency.back() / 100};
+    }
+    observed.earlier_run = other_run(object, "earlier_run");
+    observed.proposed = other_run(object, "proposed");
+    refuse_impossible(observed);
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("--observed: {}: {}", source, error.what()));
   }
-  if (auto earlier = object.object("earlier_run")) {
-    observed.earlier_run = other_run(*earlier);
-  }
-  if (auto proposed = object.object("proposed")) {
-    observed.proposed = other_run(*proposed);
-  }
-  object.refuse_unknown();
-  refuse_impossible(object, observed);
   return observed;
 }
 
