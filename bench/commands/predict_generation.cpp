@@ -34,7 +34,7 @@ std::vector<std::string> engine_names() {
   return generation_speeds().engines();
 }
 
-LanguageModel model_asked(const CommandWords& words, std::optional<WeightFormat>& own_format) {
+ModelFile model_asked(const CommandWords& words) {
   const std::string* const name = words.text_of("workload");
   const std::string* const path = words.text_of("model");
   if (name != nullptr && path != nullptr) {
@@ -43,36 +43,49 @@ LanguageModel model_asked(const CommandWords& words, std::optional<WeightFormat>
   }
   if (path != nullptr) {
     ModelFile file = read_model_file("--model", *path);
-    own_format = std::move(file.format);
     file.model.id = std::filesystem::path(*path).filename() == "config.json"
                         ? std::filesystem::absolute(*path).parent_path().filename().string()
                         : std::filesystem::path(*path).stem().string();
-    return std::move(file.model);
+    return file;
   }
   const LanguageModel* const model = name == nullptr ? nullptr : language_models().find(*name);
   if (model == nullptr) {
     throw UsageError(unknown_value("--workload", name == nullptr ? "" : *name, language_models().ids()));
   }
-  return *model;
+  return {.model = *model};
 }
 
-// As the model is published: gpt-oss in 4 bits, others in 16.
+std::vector<std::string> formats_of(const std::string& engine) {
+  std::vector<std::string> names = weight_format_names();
+  std::erase_if(names, [&](const std::string& each) { return !weight_format(each, engine); });
+  return names;
+}
+
+// Unless asked, as the file says, or as the model is published: gpt-oss in 4 bits, others in 16.
 std::vector<WeightFormat> formats_asked(const CommandWords& words, const std::string& engine,
-                                        const LanguageModel& model, const std::optional<WeightFormat>& own) {
+                                        const ModelFile& file) {
   const std::string* const text = words.text_of("weights");
-  if (text == nullptr && own) {
-    return {*own};
+  if (text == nullptr && file.format) {
+    return {*file.format};
   }
-  const std::string usual = model.has_biases_and_sinks ? "mxfp4" : "bf16";
+  const std::vector<std::string> all = weight_format_names();
+  if (text == nullptr && !file.stored_as.empty() && !weight_format(file.stored_as, engine)) {
+    throw UsageError(fmt::format(
+        "--model: the weights are stored as {}, which {}; say with --weights as what they are run: {}",
+        quote(file.stored_as),
+        std::ranges::find(all, file.stored_as) != all.end() ? engine + " does not have" : "is not known",
+        fmt::join(formats_of(engine), ", ")));
+  }
+  const std::string usual = !file.stored_as.empty()           ? file.stored_as
+                            : file.model.has_biases_and_sinks ? "mxfp4"
+                                                              : "bf16";
   std::vector<WeightFormat> formats;
   for (const std::string& name :
        parse_words("--weights", text == nullptr ? usual : *text, weight_format_names())) {
     const std::optional<WeightFormat> format = weight_format(name, engine);
     if (!format) {
-      std::vector<std::string> accepted = weight_format_names();
-      std::erase_if(accepted, [&](const std::string& each) { return !weight_format(each, engine); });
       throw UsageError(fmt::format("--weights: {} was given, which {} does not have; accepted: {}",
-                                   quote(name), engine, fmt::join(accepted, ", ")));
+                                   quote(name), engine, fmt::join(formats_of(engine), ", ")));
     }
     formats.push_back(*format);
   }
@@ -105,8 +118,8 @@ ExitCode run_generation(const Command& command, const std::vector<std::string>& 
   const std::string format = asked.choice_of("format");
   GenerationRequest request;
   request.engine = asked.choice_of("framework");
-  std::optional<WeightFormat> own_format;
-  request.model = model_asked(asked, own_format);
+  const ModelFile file = model_asked(asked);
+  request.model = file.model;
   const std::string* const gpus = asked.text_of("gpu");
   if (gpus == nullptr) {
     throw UsageError(
@@ -114,7 +127,7 @@ ExitCode run_generation(const Command& command, const std::vector<std::string>& 
         "--list --gpus)");
   }
   request.gpus = gpus_in_list("--gpu", *gpus);
-  request.formats = formats_asked(asked, request.engine, request.model, own_format);
+  request.formats = formats_asked(asked, request.engine, file);
   if (asked.has("prompt")) {
     request.prompt = parse_count("--prompt", *asked.text_of("prompt"), 1, kMostTokens);
   }
@@ -158,7 +171,7 @@ Command generation_command() {
                   {"workload", "MODEL", "{}", [] { return language_models().ids(); }},
                   {"model", "FILE",
                    "your own: Hugging Face's config.json, or a GGUF file, of which the header is read"},
-                  {"weights", "LIST", "{} (default: bf16, of gpt_oss mxfp4, of a GGUF file its own)",
+                  {"weights", "LIST", "{} (default: bf16, of gpt_oss mxfp4, of a file as stored)",
                    weight_format_names},
                   {"context", "AXIS", "tokens that a sequence holds: 512,8192 (default: 4096)"},
                   {"batch", "AXIS", "users, or sequences, at once: 1,4,16 (default: 1)"},

@@ -76,6 +76,9 @@ std::string headline(const GenerationPrediction& prediction, const GenerationPoi
                      const GenerationLimits& limits) {
   const GenerationRequest& request = prediction.request;
   const std::string who = series_name(request, first.gpu, first.format);
+  if (!limits.refusal.empty()) {
+    return fmt::format("{}: {}.", who, limits.refusal);
+  }
   const double card = static_cast<double>(request.gpus[first.gpu].memory_bytes) * request.cards;
   constexpr double kGibibyteOfText = 1 << 30;
   const Interval in_gib{.low = first.memory80.low / kGibibyteOfText,
@@ -267,7 +270,7 @@ Page generation_page(const GenerationPrediction& prediction, bool verbose) {
   std::set<std::string> unmeasured;
   for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
     const GenerationPoint& first = prediction.points[series * per_series];
-    if (prediction.limits[series].rows == 0) {
+    if (prediction.limits[series].rows == 0 && prediction.limits[series].refusal.empty()) {
       unmeasured.insert(
           fmt::format("{} on {}", request.formats[first.format].name, card_name(request, first.gpu)));
     }

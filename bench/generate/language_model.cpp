@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/result/json_members.h"
+#include "bench/generate/optional_members.h"
 #include "bench/text/letters.h"
 
 namespace bench {
@@ -21,18 +21,8 @@ constexpr std::int64_t kMostExperts = 1 << 14;
 constexpr std::int64_t kLongestContext = std::int64_t{1} << 30;
 constexpr double kMostParameters = 1e14;
 
-std::int64_t whole_or(const Field& object, std::string_view key, std::int64_t otherwise) {
-  const auto field = object.find(key);
-  return field ? field->integer() : otherwise;
-}
-
-bool flag(const Field& object, std::string_view key) {
-  const auto field = object.find(key);
-  return field && field->json().is_boolean() && field->json().get<bool>();
-}
-
 int small_member(const Field& object, std::string_view key, std::int64_t otherwise) {
-  return static_cast<int>(std::clamp(whole_or(object, key, otherwise), -kMostWidth, kMostWidth));
+  return as_int(whole_or(object, key, otherwise));
 }
 
 LanguageModel model_of(const Field& entry) {
@@ -45,10 +35,10 @@ LanguageModel model_of(const Field& entry) {
                       .inner = entry.at("inner").integer(),
                       .vocabulary = entry.at("vocabulary").integer(),
                       .context = entry.at("context").integer(),
-                      .is_tied = flag(entry, "tied"),
-                      .has_qkv_bias = flag(entry, "qkv_bias"),
-                      .has_qk_norm = flag(entry, "qk_norm"),
-                      .has_biases_and_sinks = flag(entry, "biases_and_sinks"),
+                      .is_tied = flag_or(entry, "tied", false),
+                      .has_qkv_bias = flag_or(entry, "qkv_bias", false),
+                      .has_qk_norm = flag_or(entry, "qk_norm", false),
+                      .has_biases_and_sinks = flag_or(entry, "biases_and_sinks", false),
                       .norms_a_layer = small_member(entry, "norms_a_layer", 2),
                       .experts = small_member(entry, "experts", 0),
                       .experts_taken = small_member(entry, "experts_taken", 0),

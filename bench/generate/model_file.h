@@ -14,6 +14,7 @@ namespace bench {
 struct ModelFile {
   LanguageModel model;
   std::optional<WeightFormat> format{};  // of a GGUF file: the mean bits of its tensors
+  std::string stored_as{};               // of config.json: "int4", "bf16"; empty: it does not say
 };
 
 // By its first bytes. Throws UsageError naming `option`, the file and what is wrong: a file that is neither,

@@ -39,6 +39,7 @@ GenerationLimits limits_of(const GenerationRequest& request, const GenerationSet
   in_int4.format = *weight_format("int4", setting.engine);
   limits.bytes_in_int4 = generation_memory(in_int4, 1, 1, 1).weights;
   limits.rows = rows_measured(setting, coefficients);
+  limits.refusal = engine_refusal(setting.engine, *setting.gpu);
   return limits;
 }
 
@@ -71,6 +72,7 @@ GenerationPrediction predict_generation(GenerationRequest request,
                                       .model = &asked.model,
                                       .format = asked.formats[format]};
       prediction.limits.push_back(limits_of(asked, setting, coefficients));
+      const bool runs = prediction.limits.back().refusal.empty();
       const Interval room = room_on(*setting.gpu, asked.cards);
       for (const std::int64_t context : asked.contexts) {
         const std::int64_t prompt = asked.prompt.value_or(context);
@@ -87,7 +89,7 @@ GenerationPrediction predict_generation(GenerationRequest request,
                .prompt = prompt,
                .memory = memory,
                .memory80 = memory80(memory, setting.format),
-               .fit = fits(memory, setting.format, room),
+               .fit = runs ? fits(memory, setting.format, room) : Fits::no,
                .step = step,
                .first = first,
                .cost_per_million = cost_per_million(asked, *setting.gpu, batch, step.seconds)});

@@ -48,6 +48,7 @@ struct GenerationLimits {
   PredictedTime kv_time;     // that they add to a step
   double bytes_in_int4 = 0;  // of the weights, on all cards
   int rows = 0;              // measured of this engine, kind of memory and class of weights
+  std::string refusal{};     // why the engine does not run on the card; empty: it does
 };
 inline constexpr std::int64_t kMostBatch = 4096;
 

@@ -185,6 +185,23 @@ Logs logs_of(const Field& list) {
 
 }  // namespace
 
+std::string engine_refusal(std::string_view engine, const Gpu& gpu) {
+  // Their documents' supported hardware: vLLM 0.14, SGLang 0.5, TensorRT-LLM 0.18. The others run on all
+  // cards of the catalogue.
+  struct Requirement {
+    std::string_view engine;
+    int compute_capability;
+  };
+  constexpr std::array<Requirement, 3> kRequired{{{"vllm", 70}, {"sglang", 75}, {"tensorrt-llm", 80}}};
+  const auto* const required = std::ranges::find(kRequired, engine, &Requirement::engine);
+  if (required == kRequired.end() || gpu.compute_capability >= required->compute_capability) {
+    return {};
+  }
+  const auto version = [](int capability) { return fmt::format("{}.{}", capability / 10, capability % 10); };
+  return fmt::format("{} does not run on it: it needs compute capability {} or higher, and the card has {}",
+                     engine, version(required->compute_capability), version(gpu.compute_capability));
+}
+
 std::vector<std::string> GenerationCoefficients::engines() const {
   std::vector<std::string> engines;
   for (const Combination& each : combinations) {

@@ -85,6 +85,9 @@ struct PredictedTime {
 // That were measured of the setting's engine, kind of memory and class of weights.
 int rows_measured(const GenerationSetting& setting, const GenerationCoefficients& coefficients);
 
+// Why the engine does not run on the card; empty: it does.
+std::string engine_refusal(std::string_view engine, const Gpu& gpu);
+
 // Whether cards share each matrix, so that every card works on each token; else they share the layers, and
 // work in turn.
 bool shares_tensors(std::string_view engine);

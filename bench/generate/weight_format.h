@@ -17,6 +17,7 @@ struct WeightFormat {
   double bits = 16;         // of the layers
   double output_bits = 16;  // of the output matrix and the embedding
   int width = 16;           // 16, 8 or 4: whose speed it has
+  double fallback = 1;      // times as many bits in rows that the format's blocks do not divide
 };
 
 // fp32, bf16, fp16, fp8, int8, int4, mxfp4, and those of GGUF files: q8_0, q6_k, q5_k_m, q4_k_m, q4_0,
@@ -34,7 +35,8 @@ struct WeightBytes {
   double embedding = 0;  // 0 where it is the output matrix, or stays with the host
 };
 
-// llama.cpp leaves an embedding apart with the host.
+// llama.cpp leaves an embedding apart with the host, and stores rows that are no multiple of a k-quant's 256
+// weights in the next larger format of 32 (llama.cpp's llama-quant.cpp).
 WeightBytes weight_bytes(const LanguageModel& model, const WeightFormat& format, std::string_view engine);
 
 }  // namespace bench

@@ -114,6 +114,26 @@ TEST_F(Generation, TheLargestBatchAndContextJustFit) {
             Fits::no);
 }
 
+TEST_F(Generation, AnEngineThatDoesNotRunOnACardSaysWhatItNeeds) {
+  EXPECT_EQ(engine_refusal("vllm", *setting("gtx1080ti", "llama3.1_8b", "int4", "vllm").gpu),
+            "vllm does not run on it: it needs compute capability 7.0 or higher, and the card has 6.1");
+  EXPECT_EQ(engine_refusal("vllm", *setting("v100-16gb", "llama3.1_8b", "int4", "vllm").gpu), "");
+  EXPECT_NE(engine_refusal("tensorrt-llm", *setting("t4", "llama3.1_8b", "int4", "vllm").gpu), "");
+  EXPECT_EQ(engine_refusal("llama.cpp", *setting("p100", "llama3.1_8b", "int4", "llama.cpp").gpu), "");
+}
+
+// The published file of Qwen2.5-0.5B has 398 MB, 6 of them of its vocabulary: rows of 896 weights are no
+// multiple of a k-quant's 256.
+TEST(WeightFormats, RowsThatBlocksDoNotDivideTakeMoreBits) {
+  const WeightFormat format = weight_format("q4_k_m", "llama.cpp").value();
+  const auto bytes_of = [&](const char* model) {
+    return weight_bytes(*language_models().find(model), format, "llama.cpp");
+  };
+  EXPECT_NEAR(bytes_of("qwen2.5_0.5b").layers + bytes_of("qwen2.5_0.5b").output, 392e6, 4e6);
+  const auto body = static_cast<double>(body_parameters(*language_models().find("qwen2.5_1.5b")));
+  EXPECT_DOUBLE_EQ(bytes_of("qwen2.5_1.5b").layers, body * 4.8 / 8) << "1536 is six blocks";
+}
+
 TEST(WeightFormats, FollowTheEngine) {
   EXPECT_DOUBLE_EQ(weight_format("int4", "llama.cpp").value().bits, 4.8) << "q4_k_m";
   EXPECT_DOUBLE_EQ(weight_format("int4", "vllm").value().bits, 4.15);

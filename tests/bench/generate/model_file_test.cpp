@@ -84,6 +84,26 @@ TEST(ModelFiles, RefuseWhatIsMissingOrAbsurd) {
   expect_words(lines);
 }
 
+TEST(ModelFiles, SayHowTheirWeightsAreStored) {
+  const testing::TemporaryFolder folder;
+  const auto stored = [&](const char* key, const Json& value) {
+    Json config = kLlama;
+    config[key] = value;
+    const auto path = folder.path() / "config.json";
+    std::ofstream(path) << config;
+    return read_model_file("--model", path).stored_as;
+  };
+  EXPECT_EQ(stored("unsaid", 0), "");
+  EXPECT_EQ(stored("torch_dtype", "bfloat16"), "bf16");
+  EXPECT_EQ(stored("dtype", "float32"), "fp32");
+  EXPECT_EQ(stored("quantization_config", {{"quant_method", "awq"}, {"bits", 4}}), "int4");
+  EXPECT_EQ(stored("quantization_config", {{"quant_method", "bitsandbytes"}, {"load_in_8bit", true}}),
+            "int8");
+  EXPECT_EQ(stored("quantization_config", {{"quant_method", "mxfp4"}}), "mxfp4");
+  EXPECT_EQ(stored("quantization_config", {{"quant_method", "hqq"}}), "hqq");
+  EXPECT_EQ(stored("quantization_config", 7), "");
+}
+
 // Writes a GGUF file's header.
 class Header {
  public:
@@ -236,6 +256,13 @@ TEST_F(GgufFiles, RefuseWhatTheyCannotBe) {
   std::string more = good;
   more.replace(more.find("llama.block_count") + 21, 1, "\x09");
   lines.push_back(refusal_of(more));
+  Header twice(3, 2, 0);
+  twice.tensor("a", {4}, kF32);
+  twice.tensor("a", {4}, kF32);
+  lines.push_back(refusal_of(twice.bytes()));
+  Header part(3, 0, 1);
+  part.number("split.count", 3);
+  lines.push_back(refusal_of(part.bytes()));
   expect_words(lines);
 }
 
