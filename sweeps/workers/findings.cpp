@@ -28,9 +28,21 @@ std::string rate_text(double per_s) {
   return fmt::format("{} samples/s", format_number(per_s));
 }
 
-std::string au_text(const Estimate& au) {
-  return "AU " + (au.ci95 ? plus_minus(au.value, au.ci95) : fmt::format("{:.2f}", au.value));
+std::string au_text(std::string_view name, const Estimate& au) {
+  return fmt::format("{} {}", name,
+                     au.ci95 ? plus_minus(au.value, au.ci95) : fmt::format("{:.2f}", au.value));
 }
+
+// The long name of AU where a reader meets it first: headlines take the word in the order they are printed
+// in.
+class AuWord {
+ public:
+  std::string operator()() { return std::exchange(word_, "AU"); }
+  std::string operator()(const Estimate& au) { return au_text((*this)(), au); }
+
+ private:
+  std::string word_ = "accelerator utilisation (AU)";
+};
 
 std::vector<std::string> point_names(const std::vector<LoaderPoint>& points) {
   std::vector<std::string> names;
@@ -54,12 +66,12 @@ std::vector<std::string> allowed_counts(const Profile& profile, const std::optio
   return remarks;
 }
 
-std::vector<std::string> remarks_of(const Evidence& evidence, const WorkersAnswer& answer) {
+std::vector<std::string> remarks_of(const Evidence& evidence, const WorkersAnswer& answer, AuWord& au) {
   const Recommendation& choice = *answer.recommendation;
   if (choice.basis == Basis::single) {
     const SimulatedPoint& simulated = *evidence.simulated_at(*answer.simulated_knee->batch);
-    return {fmt::format("a single count was measured; simulated with {}: AU {:.2f}",
-                        workers_text(simulated.workers), simulated.au)};
+    return {fmt::format("a single count was measured; simulated with {}: {} {:.2f}",
+                        workers_text(simulated.workers), au(), simulated.au)};
   }
   if (choice.basis == Basis::simulated && evidence.of_own_loader()) {
     return allowed_counts(*evidence.profile, choice.range);
@@ -84,24 +96,26 @@ std::vector<std::string> remarks_of(const Evidence& evidence, const WorkersAnswe
 }
 
 // " (0 to 4 are within noise; 8 not measured)"; empty where the measurement is clear.
-std::string reason_of(const Evidence& evidence, const WorkersAnswer& answer) {
-  const std::vector<std::string> remarks = remarks_of(evidence, answer);
+std::string reason_of(const Evidence& evidence, const WorkersAnswer& answer, AuWord& au) {
+  const std::vector<std::string> remarks = remarks_of(evidence, answer, au);
   return remarks.empty() ? "" : fmt::format(" ({})", fmt::join(remarks, "; "));
 }
 
-std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& answer) {
+std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& answer, AuWord& word) {
   const Recommendation& choice = *answer.recommendation;
   const bool simulated = choice.basis == Basis::simulated;
   const char* const basis = !simulated                 ? ""
                             : evidence.of_own_loader() ? "Simulated for your loader: "
                                                        : "Simulated: ";
   const std::string workers = workers_text(choice.workers);
-  const std::string reason = reason_of(evidence, answer);
-  const std::string au = au_text(choice.au);
   const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
   if (choice.is_inconclusive()) {
-    return fmt::format("Inconclusive: {} with {}{} [give a larger --time-budget]", au, workers, reason);
+    const std::string au = word(choice.au);
+    return fmt::format("Inconclusive: {} with {}{} [give a larger --time-budget]", au, workers,
+                       reason_of(evidence, answer, word));
   }
+  const std::string reason = reason_of(evidence, answer, word);
+  const std::string au = word(choice.au);
   if (choice.feeds_none()) {
     return fmt::format(
         "{}{} number of workers feeds the consumer{}{}: {} with none, and workers gain less than 5 %", basis,
@@ -124,7 +138,8 @@ std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& 
   return claim;
 }
 
-std::optional<Finding> claim_recommended_workers(const Evidence& evidence, const WorkersAnswer& answer) {
+std::optional<Finding> claim_recommended_workers(const Evidence& evidence, const WorkersAnswer& answer,
+                                                 AuWord& au) {
   if (!answer.recommendation) {
     return std::nullopt;
   }
@@ -144,7 +159,7 @@ std::optional<Finding> claim_recommended_workers(const Evidence& evidence, const
   } else if (!choice.is_inconclusive() && !choice.feeds_none()) {
     finding.details["host_bytes"] = choice.host_bytes;
   }
-  finding.claim = recommendation_claim(evidence, answer);
+  finding.claim = recommendation_claim(evidence, answer, au);
   return finding;
 }
 
@@ -164,7 +179,7 @@ std::optional<Finding> claim_pinning(const Evidence& /*evidence*/, const Workers
 
 // ---------- how the consumer is fed at each count, and which GPUs this host could feed
 
-std::optional<Finding> claim_starvation(const Evidence& evidence, const WorkersAnswer& answer) {
+std::optional<Finding> claim_starvation(const Evidence& evidence, const WorkersAnswer& answer, AuWord& au) {
   if (!answer.starvation) {
     return std::nullopt;
   }
@@ -180,10 +195,10 @@ std::optional<Finding> claim_starvation(const Evidence& evidence, const WorkersA
   finding.claim =
       fewest.au->value >= kFed
           ? fmt::format("With {} the consumer is not starved: {}, a step takes {}, and {} with ready data",
-                        workers_text(fewest.workers), au_text(*fewest.au), format_duration(fewest.step_ns),
+                        workers_text(fewest.workers), au(*fewest.au), format_duration(fewest.step_ns),
                         format_duration(ready.step_ns))
           : fmt::format("With {} the consumer is {}: {}, {} {} of a step's {}", workers_text(fewest.workers),
-                        fewest.au->value < kStarved ? "starved" : "nearly fed", au_text(*fewest.au),
+                        fewest.au->value < kStarved ? "starved" : "nearly fed", au(*fewest.au),
                         fewest.workers == 0 ? "loading and copying take" : "it waits",
                         format_duration(answer.starvation->lost_ns), format_duration(fewest.step_ns));
   return finding;
@@ -222,9 +237,9 @@ std::optional<Finding> claim_knee(const Evidence& evidence, const WorkersAnswer&
     return finding;
   }
   finding.value = static_cast<double>(*knee->batch);
-  finding.claim = fmt::format("The knee is at {}: {}, 95 % of the plateau's {:.2f} (at {})",
-                              workers_text(*knee->batch), au_text(*evidence.points.at(*knee->batch)->au),
-                              knee->best_per_s, workers_text(knee->best_batch));
+  finding.claim = fmt::format(
+      "The knee is at {}: {}, 95 % of the plateau's {:.2f} (at {})", workers_text(*knee->batch),
+      au_text("AU", *evidence.points.at(*knee->batch)->au), knee->best_per_s, workers_text(knee->best_batch));
   if (knee->low < *knee->batch) {
     finding.claim += fmt::format("; {} may be enough, within noise", workers_text(knee->low));
   }
@@ -263,7 +278,7 @@ std::optional<Finding> claim_simulated_knee(const Evidence& evidence, const Work
   return finding;
 }
 
-std::optional<Finding> claim_simulation_error(const Evidence& /*evidence*/, const WorkersAnswer& answer) {
+std::optional<Finding> claim_simulation_error(const WorkersAnswer& answer, AuWord& au) {
   if (!answer.simulation_error) {
     return std::nullopt;
   }
@@ -286,9 +301,9 @@ std::optional<Finding> claim_simulation_error(const Evidence& /*evidence*/, cons
     finding.details["worst_measured_half_points"] = 100 * half;
   }
   finding.claim = fmt::format(
-      "Simulated AU differs from the measured one by {:.3f} on average, {:.3f} at most (with {}{}); each "
+      "Simulated {} differs from the measured one by {:.3f} on average, {:.3f} at most (with {}{}); each "
       "count is simulated from the others",
-      error.mean / 100, *finding.value / 100, workers_text(worst.workers),
+      au(), error.mean / 100, *finding.value / 100, workers_text(worst.workers),
       half >= 0.0005 ? fmt::format(", measured ± {:.3f}", half) : "");
   return finding;
 }
@@ -311,7 +326,7 @@ std::optional<Finding> claim_harm(const Evidence& evidence, const WorkersAnswer&
   return finding;
 }
 
-std::vector<Finding> claim_requirements(const Evidence& evidence) {
+std::vector<Finding> claim_requirements(const Evidence& evidence, AuWord& au) {
   std::vector<Finding> findings;
   if (!evidence.simulated) {
     return findings;
@@ -332,8 +347,8 @@ std::vector<Finding> claim_requirements(const Evidence& evidence) {
     if (answer.workers) {
       finding.value = static_cast<double>(*answer.workers);
       finding.claim =
-          fmt::format("Simulated: {} need{} {}{} on this host (AU {:.2f})", gpu, answer.gpus > 1 ? "" : "s",
-                      workers_text(*answer.workers), answer.gpus > 1 ? " each" : "", answer.au);
+          fmt::format("Simulated: {} need{} {}{} on this host ({} {:.2f})", gpu, answer.gpus > 1 ? "" : "s",
+                      workers_text(*answer.workers), answer.gpus > 1 ? " each" : "", au(), answer.au);
     } else {
       std::string limit = "the cores";
       if (answer.limited_by == "storage") {
@@ -343,7 +358,7 @@ std::vector<Finding> claim_requirements(const Evidence& evidence) {
                             format_duration(evidence.profile->pipeline.copy_ns));
       }
       finding.claim =
-          fmt::format("Simulated: this host cannot feed {}: AU {:.2f} at best, limited by {} ({})", gpu,
+          fmt::format("Simulated: this host cannot feed {}: {} {:.2f} at best, limited by {} ({})", gpu, au(),
                       answer.au, limit, rate_text(answer.max_samples_per_s));
     }
     findings.push_back(std::move(finding));
@@ -489,23 +504,6 @@ std::optional<Finding> claim_bad_files(const Evidence& evidence) {
                               named.empty() ? "" : ": ", fmt::join(named, ", "),
                               more > 0 && !named.empty() ? fmt::format(" and {} more", more) : "");
   return finding;
-}
-
-// In the first claim that is printed and names AU.
-void expand_au(std::vector<Finding>& findings) {
-  std::vector<Finding*> printed;
-  for (Finding& finding : findings) {
-    if (finding.headline > 0) {
-      printed.push_back(&finding);
-    }
-  }
-  std::ranges::sort(printed, {}, &Finding::headline);
-  for (Finding* const finding : printed) {
-    if (const auto at = finding->claim.find("AU "); at != std::string::npos) {
-      finding->claim.replace(at, 2, "accelerator utilisation (AU)");
-      return;
-    }
-  }
 }
 
 // ---------- tables
@@ -656,25 +654,33 @@ void choose_workers_headlines(std::vector<Finding>& findings) {
 
 std::vector<Finding> workers_findings(const Evidence& evidence) {
   const WorkersAnswer answer = answer_of(evidence);
+  AuWord au;
+  auto recommended = claim_recommended_workers(evidence, answer, au);
+  std::vector<Finding> requirements = claim_requirements(evidence, au);
+  auto starvation = claim_starvation(evidence, answer, au);
+  auto simulation_error = claim_simulation_error(answer, au);
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> one) {
     if (one) {
       findings.push_back(std::move(*one));
     }
   };
-  for (const auto claim :
-       {claim_recommended_workers, claim_starvation, claim_ready_data, claim_knee, claim_simulated_knee,
-        claim_simulation_error, claim_plateau, claim_harm, claim_stages, claim_scaling, claim_slowdown}) {
+  add(std::move(recommended));
+  add(std::move(starvation));
+  for (const auto claim : {claim_ready_data, claim_knee, claim_simulated_knee}) {
     add(claim(evidence, answer));
   }
-  std::ranges::move(claim_requirements(evidence), std::back_inserter(findings));
+  add(std::move(simulation_error));
+  for (const auto claim : {claim_plateau, claim_harm, claim_stages, claim_scaling, claim_slowdown}) {
+    add(claim(evidence, answer));
+  }
+  std::ranges::move(requirements, std::back_inserter(findings));
   add(claim_pinning(evidence, answer));
   add(claim_bad_files(evidence));
   for (Finding& finding : findings) {
     finding.claim += '.';
   }
   choose_workers_headlines(findings);
-  expand_au(findings);
   return findings;
 }
 
