@@ -1,39 +1,17 @@
 #include "bench/advise/advice.h"
 
+#include <array>
+#include <cstddef>
+
 namespace bench {
 
 std::string name_of(Bottleneck bottleneck) {
-  switch (bottleneck) {
-    case Bottleneck::none:
-      return "none";
-    case Bottleneck::undecided:
-      return "undecided";
-    case Bottleneck::compute:
-      return "compute";
-    case Bottleneck::launch:
-      return "launch";
-    case Bottleneck::vram:
-      return "VRAM";
-    case Bottleneck::bus:
-      return "bus";
-    case Bottleneck::link:
-      return "link";
-    case Bottleneck::loader:
-      return "loader";
-    case Bottleneck::loader_cpu:
-      return "loader CPU";
-    case Bottleneck::storage:
-      return "storage";
-    case Bottleneck::host_memory:
-      return "host memory";
-    case Bottleneck::swap:
-      return "swap";
-    case Bottleneck::host:
-      return "host";
-    case Bottleneck::stages:
-      return "stages";
-  }
-  return "undecided";
+  // In the enumeration's order.
+  static constexpr std::array kNames{"none",        "undecided", "compute", "launch",     "VRAM",
+                                     "bus",         "link",      "loader",  "loader CPU", "storage",
+                                     "host memory", "swap",      "host",    "stages"};
+  static_assert(kNames.size() == static_cast<std::size_t>(Bottleneck::stages) + 1);
+  return kNames.at(static_cast<std::size_t>(bottleneck));
 }
 
 }  // namespace bench

@@ -32,11 +32,6 @@ double rate(const MeasuredPoint& point) {
   return point.items_per_step / step_ns(point);
 }
 
-// `open`: that it pays is not excluded.
-std::string pays_in_words(bool pays, bool open) {
-  return pays ? "yes" : open ? "not known" : "no";
-}
-
 // Of a log-normal error.
 Interval with_half_width(double value, const Interval& interval, double from, double to) {
   const double factor = std::exp(to * log_deviation(interval, from));
@@ -45,7 +40,7 @@ Interval with_half_width(double value, const Interval& interval, double from, do
 
 class CardsAdviser {
  public:
-  CardsAdviser(const AdviceFile& file, const std::optional<SeveralCards>& several)
+  CardsAdviser(const EvaluatedFile& file, const std::optional<SeveralCards>& several)
       : file_(file), several_(several), cards_(file), now_(cards_.now()) {}
 
   Advice advice() {
@@ -99,25 +94,23 @@ class CardsAdviser {
           times.ci95 && times.low() > 0
               ? std::optional(with_half_width(times.value, *times.ci95, kNormal95, kNormal90))
               : std::nullopt;
-      const bool pays = !is_now && times90 && is_worth(times.value, times90->low);
-      const bool open = !pays && (times90 ? times90->high : times.value) >= kWorthIt;
-      table.table.rows.push_back(
-          {stages_in_words(one), count_of(one, "batch", 1),
-           Cell::time(step_ns(one), one.stats.step_time().ci95), Cell::number(1e9 * rate(one)),
-           is_now ? "as it is" : Cell::times(times.value, times90), is_now ? "" : pays_in_words(pays, open)});
+      Change change = change_to(settings_of(one), one.memory.peak_measured);
+      change.speedup = times.value;
+      change.speedup90 = times90;
+      table.table.rows.push_back({stages_in_words(one), count_of(one, "batch", 1),
+                                  Cell::time(step_ns(one), one.stats.step_time().ci95),
+                                  Cell::number(1e9 * rate(one)), is_now ? "as it is" : gain_cell(change),
+                                  is_now ? "" : pays_in_words(change)});
       if (is_now) {
         continue;
       }
-      Change change = change_to(settings_of(one), one.memory.peak_measured);
       if (splits_layers(now_) || splits_layers(one)) {
         change.what = fmt::format("{} → {}", stages_in_words(now_), stages_in_words(one));
         change.setting = splits_layers(one) ? "torch.distributed.pipelining" : "one process, one card";
       }
       change.step_ns = step_ns(one) / static_cast<double>(change.after.accumulate);
-      change.speedup = times.value;
-      change.speedup90 = times90;
       change.evidence = {fmt::format("measured: {} in {}", printable(one.name), file_.path)};
-      (pays ? advice.changes : advice.tried).push_back(std::move(change));
+      add_change(advice, std::move(change));
     }
     advice.tables.push_back(std::move(table));
   }
@@ -144,8 +137,7 @@ class CardsAdviser {
     change.costs.emplace_back("never run: --accumulate measures it");
     change.evidence = {fmt::format("arithmetic: of {}, the wait of {} comes once for {} times the samples",
                                    format_duration(step_ns(now_)), format_duration(waits), kTimes)};
-    const bool pays = change.speedup90 && is_worth(change.speedup, change.speedup90->low);
-    (pays ? advice.changes : advice.tried).push_back(std::move(change));
+    add_change(advice, std::move(change));
   }
 
   void predict_more(Advice& advice) const {
@@ -164,9 +156,7 @@ class CardsAdviser {
     if (cards_.alone() != nullptr) {
       request.batches = {static_cast<std::int64_t>(cards_.alone()->items_per_step)};
     }
-    const CardsPrediction prediction =
-        predict_cards({evaluated_device({.path = file_.path, .document = cards_.document()})}, request,
-                      several_->catalogue);
+    const CardsPrediction prediction = predict_cards({evaluated_device(file_)}, request, several_->catalogue);
     advice.warnings.insert(advice.warnings.end(), prediction.cautions.begin(), prediction.cautions.end());
     for (const CardsStep& step : prediction.steps) {
       if (step.cards == 1) {
@@ -197,16 +187,13 @@ class CardsAdviser {
       if (change.at_most) {
         change.evidence.emplace_back(kUnknownLoss);
       }
-      const bool pays = !change.at_most && is_worth(change.speedup, change.speedup90->low);
-      const bool open = !pays && is_worth(change.at_most ? change.speedup : change.speedup90->high, kWorthIt);
       advice.tables.front().table.rows.push_back(
           {fmt::format("{} cards, predicted", step.cards), step.batch,
            change.at_most ? Cell::time(change.step_ns * static_cast<double>(step.accumulate)).after("≥ ")
                           : Cell::time(step.step_ns),
            Cell::figure(digits80(step.quoted_per_s(), step.per_s80())).after(change.at_most ? "≤ " : ""),
-           Cell::times(change.speedup, change.speedup90).after(change.at_most ? "at most " : ""),
-           pays_in_words(pays, open)});
-      (pays ? advice.changes : advice.tried).push_back(std::move(change));
+           gain_cell(change), pays_in_words(change)});
+      add_change(advice, std::move(change));
     }
   }
 
@@ -272,7 +259,7 @@ class CardsAdviser {
     }
   }
 
-  const AdviceFile& file_;
+  const EvaluatedFile& file_;
   const std::optional<SeveralCards>& several_;
   const MeasuredCards cards_;
   const MeasuredPoint& now_;
@@ -280,7 +267,7 @@ class CardsAdviser {
 
 }  // namespace
 
-Advice advice_from_cards(const AdviceFile& file, const std::optional<SeveralCards>& several) {
+Advice advice_from_cards(const EvaluatedFile& file, const std::optional<SeveralCards>& several) {
   return CardsAdviser(file, several).advice();
 }
 

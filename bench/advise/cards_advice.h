@@ -22,6 +22,6 @@ struct SeveralCards {
 
 // Compared with the most ranks that its finding `cards` is on. `several`: numbers of cards that are predicted
 // from its one rank. Throws UsageError naming the file where it has no such finding.
-Advice advice_from_cards(const AdviceFile& file, const std::optional<SeveralCards>& several);
+Advice advice_from_cards(const EvaluatedFile& file, const std::optional<SeveralCards>& several);
 
 }  // namespace bench

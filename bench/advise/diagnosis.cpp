@@ -223,8 +223,10 @@ std::optional<NamedBottleneck> wait_that_limits(const StepModel& model, const St
   }
   const double waiting = 100 * parts.waiting_ns / parts.step_ns;
   const std::string step = format_duration(parts.step_ns);
-  const double threads = std::min(loading.cores(), std::max(1.0, static_cast<double>(now.settings.workers)));
-  const double taken = std::clamp((threads + loading.other_cores() - loading.cores()) / threads, 0.0, 1.0);
+  const double threads =
+      std::min(loading.facts().cores, std::max(1.0, static_cast<double>(now.settings.workers)));
+  const double taken =
+      std::clamp((threads + loading.facts().other_cores - loading.facts().cores) / threads, 0.0, 1.0);
   limit = limit == Bottleneck::compute ? Bottleneck::loader_cpu : limit;
   const double undisturbed = (1 - taken) * (parts.step_ns - parts.copying_ns);
   if (limit == Bottleneck::loader_cpu && undisturbed * (1 - kCounts) < parts.computing_ns) {
@@ -233,7 +235,7 @@ std::optional<NamedBottleneck> wait_that_limits(const StepModel& model, const St
         Bottleneck::undecided,
         fmt::format("The device waits {:.0f} % of a step of {}, but other programs kept {:.1f} of {:g} cores "
                     "busy while the loader was measured, which may be all of it.",
-                    waiting, step, loading.other_cores(), loading.cores())};
+                    waiting, step, loading.facts().other_cores, loading.facts().cores)};
   }
   const double device_rate = static_cast<double>(now.settings.batch) / parts.computing_ns * 1e9;
   return NamedBottleneck{
@@ -241,7 +243,7 @@ std::optional<NamedBottleneck> wait_that_limits(const StepModel& model, const St
       fmt::format("With {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {}, the "
                   "device takes {}.",
                   now.settings.workers, now.settings.workers == 1 ? "" : "s", waiting, step,
-                  samples_per_s(loading.samples_per_s_of_a_worker()), samples_per_s(device_rate))};
+                  samples_per_s(loading.facts().samples_per_s_of_a_worker), samples_per_s(device_rate))};
 }
 
 void diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,

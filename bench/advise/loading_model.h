@@ -26,6 +26,22 @@ struct LoadedStep {
   bool at_least = false;  // the step takes no less, and nobody knows how much more
 };
 
+// What is known of it whatever the settings.
+struct LoaderFacts {
+  TrainingSettings measured{};  // as it was measured: batch, prefetch, pin, dtype
+  double compute_ns = 0;        // of a step with ready data, median
+  bool measured_on_cores =
+      false;                      // whether workers and device shared cores; else that is assumed, see `read`
+  std::int64_t most_workers = 0;  // that were measured; more are extrapolated
+  double cores = 1;
+  double other_cores = 0;                // that other programs kept busy while the loader was measured
+  double samples_per_s_of_a_worker = 0;  // alone
+  // Of simulated step times on counts that were left out, relative, root mean square; none where none was.
+  std::optional<double> error{};
+  std::string consumer{};    // "resnet18", "20ms"
+  bool is_simulated = true;  // which takes milliseconds a step; else arithmetic
+};
+
 class LoadingModel {
  public:
   LoadingModel() = default;
@@ -48,19 +64,14 @@ class LoadingModel {
   // Memory of the host for batches and workers, in bytes.
   virtual double host_bytes(const TrainingSettings& settings) const = 0;
 
-  // Of simulated step times on counts that were left out, relative, root mean square; none where none was.
-  virtual std::optional<double> error() const = 0;
-  virtual TrainingSettings measured() const = 0;  // as it was measured: batch, prefetch, pin, dtype
-  virtual double compute_ns() const = 0;          // of a step with ready data, median
-  // Whether workers and device were measured on the same cores; else their sharing is assumed, see `read`.
-  virtual bool measured_on_cores() const = 0;
-  virtual std::int64_t most_workers() const = 0;  // that were measured; more are extrapolated
-  virtual double cores() const = 0;
-  virtual double other_cores() const = 0;  // that other programs kept busy while the loader was measured
-  virtual bool ran_out_of_memory(const TrainingSettings& settings) const = 0;  // of the host, when measured
-  virtual double samples_per_s_of_a_worker() const = 0;                        // alone
-  virtual std::string consumer() const = 0;                                    // "resnet18", "20ms"
-  virtual bool is_simulated() const { return true; }  // which takes milliseconds a step; else arithmetic
+  virtual bool ran_out_of_memory(const TrainingSettings& /*settings*/) const {
+    return false;
+  }  // when measured
+
+  const LoaderFacts& facts() const { return facts_; }
+
+ protected:
+  LoaderFacts facts_{};
 };
 
 struct LoadingModelReader {

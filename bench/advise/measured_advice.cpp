@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <iterator>
 #include <set>
 #include <utility>
 
@@ -35,12 +36,11 @@ class Adviser {
     advice.budget = budget_of(now_);
     find_changes();
     diagnose(model_, now_, singles_, paying_, advice);
-    for (const StepOption& option : paying_) {
-      advice.changes.push_back(change_to(option));
-    }
-    for (const StepOption& option : singles_) {
-      if (!pays(option)) {
-        advice.tried.push_back(change_to(option));
+    std::ranges::transform(paying_, std::back_inserter(advice.changes),
+                           [&](const StepOption& one) { return change_to(one); });
+    for (const StepOption& one : singles_) {
+      if (!pays(one)) {
+        advice.tried.push_back(change_to(one));
       }
     }
     advice.tables.push_back(what_was_tried());
@@ -138,15 +138,16 @@ class Adviser {
       singles_.push_back(option(settings));
     }
     std::erase_if(singles_, [&](const StepOption& one) { return one.settings == current; });
-    all_ = best_of_all();
-    std::vector<StepOption> candidates = singles_;
-    if (std::ranges::none_of(candidates,
-                             [&](const StepOption& one) { return one.settings == all_.settings; })) {
-      candidates.push_back(all_);
+    candidates_ = singles_;
+    const StepOption all = best_of_all();
+    if (all.settings != now_.settings &&
+        std::ranges::none_of(singles_, [&](const StepOption& one) { return one.settings == all.settings; })) {
+      candidates_.push_back(all);
     }
-    std::ranges::stable_sort(candidates, {}, &StepOption::sample_ns);
+    std::vector<StepOption> by_time = candidates_;
+    std::ranges::stable_sort(by_time, {}, &StepOption::sample_ns);
     constexpr std::size_t kMost = 5;
-    for (const StepOption& one : candidates) {
+    for (const StepOption& one : by_time) {
       if (pays(one) && paying_.size() < kMost) {
         paying_.push_back(one);
       }
@@ -182,10 +183,7 @@ class Adviser {
     return best;
   }
 
-  bool pays(const StepOption& then) const {
-    const Ratio gain = speedup(now_, then);
-    return !is_at_most(now_, then) && is_worth(gain.value, gain.low());
-  }
+  bool pays(const StepOption& then) const { return bench::pays(bench::change_to(model_, now_, then)); }
 
   Change change_to(const StepOption& then) const {
     Change change = bench::change_to(model_, now_, then);
@@ -207,32 +205,16 @@ class Adviser {
   }
 
   AdviceTable what_was_tried() const {
-    AdviceTable table;
-    table.question = "What was tried, by simulation of the step";
-    table.table.rows = {{"change", "step", "a sample", "times as fast (90 %)", "pays"}};
-    const auto row = [&](const std::string& what, const StepOption& one) {
-      const Ratio gain = speedup(now_, one);
-      const bool at_most = is_at_most(now_, one);
-      const auto time = [&](double ns) {
-        return at_most ? Cell::time(ns / factor90(one)).after("≥ ") : Cell::time(ns);
-      };
-      table.table.rows.push_back({what, time(one.step.parts.step_ns), time(one.sample_ns()),
-                                  one.settings == now_.settings ? Cell()
-                                  : at_most                     ? Cell::times(gain.high()).after("at most ")
-                                            : Cell::times(gain.value, Interval{gain.low(), gain.high()}),
-                                  one.settings == now_.settings        ? ""
-                                  : pays(one)                          ? "yes"
-                                  : is_worth(gain.high(), gain.high()) ? "not known"
-                                                                       : "no"});
-    };
-    row("as it is", now_);
-    for (const StepOption& one : singles_) {
-      row(changed_words(now_.settings, one.settings), one);
-    }
-    if (all_.settings != now_.settings && std::ranges::none_of(singles_, [&](const StepOption& one) {
-          return one.settings == all_.settings;
-        })) {
-      row(changed_words(now_.settings, all_.settings), all_);
+    AdviceTable table{.question = "What was tried, by simulation of the step"};
+    table.table.rows = {
+        {"change", "step", "a sample", "times as fast (90 %)", "pays"},
+        {"as it is", Cell::time(now_.step.parts.step_ns), Cell::time(now_.sample_ns()), Cell(), ""}};
+    for (const StepOption& one : candidates_) {
+      const Change change = bench::change_to(model_, now_, one);
+      const auto time = [&](double ns) { return Cell::time(ns).after(change.at_most ? "≥ " : ""); };
+      const auto samples = static_cast<double>(change.after.batch * change.after.cards);
+      table.table.rows.push_back({change.what, time(change.step_ns), time(change.step_ns / samples),
+                                  gain_cell(change), pays_in_words(change)});
     }
     return table;
   }
@@ -264,7 +246,7 @@ class Adviser {
       advice.missing.emplace_back("whether pinning pays: bench --sweep transfer");
     }
     if (model_.loading() != nullptr && model_.device() != nullptr && !model_.crosses_bus() &&
-        !model_.loading()->measured_on_cores()) {
+        !model_.loading()->facts().measured_on_cores) {
       advice.warnings.emplace_back(
           "Workers and device share the host's cores, in equal parts by assumption; bench --sweep workers "
           "with the "
@@ -275,9 +257,9 @@ class Adviser {
       for (const StepOption& one : paying_) {
         most = std::max(most, one.settings.workers);
       }
-      if (most > model_.loading()->most_workers()) {
+      if (most > model_.loading()->facts().most_workers) {
         advice.warnings.push_back(fmt::format("{} workers are extrapolated from at most {} measured ones.",
-                                              most, model_.loading()->most_workers()));
+                                              most, model_.loading()->facts().most_workers));
       }
     }
     if (now_.settings.cards > 1 && !model_.is_training()) {
@@ -307,9 +289,9 @@ class Adviser {
 
   const StepModel& model_;
   StepOption now_;
-  std::vector<std::int64_t> cards_;    // to consider
-  std::vector<StepOption> singles_{};  // one setting changed each
-  StepOption all_{};                   // the best of all together
+  std::vector<std::int64_t> cards_;       // to consider
+  std::vector<StepOption> singles_{};     // one setting changed each
+  std::vector<StepOption> candidates_{};  // and the best of all together
   std::vector<StepOption> paying_{};
 };
 
@@ -319,7 +301,7 @@ Advice advice_from(const StepModel& model, TrainingSettings current, const std::
   std::optional<std::string> assumed;
   if (current.batch == 0) {
     const auto batches = model.batches(model.dtypes().front());
-    current.batch = model.loading() != nullptr ? model.loading()->measured().batch : batches.front();
+    current.batch = model.loading() != nullptr ? model.loading()->facts().measured.batch : batches.front();
     if (model.loading() != nullptr && model.device() != nullptr) {
       current.batch = std::clamp(current.batch, batches.front(), batches.back());
     }

@@ -57,7 +57,7 @@ std::string stages_in_words(const MeasuredPoint& point) {
                               : ranks;
 }
 
-MeasuredCards::MeasuredCards(const AdviceFile& file) : document_(file.document) {
+MeasuredCards::MeasuredCards(const EvaluatedFile& file) : document_(file.document) {
   const Finding* const cards = finding("cards");
   if (cards == nullptr || cards->evidence.empty() || point(cards->evidence.back()) == nullptr) {
     throw UsageError(

@@ -28,7 +28,7 @@ std::string stages_in_words(const MeasuredPoint& point);
 class MeasuredCards {
  public:
   // Of a file that lives longer. Throws UsageError naming it where it has no finding on several ranks.
-  explicit MeasuredCards(const AdviceFile& file);
+  explicit MeasuredCards(const EvaluatedFile& file);
 
   const ResultDocument& document() const { return document_; }
   // The most ranks that the finding `cards` is on.

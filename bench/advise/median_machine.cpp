@@ -56,9 +56,9 @@ std::string ends_in_words(const MachineTimes& times, std::size_t middle) {
 
 }  // namespace
 
-std::vector<std::string> keep_median_machine(std::vector<AdviceFile>& files) {
+std::vector<std::string> keep_median_machine(std::vector<EvaluatedFile>& files) {
   std::map<std::string, Documents> by_sweep;
-  for (const AdviceFile& file : files) {
+  for (const EvaluatedFile& file : files) {
     by_sweep[file.document.sweep.name].push_back(&file.document);
   }
   const auto is_one = [](const auto& sweep) { return sweep.second.size() == 1; };
@@ -90,8 +90,8 @@ std::vector<std::string> keep_median_machine(std::vector<AdviceFile>& files) {
       fmt::format("Results of {} machines: the advice is for {}, which {}; {}.", fleet.size(),
                   times.names[*middle], median_in_words(times), ends_in_words(times, *middle))};
   std::ranges::move(times.outliers_in_words(), std::back_inserter(sentences));
-  std::vector<AdviceFile> chosen;
-  for (AdviceFile& file : files) {
+  std::vector<EvaluatedFile> chosen;
+  for (EvaluatedFile& file : files) {
     if (std::ranges::count(kept, &file.document) > 0) {
       chosen.push_back(std::move(file));
     }

@@ -12,6 +12,6 @@ namespace bench {
 // median time; of an even number the slower of the two in the middle. Returns sentences: which it is, how far
 // the others are from it, and which is unlike the rest. Throws UsageError where that machine lacks a sweep
 // that others have. Other files are left as they are.
-std::vector<std::string> keep_median_machine(std::vector<AdviceFile>& files);
+std::vector<std::string> keep_median_machine(std::vector<EvaluatedFile>& files);
 
 }  // namespace bench

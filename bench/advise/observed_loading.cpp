@@ -104,23 +104,25 @@ class ReadLoading final : public LoadingModel {
   explicit ReadLoading(const Observed& observed)
       : observed_(observed),
         settings_(observed.settings),
-        step_ns_(1e9 * accumulation_s(observed).value_or(*observed.step_s)),
-        waiting_ns_(step_ns_ * observed.data_s.value_or(0) / observed.step_s.value()),
-        worker_bytes_(observed.worker_memory.value_or(0)) {
+        step_ns_(1e9 * accumulation_s(observed).value_or(*observed.step_s)) {
     settings_.batch = std::max<std::int64_t>(1, settings_.batch);
-    const std::int64_t cards = settings_.cards;
-    cores_ = observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / cards) : keep_up();
+    const double waiting_ns = step_ns_ * observed.data_s.value_or(0) / *observed.step_s;
+    loading_ns_ = settings_.workers == 0 ? waiting_ns : step_ns_ * static_cast<double>(settings_.workers);
+    facts_ = {.measured = settings_,
+              .compute_ns = step_ns_ - waiting_ns,
+              .most_workers = settings_.workers,
+              .samples_per_s_of_a_worker = 1e9 * static_cast<double>(settings_.batch) / loading_ns_,
+              .is_simulated = false};
+    cores_ =
+        observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / settings_.cards) : keep_up();
+    facts_.cores = static_cast<double>(cores_);
   }
 
-  // Of one batch, by one worker.
-  double loading_ns() const {
-    return settings_.workers == 0 ? waiting_ns_ : step_ns_ * static_cast<double>(settings_.workers);
-  }
   // The fewest workers of a card that hide all of the wait.
   std::int64_t keep_up() const {
     constexpr double kMost = 1e6;
     return static_cast<std::int64_t>(
-        std::min(kMost, std::ceil(loading_ns() / std::max(1.0, compute_ns()) - 1e-9)));
+        std::min(kMost, std::ceil(loading_ns_ / std::max(1.0, facts().compute_ns) - 1e-9)));
   }
 
   LoadedStep step(const TrainingSettings& settings, double compute_ns,
@@ -129,7 +131,7 @@ class ReadLoading final : public LoadingModel {
     LoadedStep step{.step_ns = step_ns_, .computing_ns = compute_ns};
     if (settings.workers != settings_.workers) {
       step.step_ns =
-          settings.workers == 0 ? compute_ns + loading_ns() : std::max(compute_ns, loading_ns() / loaders);
+          settings.workers == 0 ? compute_ns + loading_ns_ : std::max(compute_ns, loading_ns_ / loaders);
       step.at_least = true;
     }
     step.waiting_ns = step.step_ns - compute_ns;
@@ -162,28 +164,14 @@ class ReadLoading final : public LoadingModel {
         settings_.workers == 0 && observed_.has_workers ? ", loaded by the training process itself" : "");
   }
   double host_bytes(const TrainingSettings& settings) const override {
-    return worker_bytes_ * static_cast<double>(settings.workers * settings.cards);
+    return observed_.worker_memory.value_or(0) * static_cast<double>(settings.workers * settings.cards);
   }
-  std::optional<double> error() const override { return std::nullopt; }
-  TrainingSettings measured() const override { return settings_; }
-  double compute_ns() const override { return step_ns_ - waiting_ns_; }
-  bool measured_on_cores() const override { return false; }
-  std::int64_t most_workers() const override { return settings_.workers; }
-  double cores() const override { return static_cast<double>(cores_); }
-  double other_cores() const override { return 0; }
-  bool ran_out_of_memory(const TrainingSettings& /*settings*/) const override { return false; }
-  double samples_per_s_of_a_worker() const override {
-    return 1e9 * static_cast<double>(settings_.batch) / loading_ns();
-  }
-  std::string consumer() const override { return ""; }
-  bool is_simulated() const override { return false; }
 
  private:
   const Observed& observed_;
   TrainingSettings settings_;
   double step_ns_;
-  double waiting_ns_;
-  double worker_bytes_;
+  double loading_ns_ = 0;   // of one batch, by one worker
   std::int64_t cores_ = 1;  // of a card's workers; as many as keep up where they were not read
 };
 
@@ -253,7 +241,7 @@ void advise_workers(const Observed& observed, Advice& advice) {
   change.evidence = {bound_in_words(observed)};
   const ReadLoading loader(observed);
   if (observed.host_cores && workers < loader.keep_up() &&
-      workers == static_cast<std::int64_t>(loader.cores())) {
+      workers == static_cast<std::int64_t>(loader.facts().cores)) {
     change.evidence.push_back(
         fmt::format("{} would keep up; {} have a core each", loader.keep_up() * cards, workers * cards));
   }

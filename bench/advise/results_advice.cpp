@@ -18,10 +18,10 @@ namespace bench {
 namespace {
 
 // The first step that the batch and the memory sweep timed differently; empty where there is none.
-std::string times_that_differ(const std::vector<AdviceFile>& files) {
+std::string times_that_differ(const std::vector<EvaluatedFile>& files) {
   const auto file_of = [&](const char* sweep) {
     return std::ranges::find_if(files,
-                                [&](const AdviceFile& file) { return file.document.sweep.name == sweep; });
+                                [&](const EvaluatedFile& file) { return file.document.sweep.name == sweep; });
   };
   const auto batches = file_of("batch");
   const auto memory = file_of("memory");
@@ -42,12 +42,12 @@ std::string times_that_differ(const std::vector<AdviceFile>& files) {
   return "";
 }
 
-bool is_of_cards(const AdviceFile& file) {
+bool is_of_cards(const EvaluatedFile& file) {
   return file.document.sweep.name == "cards";
 }
 
 // Results of the cards sweep alone are advised on by themselves; among others they are left out.
-std::optional<Advice> advice_from_only_cards(const std::vector<AdviceFile>& files,
+std::optional<Advice> advice_from_only_cards(const std::vector<EvaluatedFile>& files,
                                              const TrainingSettings& current,
                                              const std::optional<SeveralCards>& several) {
   if (files.empty() || !std::ranges::all_of(files, is_of_cards)) {
@@ -68,7 +68,7 @@ std::optional<Advice> advice_from_only_cards(const std::vector<AdviceFile>& file
 
 Advice advice_from_results(const std::vector<std::string>& paths, const TrainingSettings& current,
                            const std::optional<SeveralCards>& several) {
-  std::vector<AdviceFile> files;
+  std::vector<EvaluatedFile> files;
   for (const std::string& path : paths) {
     files.push_back({.path = path_in_words(path), .document = read_result(path)});
   }
@@ -81,7 +81,7 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
     return with_machines(*std::move(of_cards));
   }
   std::vector<std::string> left_out;
-  std::erase_if(files, [&](const AdviceFile& file) {
+  std::erase_if(files, [&](const EvaluatedFile& file) {
     if (is_of_cards(file)) {
       left_out.push_back(fmt::format("{} is left out; give it alone, for what its ranks bring.", file.path));
     }
@@ -101,7 +101,7 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
   if (const std::string differ = times_that_differ(files); !differ.empty()) {
     advice.contradictions.push_back(differ);
   }
-  for (const AdviceFile& file : files) {
+  for (const EvaluatedFile& file : files) {
     const auto has_few = [](const MeasuredPoint& point) {
       return std::ranges::count(point.validity.flags, "few_rounds") > 0;
     };

@@ -49,7 +49,7 @@ double launch_ns(const ResultDocument* kernels) {
   return least;
 }
 
-void check_same_machine(const AdviceFile& first, const AdviceFile& other) {
+void check_same_machine(const EvaluatedFile& first, const EvaluatedFile& other) {
   const std::string& a = first.document.context.host.cpu;
   const std::string& b = other.document.context.host.cpu;
   if (a != b) {
@@ -76,9 +76,9 @@ void StepModel::join_cards(CardsLink link, LinkCatalogue catalogue) {
   catalogue_ = std::move(catalogue);
 }
 
-StepModel::StepModel(const std::vector<AdviceFile>& files) {
-  std::map<std::string, const AdviceFile*> by_sweep;
-  for (const AdviceFile& file : files) {
+StepModel::StepModel(const std::vector<EvaluatedFile>& files) {
+  std::map<std::string, const EvaluatedFile*> by_sweep;
+  for (const EvaluatedFile& file : files) {
     const std::string& sweep = file.document.sweep.name;
     if (std::ranges::count(advising_sweeps(), sweep) == 0) {
       throw UsageError(
@@ -100,8 +100,8 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
         "bench --sweep batch --mode train");
   }
   if (by_sweep.contains("batch")) {
-    const AdviceFile& file = *by_sweep["batch"];
-    EvaluatedDevices devices = evaluated_devices({{.path = file.path, .document = file.document}});
+    const EvaluatedFile& file = *by_sweep["batch"];
+    EvaluatedDevices devices = evaluated_devices({file});
     task_ = devices.task;
     device_ = std::move(devices.devices.front());
     memory_cap_ = device_->usable_bytes;
@@ -110,9 +110,9 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
     read_fixed_times(file.document, kernels == by_sweep.end() ? nullptr : &kernels->second->document);
   }
   if (by_sweep.contains("workers")) {
-    const AdviceFile& file = *by_sweep["workers"];
+    const EvaluatedFile& file = *by_sweep["workers"];
     if (device_) {
-      static_cast<void>(host_limit({.path = file.path, .document = file.document}, task_));
+      static_cast<void>(host_limit(file, task_));
     }
     const LoadingModelReader* const reader = registry<LoadingModelReader>().find("workers");
     if (reader == nullptr) {
@@ -128,12 +128,12 @@ StepModel::StepModel(const std::vector<AdviceFile>& files) {
     }
     host_memory_ = static_cast<double>(file.document.context.host.memory_bytes);
     if (!device_) {
-      task_.workload = loading_->consumer();
+      task_.workload = loading_->facts().consumer;
       crosses_bus_ = file.document.context.device.kind != "cpu";
     }
   }
   if (by_sweep.contains("memory")) {
-    const AdviceFile& file = *by_sweep["memory"];
+    const EvaluatedFile& file = *by_sweep["memory"];
     if (device_ && file.document.sweep.workload != task_.workload) {
       throw UsageError(fmt::format("{}: it is of {}, but {} of {}; give results of one network", file.path,
                                    quote(file.document.sweep.workload), files_["batch"],
@@ -222,7 +222,7 @@ std::vector<std::string> StepModel::dtypes() const {
       names.push_back(curve.dtype);
     }
   } else {
-    names.push_back(loading_->measured().dtype);
+    names.push_back(loading_->facts().measured.dtype);
   }
   return names;
 }
@@ -234,7 +234,7 @@ std::vector<std::int64_t> StepModel::batches(const std::string& dtype) const {
       batches.push_back(point.batch);
     }
   } else {
-    batches.push_back(loading_->measured().batch);
+    batches.push_back(loading_->facts().measured.batch);
   }
   return batches;
 }
@@ -259,7 +259,7 @@ std::optional<std::int64_t> StepModel::largest_batch(const std::string& dtype) c
 
 StepModel::DeviceStep StepModel::one_card(const TrainingSettings& settings) const {
   if (!device_) {
-    const TrainingSettings measured = loading_->measured();
+    const TrainingSettings measured = loading_->facts().measured;
     if (settings.batch != measured.batch || settings.dtype != measured.dtype) {
       throw UsageError(
           fmt::format("--current batch={},dtype={}: {} was measured at batch {} in {}, and no result of the "
@@ -267,8 +267,8 @@ StepModel::DeviceStep StepModel::one_card(const TrainingSettings& settings) cons
                       "given; add one",
                       settings.batch, settings.dtype, files_.at("workers"), measured.batch, measured.dtype));
     }
-    return {.ns = loading_->compute_ns(),
-            .deviation = loading_->is_simulated() ? kLeastDeviation : 0,
+    return {.ns = loading_->facts().compute_ns,
+            .deviation = loading_->facts().is_simulated ? kLeastDeviation : 0,
             .bytes = 0};
   }
   const Curve* const curve = device_->in(settings.dtype);
@@ -389,7 +389,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
   step.is_bound = device.is_bound;
   const TrainingSettings hosted = on_a_host(settings);
   const bool computes_on_cores =
-      device_ ? !crosses_bus_ : loading_ != nullptr && loading_->measured_on_cores();
+      device_ ? !crosses_bus_ : loading_ != nullptr && loading_->facts().measured_on_cores;
   step.run_deviation = computes_on_cores ? kRunDeviation : 0;
   if (!loading_) {
     const double copy = copy_ns(settings).value_or(0);
@@ -398,7 +398,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
   } else {
     step.parts = loading_->step(hosted, device.ns, copy_ns(settings));
     step.host_bytes = loading_->host_bytes(hosted);
-    if (!loading_->is_simulated()) {
+    if (!loading_->facts().is_simulated) {
       return step;
     }
     const double others = 1 - step.parts.computing_ns / step.parts.step_ns;
@@ -409,9 +409,9 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
     constexpr double kNearlyHidden = 0.5;  // a slower run is no longer hidden
     constexpr double kScaled = 0.03;
     const double ratio =
-        static_cast<double>(settings.batch) / static_cast<double>(loading_->measured().batch);
+        static_cast<double>(settings.batch) / static_cast<double>(loading_->facts().measured.batch);
     const double model =
-        combined_deviation({loading_->error().value_or(kUnknownDeviation), kScaled * std::log2(ratio)});
+        combined_deviation({loading_->facts().error.value_or(kUnknownDeviation), kScaled * std::log2(ratio)});
     step.loading_deviation = step.parts.measured_deviation
                                  ? std::max(kLeastDeviation, *step.parts.measured_deviation)
                                  : std::max(kLeastDeviation, model) * std::min(1.0, kHidden + others);

@@ -42,16 +42,11 @@ struct ModelledStep {
 // Whose results a StepModel reads.
 const std::vector<std::string>& advising_sweeps();
 
-struct AdviceFile {
-  std::string path;  // what messages call it
-  ResultDocument document;
-};
-
 class StepModel {
  public:
   // Throws UsageError naming a file: two results of one sweep, results of two machines, devices, networks or
   // image sizes, a sweep that advises on nothing, no result of the batch and none of the workers sweep.
-  explicit StepModel(const std::vector<AdviceFile>& files);
+  explicit StepModel(const std::vector<EvaluatedFile>& files);
 
   // Of readings: the loader that they tell, which feeds a GPU, and the bytes of host memory that are for it;
   // 0: not known. Nothing else is known of the device.

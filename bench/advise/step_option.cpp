@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "bench/advise/change_words.h"
 #include "bench/stats/statistics.h"
@@ -14,6 +15,23 @@ SettingBytes bytes_of(const StepModel& model, const StepOption& one) {
 }
 
 }  // namespace
+
+bool pays(const Change& change) {
+  return !change.at_most && change.speedup90 && is_worth(change.speedup, change.speedup90->low);
+}
+
+std::string pays_in_words(const Change& change) {
+  const bool open = (change.speedup90 ? change.speedup90->high : change.speedup) >= kWorthIt;
+  return pays(change) ? "yes" : open ? "not known" : "no";
+}
+
+Cell gain_cell(const Change& change) {
+  return Cell::times(change.speedup, change.speedup90).after(change.at_most ? "at most " : "");
+}
+
+void add_change(Advice& advice, Change change) {
+  (pays(change) ? advice.changes : advice.tried).push_back(std::move(change));
+}
 
 StepOption step_option(const StepModel& model, const TrainingSettings& settings) {
   return {.settings = settings, .step = model.at(settings)};
@@ -63,8 +81,8 @@ std::optional<StepOption> best_workers(const StepModel& model, TrainingSettings 
   }
   constexpr double kKnee = 0.95;  // fewer workers do as measured where noise hides the rest: the sweep's knee
   constexpr std::int64_t kMostSimulated = 32;
-  const bool quick = !model.loading()->is_simulated();
-  const auto cores = static_cast<std::int64_t>(std::ceil(model.loading()->cores()));
+  const bool quick = !model.loading()->facts().is_simulated;
+  const auto cores = static_cast<std::int64_t>(std::ceil(model.loading()->facts().cores));
   const std::int64_t most = std::min(quick ? kMostWorkers : kMostSimulated, 2 * cores + 2);
   std::vector<StepOption> tried;
   for (std::int64_t workers = 0; workers <= most; workers += workers < 8 || quick ? 1 : 4) {

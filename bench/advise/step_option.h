@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "bench/advise/advice.h"
@@ -16,6 +17,13 @@ inline constexpr double kSurely = 1.005;
 constexpr bool is_worth(double speedup, double low) {
   return speedup >= kWorthIt && low >= kSurely;
 }
+
+// Surely brings something; one that brings at most so much may bring nothing.
+bool pays(const Change& change);
+std::string pays_in_words(const Change& change);  // "yes", "no"; "not known" where it is not excluded
+Cell gain_cell(const Change& change);             // "1.20 (1.10–1.30)", "at most 1.20"
+// Among those that pay, or those that were tried.
+void add_change(Advice& advice, Change change);
 
 // Of the best throughput: where fewer workers, or a smaller batch, do.
 inline constexpr double kNearBest = 0.98;

@@ -81,7 +81,7 @@ bool recommends(const Finding& finding) {
 
 // The results that the report answers from: all, or of a fleet those of the median machine.
 struct AnsweringFiles {
-  std::vector<AdviceFile> files;
+  std::vector<EvaluatedFile> files;
   std::vector<std::string> machines;  // sentences on the fleet; empty: there is none
   std::string problem;                // why there is no median machine to answer from
 
@@ -96,7 +96,7 @@ struct AnsweringFiles {
     }
   }
   bool hold(const ResultDocument& document) const {
-    return machines.empty() || std::ranges::any_of(files, [&](const AdviceFile& file) {
+    return machines.empty() || std::ranges::any_of(files, [&](const EvaluatedFile& file) {
              return file.document.sweep.name == document.sweep.name &&
                     file.document.context.machine == document.context.machine;
            });

@@ -152,7 +152,7 @@ class SimulatedLoading final : public LoadingModel {
     TrainingSettings as_measured = settings;
     as_measured.prefetch = profile_.pipeline.prefetch;
     const MeasuredStep best =
-        better_known(*measured, parts_of(as_measured, compute_ns, copy_ns).step_ns, error_);
+        better_known(*measured, parts_of(as_measured, compute_ns, copy_ns).step_ns, facts().error);
     if (settings == as_measured) {
       LoadedStep step = parts_of(settings, compute_ns, copy_ns, &best, best.step_ns);
       step.measured_deviation = best.deviation;
@@ -190,47 +190,42 @@ class SimulatedLoading final : public LoadingModel {
            (slots * profile_.slot_bytes * ratio_of(settings) + workers * profile_.scratch_bytes_per_worker);
   }
 
-  std::optional<double> error() const override { return error_; }
-  TrainingSettings measured() const override {
-    return {.batch = profile_.pipeline.batch,
-            .prefetch = profile_.pipeline.prefetch,
-            .pin = profile_.pinned,
-            .dtype = dtype_};
-  }
-  double compute_ns() const override { return median(profile_.pipeline.compute_ns); }
-  bool measured_on_cores() const override { return profile_.consumer_on_cores; }
-  std::int64_t most_workers() const override {
-    std::int64_t most = profile_.law.workers.empty() ? 0 : std::ranges::max(profile_.law.workers);
-    for (const MeasuredStep& step : measured_) {
-      most = std::max(most, step.workers);
-    }
-    return most;
-  }
-  double cores() const override { return profile_.law.law.cores; }
-  double other_cores() const override { return other_cores_; }
   bool ran_out_of_memory(const TrainingSettings& settings) const override {
     return settings.batch == profile_.pipeline.batch && settings.prefetch == profile_.pipeline.prefetch &&
            std::ranges::count(out_of_memory_, settings.workers) > 0;
   }
-  double samples_per_s_of_a_worker() const override { return profile_.law.law.one; }
-  std::string consumer() const override { return profile_.consumer; }
 
  private:
   SimulatedLoading(const ResultDocument& document, const std::vector<LoaderPoint>& measured,
                    bool device_on_cores)
       : profile_(profile_in(document.sweep.state)),
-        dtype_(dtype_of(document.sweep.state, profile_)),
-        error_(held_out_error(measured, document.sweep.state)),
         measured_(measured_steps(measured, static_cast<double>(profile_.pipeline.batch))),
-        other_cores_(mean_other_cores(document)),
         out_of_memory_(counts_out_of_memory(document)),
-        assumes_sharing_(device_on_cores && !profile_.consumer_on_cores) {}
+        assumes_sharing_(device_on_cores && !profile_.consumer_on_cores) {
+    facts_ = {.measured = {.batch = profile_.pipeline.batch,
+                           .prefetch = profile_.pipeline.prefetch,
+                           .pin = profile_.pinned,
+                           .dtype = dtype_of(document.sweep.state, profile_)},
+              .compute_ns = median(profile_.pipeline.compute_ns),
+              .measured_on_cores = profile_.consumer_on_cores,
+              .cores = profile_.law.law.cores,
+              .other_cores = mean_other_cores(document),
+              .samples_per_s_of_a_worker = profile_.law.law.one,
+              .error = held_out_error(measured, document.sweep.state),
+              .consumer = profile_.consumer};
+    for (const std::int64_t workers : profile_.law.workers) {
+      facts_.most_workers = std::max(facts_.most_workers, workers);
+    }
+    for (const MeasuredStep& step : measured_) {
+      facts_.most_workers = std::max(facts_.most_workers, step.workers);
+    }
+  }
 
   // nullptr where another step or copy than the measured one is asked for.
   const MeasuredStep* measured_at(const TrainingSettings& settings, double compute_ns,
                                   std::optional<double> copy_ns) const {
     constexpr double kSame = 0.01;
-    const double own = median(profile_.pipeline.compute_ns);
+    const double own = facts().compute_ns;
     if (settings.batch != profile_.pipeline.batch || settings.cards != 1 || copy_ns ||
         std::abs(compute_ns - own) > kSame * own) {
       return nullptr;
@@ -287,10 +282,7 @@ class SimulatedLoading final : public LoadingModel {
   }
 
   Profile profile_;
-  std::string dtype_;
-  std::optional<double> error_;
   std::vector<MeasuredStep> measured_;
-  double other_cores_;
   std::vector<std::int64_t> out_of_memory_;
   bool assumes_sharing_;
 };

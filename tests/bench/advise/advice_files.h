@@ -23,10 +23,18 @@ class SteadyLoading final : public LoadingModel {
   explicit SteadyLoading(const Json& file)  // the file's "sweep"
       : sample_ns_(file.at("sample_ns").get<double>()),
         slowdown_(file.value("slowdown", 0.0)),
-        other_cores_(file.value("other_cores", 0.0)),
         measured_(file.value("measured", -1)),
         storage_(file.value("storage", false)),
-        out_of_memory_(file.value("oom", false)) {}
+        out_of_memory_(file.value("oom", false)) {
+    facts_ = {.measured = {.batch = 8},
+              .compute_ns = 80e6,
+              .most_workers = 8,
+              .cores = 2,
+              .other_cores = file.value("other_cores", 0.0),
+              .samples_per_s_of_a_worker = 1e9 / sample_ns_,
+              .error = 0.02,
+              .consumer = "resnet50"};
+  }
 
   LoadedStep step(const TrainingSettings& settings, double compute_ns,
                   std::optional<double> copy_ns) const override {
@@ -49,23 +57,13 @@ class SteadyLoading final : public LoadingModel {
   double host_bytes(const TrainingSettings& settings) const override {
     return 10.0 * static_cast<double>(settings.workers * settings.batch);
   }
-  std::optional<double> error() const override { return 0.02; }
-  TrainingSettings measured() const override { return {.batch = 8}; }
-  double compute_ns() const override { return 80e6; }
-  bool measured_on_cores() const override { return false; }
-  std::int64_t most_workers() const override { return 8; }
-  double cores() const override { return 2; }
-  double other_cores() const override { return other_cores_; }
   bool ran_out_of_memory(const TrainingSettings& settings) const override {
     return out_of_memory_ && settings.workers > 1;
   }
-  double samples_per_s_of_a_worker() const override { return 1e9 / sample_ns_; }
-  std::string consumer() const override { return "resnet50"; }
 
  private:
   double sample_ns_;
   double slowdown_;
-  double other_cores_;
   std::int64_t measured_;  // a count of workers; -1: none
   bool storage_;
   bool out_of_memory_;
@@ -78,8 +76,8 @@ inline const Registration<LoadingModelReader> steady_loading{LoadingModelReader{
     }}};
 
 // 10 ms a sample, and at batch 1 twice that.
-inline AdviceFile batch_file(double error = 0.01) {
-  AdviceFile file{.path = "batch.json", .document = batch_document("gpu")};
+inline EvaluatedFile batch_file(double error = 0.01) {
+  EvaluatedFile file{.path = "batch.json", .document = batch_document("gpu")};
   file.document.sweep.mode = "train";
   file.document.context.device.kind = "cuda";
   for (const std::int64_t batch : {1, 8, 16}) {
@@ -88,8 +86,8 @@ inline AdviceFile batch_file(double error = 0.01) {
   return file;
 }
 
-inline AdviceFile workers_file(double sample_ms, bool storage = false) {
-  AdviceFile file{.path = "workers.json", .document = batch_document("cpu")};
+inline EvaluatedFile workers_file(double sample_ms, bool storage = false) {
+  EvaluatedFile file{.path = "workers.json", .document = batch_document("cpu")};
   file.document.sweep.state = {
       {"sample_ns", sample_ms * 1e6}, {"storage", storage}, {"rate", {{"per_s", 100}, {"cores", 2}}}};
   file.document.sweep.name = "workers";
@@ -100,8 +98,8 @@ inline AdviceFile workers_file(double sample_ms, bool storage = false) {
 
 // The fixed part of a step: 40 of 50 ms at batch 1, of which moving the weights takes 10 with 1 GB/s, and
 // 10000 operations are started.
-inline AdviceFile fixed_cost_file() {
-  AdviceFile file{.path = "batch.json", .document = batch_document("gpu")};
+inline EvaluatedFile fixed_cost_file() {
+  EvaluatedFile file{.path = "batch.json", .document = batch_document("gpu")};
   file.document.sweep.mode = "train";
   file.document.context.device.kind = "cpu";
   for (const std::int64_t batch : {1, 2, 4}) {

@@ -53,8 +53,8 @@ Finding said(const std::string& name, const std::string& claim, std::vector<std:
 }
 
 // One rank takes 100 ms, two 160 ms, 50 ms of which wait for gradients.
-AdviceFile cards_file(const char* kind = "cuda") {
-  AdviceFile file{.path = "cards.json", .document = {}};
+EvaluatedFile cards_file(const char* kind = "cuda") {
+  EvaluatedFile file{.path = "cards.json", .document = {}};
   ResultDocument& document = file.document;
   document.context.device = {
       .id = "x", .kind = kind, .name = "Card", .memory_bytes = 1000 * kMiB, .details = {}};
@@ -74,7 +74,7 @@ AdviceFile cards_file(const char* kind = "cuda") {
   return file;
 }
 
-Finding& finding_in(AdviceFile& file, const std::string& name) {
+Finding& finding_in(EvaluatedFile& file, const std::string& name) {
   return *std::ranges::find(file.document.findings, name, &Finding::name);
 }
 
@@ -105,7 +105,7 @@ TEST(CardsAdvice, NamesTheCollectiveAndWhatMakesItCount) {
 }
 
 TEST(CardsAdvice, AccumulationIsNotProposedWhereNoiseHidesWhatLimits) {
-  AdviceFile file = cards_file();
+  EvaluatedFile file = cards_file();
   finding_in(file, "limit") = said("limit", "What limits 2 ranks is within noise.", {name_of_point(2, 8)});
   const Advice advice = advice_from_cards(file, std::nullopt);
   EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
@@ -114,7 +114,7 @@ TEST(CardsAdvice, AccumulationIsNotProposedWhereNoiseHidesWhatLimits) {
 }
 
 TEST(CardsAdvice, PointsOfTheFileAreComparedBySampleWithTheirIntervals) {
-  AdviceFile file = cards_file("cpu");
+  EvaluatedFile file = cards_file("cpu");
   file.document.benchmarks.push_back(ranks_point(2, 16, 220));
   const Advice advice = advice_from_cards(file, std::nullopt);
   const Change* const larger = change_in(advice.changes, "batch 8 → 16");
@@ -130,7 +130,7 @@ TEST(CardsAdvice, PointsOfTheFileAreComparedBySampleWithTheirIntervals) {
 }
 
 TEST(CardsAdvice, RanksThatTakeTurnsComeFirstAndNothingIsSaidOfTheirWaits) {
-  AdviceFile file = cards_file("cpu");
+  EvaluatedFile file = cards_file("cpu");
   Finding& limit = finding_in(file, "limit");
   limit = said("limit", "Warning: shared cores limit 2 ranks.", limit.evidence, {{"takes_turns", true}});
   const Advice advice = advice_from_cards(file, std::nullopt);
@@ -140,7 +140,7 @@ TEST(CardsAdvice, RanksThatTakeTurnsComeFirstAndNothingIsSaidOfTheirWaits) {
 }
 
 TEST(CardsAdvice, ALoaderThatIsTooSlowIsTheBottleneck) {
-  AdviceFile file = cards_file();
+  EvaluatedFile file = cards_file();
   finding_in(file, "loader").details = {{"needed_per_s", 100}, {"loader_per_s", 99}};
   EXPECT_EQ(advice_from_cards(file, std::nullopt).bottleneck, Bottleneck::loader_cpu);
   finding_in(file, "loader").details = {{"needed_per_s", 100}, {"loader_per_s", 101}};
@@ -148,7 +148,7 @@ TEST(CardsAdvice, ALoaderThatIsTooSlowIsTheBottleneck) {
 }
 
 TEST(CardsAdvice, FullMemoryAsksToShareOut) {
-  AdviceFile file = cards_file();
+  EvaluatedFile file = cards_file();
   EXPECT_EQ(advice_from_cards(file, std::nullopt).tables.size(), 1U);
   file.document.sweep.memory_cap_bytes = 540 * kMiB;
   PredictedPoint planned;
@@ -170,7 +170,7 @@ TEST(CardsAdvice, FullMemoryAsksToShareOut) {
 TEST(CardsAdvice, TheBusAndLaunchingAreTakenFromTheSweepsFinding) {
   for (const auto& [name, bottleneck] :
        {std::pair("bus", Bottleneck::bus), std::pair("launch", Bottleneck::launch)}) {
-    AdviceFile file = cards_file();
+    EvaluatedFile file = cards_file();
     finding_in(file, "limit") =
         said("limit", "It limits 2 ranks.", {name_of_point(2, 8)}, {{"limit", name}, {"step_ns", 160 * kMs}});
     const Advice advice = advice_from_cards(file, std::nullopt);
@@ -180,7 +180,7 @@ TEST(CardsAdvice, TheBusAndLaunchingAreTakenFromTheSweepsFinding) {
 }
 
 TEST(CardsAdvice, AStepThatHardlyGrowsWithTheBatchIsBoundByLaunching) {
-  AdviceFile file = cards_file();
+  EvaluatedFile file = cards_file();
   finding_in(file, "limit") = said("limit", "2 ranks lose nothing to speak of.", {name_of_point(2, 8)});
   file.document.benchmarks.push_back(ranks_point(1, 16, 110));
   EXPECT_EQ(advice_from_cards(file, std::nullopt).bottleneck, Bottleneck::launch);
@@ -192,11 +192,11 @@ TEST(CardsAdvice, AStepThatHardlyGrowsWithTheBatchIsBoundByLaunching) {
 }
 
 TEST(CardsAdvice, MoreCardsArePredictedFromOneRankAndABoundDoesNotPay) {
-  AdviceFile file = cards_file("cpu");
+  EvaluatedFile file = cards_file("cpu");
   file.document.benchmarks[0].timeline = {
       .parts = {{.ready_ns = 90 * kMs, .bytes = 100 * kMiB}}, .backward_ns = 90 * kMs, .update_ns = 10 * kMs};
   const LinkCatalogue links = links_from_json(testing::json_of("links.json"));
-  const auto with = [&](AdviceFile of, const char* link) {
+  const auto with = [&](EvaluatedFile of, const char* link) {
     return advice_from_cards(of,
                              SeveralCards{.cards = {8},
                                           .link = {.link = CardLinks{.inside = links.get("--link", link)}},
@@ -222,7 +222,7 @@ TEST(CardsAdvice, MoreCardsArePredictedFromOneRankAndABoundDoesNotPay) {
 }
 
 TEST(CardsAdvice, LayersOverRanksAreComparedByTheirMicroBatches) {
-  AdviceFile file = cards_file();
+  EvaluatedFile file = cards_file();
   file.document.sweep.mode = "infer";
   for (MeasuredPoint& point : file.document.benchmarks) {
     point.items_per_step = 8;
@@ -245,7 +245,7 @@ TEST(CardsAdvice, LayersOverRanksAreComparedByTheirMicroBatches) {
 }
 
 TEST(CardsAdvice, AFileWithoutSeveralRanksIsRefused) {
-  AdviceFile file = cards_file();
+  EvaluatedFile file = cards_file();
   std::erase_if(file.document.findings, [](const Finding& finding) { return finding.name == "cards"; });
   expect_words(message_of<UsageError>([&] { advice_from_cards(file, std::nullopt); }));
 }

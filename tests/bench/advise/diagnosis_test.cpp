@@ -36,7 +36,7 @@ TEST(Diagnosis, NothingPaysWhereTheDeviceNeverWaits) {
 }
 
 TEST(Diagnosis, OneSettingAloneDecidesNothing) {
-  AdviceFile file = batch_file();
+  EvaluatedFile file = batch_file();
   file.document.benchmarks.resize(1);
   const Advice advice = advice_from(StepModel({file}), {.batch = 1});
   EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
@@ -44,7 +44,7 @@ TEST(Diagnosis, OneSettingAloneDecidesNothing) {
 }
 
 TEST(Diagnosis, ALoaderBesideASingleBatchDecidesNothingEither) {
-  AdviceFile file = batch_file(0.6);
+  EvaluatedFile file = batch_file(0.6);
   file.document.benchmarks.resize(1);
   const Advice advice = advice_from(StepModel({file, workers_file(0.1)}), {.batch = 1, .workers = 1});
   EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
@@ -59,7 +59,7 @@ TEST(Diagnosis, AShortWaitIsNotWhatLimitsAStep) {
 }
 
 TEST(Diagnosis, AGainWithinTheNoiseIsNone) {
-  AdviceFile noisy = batch_file(0.6);
+  EvaluatedFile noisy = batch_file(0.6);
   const Advice advice = advice_from(StepModel({noisy}), {.batch = 1});
   EXPECT_THAT(advice.changes, IsEmpty());
   EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
@@ -67,7 +67,7 @@ TEST(Diagnosis, AGainWithinTheNoiseIsNone) {
 }
 
 TEST(Diagnosis, AMemoryNearItsCapComesBeforeComputing) {
-  AdviceFile file = batch_file();
+  EvaluatedFile file = batch_file();
   file.document.benchmarks.back().memory.peak_measured = 960;  // of 1000
   const Advice advice = advice_from(StepModel({file}), {.batch = 16});
   EXPECT_EQ(advice.bottleneck, Bottleneck::vram);
@@ -75,14 +75,14 @@ TEST(Diagnosis, AMemoryNearItsCapComesBeforeComputing) {
 }
 
 TEST(Diagnosis, HostMemoryThatTheWorkersNeedIsNamedFirst) {
-  AdviceFile workers = workers_file(5);
+  EvaluatedFile workers = workers_file(5);
   workers.document.context.host.memory_bytes = 100;
   const Advice advice = advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 2});
   EXPECT_EQ(advice.bottleneck, Bottleneck::host_memory);
 }
 
 TEST(Diagnosis, HostMemoryThatEndedAPointIsNamedFirst) {
-  AdviceFile workers = workers_file(5);
+  EvaluatedFile workers = workers_file(5);
   workers.document.sweep.state["oom"] = true;
   const StepModel model({batch_file(), workers});
   EXPECT_EQ(advice_from(model, {.batch = 8, .workers = 2}).bottleneck, Bottleneck::host_memory);
@@ -90,7 +90,7 @@ TEST(Diagnosis, HostMemoryThatEndedAPointIsNamedFirst) {
 }
 
 TEST(Diagnosis, WorkersThatTakeTheCoresOfComputingAreTheLoaders) {
-  AdviceFile workers = workers_file(5);
+  EvaluatedFile workers = workers_file(5);
   workers.document.sweep.state["slowdown"] = 0.2;
   const StepModel model({batch_file(), workers});
   const Advice advice = advice_from(model, {.batch = 8, .workers = 4});
@@ -101,7 +101,7 @@ TEST(Diagnosis, WorkersThatTakeTheCoresOfComputingAreTheLoaders) {
 
 // 80 ms of computing, 100 of loading with one worker.
 TEST(Diagnosis, AWaitThatOtherProgramsMayHaveMadeIsUndecided) {
-  AdviceFile workers = workers_file(12.5);
+  EvaluatedFile workers = workers_file(12.5);
   workers.document.sweep.state["other_cores"] = 1;  // the second one
   EXPECT_EQ(advice_from(StepModel({batch_file(), workers}), {.batch = 8, .workers = 1}).bottleneck,
             Bottleneck::loader_cpu);
@@ -113,7 +113,7 @@ TEST(Diagnosis, AWaitThatOtherProgramsMayHaveMadeIsUndecided) {
 }
 
 TEST(Diagnosis, AHostThatStartsOperationsSlowerThanAPredictedCardEndsThemIsNamed) {
-  AdviceFile file{.path = "batch.json", .document = testing::predicted_document("t4")};
+  EvaluatedFile file{.path = "batch.json", .document = testing::predicted_document("t4")};
   for (const std::int64_t batch : {1, 3}) {
     testing::add_predicted(file.document, "fp32", batch, batch == 1 ? 25 : 30, 0.1, 100 * batch);
     Json& model = file.document.predicted.back().model;
@@ -130,9 +130,9 @@ TEST(Diagnosis, AHostThatStartsOperationsSlowerThanAPredictedCardEndsThemIsNamed
 }
 
 TEST(Diagnosis, AMemoryThatStopsTheBatchIsNamedWhereALargerOneWouldPay) {
-  AdviceFile file = fixed_cost_file();
+  EvaluatedFile file = fixed_cost_file();
   file.document.context.peaks[Dtype::fp32].bytes_per_s = 0.25e9;
-  AdviceFile memory{.path = "memory.json", .document = batch_document("gpu")};
+  EvaluatedFile memory{.path = "memory.json", .document = batch_document("gpu")};
   memory.document.sweep.name = "memory";
   memory.document.sweep.memory_cap_bytes = 600;
   memory.document.sweep.state["limits"] = {
@@ -146,12 +146,12 @@ TEST(Diagnosis, AMemoryThatStopsTheBatchIsNamedWhereALargerOneWouldPay) {
 
 TEST(Diagnosis, AGainThatNoiseLeavesOpenIsCalledSoAndMustBeLarger) {
   const auto advice_at = [](double rate_of_8) {
-    AdviceFile file{.path = "batch.json", .document = batch_document("gpu")};
+    EvaluatedFile file{.path = "batch.json", .document = batch_document("gpu")};
     file.document.sweep.mode = "train";
     file.document.context.device.kind = "cpu";
     add_measured(file.document, "fp32", 4, 40, 0.4, 500);
     add_measured(file.document, "fp32", 8, rate_of_8, 0.4, 560);
-    AdviceFile memory{.path = "memory.json", .document = batch_document("gpu")};
+    EvaluatedFile memory{.path = "memory.json", .document = batch_document("gpu")};
     memory.document.sweep.name = "memory";
     memory.document.sweep.memory_cap_bytes = 600;
     memory.document.sweep.state["limits"] = {

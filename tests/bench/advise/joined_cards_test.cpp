@@ -26,14 +26,14 @@ using testing::fixed_cost_file;
 using testing::part_named;
 
 TEST(JoinedCards, WhatSeveralCardsExchangeIsSaidNotToBeCounted) {
-  AdviceFile file = fixed_cost_file();
+  EvaluatedFile file = fixed_cost_file();
   file.document.context.device.kind = "cuda";
   expect_words(advice_from(StepModel({file}), {.batch = 4, .cards = 4}).warnings);
   expect_words(advice_from(StepModel({file}), {.batch = 4}).warnings);
 }
 
 StepModel joined(const char* link) {
-  AdviceFile file = batch_file();
+  EvaluatedFile file = batch_file();
   for (MeasuredPoint& point : file.document.benchmarks) {
     point.timeline = even_timeline(point.stats.median_ns, 1, 200e6);
   }
@@ -78,7 +78,7 @@ TEST(JoinedCards, WhatCardsExchangeIsAPartOfTheStepAndOnceForAllAccumulations) {
 
 // Of one CPU: 80 ms a step at batch 8, its gradients within it.
 StepModel joined_cpus(CardsLink link) {
-  AdviceFile file = fixed_cost_file();
+  EvaluatedFile file = fixed_cost_file();
   for (MeasuredPoint& point : file.document.benchmarks) {
     point.timeline = even_timeline(point.stats.median_ns, 1, 1e6);
   }

@@ -35,7 +35,7 @@ TEST(MeasuredAdvice, NamesALoaderWithoutWorkersAndHowManyHideIt) {
 
 // 80 ms of computing: one worker loads in 83.2, a second one brings 4 %, less than the noise.
 TEST(MeasuredAdvice, AdvisesTheMeasuredWorkersThatNoiseDoesNotTellFromMore) {
-  AdviceFile workers = workers_file(10.4);
+  EvaluatedFile workers = workers_file(10.4);
   workers.document.sweep.state["measured"] = 1;
   const StepModel model({batch_file(), workers});
   const Advice advice = advice_from(model, {.batch = 8});

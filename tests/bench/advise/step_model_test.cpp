@@ -22,7 +22,7 @@ using testing::fixed_cost_file;
 using testing::part_named;
 using testing::workers_file;
 
-std::string refusal(const std::vector<AdviceFile>& files, const TrainingSettings& current = {}) {
+std::string refusal(const std::vector<EvaluatedFile>& files, const TrainingSettings& current = {}) {
   try {
     static_cast<void>(advice_from(StepModel(files), current));
   } catch (const UsageError& error) {
@@ -33,10 +33,10 @@ std::string refusal(const std::vector<AdviceFile>& files, const TrainingSettings
 
 TEST(StepModel, RefusesWhatDoesNotBelongTogether) {
   expect_words(refusal({batch_file(), batch_file()}));
-  AdviceFile other = workers_file(5);
+  EvaluatedFile other = workers_file(5);
   other.document.context.host.cpu = "other";
   expect_words(refusal({batch_file(), other}));
-  AdviceFile memory = batch_file();
+  EvaluatedFile memory = batch_file();
   memory.document.sweep.name = "memory";
   expect_words(refusal({memory}));
   memory.document.sweep.workload = "vgg16";
@@ -56,7 +56,7 @@ TEST(StepModel, SettingsBeyondAHostAreRefused) {
 }
 
 TEST(StepModel, InferenceAccumulatesNothing) {
-  AdviceFile file = batch_file();
+  EvaluatedFile file = batch_file();
   file.document.sweep.mode = "infer";
   expect_words(refusal({file}, {.batch = 8, .accumulate = 8}));
 }
@@ -67,7 +67,7 @@ TEST(StepModel, ABatchBetweenMeasuredOnesLiesOnTheirLine) {
 }
 
 TEST(StepModel, FixedTimeBeyondTheWeightsIsLaunching) {
-  const AdviceFile file = fixed_cost_file();
+  const EvaluatedFile file = fixed_cost_file();
   const Advice advice = advice_from(StepModel({file}), {.batch = 1});
   EXPECT_EQ(advice.bottleneck, Bottleneck::launch);
   EXPECT_NEAR(part_named(advice, "launching"), 30e6, 1);
@@ -75,7 +75,7 @@ TEST(StepModel, FixedTimeBeyondTheWeightsIsLaunching) {
 }
 
 TEST(StepModel, FixedTimeOfTheWeightsIsComputing) {
-  AdviceFile file = fixed_cost_file();
+  EvaluatedFile file = fixed_cost_file();
   file.document.context.peaks[Dtype::fp32].bytes_per_s = 0.25e9;
   const Advice advice = advice_from(StepModel({file}), {.batch = 1});
   EXPECT_EQ(advice.bottleneck, Bottleneck::compute);
@@ -84,7 +84,7 @@ TEST(StepModel, FixedTimeOfTheWeightsIsComputing) {
 }
 
 TEST(StepModel, FixedTimeBeyondWhatAnOperationTakesToStartIsComputing) {
-  AdviceFile file = fixed_cost_file();
+  EvaluatedFile file = fixed_cost_file();
   for (MeasuredPoint& point : file.document.benchmarks) {
     point.work.launches = 100;
   }
@@ -94,7 +94,7 @@ TEST(StepModel, FixedTimeBeyondWhatAnOperationTakesToStartIsComputing) {
 }
 
 TEST(StepModel, AKernelsResultTellsBandwidthAndTheShortestOperation) {
-  AdviceFile kernels{.path = "kernels.json", .document = batch_document("gpu")};
+  EvaluatedFile kernels{.path = "kernels.json", .document = batch_document("gpu")};
   kernels.document.sweep.name = "kernels";
   Finding bandwidth = finding_of("memory_bandwidth", "B/s");
   bandwidth.value = 0.5e9;

@@ -43,7 +43,7 @@ TEST(WorkersLoadingModel, ReadsASimulatedLoaderOfTheUsersAndRefusesOtherSimulate
   profile.consumer = "20ms";
   EXPECT_THROW(read(), UsageError);
   profile.loader = "a loader of the user's";
-  EXPECT_EQ(read()->measured().dtype, "fp32");
+  EXPECT_EQ(read()->facts().measured.dtype, "fp32");
   profile.consumer = "resnet18 (fp16, batch 16)";
   EXPECT_THROW(read(), UsageError);
 }
@@ -51,8 +51,8 @@ TEST(WorkersLoadingModel, ReadsASimulatedLoaderOfTheUsersAndRefusesOtherSimulate
 // 16 samples of 5 ms take a worker 80 ms; the device computes 36.
 TEST(WorkersLoadingModel, WaitsWithoutWorkersAndComputesWithEnough) {
   const auto model = model_of(LoaderMachine());
-  EXPECT_EQ(model->measured().batch, 16);
-  EXPECT_EQ(model->measured().dtype, "bf16");
+  EXPECT_EQ(model->facts().measured.batch, 16);
+  EXPECT_EQ(model->facts().measured.dtype, "bf16");
   const LoadedStep without = model->step({.batch = 16, .workers = 0}, 36e6, {});
   EXPECT_NEAR(without.step_ns, 116e6, 4e6);
   EXPECT_NEAR(without.waiting_ns, 80e6, 4e6);
@@ -74,7 +74,7 @@ TEST(WorkersLoadingModel, AnotherBatchAndAnotherDeviceScaleTheStep) {
 TEST(WorkersLoadingModel, ADeviceOnTheWorkersCoresSlowsDown) {
   const auto apart = model_of(LoaderMachine());
   const auto together = model_of(LoaderMachine(), {}, true);
-  EXPECT_FALSE(together->measured_on_cores());
+  EXPECT_FALSE(together->facts().measured_on_cores);
   const TrainingSettings settings{.batch = 16, .workers = 4};
   const LoadedStep step = together->step(settings, 200e6, {});
   EXPECT_NEAR(apart->step(settings, 200e6, {}).step_ns, 200e6, 2e6);
@@ -144,7 +144,7 @@ TEST(WorkersLoadingModel, MemoryIsThatOfSlotsAndWorkers) {
 }
 
 TEST(WorkersLoadingModel, ItsErrorIsThatOfCountsLeftOut) {
-  EXPECT_FALSE(model_of(LoaderMachine())->error());
+  EXPECT_FALSE(model_of(LoaderMachine())->facts().error);
   const Simulated simulated{
       .points = {{.workers = 1, .held_out_au = 0.55}, {.workers = 2, .held_out_au = 0.8}, {.workers = 3}}};
   std::vector<LoaderPoint> measured(2);
@@ -153,8 +153,8 @@ TEST(WorkersLoadingModel, ItsErrorIsThatOfCountsLeftOut) {
     measured[static_cast<std::size_t>(row)].au = Estimate{.value = au};
   }
   const auto model = model_of(LoaderMachine(), simulated, false, measured);
-  ASSERT_TRUE(model->error());
-  EXPECT_NEAR(*model->error(), std::log(1.1) / std::sqrt(2), 1e-12);
+  ASSERT_TRUE(model->facts().error);
+  EXPECT_NEAR(*model->facts().error, std::log(1.1) / std::sqrt(2), 1e-12);
 }
 
 }  // namespace
