@@ -1,4 +1,6 @@
 // An evaluation as JSON and CSV.
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "bench/evaluate/evaluation_formats.h"
@@ -23,6 +25,11 @@ Json ratio_json(const std::optional<Ratio>& ratio) {
           {"significant", ratio->differs_from_one()}};
 }
 
+Json bytes80_json(const CurvePoint& point) {
+  const Interval& bytes80 = point.memory.peak80;
+  return bytes80.high > bytes80.low ? Json{std::llround(bytes80.low), std::llround(bytes80.high)} : Json();
+}
+
 Json curve_json(const Evaluation& evaluation, const EvaluatedRow& row) {
   const Curve& curve = evaluation.curve_of(row);
   Json points = Json::array();
@@ -34,6 +41,7 @@ Json curve_json(const Evaluation& evaluation, const EvaluatedRow& row) {
                       {"interval", interval_json(point.interval)},
                       {"is_bound", point.is_bound},
                       {"bytes", point.bytes},
+                      {"bytes_interval80", bytes80_json(point)},
                       {"ratio", other == nullptr ? Json() : ratio_json(throughput_ratio_of(point, *other))}});
   }
   return {{"dtype", row.dtype},

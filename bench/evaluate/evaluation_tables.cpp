@@ -24,14 +24,22 @@ Cell largest_batch_cell(const Curve& curve) {
   return curve.largest ? Cell(curve.quoted_largest()).after(curve.extrapolated ? "~" : "") : Cell();
 }
 
-// "178 MiB (92 %, tight)".
+// "178 MiB (92 %, tight)"; predicted the span, "3.5–4.3 GiB (24 %)".
 Cell memory_cell(const EvaluatedRow& row) {
-  if (!row.memory_share) {
-    return row.point.bytes > 0 ? Cell::bytes(row.point.bytes) : Cell();
+  constexpr double kGibibyte = 1 << 30;
+  constexpr double kTen = 10;
+  const Interval& bytes80 = row.point.memory.peak80;
+  const bool is_span = bytes80.high > bytes80.low;
+  const int decimals = bytes80.high < kTen * kGibibyte ? 1 : 0;
+  std::string text = is_span ? fmt::format("{:.{}f}–{:.{}f} GiB", bytes80.low / kGibibyte, decimals,
+                                           bytes80.high / kGibibyte, decimals)
+                             : format_bytes(row.point.bytes);
+  if (row.point.bytes == 0 || !row.memory_share) {
+    return row.point.bytes == 0 ? Cell() : Cell::figure(std::move(text));
   }
-  const std::string_view state = headroom(*row.memory_share);
-  return Cell::figure(fmt::format("{} ({}{})", format_bytes(row.point.bytes),
-                                  format_percent(*row.memory_share),
+  const double high = is_span ? bytes80.high / static_cast<double>(row.point.bytes) : 1;
+  const std::string_view state = headroom(*row.memory_share * high);
+  return Cell::figure(fmt::format("{} ({}{})", text, format_percent(*row.memory_share),
                                   state == "safe" ? "" : fmt::format(", {}", state)));
 }
 

@@ -63,7 +63,8 @@ std::int64_t Curve::quoted_largest() const {
 
 void complete_curve(Curve& curve, bool predicted, std::int64_t usable_bytes) {
   curve.saturation = saturation_of(curve, predicted);
-  if (curve.largest) {
+  const bool has_limits = curve.limits.most > 0;
+  if (curve.largest || has_limits) {
     return;
   }
   const std::int64_t last = curve.points.back().batch;
@@ -106,8 +107,8 @@ Curve predicted_curve(const GpuModel& model, const NetworkTerms& terms, const St
     return curve;
   }
   curve.limits = model.largest_batch(terms, setting);
-  if (curve.limits.likely > 0) {
-    curve.largest = curve.limits.likely;
+  if (curve.limits.safe > 0) {
+    curve.largest = curve.limits.safe;
   }
   StepSetting at = setting;
   for (const std::int64_t batch :

@@ -42,7 +42,7 @@ struct Curve {
   std::string dtype;
   std::vector<CurvePoint> points;            // by batch; at least one, but for a prediction with a problem
   std::size_t saturation = 0;                // index of the saturation batch
-  std::optional<std::int64_t> largest{};     // batch that the device's memory holds
+  std::optional<std::int64_t> largest{};     // batch that the device's memory holds; predicted, that is safe
   bool extrapolated = false;                 // `largest`: from the memory line, beyond the points
   std::optional<double> peak_flops_per_s{};  // summed in fp32
   std::string peak_dtype{};    // that it is the peak of: fp32 on a card without units for `dtype`
