@@ -81,7 +81,7 @@ struct SquareSoftmax {
       float x[kCount];
       load_floats<Memory>(from + c, x);
       for (int i = 0; i < kCount; ++i) {
-        x[i] = expf(x[i] - largest);
+        x[i] = exponential(x[i] - largest);
       }
       hide(x, row.seen - c);
       for (int i = 0; i < kCount; ++i) {
@@ -95,7 +95,7 @@ struct SquareSoftmax {
       if (c < row.seen) {
         load_floats<Memory>(from + c, x);
         for (int i = 0; i < kCount; ++i) {
-          x[i] = expf(x[i] - largest) * share;
+          x[i] = exponential(x[i] - largest) * share;
         }
         hide(x, row.seen - c);
       }

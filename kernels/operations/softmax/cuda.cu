@@ -43,7 +43,7 @@ struct SoftmaxRows {
       float x[kCount];
       load_values<Element>(from + c, x);
       for (int i = 0; i < kCount; ++i) {
-        sum += expf(x[i] - largest);
+        sum += exponential(x[i] - largest);
       }
     }
     sum = join_group<kGroup>(thread, sum, Sum{}, room);
@@ -52,7 +52,7 @@ struct SoftmaxRows {
       float x[kCount];
       load_values<Element>(from + c, x);
       for (int i = 0; i < kCount; ++i) {
-        x[i] = kLog ? x[i] - largest - share : expf(x[i] - largest) * share;
+        x[i] = kLog ? x[i] - largest - share : exponential(x[i] - largest) * share;
       }
       store_values<Element>(dst + row * channels + c, x);
     }
@@ -66,7 +66,7 @@ BENCH_DEVICE float softmax_product(float value, float diff) {
 }
 template <bool kLog>
 BENCH_DEVICE float softmax_gradient(float value, float diff, float along) {
-  return kLog ? diff - expf(value) * along : value * (diff - along);
+  return kLog ? diff - exponential(value) * along : value * (diff - along);
 }
 
 // diff_src may be the gradient itself: each thread writes what it alone has read.
@@ -171,12 +171,12 @@ struct SoftmaxColumns {
       }
       float sum = 0;
       for (std::int64_t c = 0; c < columns.channels; ++c) {
-        sum += expf(load_one<Element>(from + c * columns.step) - largest);
+        sum += exponential(load_one<Element>(from + c * columns.step) - largest);
       }
       const float share = kLog ? logf(sum) : 1.0F / sum;
       for (std::int64_t c = 0; c < columns.channels; ++c) {
         const float above = load_one<Element>(from + c * columns.step) - largest;
-        store_one<Element>(dst + first + c * columns.step, kLog ? above - share : expf(above) * share);
+        store_one<Element>(dst + first + c * columns.step, kLog ? above - share : exponential(above) * share);
       }
     });
   }
