@@ -16,6 +16,7 @@
 #include "bench/commands/setup.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
+#include "bench/generate/catalogue.h"
 #include "bench/host/compiled_plans_folder.h"
 #include "bench/json.h"
 #include "bench/modelled.h"
@@ -37,6 +38,8 @@ namespace {
 constexpr std::size_t kSweeps = 15;
 constexpr std::size_t kWorkloads = 24;
 constexpr std::size_t kDevices = 10;
+
+constexpr const char* kLanguageModel = "llama3.1_8b";  // one of them, for an example
 
 struct Listed {
   std::string kind;  // "sweep", "workload", "workload file", "device"
@@ -116,6 +119,12 @@ void print_text(std::ostream& out, const std::optional<std::filesystem::path>& c
   const std::vector<Listed> all = all_listed();
   for (const Listed& one : all) {
     std::size_t column = kWorkloads;
+    if (one.kind == "device" && section == "Workloads") {
+      out << hanging(fmt::format("  {}, …", kLanguageModel),
+                     fmt::format("{} language models, predicted: bench predict --workload {} --help",
+                                 language_models().ids().size(), kLanguageModel),
+                     column, width);
+    }
     if (one.kind == "sweep") {
       begin("Sweeps", "--sweep NAME; bench --sweep NAME --help");
       column = kSweeps;

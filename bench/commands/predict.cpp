@@ -70,7 +70,7 @@ Command predict_command() {
       .name = "predict",
       .usage = "--gpu LIST|all --workload NAME [options]",
       .brief = "--gpu LIST …",
-      .question = "how fast would a network be on other GPUs, or on several?",
+      .question = "how fast would a network or LLM be on other GPUs, or several?",
       .options =
           {{"gpu", "LIST", "ids (bench --list --gpus), a file card.json, or all", gpus_to_predict},
            {"gpus", "FILE", "a catalogue for --gpu in place of the program's"},
@@ -95,7 +95,6 @@ Command predict_command() {
                 "generation: bench predict --workload llama3.1_8b --help."},
       .examples = {"bench predict --gpu t4,rtx3060-12gb --workload resnet50 --mode train",
                    "bench predict --gpu all --onnx net.onnx --format csv",
-                   "bench predict --gpu t4 --workload resnet50 --cards 2",
                    "bench predict --from batch-….json --cards 2,4,8 --link nvlink3"},
       .run = run_predict,
       .form = generation_form};

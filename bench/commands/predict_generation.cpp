@@ -169,28 +169,25 @@ Command generation_command() {
       .options = {{"gpu", "LIST", "ids (bench --list --gpus), a file card.json, or all", gpus_to_predict},
                   {"gpus", "FILE", "a catalogue for --gpu in place of the program's"},
                   {"workload", "MODEL", "{}", [] { return language_models().ids(); }},
-                  {"model", "FILE",
-                   "your own: Hugging Face's config.json, or a GGUF file, of which the header is read"},
+                  {"model", "FILE", "your own: Hugging Face's config.json, or a GGUF file"},
                   {"weights", "LIST", "{} (default: bf16, of gpt_oss mxfp4, of a file as stored)",
                    weight_format_names},
                   {"context", "AXIS", "tokens that a sequence holds: 512,8192 (default: 4096)"},
                   {"batch", "AXIS", "users, or sequences, at once: 1,4,16 (default: 1)"},
-                  {"prompt", "N", "tokens of a prompt, until the first token (default: the context)"},
+                  {"prompt", "N", "tokens of a prompt (default: the context)"},
                   {"framework", "NAME", "{} (default: llama.cpp)", engine_names},
                   {"cards", "N", "of a kind, that share the model (default: 1)"},
-                  {"price", "LIST", "of an hour or a purchase, as in evaluate: rtx4090=0.4/h"},
+                  {"price", "LIST", "of an hour or a purchase, as rtx4090=0.4/h"},
                   {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})},
                   {"verbose", "", "what limits the speed of each card"}},
-      .notes = {"Nothing is measured: speeds follow from data sheets and published measurements, and the "
-                "intervals hold 80 %. "
-                "docs/generate.md has the model and how far it errs."},
+      .notes = {"Nothing is measured: speeds follow from data sheets and published measurements. Intervals "
+                "hold 80 %; docs/generate.md says how far they err."},
       .examples =
-          {"bench predict --gpu rtx3060-12gb,rtx4090 --workload llama3.1_8b --weights int4,bf16 --context "
-           "8192",
-           "bench predict --gpu rtx3090 --cards 2 --workload llama3.1_70b --weights int4 --context 16384",
+          {"bench predict --gpu rtx3060-12gb --workload llama3.1_8b --weights int4,bf16",
+           "bench predict --gpu rtx3090 --cards 2 --workload llama3.1_70b --weights int4",
            "bench predict --gpu h100-sxm --framework vllm --workload qwen2.5_32b --batch 1:64:x4 --price "
            "h100-sxm=2.5/h",
-           "bench predict --gpu all --model Qwen3-8B/config.json --weights int4 --format csv"},
+           "bench predict --gpu all --model Qwen3-8B/config.json --format csv"},
       .run = run_generation};
 }
 

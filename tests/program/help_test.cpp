@@ -7,6 +7,7 @@
 #include "bench/json.h"
 #include "bench/text/lines.h"
 #include "tests/bench/support/temporary_folder.h"
+#include "tests/program/golden_page.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
 
@@ -67,12 +68,16 @@ TEST(Help, FitsOneScreen) {
   for (const char* const command : {"compare", "ab", "advise", "evaluate", "inspect", "predict", "report"}) {
     pages.push_back({command});
   }
+  pages.push_back({"predict", "--workload", "llama3.1_8b"});
   ASSERT_GT(pages.size(), 20U);
-  for (const Arguments& page : pages) {
-    const std::vector<std::string> lines = help_lines(page);
-    EXPECT_LE(lines.size(), 40U) << ::testing::PrintToString(page);
-    for (const std::string& line : lines) {
-      EXPECT_LE(columns(line), 100U) << line;
+  for (const int width : {80, 100}) {
+    const Surroundings terminal(width);
+    for (const Arguments& page : pages) {
+      const std::vector<std::string> lines = help_lines(page);
+      EXPECT_LE(lines.size(), 40U) << ::testing::PrintToString(page) << " in " << width << " columns";
+      for (const std::string& line : lines) {
+        EXPECT_LE(columns(line), static_cast<std::size_t>(width)) << line;
+      }
     }
   }
 }
