@@ -1,5 +1,4 @@
 #include "plots/drawing.h"
-#include "bench/text/lines.h"
 
 #include <algorithm>
 #include <array>
@@ -10,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/text/lines.h"
 #include "plots/ticks.h"
 
 namespace bench::plots {

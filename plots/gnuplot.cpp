@@ -1,16 +1,17 @@
 #include "plots/gnuplot.h"
-#include "bench/text/lines.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <iterator>
+#include <sstream>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/text/lines.h"
 #include "bench/text/quote.h"
 #include "plots/drawing.h"
 
@@ -48,15 +49,9 @@ std::string quoted(const std::string& text, std::size_t longest = 300) {
 // Lines of at most so many letters, broken between words.
 std::vector<std::string> wrapped(const std::string& text, std::size_t most) {
   std::vector<std::string> lines;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find(' ', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    if (lines.empty() || columns(lines.back()) + columns(word) + 1 > most) {
-      lines.push_back(word);
-    } else {
-      lines.back() += " " + word;
-    }
-    at = end + 1;
+  std::istringstream all(text.empty() ? "" : wrap(text, most, 0));
+  for (std::string line; std::getline(all, line);) {
+    lines.push_back(line);
   }
   return lines;
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <sstream>
 #include <utility>
 
 #include <fmt/format.h>
@@ -116,11 +117,8 @@ std::vector<std::string> cell_lines(const std::string& cell, std::size_t width) 
     return {cell};
   }
   std::vector<std::string> lines;
-  const std::string wrapped = wrap(cell, width, 0);
-  for (std::size_t begin = 0; begin < wrapped.size();) {
-    const std::size_t end = wrapped.find('\n', begin);
-    std::string line = wrapped.substr(begin, end - begin);
-    begin = end + 1;
+  std::istringstream wrapped(wrap(cell, width, 0));
+  for (std::string line; std::getline(wrapped, line);) {
     while (columns(line) > width) {
       std::string part = fmt::format("{:.{}}", line, width);
       const std::size_t slash = part.rfind('/');
