@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -10,7 +11,12 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include "bench/result/result.h"
+#include "bench/cli/csv.h"
+#include "bench/cli/report.h"
+#include "bench/report/report_page.h"
+#include "bench/result/result_json.h"
+#include "bench/run/result_file.h"
+#include "bench/text/quote.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
@@ -152,6 +158,41 @@ TEST(HostilePages, AreTextOfTheirWriters) {
   }
   EXPECT_GT(runs, 300U);
   EXPECT_GT(shown, runs / 10) << "pages show few of the hostile texts";
+}
+
+// A file has all points; a page that is read says how many there are.
+TEST(HostilePages, OfTenThousandPointsAreCompleteOrSayWhatTheyLeaveOut) {
+  constexpr std::size_t kPoints = 10'000;
+  ResultDocument document = read_result(kDocuments / "batch.json");
+  MeasuredPoint point = document.benchmarks.front();
+  point.params["label"] = kHostile;
+  document.benchmarks.clear();
+  for (std::size_t i = 1; i <= kPoints; ++i) {
+    point.params["batch"] = i;
+    point.name = fmt::format("{}/{}", kHostile, i);
+    document.benchmarks.push_back(point);
+  }
+  std::vector<report::ReportedResult> results{{.json = to_json(document), .document = document}};
+  const report::Report report = report::report_of(results, std::nullopt);
+  const std::map<std::string, std::string> pages{
+      {"text", page_text(result_page(document, {}, true, false), 100)},
+      {"markdown", report::report_markdown(report)},
+      {"html", report::report_html(report, results)},
+      {"csv", result_csv(document)},
+      {"json", inert_json(ResultText().of(document))}};
+  for (const auto& [format, text] : pages) {
+    EXPECT_TRUE(is_inert(text)) << format;
+    EXPECT_TRUE(is_markup_inert(format, text)) << format;
+  }
+  const auto lines = [&](const char* format) {
+    return static_cast<std::size_t>(std::ranges::count(pages.at(format), '\n'));
+  };
+  EXPECT_GE(lines("text"), kPoints);
+  EXPECT_EQ(lines("csv"), 1 + kPoints + document.unmeasured.size());
+  EXPECT_EQ(Json::parse(pages.at("json"))["benchmarks"].size(), kPoints);
+  EXPECT_LE(pages.at("html").size(), report::page_limit(1));
+  EXPECT_NE(pages.at("html").find("of 10000 rows; the result file has all"), std::string::npos);
+  EXPECT_NE(pages.at("markdown").find("and 9900 more rows"), std::string::npos);
 }
 
 }  // namespace
