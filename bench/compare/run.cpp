@@ -139,12 +139,6 @@ std::optional<double> clock_of(const ResultDocument& document) {
 
 }  // namespace
 
-std::string ComparedRun::date() const {
-  const auto found = context.google_benchmark.find("date");
-  return found != context.google_benchmark.end() && found->is_string() ? printable(found->get<std::string>())
-                                                                       : "";
-}
-
 ComparedRun compared_run(const ResultDocument& document, const std::filesystem::path& path) {
   if (document.context.device.kind == "modelled") {
     throw NotComparable(

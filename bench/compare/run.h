@@ -41,8 +41,6 @@ struct ComparedRun {
   // Logarithms of the calibrations' times, medians over the rounds: "host", "device".
   std::map<std::string, double> calibrations;
   std::optional<double> clock_mhz{};  // the device's, median over the rounds
-
-  std::string date() const;  // empty: not known
 };
 
 ComparedRun compared_run(const ResultDocument& document, const std::filesystem::path& path);

@@ -236,7 +236,6 @@ ModelCoefficients coefficients_from_json(const Json& document) {
           .language = spread_of(spread.at("language")),
           .compiled = compiled_of(root.at("compiled")),
           .products = products_of(root.at("products")),
-          .memory_rows = whole(memory.at("rows")),
           .context_bytes = positive(memory, "context_bytes"),
           .slack = positive(memory, "slack"),
           .slack80 = {.low = positive(memory, "slack_low"), .high = positive(memory, "slack_high")}};

@@ -138,7 +138,6 @@ struct ModelCoefficients {
   ModelSpread language;  // language models
   CompiledFactors compiled;
   ProductCoefficients products;
-  std::int64_t memory_rows = 0;
   double context_bytes = 0;  // the driver's context and the libraries' kernels
   double slack = 1;          // the allocator's blocks over their tensors
   Interval slack80;          // that 80 % of the networks measured need

@@ -122,7 +122,6 @@ void choose_answer(const std::vector<ReportedResult>& results, const AnsweringFi
   std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
     return std::pair(candidate.finding->headline, !recommends(*candidate.finding));
   });
-  report.more_findings = candidates.size() - std::min<std::size_t>(candidates.size(), kHeadlines);
   candidates.resize(std::min<std::size_t>(candidates.size(), kHeadlines));
   for (const Candidate& candidate : candidates) {
     report.answer.push_back({candidate.finding->claim, candidate.section});

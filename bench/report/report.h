@@ -57,7 +57,6 @@ struct ReportFleet {
 struct Report {
   std::string title;
   std::vector<ReportedFinding> answer;  // at most five over all results, the recommendations first
-  std::size_t more_findings = 0;        // that the runs printed and `answer` has no room for
   std::optional<Advice> advice;
   std::string no_advice;  // why several results give none; empty: they do, or there is one
   std::vector<ReportFleet> fleets;

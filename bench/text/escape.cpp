@@ -75,10 +75,6 @@ std::string markdown_text(std::string_view text, std::size_t longest) {
   return out;
 }
 
-std::string markdown_code(std::string_view text, std::size_t longest) {
-  return fmt::format("<code>{}</code>", markdown_text(text, longest));
-}
-
 std::string command_message(std::string_view text, std::size_t longest) {
   return percent_encoded(printable(text, longest), "%\r\n");
 }

@@ -14,8 +14,6 @@ inline constexpr std::size_t kLongestText = 500;  // characters
 std::string xml_text(std::string_view text, std::size_t longest = kLongestText);
 // For a cell or line of Markdown: every character that may be markup becomes an entity.
 std::string markdown_text(std::string_view text, std::size_t longest = kLongestText);
-// markdown_text() as code, in which nobody is mentioned and no issue is linked.
-std::string markdown_code(std::string_view text, std::size_t longest = kLongestText);
 // The message of a workflow command, and the value of one of its properties.
 std::string command_message(std::string_view text, std::size_t longest = kLongestText);
 std::string command_property(std::string_view text, std::size_t longest = kLongestText);

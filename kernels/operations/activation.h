@@ -152,13 +152,6 @@ inline float gelu(float value) {
   return static_cast<float>(0.5 * x * (1 + std::tanh(gelu_inner(x))));
 }
 
-// The derivative at `value`: (1 + tanh u)/2 + x/2 · (1 − tanh² u) · u'(x).
-inline float gelu_slope(float value) {
-  const double x = value;
-  const double t = std::tanh(gelu_inner(x));
-  return static_cast<float>(0.5 * (1 + t) + 0.5 * x * (1 - t * t) * gelu_inner_slope(x));
-}
-
 inline constexpr double kSeluScale = 1.0507009873554805;
 inline constexpr double kSeluAlpha = 1.6732632423543772;
 

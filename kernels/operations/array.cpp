@@ -161,14 +161,6 @@ std::int64_t Array::place(const std::array<std::int64_t, Dims::kMost>& index) co
   return place;
 }
 
-bool Array::is_in_order() const {
-  if (layout == Layout::nchw) {
-    return true;
-  }
-  const bool pixel = dims[2] * dims[3] == 1;
-  return layout == Layout::nhwc ? pixel || dims[1] == 1 : pixel && dims[1] % kBlock == 0;
-}
-
 Walk Walk::over(const Array& array) {
   return along(array, array.dims);
 }

@@ -45,8 +45,6 @@ struct Array {
   TensorDesc tensor() const;
   // Where an element is stored, in elements.
   std::int64_t place(const std::array<std::int64_t, Dims::kMost>& index) const;
-  // Whether the elements lie in the order of the dimensions with nothing between them.
-  bool is_in_order() const;
 
   bool operator==(const Array&) const = default;
 };

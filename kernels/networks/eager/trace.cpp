@@ -121,7 +121,6 @@ class Tracer {
       const auto count = static_cast<double>(node.shape.elements());
       return {add_tensor({.values = count,
                           .for_each_sample = false,
-                          .is_parameter = true,
                           .is_number = count == 1,
                           .wants_gradient = parameter->trained}),
               Strides::dense(node.shape)};
@@ -169,10 +168,7 @@ class Tracer {
       case EagerRead::kPrevious:
         return previous;
       case EagerRead::kParameter:
-        return add_tensor({.values = read.values,
-                           .for_each_sample = false,
-                           .is_parameter = true,
-                           .wants_gradient = trains});
+        return add_tensor({.values = read.values, .for_each_sample = false, .wants_gradient = trains});
       default:
         return inputs.at(static_cast<std::size_t>(read.from));
     }

@@ -13,7 +13,6 @@ namespace bench::kernels {
 struct EagerTensor {
   double values = 0;  // a sample's, or of all samples
   bool for_each_sample = true;
-  bool is_parameter = false;    // or a constant
   bool is_number = false;       // of one element for all samples: it changes no dtype
   bool wants_gradient = false;  // a parameter stands before it
 };

@@ -139,9 +139,8 @@ class Recorder {
   // Of rank 4 in this layout, others in the order of their dimensions: where it is stored otherwise a copy,
   // which is recorded once for all that read it. Layout::nchw is the order of the dimensions.
   ArrayTensor array(std::size_t index, Layout layout);
-  // How the result is stored, by its dimensions; a new tensor for it; and its gradient.
+  // How the result is stored, by its dimensions, and its gradient.
   Array dst_array() const { return array_of(node().shape, plan_.stored[current_], batch()); }
-  ArrayTensor result_array() { return {result(), dst_array()}; }
   ArrayTensor diff_array() { return {diff(), dst_array()}; }
   ArrayTensor diff_array(Layout layout);
   // A new tensor for the gradient of an input, as array() gives the input; contributed to it, by way of a

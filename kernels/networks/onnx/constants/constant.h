@@ -40,7 +40,6 @@ struct Constant {
     constexpr std::size_t kBytes = 4;
     return is_uniform() ? 0 : static_cast<std::int64_t>(values.bytes() / kBytes);
   }
-  bool is_scalar() const { return is_uniform() && elements() == 1; }
   double value(std::int64_t i) const { return values[is_uniform() ? 0 : static_cast<std::size_t>(i)]; }
   Number number(std::int64_t i) const {
     const std::size_t at = is_uniform() ? 0 : static_cast<std::size_t>(i);
