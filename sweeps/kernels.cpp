@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bench/registry.h"
+#include "bench/result/finding.h"
 #include "bench/result/flags.h"
 #include "bench/sweep.h"
 #include "bench/text/units.h"
@@ -163,8 +164,8 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
                           measured == document.benchmarks.end() ? Cell() : Cell(marks.of(*measured))});
   }
   if (!roofline.memory) {
-    const auto reason = std::ranges::find(document.findings, "memory_bandwidth", &Finding::name);
-    table.title = reason == document.findings.end() || reason->value ? "Rates" : "Rates. " + reason->claim;
+    const Finding* const reason = find_finding(document.findings, "memory_bandwidth");
+    table.title = reason == nullptr || reason->value ? "Rates" : "Rates. " + reason->claim;
   }
   return {table};
 }

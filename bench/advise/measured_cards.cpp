@@ -7,6 +7,7 @@
 
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_curve.h"
+#include "bench/result/finding.h"
 #include "bench/result/result.h"
 #include "bench/result/result_json.h"
 #include "bench/stats/statistics.h"
@@ -77,8 +78,7 @@ MeasuredCards::MeasuredCards(const EvaluatedFile& file) : document_(file.documen
 }
 
 const Finding* MeasuredCards::finding(const std::string& name) const {
-  const auto found = std::ranges::find(document_.findings, name, &Finding::name);
-  return found == document_.findings.end() ? nullptr : &*found;
+  return find_finding(document_.findings, name);
 }
 
 const MeasuredPoint* MeasuredCards::point(const std::string& name) const {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "bench/advise/observed.h"
+#include "bench/advise/observed_parts.h"
 #include "bench/error.h"
 #include "bench/json.h"
 #include "bench/result/json_text.h"
@@ -289,10 +289,6 @@ void read_network(const Readings& object, Observed& observed) {
   observed.batches_tried = object.value_or_list<std::int64_t>("batches_tried");
 }
 
-std::string gb(double bytes) {
-  return fmt::format("{:.2f} GiB", bytes / 0x1p30);
-}
-
 void refuse_longer_wait(const std::optional<double>& data_s, const std::optional<double>& step_s,
                         const std::string& whose) {
   if (step_s && data_s && *data_s > *step_s) {
@@ -319,7 +315,8 @@ void refuse_impossible(const Observed& observed) {
         std::tuple{"reserved", observed.reserved, observed.memory_cap},
         std::tuple{"free", observed.free, observed.memory_cap}}) {
     if (used && all && *used > *all) {
-      throw UsageError(fmt::format("{} is {}, more than the {} there are", name, gb(*used), gb(*all)));
+      throw UsageError(
+          fmt::format("{} is {}, more than the {} there are", name, gib_in_words(*used), gib_in_words(*all)));
     }
   }
   const auto& range = observed.utilisation_range;
@@ -339,13 +336,13 @@ void refuse_impossible(const Observed& observed) {
   for (std::size_t i = 0; observed.memory_cap && i < observed.memory.size(); ++i) {
     if (observed.memory[i] > *observed.memory_cap) {
       throw UsageError(fmt::format("memory of card {} is {}, more than the card's {}", i,
-                                   gb(observed.memory[i]), gb(*observed.memory_cap)));
+                                   gib_in_words(observed.memory[i]), gib_in_words(*observed.memory_cap)));
     }
   }
   for (const MemoryAtBatch& at : observed.memory_at_batch) {
     if (observed.memory_cap && at.bytes > *observed.memory_cap) {
       throw UsageError(fmt::format("memory_at_batch of batch {} is {}, more than the card's {}", at.batch,
-                                   gb(at.bytes), gb(*observed.memory_cap)));
+                                   gib_in_words(at.bytes), gib_in_words(*observed.memory_cap)));
     }
   }
   const auto cards = static_cast<std::size_t>(observed.settings.cards);

@@ -12,6 +12,7 @@
 #include "bench/evaluate/evaluated_cards.h"
 #include "bench/evaluate/host_limit.h"
 #include "bench/registry.h"
+#include "bench/result/finding.h"
 #include "bench/result/result_json.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/quote.h"
@@ -34,8 +35,8 @@ double deviation_of(const CurvePoint& point) {
 }
 
 const Finding* finding(const ResultDocument& document, const std::string& name) {
-  const auto found = std::ranges::find(document.findings, name, &Finding::name);
-  return found != document.findings.end() && found->value ? &*found : nullptr;
+  const Finding* const found = find_finding(document.findings, name);
+  return found != nullptr && found->value ? found : nullptr;
 }
 
 // What starting an operation takes at most: no operation of a kernels result takes less.

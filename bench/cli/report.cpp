@@ -149,18 +149,18 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
       ask("see verification.not_checked in the result file");
     }
   }
-  std::map<std::string, std::vector<const UnmeasuredPoint*>> unmeasured;  // by what to do
+  std::vector<const UnmeasuredPoint*> without_time;
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    if (const std::string_view action = action_in(point.reason); !action.empty()) {
-      unmeasured[std::string(action.substr(2))].push_back(&point);
+    if (point.lacked_time()) {
+      without_time.push_back(&point);
     }
   }
-  for (const auto& [action, points] : unmeasured) {
+  if (!without_time.empty()) {
     constexpr std::size_t kMostNamed = 2;
-    problems.push_back(fmt::format(
-        "{} {} left out", points_in_words(document, points, points.size() > kMostNamed ? 0 : points.size()),
-        points.size() == 1 ? "was" : "were"));
-    ask(action);
+    const std::size_t named = without_time.size() > kMostNamed ? 0 : without_time.size();
+    problems.push_back(fmt::format("{} {} left out", points_in_words(document, without_time, named),
+                                   without_time.size() == 1 ? "was" : "were"));
+    ask(std::string(kGiveTime));
   }
   // Where others used the cores, their use is why calibrations take longer.
   const auto contended = classes.find(std::string(kContention));

@@ -230,10 +230,6 @@ class PointRows {
 
 }  // namespace
 
-std::string_view action_in(std::string_view reason) {
-  return reason.substr(std::min(reason.rfind("; give "), reason.size()));
-}
-
 namespace {
 
 TextTable measured_table(const ResultDocument& document) {
@@ -313,7 +309,7 @@ std::string predicted_title(const ResultDocument& document) {
 std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool verbose) {
   std::vector<const UnmeasuredPoint*> listed;
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    if (verbose || point.status != "skipped" || action_in(point.reason).empty()) {
+    if (verbose || !point.lacked_time()) {
       listed.push_back(&point);
     }
   }
@@ -322,16 +318,13 @@ std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool 
   std::set<std::string> folded;
   for (const UnmeasuredGroup& group : groups) {
     const std::string& status = group.front()->status;
-    const std::string_view reason = group.front()->reason;
     const auto reasons = std::ranges::count_if(
         groups, [&](const UnmeasuredGroup& other) { return other.front()->status == status; });
     if (verbose || status == "error" || reasons == 1) {
-      const std::string_view shown =
-          verbose ? reason : reason.substr(0, reason.size() - action_in(reason).size());
       const std::size_t named = std::min<std::size_t>(group.size(), verbose ? 3 : 1);
-      lines.push_back(
-          {.text = fmt::format("✕ {} {}: {}", points_in_words(document, group, named), status, shown),
-           .brief = !verbose});
+      lines.push_back({.text = fmt::format("✕ {} {}: {}", points_in_words(document, group, named), status,
+                                           group.front()->reason),
+                       .brief = !verbose});
     } else if (folded.insert(status).second) {
       lines.push_back({.text = fmt::format("✕ {} points {}, for {} reasons (--verbose)",
                                            std::ranges::count(listed, status, &UnmeasuredPoint::status),

@@ -21,16 +21,13 @@ std::string predicted_title(const ResultDocument& document);
 TextTable unmeasured_table(const ResultDocument& document);
 
 // A line for each status and reason, one for the points of a status that have several; an error has a line
-// for each reason. Points that were skipped and ask for an action have none: the warning counts them.
+// for each reason. Points that lacked time have none: the warning counts them.
 // `verbose`: all points, a line for each reason, with the names of three.
 std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool verbose);
 
 // "infer/fp16/batch:1", or "90 points (a, b, c and 87 more)" with the first `named` of them.
 std::string points_in_words(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
                             std::size_t named);
-
-// "; give a larger --time-budget" at the end of an unmeasured point's reason; empty: there is none.
-std::string_view action_in(std::string_view reason);
 
 // A point of a plan that was not run (--dry-run).
 struct PlannedPoint {

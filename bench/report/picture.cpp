@@ -64,9 +64,7 @@ plots::Picture picture_of(ResultDocument document, bool was_interrupted) {
   if (const std::string warning = warning_of(document, was_interrupted); !warning.empty()) {
     picture.notes.push_back(warning);
   }
-  // The warning counts those that ask for an action.
-  std::erase_if(document.unmeasured,
-                [](const UnmeasuredPoint& point) { return !action_in(point.reason).empty(); });
+  std::erase_if(document.unmeasured, &UnmeasuredPoint::lacked_time);  // which the warning counts
   for (const Paragraph& paragraph : unmeasured_in_words(document, true)) {
     picture.notes.push_back(paragraph.text);
   }

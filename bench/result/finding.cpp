@@ -5,6 +5,21 @@
 
 namespace bench {
 
+const Finding* find_finding(const std::vector<Finding>& findings, std::string_view name) {
+  const auto found = std::ranges::find(findings, name, &Finding::name);
+  return found == findings.end() ? nullptr : &*found;
+}
+
+std::vector<const Finding*> find_findings(const std::vector<Finding>& findings, std::string_view prefix) {
+  std::vector<const Finding*> found;
+  for (const Finding& finding : findings) {
+    if (finding.name.starts_with(prefix)) {
+      found.push_back(&finding);
+    }
+  }
+  return found;
+}
+
 void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names,
                    bool without_values) {
   int next = 1;

@@ -9,6 +9,11 @@
 
 namespace bench {
 
+// nullptr: there is none.
+const Finding* find_finding(const std::vector<Finding>& findings, std::string_view name);
+// Those whose names begin so, in their order: "demand/", of which there is one a GPU.
+std::vector<const Finding*> find_findings(const std::vector<Finding>& findings, std::string_view prefix);
+
 inline constexpr int kHeadlines = 5;
 
 // The findings with these names become headlines 1, 2, …, five at most. A finding without a value is left

@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -113,12 +114,17 @@ RoundTimes round_times(const MeasuredPoint& point);
 // Rounds of so many samples, one after the other, of which nothing else is known.
 std::vector<MeasuredRound> rounds_of(const std::vector<std::int64_t>& sizes);
 
+// The reason of a point that was skipped for another cause than the time budget's end.
+inline constexpr std::string_view kBrokenOff = "interrupted before it was timed";
+
 struct UnmeasuredPoint {
   std::string name;
   Json params;
   std::string status;  // "oom", "unsupported", "skipped", "error"
   std::string reason;
   std::any parsed{};  // as MeasuredPoint's
+
+  bool lacked_time() const { return status == "skipped" && reason != kBrokenOff; }
 };
 
 // A point of a device that is not here.

@@ -287,7 +287,7 @@ std::map<std::string, SeriesCost> run_points(const Sweep& sweep, const SweepPlan
       }
     }
     runner.list_untimed(
-        interrupted() ? std::string("interrupted before it was timed")
+        interrupted() ? std::string(kBrokenOff)
                       : fmt::format("{} ended after preparation, before timing; give a larger --time-budget",
                                     runner.budget_name()));
     conclude(sweep, document);

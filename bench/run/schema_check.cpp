@@ -30,6 +30,13 @@ bool is_of_type(const Json& value, const std::string& type) {
                              : throw std::logic_error("schema: type " + type);
 }
 
+bool is_in_range(const Json& number, const Json& rule) {
+  const auto value = number.get<double>();
+  const auto limit = [&](const char* keyword, double otherwise) { return rule.value(keyword, otherwise); };
+  return value >= limit("minimum", -INFINITY) && value <= limit("maximum", INFINITY) &&
+         value > limit("exclusiveMinimum", -INFINITY);
+}
+
 std::vector<std::string> types_of(const Json& rule) {
   const auto type = rule.find("type");
   return type == rule.end()  ? std::vector<std::string>{}
@@ -105,9 +112,10 @@ class SchemaCheck {
       refuse(value, rule, place);
     }
     check_enum(value, rule, place);
-    if (value.is_number()) {
-      check_range(value, rule, place);
-    } else if (value.is_array()) {
+    if (value.is_number() && !is_in_range(value, rule)) {
+      refuse(value, rule, place);
+    }
+    if (value.is_array()) {
       check_list(value, rule, place);
     } else if (value.is_object()) {
       check_object(value, rule, place);
@@ -151,23 +159,22 @@ class SchemaCheck {
     throw UsageError(unknown_value(place, value.get<std::string>(), among->get<std::vector<std::string>>()));
   }
 
-  static void check_range(const Json& value, const Json& rule, const std::string& place) {
-    const auto number = value.get<double>();
-    const auto limit = [&](const char* keyword, double otherwise) { return rule.value(keyword, otherwise); };
-    if (!(number >= limit("minimum", -INFINITY) && number <= limit("maximum", INFINITY) &&
-          number > limit("exclusiveMinimum", -INFINITY))) {
-      refuse(value, rule, place);
-    }
-  }
-
   void check_list(const Json& value, const Json& rule, const std::string& place) const {
     if (value.size() < rule.value("minItems", std::size_t{0}) ||
         value.size() > rule.value("maxItems", SIZE_MAX)) {
       refuse(value, rule, place);
     }
-    const auto items = rule.find("items");
-    for (std::size_t i = 0; items != rule.end() && i < value.size(); ++i) {
-      check(value[i], *items, fmt::format("{}[{}]", place, i));
+    const auto given_item = rule.find("items");
+    if (given_item == rule.end()) {
+      return;
+    }
+    const Json& item = resolved(*given_item);
+    const bool are_numbers = item.value("type", Json()) == "number";
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      // A file holds millions of times: their places are written only for the message.
+      if (!are_numbers || !value[i].is_number() || !is_in_range(value[i], item)) {
+        check(value[i], item, fmt::format("{}[{}]", place, i));
+      }
     }
   }
 
@@ -189,23 +196,30 @@ class SchemaCheck {
     }
   }
 
+  // A number or a list of them.
+  bool is_quantity(const Json& rule) const {
+    const auto items = rule.find("items");
+    return std::ranges::count(types_of(rule), "number") > 0 ||
+           (items != rule.end() && is_quantity(resolved(*items)));
+  }
+
   [[noreturn]] void refuse_key(const std::string& key, const Json& properties,
                                const std::string& place) const {
     std::vector<std::string> accepted;
     std::vector<std::string> with_unit;  // "step_ms" for "step"
     for (const auto& [name, rule] : properties.items()) {
       accepted.push_back(name);
-      const bool is_quantity = std::ranges::count(types_of(rule), "number") > 0;
-      if (is_quantity && name.starts_with(key + "_") && name.find('_', key.size() + 1) == std::string::npos) {
+      if (is_quantity(resolved(rule)) && name.starts_with(key + "_") &&
+          name.find('_', key.size() + 1) == std::string::npos) {
         with_unit.push_back(name);
       }
     }
-    auto meant = nearest(key, accepted);
     // "step_time" for step_ms
-    const std::string stem = key.substr(0, key.find('_')) + "_";
+    const std::string stem = key.substr(0, key.rfind('_')) + "_";
     const auto same =
         std::ranges::find_if(accepted, [&](const std::string& name) { return name.starts_with(stem); });
-    if (!meant && same != accepted.end()) {
+    auto meant = nearest(key, accepted);
+    if (same != accepted.end() && !(meant && meant->starts_with(stem))) {
       meant = *same;
     }
     // All keys of a file are more than anybody reads.

@@ -147,7 +147,7 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
   Finding finding = finding_of("recommendation", "samples");
   const BatchSeries* const chosen = choose(all);
   if (chosen == nullptr) {
-    const bool for_time = std::ranges::any_of(document.unmeasured, left_out_for_time);
+    const bool for_time = std::ranges::any_of(document.unmeasured, &UnmeasuredPoint::lacked_time);
     finding.claim = fmt::format("No batch was {}{}.",
                                 document.context.device.kind == "modelled" ? "predicted" : "measured",
                                 for_time ? fmt::format(" [{}]", kGiveTime) : "");

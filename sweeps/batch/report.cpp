@@ -12,13 +12,12 @@
 namespace bench::sweeps {
 
 void choose_batch_headlines(std::vector<Finding>& findings) {
-  const auto recommendation = std::ranges::find(findings, "recommendation", &Finding::name);
-  if (recommendation == findings.end() || recommendation->evidence.empty()) {
+  const Finding* const recommendation = find_finding(findings, "recommendation");
+  if (recommendation == nullptr || recommendation->evidence.empty()) {
     return;
   }
   // With several dtypes the names end in theirs.
-  const bool several = std::ranges::any_of(
-      findings, [](const Finding& finding) { return finding.name.starts_with("ceiling_batch/"); });
+  const bool several = !find_findings(findings, "ceiling_batch/").empty();
   const std::string chosen = several && recommendation->details.is_object()
                                  ? "/" + recommendation->details.at("dtype").get<std::string>()
                                  : "";
@@ -33,8 +32,8 @@ void choose_batch_headlines(std::vector<Finding>& findings) {
   for (const char* name : {"largest_batch", "limit_below_ceiling", "t_inf"}) {
     names.push_back(name + chosen);
   }
-  const auto t0 = std::ranges::find(findings, "t0" + chosen, &Finding::name);
-  if (t0 != findings.end() && t0->value && t0->details.at("distinguishable_from_zero").get<bool>()) {
+  const Finding* const t0 = find_finding(findings, "t0" + chosen);
+  if (t0 != nullptr && t0->value && t0->details.at("distinguishable_from_zero").get<bool>()) {
     names.push_back(t0->name);
   }
   set_headlines(findings, names);

@@ -6,6 +6,7 @@
 
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "bench/result/finding.h"
 #include "bench/text/units.h"
 #include "sweeps/collectives/findings.h"
 #include "sweeps/series/charts.h"
@@ -16,8 +17,8 @@ namespace {
 
 // ": latency 5.1 µs, 12.3 GB/s", as the finding has it.
 std::string model_in_words(const ResultDocument& document, const CollectiveSeries& series) {
-  const auto model = std::ranges::find(document.findings, "model/" + series.label(), &Finding::name);
-  if (model == document.findings.end()) {
+  const Finding* const model = find_finding(document.findings, "model/" + series.label());
+  if (model == nullptr) {
     return "";
   }
   const auto latency = number_in(model->details, "latency_ns");

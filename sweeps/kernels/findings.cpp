@@ -230,12 +230,8 @@ std::optional<Finding> claim_launch(const std::vector<KernelResult>& points) {
 // Multiply-adds probe the roofline: they fall short of it by design wherever memory is not the limit.
 std::vector<std::string> headlines(const std::vector<Finding>& findings) {
   const auto known = [&](std::string_view prefix) {
-    std::vector<const Finding*> found;
-    for (const Finding& finding : findings) {
-      if (finding.value && finding.name.starts_with(prefix)) {
-        found.push_back(&finding);
-      }
-    }
+    std::vector<const Finding*> found = find_findings(findings, prefix);
+    std::erase_if(found, [](const Finding* finding) { return !finding->value; });
     return found;
   };
   const auto value_of = [](const Finding* finding) { return *finding->value; };

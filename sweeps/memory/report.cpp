@@ -7,6 +7,7 @@
 
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "bench/result/finding.h"
 #include "bench/text/units.h"
 #include "sweeps/memory/claims.h"
 #include "sweeps/memory/plan.h"
@@ -20,12 +21,7 @@ constexpr std::string_view kLargest = "largest_batch/";
 
 // The findings of the smallest cap that holds a batch, and of the largest cap.
 std::vector<std::string> telling_caps(const std::vector<Finding>& findings) {
-  std::vector<const Finding*> largest;
-  for (const Finding& finding : findings) {
-    if (finding.name.starts_with(kLargest)) {
-      largest.push_back(&finding);
-    }
-  }
+  const std::vector<const Finding*> largest = find_findings(findings, kLargest);
   std::vector<std::string> names;
   const auto fits =
       std::ranges::find_if(largest, [](const Finding* finding) { return finding->value.value_or(0) > 0; });
@@ -144,8 +140,8 @@ std::optional<plots::Chart> soak_chart(const ResultDocument& document) {
     const double start = samples.at(0).at(1).get<double>();
     plots::ChartSeries seen{.name = label, .points = {}, .colour = colour, .marks = false};
     plots::ChartSeries growth{.points = {}, .colour = colour, .marks = false, .dashed = true, .fitted = true};
-    const auto finding = std::ranges::find(document.findings, "memory_growth/" + label, &Finding::name);
-    const bool known = finding != document.findings.end() && finding->value;
+    const Finding* const finding = find_finding(document.findings, "memory_growth/" + label);
+    const bool known = finding != nullptr && finding->value;
     const auto from = known ? number_in(finding->details, "first_step") : std::nullopt;
     const auto to = known ? number_in(finding->details, "last_step") : std::nullopt;
     for (const Json& sample : samples) {
@@ -191,9 +187,9 @@ std::vector<plots::Chart> charts_of_memory(ResultDocument& document) {
 void choose_memory_headlines(std::vector<Finding>& findings) {
   std::vector<std::string> names;
   const auto add = [&](const char* prefix, std::size_t most, auto accepted) {
-    for (const Finding& finding : findings) {
-      if (most > 0 && finding.name.starts_with(prefix) && accepted(finding)) {
-        names.push_back(finding.name);
+    for (const Finding* const finding : find_findings(findings, prefix)) {
+      if (most > 0 && accepted(*finding)) {
+        names.push_back(finding->name);
         --most;
       }
     }

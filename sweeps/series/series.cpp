@@ -167,10 +167,6 @@ std::optional<BatchParams> read_params(const Json& params) {
   return read;
 }
 
-bool left_out_for_time(const UnmeasuredPoint& point) {
-  return point.status == "skipped" && point.reason.find("--time-budget") != std::string::npos;
-}
-
 std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label) {
   std::vector<BatchSeries> all;
   for (const MeasuredPoint& point : document.benchmarks) {
@@ -203,7 +199,7 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
     if (point.status == "oom") {
       at->smallest_oom = std::min(at->smallest_oom.value_or(params->batch), params->batch);
     }
-    at->ran_out_of_time = at->ran_out_of_time || left_out_for_time(point);
+    at->ran_out_of_time = at->ran_out_of_time || point.lacked_time();
   }
   for (BatchSeries& series : all) {
     series.cap_bytes = document.sweep.memory_cap_bytes;

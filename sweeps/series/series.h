@@ -86,10 +86,6 @@ struct BatchSeries {
 // The label of the series that a point with these params belongs to.
 using SeriesLabel = std::function<std::string(const BatchParams& params)>;
 
-// Left out because the time budget ended: its reason asks for a larger one. A run that was interrupted skips
-// points too.
-bool left_out_for_time(const UnmeasuredPoint& point);
-
 // One analysed series for each label that has points, in the order of the points; those without BatchParams
 // are left out. Predicted points are taken as they are: the error of one card's points is nearly the same, so
 // that it moves no saturation batch.

@@ -22,27 +22,16 @@ std::size_t place_of(std::string_view kind) {
   return static_cast<std::size_t>(std::ranges::find(kKinds, kind) - kKinds.begin());
 }
 
-// "pin/batch:4" and the like, in their order.
-std::vector<std::string> named(const std::vector<Finding>& findings, std::string_view prefix) {
-  std::vector<std::string> names;
-  for (const Finding& finding : findings) {
-    if (finding.name.starts_with(prefix)) {
-      names.push_back(finding.name);
-    }
-  }
-  return names;
-}
-
 std::optional<double> bus_of(const ResultDocument& document) {
-  const auto bus = std::ranges::find(document.findings, "bus", &Finding::name);
-  return bus == document.findings.end() ? std::nullopt : bus->value;
+  const Finding* const bus = find_finding(document.findings, "bus");
+  return bus == nullptr ? std::nullopt : bus->value;
 }
 
 // ": latency 327 ns, 6.84 GB/s", as the finding has it.
 std::string model_in_words(const ResultDocument& document, const CopySeries& series) {
-  const auto model = std::ranges::find(
-      document.findings, fmt::format("model/{}/{}", series.direction, series.kind), &Finding::name);
-  if (model == document.findings.end()) {
+  const Finding* const model =
+      find_finding(document.findings, fmt::format("model/{}/{}", series.direction, series.kind));
+  if (model == nullptr) {
     return "";
   }
   const auto latency = number_in(model->details, "latency_ns");
@@ -82,9 +71,9 @@ plots::Chart copies_chart(const std::vector<CopySeries>& all, const std::string&
     const double most = direction == "both" ? 2 * *bus : *bus;
     curves.levels.push_back({"the bus: " + byte_rate(most), most});
   }
-  const auto crossover =
-      std::ranges::find(document.findings, fmt::format("crossover/{}/pinned", direction), &Finding::name);
-  if (crossover != document.findings.end() && crossover->value && *crossover->value > 0) {
+  const Finding* const crossover =
+      find_finding(document.findings, fmt::format("crossover/{}/pinned", direction));
+  if (crossover != nullptr && crossover->value && *crossover->value > 0) {
     curves.places.push_back(
         {fmt::format("pinned is faster from {} on", size_text(*crossover->value)), *crossover->value});
   }
@@ -192,29 +181,29 @@ std::vector<plots::Chart> transfer_charts(ResultDocument& document) {
 }  // namespace
 
 void choose_transfer_headlines(std::vector<Finding>& findings) {
-  const Finding* largest = nullptr;  // of the inputs
-  for (const Finding& finding : findings) {
-    if (finding.name.starts_with("input/") && (largest == nullptr || finding.value > largest->value)) {
-      largest = &finding;
+  const std::vector<const Finding*> inputs = find_findings(findings, "input/");
+  if (!inputs.empty()) {
+    const Finding& largest = **std::ranges::max_element(inputs, {}, &Finding::value);
+    return set_headlines(findings, {largest.name, "bus"}, true);
+  }
+  std::vector<std::string> headlines;
+  const auto add = [&](std::string_view prefix) {
+    for (const Finding* const finding : find_findings(findings, prefix)) {
+      headlines.push_back(finding->name);
     }
-  }
-  if (largest != nullptr) {
-    return set_headlines(findings, {largest->name, "bus"}, true);
-  }
-  std::vector<std::string> headlines = named(findings, "pin/batch:");
+  };
+  add("pin/batch:");
   headlines.insert(headlines.end(), {"crossover/h2d/pinned", "model/h2d/pinned"});
-  for (const std::string& name : named(findings, "overlap/pinned/batch:")) {
-    headlines.push_back(name);
-  }
+  add("overlap/pinned/batch:");
   headlines.insert(headlines.end(), {"bus", "model/h2d/pageable", "pinning_cost", "model/d2h/pinned"});
   const std::string first = headlines.front();
   std::erase_if(headlines, [&](const std::string& name) {
-    const auto finding = std::ranges::find(findings, name, &Finding::name);
-    return finding == findings.end() || (!finding->value && name != first) ||
+    const Finding* const finding = find_finding(findings, name);
+    return finding == nullptr || (!finding->value && name != first) ||
            (name.starts_with("model/") && finding->value && !conclusive({*finding->value, finding->ci95}));
   });
-  const auto bus = std::ranges::find(findings, "bus", &Finding::name);
-  if (bus != findings.end() && bus->claim.starts_with(kNoBusCrossed)) {
+  const Finding* const bus = find_finding(findings, "bus");
+  if (bus != nullptr && bus->claim.starts_with(kNoBusCrossed)) {
     // The caveat once, next to the recommendation that it qualifies.
     headlines.insert(headlines.begin() + (headlines.empty() ? 0 : 1), "bus");
   }

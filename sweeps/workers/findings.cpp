@@ -627,9 +627,7 @@ TextTable requirements_table(const Simulated& simulated) {
 }  // namespace
 
 void choose_workers_headlines(std::vector<Finding>& findings) {
-  const auto has = [&](std::string_view name) {
-    return std::ranges::count(findings, name, &Finding::name) > 0;
-  };
+  const auto has = [&](std::string_view name) { return find_finding(findings, name) != nullptr; };
   const std::size_t most = static_cast<std::size_t>(kHeadlines) - (has("simulation_error") ? 1 : 0);
   std::vector<std::string> names;
   const auto add = [&](const std::string& name, std::size_t places) {
@@ -639,10 +637,8 @@ void choose_workers_headlines(std::vector<Finding>& findings) {
   };
   add("recommended_workers", most);
   add("bad_files", most);
-  for (const Finding& finding : findings) {
-    if (finding.name.starts_with("demand/")) {
-      add(finding.name, most - 1);  // one place is the plateau's
-    }
+  for (const Finding* const demand : find_findings(findings, "demand/")) {
+    add(demand->name, most - 1);  // one place is the plateau's
   }
   for (const char* const name : {"plateau", "harm", "starvation", "stages", "ready_data"}) {
     add(name, most);

@@ -62,13 +62,13 @@ TEST(Report, BeginsWithTheAnswerAndWrapsIt) {
 TEST(Report, HasOneEmptyLineBetweenItsParts) {
   ResultDocument document;
   document.benchmarks = {flagged("a", {"few_rounds"})};
-  document.unmeasured = {{.name = "b", .params = {}, .status = "skipped", .reason = "no time"}};
+  document.unmeasured = {{.name = "b", .params = {}, .status = "oom", .reason = "no room"}};
   document.findings = {claimed("first", "F.", 1)};
   const TextTable points{.title = "Points", .rows = {{"p"}, {1}}, .lists_points = true};
   const TextTable more{.title = "More", .rows = {{"m"}, {2}}};
   const std::string out = page_text(result_page(document, {points, more}, false), 100);
   EXPECT_EQ(out,
-            "* F.\n\nPoints\np\n1\n\nMore\nm\n2\n\n✕ b skipped: no time\n"
+            "* F.\n\nPoints\np\n1\n\nMore\nm\n2\n\n✕ b oom: no room\n"
             "Warning: fewer than 3 rounds at the only point [give a larger --time-budget].\n");
 }
 

@@ -158,15 +158,16 @@ TEST(Unmeasured, APointHasItsNameAndReason) {
 }
 
 TEST(Unmeasured, PointsThatShareAReasonShareALine) {
+  const char* const interrupted = "interrupted before it was timed";
   ResultDocument document;
-  document.unmeasured = {left_out("a", "skipped", "no time"), left_out("b", "oom", "needs 2 GiB"),
-                         left_out("c", "skipped", "no time"), left_out("d", "unsupported", "no time"),
+  document.unmeasured = {left_out("a", "skipped", interrupted), left_out("b", "oom", "needs 2 GiB"),
+                         left_out("c", "skipped", interrupted), left_out("d", "unsupported", "no time"),
                          left_out("e", "unsupported", "no time")};
   for (const char* name : {"f", "g", "h"}) {
-    document.unmeasured.push_back(left_out(name, "skipped", "no time"));
+    document.unmeasured.push_back(left_out(name, "skipped", interrupted));
   }
   EXPECT_EQ(unmeasured(document, 100, false),
-            "✕ 5 points (a and 4 more) skipped: no time\n"
+            "✕ 5 points (a and 4 more) skipped: interrupted before it was timed\n"
             "✕ b oom: needs 2 GiB\n"
             "✕ 2 points (d and 1 more) unsupported: no time\n");
 }
@@ -177,7 +178,7 @@ TEST(Unmeasured, ALineIsCutToWhatMattersUnlessVerbose) {
   for (const char* name : {"infer/fp32/batch:2", "infer/fp32/batch:4", "infer/fp32/batch:8"}) {
     document.unmeasured.push_back(left_out(name, "oom", reason));
   }
-  const std::string fate = "oom: the device has no room for 3 copies of 4.00 GiB\n";
+  const std::string fate = "oom: the device has no room for 3 copies of 4.00 GiB; … (--verbose)\n";
   EXPECT_EQ(unmeasured(document, 110, false), "✕ 3 points (infer/fp32/batch:2 and 2 more) " + fate);
   EXPECT_EQ(unmeasured(document, 50, false), "✕ 3 points (infer/fp32/batch:2 and 2 … (--verbose)\n");
   document.unmeasured.resize(1);
