@@ -69,16 +69,15 @@ PredictedPoint planned_point(const SweepPoint& point, Device& device) {
           .memory = plan.at_peak,
           .peak = plan.peak,
           .status = "planned",
-          .model =
-              {{"framework", name_of(Framework::bench)},
-               {"card", device.info().id},
-               {"caveats",
-                Json::array(
-                    {"the plan leaves out the card's context, and takes cuBLASLt's workspace at its limit"})},
-               {"workspace",
-                {{"planned_by", library_planner().planned_by(device)},
-                 {"planned_bytes", plan.in_step[MemoryCategory::workspace]}}}},
-          .parsed = point.parsed};
+          .model = {
+              {"framework", name_of(Framework::bench)},
+              {"card", device.info().id},
+              {"caveats",
+               Json::array(
+                   {"the plan leaves out the card's context, and takes cuBLASLt's workspace at its limit"})},
+              {"workspace",
+               {{"planned_by", library_planner().planned_by(device)},
+                {"planned_bytes", plan.in_step[MemoryCategory::workspace]}}}}};
 }
 
 Json model_to_json(const PredictedStep& step, const GpuModel& model, double flops) {
@@ -109,8 +108,7 @@ PredictedPoint point_of(const SweepPoint& point, const Device& device, const Gpu
           .items_per_step = static_cast<double>(point.spec.batch),
           .memory = memory.at_peak,
           .peak = memory.peak,
-          .model = model_to_json(step, model, flops_of(terms, point.spec.batch)),
-          .parsed = point.parsed};
+          .model = model_to_json(step, model, flops_of(terms, point.spec.batch))};
 }
 
 }  // namespace

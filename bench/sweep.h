@@ -1,7 +1,6 @@
 // A sweep: one question, its points and the findings that answer it. Implemented in sweeps/.
 #pragma once
 
-#include <any>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -53,8 +52,7 @@ struct SweepRequest {
 
 struct SweepPoint {
   std::string name;
-  Json params;        // what identifies it in the file
-  std::any parsed{};  // the same in the sweep's own struct, for its findings
+  Json params;  // what identifies it in the file, and what findings read
   WorkloadSpec spec;
   // Points of one series differ only in size, and grow. When growth stops (memory or time), the rest of an
   // open series is left out; a closed one lists them as unmeasured.
@@ -141,9 +139,8 @@ class Sweep {
 
   // The file's edge: the members of the file's "sweep" that this sweep adds (see SweepDescription).
   virtual Json to_json() const { return Json::object(); }
-  // Reads what a file holds for this sweep, once: in place the notes and params of its points, and where the
-  // device was lost, the members that the process before this one wrote. Throws UsageError and
-  // Json::exception.
+  // Reads what a file holds for this sweep, once: in place the notes of its points, and where the device was
+  // lost, the members that the process before this one wrote. Throws UsageError and Json::exception.
   virtual void restore(ResultDocument& /*document*/) {}
 };
 

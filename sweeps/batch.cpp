@@ -11,7 +11,7 @@
 #include "bench/predicted_step.h"
 #include "bench/result/flags.h"
 #include "bench/sweep.h"
-#include "sweeps/batch/claims.h"
+#include "sweeps/batch/findings.h"
 #include "sweeps/series/planned.h"
 #include "sweeps/series/points.h"
 
@@ -124,8 +124,6 @@ class BatchSweep final : public Sweep {
     choose_batch_headlines(findings);
     return findings;
   }
-
-  void restore(ResultDocument& document) override { parse_params(document, read_params); }
 
  private:
   const SweepRequest& request_;

@@ -153,7 +153,6 @@ SweepPlan plan_of(const SweepRequest& request, const CardsSetup& setup,
     }
     point.params["threads"] = setup.threads;
     const CardsParams parsed = read_cards_params(point.params).value();
-    point.parsed = parsed;
     point.spec = spec;
     point.series = series_of(type.name, spec, parsed);
     point.name = fmt::format("{}/batch:{}", point.series, spec.batch);
@@ -220,7 +219,6 @@ class CardsSweep final : public Sweep {
     return json;
   }
   void restore(ResultDocument& document) override {
-    parse_params(document, read_cards_params);
     for (MeasuredPoint& point : document.benchmarks) {
       for (auto& note : point.notes) {
         note = note == nullptr ? nullptr : read_rank_steps(note->to_json());

@@ -89,7 +89,6 @@ SweepPlan plan_of(const SweepRequest& request, const RankSetup& setup) {
       }
       names.push_back(point.name);
       point.params = params.to_json();
-      point.parsed = params;
       point.spec.mode = name_of(params.operation);
       point.spec.batch = params.bytes;
       point.spec.seed = request.seed;
@@ -98,8 +97,7 @@ SweepPlan plan_of(const SweepRequest& request, const RankSetup& setup) {
     }
   }
   // Small ones of every series come first, so that a short budget leaves out large ones.
-  std::ranges::stable_sort(plan.points, {},
-                           [](const SweepPoint& point) { return params_as<CollectiveParams>(point)->bytes; });
+  std::ranges::stable_sort(plan.points, {}, [](const SweepPoint& point) { return point.spec.batch; });
   plan.rounds.at_most = 12;
   plan.rounds.samples = 32;
   return plan;
@@ -108,7 +106,7 @@ SweepPlan plan_of(const SweepRequest& request, const RankSetup& setup) {
 std::shared_ptr<RankTeam> team_of(const SweepRequest& request, Device& device, const SweepPlan& plan) {
   std::vector<CollectiveParams> all;
   for (const SweepPoint& point : plan.points) {
-    all.push_back(*params_as<CollectiveParams>(point));
+    all.push_back(*read_collective_params(point.params));
   }
   const auto need = [all, &device](RankGroup&, std::size_t point) -> RankNeed {
     const CollectiveParams& params = all.at(point);
@@ -133,7 +131,7 @@ class CollectivesSweep final : public Sweep {
     for (std::size_t index = 0; index < plan_.points.size(); ++index) {
       SweepPoint& point = plan_.points[index];
       point.workload =
-          std::make_shared<ConfiguredCollective>(*params_as<CollectiveParams>(point), index, team_);
+          std::make_shared<ConfiguredCollective>(*read_collective_params(point.params), index, team_);
     }
   }
 
@@ -147,7 +145,6 @@ class CollectivesSweep final : public Sweep {
     return collectives_tables(document);
   }
   Json to_json() const override { return {{"collectives", {{"hosts", setup_.hosts}}}}; }
-  void restore(ResultDocument& document) override { parse_params(document, read_collective_params); }
 
  private:
   RankSetup setup_;

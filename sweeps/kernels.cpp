@@ -12,7 +12,6 @@
 
 #include "bench/registry.h"
 #include "bench/result/finding.h"
-#include "bench/result/flags.h"
 #include "bench/sweep.h"
 #include "bench/text/units.h"
 #include "sweeps/kernels/findings.h"
@@ -92,11 +91,9 @@ SweepPoint point_of(const SweepRequest& request, const WorkloadType& type, Kerne
   }
   Json params = params_of(type.name, spec);
   params["caches"] = caches;
-  auto parsed = read_kernel_params(params).value();
   auto workload = type.configure(spec);
   return {.name = fmt::format("{}/batch:{}", name, spec.batch),
           .params = std::move(params),
-          .parsed = std::move(parsed),
           .spec = std::move(spec),
           .series = series + (offered.is_reference ? "/reference" : ""),
           .workload = std::move(workload),
@@ -134,7 +131,6 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
     return {};
   }
   const Roofline roofline = roofline_in(document, references);
-  const FlagMarks marks(document.benchmarks);
   TextTable table{
       .title =
           document.predicted.empty()
@@ -145,7 +141,6 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
                 "arithmetic", "FLOP/B", "of the roofline", ""}},
       .lists_points = true};
   for (const KernelResult& point : points) {
-    const auto measured = std::ranges::find(document.benchmarks, point.name, &MeasuredPoint::name);
     const double bandwidth = point.bandwidth().value;
     const double rate = point.rate().value;
     const bool computes = point.flops > 0;
@@ -153,15 +148,12 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
     const double share = point.is_stream() && roofline.memory ? bandwidth / roofline.memory->rate.value
                          : limit                              ? rate / limit->value
                                                               : 0;
-    const auto predicted = std::ranges::find(document.predicted, point.name, &PredictedPoint::name);
     table.rows.push_back({point.short_name(),
-                          predicted == document.predicted.end() || !predicted->interval80_ns
-                              ? Cell::time(point.step_ns.value)
-                              : Cell::time80(predicted->step_ns, *predicted->interval80_ns),
+                          point.step80_ns ? Cell::time80(point.step_ns.value, *point.step80_ns)
+                                          : Cell::time(point.step_ns.value),
                           Cell::rate(bandwidth, "B/s"), computes ? Cell::rate(rate, "FLOP/s") : Cell(),
                           computes ? Cell::number(point.intensity()) : Cell(),
-                          share > 0 ? Cell::share(share) : Cell(),
-                          measured == document.benchmarks.end() ? Cell() : Cell(marks.of(*measured))});
+                          share > 0 ? Cell::share(share) : Cell(), Cell(point.mark)});
   }
   if (!roofline.memory) {
     const Finding* const reason = find_finding(document.findings, "memory_bandwidth");
@@ -190,7 +182,6 @@ class KernelsSweep final : public Sweep {
   std::vector<TextTable> tables(const ResultDocument& document) const override {
     return rate_tables(document, references_);
   }
-  void restore(ResultDocument& document) override { parse_params(document, read_kernel_params); }
 
  private:
   SweepPlan plan_;

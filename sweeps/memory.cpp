@@ -15,11 +15,10 @@
 #include "bench/result/flags.h"
 #include "bench/result/result_json.h"
 #include "bench/sweep.h"
-#include "sweeps/memory/claims.h"
+#include "sweeps/memory/findings.h"
 #include "sweeps/memory/limits.h"
 #include "sweeps/memory/plan.h"
 #include "sweeps/memory/soak.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -164,7 +163,6 @@ class MemorySweep final : public Sweep {
     return json;
   }
   void restore(ResultDocument& document) override {
-    parse_params(document, read_params);
     const Field sweep(document.sweep.state, "sweep");
     limits_before_.all = read_all(sweep, "limits", read_limit);
     soaks_before_ = read_all(sweep, "soak", read_soak);

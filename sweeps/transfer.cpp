@@ -17,7 +17,6 @@
 #include "sweeps/transfer/copies.h"
 #include "sweeps/transfer/findings.h"
 #include "sweeps/transfer/options.h"
-#include "sweeps/transfer/predicted.h"
 #include "sweeps/transfer/studies.h"
 
 namespace bench::sweeps {
@@ -122,7 +121,6 @@ SweepPoint point_of(const CopyParams& params, const WorkloadType& type, std::uin
   point.series = "transfer/" + params.way.label();
   point.name = fmt::format("{}/bytes:{}", point.series, bytes);
   point.params = params.to_json();
-  point.parsed = params;
   point.spec.mode = params.way.direction;
   point.spec.batch = params.way.in_flight;
   point.spec.seed = seed;
@@ -154,7 +152,7 @@ SweepPlan plan_copies(const SweepRequest& request, const TransferOptions& option
   }
   // Small ones of every series come first, so that a short budget leaves out large ones.
   std::ranges::stable_sort(plan.points, {},
-                           [](const SweepPoint& point) { return params_as<CopyParams>(point)->bytes; });
+                           [](const SweepPoint& point) { return read_copy_params(point.params)->bytes; });
   plan.axes = {{"direction", options.directions},
                {"host-memory", options.kinds},
                {"bytes", all_sizes},
@@ -183,10 +181,11 @@ SweepPlan plan_steps(const SweepRequest& request, const std::vector<WorkloadSpec
 class TransferSweep : public Sweep {
  public:
   TransferSweep(const SweepRequest& request, Device& device)
-      : options_(transfer_options(request, device)), steps_(studied_steps(request, device)) {
-    if (device.model() != nullptr) {  // the data sheet has the bus, and no copy is timed
+      : options_(transfer_options(request, device)),
+        steps_(studied_steps(request, device)),
+        is_modelled_(device.model() != nullptr) {
+    if (is_modelled_) {  // the data sheet has the bus, and no copy is timed
       plan_ = plan_steps(request, steps_);
-      predicted_ = predicted_copies(request, steps_, device);
       return;
     }
     plan_ = plan_copies(request, options_, device);
@@ -220,24 +219,21 @@ class TransferSweep : public Sweep {
   }
 
   std::vector<Finding> findings(const ResultDocument& document) const override {
-    return predicted_ ? predicted_transfer_findings(*predicted_, document.context.detail("pcie"))
-                      : transfer_findings(document, state_);
+    return transfer_findings(document, state_);
   }
   std::vector<TextTable> tables(const ResultDocument& document) const override {
-    return predicted_ ? predicted_transfer_tables(*predicted_, document.context.detail("pcie"))
-                      : transfer_tables(document, state_);
+    return transfer_tables(document, state_);
   }
   Json to_json() const override {
-    return predicted_ ? Json::object() : Json{{"transfer", sweeps::to_json(state_)}};
+    return is_modelled_ ? Json::object() : Json{{"transfer", sweeps::to_json(state_)}};
   }
-  void restore(ResultDocument& document) override { parse_params(document, read_copy_params); }
 
  private:
   TransferOptions options_;
   std::vector<WorkloadSpec> steps_;
+  bool is_modelled_;
   SweepPlan plan_;
   TransferState state_;
-  std::optional<std::vector<PredictedCopy>> predicted_;  // of a device that is not here
 };
 
 const Registration<SweepType> BENCH_REGISTERED{SweepType{

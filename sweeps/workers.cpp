@@ -146,7 +146,6 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
     if (!contents.empty()) {
       point.params["data-contents"] = contents;
     }
-    point.parsed = read_loader_params(point.params).value();
     // Points of one loader take alike: the mode tells the run so, which estimates one by another.
     point.spec = {
         .mode = loader, .dtype = options.dtype, .batch = setup.batch, .seed = request.seed, .options = {}};

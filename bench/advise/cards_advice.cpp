@@ -156,7 +156,7 @@ class CardsAdviser {
     if (cards_.alone() != nullptr) {
       request.batches = {static_cast<std::int64_t>(cards_.alone()->items_per_step)};
     }
-    const CardsPrediction prediction = predict_cards({evaluated_device(file_)}, request, several_->catalogue);
+    const CardsPrediction prediction = predict_cards(evaluated_device(file_), request, several_->catalogue);
     advice.warnings.insert(advice.warnings.end(), prediction.cautions.begin(), prediction.cautions.end());
     for (const CardsStep& step : prediction.steps) {
       if (step.cards == 1) {
@@ -168,7 +168,7 @@ class CardsAdviser {
       after.batch = step.batch / step.accumulate;
       Change change = change_to(after, 0);
       change.step_ns = step.quoted_ns() / static_cast<double>(step.accumulate);
-      change.speedup = step.quoted_per_s() / (1e9 * rate(now_));
+      change.speedup = step.per_s().value / (1e9 * rate(now_));
       const auto own = now_.stats.step_time().ci95;
       const double now_deviation = own ? log_deviation(*own, kNormal95) : 0;
       const double deviation = log_deviation(step.step80_ns, kNormal80);
@@ -191,7 +191,8 @@ class CardsAdviser {
           {fmt::format("{} cards, predicted", step.cards), step.batch,
            change.at_most ? Cell::time(change.step_ns * static_cast<double>(step.accumulate)).after("≥ ")
                           : Cell::time(step.step_ns),
-           Cell::figure(digits80(step.quoted_per_s(), step.per_s80())).after(change.at_most ? "≤ " : ""),
+           Cell::figure(digits80(step.per_s().value, *step.per_s().interval))
+               .after(change.at_most ? "≤ " : ""),
            gain_cell(change), pays_in_words(change)});
       add_change(advice, std::move(change));
     }

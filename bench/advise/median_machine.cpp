@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <map>
 #include <optional>
 
 #include <fmt/format.h>
@@ -16,6 +15,10 @@ namespace bench {
 namespace {
 
 using Documents = std::vector<const ResultDocument*>;
+
+const std::string& sweep_of(const Pool& machines) {
+  return machines.documents.front()->sweep.name;
+}
 
 // The result of this machine. A result of the loader names no device, so that its host decides. nullptr:
 // there is none.
@@ -57,37 +60,39 @@ std::string ends_in_words(const MachineTimes& times, std::size_t middle) {
 }  // namespace
 
 std::vector<std::string> keep_median_machine(std::vector<EvaluatedFile>& files) {
-  std::map<std::string, Documents> by_sweep;
+  Documents documents;
   for (const EvaluatedFile& file : files) {
-    by_sweep[file.document.sweep.name].push_back(&file.document);
+    documents.push_back(&file.document);
   }
-  const auto is_one = [](const auto& sweep) { return sweep.second.size() == 1; };
-  const auto is_one_or_fleet = [&](const auto& sweep) { return is_one(sweep) || is_fleet(sweep.second); };
-  if (std::ranges::all_of(by_sweep, is_one) || !std::ranges::all_of(by_sweep, is_one_or_fleet)) {
+  const std::vector<Pool> sweeps = pool(documents);
+  const auto is_one_a_machine = [&](const Pool& sweep) {
+    return sweep.holds_one_a_machine() && std::ranges::count(sweeps, sweep_of(sweep), sweep_of) == 1;
+  };
+  auto fleet = std::ranges::find_if(
+      sweeps, [](const Pool& sweep) { return sweep.is_fleet() && sweep_of(sweep) == "batch"; });
+  fleet = fleet == sweeps.end() ? std::ranges::find_if(sweeps, &Pool::is_fleet) : fleet;
+  const auto middle = fleet == sweeps.end() ? std::nullopt : fleet->times.median();
+  if (!middle || !std::ranges::all_of(sweeps, is_one_a_machine)) {
     return {};
   }
-  const auto batches = by_sweep.find("batch");
-  const Documents& fleet = batches != by_sweep.end() && !is_one(*batches)
-                               ? batches->second
-                               : std::ranges::find_if_not(by_sweep, is_one)->second;
-  const MachineTimes times = times_by_machine(fleet);
-  const std::optional<std::size_t> middle = times.median();
-  if (!middle) {
-    return {};
-  }
+  const MachineTimes& times = fleet->times;
+  const std::string& machine = times.machines[*middle];
+  const RunContext& context = (*std::ranges::find_if(fleet->documents, [&](const auto* one) {
+                                return one->context.machine == machine;
+                              }))->context;
   std::vector<const ResultDocument*> kept;
-  for (const auto& [sweep, documents] : by_sweep) {
-    const ResultDocument* const own = of_machine(documents, fleet[*middle]->context);
+  for (const Pool& sweep : sweeps) {
+    const ResultDocument* const own = of_machine(sweep.documents, context);
     if (own == nullptr) {
       throw UsageError(fmt::format(
           "advise: of {} machines {} {}, and no result of the {} sweep is of its host; give one of it, or "
           "the results of one machine",
-          fleet.size(), times.names[*middle], median_in_words(times), printable(sweep)));
+          times.machines.size(), times.names[*middle], median_in_words(times), printable(sweep_of(sweep))));
     }
     kept.push_back(own);
   }
   std::vector<std::string> sentences{
-      fmt::format("Results of {} machines: the advice is for {}, which {}; {}.", fleet.size(),
+      fmt::format("Results of {} machines: the advice is for {}, which {}; {}.", times.machines.size(),
                   times.names[*middle], median_in_words(times), ends_in_words(times, *middle))};
   std::ranges::move(times.outliers_in_words(), std::back_inserter(sentences));
   std::vector<EvaluatedFile> chosen;

@@ -19,7 +19,7 @@ using Fields = Cells;
 // What measured and predicted points have.
 struct Figures {
   Estimate step_ns;  // of 0: not known
-  double items_per_step = 0;
+  Estimate items_per_s;
   std::int64_t peak = 0;  // bytes
   std::string flags{};
 };
@@ -30,9 +30,8 @@ Fields figure_fields(const Figures& figures) {
   if (step.value <= 0) {
     return {"", "", "", "", "", "", figures.peak > 0 ? Cell(figures.peak) : Cell(), figures.flags, ""};
   }
-  const Estimate rate = inverse(step, figures.items_per_step * 1e9);
   Fields fields;
-  for (const Estimate& estimate : {rate, step}) {
+  for (const Estimate& estimate : {figures.items_per_s, step}) {
     fields.insert(fields.end(),
                   {csv_number(estimate.value), csv_low(estimate.ci95), csv_high(estimate.ci95)});
   }
@@ -97,14 +96,14 @@ void add_points(PointRows& rows, const Fields& before, const ResultDocument& doc
   for (const MeasuredPoint& point : document.benchmarks) {
     rows.add(before, point.name, "measured", point.params,
              figure_fields({.step_ns = {point.stats.median_ns, point.stats.ci95_ns},
-                            .items_per_step = point.items_per_step,
+                            .items_per_s = point.items_per_s(),
                             .peak = point.memory.peak_measured,
                             .flags = fmt::format("{}", fmt::join(point.validity.flags, ";"))}));
   }
   for (const PredictedPoint& point : document.predicted) {
     rows.add(before, point.name, point.status, point.params,
              figure_fields({.step_ns = {point.step_ns, point.interval80_ns},
-                            .items_per_step = point.items_per_step,
+                            .items_per_s = point.items_per_s(),
                             .peak = point.peak}));
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {

@@ -58,13 +58,11 @@ bool worth_a_column(const auto& points, const std::string& name) {
 
 // "171 ± 2": the items of a step over its time.
 Cell throughput(const MeasuredPoint& point) {
-  const SampleStats& stats = point.stats;
-  if (stats.median_ns <= 0) {
+  if (point.stats.median_ns <= 0) {
     return Cell::none();
   }
-  const Estimate rate =
-      inverse({.value = stats.median_ns, .ci95 = stats.ci95_ns}, point.items_per_step * 1e9);
-  return Cell::figure(plus_minus_of_rounds(rate.value, rate.ci95, stats.rounds, kToInCell));
+  const Estimate rate = point.items_per_s();
+  return Cell::figure(plus_minus_of_rounds(rate.value, rate.ci95, point.stats.rounds, kToInCell));
 }
 
 // "171 (150–195)".
@@ -72,8 +70,7 @@ Cell predicted_throughput(const PredictedPoint& point) {
   if (point.step_ns <= 0) {
     return Cell::none();
   }
-  const Estimate rate =
-      inverse({.value = point.step_ns, .ci95 = point.interval80_ns}, point.items_per_step * 1e9);
+  const Estimate rate = point.items_per_s();
   return rate.ci95 ? Cell::number80(rate.value, *rate.ci95) : Cell::number(rate.value);
 }
 

@@ -225,7 +225,7 @@ LinkedCard linked_card(const std::string& device_name) {
 
 LinkedCard linked_card(const Gpu& gpu) {
   return gpu.bus ? LinkedCard{.peer_access = gpu.bus->peer_access,
-                              .bus_bytes_per_s = nominal_bus_rate(gpu.bus->generation, gpu.bus->lanes)}
+                              .bus_bytes_per_s = pcie_bytes_per_s(gpu.bus->generation, gpu.bus->lanes)}
                  : LinkedCard{};
 }
 

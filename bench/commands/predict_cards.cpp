@@ -33,14 +33,6 @@ void refuse_other_options(const CommandWords& words, const std::vector<Option>& 
   }
 }
 
-std::vector<const ResultDocument*> documents_of(const std::vector<NamedResult>& results) {
-  std::vector<const ResultDocument*> documents;
-  for (const NamedResult& result : results) {
-    documents.push_back(&result.document);
-  }
-  return documents;
-}
-
 // Of several results, as of a folder, the one that holds training steps to predict from, or those of a fleet.
 std::vector<NamedResult> results_of_one(const CommandWords& words) {
   std::vector<std::string> given = words.texts_of("from");
@@ -49,7 +41,11 @@ std::vector<NamedResult> results_of_one(const CommandWords& words) {
   if (results.size() > 1) {
     std::erase_if(results, [](const NamedResult& result) { return !holds_timeline(result.document); });
   }
-  if (results.size() > 1 && is_fleet(documents_of(results))) {
+  std::vector<const ResultDocument*> documents;
+  for (const NamedResult& result : results) {
+    documents.push_back(&result.document);
+  }
+  if (results.size() > 1 && pool(documents).size() == 1) {
     return results;
   }
   return {one_of(
@@ -71,13 +67,11 @@ CardsPrediction from_results(const CommandWords& words, CardsRequest request) {
   request.link.require_kind(first.context.device.kind);
   require_nvlink(request.link, first.context.device.name);
   request.link = request.link.of_cards(linked_card(first.context.device.name));
-  std::vector<EvaluatedDevice> machines;
-  std::vector<const RunContext*> contexts;
+  std::vector<EvaluatedFile> files;
   for (const NamedResult& result : from) {
-    machines.push_back(evaluated_device({.path = result.path, .document = result.document}));
-    contexts.push_back(&result.document.context);
+    files.push_back({.path = result.path, .document = result.document});
   }
-  CardsPrediction prediction = predict_cards(machines, request, link_catalogue(), machine_names(contexts));
+  CardsPrediction prediction = predict_cards(pooled_devices(files).front(), request, link_catalogue());
   prediction.workload = workload_of(first);
   return prediction;
 }
@@ -107,11 +101,12 @@ CardsPrediction from_data_sheet(const CommandWords& words) {
   const Prediction one = asked.predicted();
   one.refuse_nothing();
   std::vector<std::string> left_out;
-  CardsPrediction prediction = predict_cards(devices_of(one, request, model_coefficients(), left_out).devices,
-                                             {.cards = cards_of(words),
-                                              .link = link.of_cards(linked_card(gpu)),
-                                              .at_saturation = !words.has("batch") && !words.has("verbose")},
-                                             link_catalogue());
+  CardsPrediction prediction =
+      predict_cards(devices_of(one, request, model_coefficients(), left_out).devices.front(),
+                    {.cards = cards_of(words),
+                     .link = link.of_cards(linked_card(gpu)),
+                     .at_saturation = !words.has("batch") && !words.has("verbose")},
+                    link_catalogue());
   prediction.workload = one.workload;
   return prediction;
 }

@@ -18,8 +18,8 @@ namespace {
 // `per_s`, its interval and the card's work of all cards.
 void take_step(CurvePoint& point, const CardsStep& step) {
   point.is_predicted = true;
-  point.per_s = step.per_s();
-  point.interval = step.per_s80();
+  point.per_s = step.likely_per_s();
+  point.interval = step.per_s().interval;
   if (point.ratio_deviation) {
     point.ratio_deviation = combined_deviation({*point.ratio_deviation, step.added_deviation});
   }
@@ -28,7 +28,7 @@ void take_step(CurvePoint& point, const CardsStep& step) {
 }
 
 void take_bound(CurvePoint& point) {
-  point.per_s = point.cards->quoted_per_s();
+  point.per_s = point.cards->per_s().value;
   point.interval.reset();
   point.ratio_deviation.reset();
   point.is_bound = true;

@@ -12,13 +12,8 @@
 namespace bench {
 namespace {
 
-// Of a step in another run on this machine, where that is known; else what this one says of itself.
-std::optional<Interval> step95_of(const SampleStats& stats) {
-  return stats.ci95_between_ns ? stats.ci95_between_ns : stats.ci95_ns;
-}
-
 double deviation_of_step(const SampleStats& stats) {
-  const auto interval = step95_of(stats);
+  const auto interval = stats.in_another_run();
   return interval && interval->low > 0 ? log_deviation(*interval, kNormal95) : 0;
 }
 
@@ -27,8 +22,8 @@ CurvePoint measured_point(const MeasuredPoint& point, std::int64_t batch) {
   const double items = point.items_per_step;
   return {
       .batch = batch,
-      .per_s = items * 1e9 / stats.median_ns,
-      .interval = rate_interval(step95_of(stats), items),
+      .per_s = point.items_per_s().value,
+      .interval = rate_interval(stats.in_another_run(), items),
       .bytes = std::max(point.memory.peak_measured, point.memory.driver_used),
       .memory = {.at_peak = point.memory.by_category, .peak = point.memory.peak_measured},
       .flops_per_sample = point.work.flops / items,

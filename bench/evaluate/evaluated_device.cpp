@@ -1,20 +1,22 @@
 #include "bench/evaluate/evaluated_device.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
+#include <iterator>
+#include <map>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/evaluate/evaluated_fleet.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/model/gpu.h"
+#include "bench/model/links.h"
 #include "bench/result/fleet.h"
 #include "bench/result/result_json.h"
+#include "bench/stats/statistics.h"
 #include "bench/text/lines.h"
 #include "bench/text/quote.h"
 
@@ -85,7 +87,7 @@ void add_datasheet(EvaluatedDevice& device, const Json& datasheet) {
   const auto lanes = positive_member(bus, "lanes");
   if (generation && lanes) {
     device.bus_bytes_per_s =
-        nominal_bus_rate(static_cast<std::int64_t>(*generation), static_cast<std::int64_t>(*lanes));
+        pcie_bytes_per_s(static_cast<std::int64_t>(*generation), static_cast<std::int64_t>(*lanes));
   }
 }
 
@@ -94,7 +96,7 @@ EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& dat
   const RunContext& context = document.context;
   EvaluatedDevice device;
   device.name = printable(context.device.name);
-  device.predicted = !document.predicted.empty();
+  device.predicted = document.benchmarks.empty() && !document.predicted.empty();
   device.machine = device.predicted ? "" : context.machine;
   device.is_cpu = context.device.kind == "cpu";
   device.framework = "bench";
@@ -144,6 +146,31 @@ void add_caveats(EvaluatedDevice& device, const ResultDocument& document) {
     device.caveats.push_back(fmt::format("{} of {} points lie above the device's peak and prove nothing",
                                          above, document.benchmarks.size()));
   }
+}
+
+UsageError no_points(const EvaluatedFile& file) {
+  return UsageError(
+      fmt::format("{}: the result holds no measured or predicted point; give one that does", file.path));
+}
+
+// The range of nine machines holds 80 % of all on average, that of fewer less.
+EvaluatedDevice fleet_device(const Pool& machines, const std::string& path) {
+  EvaluatedDevice device = evaluated_device({.path = path, .document = machines.document()});
+  for (Curve& curve : device.curves) {
+    for (CurvePoint& point : curve.points) {
+      if (point.interval) {
+        const double step = point.per_s * point.step.step_ns;
+        point.step.interval80_ns = {step / point.interval->high, step / point.interval->low};
+        point.step.deviation = log_deviation(*point.interval, kNormal80);
+      }
+    }
+  }
+  device.caveats.push_back(
+      fmt::format("{} machines; the figures are the median machine's, their intervals reach from the slowest "
+                  "machine to the fastest",
+                  machines.times.machines.size()));
+  std::ranges::move(machines.times.outliers_in_words(), std::back_inserter(device.caveats));
+  return device;
 }
 
 // Options that leave the work as it is go; a file is told by its graph.
@@ -235,16 +262,6 @@ bool EvaluatedDevice::is_called(std::string_view word) const {
   return is_it(label) || std::ranges::any_of(keys, is_it);
 }
 
-std::optional<double> nominal_bus_rate(std::int64_t generation, std::int64_t lanes) {
-  // Transfers a second and lane; the first two generations send 10 bits a byte, the others 130 of 128.
-  constexpr std::array<double, 6> kTransfers{2.5e9, 5e9, 8e9, 16e9, 32e9, 64e9};
-  if (generation < 1 || generation > static_cast<std::int64_t>(kTransfers.size()) || lanes < 1) {
-    return std::nullopt;
-  }
-  const double coding = generation <= 2 ? 0.8 : 128.0 / 130;
-  return kTransfers.at(static_cast<std::size_t>(generation) - 1) * coding / 8 * static_cast<double>(lanes);
-}
-
 EvaluatedDevice evaluated_device(const EvaluatedFile& file) {
   const ResultDocument& document = file.document;
   const Json datasheet = is_of_this_card(document.context.datasheet, document.context.device)
@@ -253,11 +270,31 @@ EvaluatedDevice evaluated_device(const EvaluatedFile& file) {
   EvaluatedDevice device = device_without_curves(file, datasheet);
   device.curves = evaluated_curves(document, datasheet);
   if (device.curves.empty()) {
-    throw UsageError(
-        fmt::format("{}: the result holds no measured or predicted point; give one that does", file.path));
+    throw no_points(file);
   }
   add_caveats(device, document);
   return device;
+}
+
+std::vector<EvaluatedDevice> pooled_devices(const std::vector<EvaluatedFile>& files) {
+  std::vector<const ResultDocument*> documents;
+  std::map<const ResultDocument*, const EvaluatedFile*> file_of;
+  for (const EvaluatedFile& file : files) {
+    documents.push_back(&file.document);
+    file_of[&file.document] = &file;
+    if (file.document.benchmarks.empty() && file.document.predicted.empty()) {
+      throw no_points(file);
+    }
+  }
+  std::vector<EvaluatedDevice> devices;
+  for (const Pool& machines : pool(documents)) {
+    const EvaluatedFile& first = *file_of.at(machines.documents.front());
+    devices.push_back(machines.is_fleet() ? fleet_device(machines, first.path) : evaluated_device(first));
+    for (std::size_t i = 1; i < machines.documents.size(); ++i) {
+      devices.back().files.push_back(file_of.at(machines.documents[i])->path);
+    }
+  }
+  return devices;
 }
 
 EvaluatedTask modelled_task(const WorkloadType& workload, const WorkloadSpec& spec) {
@@ -296,18 +333,30 @@ EvaluatedDevice modelled_device(const GpuModel& model, std::vector<Curve> curves
 
 EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files, EvaluatedDevices predicted) {
   EvaluatedDevices evaluated;
-  const auto add = [&](EvaluatedTask task, EvaluatedDevice device) {
-    if (evaluated.devices.empty()) {
-      evaluated.task = std::move(task);
+  std::string first;  // path
+  const auto add_task = [&](const EvaluatedTask& task, const std::string& path) {
+    if (first.empty()) {
+      evaluated.task = task;
+      first = path;
     } else {
-      require_same(task, device.files.front(), evaluated.task, evaluated.devices.front().files.front());
+      require_same(task, path, evaluated.task, first);
     }
+  };
+  for (const EvaluatedFile& file : files) {
+    add_task(task_of(file), file.path);
+  }
+  std::vector<EvaluatedDevice> devices = pooled_devices(files);
+  for (EvaluatedDevice& device : predicted.devices) {
+    add_task(predicted.task, device.files.front());
+    devices.push_back(std::move(device));
+  }
+  for (EvaluatedDevice& device : devices) {
     const auto same = std::ranges::find_if(evaluated.devices, [&](const EvaluatedDevice& other) {
       return is_named_alike(device, other) && !share_a_point(device, other);
     });
     if (same == evaluated.devices.end()) {
       evaluated.devices.push_back(std::move(device));
-      return;
+      continue;
     }
     for (Curve& curve : device.curves) {
       const auto known = std::ranges::find(same->curves, curve.dtype, &Curve::dtype);
@@ -321,17 +370,7 @@ EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files, Eval
     same->usable_bytes = std::min(same->usable_bytes, device.usable_bytes);
     same->files.insert(same->files.end(), device.files.begin(), device.files.end());
     same->caveats.insert(same->caveats.end(), device.caveats.begin(), device.caveats.end());
-  };
-  std::vector<const RunContext*> contexts;
-  for (const EvaluatedFile& file : files) {
-    EvaluatedTask task = task_of(file);
-    add(std::move(task), evaluated_device(file));
-    contexts.push_back(&file.document.context);
   }
-  for (EvaluatedDevice& device : predicted.devices) {
-    add(predicted.task, std::move(device));
-  }
-  join_fleets(evaluated.devices, machine_names(contexts));
   for (EvaluatedDevice& device : evaluated.devices) {
     std::ranges::stable_sort(device.curves, {}, [](const Curve& curve) { return dtype_rank(curve.dtype); });
     for (Curve& curve : device.curves) {

@@ -21,7 +21,7 @@ struct EvaluatedDevice {
   std::string name;   // as its maker calls it
   bool predicted = false;
   std::int64_t cards = 1;  // of it that train together: see evaluated_cards.h
-  std::string machine{};   // that measured it; empty: not known, predicted, or several did
+  std::string machine{};   // that measured it, of several the median one; empty: not known, or predicted
   bool is_cpu = false;
   std::string framework;                    // that the time is of: "pytorch"; "bench" where it was measured
   std::vector<std::string> keys;            // other words for it: its id and names
@@ -57,18 +57,15 @@ struct EvaluatedDevices {
 
 // Of one file, whatever its sweep. Throws UsageError where it has no points.
 EvaluatedDevice evaluated_device(const EvaluatedFile& file);
+// Of each fleet one device, see pool(); of every other file one each.
+std::vector<EvaluatedDevice> pooled_devices(const std::vector<EvaluatedFile>& files);
 // Of a modelled device.
 EvaluatedTask modelled_task(const WorkloadType& workload, const WorkloadSpec& spec);
 EvaluatedDevice modelled_device(const GpuModel& model, std::vector<Curve> curves);
 
-// Files of one machine's device whose points do not meet become one device, and so do those of one model of
-// device on several machines: see evaluated_fleet.h. Throws UsageError, naming a file, for
-// another sweep than batch, another workload, mode or size than the first file's, and for a file without
-// points. `predicted`: modelled devices, which come behind those of the files.
+// pooled_devices(); of these, those of one machine's device whose points do not meet become one. Throws
+// UsageError, naming a file, for another sweep than batch, another workload, mode or size than the first
+// file's, and for a file without points. `predicted`: modelled devices, which come behind those of the files.
 EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files, EvaluatedDevices predicted = {});
-
-// Bytes a second and direction of PCI Express: the rate of a lane less its coding, times lanes. nullopt for a
-// generation that is not known.
-std::optional<double> nominal_bus_rate(std::int64_t generation, std::int64_t lanes);
 
 }  // namespace bench

@@ -124,12 +124,12 @@ EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Curve
 Ratio throughput_ratio_of(const CurvePoint& a, const CurvePoint& b) {
   const bool over_own = a.cards && !b.cards && a.batch == b.batch && a.cards->one_ns == b.step.step_ns;
   if (a.is_bound) {
-    return {.value = over_own ? a.cards->speedup80().high : value_of(a, b),
+    return {.value = over_own ? a.cards->speedup().value : value_of(a, b),
             .level = kPredictedLevel,
             .is_bound = true};
   }
   if (over_own) {
-    return {.value = value_of(a, b), .interval = a.cards->speedup80(), .level = kPredictedLevel};
+    return {.value = value_of(a, b), .interval = a.cards->speedup().interval, .level = kPredictedLevel};
   }
   if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
     return from_ends(a, b);

@@ -17,6 +17,15 @@ double deviation_of_one(const CurvePoint& one) {
   return one.is_predicted ? (one.interval ? log_deviation(*one.interval, kNormal80) : 0) : one.step.deviation;
 }
 
+// The factor by which one card's step may differ from what is known of it.
+Interval error80_of_one(const CurvePoint& one) {
+  if (!one.is_predicted && one.step.interval80_ns.low > 0) {
+    return {one.step.interval80_ns.low / one.step.step_ns, one.step.interval80_ns.high / one.step.step_ns};
+  }
+  const double factor = std::exp(kNormal80 * deviation_of_one(one));
+  return {1 / factor, factor};
+}
+
 // Of two ranks over their replay; nullopt where a step has no interval.
 std::optional<ParallelLoss> measured_loss(const CurvePoint& one, const OneCard& card, const CardsLink& link,
                                           const LinkCatalogue& catalogue) {
@@ -35,7 +44,7 @@ std::optional<ParallelLoss> measured_loss(const CurvePoint& one, const OneCard& 
 }
 
 // Where the one card computes faster or more slowly than was said, gradients cost more or less of it.
-Interval slowdown80(const OneCard& card, double own, const ParallelStep& step, std::int64_t cards,
+Interval slowdown80(const OneCard& card, const Interval& own80, const ParallelStep& step, std::int64_t cards,
                     const CardsLink& link, const LinkCatalogue& catalogue) {
   const double likely = step.step_ns / card.step_ns;
   const auto moved = [&](double factor) {
@@ -43,9 +52,8 @@ Interval slowdown80(const OneCard& card, double own, const ParallelStep& step, s
     other.step_ns *= factor;
     return std::log(parallel_step(other, cards, link, catalogue).step_ns / other.step_ns / likely);
   };
-  const double factor = std::exp(kNormal80 * own);
-  const double slower = combined_deviation({std::log(step.step80_ns.high / step.step_ns), moved(1 / factor)});
-  const double faster = combined_deviation({std::log(step.step_ns / step.step80_ns.low), moved(factor)});
+  const double slower = combined_deviation({std::log(step.step80_ns.high / step.step_ns), moved(own80.low)});
+  const double faster = combined_deviation({std::log(step.step_ns / step.step80_ns.low), moved(own80.high)});
   return {std::min(likely, std::max(step.loss->interval80.low, likely * std::exp(-faster))),
           likely * std::exp(slower)};
 }
@@ -59,7 +67,7 @@ CardsStep step_of_one(const CurvePoint& one, const std::string& dtype, bool on_c
       .dtype = dtype,
       .batch = one.batch,
       .step_ns = ns,
-      .step80_ns = widened80({ns, ns}, ns, deviation_of_one(one)),
+      .step80_ns = widened80({ns, ns}, ns, error80_of_one(one)),
       .one_ns = ns,
       .accumulate = one.accumulate,
       .peak = one.memory.peak,
@@ -76,7 +84,7 @@ CardsStep cards_step(const CurvePoint& one, const std::string& dtype, bool on_cp
                      .overlap = !on_cpu,
                      .narrow = dtype == "fp16" || dtype == "bf16" || dtype == "half",
                      .accumulate = one.accumulate};
-  const double own_deviation = deviation_of_one(one);
+  const Interval own80 = error80_of_one(one);
   LinkCatalogue known = catalogue;
   const auto own = measured_loss(one, card, link, catalogue);
   if (own) {
@@ -89,12 +97,12 @@ CardsStep cards_step(const CurvePoint& one, const std::string& dtype, bool on_cp
   step.replay = several.replay;
   step.step_ns = several.step_ns;
   // Two ranks' own factor has the one card's error in it, turned over: it cancels in the step.
-  step.step80_ns = is_own ? several.step80_ns : widened80(several.step80_ns, step.step_ns, own_deviation);
+  step.step80_ns = is_own ? several.step80_ns : widened80(several.step80_ns, step.step_ns, own80);
   step.added_deviation = several.deviation();
   step.at_least = several.loss == nullptr;
   step.slowdown80 = is_own || step.at_least ? Interval{several.step80_ns.low / card.step_ns,
                                                        several.step80_ns.high / card.step_ns}
-                                            : slowdown80(card, own_deviation, several, cards, link, known);
+                                            : slowdown80(card, own80, several, cards, link, known);
   if (step.at_least) {
     return step;
   }

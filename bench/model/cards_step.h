@@ -8,7 +8,7 @@
 
 #include "bench/memory.h"
 #include "bench/model/parallel_step.h"
-#include "bench/stats/estimate.h"
+#include "bench/stats/ratio.h"
 
 namespace bench {
 
@@ -43,28 +43,32 @@ struct CardsStep {
   bool at_least = false;
   bool is_extrapolated = false;  // gradients make it longer than they made the steps that its loss is from
 
-  double efficiency() const { return one_ns / step_ns; }
-  Interval efficiency80() const { return {1 / slowdown80.high, 1 / slowdown80.low}; }
-  double per_s() const { return static_cast<double>(cards * batch) / step_ns * 1e9; }
-  Interval per_s80() const {
-    const double samples = static_cast<double>(cards * batch) * 1e9;
-    return {samples / step80_ns.high, samples / step80_ns.low};
-  }
-  // Over one card.
-  Interval speedup80() const {
+  // Over one card, and of each card; samples a second. The value to quote is likely or, of a step that takes
+  // `at_least` so long, a bound.
+  Ratio speedup() const {
     const auto all = static_cast<double>(cards);
-    return {all / slowdown80.high, all / slowdown80.low};
+    return quoted(all * one_ns / step_ns, {all / slowdown80.high, all / slowdown80.low});
   }
+  Ratio efficiency() const { return quoted(one_ns / step_ns, {1 / slowdown80.high, 1 / slowdown80.low}); }
+  Ratio per_s() const {
+    const double samples = static_cast<double>(cards * batch) * 1e9;
+    return quoted(likely_per_s(), {samples / step80_ns.high, samples / step80_ns.low});
+  }
+  double likely_per_s() const { return static_cast<double>(cards * batch) / step_ns * 1e9; }
+  double quoted_ns() const { return at_least ? step80_ns.low : step_ns; }
 
   // By which gradients make the step longer: of the replay, grown with it to the step.
   double exposed_ns() const {
     return cards == 1 || at_least ? replay.exposed_ns : replay.exposed_ns * step_ns / replay.step_ns;
   }
 
-  // The figures to quote: the likely ones or, of a step that takes `at_least` so long, their bounds.
-  double quoted_ns() const { return at_least ? step80_ns.low : step_ns; }
-  double quoted_efficiency() const { return at_least ? efficiency80().high : efficiency(); }
-  double quoted_per_s() const { return at_least ? per_s80().high : per_s(); }
+ private:
+  Ratio quoted(double likely, const Interval& interval80) const {
+    return {.value = at_least ? interval80.high : likely,
+            .interval = interval80,
+            .level = kPredictedLevel,
+            .is_bound = at_least};
+  }
 };
 
 // What a step took over its replay.

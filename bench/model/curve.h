@@ -29,7 +29,7 @@ struct CurvePoint {
   bool is_predicted = false;
   std::string framework{};
   std::optional<double> ratio_deviation{};
-  PredictedStep step{};         // measured: its time and deviation alone
+  PredictedStep step{};         // measured: its time and deviation; of several machines their range too
   std::int64_t accumulate = 1;  // micro-batches of a training step
   // Of a training step: when its gradients are ready; spread evenly where it is predicted.
   std::optional<GradientTimeline> timeline{};

@@ -1,6 +1,7 @@
 #include "bench/model/links.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
@@ -129,6 +130,28 @@ void require_nvlink(const Link& link, const Gpu& gpu) {
 double share_of_cards(double of_8_cards, std::int64_t cards) {
   const double doublings = std::log2(static_cast<double>(std::clamp<std::int64_t>(cards, 2, 8))) - 1;
   return std::pow(of_8_cards, doublings / 2);
+}
+
+std::optional<double> pcie_bytes_per_s(std::int64_t generation, std::int64_t lanes) {
+  // By generation: transfers a second, times the share of the bits that is payload (8 of 10 up to generation
+  // 2, 128 of 130 from 3 on, 236 of 256 bytes of generation 6's flits).
+  constexpr std::array<double, 6> kLaneBits{2.5e9 * 0.8,        5e9 * 0.8,          8e9 * 128.0 / 130,
+                                            16e9 * 128.0 / 130, 32e9 * 128.0 / 130, 64e9 * 236.0 / 256};
+  if (generation < 1 || generation > static_cast<std::int64_t>(kLaneBits.size()) || lanes < 1) {
+    return std::nullopt;
+  }
+  return kLaneBits.at(static_cast<std::size_t>(generation) - 1) * static_cast<double>(lanes) / 8;
+}
+
+std::optional<double> pcie_bytes_per_s(std::string_view link) {
+  for (std::int64_t generation = 1; pcie_bytes_per_s(generation, 1); ++generation) {
+    for (const std::int64_t lanes : {1, 2, 4, 8, 12, 16, 32}) {
+      if (link == fmt::format("gen{} x{}", generation, lanes)) {
+        return pcie_bytes_per_s(generation, lanes);
+      }
+    }
+  }
+  return std::nullopt;
 }
 
 Link link_of_cards(const Link& link, const LinkedCard& card) {

@@ -10,7 +10,6 @@
 #include "bench/dtype.h"
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_cards.h"
-#include "bench/evaluate/evaluated_fleet.h"
 #include "bench/result/result_json.h"
 #include "bench/text/quote.h"
 
@@ -82,41 +81,33 @@ std::string workload_of(const ResultDocument& document) {
   return printable(own.empty() ? document.sweep.workload : own);
 }
 
-CardsPrediction predict_cards(const std::vector<EvaluatedDevice>& machines, const CardsRequest& request,
-                              const LinkCatalogue& catalogue,
-                              const std::map<std::string, std::string>& names) {
-  const EvaluatedDevice& first = machines.front();
-  CardsPrediction prediction{.device = first.name,
-                             .is_predicted = first.predicted,
-                             .overlap = !first.is_cpu,
+CardsPrediction predict_cards(const EvaluatedDevice& device, const CardsRequest& request,
+                              const LinkCatalogue& catalogue) {
+  CardsPrediction prediction{.device = device.name,
+                             .is_predicted = device.predicted,
+                             .overlap = !device.is_cpu,
                              .link = request.link.in_words(),
                              .link_source = request.link.source(),
                              .cautions = request.link.cautions(request.cards)};
-  std::vector<EvaluatedDevice> all;  // of each machine one card, then several
-  for (const EvaluatedDevice& machine : machines) {
-    EvaluatedDevice one = asked_of(machine, request);
-    one.label = first.label;
-    const EvaluatedDevice alone = one;
-    for (Curve& curve : one.curves) {
-      for (CurvePoint& point : curve.points) {
-        point.cards = step_of_one(point, curve.dtype, one.is_cpu, request.link);
-      }
-    }
-    all.push_back(std::move(one));
-    for (const std::int64_t cards : request.cards) {
-      if (cards > 1) {
-        all.push_back(several_cards(alone, cards, request.link, catalogue, prediction.losses));
-      }
+  const EvaluatedDevice one = asked_of(device, request);
+  std::vector<EvaluatedDevice> all{one};
+  for (Curve& curve : all.front().curves) {
+    for (CurvePoint& point : curve.points) {
+      point.cards = step_of_one(point, curve.dtype, one.is_cpu, request.link);
     }
   }
-  if (machines.size() > 1) {
-    join_fleets(all, names);
-    prediction.machines = as_sentences(all.front().caveats);
+  for (const std::int64_t cards : request.cards) {
+    if (cards > 1) {
+      all.push_back(several_cards(one, cards, request.link, catalogue, prediction.losses));
+    }
+  }
+  if (!device.predicted && device.files.size() > 1) {
+    prediction.machines = as_sentences(device.caveats);
   }
   for (const Curve& curve : all.front().curves) {
     for (const CurvePoint& point : curve.points) {
-      for (const EvaluatedDevice& device : all) {
-        const Curve* const of_all = device.in(curve.dtype);
+      for (const EvaluatedDevice& cards : all) {
+        const Curve* const of_all = cards.in(curve.dtype);
         const CurvePoint* const step = of_all == nullptr ? nullptr : of_all->at(point.batch);
         if (step != nullptr) {
           prediction.steps.push_back(*step->cards);
@@ -124,12 +115,12 @@ CardsPrediction predict_cards(const std::vector<EvaluatedDevice>& machines, cons
       }
     }
   }
-  if (first.predicted) {
+  if (device.predicted) {
     prediction.basis.emplace_back(
         "The one card is predicted too: its gradients are spread evenly over the last two thirds of its "
         "step.");
-    if (!first.caveats.empty()) {
-      prediction.basis.push_back(fmt::format("Caveats: {}.", fmt::join(first.caveats, "; ")));
+    if (!device.caveats.empty()) {
+      prediction.basis.push_back(fmt::format("Caveats: {}.", fmt::join(device.caveats, "; ")));
     }
   }
   return prediction;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -40,13 +39,9 @@ bool holds_timeline(const ResultDocument& document);
 // The result's label, but for a cards sweep's, which names its ranks too.
 std::string workload_of(const ResultDocument& document);
 
-// Of a file, or of one of each machine with one model of device; or of a modelled device. Of several machines
-// the figures are the median machine's, with intervals from the slowest to the fastest; `names` are theirs.
 // Throws UsageError naming --from and the file where the device has no training step with a timeline, and
-// --dtype or
-// --batch where no such point is left.
-CardsPrediction predict_cards(const std::vector<EvaluatedDevice>& machines, const CardsRequest& request,
-                              const LinkCatalogue& catalogue,
-                              const std::map<std::string, std::string>& names = {});
+// --dtype or --batch where no such point is left.
+CardsPrediction predict_cards(const EvaluatedDevice& device, const CardsRequest& request,
+                              const LinkCatalogue& catalogue);
 
 }  // namespace bench

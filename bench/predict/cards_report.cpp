@@ -21,14 +21,14 @@ bool has_width(const CardsStep& step) {
 }
 
 std::string efficiency80(const CardsStep& step, std::string_view to) {
-  if (step.at_least) {
-    return fmt::format("≤ {:.0f} %", 100 * step.quoted_efficiency());
+  const Ratio efficiency = scaled(step.efficiency(), 100);
+  if (efficiency.is_bound) {
+    return fmt::format("≤ {:.0f} %", efficiency.value);
   }
-  const Interval interval = step.efficiency80();
-  const std::string low = fmt::format("{:.0f}", 100 * interval.low);
-  const std::string high = fmt::format("{:.0f}", 100 * interval.high);
-  return low == high ? format_percent(step.efficiency())
-                     : fmt::format("{:.0f} ({}{}{}) %", 100 * step.efficiency(), low, to, high);
+  const std::string low = fmt::format("{:.0f}", efficiency.low());
+  const std::string high = fmt::format("{:.0f}", efficiency.high());
+  return low == high ? format_percent(step.efficiency().value)
+                     : fmt::format("{:.0f} ({}{}{}) %", efficiency.value, low, to, high);
 }
 
 Cell step80(const CardsStep& step) {
@@ -37,18 +37,18 @@ Cell step80(const CardsStep& step) {
                            : Cell::time(step.step_ns);
 }
 
+std::string digits(const Ratio& predicted) {
+  return digits80(predicted.value, *predicted.interval);
+}
+
 std::string rate(const CardsStep& step) {
-  return (step.at_least ? "≤ " : "") + digits80(step.quoted_per_s(), step.per_s80());
+  return (step.at_least ? "≤ " : "") + digits(step.per_s());
 }
 
 std::string rate80(const CardsStep& step) {
-  return step.at_least     ? "at most " + digits80(step.quoted_per_s(), step.per_s80())
-         : has_width(step) ? with_interval80(step.per_s(), step.per_s80())
+  return step.at_least     ? "at most " + digits(step.per_s())
+         : has_width(step) ? with_interval80(step.per_s().value, *step.per_s().interval)
                            : rate(step);
-}
-
-std::string speedup80(const CardsStep& step) {
-  return digits80(static_cast<double>(step.cards) * step.quoted_efficiency(), step.speedup80());
 }
 
 std::string subject(const CardsPrediction& prediction) {
@@ -58,7 +58,7 @@ std::string subject(const CardsPrediction& prediction) {
 
 // The most cards of the fastest series.
 const CardsStep& best_of(const CardsPrediction& prediction) {
-  return *std::ranges::max_element(prediction.steps, {}, &CardsStep::per_s);
+  return *std::ranges::max_element(prediction.steps, {}, &CardsStep::likely_per_s);
 }
 
 std::vector<std::string> findings(const CardsPrediction& prediction) {
@@ -74,11 +74,12 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
           ? fmt::format(
                 "{} cards of batch {} in {} give {} samples/s: {} times what one card gives at its best, "
                 "an efficiency of {:.0f} % at most.",
-                best.cards, best.batch, best.dtype, rate80(best), speedup80(best),
-                100 * best.quoted_efficiency())
+                best.cards, best.batch, best.dtype, rate80(best), digits(best.speedup()),
+                100 * best.efficiency().value)
           : fmt::format(
                 "{} cards of batch {} in {} give {} samples/s, {} times one card's, an efficiency of {}.",
-                best.cards, best.batch, best.dtype, rate80(best), speedup80(best), efficiency80(best, kTo)));
+                best.cards, best.batch, best.dtype, rate80(best), digits(best.speedup()),
+                efficiency80(best, kTo)));
   const ReplayedStep& replay = best.replay;
   constexpr double kHidden = 0.01;  // of the step
   lines.push_back(
@@ -177,7 +178,7 @@ Json step_json(const CardsStep& step, bool is_measured) {
   Json json{{"cards", step.cards},         {"dtype", step.dtype},
             {"batch", step.batch},         {"micro_batches", step.accumulate},
             {"step_ns", step.quoted_ns()}, {"is_measured", is_measured},
-            {"peak_bytes", step.peak},     {"samples_per_s", step.quoted_per_s()}};
+            {"peak_bytes", step.peak},     {"samples_per_s", step.per_s().value}};
   if (step.at_least) {
     json["is_bound"] = true;
   } else if (has_width(step)) {
@@ -186,10 +187,10 @@ Json step_json(const CardsStep& step, bool is_measured) {
   if (step.cards == 1) {
     return json;
   }
-  json["efficiency"] = step.quoted_efficiency();
+  json["efficiency"] = step.efficiency().value;
   if (!step.at_least) {
-    json["samples_per_s_interval80"] = interval_json(step.per_s80());
-    json["efficiency_interval80"] = interval_json(step.efficiency80());
+    json["samples_per_s_interval80"] = interval_json(step.per_s().interval);
+    json["efficiency_interval80"] = interval_json(step.efficiency().interval);
   }
   json["all_reduce_ns"] = step.replay.all_reduce_ns;
   json["exposed_ns"] = step.exposed_ns();
@@ -230,11 +231,11 @@ std::string cards_csv(const CardsPrediction& prediction) {
   const auto share = [](double value) { return fmt::format("{:.4g}", value); };
   for (const CardsStep& step : prediction.steps) {
     const bool bound = step.at_least;
-    const Interval efficiency = step.efficiency80();
+    const Ratio efficiency = step.efficiency();
     rows.push_back({step.cards, step.dtype, step.batch, ms(step.quoted_ns()), ms(step.step80_ns.low),
-                    bound ? "" : ms(step.step80_ns.high), csv_number(step.quoted_per_s()),
-                    share(step.quoted_efficiency()), bound ? "" : share(efficiency.low),
-                    share(efficiency.high), ms(step.replay.all_reduce_ns), ms(step.exposed_ns()), step.peak,
+                    bound ? "" : ms(step.step80_ns.high), csv_number(step.per_s().value),
+                    share(efficiency.value), bound ? "" : share(efficiency.low()), share(efficiency.high()),
+                    ms(step.replay.all_reduce_ns), ms(step.exposed_ns()), step.peak,
                     is_measured(prediction, step) ? "yes" : "no", bound ? "yes" : "no"});
   }
   return csv_table(rows);

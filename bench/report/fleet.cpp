@@ -40,15 +40,15 @@ FleetRow row_of(const std::string& point, const std::vector<double>& levels,
           .spread = slowest.first - fastest.first};
 }
 
-ReportFleet fleet_of_results(const std::vector<const ResultDocument*>& documents) {
-  const MachineTimes times = times_by_machine(documents);
+ReportFleet fleet_of_results(const Pool& machines) {
+  const MachineTimes& times = machines.times;
   std::vector<FleetRow> rows;
   for (std::size_t i = 0; i < times.points.size(); ++i) {
     if (std::ranges::count_if(times.levels[i], [](double level) { return !std::isnan(level); }) > 1) {
       rows.push_back(row_of(times.points[i], times.levels[i], times.names));
     }
   }
-  ReportFleet fleet{.title = title_of(*documents.front()),
+  ReportFleet fleet{.title = title_of(*machines.documents.front()),
                     .machines = times.machines.size(),
                     .sentences = {},
                     .points = {}};
@@ -76,7 +76,11 @@ std::vector<ReportFleet> fleets_of(const std::vector<ReportedResult>& results) {
   std::ranges::transform(results, std::back_inserter(documents),
                          [](const ReportedResult& result) { return &result.document; });
   std::vector<ReportFleet> fleets;
-  std::ranges::transform(fleets_in(documents), std::back_inserter(fleets), fleet_of_results);
+  for (const Pool& machines : pool(documents)) {
+    if (machines.is_fleet()) {
+      fleets.push_back(fleet_of_results(machines));
+    }
+  }
   return fleets;
 }
 

@@ -15,7 +15,7 @@ struct SweepReport {
   // Sets Finding::headline as the run did: a file's findings come without. Throws Json::exception where
   // details are not as the sweep writes them.
   void (*choose_headlines)(std::vector<Finding>& findings) = nullptr;
-  // The charts of report and picture, most telling first. May read the points' params in place (`parsed`).
+  // The charts of report and picture, most telling first. May read the points' notes in place.
   // Throws UsageError and Json::exception where points or state are not as the sweep writes them.
   std::vector<plots::Chart> (*charts)(ResultDocument& document) = nullptr;
 };

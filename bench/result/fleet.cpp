@@ -38,42 +38,6 @@ std::string fleet_of(const ResultDocument& document) {
                      document.context.workload_file ? document.context.workload_file->hash : "");
 }
 
-bool is_fleet(const std::vector<const ResultDocument*>& documents) {
-  std::set<std::string> machines;
-  for (const ResultDocument* const document : documents) {
-    machines.insert(document->context.machine);
-  }
-  return documents.size() > 1 && machines.size() == documents.size() && !machines.contains("") &&
-         std::ranges::all_of(documents, [&](const ResultDocument* other) {
-           return fleet_of(*other) == fleet_of(*documents.front());
-         });
-}
-
-std::vector<std::vector<const ResultDocument*>> fleets_in(
-    const std::vector<const ResultDocument*>& documents) {
-  std::vector<std::string> keys;
-  std::vector<std::vector<const ResultDocument*>> fleets;
-  for (const ResultDocument* const document : documents) {
-    const bool is_predicted = !document->predicted.empty() || document->context.device.kind == "modelled";
-    if (is_predicted || document->context.machine.empty()) {
-      continue;
-    }
-    const auto key = std::ranges::find(keys, fleet_of(*document));
-    if (key == keys.end()) {
-      keys.push_back(fleet_of(*document));
-      fleets.push_back({document});
-    } else {
-      fleets[static_cast<std::size_t>(key - keys.begin())].push_back(document);
-    }
-  }
-  std::erase_if(fleets, [](const std::vector<const ResultDocument*>& fleet) {
-    return std::ranges::all_of(fleet, [&](const ResultDocument* other) {
-      return other->context.machine == fleet.front()->context.machine;
-    });
-  });
-  return fleets;
-}
-
 std::string host_of(const RunContext& context) {
   const auto host = context.google_benchmark.find("host_name");
   return host != context.google_benchmark.end() && host->is_string() && !host->get<std::string>().empty()
@@ -106,6 +70,33 @@ std::map<std::string, std::string> machine_names(std::span<const RunContext* con
   }
   return names;
 }
+
+std::vector<double> MachineTimes::distances() const {
+  return shared_distances(levels);
+}
+
+std::vector<std::size_t> MachineTimes::ranked() const {
+  const std::vector<double> far = distances();
+  std::vector<std::size_t> order;
+  for (std::size_t machine = 0; machine < far.size(); ++machine) {
+    if (!std::isnan(far[machine])) {
+      order.push_back(machine);
+    }
+  }
+  std::ranges::stable_sort(order, {}, [&](std::size_t machine) { return far[machine]; });
+  return order;
+}
+
+std::optional<std::size_t> MachineTimes::median() const {
+  const std::vector<std::size_t> order = ranked();
+  return order.empty() ? std::nullopt : std::optional(order[order.size() / 2]);
+}
+
+std::vector<std::string> MachineTimes::outliers_in_words() const {
+  return bench::outliers_in_words(levels, names);
+}
+
+namespace {
 
 MachineTimes times_by_machine(const std::vector<const ResultDocument*>& documents) {
   MachineTimes times;
@@ -142,29 +133,93 @@ MachineTimes times_by_machine(const std::vector<const ResultDocument*>& document
   return times;
 }
 
-std::vector<double> MachineTimes::distances() const {
-  return shared_distances(levels);
+// A point as the machines timed it.
+using TimedPoint = std::map<std::string, std::vector<const MeasuredPoint*>>;  // by machine
+
+// Of an even number the slower of both.
+const MeasuredPoint* middle_of(std::vector<const MeasuredPoint*> points) {
+  std::ranges::stable_sort(points, {}, [](const MeasuredPoint* point) { return point->stats.median_ns; });
+  return points[points.size() / 2];
 }
 
-std::vector<std::size_t> MachineTimes::ranked() const {
-  const std::vector<double> far = distances();
-  std::vector<std::size_t> order;
-  for (std::size_t machine = 0; machine < far.size(); ++machine) {
-    if (!std::isnan(far[machine])) {
-      order.push_back(machine);
+MeasuredPoint pooled(const TimedPoint& machines, const std::string& median_machine) {
+  std::vector<const MeasuredPoint*> middles;
+  for (const auto& [machine, points] : machines) {
+    middles.push_back(middle_of(points));
+  }
+  const auto own = machines.find(median_machine);
+  MeasuredPoint point = own == machines.end() ? *middle_of(middles) : *middle_of(own->second);
+  if (middles.size() < 2) {
+    return point;
+  }
+  Interval range{.low = std::numeric_limits<double>::infinity(), .high = 0};
+  for (const MeasuredPoint* const one : middles) {
+    const Interval interval =
+        one->stats.in_another_run().value_or(Interval{one->stats.median_ns, one->stats.median_ns});
+    range = {std::min(range.low, interval.low), std::max(range.high, interval.high)};
+    point.memory.peak_measured = std::max(point.memory.peak_measured, one->memory.peak_measured);
+    point.memory.driver_used = std::max(point.memory.driver_used, one->memory.driver_used);
+  }
+  point.stats.ci95_between_ns = range;
+  return point;
+}
+
+std::int64_t available_bytes(const DeviceInfo& device) {
+  return device.available_bytes > 0 ? device.available_bytes : device.memory_bytes;
+}
+
+}  // namespace
+
+ResultDocument Pool::document() const {
+  const std::optional<std::size_t> middle = times.median();
+  const std::string median_machine = middle ? times.machines[*middle] : documents.front()->context.machine;
+  ResultDocument pooled_document = **std::ranges::find_if(
+      documents, [&](const auto* one) { return one->context.machine == median_machine; });
+  if (!is_fleet()) {
+    return pooled_document;
+  }
+  std::map<std::string, TimedPoint> by_point;
+  for (const ResultDocument* const document : documents) {
+    for (const MeasuredPoint& point : document->benchmarks) {
+      if (point.stats.median_ns > 0) {
+        by_point[point.name][document->context.machine].push_back(&point);
+      }
+    }
+    std::int64_t& available = pooled_document.context.device.available_bytes;
+    available =
+        std::min(available_bytes(pooled_document.context.device), available_bytes(document->context.device));
+  }
+  pooled_document.benchmarks.clear();
+  for (const std::string& name : times.points) {
+    pooled_document.benchmarks.push_back(pooled(by_point[name], median_machine));
+  }
+  return pooled_document;
+}
+
+std::vector<Pool> pool(const std::vector<const ResultDocument*>& documents) {
+  std::map<std::string, std::vector<const ResultDocument*>> by_fleet;
+  const auto may_be_pooled = [](const ResultDocument& document) {
+    const bool is_predicted = document.benchmarks.empty() && !document.predicted.empty();
+    return !is_predicted && document.context.device.kind != "modelled" && !document.context.machine.empty();
+  };
+  for (const ResultDocument* const document : documents) {
+    if (may_be_pooled(*document)) {
+      by_fleet[fleet_of(*document)].push_back(document);
     }
   }
-  std::ranges::stable_sort(order, {}, [&](std::size_t machine) { return far[machine]; });
-  return order;
-}
-
-std::optional<std::size_t> MachineTimes::median() const {
-  const std::vector<std::size_t> order = ranked();
-  return order.empty() ? std::nullopt : std::optional(order[order.size() / 2]);
-}
-
-std::vector<std::string> MachineTimes::outliers_in_words() const {
-  return bench::outliers_in_words(levels, names);
+  std::vector<Pool> pools;
+  for (const ResultDocument* const document : documents) {
+    const auto& fleet = by_fleet[may_be_pooled(*document) ? fleet_of(*document) : ""];
+    const bool is_alone = std::ranges::all_of(fleet, [&](const ResultDocument* other) {
+      return other->context.machine == document->context.machine;
+    });
+    if (is_alone) {
+      pools.push_back({.documents = {document}});
+    } else if (fleet.front() == document) {
+      pools.push_back({.documents = fleet, .times = times_by_machine(fleet)});
+    }
+  }
+  return pools;
 }
 
 std::vector<double> shared_distances(const std::vector<std::vector<double>>& rows) {

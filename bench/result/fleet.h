@@ -1,8 +1,9 @@
-// A fleet: machines with one model of device. How long each takes, which is the median machine, and which is
-// unlike the rest. Commands that answer for a fleet answer for its median machine; bench compare alone
-// compares each machine with itself.
+// A fleet: machines with one model of device. pool() makes one result of theirs: how long each takes, which
+// is the median machine, how far the others are from it, and which is unlike the rest. All commands answer
+// from it; bench compare alone compares each machine with itself.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <map>
 #include <optional>
@@ -17,14 +18,6 @@ namespace bench {
 // The same for all results of a fleet: by model of device, sweep, workload (of a file: its graph), mode and
 // options.
 std::string fleet_of(const ResultDocument& document);
-
-// Whether all are of one workload, with one model of device, and no two of one machine.
-bool is_fleet(const std::vector<const ResultDocument*>& documents);
-
-// Those of two machines or more of one fleet, in the order of the documents. Predicted ones and those that
-// name no machine are left out.
-std::vector<std::vector<const ResultDocument*>> fleets_in(
-    const std::vector<const ResultDocument*>& documents);
 
 // "machine" where the result has no name of its host.
 std::string host_of(const RunContext& context);
@@ -53,8 +46,24 @@ struct MachineTimes {
   std::vector<std::string> outliers_in_words() const;
 };
 
-// The documents are of one fleet and name their machines.
-MachineTimes times_by_machine(const std::vector<const ResultDocument*>& documents);
+// One machine's result, or those of a fleet.
+struct Pool {
+  std::vector<const ResultDocument*> documents;  // in the order given; at least one
+  MachineTimes times{};                          // of a fleet; of one machine empty
+
+  bool is_fleet() const { return times.machines.size() > 1; }
+  bool holds_one_a_machine() const {
+    return documents.size() == std::max<std::size_t>(1, times.machines.size());
+  }
+  // As one result: the median machine's. A point that it lacks is the middle one of those that have it. A
+  // point's ci95_between_ns reaches from the fastest machine's low end to the slowest one's high end, its
+  // bytes are the most of any, and the least memory is available.
+  ResultDocument document() const;
+};
+
+// In the order of the documents. Measured ones of a fleet that name two machines or more are together; every
+// other is alone: predicted ones, and those that name no machine.
+std::vector<Pool> pool(const std::vector<const ResultDocument*>& documents);
 
 // What the points of a machine share: the median of their distances from the points' medians over the
 // machines. `rows`: by point, a logarithm of each machine, NaN where it has none. NaN of a machine that

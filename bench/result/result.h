@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <any>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -88,7 +87,6 @@ struct MeasuredRound {
 struct MeasuredPoint {
   std::string name;                      // "batch/resnet50/infer/fp32/batch:32"
   Json params;                           // {"batch": 32, "dtype": "fp32", …}
-  std::any parsed{};                     // the same as its sweep reads it: a struct; not in the file
   std::vector<std::int64_t> samples_ns;  // in the order taken, round after round
   std::vector<MeasuredRound> rounds{};   // their samples sum to samples_ns.size()
   double cpu_time_ns = 0;                // processor time of a step, all threads, mean
@@ -102,6 +100,11 @@ struct MeasuredPoint {
   Validity validity;
   std::optional<Verification> verification;
   std::vector<std::shared_ptr<const SampleNote>> notes;  // empty, or one a sample
+
+  // Throughput in this run; of a median below the clock's resolution infinite.
+  Estimate items_per_s() const {
+    return inverse({.value = stats.median_ns, .ci95 = stats.ci95_ns}, items_per_step * 1e9);
+  }
 };
 
 // Samples of each round.
@@ -122,7 +125,6 @@ struct UnmeasuredPoint {
   Json params;
   std::string status;  // "oom", "unsupported", "skipped", "error"
   std::string reason;
-  std::any parsed{};  // as MeasuredPoint's
 
   bool lacked_time() const { return status == "skipped" && reason != kBrokenOff; }
 };
@@ -138,7 +140,11 @@ struct PredictedPoint {
   std::int64_t peak = 0;             // bytes
   std::string status = "predicted";  // "planned" where only memory is told
   Json model;                        // what the time is made of, and caveats: see to_json
-  std::any parsed{};                 // as MeasuredPoint's
+
+  // With an interval of 80 %; infinite where no time is predicted.
+  Estimate items_per_s() const {
+    return inverse({.value = step_ns, .ci95 = interval80_ns}, items_per_step * 1e9);
+  }
 };
 
 struct Finding {

@@ -215,7 +215,7 @@ Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64
             {"time_unit", "ns"}};
   // A median of 0 ns is below the clock's resolution: it gives no rate.
   if (point.stats.median_ns > 0) {
-    json["items_per_second"] = point.items_per_step * 1e9 / point.stats.median_ns;
+    json["items_per_second"] = point.items_per_s().value;
   }
   json["items_per_step"] = point.items_per_step;
   json["params"] = written_value(point.params);
@@ -301,7 +301,7 @@ Json predicted_to_json(const PredictedPoint& point) {
   Json json = write_struct(point);
   json["time_unit"] = "ns";
   if (point.step_ns > 0) {
-    json["items_per_second"] = point.items_per_step * 1e9 / point.step_ns;
+    json["items_per_second"] = point.items_per_s().value;
   }
   Json& memory = json["memory"];
   for (const MemoryCategory category : kMemoryCategories) {

@@ -290,7 +290,6 @@ std::variant<PreparedPoint, Refusal> PointPreparer::made(const SweepPoint& point
   MeasuredPoint& entry = prepared.entry;
   entry.name = point.name;
   entry.params = point.params;
-  entry.parsed = point.parsed;
   entry.work = workload.work();
   entry.items_per_step = entry.work.samples;
   entry.plan = planned_memory(plan);

@@ -25,7 +25,7 @@ void predict_points(const SweepPlan& plan, Device& device, std::int64_t memory_c
       continue;
     }
     const auto leave_out = [&](const char* status, const std::string& reason) {
-      document.unmeasured.push_back({point.name, point.params, status, reason, point.parsed});
+      document.unmeasured.push_back({point.name, point.params, status, reason});
       ended.insert(point.series);
     };
     try {

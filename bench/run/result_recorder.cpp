@@ -69,7 +69,7 @@ void ResultRecorder::add_repetition(const SweepPoint& point, const MeasuredPoint
 void ResultRecorder::set_unmeasured(const SweepPoint& point, const std::string& status,
                                     const std::string& reason) {
   std::erase_if(document_.unmeasured, [&](const auto& other) { return other.name == point.name; });
-  document_.unmeasured.push_back({point.name, point.params, status, reason, point.parsed});
+  document_.unmeasured.push_back({point.name, point.params, status, reason});
   observer_.changed(document_);
 }
 

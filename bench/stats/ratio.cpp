@@ -32,7 +32,9 @@ Ratio within_factor(double value, double factor, double level) {
 }
 
 Ratio scaled(const Ratio& ratio, double factor) {
-  return ratio_of(scaled(estimate_of(ratio), factor), ratio.level);
+  Ratio all = ratio_of(scaled(estimate_of(ratio), factor), ratio.level);
+  all.is_bound = ratio.is_bound;
+  return all;
 }
 
 Ratio inverse(const Ratio& ratio) {

@@ -156,10 +156,16 @@ double log_deviation(const Interval& interval, double half_width) {
 }
 
 Interval widened80(const Interval& interval, double value, double deviation) {
-  const auto factor = [&](double end) {
-    return std::exp(combined_deviation({std::log(end), kNormal80 * deviation}));
+  const double factor = std::exp(kNormal80 * deviation);
+  return widened80(interval, value, Interval{1 / factor, factor});
+}
+
+Interval widened80(const Interval& interval, double value, const Interval& error80) {
+  const auto factor = [](double end, double error) {
+    return std::exp(combined_deviation({std::log(end), std::log(error)}));
   };
-  return {.low = value / factor(value / interval.low), .high = value * factor(interval.high / value)};
+  return {.low = value / factor(value / interval.low, 1 / error80.low),
+          .high = value * factor(interval.high / value, error80.high)};
 }
 
 std::optional<Interval> median_interval(std::span<const double> values) {

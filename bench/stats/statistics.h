@@ -37,8 +37,10 @@ inline constexpr double kNormal95 = 1.96;
 // Deviation of a positive value's logarithm, from an interval of so many deviations to each side.
 double log_deviation(const Interval& interval, double half_width);
 // An interval of 80 % of a positive value that has an independent error too, whose logarithm deviates by
-// `deviation`: on a logarithmic scale the squares of both add up, to each side.
+// `deviation`, or which is a factor in `error80`, an interval around 1: on a logarithmic scale the squares of
+// both add up, to each side.
 Interval widened80(const Interval& interval, double value, double deviation);
+Interval widened80(const Interval& interval, double value, const Interval& error80);
 
 // A 95 % confidence interval of the distribution's median, for any distribution: two of the values, chosen by
 // the binomial distribution of the number below the median (Conover 1999, section 3.2). nullopt for fewer
@@ -67,6 +69,8 @@ struct SampleStats {
     const bool has_width = ci95_ns && ci95_ns->low > 0 && ci95_ns->high > ci95_ns->low;
     return {.value = median_ns, .ci95 = has_width ? ci95_ns : std::nullopt};
   }
+  // Of the median in another run on this machine, where that is known; else what this run says of itself.
+  std::optional<Interval> in_another_run() const { return ci95_between_ns ? ci95_between_ns : ci95_ns; }
   // The longer side of ci95_ns as a share of the median; infinite where there is none.
   double half_width() const {
     return ci95_ns && median_ns > 0

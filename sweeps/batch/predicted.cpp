@@ -14,7 +14,7 @@
 #include "bench/stats/memory_line.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
-#include "sweeps/series/claims.h"
+#include "sweeps/series/findings.h"
 
 namespace bench::sweeps {
 namespace {

@@ -9,7 +9,7 @@
 #include "bench/result/finding.h"
 #include "bench/stats/memory_line.h"
 #include "bench/text/units.h"
-#include "sweeps/batch/claims.h"
+#include "sweeps/batch/findings.h"
 
 namespace bench::sweeps {
 namespace {

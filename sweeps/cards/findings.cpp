@@ -19,7 +19,6 @@
 #include "sweeps/cards/planned.h"
 #include "sweeps/cards/stage_findings.h"
 #include "sweeps/cards/verdict.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -247,8 +246,8 @@ std::vector<CardsPoint> cards_points(const ResultDocument& document) {
   const FlagMarks marks(document.benchmarks);
   std::vector<CardsPoint> all;
   for (const MeasuredPoint& measured : document.benchmarks) {
-    const auto* const params = params_as<CardsParams>(measured);
-    if (params == nullptr || measured.stats.median_ns <= 0) {
+    const auto params = read_cards_params(measured.params);
+    if (!params || measured.stats.median_ns <= 0) {
       continue;
     }
     CardsPoint point;
@@ -294,7 +293,7 @@ std::vector<Finding> cards_findings(const ResultDocument& document, const CardsS
     const CardsPoint* const own = alone_for(point, all, setup.strong);
     findings.push_back(own != nullptr ? claim_efficiency(point, *own, setup.strong) : claim_waits(point));
     const bool is_larger = scaling.empty() ||
-                           (own != nullptr && (alone == nullptr || own->samples() > alone->samples())) ||
+                           (own && (alone == nullptr || own->samples() > alone->samples())) ||
                            (own == nullptr && alone == nullptr && size_of(point) > size_of(scaling.front()));
     if (is_larger) {
       alone = own;

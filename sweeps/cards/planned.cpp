@@ -13,7 +13,6 @@
 #include "bench/predict/sharding.h"
 #include "bench/text/units.h"
 #include "sweeps/cards/workload.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -22,8 +21,8 @@ namespace {
 const GradientTimeline* timeline_for(const CardsParams& params, const ResultDocument& document) {
   const GradientTimeline* any = nullptr;
   for (const MeasuredPoint& point : document.benchmarks) {
-    const auto* const own = params_as<CardsParams>(point);
-    if (own == nullptr || !point.timeline || point.timeline->parts.empty()) {
+    const auto own = read_cards_params(point.params);
+    if (!own || !point.timeline || point.timeline->parts.empty()) {
       continue;
     }
     any = &*point.timeline;
@@ -41,10 +40,10 @@ struct WholeStep : CardsStep {
 
 std::optional<WholeStep> step_of(const MeasuredPoint& point, const ResultDocument& document,
                                  std::optional<std::int64_t> whole_optimizer) {
-  const auto* const params = params_as<CardsParams>(point);
+  const auto params = read_cards_params(point.params);
   const MemoryByCategory& memory = point.memory.by_category;
-  if (params == nullptr || params->ranks < 2 || params->split_layers ||
-      memory[MemoryCategory::gradients] <= 0 || (params->shard_optimizer && !whole_optimizer)) {
+  if (!params || params->ranks < 2 || params->split_layers || memory[MemoryCategory::gradients] <= 0 ||
+      (params->shard_optimizer && !whole_optimizer)) {
     return std::nullopt;
   }
   const GradientTimeline* const timeline = timeline_for(*params, document);

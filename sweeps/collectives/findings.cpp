@@ -12,7 +12,6 @@
 #include "bench/result/flags.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -127,8 +126,8 @@ std::vector<CollectiveSeries> collective_series(const ResultDocument& document) 
   };
   std::map<decltype(place_of(CollectiveParams())), CollectiveSeries> by_place;
   for (const MeasuredPoint& measured : document.benchmarks) {
-    const auto* const params = params_as<CollectiveParams>(measured);
-    if (params == nullptr) {
+    const auto params = read_collective_params(measured.params);
+    if (!params) {
       continue;
     }
     CollectiveSeries& series =

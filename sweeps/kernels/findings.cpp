@@ -47,6 +47,10 @@ std::vector<std::string> pooled_names(const RoofCeiling& ceiling) {
 Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling& memory, double cache_bytes) {
   Finding finding = finding_of("memory_bandwidth", "B/s");
   finding.set(memory.rate);
+  if (memory.name == kDataSheet) {
+    finding.claim = fmt::format("Memory delivers at most {} (data sheet).", bytes_rate(memory.rate));
+    return finding;
+  }
   for (const KernelResult& point : points) {
     if (!shows_memory(point, cache_bytes)) {
       continue;
@@ -57,13 +61,6 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
                                   bytes_rate(memory.rate), with_rivals(kernel_and_size(point), memory));
     }
   }
-  return finding;
-}
-
-Finding claim_data_sheet(const RoofCeiling& memory) {
-  Finding finding = finding_of("memory_bandwidth", "B/s");
-  finding.set(memory.rate);
-  finding.claim = fmt::format("Memory delivers at most {} (data sheet).", bytes_rate(memory.rate));
   return finding;
 }
 
@@ -271,10 +268,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
       findings.push_back(std::move(*finding));
     }
   };
-  const bool predicted = !document.predicted.empty();
-  if (predicted) {
-    add(claim_data_sheet(*roofline.memory));
-  } else if (roofline.memory) {
+  if (roofline.memory) {
     add(claim_memory(points, *roofline.memory, cache_bytes));
     add(claim_caches(points, *roofline.memory));
   } else if (!points.empty() || !document.unmeasured.empty()) {

@@ -82,8 +82,7 @@ PredictedPoint predicted_product_point(const SweepPoint& point, const GpuModel& 
           .model = {{"framework", name_of(model.framework())},
                     {"card", model.gpu().id},
                     {"products_ns", step_ns},
-                    {"caveats", caveats}},
-          .parsed = point.parsed};
+                    {"caveats", caveats}}};
 }
 
 // Memory-bound steps of networks may read from a cache, and the fit gives such classes more than the memory's

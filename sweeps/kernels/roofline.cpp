@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "bench/result/flags.h"
 #include "bench/stats/best_estimate.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 
@@ -20,9 +20,10 @@ std::optional<KernelParams> read_kernel_params(const Json& params) {
 
 std::vector<KernelResult> read_results(const ResultDocument& document) {
   std::vector<KernelResult> points;
+  const FlagMarks marks(document.benchmarks);
   for (const MeasuredPoint& measured : document.benchmarks) {
-    const auto* const params = params_as<KernelParams>(measured);
-    if (params == nullptr || measured.stats.median_ns <= 0) {
+    const auto params = read_kernel_params(measured.params);
+    if (!params || measured.stats.median_ns <= 0) {
       continue;
     }
     KernelResult& point = points.emplace_back(KernelResult{*params});
@@ -33,12 +34,12 @@ std::vector<KernelResult> read_results(const ResultDocument& document) {
     point.bytes = measured.work.fixed_bytes + measured.work.sample_bytes;
     point.step_ns = measured.stats.step_time();
     point.rounds = round_times(measured);
-    point.flags = measured.validity.flags;
-    point.above_peak = std::ranges::find(point.flags, "above_peak") != point.flags.end();
+    point.mark = marks.of(measured);
+    point.above_peak = std::ranges::count(measured.validity.flags, "above_peak") > 0;
   }
   for (const PredictedPoint& predicted : document.predicted) {
-    const auto* const params = params_as<KernelParams>(predicted);
-    if (params == nullptr || predicted.step_ns <= 0) {
+    const auto params = read_kernel_params(predicted.params);
+    if (!params || predicted.step_ns <= 0) {
       continue;
     }
     KernelResult& point = points.emplace_back(KernelResult{*params});
@@ -48,6 +49,7 @@ std::vector<KernelResult> read_results(const ResultDocument& document) {
     point.flops = predicted.model.value("flops", 0.0);
     point.bytes = predicted.model.value("bytes", 0.0);
     point.step_ns.value = predicted.step_ns;
+    point.step80_ns = predicted.interval80_ns;
   }
   return points;
 }

@@ -34,7 +34,7 @@ struct KernelParams {
 // nullopt for no object. Throws Json::exception where a param is of another type.
 std::optional<KernelParams> read_kernel_params(const Json& params);
 
-// A measured point.
+// A point, measured or predicted.
 struct KernelResult : KernelParams {
   std::string name{};
   double samples = 0;  // of a step, as all below
@@ -44,7 +44,8 @@ struct KernelResult : KernelParams {
   Estimate step_ns{};
   RoundTimes rounds{};
   bool above_peak = false;  // it computed something else, or read what it should not have: it proves nothing
-  std::vector<std::string> flags{};
+  std::string mark{};       // "○": it carries a flag that others lack
+  std::optional<Interval> step80_ns{};  // of a predicted one
 
   Estimate bandwidth() const { return inverse(step_ns, bytes * 1e9); }        // B/s
   Estimate rate() const { return inverse(step_ns, flops * 1e9); }             // FLOP/s

@@ -108,7 +108,7 @@ void predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& 
     if (!seen.insert(point.series).second || unsupported_on(device, *point.workload, point.spec)) {
       continue;
     }
-    const std::string label = memory_label(*params_as<BatchParams>(point), plan.axes);
+    const std::string label = memory_label(*read_params(point.params), plan.axes);
     PlannedSeries series(*request.workload, point.spec, device, end);
     for (const std::int64_t cap : request.memory_caps) {
       if (limits.find(label, cap) != nullptr) {

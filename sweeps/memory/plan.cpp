@@ -125,7 +125,7 @@ std::vector<StudiedSeries> studied_series(const SweepStudy& study) {
   }
   std::vector<StudiedSeries> all;
   for (const SweepPoint& point : study.plan.points) {
-    const std::string label = memory_label(*params_as<BatchParams>(point), study.plan.axes);
+    const std::string label = memory_label(*read_params(point.params), study.plan.axes);
     if (all.empty() || all.back().label != label) {
       all.push_back({.label = label, .first = &point, .cost = cost_of(study, point.series)});
     }

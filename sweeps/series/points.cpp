@@ -3,8 +3,6 @@
 #include <charconv>
 #include <utility>
 
-#include "sweeps/series/series.h"
-
 namespace bench::sweeps {
 namespace {
 
@@ -72,11 +70,8 @@ Json params_of(const std::string& workload, const WorkloadSpec& spec) {
 
 SweepPoint batch_point(const WorkloadType& workload, const WorkloadSpec& spec, std::string name,
                        std::string series) {
-  Json params = params_of(workload.name, spec);
-  BatchParams parsed = read_params(params).value();
   return {.name = std::move(name),
-          .params = std::move(params),
-          .parsed = std::move(parsed),
+          .params = params_of(workload.name, spec),
           .spec = spec,
           .series = std::move(series),
           .workload = workload.configure(spec)};

@@ -1,12 +1,9 @@
 // How sweeps make their points, and read them back.
 #pragma once
 
-#include <any>
 #include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bench/sweep.h"
@@ -33,25 +30,5 @@ Json params_of(const std::string& workload, const WorkloadSpec& spec);
 // One batch of a series of SweepPoints.
 SweepPoint batch_point(const WorkloadType& workload, const WorkloadSpec& spec, std::string name,
                        std::string series);
-
-// Reads the params of every point of a file, in place. Throws what `read` throws.
-template <class Params>
-void parse_params(ResultDocument& document, std::optional<Params> (*read)(const Json& params)) {
-  const auto parse = [read](auto& points) {
-    for (auto& point : points) {
-      auto params = read(point.params);
-      point.parsed = params ? std::any(*std::move(params)) : std::any();
-    }
-  };
-  parse(document.benchmarks);
-  parse(document.predicted);
-  parse(document.unmeasured);
-}
-
-// A point's params as parse_params() or the plan left them; null where they could not be read.
-template <class Params>
-const Params* params_as(const auto& point) {
-  return std::any_cast<Params>(&point.parsed);
-}
 
 }  // namespace bench::sweeps

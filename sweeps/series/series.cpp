@@ -6,7 +6,6 @@
 
 #include "bench/result/sessions.h"
 #include "bench/stats/statistics.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -50,7 +49,7 @@ BatchPoint read_point(const PredictedPoint& point, std::int64_t batch) {
   read.batch = batch;
   if (point.step_ns > 0) {
     read.step_ns = {.value = point.step_ns, .ci95 = Interval{point.step_ns, point.step_ns}};
-    read.throughput = ThroughputPoint::predicted(batch, point.items_per_step * 1e9 / point.step_ns);
+    read.throughput = ThroughputPoint::predicted(batch, point.items_per_s().value);
   }
   read.bytes = point.peak;
   read.weights = point.memory[MemoryCategory::weights];
@@ -97,9 +96,7 @@ std::optional<Interval> BatchPoint::interval() const {
   if (!is_predicted()) {
     return throughput.ci95;
   }
-  return inverse({.value = predicted->step_ns, .ci95 = predicted->interval80_ns},
-                 predicted->items_per_step * 1e9)
-      .ci95;
+  return predicted->items_per_s().ci95;
 }
 
 void BatchSeries::analyse() {
@@ -170,8 +167,8 @@ std::optional<BatchParams> read_params(const Json& params) {
 std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label) {
   std::vector<BatchSeries> all;
   for (const MeasuredPoint& point : document.benchmarks) {
-    const auto* const params = params_as<BatchParams>(point);
-    if (params == nullptr || point.stats.median_ns <= 0) {
+    const auto params = read_params(point.params);
+    if (!params || point.stats.median_ns <= 0) {
       continue;
     }
     BatchSeries& series = series_of(all, *params, label);
@@ -182,14 +179,14 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
     }
   }
   for (const PredictedPoint& point : document.predicted) {
-    if (const auto* const params = params_as<BatchParams>(point);
-        params != nullptr && (point.step_ns > 0 || point.status == "planned")) {
+    if (const auto params = read_params(point.params);
+        params && (point.step_ns > 0 || point.status == "planned")) {
       series_of(all, *params, label).points.push_back(read_point(point, params->batch));
     }
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
-    const auto* const params = params_as<BatchParams>(point);
-    if (params == nullptr) {
+    const auto params = read_params(point.params);
+    if (!params) {
       continue;
     }
     const auto at = std::ranges::find(all, label(*params), &BatchSeries::label);

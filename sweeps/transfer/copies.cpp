@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "bench/result/flags.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -77,8 +76,8 @@ std::vector<CopySeries> copy_series(const ResultDocument& document) {
   const FlagMarks marks(document.benchmarks);
   std::vector<CopySeries> all;
   for (const MeasuredPoint& measured : document.benchmarks) {
-    const auto* const params = params_as<CopyParams>(measured);
-    if (params == nullptr) {
+    const auto params = read_copy_params(measured.params);
+    if (!params) {
       continue;
     }
     auto series = std::ranges::find(all, params->way.label(), &CopySeries::label);

@@ -3,28 +3,75 @@
 #include "bench/result/result.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
 #include <iterator>
 
 #include <fmt/format.h>
 
+#include "bench/model/links.h"
 #include "bench/result/finding.h"
 #include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
+#include "sweeps/series/series.h"
 
 namespace bench::sweeps {
 namespace {
 
-// ---- the bus ----
+// ---- predicted steps ----
 
-// The bus's rate each way; nullopt if none is crossed or its generation is unknown.
-std::optional<double> bus_bytes_per_s(const TransferFacts& facts) {
-  return facts.state.crosses_bus ? pcie_bytes_per_s(facts.context.detail("pcie")) : std::nullopt;
+std::string step80_in_words(const PredictedPoint& step) {
+  const Interval interval = step.interval80_ns.value_or(Interval{step.step_ns, step.step_ns});
+  return fmt::format("{} ({} to {})", format_duration(step.step_ns), format_duration(interval.low),
+                     format_duration(interval.high));
 }
+
+// The copy of a batch next to the step that reads it.
+Finding claim_input(const PredictedPoint& step, const BatchParams& params, const std::string& workload,
+                    const std::optional<double>& bytes_per_s) {
+  Finding finding = finding_of(fmt::format("input/batch:{}", params.batch), "share of step time");
+  const std::int64_t bytes = step.memory[MemoryCategory::input];
+  const std::string batch = fmt::format("a batch of {} ({})", params.batch, format_bytes(bytes));
+  const Interval step80 = step.interval80_ns.value_or(Interval{step.step_ns, step.step_ns});
+  finding.details = {
+      {"bytes", bytes}, {"step_ns", step.step_ns}, {"step_interval80_ns", {step80.low, step80.high}}};
+  if (!bytes_per_s) {
+    finding.claim = fmt::format("A step of {} in {} takes {}; what moving {} takes is not known.", workload,
+                                name_of(params.dtype), step80_in_words(step), batch);
+    return finding;
+  }
+  const double least_ns = static_cast<double>(bytes) / *bytes_per_s * 1e9;
+  finding.details["least_copy_ns"] = least_ns;
+  finding.value = least_ns / step.step_ns;
+  finding.claim = fmt::format(
+      "Moving {} takes at least {}, {} of a step of {}; {}.", batch, format_duration(least_ns),
+      format_percent(*finding.value), step80_in_words(step),
+      least_ns < step80.low    ? "overlapped with the step it may cost nothing [pin_memory=True, and a "
+                                 "second stream]"
+      : least_ns > step80.high ? "the bus limits"
+                               : "bus and GPU are about as fast");
+  return finding;
+}
+
+void claim_inputs(const TransferFacts& facts, std::vector<Finding>& findings) {
+  const std::string& workload = facts.document.sweep.workload;
+  for (const PredictedPoint& step : facts.document.predicted) {
+    if (const auto params = read_params(step.params); params && step.step_ns > 0) {
+      findings.push_back(claim_input(step, *params, workload, facts.bus_bytes_per_s()));
+    }
+  }
+  for (const UnmeasuredPoint& step : facts.document.unmeasured) {
+    if (const auto params = facts.is_modelled ? read_params(step.params) : std::nullopt) {
+      findings.push_back(finding_of(fmt::format("input/batch:{}", params->batch), "share of step time"));
+      findings.back().claim =
+          fmt::format("No step of {} at batch {} is predicted: {}.", workload, params->batch, step.reason);
+    }
+  }
+}
+
+// ---- the bus ----
 
 const SizePoint* fastest_one_way(const std::vector<CopySeries>& all) {
   const SizePoint* best = nullptr;
@@ -40,14 +87,22 @@ const SizePoint* fastest_one_way(const std::vector<CopySeries>& all) {
 
 void claim_bus(const TransferFacts& facts, std::vector<Finding>& findings) {
   Finding finding = finding_of("bus", "B/s");
-  if (!facts.state.crosses_bus) {
+  const auto bus = facts.bus_bytes_per_s();
+  if (facts.is_modelled) {
+    finding.value = bus;
+    finding.claim =
+        bus ? fmt::format(
+                  "The bus (PCIe {}) carries at most {} each way, from the data sheet; which share copies "
+                  "reach is not known [run this sweep on the machine].",
+                  facts.pcie, byte_rate(*bus))
+            : "The data sheet names no bus: the device's memory is the host's, and no batch crosses one.";
+  } else if (!facts.state.crosses_bus) {
     finding.claim = fmt::format("{}: these are copies within the host's memory and say nothing about a card.",
                                 kNoBusCrossed);
-  } else if (const auto bus = bus_bytes_per_s(facts); !bus) {
+  } else if (!bus) {
     finding.claim = "The bus's generation and width are unknown.";
   } else {
-    finding.claim =
-        fmt::format("The bus (PCIe {}) carries {} each way", facts.context.detail("pcie"), byte_rate(*bus));
+    finding.claim = fmt::format("The bus (PCIe {}) carries {} each way", facts.pcie, byte_rate(*bus));
     const SizePoint* const best = fastest_one_way(facts.series);
     if (best != nullptr) {
       finding.evidence = {best->name};
@@ -134,7 +189,7 @@ Finding claim_model(const CopySeries& series, const SizeCurve& curve, std::optio
 void claim_models(const TransferFacts& facts, std::vector<Finding>& findings) {
   for (const CopySeries& series : facts.series) {
     if (series.curve && series.points.size() >= 3) {
-      findings.push_back(claim_model(series, *series.curve, bus_bytes_per_s(facts)));
+      findings.push_back(claim_model(series, *series.curve, facts.bus_bytes_per_s()));
     }
   }
 }
@@ -277,19 +332,8 @@ void claim_first_touch(const TransferFacts& facts, std::vector<Finding>& finding
 
 }  // namespace
 
-std::optional<double> pcie_bytes_per_s(std::string_view link) {
-  // By generation: gigatransfers a second, times the share of the bits that is payload (8 of 10 up to
-  // generation 2, 128 of 130 from 3 on, 236 of 256 bytes of generation 6's flits).
-  constexpr std::array<double, 6> kLaneBits{2.5e9 * 0.8,        5e9 * 0.8,          8e9 * 128.0 / 130,
-                                            16e9 * 128.0 / 130, 32e9 * 128.0 / 130, 64e9 * 236.0 / 256};
-  for (std::size_t i = 0; i < kLaneBits.size(); ++i) {
-    for (const int lanes : {1, 2, 4, 8, 12, 16, 32}) {
-      if (link == fmt::format("gen{} x{}", i + 1, lanes)) {
-        return kLaneBits[i] * lanes / 8;
-      }
-    }
-  }
-  return std::nullopt;
+std::optional<double> TransferFacts::bus_bytes_per_s() const {
+  return is_modelled || state.crosses_bus ? pcie_bytes_per_s(pcie) : std::nullopt;
 }
 
 std::string copy_way(const std::string& direction) {
@@ -305,10 +349,10 @@ std::string size_text(double bytes) {
 }
 
 std::vector<Finding> transfer_findings(const ResultDocument& document, const TransferState& state) {
-  const TransferFacts facts{.context = document.context, .state = state, .series = copy_series(document)};
+  const TransferFacts facts{.document = document, .state = state, .series = copy_series(document)};
   std::vector<Finding> findings;
-  for (const auto claim : {claim_steps, claim_bus, claim_models, claim_model_error, claim_crossovers,
-                           claim_in_flight, claim_first_touch, claim_host_costs}) {
+  for (const auto claim : {claim_inputs, claim_steps, claim_bus, claim_models, claim_model_error,
+                           claim_crossovers, claim_in_flight, claim_first_touch, claim_host_costs}) {
     claim(facts, findings);
   }
   choose_transfer_headlines(findings);

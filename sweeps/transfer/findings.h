@@ -25,19 +25,20 @@ inline constexpr std::string_view kNoBusCrossed = "No bus was crossed";
 
 // The claims rest on these.
 struct TransferFacts {
-  const RunContext& context;
+  const ResultDocument& document;
   const TransferState& state;
   std::vector<CopySeries> series;
+
+  const std::string pcie{document.context.detail("pcie")};
+  // Of a device that is not here no copy is timed: its bus is the data sheet's.
+  const bool is_modelled{document.context.device.kind == "modelled"};
+  // The bus's rate each way; nullopt if none is crossed or its generation is unknown.
+  std::optional<double> bus_bytes_per_s() const;
 };
 // From the studies: the verdicts on a workload's steps and what they overlap; the costs of pinning and of
 // calls that hold their thread.
 void claim_steps(const TransferFacts& facts, std::vector<Finding>& findings);
 void claim_host_costs(const TransferFacts& facts, std::vector<Finding>& findings);
-
-// Bandwidth of a PCI Express link each way, "gen4 x16" as context.device.pcie has it; nullopt for anything
-// else, and a generation unknown here. The packets' headers, some 5 to 10 % of it, are not taken off: no copy
-// reaches it.
-std::optional<double> pcie_bytes_per_s(std::string_view link);
 
 // "to the device", "to the host", "both ways at once".
 std::string copy_way(const std::string& direction);

@@ -22,7 +22,7 @@ std::vector<std::string> points_near(const TransferFacts& facts, const std::stri
 
 // Why the host cannot lock this much; empty where it can.
 std::string why_not_pinned(const TransferFacts& facts, double bytes) {
-  const auto host_bytes = static_cast<double>(facts.context.host.memory_bytes);
+  const auto host_bytes = static_cast<double>(facts.document.context.host.memory_bytes);
   if (host_bytes > 0 && bytes > host_bytes) {
     return fmt::format("does not fit: the host has {}", size_text(host_bytes));
   }

@@ -8,7 +8,9 @@
 
 #include <fmt/format.h>
 
+#include "bench/model/links.h"
 #include "bench/text/units.h"
+#include "sweeps/series/series.h"
 #include "sweeps/transfer/findings.h"
 #include "sweeps/transfer/verdict.h"
 
@@ -149,6 +151,26 @@ TextTable steps_table(const StepStudy& study) {
   return table;
 }
 
+TextTable predicted_table(const ResultDocument& document) {
+  const std::optional<double> bus = pcie_bytes_per_s(document.context.detail("pcie"));
+  TextTable table{.title = "Predicted steps, and the least that the copy of their batch takes",
+                  .rows = {{"batch", "bytes", "copy at least", "step (80 %)", "share"}},
+                  .lists_points = true};
+  for (const PredictedPoint& step : document.predicted) {
+    const auto params = read_params(step.params);
+    if (!params || !(step.step_ns > 0)) {
+      continue;
+    }
+    const std::int64_t bytes = step.memory[MemoryCategory::input];
+    const double least_ns = bus ? static_cast<double>(bytes) / *bus * 1e9 : 0;
+    table.rows.push_back(
+        {params->batch, Cell::bytes(bytes), bus ? Cell::time(least_ns) : Cell::none(),
+         Cell::time80(step.step_ns, step.interval80_ns.value_or(Interval{step.step_ns, step.step_ns})),
+         bus ? Cell::share(least_ns / step.step_ns) : Cell::none()});
+  }
+  return table;
+}
+
 }  // namespace
 
 std::vector<TextTable> transfer_tables(const ResultDocument& document, const TransferState& state) {
@@ -160,13 +182,15 @@ std::vector<TextTable> transfer_tables(const ResultDocument& document, const Tra
   }
   tables.push_back(other_table(all));
   tables.push_back(pinning_table(state.pinning));
+  tables.push_back(predicted_table(document));
   for (const StepStudy& study : state.steps) {
     if (study.unsupported.empty()) {
       tables.push_back(steps_table(study));
     }
   }
   std::erase_if(tables, [](const TextTable& table) { return table.rows.size() < 2; });
-  if (!state.crosses_bus) {  // copies within the host's memory, which say nothing about a card
+  if (!state.crosses_bus &&
+      document.predicted.empty()) {  // copies within the host's memory, which say nothing about a card
     for (TextTable& table : tables) {
       table.details = true;
     }

@@ -8,7 +8,6 @@
 #include "bench/error.h"
 #include "bench/result/flags.h"
 #include "bench/stats/statistics.h"
-#include "sweeps/series/points.h"
 
 namespace bench {
 
@@ -384,7 +383,6 @@ std::vector<LoaderPoint> read_measured(const Json& sweep) {
 }
 
 void restore_points(ResultDocument& document) {
-  parse_params(document, read_loader_params);
   for (MeasuredPoint& point : document.benchmarks) {
     for (auto& note : point.notes) {
       note = note ? read_window(note->to_json()) : nullptr;
@@ -411,8 +409,8 @@ LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const Loa
   const FlagMarks marks(measured);
   LoaderPoints points;
   for (const MeasuredPoint& one : measured) {
-    const auto* const params = params_as<LoaderParams>(one);
-    if (params == nullptr || of_another_run(*params, setup)) {
+    const auto params = read_loader_params(one.params);
+    if (!params || of_another_run(*params, setup)) {
       continue;
     }
     std::optional<LoaderPoint> point = point_of(one, *params);

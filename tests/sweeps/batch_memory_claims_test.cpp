@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "sweeps/batch/claims.h"
+#include "sweeps/batch/findings.h"
 #include "tests/bench/support/golden_words.h"
 
 namespace bench {

@@ -5,7 +5,6 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
-#include "sweeps/series/points.h"
 #include "tests/bench/support/manual_clock.h"
 #include "tests/bench/support/mutants.h"
 #include "tests/bench/support/sample_document.h"
@@ -76,9 +75,7 @@ TEST(FindingsFuzz, OfTheTransferSweep) {
     document.benchmarks.push_back(point);
   }
   const auto findings_in = [&](const Json& json) {
-    ResultDocument read = document_from_json(json);
-    sweeps::parse_params(read, sweeps::read_copy_params);
-    return sweeps::transfer_findings(read, card.state);
+    return sweeps::transfer_findings(document_from_json(json), card.state);
   };
   int found = 0;
   ASSERT_GE(findings_in(to_json(document)).size(), 10U);

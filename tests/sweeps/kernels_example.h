@@ -29,7 +29,6 @@ inline MeasuredPoint point(const Invented& in) {
   measured.name = "kernels/" + in.workload + "/" + in.mode + "/" + in.dtype + "/" + in.caches + "/" + in.rest;
   measured.params = {
       {"workload", in.workload}, {"mode", in.mode}, {"dtype", in.dtype}, {"caches", in.caches}};
-  measured.parsed = read_kernel_params(measured.params).value();
   measured.work = {.samples = in.samples, .flops = in.flops, .sample_bytes = in.bytes, .launches = 1};
   measured.items_per_step = in.samples;
   measured.stats.median_ns = in.ns;

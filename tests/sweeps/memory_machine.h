@@ -171,7 +171,6 @@ inline MeasuredPoint measured_point(const SweepPoint& point, Device& device) {
   MeasuredPoint measured;
   measured.name = point.name;
   measured.params = point.params;
-  measured.parsed = point.parsed;
   measured.items_per_step = static_cast<double>(point.spec.batch);
   measured.stats.median_ns = 1000.0 * static_cast<double>(point.spec.batch);
   measured.stats.ci95_ns = {measured.stats.median_ns, measured.stats.median_ns};

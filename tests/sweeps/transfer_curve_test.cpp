@@ -210,17 +210,6 @@ TEST(TransferCrossover, IsTheFirstSizeFromWhichAllAreApart) {
   EXPECT_EQ(faster_from(disturbed, pageable), 2048 * kKiB);
 }
 
-TEST(Pcie, LimitsByGenerationAndWidth) {
-  EXPECT_NEAR(*pcie_bytes_per_s("gen3 x16"), 15.754e9, 1e6);
-  EXPECT_NEAR(*pcie_bytes_per_s("gen4 x8"), 15.754e9, 1e6);
-  EXPECT_NEAR(*pcie_bytes_per_s("gen1 x1"), 0.25e9, 1);
-  EXPECT_NEAR(*pcie_bytes_per_s("gen5 x16"), 63.015e9, 1e6);
-  for (const char* odd :
-       {"", "gen", "gen4", "gen4x16", "gen4 x", "gen4 x16 ", "x16 gen4", "gen0 x1", "gen4 y16", "gen9 x16"}) {
-    EXPECT_FALSE(pcie_bytes_per_s(odd)) << odd;
-  }
-}
-
 TEST(TransferSizes, ListsAndRanges) {
   EXPECT_THAT(parse_sizes("--sizes", "4KiB,1KiB,4096B"), ElementsAre(1024, 4096));
   EXPECT_THAT(parse_sizes("--sizes", "1KiB:16KiB:x4"), ElementsAre(1024, 4096, 16384));

@@ -3,7 +3,6 @@
 
 #include <gmock/gmock.h>
 
-#include "sweeps/series/points.h"
 #include "tests/bench/support/cells.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/transfer_machine.h"
@@ -106,9 +105,7 @@ TEST(TransferFindings, WhatWasNeverComparedHasNoCrossover) {
   ResultDocument document;
   add_copies(document, "h2d", "pinned", 1000, 10e9);
   for (MeasuredPoint& point : document.benchmarks) {
-    CopyParams params = *params_as<CopyParams>(point);
-    params.bytes += 1;
-    point.parsed = params;
+    point.params["bytes"] = point.params["bytes"].get<std::int64_t>() + 1;
   }
   add_copies(document, "h2d", "pageable", 1000, 10e9);
   for (const Finding& finding : transfer_findings(document, {})) {

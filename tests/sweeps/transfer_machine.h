@@ -26,7 +26,6 @@ inline void add_copies(ResultDocument& document, const std::string& direction, c
                     {"bytes", bytes},
                     {"in-flight", in_flight},
                     {"pages", pages}};
-    point.parsed = read_copy_params(point.params).value();
     const double moved = static_cast<double>(bytes * in_flight) * (direction == "both" ? 2 : 1);
     point.work.sample_bytes = moved;
     point.stats.median_ns = latency_ns + moved / bytes_per_s * 1e9;

@@ -221,13 +221,5 @@ TEST(EvaluatedDevices, RefuseAnotherGraphOfOneName) {
   expect_words(refusal_of({first, other}));
 }
 
-TEST(BusRate, IsThatOfItsLanes) {
-  EXPECT_NEAR(nominal_bus_rate(3, 16).value(), 15.754e9, 1e6);
-  EXPECT_NEAR(nominal_bus_rate(4, 8).value(), 15.754e9, 1e6);
-  EXPECT_NEAR(nominal_bus_rate(1, 4).value(), 1e9, 1);
-  EXPECT_FALSE(nominal_bus_rate(0, 16));
-  EXPECT_FALSE(nominal_bus_rate(9, 16));
-}
-
 }  // namespace
 }  // namespace bench::testing

@@ -130,5 +130,19 @@ TEST(Links, TheProgramsOwnStepsLoseAsThoseOfPyTorch) {
   }
 }
 
+TEST(Pcie, LimitsByGenerationAndWidth) {
+  EXPECT_NEAR(*pcie_bytes_per_s("gen3 x16"), 15.754e9, 1e6);
+  EXPECT_NEAR(*pcie_bytes_per_s("gen4 x8"), 15.754e9, 1e6);
+  EXPECT_NEAR(*pcie_bytes_per_s("gen1 x1"), 0.25e9, 1);
+  EXPECT_NEAR(*pcie_bytes_per_s("gen5 x16"), 63.015e9, 1e6);
+  EXPECT_NEAR(*pcie_bytes_per_s("gen6 x16"), 118e9, 1e9) << "flits";
+  EXPECT_FALSE(pcie_bytes_per_s(0, 16));
+  EXPECT_FALSE(pcie_bytes_per_s(9, 16));
+  for (const char* odd :
+       {"", "gen", "gen4", "gen4x16", "gen4 x", "gen4 x16 ", "x16 gen4", "gen0 x1", "gen4 y16", "gen9 x16"}) {
+    EXPECT_FALSE(pcie_bytes_per_s(odd)) << odd;
+  }
+}
+
 }  // namespace
 }  // namespace bench

@@ -8,7 +8,6 @@
 
 #include "bench/error.h"
 #include "bench/predict/cards_report.h"
-#include "bench/result/fleet.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/lines.h"
 #include "tests/bench/model/program_data.h"
@@ -70,7 +69,7 @@ EvaluatedDevice device_of(const ResultDocument& document) {
 
 CardsPrediction cards_of(const ResultDocument& document, const CardsRequest& request,
                          const LinkCatalogue& links) {
-  CardsPrediction prediction = predict_cards({device_of(document)}, request, links);
+  CardsPrediction prediction = predict_cards(device_of(document), request, links);
   prediction.workload = workload_of(document);
   return prediction;
 }
@@ -108,7 +107,7 @@ TEST(CardsPrediction, ReplaysTheStepAtTheSpeedThatWasMeasured) {
   EXPECT_LT(two.step80_ns.low, two.step_ns);
   EXPECT_GT(two.step80_ns.high, two.step_ns);
   EXPECT_GT(prediction.steps[2].replay.exposed_ns, two.replay.exposed_ns);
-  EXPECT_NEAR(two.efficiency(), 100 * kMs / two.step_ns, 1e-9);
+  EXPECT_NEAR(two.efficiency().value, 100 * kMs / two.step_ns, 1e-9);
 }
 
 TEST(CardsPrediction, TheOneCardsIntervalIsInTheStepAndCancelsInTheEfficiency) {
@@ -122,9 +121,9 @@ TEST(CardsPrediction, TheOneCardsIntervalIsInTheStepAndCancelsInTheEfficiency) {
   const CardsStep& two = prediction.steps[1];
   EXPECT_NEAR(std::log(two.step80_ns.high / two.step_ns),
               combined_deviation({std::log(without.step80_ns.high / two.step_ns), kNormal80 * own}), 1e-9);
-  EXPECT_LT(two.efficiency80().low, without.efficiency80().low) << "gradients are more of a faster step";
-  EXPECT_GT(two.efficiency80().low, 0.8 * without.efficiency80().low);
-  EXPECT_NEAR(without.efficiency80().low, without.one_ns / without.step80_ns.high, 1e-12);
+  EXPECT_LT(two.efficiency().low(), without.efficiency().low()) << "gradients are more of a faster step";
+  EXPECT_GT(two.efficiency().low(), 0.8 * without.efficiency().low());
+  EXPECT_NEAR(without.efficiency().low(), without.one_ns / without.step80_ns.high, 1e-12);
   expect_words(sentences_of(cards_page(prediction)));
 }
 
@@ -230,7 +229,7 @@ TEST(CardsPrediction, WhatHostsOfOneCpuLoseNobodyMeasured) {
   const Json step = Json::parse(cards_json(prediction))["steps"][1];
   EXPECT_EQ(step["is_bound"], true);
   EXPECT_DOUBLE_EQ(step["step_ns"], two.step80_ns.low);
-  EXPECT_DOUBLE_EQ(step["samples_per_s"], two.per_s80().high);
+  EXPECT_DOUBLE_EQ(step["samples_per_s"], two.per_s().high());
   EXPECT_FALSE(step.contains("interval80_ns"));
   EXPECT_FALSE(step.contains("efficiency_interval80"));
   EXPECT_FALSE(step["planned_sharded"][0].contains("step_ns_range"));
@@ -238,18 +237,17 @@ TEST(CardsPrediction, WhatHostsOfOneCpuLoseNobodyMeasured) {
 
 // The same card in machines where a step takes so many ms.
 CardsPrediction of_machines(const std::vector<double>& step_ms) {
-  std::vector<EvaluatedDevice> machines;
-  std::map<std::string, std::string> names;
+  std::vector<EvaluatedFile> files;
   for (const double ms : step_ms) {
     MeasuredPoint point = measured(8);
     point.stats.median_ns = ms * kMs;
     ResultDocument document = result({point});
-    const std::string number = std::to_string(machines.size() + 1);
+    const std::string number = std::to_string(files.size() + 1);
     document.context.machine = "m" + number;
-    names["m" + number] = "node" + number;
-    machines.push_back(device_of(document));
+    document.context.google_benchmark["host_name"] = "node" + number;
+    files.push_back({.path = "node" + number + ".json", .document = document});
   }
-  CardsPrediction prediction = predict_cards(machines, on("pcie4", {2}), catalogue(), names);
+  CardsPrediction prediction = predict_cards(pooled_devices(files).front(), on("pcie4", {2}), catalogue());
   prediction.workload = "small";
   return prediction;
 }
@@ -263,22 +261,6 @@ TEST(CardsFleet, IsTheMedianMachinesRowFromTheSlowestToTheFastest) {
   EXPECT_GT(fleet.steps[1].step80_ns.high, 130 * kMs);
   expect_words(sentences_of(cards_page(fleet)));
   EXPECT_EQ(Json::parse(cards_json(fleet))["machines"].size(), 2U);
-}
-
-TEST(CardsFleet, IsOfOneWorkloadAndDeviceAndOneResultAMachine) {
-  ResultDocument a = result({measured(8)});
-  ResultDocument b = a;
-  EXPECT_FALSE(is_fleet({&a, &b})) << "machines that do not say which they are";
-  a.context.machine = "a";
-  b.context.machine = "a";
-  EXPECT_FALSE(is_fleet({&a, &b}));
-  b.context.machine = "b";
-  EXPECT_TRUE(is_fleet({&a, &b}));
-  b.context.workload_file = WorkloadFile{.format = "onnx", .path = "", .name = "", .hash = "1a2b3c4d"};
-  EXPECT_FALSE(is_fleet({&a, &b})) << "another graph of the same name";
-  b.context.workload_file.reset();
-  b.sweep.workload = "other";
-  EXPECT_FALSE(is_fleet({&a, &b}));
 }
 
 // 145456 samples/s known to a tenth are 150000.
@@ -301,12 +283,12 @@ TEST(CardsPrediction, OfACardThatIsNotHere) {
   asked.gpus = {testing::card("t4")};
   const Prediction t4 = predict(asked, testing::catalogue(), testing::coefficients());
   std::vector<std::string> left_out;
-  const auto devices = devices_of(t4, asked, testing::coefficients(), left_out).devices;
+  const EvaluatedDevice device = devices_of(t4, asked, testing::coefficients(), left_out).devices.front();
   CardsRequest request = on("pcie3", {2});
   request.at_saturation = true;
-  EXPECT_EQ(predict_cards(devices, request, catalogue()).steps.size(), 2U);
+  EXPECT_EQ(predict_cards(device, request, catalogue()).steps.size(), 2U);
   request.at_saturation = false;
-  CardsPrediction prediction = predict_cards(devices, request, catalogue());
+  CardsPrediction prediction = predict_cards(device, request, catalogue());
   prediction.workload = "small";
   ASSERT_EQ(prediction.steps.size(), 4U);
   const CurvePoint& one = t4.cards[0].curve.points[0];
@@ -320,7 +302,7 @@ TEST(CardsPrediction, OfACardThatIsNotHere) {
   EXPECT_EQ(two.peak, one.memory.peak);
   EXPECT_GT(two.step80_ns.high / two.step_ns, step.step80_ns.high / step.step_ns)
       << "the one card's error is in it";
-  EXPECT_GT(two.efficiency80().low / two.efficiency(), one.step.interval80_ns.low / one.step.step_ns)
+  EXPECT_GT(two.efficiency().low() / two.efficiency().value, one.step.interval80_ns.low / one.step.step_ns)
       << "and cancels in the efficiency";
   expect_words(sentences_of(cards_page(prediction)));
   EXPECT_EQ(Json::parse(cards_json(prediction))["steps"][0]["is_measured"], false);

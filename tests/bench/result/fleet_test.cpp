@@ -78,12 +78,62 @@ TEST(Fleet, AMachinesTimeIsTheMedianOfItsResults) {
     point.name = i == 3 ? "second" : "first";
     point.stats.median_ns = std::exp(static_cast<double>(i));
   }
-  const MachineTimes times = times_by_machine({&documents[0], &documents[1], &documents[2], &documents[3]});
+  const std::vector<Pool> pools = pool({&documents[0], &documents[1], &documents[2], &documents[3]});
+  ASSERT_EQ(pools.size(), 1U);
+  EXPECT_FALSE(pools.front().holds_one_a_machine());
+  const MachineTimes& times = pools.front().times;
   EXPECT_THAT(times.names, ElementsAre("a", "b"));
   EXPECT_THAT(times.points, ElementsAre("first", "second"));
   EXPECT_NEAR(times.levels[0][0], 1, 1e-12);
   EXPECT_TRUE(std::isnan(times.levels[0][1]));
   EXPECT_NEAR(times.levels[1][1], 3, 1e-12);
+}
+
+// Points at batch 1, 2, … of so many ns, within 10 %.
+ResultDocument result_on(const std::string& machine, const std::vector<double>& ns) {
+  ResultDocument document;
+  document.context = context_of(machine, machine, "cpu");
+  for (std::size_t i = 0; i < ns.size(); ++i) {
+    MeasuredPoint& point = document.benchmarks.emplace_back();
+    point.name = "batch:" + std::to_string(i + 1);
+    point.stats.median_ns = ns[i];
+    point.stats.ci95_ns = Interval{0.9 * ns[i], 1.1 * ns[i]};
+    point.memory.peak_measured = static_cast<std::int64_t>(ns[i]);
+  }
+  return document;
+}
+
+TEST(Fleet, ItsResultIsTheMedianMachinesFromTheFastestToTheSlowest) {
+  const ResultDocument a = result_on("a", {100, 210});
+  const ResultDocument b = result_on("b", {110, 190, 500});
+  const ResultDocument c = result_on("c", {120, 200});
+  const std::vector<Pool> pools = pool({&a, &b, &c});
+  ASSERT_EQ(pools.size(), 1U);
+  const ResultDocument all = pools.front().document();
+  EXPECT_EQ(all.context.machine, "b");
+  ASSERT_EQ(all.benchmarks.size(), 3U);
+  EXPECT_EQ(all.benchmarks[0].stats.median_ns, 110);
+  EXPECT_EQ(all.benchmarks[1].stats.median_ns, 190) << "the fastest here, but of the median machine";
+  EXPECT_NEAR(all.benchmarks[1].stats.ci95_between_ns->low, 171, 1e-9);
+  EXPECT_NEAR(all.benchmarks[1].stats.ci95_between_ns->high, 231, 1e-9);
+  EXPECT_EQ(all.benchmarks[1].stats.ci95_ns->low, 171) << "its own";
+  EXPECT_EQ(all.benchmarks[0].memory.peak_measured, 120);
+  EXPECT_FALSE(all.benchmarks[2].stats.ci95_between_ns) << "on one machine";
+}
+
+TEST(Fleet, IsOfOneWorkloadAndDeviceAndSeveralMachines) {
+  const ResultDocument a = result_on("a", {1});
+  ResultDocument b = result_on("", {1});
+  EXPECT_EQ(pool({&a, &b}).size(), 2U) << "a machine that does not say which it is";
+  b.context.machine = "a";
+  EXPECT_EQ(pool({&a, &b}).size(), 2U) << "one machine twice";
+  b.context.machine = "b";
+  EXPECT_EQ(pool({&a, &b}).size(), 1U);
+  b.context.workload_file = WorkloadFile{.format = "onnx", .path = "", .name = "", .hash = "1a2b3c4d"};
+  EXPECT_EQ(pool({&a, &b}).size(), 2U) << "another graph of the same name";
+  b.context.workload_file.reset();
+  b.sweep.workload = "other";
+  EXPECT_EQ(pool({&a, &b}).size(), 2U);
 }
 
 TEST(Fleet, AnOutlierIsBeyondBothTheSpreadAndTheLeast) {

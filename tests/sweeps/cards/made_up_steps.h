@@ -37,7 +37,7 @@ inline ResultDocument made_up_steps(const std::vector<double>& step_ms, double w
     const int ranks = 1 << i;
     MeasuredPoint point;
     point.name = fmt::format("p{}", ranks);
-    point.parsed = CardsParams{.ranks = ranks, .batch = 8};
+    point.params = {{"ranks", ranks}, {"batch", 8}};
     auto note = std::make_shared<RankSteps>();
     for (int rank = 0; rank < ranks; ++rank) {
       const double own = 1e6 * (step_ms[i] - (ranks > 1 ? waited_ms : 0));

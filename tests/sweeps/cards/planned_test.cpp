@@ -13,16 +13,13 @@ ResultDocument steps_with_memory() {
   ResultDocument document = made_up_steps({100, 125, 150}, 20);
   constexpr std::int64_t kMiB = 1 << 20;
   for (MeasuredPoint& point : document.benchmarks) {
-    auto params = std::any_cast<CardsParams>(point.parsed);
-    params.bucket = 25 * kMiB;
-    point.parsed = params;
-    point.params = {{"ranks", params.ranks}, {"batch", params.batch}};
+    point.params["bucket"] = 25 * kMiB;
     MemoryByCategory& memory = point.memory.by_category;
     memory[MemoryCategory::weights] = memory[MemoryCategory::gradients] = 100 * kMiB;
     memory[MemoryCategory::activations] = 300 * kMiB;
     point.memory.peak_measured = 500 * kMiB;
     memory[MemoryCategory::other] = -kMiB;  // the system saw less
-    if (params.ranks == 1) {
+    if (point.params["ranks"] == 1) {
       point.timeline =
           GradientTimeline{.parts = {{10, 40 * kMiB}, {20, 60 * kMiB}}, .backward_ns = 20, .update_ns = 1};
     }
@@ -75,9 +72,7 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedFromStepsThatShareTheOptimizer) {
     point->memory.peak_measured += state;
   }
   MeasuredPoint& four = shared.benchmarks.back();
-  auto params = std::any_cast<CardsParams>(four.parsed);
-  params.shard_optimizer = true;
-  four.parsed = params;
+  four.params["shard"] = "optimizer";
   four.name = "cards/net/shard:optimizer/p4";
   EXPECT_TRUE(planned_sharing(shared, std::nullopt).empty()) << "without the plan of the whole state";
   const auto planned = planned_sharing(shared, 200 * kMiB);
@@ -107,9 +102,7 @@ TEST(CardsPlans, GradientsThatAreSharedOutAreSentOnceAMicroBatch) {
   ResultDocument document = steps_with_memory();
   const auto sent_at = [&](std::int64_t accumulate) {
     for (MeasuredPoint& point : document.benchmarks) {
-      auto params = std::any_cast<CardsParams>(point.parsed);
-      params.accumulate = accumulate;
-      point.parsed = params;
+      point.params["accumulate"] = accumulate;
     }
     return planned_sharing(document, std::nullopt).front().model.at("sent_bytes").get<std::int64_t>();
   };

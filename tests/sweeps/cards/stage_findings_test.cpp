@@ -18,7 +18,7 @@ ResultDocument made_up_stages(const std::vector<std::pair<int, double>>& parts_a
   for (const auto& [parts, ms] : parts_and_ms) {
     MeasuredPoint point;
     point.name = fmt::format("p{}x{}", ranks, parts);
-    point.parsed = CardsParams{.ranks = ranks, .batch = 8, .split_layers = true, .micro_batches = parts};
+    point.params = {{"ranks", ranks}, {"batch", 8}, {"split", "layers"}, {"micro-batches", parts}};
     auto note = std::make_shared<RankSteps>();
     for (int rank = 0; rank < ranks; ++rank) {
       const double own = 1e6 * (rank == 1 ? 60 : 40);
@@ -116,7 +116,7 @@ TEST(StageFindings, AnotherMemoryThanPlannedIsTold) {
   note->peak_bytes = {1 << 20, 1 << 21};
   MeasuredPoint point;
   point.name = "p";
-  point.parsed = CardsParams{.ranks = 2, .batch = 8, .split_layers = true};
+  point.params = {{"ranks", 2}, {"batch", 8}, {"split", "layers"}};
   add_rounds(point, 80, note);
   document.benchmarks.push_back(point);
   expect_words(named(cards_findings(document, staged(2)), "memory").claim);

@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/series/points.h"
 #include "sweeps/workers/findings.h"
 #include "tests/sweeps/workers/loader_machine.h"
 
@@ -15,7 +14,6 @@ namespace bench::sweeps::testing {
 inline Evidence evidence_of(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup) {
   ResultDocument document;
   document.benchmarks = measured;
-  parse_params(document, read_loader_params);
   Evidence evidence;
   evidence.setup = setup;
   evidence.points = loader_points(document.benchmarks, setup);

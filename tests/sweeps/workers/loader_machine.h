@@ -117,7 +117,6 @@ struct LoaderMachine {
                     {"batch", batch},
                     {"dtype", "fp32"},
                     {"consumer", loader == "capacity" ? "none" : "40 ms"}};
-    point.parsed = read_loader_params(point.params).value();
     point.work.sample_bytes = static_cast<double>(602'112 * batch);
     std::mt19937_64 engine(stream_seed(5, static_cast<std::uint64_t>(count)));
     const std::size_t windows = 12;

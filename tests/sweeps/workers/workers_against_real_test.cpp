@@ -54,7 +54,6 @@ class RealPipeline : public ::testing::Test {
                     {"prefetch", 2},
                     {"order", order == loader::Order::any ? "any" : "in-order"},
                     {"batch", 3}};
-    point.parsed = read_loader_params(point.params).value();
     for (int window = 0; window < 2; ++window) {
       point.samples_ns.push_back(workload->timed_step(device_));
       point.notes.push_back(workload->note());

@@ -5,9 +5,8 @@
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
 #include "bench/result/finding.h"
-#include "sweeps/batch/claims.h"
+#include "sweeps/batch/findings.h"
 #include "sweeps/series/charts.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 
@@ -42,7 +41,6 @@ void choose_batch_headlines(std::vector<Finding>& findings) {
 namespace {
 
 std::vector<plots::Chart> batch_charts(ResultDocument& document) {
-  parse_params(document, read_params);
   const SeriesLabel label = [](const BatchParams& params) { return std::string(name_of(params.dtype)); };
   std::vector<BatchSeries> all = read_series(document, label);
   std::ranges::sort(all, {}, [](const BatchSeries& series) { return series.params.dtype; });

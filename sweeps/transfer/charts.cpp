@@ -9,7 +9,6 @@
 #include "bench/result/finding.h"
 #include "bench/text/units.h"
 #include "sweeps/series/charts.h"
-#include "sweeps/series/points.h"
 #include "sweeps/series/series.h"
 #include "sweeps/transfer/findings.h"
 
@@ -161,7 +160,6 @@ std::vector<plots::Chart> transfer_charts(ResultDocument& document) {
   if (!document.predicted.empty()) {
     return {predicted_chart(document)};
   }
-  parse_params(document, read_copy_params);
   const std::vector<CopySeries> all = copy_series(document);
   std::vector<plots::Chart> charts;
   const auto transfer = document.sweep.state.find("transfer");

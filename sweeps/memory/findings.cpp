@@ -1,4 +1,4 @@
-#include "sweeps/memory/claims.h"
+#include "sweeps/memory/findings.h"
 
 #include <algorithm>
 #include <cmath>

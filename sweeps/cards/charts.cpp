@@ -10,13 +10,11 @@
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
 #include "sweeps/cards/findings.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
 
 std::vector<plots::Chart> cards_charts(ResultDocument& document) {
-  parse_params(document, read_cards_params);
   const std::vector<CardsPoint> all = cards_points(document);
   const Json& axes = document.sweep.axes;
   const bool strong = axes.is_object() && axes.value("scaling", "weak") == "strong";

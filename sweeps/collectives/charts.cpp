@@ -10,7 +10,6 @@
 #include "bench/text/units.h"
 #include "sweeps/collectives/findings.h"
 #include "sweeps/series/charts.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -28,7 +27,6 @@ std::string model_in_words(const ResultDocument& document, const CollectiveSerie
 }
 
 std::vector<plots::Chart> collectives_charts(ResultDocument& document) {
-  parse_params(document, read_collective_params);
   const plots::Axis bytes{
       .label = "bytes", .quantity = plots::Quantity::bytes, .scale = plots::AxisScale::log2};
   plots::Curves rates{

@@ -1,4 +1,4 @@
-#include "sweeps/series/claims.h"
+#include "sweeps/series/findings.h"
 
 #include <fmt/format.h>
 

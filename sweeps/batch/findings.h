@@ -8,7 +8,7 @@
 
 #include "bench/result/result.h"
 #include "bench/stats/ratio.h"
-#include "sweeps/series/claims.h"
+#include "sweeps/series/findings.h"
 #include "sweeps/series/series.h"
 
 namespace bench::sweeps {

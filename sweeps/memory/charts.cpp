@@ -9,10 +9,9 @@
 #include "bench/report/sweep_report.h"
 #include "bench/result/finding.h"
 #include "bench/text/units.h"
-#include "sweeps/memory/claims.h"
+#include "sweeps/memory/findings.h"
 #include "sweeps/memory/plan.h"
 #include "sweeps/series/charts.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -163,7 +162,6 @@ std::optional<plots::Chart> soak_chart(const ResultDocument& document) {
 }
 
 std::vector<plots::Chart> charts_of_memory(ResultDocument& document) {
-  parse_params(document, read_params);
   const SeriesLabel label = [&](const BatchParams& params) {
     return memory_label(params, document.sweep.axes);
   };

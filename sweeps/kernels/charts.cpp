@@ -12,7 +12,6 @@
 #include "bench/text/units.h"
 #include "sweeps/kernels/findings.h"
 #include "sweeps/kernels/roofline.h"
-#include "sweeps/series/points.h"
 
 namespace bench::sweeps {
 namespace {
@@ -119,7 +118,6 @@ plots::Chart roofline_chart(const std::vector<KernelResult>& points, const Roofl
 }
 
 std::vector<plots::Chart> kernels_charts(ResultDocument& document) {
-  parse_params(document, read_kernel_params);
   const std::vector<KernelResult> points = read_results(document);
   std::vector<plots::Chart> charts{roofline_chart(points, roofline_in(document, {})),
                                    bandwidth_chart(points)};

@@ -1,4 +1,4 @@
-#include "sweeps/batch/claims.h"
+#include "sweeps/batch/findings.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/result/result.h"
-#include "sweeps/series/claims.h"
+#include "sweeps/series/findings.h"
 
 namespace bench::sweeps {
 
