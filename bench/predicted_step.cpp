@@ -1,5 +1,7 @@
 #include "bench/predicted_step.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -80,7 +82,8 @@ PredictedPoint planned_point(const SweepPoint& point, Device& device) {
                 {"planned_bytes", plan.in_step[MemoryCategory::workspace]}}}}};
 }
 
-Json model_to_json(const PredictedStep& step, const GpuModel& model, double flops) {
+Json model_to_json(const PredictedStep& step, const PredictedMemory& memory, const GpuModel& model,
+                   double flops) {
   return {{"framework", name_of(model.framework())},
           {"card", model.gpu().id},
           {"gpu_ns", step.gpu_ns},
@@ -90,6 +93,7 @@ Json model_to_json(const PredictedStep& step, const GpuModel& model, double flop
           {"tiles_ns", step.tiles_ns},
           {"launches_ns", step.launches_ns},
           {"flops", flops},
+          {"peak_interval80", {std::llround(memory.peak80.low), std::llround(memory.peak80.high)}},
           {"ratio_deviation", step.ratio_deviation},
           {"host_deviation", step.host_deviation},
           {"caveats", step.caveats}};
@@ -108,7 +112,7 @@ PredictedPoint point_of(const SweepPoint& point, const Device& device, const Gpu
           .items_per_step = static_cast<double>(point.spec.batch),
           .memory = memory.at_peak,
           .peak = memory.peak,
-          .model = model_to_json(step, model, flops_of(terms, point.spec.batch))};
+          .model = model_to_json(step, memory, model, flops_of(terms, point.spec.batch))};
 }
 
 }  // namespace
@@ -136,6 +140,17 @@ MemoryPlan plan_on(Device& device, const ConfiguredWorkload& workload, const Wor
   const StepSetting setting = step_setting(spec, device);
   const PredictedMemory memory = device.model()->memory(terms_of(workload, setting), setting);
   return {.at_peak = memory.at_peak, .peak = memory.peak};
+}
+
+std::int64_t most_bytes_on(Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec,
+                           std::int64_t planned) {
+  if (device.model() == nullptr || predicts_engine(device)) {
+    return planned;
+  }
+  constexpr double kMost = 4e18;  // below 2^62
+  const StepSetting setting = step_setting(spec, device);
+  const Interval peak80 = device.model()->memory(terms_of(workload, setting), setting).peak80;
+  return std::max(planned, static_cast<std::int64_t>(std::ceil(std::min(peak80.high, kMost))));
 }
 
 PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& workload,

@@ -1,6 +1,7 @@
 // What the model of a device that is not here says of a workload's step.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -21,6 +22,10 @@ std::optional<std::string> unsupported_on(Device& device, const ConfiguredWorklo
                                           const WorkloadSpec& spec);
 // Its memory there: by the workload's own plan, or by the device's model. Throws Unsupported and OutOfMemory.
 MemoryPlan plan_on(Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec);
+// The bytes that must be free for a batch to be called one that fits: those planned, or the upper end of what
+// the device's model predicts.
+std::int64_t most_bytes_on(Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec,
+                           std::int64_t planned);
 
 // On a modelled device. All throw Unsupported; those of a point tell the memory too, and throws OutOfMemory.
 PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& workload,

@@ -58,15 +58,24 @@ std::optional<TwoRanks> two_ranks_of(const ResultDocument& document, const Measu
   return std::nullopt;
 }
 
+// "model" of a predicted point; nothing where a file has none.
+Interval peak80_of(const Json& model) {
+  const auto found = model.is_object() ? model.find("peak_interval80") : model.end();
+  const bool is_interval = found != model.end() && found->is_array() && found->size() == 2 &&
+                           (*found)[0].is_number() && (*found)[1].is_number();
+  return is_interval ? Interval{(*found)[0].get<double>(), (*found)[1].get<double>()} : Interval{};
+}
+
 CurvePoint read_prediction(const PredictedPoint& point, std::int64_t batch) {
   const auto part = [&](const char* name) { return positive_member(point.model, name).value_or(0); };
-  CurvePoint read = predicted_point(batch, point.items_per_step,
-                                    {.step_ns = point.step_ns,
-                                     .interval80_ns = point.interval80_ns.value_or(Interval{}),
-                                     .host_deviation = part("host_deviation"),
-                                     .gpu_ns = part("gpu_ns"),
-                                     .host_ns = part("host_ns")},
-                                    {.at_peak = point.memory, .peak = point.peak}, part("flops"));
+  CurvePoint read = predicted_point(
+      batch, point.items_per_step,
+      {.step_ns = point.step_ns,
+       .interval80_ns = point.interval80_ns.value_or(Interval{}),
+       .host_deviation = part("host_deviation"),
+       .gpu_ns = part("gpu_ns"),
+       .host_ns = part("host_ns")},
+      {.at_peak = point.memory, .peak = point.peak, .peak80 = peak80_of(point.model)}, part("flops"));
   read.framework = text_member(point.model, "framework");
   read.ratio_deviation = positive_member(point.model, "ratio_deviation");
   return read;

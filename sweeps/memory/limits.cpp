@@ -28,17 +28,18 @@ std::optional<Limit> limit_of(PlannedSeries& series, std::int64_t cap_bytes) {
               .setup_bytes = first.setup_peak,
               .smallest_batch = smallest * series.unit(),
               .smallest_bytes = first.peak};
-  if (first.peak > cap_bytes) {
+  if (const auto most = series.at(smallest).most_bytes; most > cap_bytes) {
+    limit.smallest_bytes = *most;
     return limit;
   }
   const std::int64_t largest = series.largest_within(cap_bytes);
   const auto safe = static_cast<std::int64_t>(kSafeShare * static_cast<double>(cap_bytes)) - 1;
   const PlannedSeries::Planned& at_largest = series.at(largest);
   limit.largest_batch = largest * series.unit();
-  limit.largest_bytes = at_largest.peak();
+  limit.largest_bytes = at_largest.most_bytes;
   limit.input_bytes = at_largest.plan ? at_largest.plan->at_peak[MemoryCategory::input] : 0;
   const PlannedSeries::Planned& next = series.at(largest + 1);
-  limit.next_bytes = next.peak();
+  limit.next_bytes = next.most_bytes;
   limit.next_unsupported = next.unsupported;
   limit.safe_batch = series.largest_within(safe) * series.unit();
   return limit;

@@ -21,7 +21,9 @@ const PlannedSeries::Planned& PlannedSeries::at(std::int64_t units) {
     spec_.batch = units * unit_;
     Planned planned;
     try {
-      planned.plan = plan_on(device_, *type_.configure(spec_), spec_);
+      const auto workload = type_.configure(spec_);
+      planned.plan = plan_on(device_, *workload, spec_);
+      planned.most_bytes = most_bytes_on(device_, *workload, spec_, planned.plan->peak);
     } catch (const Unsupported& refusal) {
       planned.unsupported = refusal.what();
     } catch (const UsageError& refusal) {  // of a batch that nobody gave: more elements than a tensor takes
@@ -45,7 +47,7 @@ std::int64_t PlannedSeries::smallest() {
 
 std::int64_t PlannedSeries::largest_within(std::int64_t bytes) {
   if (!search_) {
-    search_.emplace(smallest(), kMostUnits, [this](std::int64_t units) { return at(units).peak(); });
+    search_.emplace(smallest(), kMostUnits, [this](std::int64_t units) { return at(units).most_bytes; });
   }
   return search_->largest_within(bytes);
 }

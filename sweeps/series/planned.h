@@ -23,9 +23,8 @@ class PlannedSeries {
  public:
   struct Planned {
     std::optional<MemoryPlan> plan;  // none where the batch is unsupported, or its bytes too many to count
-    std::optional<std::string> unsupported;  // why
-
-    std::optional<std::int64_t> peak() const { return plan ? std::optional(plan->peak) : std::nullopt; }
+    std::optional<std::int64_t> most_bytes{};  // that it may take: see most_bytes_on()
+    std::optional<std::string> unsupported;    // why
   };
 
   static constexpr std::int64_t kMostUnits = std::int64_t{1} << 40;
