@@ -148,8 +148,8 @@ void add_caveats(EvaluatedDevice& device, const ResultDocument& document) {
   }
 }
 
-UsageError no_points(const EvaluatedFile& file) {
-  return UsageError(
+[[noreturn]] void refuse_without_points(const EvaluatedFile& file) {
+  throw UsageError(
       fmt::format("{}: the result holds no measured or predicted point; give one that does", file.path));
 }
 
@@ -270,7 +270,7 @@ EvaluatedDevice evaluated_device(const EvaluatedFile& file) {
   EvaluatedDevice device = device_without_curves(file, datasheet);
   device.curves = evaluated_curves(document, datasheet);
   if (device.curves.empty()) {
-    throw no_points(file);
+    refuse_without_points(file);
   }
   add_caveats(device, document);
   return device;
@@ -283,7 +283,7 @@ std::vector<EvaluatedDevice> pooled_devices(const std::vector<EvaluatedFile>& fi
     documents.push_back(&file.document);
     file_of[&file.document] = &file;
     if (file.document.benchmarks.empty() && file.document.predicted.empty()) {
-      throw no_points(file);
+      refuse_without_points(file);
     }
   }
   std::vector<EvaluatedDevice> devices;

@@ -37,6 +37,6 @@ struct WeightBytes {
 
 // llama.cpp leaves an embedding apart with the host, and stores rows that are no multiple of a k-quant's 256
 // weights in the next larger format of 32 (llama.cpp's llama-quant.cpp).
-WeightBytes weight_bytes(const LanguageModel& model, const WeightFormat& format, std::string_view engine);
+WeightBytes weight_bytes(const LanguageModel& model, const WeightFormat& asked, std::string_view engine);
 
 }  // namespace bench
