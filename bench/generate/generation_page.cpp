@@ -144,7 +144,7 @@ const GenerationPoint* point_at(const GenerationPrediction& prediction, std::siz
   return found == prediction.points.end() ? nullptr : &*found;
 }
 
-// How much faster fewer bits are at the first batch, and from which batch on the gain is below 5 %. Empty
+// How much faster fewer bits are at the first batch, and the batch from which they gain less than 5 %. Empty
 // where one of the two formats does not fit.
 std::string gain_sentence(const GenerationPrediction& prediction, std::size_t gpu, std::size_t few,
                           std::size_t many) {

@@ -4,10 +4,10 @@
 //   step   = (memory^4 + products^4)^(1/4) + layers · fixed       of every sequence one token
 //   memory = bytes read / (bandwidth · share), products = operations / rate
 //
-// A prompt takes the same, with all its tokens at once. Its rate is higher than a step's: the rate of a step
-// grows from 32 sequences on and is that of a prompt at 512. share, fixed and rate are those of an engine, a
-// kind of memory and a class of weights. Where no measurement has all three, they follow from measurements
-// that have one or two, and the interval is wider.
+// A prompt takes the same, with all its tokens at once, and its rate is higher than a step's. A step has one
+// rate up to 32 sequences; from there it rises, and at 512 sequences it is a prompt's. share, fixed and rate
+// are those of an engine, a kind of memory and a class of weights. Where no measurement has all three, they
+// follow from measurements that have one or two, and the interval is wider.
 #pragma once
 
 #include <array>
