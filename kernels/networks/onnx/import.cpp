@@ -253,8 +253,8 @@ class Importer {
     if (ControlFlow::is_one(name)) {
       return control_flow_.import(node);
     }
-    if (network_.opset() < 7 && node.find("broadcast") != nullptr && node.find("axis") != nullptr) {
-      const Node& aligned = aligned_.emplace_back(align(node));
+    if (const auto axis = axis_of_second(node, name)) {
+      const Node& aligned = aligned_.emplace_back(align(node, *axis));
       compute(aligned, name);
       network_.values.erase(aligned.inputs[1]);
     } else {
@@ -266,14 +266,31 @@ class Importer {
     }
   }
 
-  // Before opset 7 the second input's first dimension met the first one's `axis`, not its last the last. It
-  // is read under another name, with dimensions of 1 behind.
-  Node align(const Node& node) {
+  // Before opset 7 the second input's first dimension could meet another of the first one's, the axis, than
+  // the one that lets the last meet the last. PRelu's slopes, where there are several, were one for each
+  // channel.
+  std::optional<std::int64_t> axis_of_second(const Node& node, const std::string& name) const {
+    if (network_.opset() >= 7) {
+      return std::nullopt;
+    }
+    if (name == "PRelu") {
+      const auto slopes =
+          node.inputs.size() > 1 ? network_.values.find(node.inputs[1]) : network_.values.end();
+      const bool several = slopes != network_.values.end() && slopes->second.shape.rank() == 1 &&
+                           slopes->second.shape[0].size > 1;
+      return several ? std::optional<std::int64_t>(1) : std::nullopt;
+    }
+    const bool told = node.find("broadcast") != nullptr && node.find("axis") != nullptr;
+    return told ? std::optional(integer_of(node, "axis", 0)) : std::nullopt;
+  }
+
+  // Reads the second input under another name, with dimensions of 1 behind.
+  Node align(const Node& node, std::int64_t axis) {
     Node aligned = node;
     const Lowering lowering(network_, node);
     Value second = lowering.in(1);
     Extents dims = extents_of(second.shape);
-    const std::size_t end = axis_of(integer_of(node, "axis", 0), lowering.rank(0)) + dims.size();
+    const std::size_t end = axis_of(axis, lowering.rank(0)) + dims.size();
     if (end > lowering.rank(0)) {
       throw Refused(fmt::format("its second input has {} dimensions, but its first only {} from the axis on",
                                 dims.size(), lowering.rank(0) + dims.size() - end));

@@ -243,5 +243,19 @@ TEST_F(ImportedAnswers, OfDimensionsThatMeetAtAnAxis) {
   expect_like_reference(network);
 }
 
+// PRelu's slopes belonged to channels then, also where the width has as many columns.
+TEST_F(ImportedAnswers, OfSlopesOfChannels) {
+  OnnxWriter net;
+  net.opset(6);
+  net.input("x", {-1, 4, 4, 4});
+  net.weight("slope", {4});
+  net.node("PRelu", {"x", "slope"}, {"y"});
+  net.output("y");
+  const ImportedNetwork network = imported(net);
+  ASSERT_EQ(network.parameters.size(), 1U);
+  EXPECT_EQ(network.graph[network.parameters[0].layer].shape.text(), "4 x 1 x 1");
+  expect_like_reference(network);
+}
+
 }  // namespace
 }  // namespace bench::kernels::onnx

@@ -281,6 +281,40 @@ TEST_F(Gradients, SlopesShowAWrongWholeAndAWrongPart) {
   EXPECT_EQ(slopes(tested).outcome, Outcome::wrong);
 }
 
+// A rectifier that is off for every sample, and a softmax of 0 and 1: the tensors before it have gradients of
+// zero, rightly.
+TEST_F(Gradients, ThatAreRightlyZeroAreRightAnswers) {
+  const auto gated = [] {
+    Graph graph = Graph::reading({kBatch, 8, 6, 6});
+    const Graph::Value pooled = graph.average_pool("pool", graph.image());
+    const Graph::Value narrow = graph.linear("narrow", graph.flatten("flat", pooled), 1);
+    const Graph::Value gate = graph.activation("gate", narrow, Activation::relu);
+    graph.linear("out", graph.linear("wide", gate, 8), 5);
+    return graph;
+  };
+  const auto saturated = [] {
+    Graph graph = Graph::reading({kBatch, 16});
+    const Graph::Value scaled =
+        graph.activation("scaled", graph.linear("in", graph.image(), 2), Activation::linear(1e4F, 0));
+    graph.linear("out", graph.softmax("softmax", scaled), 3);
+    return graph;
+  };
+  for (const auto& make : std::vector<std::function<Graph()>>{gated, saturated}) {
+    int with_zeros = 0;
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+      for (const std::int64_t batch : {1, 2}) {
+        NetworkPoint tested{.graph = make(), .batch = batch};
+        tested.seed = seed;
+        TrainWorkload workload(tested, std::make_shared<GradientReference>(), *device_);
+        with_zeros += SlopeMeter(workload.trainer()).flat().empty() ? 0 : 1;
+        const Verification found = workload.verify();
+        EXPECT_FALSE(found.failed()) << "seed " << seed << ", batch " << batch << ": " << found.detail;
+      }
+    }
+    EXPECT_GT(with_zeros, 0);
+  }
+}
+
 TEST_F(Gradients, SlopesLeaveTheParametersAsTheyWere) {
   const NetworkPoint tested = point(network("mobilenet_v2"), 4);
   Trainer trainer(plan_training(tested, *device_), *device_, 1);
