@@ -14,10 +14,40 @@
 namespace bench::report {
 namespace {
 
-// "2 cores · oneDNN 2.6.3 · 2026-11-23 14:52"; of a device that is not here what it is predicted for.
-std::string circumstances_of(const ResultDocument& document) {
+// "2026-11-23 14:52" of an ISO 8601 time.
+std::string to_the_minute(const std::string& time) {
   constexpr std::size_t kDate = 10;
   constexpr std::size_t kMinutes = 16;
+  std::string text = time.substr(0, kMinutes);
+  if (text.size() > kDate) {
+    text[kDate] = ' ';
+  }
+  return text;
+}
+
+// When the result was measured: "2026-11-23 14:52", or "2 sessions: 2026-11-23 14:52, 2026-11-24 09:01".
+std::string sessions_of(const ResultDocument& document) {
+  constexpr std::size_t kNamed = 3;
+  std::vector<std::string> starts;
+  for (const Session& session : document.sessions) {
+    if (!session.started.empty()) {
+      starts.push_back(to_the_minute(session.started));
+    }
+  }
+  if (starts.size() > kNamed) {
+    return fmt::format("{} sessions, {} to {}", starts.size(), starts.front(), starts.back());
+  }
+  if (starts.size() > 1) {
+    return fmt::format("{} sessions: {}", starts.size(), fmt::join(starts, ", "));
+  }
+  const auto date = document.context.google_benchmark.find("date");
+  return date != document.context.google_benchmark.end() && date->is_string()
+             ? to_the_minute(date->get<std::string>())
+             : "";
+}
+
+// "2 cores · oneDNN 2.6.3 · 2026-11-23 14:52"; of a device that is not here what it is predicted for.
+std::string circumstances_of(const ResultDocument& document) {
   const RunContext& context = document.context;
   std::vector<std::string> parts;
   if (is_predicted(document)) {
@@ -30,13 +60,8 @@ std::string circumstances_of(const ResultDocument& document) {
       parts.push_back("oneDNN " + onednn->second);
     }
   }
-  if (const auto date = context.google_benchmark.find("date");
-      date != context.google_benchmark.end() && date->is_string()) {
-    std::string text = date->get<std::string>().substr(0, kMinutes);
-    if (text.size() > kDate) {
-      text[kDate] = ' ';
-    }
-    parts.push_back(std::move(text));
+  if (std::string when = sessions_of(document); !when.empty()) {
+    parts.push_back(std::move(when));
   }
   return fmt::format("{}", fmt::join(parts, " · "));
 }

@@ -57,13 +57,25 @@ class Runner {
     to_come_ = 0;
   }
 
-  // One repetition of each point that is not yet precise. False when there was nothing left to do, or no time
-  // to do it in.
+  // Of how many rounds the point with the fewest has its repetition, at least that of its preparation: those
+  // that an earlier run measured more often wait until the others have as many.
+  std::int64_t rounds_done() {
+    std::int64_t least = settings_.rounds.at_most;
+    for (const ReadyPoint& ready : ready_points_) {
+      if (!is_finished(*ready.point)) {
+        least = std::min(least, rounds_of(*ready.point));
+      }
+    }
+    return std::max<std::int64_t>(1, least);
+  }
+
+  // One repetition of each point that is not yet precise and has had none in this round. False when there was
+  // nothing left to do, or no time to do it in.
   bool run_round(std::int64_t round) {
     std::vector<const ReadyPoint*> wanted;
     for (const ReadyPoint& ready : ready_points_) {
-      const MeasuredPoint* const known = recorder_.measured(ready.point->name);
-      if (!failed_.contains(ready.point->name) && (known == nullptr || !StopRule::precise(known->stats))) {
+      if (!failed_.contains(ready.point->name) && !is_finished(*ready.point) &&
+          rounds_of(*ready.point) <= round) {
         wanted.push_back(&ready);
       }
     }
@@ -128,14 +140,12 @@ class Runner {
   void prepare(const SweepPoint& point, std::size_t number) {
     if (const auto refusal = preparer_.ended_before(point)) {
       if (!plan_.open_ended) {
-        recorder_.set_unmeasured(point, refusal->status, refusal->reason);
+        refuse(point, *refusal);
       }
       return;
     }
-    const MeasuredPoint* const known = recorder_.measured(point.name);
     const UnmeasuredPoint* const refused = recorder_.unmeasured(point.name);
-    if ((known != nullptr && known->stats.rounds >= settings_.least_rounds) ||
-        (refused != nullptr && refused->status == "error")) {
+    if (is_finished(point) || (refused != nullptr && refused->status == "error")) {
       return;
     }
     const auto report = [&](const char* action) {
@@ -145,8 +155,7 @@ class Runner {
     guarded(point, [&] {
       auto outcome = preparer_.prepare(point, ready_costs(), report);
       if (const auto* const refusal = std::get_if<Refusal>(&outcome)) {
-        recorder_.set_unmeasured(point, refusal->status, refusal->reason);
-        return;
+        return refuse(point, *refusal);
       }
       auto& prepared = std::get<PreparedPoint>(outcome);
       ready_points_.push_back({&point, prepared.made.cost, std::move(prepared.entry)});
@@ -157,6 +166,24 @@ class Runner {
         sample(ready_points_.back(), prepared.made, 0, sampling_ns(costs, costs.size() - 1, 0));
       }
     });
+  }
+
+  // A point that an earlier run measured keeps its rounds.
+  void refuse(const SweepPoint& point, const Refusal& refusal) {
+    if (recorder_.measured(point.name) == nullptr) {
+      recorder_.set_unmeasured(point, refusal.status, refusal.reason);
+    }
+  }
+
+  // Those of an earlier run count.
+  std::int64_t rounds_of(const SweepPoint& point) {
+    const MeasuredPoint* const known = recorder_.measured(point.name);
+    return known == nullptr ? 0 : known->stats.rounds;
+  }
+  bool is_finished(const SweepPoint& point) {
+    const MeasuredPoint* const known = recorder_.measured(point.name);
+    return known != nullptr &&
+           (StopRule::precise(known->stats) || known->stats.rounds >= settings_.rounds.at_most);
   }
 
   void repeat(const ReadyPoint& ready, std::int64_t round, double sampling_ns) {
@@ -279,7 +306,8 @@ std::map<std::string, SeriesCost> run_points(const Sweep& sweep, const SweepPlan
   try {
     runner.prepare_all();
     conclude(sweep, document);
-    for (std::int64_t round = 1; round < settings.rounds.at_most && !interrupted(); ++round) {
+    for (std::int64_t round = runner.rounds_done(); round < settings.rounds.at_most && !interrupted();
+         ++round) {
       const bool goes_on = runner.run_round(round);
       conclude(sweep, document);
       if (!goes_on) {

@@ -6,10 +6,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bench/host/interrupt.h"
 #include "bench/run/machine_watch.h"
 #include "bench/run/point_preparer.h"
 #include "bench/run/verification_cost.h"
 #include "bench/stats/round_interval.h"
+#include "bench/stats/statistics.h"
 #include "tests/bench/run/runner_fixture.h"
 
 namespace bench {
@@ -212,11 +214,62 @@ TEST_F(RunnerTest, FinishedPointsOfAnEarlierRunAreKeptAndUnfinishedOnesGoOn) {
   MeasuredPoint& half = document_.benchmarks[1];
   half.samples_ns = {1000, 1000};
   half.rounds = rounds_of({2});
-  half.stats.rounds = 1;
+  half.stats = summarize(half.samples_ns, round_sizes(half));
   run(testing::fake_plan({1, 2}));
   EXPECT_EQ(document_.benchmarks[0].samples_ns, finished);
   EXPECT_GE(document_.benchmarks[1].stats.rounds, 3);
   EXPECT_THAT(document_.benchmarks, SizeIs(2));
+}
+
+// Interrupted at any moment, a run that goes on ends with the rounds that it would have had.
+TEST_F(RunnerTest, GoesOnToTheRoundsOfAnUninterruptedRun) {
+  int made = 0;  // never precise
+  SweepPlan plan = testing::fake_plan({1, 2, 4});
+  for (SweepPoint& point : plan.points) {
+    testing::configured(point).on_make = [&made] { ++made; };
+  }
+  device_.next_ns = [&made] { return made % 2 == 0 ? 1000 : 3000; };
+  settings_.rounds.at_most = 12;
+  const auto rounds = [&] {
+    std::vector<std::int64_t> counts;
+    for (const MeasuredPoint& point : document_.benchmarks) {
+      EXPECT_EQ(std::ssize(point.rounds), point.stats.rounds) << point.name;
+      counts.push_back(point.stats.rounds);
+    }
+    return counts;
+  };
+  run(plan);
+  ASSERT_THAT(rounds(), ElementsAre(12, 12, 12));
+  for (int repetitions = 1; repetitions <= 36; ++repetitions) {
+    document_ = {};
+    int left = repetitions;
+    recorder_.on_change = [&] { set_interrupted(--left <= 0); };
+    run(plan);
+    recorder_.on_change = nullptr;
+    set_interrupted(false);
+    run(plan);
+    EXPECT_THAT(rounds(), ElementsAre(12, 12, 12)) << "interrupted after " << repetitions;
+    const auto kept = document_.benchmarks.front().samples_ns;
+    run(plan);
+    EXPECT_EQ(document_.benchmarks.front().samples_ns, kept) << "there is nothing left to do";
+  }
+}
+
+// Time that is left is not spent on points that are ahead.
+TEST_F(RunnerTest, PointsThatAreBehindCatchUpFirst) {
+  int made = 0;
+  SweepPlan plan = testing::fake_plan({1, 2});
+  for (SweepPoint& point : plan.points) {
+    testing::configured(point).on_make = [&made] { ++made; };
+  }
+  device_.next_ns = [&made] { return made % 2 == 0 ? 1000 : 3000; };
+  settings_.rounds.at_most = 6;
+  run(testing::fake_plan({1}));
+  run(plan);
+  settings_.rounds.at_most = 8;
+  run(plan);
+  EXPECT_EQ(document_.benchmarks[0].stats.rounds, 8);
+  EXPECT_EQ(document_.benchmarks[1].stats.rounds, 8);
 }
 
 }  // namespace
