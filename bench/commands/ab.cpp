@@ -13,6 +13,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -33,9 +34,8 @@
 #include "bench/compare/judgement.h"
 #include "bench/compare/matching.h"
 #include "bench/compare/run.h"
-#include "bench/host/cpu_usage.h"
-#include "bench/host/host_info.h"
 #include "bench/host/interrupt.h"
+#include "bench/host/search_path.h"
 #include "bench/run/run_budget.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
@@ -76,10 +76,28 @@ Environment read_environment(const CommandWords& words, Side side) {
   return environment;
 }
 
+// As a shell finds it: a name without a slash on PATH first.
+std::string found_program(const std::string& name) {
+  const char* const all = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): nobody sets it
+  if (all == nullptr || name.find('/') != std::string::npos) {
+    return name;
+  }
+  std::istringstream folders(absolute_folders(all));
+  for (std::string folder; std::getline(folders, folder, ':');) {
+    const fs::path path = fs::path(folder) / name;
+    std::error_code error;
+    if (fs::is_regular_file(path, error) && ::access(path.c_str(), X_OK) == 0) {
+      return path.string();
+    }
+  }
+  return name;
+}
+
 void check_program(const std::string& path, Side side) {
   const auto refuse = [&](const std::string& why) {
     throw UsageError(
-        fmt::format("{}: {} {}; give the path of a bench program", name_of(side), quote(path), why));
+        fmt::format("{}: {} {}; give a bench program by its path, or by its name where it is on PATH",
+                    name_of(side), quote(path), why));
   };
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -141,7 +159,7 @@ AbOptions read_options(const Command& command, const CommandWords& words) {
                                            : fmt::format("{} were", programs.size()),
                     command.name, command.usage));
   }
-  options.program = {programs.front(), programs.back()};
+  options.program = {found_program(programs.front()), found_program(programs.back())};
   for (const Side side : kSides) {
     check_program(options.program[side], side);
   }
@@ -296,10 +314,7 @@ ExitCode run_ab(const Command& command, const std::vector<std::string>& given) {
   install_interrupt_handlers();
   Duet duet(options, steady_clock());
   duet.make_folder();
-  // One policy for both sides: each run would choose by what others do when it starts.
-  if (wait_policy_is_open() && others_want_cores(host_info().usable_cores, steady_clock())) {
-    setenv("OMP_WAIT_POLICY", "passive", 1);
-  }
+  settle_wait_policy(steady_clock());  // else each run would choose by what others do when it starts
   duet.run();
   if (duet.judgement()) {
     std::cout << written(*duet.judgement(), words);

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <iostream>
@@ -17,12 +19,24 @@ namespace {
 
 // The process id, which tells the program that was started again from others that inherit the environment.
 constexpr const char* kBusyVariable = "BENCH_CORES_ARE_BUSY";
+// Set in the runs of one comparison.
+constexpr const char* kSettledVariable = "BENCH_WAIT_POLICY_IS_SETTLED";
 
 }  // namespace
 
 bool wait_policy_is_open() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
-  return std::getenv("OMP_WAIT_POLICY") == nullptr && std::getenv("GOMP_SPINCOUNT") == nullptr;
+  constexpr std::array kChosenBy{"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", kSettledVariable};
+  return std::ranges::all_of(kChosenBy, [](const char* variable) {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): no thread sets the environment
+    return std::getenv(variable) == nullptr;
+  });
+}
+
+void settle_wait_policy(const Clock& clock) {
+  if (wait_policy_is_open() && others_want_cores(host_info().usable_cores, clock)) {
+    setenv("OMP_WAIT_POLICY", "passive", 1);
+  }
+  setenv(kSettledVariable, "1", 1);
 }
 
 void sleep_in_barriers_if_busy(const std::vector<std::string>& argv, const std::optional<CpuTimes>& before,

@@ -11,8 +11,13 @@
 
 namespace bench {
 
-// Whether nobody chose yet: OMP_WAIT_POLICY and GOMP_SPINCOUNT are not set.
+// Whether nobody chose yet: OMP_WAIT_POLICY and GOMP_SPINCOUNT are not set, and no run that started this one
+// has settled it.
 bool wait_policy_is_open();
+
+// From here on this process and those that it starts keep one policy, so that their times can be compared:
+// passive where others use the cores now, else the library's own. A policy that the user set stays.
+void settle_wait_policy(const Clock& clock);
 
 // Where others have used more than half of a core that this process may use since `before`, starts the
 // program again with OMP_WAIT_POLICY=passive: then this does not return. `before` is at least a tenth of a

@@ -323,6 +323,7 @@ void add_algorithms(const Matching& matching, std::vector<Difference>& differenc
   if (points > 0) {
     first.what = fmt::format("algorithms of {}{}", first.what,
                              points > 1 ? fmt::format(" and {} more", points - 1) : "");
+    first.is_detail = true;
     differences.push_back(first);
   }
 }

@@ -12,6 +12,7 @@ struct Difference {
   std::string what;  // "driver", "kernels of conv1"
   std::string base;  // printable; several values of one side are separated by commas
   std::string next;
+  bool is_detail = false;  // names of algorithms: in words only where everything is asked for
 };
 
 // What matters most comes first: device, params, libraries and options, clocks, algorithms, work, machine,

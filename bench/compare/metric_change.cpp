@@ -43,7 +43,10 @@ std::map<std::string, BothSides<std::size_t>> conditions_of(const MatchedPoint& 
   for (const Side side : kSides) {
     for (const RunPoint* run : point.runs[side]) {
       for (const std::string& flag : run == nullptr ? std::vector<std::string>{} : run->flags) {
-        if (flag.starts_with("throttled:") || flag.starts_with("above_peak")) {
+        // A peak that was measured among other work is too low.
+        const bool above_peak =
+            flag.starts_with("above_peak") && std::ranges::find(run->flags, kContention) == run->flags.end();
+        if (flag.starts_with("throttled:") || above_peak) {
           ++runs_with[flag][side];
         }
       }
@@ -143,7 +146,7 @@ std::string disturbed_times(const MatchedPoint& point) {
   const BothSides<std::size_t> runs{.base = runs_of(point, Side::base), .next = runs_of(point, Side::next)};
   for (const auto& [flag, with] : conditions_of(point)) {
     if (flag.starts_with("above_peak")) {
-      return "it ran above the device's peak";
+      return "it ran above the device's measured peak; measure both sides again on an idle machine";
     }
     const bool passing = flag == kContention || flag == "throttled:cpu_quota";
     for (const Side side : kSides) {

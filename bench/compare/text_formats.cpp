@@ -101,6 +101,31 @@ std::vector<std::string> reasons_of(const Judgement& judgement, const PointNames
   return lines;
 }
 
+// What `change` is of, where a reader who divides the two numbers next to it gets another one: it is less
+// what all points share, and each run's, or each pair's, where the numbers are medians.
+std::string change_note(const Judgement& judgement, const std::vector<const MetricChange*>& shown) {
+  constexpr double kShown = 0.001;
+  std::vector<std::string> shared;
+  for (const JudgedSuite& suite : judgement.suites) {
+    const double taken_out = suite.common ? std::pow(suite.common->ratio.value, suite.common_share) : 1;
+    if (std::abs(taken_out - 1) > kShown) {
+      shared.push_back(signed_percent(taken_out));
+    }
+  }
+  if (!shared.empty()) {
+    return fmt::format("change: beyond the {} that all points share", fmt::join(shared, " and "));
+  }
+  constexpr double kSeen = 0.02;
+  const bool differs = std::ranges::any_of(shown, [](const MetricChange* change) {
+    return change != nullptr && change->metric == Metric::time && change->machines.empty() &&
+           change->base > 0 && change->next > 0 &&
+           std::abs(std::log(change->next / change->base / change->estimate.ratio.value)) > kSeen;
+  });
+  return !differs                    ? ""
+         : judgement.settings.paired ? "change: mean over the pairs; base → new: medians of all runs"
+                                     : "change: of the runs' means; base → new: their medians";
+}
+
 // How much of a judgement a page has.
 struct Extent {
   std::size_t rows;
@@ -119,13 +144,17 @@ Page page_of(const Judgement& judgement, std::string title, const Extent& extent
   page.sentences("", lines);
   TextTable table{.rows = {{"verdict", "point", "of", "change", "base → new", "samples/s", "machines"}}};
   const std::size_t rows = std::min(extent.rows, judgement.points.size());
+  std::vector<const MetricChange*> shown;
   for (std::size_t i = 0; i < rows; ++i) {
     const JudgedPoint& point = judgement.points[i];
     for (const MetricChange* change : shown_changes(point, extent.all_changes)) {
       table.rows.push_back(row_of(point, names.of(point), change));
+      shown.push_back(change);
     }
   }
-  table.below = further_points(judgement, rows, extent.all_changes);
+  const std::string further = further_points(judgement, rows, extent.all_changes);
+  const std::string of_what = change_note(judgement, shown);
+  table.below = further + (further.empty() || of_what.empty() ? "" : "; ") + of_what;
   page.table(std::move(table));
   std::vector<ListItem> conditions;
   for (const std::string& reason : reasons_of(judgement, names)) {

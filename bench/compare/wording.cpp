@@ -162,13 +162,20 @@ constexpr std::size_t kNamedDifferences = 4;
 
 std::string differences_headline(const std::vector<Difference>& differences) {
   std::vector<std::string> parts;
-  for (std::size_t i = 0; i < std::min(differences.size(), kNamedDifferences); ++i) {
-    parts.push_back(fmt::format("{} {} → {}", differences[i].what, differences[i].base, differences[i].next));
+  std::size_t more = 0;
+  for (const Difference& difference : differences) {
+    if (difference.is_detail || parts.size() == kNamedDifferences) {
+      ++more;
+    } else {
+      parts.push_back(fmt::format("{} {} → {}", difference.what, difference.base, difference.next));
+    }
   }
-  return fmt::format("Different: {}{}", fmt::join(parts, "; "),
-                     differences.size() > kNamedDifferences
-                         ? fmt::format("; {} more", differences.size() - kNamedDifferences)
-                         : "");
+  if (parts.empty()) {
+    parts.emplace_back("algorithms (--verbose)");
+  } else if (more > 0) {
+    parts.push_back(fmt::format("{} more", more));
+  }
+  return fmt::format("Different: {}", fmt::join(parts, "; "));
 }
 
 // The smallest slowdown that all inconclusive points could have shown, and half of them: a single disturbed
@@ -178,10 +185,13 @@ std::string showable_headline(const Judgement& judgement) {
   constexpr double kAlike = 1.5;
   const double all = *judgement.smallest_change;
   const double half = *judgement.smallest_change_of_half;
-  if (half >= kTooMuch) {
-    return "These runs are too few or too noisy to show even a tenfold slowdown";
-  }
   const std::size_t inconclusive = judgement.count(Verdict::inconclusive);
+  if (half >= kTooMuch) {
+    return judgement.code == ExitCode::regression && inconclusive > 0
+               ? fmt::format("At {} these runs are too few or too noisy to show even a tenfold slowdown",
+                             plural(inconclusive, "inconclusive point"))
+               : "These runs are too few or too noisy to show even a tenfold slowdown";
+  }
   const auto known =
       static_cast<std::size_t>(std::ranges::count_if(judgement.points, [](const JudgedPoint& point) {
         return std::ranges::any_of(point.changes, [](const MetricChange& change) {
@@ -363,7 +373,8 @@ std::vector<std::string> headlines(const Judgement& judgement) {
 }
 
 bool name_all_differences(const std::vector<std::string>& headlines, const Judgement& judgement) {
-  return judgement.differences.size() <= kNamedDifferences && !headlines.empty() &&
+  return judgement.differences.size() <= kNamedDifferences &&
+         std::ranges::none_of(judgement.differences, &Difference::is_detail) && !headlines.empty() &&
          headlines.back() == differences_headline(judgement.differences);
 }
 

@@ -97,8 +97,9 @@ void ResultRecorder::set_validity(MeasuredPoint& point, Dtype dtype, const Devic
 }
 
 // Whether the point is more than 10 % above the device's measured peak. The margin covers the error of that
-// measurement, and the peak is measured again before a point is flagged. Where the sweep had time for some
-// dtypes' peaks only, points of the others are not judged.
+// measurement, and the peak is measured again before a point is flagged; one that was measured while other
+// programs used the cores is too low and flags none. Where the sweep had time for some dtypes' peaks only,
+// points of the others are not judged.
 bool ResultRecorder::above_peak(const MeasuredPoint& point, Dtype dtype) {
   if (!(point.work.flops > 0)) {
     return false;  // and no need to measure what the device can do
@@ -115,9 +116,12 @@ bool ResultRecorder::above_peak(const MeasuredPoint& point, Dtype dtype) {
   }
   if (refreshes_left_ > 0) {
     --refreshes_left_;
+    device_.state();  // what happened before says nothing of the peak
     document_.context.peaks[dtype] = device_.refresh_peaks(dtype);
+    const std::vector<std::string> reasons = device_.state().throttle_reasons;
+    peak_is_quiet_[dtype] = std::ranges::find(reasons, kContentionReason) == reasons.end();
   }
-  return exceeds(device_.peaks(dtype));
+  return peak_is_quiet_[dtype] && exceeds(device_.peaks(dtype));
 }
 
 }  // namespace bench

@@ -41,7 +41,8 @@ class ResultRecorder {
   const StopRule& rule_;
   ResultDocument& document_;
   RunObserver& observer_;
-  int refreshes_left_ = 5;  // of the peaks, each up to a second
+  int refreshes_left_ = 5;               // of the peaks, each up to a second
+  std::map<Dtype, bool> peak_is_quiet_;  // whether its last refresh had the cores for itself
 };
 
 }  // namespace bench

@@ -2,6 +2,7 @@
 #include <signal.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <thread>
 
@@ -79,6 +80,20 @@ TEST(Ab, EndsWhenEveryPointIsSettled) {
   const auto runs = TemporaryFolder::names_in(folder.path() / "runs");
   EXPECT_THAT(runs, IsSupersetOf({"base-01", "new-01", "base-05", "new-05"}));
   EXPECT_THAT(runs, ::testing::Not(::testing::Contains("base-20")));
+}
+
+// As a shell finds them; and none of the runs chooses by itself how its threads wait.
+TEST(Ab, FindsProgramsOnPathAndSettlesHowTheirThreadsWait) {
+  const TemporaryFolder folder;
+  made_pairs(folder.path() / "files", 20, 1);
+  made_script(folder, "measures",
+              std::string(kScript) + "echo \"$BENCH_WAIT_POLICY_IS_SETTLED\" >> \"$FILES/settled\"\n");
+  const std::string before = std::getenv("PATH");
+  setenv("PATH", (folder.path().string() + ":" + before).c_str(), 1);
+  const Ended ended = run_ab(folder, {"measures", "measures"});
+  setenv("PATH", before.c_str(), 1);
+  EXPECT_EQ(ended.code, 0) << ended.out << ended.err;
+  EXPECT_THAT(read_file(folder.path() / "files" / "settled"), ::testing::StartsWith("1\n1\n1\n"));
 }
 
 TEST(Ab, ASlowerPointIsNamed) {

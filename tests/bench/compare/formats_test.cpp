@@ -110,6 +110,48 @@ TEST(CompareFormats, TableShowsTimeMemoryAndThroughput) {
   expect_words(table);
 }
 
+TEST(CompareFormats, NoSentenceAboutNoiseSpeaksOfThePointThatIsSlower) {
+  Judgement judgement;
+  judgement.code = ExitCode::regression;
+  judgement.points = {{.name = "a", .verdict = Verdict::slower},
+                      {.name = "b", .verdict = Verdict::inconclusive}};
+  judgement.counts = {{Verdict::slower, 1}, {Verdict::inconclusive, 1}};
+  judgement.smallest_change = judgement.smallest_change_of_half = 12;
+  EXPECT_EQ(headlines(judgement).back(),
+            "At 1 inconclusive point these runs are too few or too noisy to show even a tenfold slowdown");
+  judgement.code = ExitCode::inconclusive;
+  judgement.points.erase(judgement.points.begin());
+  judgement.counts = {{Verdict::inconclusive, 1}};
+  EXPECT_EQ(headlines(judgement).back(),
+            "These runs are too few or too noisy to show even a tenfold slowdown");
+}
+
+TEST(CompareFormats, NamesOfAlgorithmsAreForThoseWhoAskForAll) {
+  Judgement judgement;
+  judgement.differences = {{"driver", "1", "2"}, {"algorithms of x", "3 jit", "1 wino", true}};
+  EXPECT_EQ(headlines(judgement).back(), "Different: driver 1 → 2; 1 more");
+  EXPECT_THAT(as_table(judgement, 100, false), Not(HasSubstr("jit")));
+  EXPECT_THAT(as_table(judgement, 100, true), HasSubstr("algorithms of x: 3 jit → 1 wino"));
+  judgement.differences.erase(judgement.differences.begin());
+  EXPECT_EQ(headlines(judgement).back(), "Different: algorithms (--verbose)");
+}
+
+// What the change leaves out, or what the numbers next to it are not, is said below them.
+TEST(CompareFormats, AChangeThatIsNotOfTheNumbersShownSaysOfWhat) {
+  Judgement judgement;
+  MetricChange change{.verdict = Verdict::faster, .base = 100, .next = 66};
+  change.estimate.ratio.value = 0.66;
+  judgement.suites = {{.name = "batch", .device = "cpu"}};
+  judgement.points = {{.name = "a", .verdict = Verdict::faster, .changes = {change}}};
+  EXPECT_THAT(as_table(judgement, 100, false), Not(HasSubstr("change:")));
+  judgement.points[0].changes[0].estimate.ratio.value = 0.8;
+  EXPECT_THAT(as_table(judgement, 100, false),
+              HasSubstr("change: of the runs' means; base → new: their medians"));
+  judgement.suites[0].common.emplace().ratio.value = 0.825;
+  judgement.suites[0].common_share = 1;
+  EXPECT_THAT(as_table(judgement, 100, false), HasSubstr("change: beyond the -18 % that all points share"));
+}
+
 TEST(CompareFormats, MarkdownHasNoMarkupOfOthers) {
   const std::string markdown = as_markdown(hostile_judgement(), false);
   EXPECT_THAT(markdown, StartsWith("### bench compare: regression\n"));

@@ -146,6 +146,15 @@ TEST_F(RunnerTest, APeakMeasuredTooLowIsMeasuredAgainBeforeItAccuses) {
   EXPECT_EQ(document_.context.peaks[Dtype::fp32].flops_per_s, 2e9);
 }
 
+TEST_F(RunnerTest, APeakMeasuredAmongOtherWorkDropsNoPoint) {
+  device_.peaks_now.flops_per_s = 1e8;
+  device_.state_now.throttle_reasons = {"cpu_contention"};
+  run(testing::fake_plan({1}));
+  ASSERT_THAT(document_.benchmarks, SizeIs(1));
+  EXPECT_THAT(document_.benchmarks[0].validity.flags, Not(Contains("above_peak")));
+  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("throttled:cpu_contention"));
+}
+
 TEST_F(RunnerTest, AShortStepIsNeverJudgedByOneSample) {
   settings_.longest_repetition = std::chrono::nanoseconds(1);
   run(testing::fake_plan({1}));
