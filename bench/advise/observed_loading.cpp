@@ -119,10 +119,11 @@ class ReadLoading final : public LoadingModel {
   }
 
   // The fewest workers of a card that hide all of the wait.
-  std::int64_t keep_up() const {
+  std::int64_t keep_up() const { return keep_up(facts().compute_ns); }
+  std::int64_t keep_up(double compute_ns) const {
     constexpr double kMost = 1e6;
     return static_cast<std::int64_t>(
-        std::min(kMost, std::ceil(loading_ns_ / std::max(1.0, facts().compute_ns) - 1e-9)));
+        std::min(kMost, std::ceil(loading_ns_ / std::max(1.0, compute_ns) - 1e-9)));
   }
 
   LoadedStep step(const TrainingSettings& settings, double compute_ns,
@@ -244,6 +245,19 @@ void advise_workers(const Observed& observed, Advice& advice) {
       workers == static_cast<std::int64_t>(loader.facts().cores)) {
     change.evidence.push_back(
         fmt::format("{} would keep up; {} have a core each", loader.keep_up() * cards, workers * cards));
+  }
+  if (now > 0 && observed.host_cores) {
+    change.evidence.push_back(
+        fmt::format("{} of the host's {} cores load now", now * cards, *observed.host_cores));
+  }
+  // A wait of "0.2 s" may be one of 0.25.
+  const double least_compute = compute - observed.step_rounding_s - observed.data_rounding_s;
+  const std::int64_t most =
+      least_compute > 0 ? std::min(static_cast<std::int64_t>(loader.facts().cores),
+                                   loader.keep_up(loader.facts().compute_ns * least_compute / compute))
+                        : workers;
+  if (now > 0 && most > workers) {
+    change.evidence.push_back(fmt::format("{} to {} workers, by the readings' last digits", workers, most));
   }
   if (now > 0) {
     change.evidence.push_back(fmt::format(

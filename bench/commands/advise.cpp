@@ -207,9 +207,12 @@ Command advise_command() {
                   {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})}},
       .notes =
           {"Results: one of each sweep (batch, workers, memory, transfer), of one network and machine, or of "
-           "several of one model; or one of the cards sweep. "
-           "Readings: an unknown key is answered with those that are accepted; the sources have a schema and "
-           "examples.",
+           "several of one model; or one of the cards sweep.",
+           "Readings, by question. Workers: step_ms, data_ms, workers, host_cores. Memory: batch, "
+           "memory_gib, "
+           "memory_cap_gib. Duration: step_ms, iterations_to_go. More cards: step_ms, batch, cards. All of "
+           "them: "
+           "bench --schema observed.",
            "Exit codes: 0 done; 2 wrong usage, or results or readings that cannot be."},
       .examples = {"bench advise --workload resnet50 --current batch=16,workers=0",
                    "bench advise batch-resnet50-cuda-0.json workers-resnet50-cuda-0.json",
