@@ -64,11 +64,16 @@ std::string unknown_workload(std::string_view option, std::string_view name,
     return unknown_value(option, name, models);
   }
   const std::string wrong = unknown_value(option, name, accepted);
-  const auto model = nearest(name, models);
-  return !model || nearest(name, accepted)
-             ? wrong
-             : fmt::format("{} (did you mean the language model {}? see bench predict --workload {} --help)",
-                           wrong, *model, *model);
+  if (nearest(name, accepted)) {
+    return wrong;
+  }
+  if (const auto model = nearest(name, models)) {
+    return fmt::format("{} (did you mean the language model {}? see bench predict --workload {} --help)",
+                       wrong, *model, *model);
+  }
+  return option == "--workload"
+             ? wrong + "; another network is a file for --onnx, which torch.onnx.export() writes"
+             : wrong;
 }
 
 }  // namespace bench

@@ -238,6 +238,35 @@ bool contains(std::string_view text, std::string_view part) {
   return text.find(part) != std::string_view::npos;
 }
 
+// Drivers write the socket's generation, people do not: "A100-SXM4-40GB" is "a100-sxm-40gb".
+std::string without_socket_generation(std::string_view name) {
+  constexpr std::string_view kSocket = "sxm";
+  std::string text = lower(name);
+  const auto is_digit = [&](std::size_t at) {
+    return at < text.size() && text[at] >= '0' && text[at] <= '9';
+  };
+  if (const std::size_t at = text.find(kSocket); at != std::string::npos) {
+    const std::size_t generation = at + kSocket.size();
+    if (is_digit(generation) && !is_digit(generation + 1)) {
+      text.erase(generation, 1);
+    }
+  }
+  return text;
+}
+
+// What comes before memory and form: "h100" of "h100-80gb", "3060" of "GeForce RTX 3060 24GB".
+std::string model_name(std::string_view name) {
+  constexpr std::string_view kBetween = " -_";
+  while (!name.empty()) {
+    const std::size_t end = std::min(name.find_first_of(kBetween), name.size());
+    if (std::string model = bare_name(name.substr(0, end)); !model.empty()) {
+      return model;
+    }
+    name.remove_prefix(std::min(end + 1, name.size()));
+  }
+  return {};
+}
+
 }  // namespace
 
 std::string display_name(const Gpu& gpu) {
@@ -324,7 +353,10 @@ const Gpu* GpuCatalogue::find_called(std::string_view words) const {
     return gpu;
   }
   const std::string wanted = bare_name(words);
-  const auto is_wanted = [&](const std::string& name) { return bare_name(name) == wanted; };
+  const std::string wanted_socket = bare_name(without_socket_generation(words));
+  const auto is_wanted = [&](const std::string& name) {
+    return bare_name(name) == wanted || bare_name(without_socket_generation(name)) == wanted_socket;
+  };
   const auto found = std::ranges::find_if(gpus_, [&](const Gpu& gpu) {
     return is_wanted(gpu.id) || std::ranges::any_of(gpu.aliases, is_wanted) ||
            std::ranges::any_of(gpu.names, is_wanted);
@@ -332,16 +364,18 @@ const Gpu* GpuCatalogue::find_called(std::string_view words) const {
   return found == gpus_.end() ? nullptr : &*found;
 }
 
-// Those that begin with what was given, those that hold it, those that differ by slips.
+// Those that begin with what was given, those that hold it or are of its model, those that differ by slips.
 std::vector<std::string> GpuCatalogue::closest(std::string_view given) const {
   constexpr std::size_t kMost = 5;
   constexpr std::size_t kLongest = 60;
   constexpr std::size_t kNext = 100;  // more than any distance
   const std::string wanted = bare_name(given.substr(0, kLongest));
+  const std::string model = model_name(given.substr(0, kLongest));
   std::vector<std::pair<std::size_t, std::string>> ranked;
   for (const Gpu& gpu : gpus_) {
     const std::string id = bare_name(gpu.id);
-    const bool is_part = !wanted.empty() && (contains(id, wanted) || contains(wanted, id));
+    const bool is_part =
+        !wanted.empty() && (contains(id, wanted) || contains(wanted, id) || model_name(gpu.id) == model);
     const bool begins = is_part && id.starts_with(wanted);
     ranked.emplace_back(edit_distance(wanted, id) + kNext * (begins ? 0 : is_part ? 1 : 2), gpu.id);
   }

@@ -80,6 +80,7 @@ TEST(Gpu, UnknownNamesTheClosest) {
   expect_words(refused("a100"));
   expect_words(refused("GeForce RTX 3060 24GB"));
   expect_words(refused("gtx1080"));
+  expect_words(refused("h100-80gb"));
   expect_words(refused(""));
   EXPECT_LT(refused(std::string(100'000, 'x').c_str()).size(), 300U);
 }
@@ -110,6 +111,10 @@ TEST(Gpu, IsFoundByWhatItIsCalled) {
   EXPECT_EQ(id_of("RTX 4060 Ti 16GB"), "rtx4060ti-16gb");
   EXPECT_EQ(id_of("5060 Ti"), "rtx5060ti-16gb");
   EXPECT_EQ(id_of("H100 NVL"), "h100-nvl");
+  EXPECT_EQ(id_of("a100-sxm-40gb"), "a100-40gb");
+  EXPECT_EQ(id_of("A100 SXM 80GB"), "a100-80gb");
+  EXPECT_EQ(id_of("a100-sxm4-40gb"), "a100-40gb");
+  EXPECT_EQ(id_of("V100 SXM 32GB"), "v100-32gb");
   EXPECT_EQ(id_of("DGX Spark"), "gb10");
   EXPECT_EQ(testing::catalogue().find_called("rtx 6000"), nullptr) << "a Quadro, of Ada or of Blackwell";
   EXPECT_EQ(testing::catalogue().find("rtx3060"), nullptr) << "no id: a card of one's own may have it";
