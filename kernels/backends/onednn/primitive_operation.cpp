@@ -39,6 +39,27 @@ void PrimitiveOperation::bind_activation(Slot slot, Role role, int argument, con
   arguments_.push_back({.slot = slot, .argument = argument, .stored = stored});
 }
 
+void PrimitiveOperation::bind_converted_activation(Slot slot, Role role, int argument,
+                                                   const TensorDesc& tensor,
+                                                   const dnnl::memory::desc& wanted) {
+  const dnnl::memory::desc stored = describe(tensor);
+  if (stored == wanted) {
+    bind_activation(slot, role, argument, tensor, stored);
+    return;
+  }
+  bind_activation(slot, role, kNotPassed, tensor, stored);
+  bind_scratch(argument, wanted);
+  convert_last(role == Role::input);
+}
+
+// Between the last two arguments.
+void PrimitiveOperation::convert_last(bool before) {
+  const std::size_t stored = arguments_.size() - 2;
+  const std::size_t scratch = arguments_.size() - 1;
+  conversions_.push_back(
+      {.from = before ? stored : scratch, .to = before ? scratch : stored, .before = before});
+}
+
 void PrimitiveOperation::declare(Slot slot, Role role, const TensorDesc& tensor) {
   slots_.push_back({.slot = slot, .role = role, .bytes = tensor.bytes(), .tensor = tensor});
 }
@@ -78,14 +99,8 @@ void PrimitiveOperation::bind_converted_parameter(Slot slot, Role role, int argu
     return;
   }
   bind_parameter(slot, role, kNotPassed, packed, plain);
-  const std::size_t stored = arguments_.size() - 1;
   bind_scratch(argument, wanted);
-  const std::size_t scratch = arguments_.size() - 1;
-  if (role == Role::parameter) {
-    conversions_.push_back({.from = stored, .to = scratch, .before = true});
-  } else {
-    conversions_.push_back({.from = scratch, .to = stored, .before = false});
-  }
+  convert_last(role == Role::parameter);
 }
 
 void PrimitiveOperation::bind_scratch(int argument, const dnnl::memory::desc& stored) {

@@ -28,6 +28,10 @@ class PrimitiveOperation : public Operation {
   // `stored` describes one part.
   void bind_activation(Slot slot, Role role, int argument, const TensorDesc& tensor,
                        const dnnl::memory::desc& stored);
+  // The same, where the primitive wants or writes it as `wanted`: a run converts it in scratch, an input
+  // before the primitive, an output after it.
+  void bind_converted_activation(Slot slot, Role role, int argument, const TensorDesc& tensor,
+                                 const dnnl::memory::desc& wanted);
   // A parameter, a parameter's gradient or a statistic, stored as `packed`; `plain` describes its fp32 form.
   void bind_parameter(Slot slot, Role role, int argument, const dnnl::memory::desc& packed,
                       const dnnl::memory::desc& plain);
@@ -65,6 +69,7 @@ class PrimitiveOperation : public Operation {
     dnnl::reorder primitive{};
   };
 
+  void convert_last(bool before);
   void convert(bool before);
   const Argument& parameter(Slot slot, std::size_t plain_count) const;
 

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <type_traits>
 #include <vector>
 
@@ -244,6 +245,11 @@ std::optional<double> winograd_flops_in_training(const Conv2d& spec) {
   return pays ? std::optional(flops) : std::nullopt;
 }
 
+// oneDNN's last resort, a hundred times slower than its other algorithms.
+bool is_plain_loop(const dnnl::primitive_desc& descriptor) {
+  return std::string_view(descriptor.impl_info_str()).starts_with("ref");
+}
+
 class OnednnConv2d final : public onednn::PrimitiveOperation {
  public:
   explicit OnednnConv2d(const Conv2d& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
@@ -297,25 +303,32 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
 
   void backward_data() {
     const Forward::primitive_desc hint = direct_training(spec_);
-    const auto pd = with_cheapest([&](dnnl::algorithm algorithm) {
-      return onednn::convolution_backward_data(shape_of(spec_, algorithm), hint, onednn::attributes(), true);
-    });
-    bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
+    const auto make = [](const Conv2d& spec, dnnl::algorithm algorithm,
+                         const Forward::primitive_desc& ahead) {
+      return onednn::convolution_backward_data(shape_of(spec, algorithm), ahead, onednn::attributes(), true);
+    };
+    const auto pd = avoiding_plain_loops(hint, make);
+    bind_converted_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(),
+                              pd.diff_dst_desc());
     bind_converted_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS,
                              spec_.training ? hint.weights_desc() : pd.weights_desc(), pd.weights_desc(),
                              plain_weights(spec_));
-    bind_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec_.src(), pd.diff_src_desc());
+    bind_converted_activation(Slot::diff_src, Role::output, DNNL_ARG_DIFF_SRC, spec_.src(),
+                              pd.diff_src_desc());
     plan(pd);
   }
 
   void backward_weights() {
     const Forward::primitive_desc hint = direct_training(spec_);
-    const auto pd = with_cheapest([&](dnnl::algorithm algorithm) {
-      return onednn::convolution_backward_weights(shape_of(spec_, algorithm), hint, onednn::attributes(),
+    const auto make = [](const Conv2d& spec, dnnl::algorithm algorithm,
+                         const Forward::primitive_desc& ahead) {
+      return onednn::convolution_backward_weights(shape_of(spec, algorithm), ahead, onednn::attributes(),
                                                   true);
-    });
-    bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
-    bind_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(), pd.diff_dst_desc());
+    };
+    const auto pd = avoiding_plain_loops(hint, make);
+    bind_converted_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
+    bind_converted_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(),
+                              pd.diff_dst_desc());
     bind_converted_parameter(Slot::diff_weights, Role::output, DNNL_ARG_DIFF_WEIGHTS,
                              spec_.training ? hint.weights_desc() : pd.diff_weights_desc(),
                              pd.diff_weights_desc(), plain_weights(spec_));
@@ -354,6 +367,23 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
       }
     }
     return make(kDirect);
+  }
+
+  // With channels in groups of 16, oneDNN has only its plain loops for some gradients: those of depthwise
+  // weights beyond 3×3, of patches of 16×16. In nhwc and fp32 it has others, and converting costs little.
+  template <class Make>
+  std::invoke_result_t<Make, const Conv2d&, dnnl::algorithm, const Forward::primitive_desc&>
+  avoiding_plain_loops(const Forward::primitive_desc& hint, const Make& make) {
+    const auto pd = with_cheapest([&](dnnl::algorithm algorithm) { return make(spec_, algorithm, hint); });
+    if (!is_plain_loop(pd)) {
+      return pd;
+    }
+    Conv2d other = spec_;
+    other.dtype = Dtype::fp32;
+    other.src_layout = Layout::nhwc;
+    other.dst_layout = Layout::nhwc;
+    const auto found = make(other, kDirect, direct_training(other));
+    return found.get(true) == nullptr || is_plain_loop(found) ? pd : found;
   }
 
   Conv2d spec_;

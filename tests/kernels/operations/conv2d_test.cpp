@@ -1,7 +1,10 @@
 // oneDNN's convolution against the reference, over awkward shapes, layouts, dtypes and everything fused.
 #include "kernels/operations/conv2d/conv2d.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -62,6 +65,23 @@ TEST_P(Conv2dShapes, BackwardWeights) {
 }
 TEST_P(Conv2dShapes, BackwardWeightsAndBias) {
   check(Conv2d::Direction::backward_weights, true);
+}
+
+// oneDNN's plain loops took most of a training step of networks with depthwise convolutions beyond 3×3, or
+// with patches.
+TEST_P(Conv2dShapes, NoGradientIsAPlainLoop) {
+  const auto& [shape, dtype] = GetParam();
+  BENCH_SKIP_UNSUPPORTED(dtype);
+  Conv2d spec = shape.spec;
+  spec.dtype = dtype;
+  spec.training = true;
+  std::tie(spec.src_layout, spec.dst_layout) = layouts(spec).back();
+  for (const auto direction : {Conv2d::Direction::backward_data, Conv2d::Direction::backward_weights}) {
+    spec.direction = direction;
+    EXPECT_THAT(make_operation(spec, testing::cpu())->algorithm(),
+                ::testing::Not(::testing::StartsWith("ref")))
+        << name_of(direction);
+  }
 }
 
 // An optimizer goes through weights and gradients side by side: byte for byte they mean the same.
