@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <iterator>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -267,19 +268,25 @@ Answer gain_answer(const Evaluation& evaluation, const std::string& dtype) {
 
 Answer peak_answer(const Evaluation& evaluation, const std::string& dtype) {
   Answer answer{.question = "peak", .dtype = dtype, .claim = ""};
-  std::vector<std::string> parts;
+  std::vector<std::string> shares;
+  std::vector<std::string> peaks;
   for (const EvaluatedRow* const row : known_rows_in(evaluation, dtype)) {
     if (row->peak_share) {
       const Curve& curve = evaluation.curve_of(*row);
-      parts.push_back(fmt::format("{} {} of its {} {} peak", label_of(evaluation, *row),
-                                  format_percent(*row->peak_share),
-                                  curve.peak_measured ? "measured" : "data sheet's", curve.peak_dtype));
+      shares.push_back(fmt::format("{} {}", label_of(evaluation, *row), format_percent(*row->peak_share)));
+      peaks.push_back(
+          fmt::format("{} {} peak", curve.peak_measured ? "measured" : "data sheet's", curve.peak_dtype));
     }
   }
-  if (!parts.empty()) {
-    answer.claim =
-        fmt::format("In {}, with sums in fp32, reached: {}.", dtype, parts_in_words(std::move(parts)));
+  if (shares.empty()) {
+    return answer;
   }
+  const bool one_peak = std::ranges::count(peaks, peaks.front()) == std::ssize(peaks);
+  for (std::size_t i = 0; i < shares.size() && !one_peak; ++i) {
+    shares[i] += " of its " + peaks[i];
+  }
+  answer.claim = fmt::format("In {}, with sums in fp32, reached{}: {}.", dtype,
+                             one_peak ? " of the " + peaks.front() : "", parts_in_words(std::move(shares)));
   return answer;
 }
 

@@ -262,10 +262,9 @@ Page generation_page(const GenerationPrediction& prediction, bool verbose) {
   }
   add_gains(prediction, page);
   if (request.contexts.back() > request.model.context) {
-    page.say(
-        fmt::format("{} was made for {} tokens of context; what it answers beyond them is another matter.",
-                    request.model.id, request.model.context),
-        Tone::warning);
+    page.say(fmt::format("{} was made for {} tokens of context; beyond them its answers may be wrong.",
+                         request.model.id, request.model.context),
+             Tone::warning);
   }
   std::set<std::string> unmeasured;
   for (std::size_t series = 0; series < prediction.limits.size(); ++series) {

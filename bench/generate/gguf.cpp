@@ -251,7 +251,7 @@ class Gguf {
       refuse(fmt::format("tensor {} has weights of type {}, which is not known", quote(name), type));
     }
     if (!tensors_.emplace(name, Tensor{.values = values, .bits = known->second}).second) {
-      refuse(fmt::format("tensor {} stands twice", quote(name)));
+      refuse(fmt::format("the tensor {} is in it twice", quote(name)));
     }
   }
 

@@ -26,6 +26,7 @@
 #include "bench/result/result_json.h"
 #include "bench/run/whole_file.h"
 #include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {
@@ -47,8 +48,9 @@ std::string read_text(const fs::path& path) {
   }
   const auto limit = [&](std::size_t bytes) {
     if (bytes > kMostJsonBytes) {
-      throw UsageError(fmt::format("{} has {} bytes; a JSON file of this program has at most {}",
-                                   path_in_words(path), bytes, kMostJsonBytes));
+      throw UsageError(fmt::format("{} is larger than {}, the most that a JSON file of this program has",
+                                   path_in_words(path),
+                                   format_bytes(static_cast<std::int64_t>(kMostJsonBytes))));
     }
   };
   limit(static_cast<std::size_t>(facts.st_size));

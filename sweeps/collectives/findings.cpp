@@ -74,7 +74,7 @@ Finding claim_largest(const CollectiveSeries& series) {
   finding.set(inverse(point.ns, point.moved * 1e9));
   finding.details = {{"bytes", point.bytes}, {"ns", point.ns.value}};
   finding.claim =
-      fmt::format("{}: {} take {}, bus bandwidth {} [3 sizes or more tell the latency].", in_words(series),
+      fmt::format("{}: {} takes {}, bus bandwidth {} [3 sizes or more tell the latency].", in_words(series),
                   format_bytes(std::llround(point.bytes)), plus_minus_duration(point.ns.value, point.ns.ci95),
                   plus_minus_rate(*finding.value, finding.ci95, "B/s"));
   return finding;

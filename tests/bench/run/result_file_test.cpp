@@ -328,9 +328,8 @@ TEST(ReadResult, ATooLargeFileIsRefusedAtOnce) {
   write_file(path, "[");
   fs::resize_file(path, std::uintmax_t{1} << 40U);  // takes no space
   EXPECT_THAT([&] { read_result(path); },
-              ThrowsMessage<UsageError>(path.string() +
-                                        " has 1099511627776 bytes; a JSON file of this program has at most "
-                                        "67108864"));
+              ThrowsMessage<UsageError>(
+                  path.string() + " is larger than 64.0 MiB, the most that a JSON file of this program has"));
 }
 
 TEST(ReadResult, APipeIsNoFile) {
