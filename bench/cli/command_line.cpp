@@ -68,6 +68,7 @@ std::vector<Option> describe_options() {
        these({"bash", "zsh", "fish"})},
       {"schema", "NAME", fmt::format("print the JSON Schema of {}", fmt::join(schema_names(), ", ")),
        schema_names},
+      {"explain", "", "print what ○, ±, driver and the other signs of tables and pictures mean"},
       {.name = "version",
        .value = "",
        .help = "print the versions of bench and of its libraries, and their places",

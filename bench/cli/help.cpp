@@ -71,7 +71,7 @@ constexpr std::array<std::string_view, 4> kNeeded{"workload", "device", "dtype",
 bool is_of_every_sweep(const Option& option) {
   return option.name != "sweep" && option.name != "list" && option.name != "gpus" &&
          option.name != "completion" && option.name != "schema" && option.name != "version" &&
-         option.name != "help";
+         option.name != "explain" && option.name != "help";
 }
 
 // Behind --workload, what may be given in its place.

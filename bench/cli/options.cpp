@@ -1,5 +1,7 @@
 #include "bench/cli/options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -10,6 +12,8 @@
 #include "bench/cli/command_line.h"
 #include "bench/cli/help.h"
 #include "bench/cli/option_values.h"
+#include "bench/cli/signs.h"
+#include "bench/cli/terminal.h"
 #include "bench/cli/version.h"
 #include "bench/cli/workload_names.h"
 #include "bench/error.h"
@@ -62,6 +66,11 @@ class OptionsReader {
     }
     if (line_.has("version")) {
       options.text = version_in(read_format());
+      return options;
+    }
+    if (line_.has("explain")) {
+      constexpr std::size_t kWidest = 100;
+      options.text = explained_signs(std::min(terminal_width(STDOUT_FILENO), kWidest));
       return options;
     }
     if (const std::string* shell = line_.text_of("completion")) {

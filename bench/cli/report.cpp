@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/signs.h"
 #include "bench/cli/table.h"
 #include "bench/result/between_runs.h"
 #include "bench/result/finding.h"
@@ -191,6 +192,12 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
     claims.push_back(finding->claim);
   }
   page.sentences("", claims);
+  const bool all_flagged = std::ranges::none_of(
+      document.benchmarks, [](const MeasuredPoint& point) { return point.validity.flags.empty(); });
+  const auto add_signs = [&](TextTable& table) {
+    const std::string signs = signs_of(table, all_flagged);
+    table.below += (table.below.empty() || signs.empty() ? "" : "; ") + signs;
+  };
   bool is_left_out = !tables.empty();
   if (std::ranges::none_of(tables, &TextTable::lists_points)) {
     is_left_out = false;
@@ -199,11 +206,13 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
       page.say(fmt::format("No point was {}.", is_predicted(document) ? "predicted" : "measured"));
     }
     points.title = is_predicted(document) ? predicted_title(document) : "";
+    add_signs(points);
     page.table(std::move(points));
   }
-  for (const TextTable& table : tables) {
+  for (TextTable table : tables) {
     if (verbose || !table.details) {
-      page.table(table);
+      add_signs(table);
+      page.table(std::move(table));
       is_left_out = false;
     }
   }

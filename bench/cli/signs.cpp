@@ -1,0 +1,74 @@
+#include "bench/cli/signs.h"
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/text/lines.h"
+
+namespace bench {
+namespace {
+
+struct Sign {
+  std::string_view sign;
+  std::string_view meaning;
+};
+
+constexpr std::array<Sign, 9> kSigns{{
+    {"171 ± 2",
+     "the median, and its 95 % interval: repeated runs of this hour give a value within it 19 times of 20"},
+    {"171 (150–195)", "the same where the interval is not symmetric; of a predicted value its 80 % interval"},
+    {"± ?", "the interval is not known: too few rounds or runs"},
+    {"○",
+     "the point is less reliable than others: too few rounds, a wide interval, throttling, or other "
+     "programs on the cores; the warning below the table names the reason and what to do. Where it holds "
+     "for every point, the line below the table says so"},
+    {"✕", "in a picture: the point was not measured; its reason is in the table and in the file"},
+    {"memory",
+     "the most that the program's own tracker saw in use at once: weights, activations, workspace, …"},
+    {"driver", "growth of the memory in use as the system, or the card's driver, counts it"},
+    {"step time",
+     "the median time of one step: one batch through the network, in training with its gradients "
+     "and the optimizer"},
+    {"–", "no value: it was not measured, or does not apply"},
+}};
+
+}  // namespace
+
+std::string signs_of(const TextTable& table, bool all_flagged) {
+  const auto any_cell = [&](std::string_view sign) {
+    return std::ranges::any_of(table.rows, [&](const Cells& row) {
+      return std::ranges::any_of(row,
+                                 [&](const Cell& cell) { return cell.text.find(sign) != std::string::npos; });
+    });
+  };
+  std::vector<std::string_view> signs;
+  if (any_cell("±")) {
+    signs.emplace_back("±: 95 % interval");
+  }
+  if (!table.rows.empty() &&
+      std::ranges::find(table.rows.front(), "driver", &Cell::text) != table.rows.front().end()) {
+    signs.emplace_back("driver: memory as the system counts it");
+  }
+  if (any_cell("○")) {
+    signs.emplace_back("○: less reliable");
+  } else if (all_flagged && !signs.empty()) {
+    signs.emplace_back("every point is less reliable");
+  }
+  return signs.empty() ? "" : fmt::format("{}; see bench --explain", fmt::join(signs, "; "));
+}
+
+std::string explained_signs(std::size_t width) {
+  constexpr std::size_t kColumn = 16;
+  std::string text;
+  for (const Sign& sign : kSigns) {
+    text += hanging(std::string(sign.sign), std::string(sign.meaning), kColumn, width);
+  }
+  return text;
+}
+
+}  // namespace bench
