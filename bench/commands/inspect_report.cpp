@@ -65,11 +65,17 @@ std::vector<std::string> sentences_of(const InspectReport& report) {
 // Of steps that have no plan, and of those whose peak comes before the first step.
 std::vector<std::string> notes_of(const InspectReport& report) {
   std::vector<std::string> early;
-  std::vector<std::string> problems;
+  std::vector<std::string> problems;  // each once, of all the steps that have it
   for (const InspectedStep& step : report.steps) {
     const std::string which = fmt::format("{} at batch {}", step.mode, step.batch);
     if (!step.problem.empty()) {
-      problems.push_back(fmt::format("{}: {}", which, step.problem));
+      const auto has_it = [&](const InspectedStep& other) { return other.problem == step.problem; };
+      const bool is_every = std::ranges::all_of(report.steps, has_it);
+      const std::string whose = is_every ? "no step can be planned" : which;
+      const std::string problem = fmt::format("{}: {}", whose, step.problem);
+      if (std::ranges::find(problems, problem) == problems.end()) {
+        problems.push_back(problem);
+      }
     } else if (step.memory.setup_peak > 0 && step.memory.setup_peak >= step.memory.in_step.total()) {
       early.push_back(fmt::format("{}: the peak comes before the first step, at {}", which,
                                   printable(step.memory.peak_at)));
