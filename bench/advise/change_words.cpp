@@ -119,7 +119,8 @@ std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSet
                               compare);
   }
   if (now.cards != then.cards) {
-    costs.push_back(fmt::format("{} cards in place of {}", then.cards, now.cards));
+    costs.push_back(
+        fmt::format("{} {} in place of {}", then.cards, then.cards == 1 ? "card" : "cards", now.cards));
   }
   if (!training) {
     return costs;
