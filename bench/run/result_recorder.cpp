@@ -121,7 +121,8 @@ bool ResultRecorder::above_peak(const MeasuredPoint& point, Dtype dtype) {
     const std::vector<std::string> reasons = device_.state().throttle_reasons;
     peak_is_quiet_[dtype] = std::ranges::find(reasons, kContentionReason) == reasons.end();
   }
-  return peak_is_quiet_[dtype] && exceeds(device_.peaks(dtype));
+  const auto quiet = peak_is_quiet_.find(dtype);
+  return (quiet == peak_is_quiet_.end() || quiet->second) && exceeds(device_.peaks(dtype));
 }
 
 }  // namespace bench
