@@ -66,7 +66,7 @@ std::string explained_signs(std::size_t width) {
   constexpr std::size_t kColumn = 16;
   std::string text;
   for (const Sign& sign : kSigns) {
-    text += hanging(std::string(sign.sign), std::string(sign.meaning), kColumn, width);
+    text += hanging(sign.sign, sign.meaning, kColumn, width);
   }
   return text;
 }

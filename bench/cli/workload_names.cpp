@@ -63,7 +63,7 @@ std::string unknown_workload(std::string_view option, std::string_view name,
   if (std::ranges::any_of(models, [&](const std::string& id) { return family(id) == family(name); })) {
     return unknown_value(option, name, models);
   }
-  const std::string wrong = unknown_value(option, name, accepted);
+  std::string wrong = unknown_value(option, name, accepted);
   if (nearest(name, accepted)) {
     return wrong;
   }

@@ -374,7 +374,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   template <class Make>
   std::invoke_result_t<Make, const Conv2d&, dnnl::algorithm, const Forward::primitive_desc&>
   avoiding_plain_loops(const Forward::primitive_desc& hint, const Make& make) {
-    const auto pd = with_cheapest([&](dnnl::algorithm algorithm) { return make(spec_, algorithm, hint); });
+    auto pd = with_cheapest([&](dnnl::algorithm algorithm) { return make(spec_, algorithm, hint); });
     if (!is_plain_loop(pd)) {
       return pd;
     }
@@ -382,7 +382,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
     other.dtype = Dtype::fp32;
     other.src_layout = Layout::nhwc;
     other.dst_layout = Layout::nhwc;
-    const auto found = make(other, kDirect, direct_training(other));
+    auto found = make(other, kDirect, direct_training(other));
     return found.get(true) == nullptr || is_plain_loop(found) ? pd : found;
   }
 
