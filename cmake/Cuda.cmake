@@ -215,7 +215,7 @@ set(BENCH_CUDA_MISSING "")
 file(REMOVE "${CMAKE_BINARY_DIR}/generated/bench_cuda_missing.h")
 
 if(BENCH_CUDA STREQUAL "OFF")
-  set(BENCH_CUDA_MISSING "it was switched off; rerun cmake with -DBENCH_CUDA=AUTO")
+  set(BENCH_CUDA_MISSING "it was switched off; make configure CMAKE_FLAGS=-DBENCH_CUDA=AUTO switches it on")
 else()
   bench_cuda_wheels(cuda_wheels "")
   bench_check_nvcc()
@@ -232,11 +232,11 @@ else()
       set(log CMakeError.log)
     endif()
     string(CONCAT BENCH_CUDA_MISSING "${BENCH_CUDA_ASKED_FOR} is no nvcc that works with ${CMAKE_CXX_COMPILER} "
-                                     "(CMakeFiles/${log} says why); rerun cmake with "
-                                     "-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
+                                     "(CMakeFiles/${log} says why); make configure "
+                                     "CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/nvcc names another")
   elseif(NOT CMAKE_CUDA_COMPILER)
     string(CONCAT BENCH_CUDA_MISSING "no nvcc was found; install the CUDA Toolkit 12 or 13 (apt-get install cuda-toolkit-13 from "
-                                     "NVIDIA), or rerun cmake with -DCMAKE_CUDA_COMPILER=/path/to/nvcc")
+                                     "NVIDIA), or name it: make configure CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/nvcc")
   else()
     if("${CMAKE_CUDA_ARCHITECTURES}" STREQUAL "")
       bench_card_architecture(CMAKE_CUDA_ARCHITECTURES)
@@ -252,7 +252,7 @@ else()
       bench_architectures_taken(taken "${CMAKE_CUDA_ARCHITECTURES}" "${CMAKE_CUDA_COMPILER}")
     endif()
   endif()
-  set(advice "rerun cmake with -DCMAKE_CUDA_ARCHITECTURES=N, where N is the number of your card, such as 86")
+  set(advice "make configure ARCH=N, where N is the number of your card, such as 86")
   # Compared with "", for if() takes OFF, which is no architecture, for none at all.
   if(NOT wanted)
   elseif(CMAKE_CUDA_COMPILER AND NOT "${foreign}" STREQUAL "")

@@ -29,8 +29,8 @@ function(bench_require_version package name debian_package least before)
   if(${package}_VERSION VERSION_LESS ${least} OR NOT ${package}_VERSION VERSION_LESS ${before})
     message(FATAL_ERROR "${name} ${${package}_VERSION} was found in ${${package}_DIR}; accepted are versions from ${least} to below "
                         "${before}, as Debian 12 and 13 have. Install the distribution's with: "
-                        "apt-get install ${debian_package}, and choose it with: "
-                        "cmake -D${package}_DIR=/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/${package}")
+                        "apt-get install ${debian_package}, and choose it with: make configure "
+                        "CMAKE_FLAGS=-D${package}_DIR=/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}/cmake/${package}")
   endif()
 endfunction()
 

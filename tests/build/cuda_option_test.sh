@@ -64,11 +64,11 @@ chmod +x "$folder/broken-nvcc"
 
 configure off -DBENCH_CUDA=OFF || fail "OFF must configure"
 says "found: FALSE" OFF
-says "it was switched off; rerun cmake with -DBENCH_CUDA=AUTO" OFF
+says "it was switched off; make configure CMAKE_FLAGS=-DBENCH_CUDA=AUTO switches it on" OFF
 
 configure auto "$nowhere" || fail "AUTO without nvcc must configure"
 says "found: FALSE" AUTO
-says "rerun cmake with -DCMAKE_CUDA_COMPILER=/path/to/nvcc" AUTO
+says "make configure CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/nvcc" AUTO
 
 configure broken "-DCMAKE_CUDA_COMPILER=$folder/broken-nvcc" || fail "AUTO with an nvcc that fails must configure"
 says "broken-nvcc is no nvcc that works with" broken
@@ -77,13 +77,13 @@ if configure on -DBENCH_CUDA=ON "$nowhere"; then
   fail "ON without nvcc must fail"
 fi
 says "BENCH_CUDA is ON, but the CUDA device cannot be built:" ON
-says "rerun cmake with -DCMAKE_CUDA_COMPILER=/path/to/nvcc" ON
+says "make configure CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/nvcc" ON
 
 if configure arch -DBENCH_ARCH=90 -DCMAKE_CUDA_ARCHITECTURES=90 "$nowhere"; then
   fail "ARCH without nvcc must fail"
 fi
 says "ARCH=90 asks for the CUDA device, which cannot be built:" ARCH
-says "rerun cmake with -DCMAKE_CUDA_COMPILER=/path/to/nvcc" ARCH
+says "make configure CMAKE_FLAGS=-DCMAKE_CUDA_COMPILER=/path/to/nvcc" ARCH
 configure arch || fail "the same folder without ARCH must configure"
 configure arch-off -DBENCH_CUDA=OFF -DBENCH_ARCH=90 || fail "ARCH with OFF must configure"
 
@@ -142,7 +142,7 @@ if nvcc=$(command -v nvcc || command -v /usr/local/cuda/bin/nvcc); then
   says "$nvcc does not compile for OFF, which" "OFF among architectures"
   configure words "${checked[@]}" "-DCMAKE_CUDA_ARCHITECTURES=75;native" || fail "AUTO with a word among architectures must configure"
   says "found: FALSE" "a word among architectures"
-  says "with $nvcc does not take 75, native, which CMAKE_CUDA_ARCHITECTURES asks for: rerun cmake with -DCMAKE_CUDA_ARCHITECTURES=N, where N is" "a word among architectures"
+  says "with $nvcc does not take 75, native, which CMAKE_CUDA_ARCHITECTURES asks for: make configure ARCH=N, where N is the number of your card, such as 86" "a word among architectures"
   if configure words-on -DBENCH_CUDA=ON "${checked[@]}" "-DCMAKE_CUDA_ARCHITECTURES=all;75"; then
     fail "ON with a word among architectures must fail"
   fi

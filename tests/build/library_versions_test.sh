@@ -35,7 +35,8 @@ refused() {
     fail "$2 $3 must be refused"
   fi
   # CMake breaks lines of an error's text.
-  for words in "$2 $3 was found in $folder/$1" "accepted are versions from $4" "apt-get install $5"; do
+  for words in "$2 $3 was found in $folder/$1" "accepted are versions from $4" "apt-get install $5" \
+    "make configure CMAKE_FLAGS=-D$1_DIR="; do
     tr -s '\n ' '  ' <"$folder/log" | grep --quiet --fixed-strings -- "$words" || fail "$2 $3: expected '$words'"
   done
 }

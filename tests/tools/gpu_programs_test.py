@@ -381,12 +381,11 @@ int cuGetErrorString(int error, const char** text) { *text = error == 803 ? "sys
             self.assertEqual(self.look("--build", scratch).returncode, 0)
             generated = pathlib.Path(scratch) / "generated"
             generated.mkdir()
-            (generated / "bench_cuda_missing.h").write_text(
-                '#define BENCH_CUDA_MISSING "it was switched off; rerun cmake with -DBENCH_CUDA=AUTO"\n', encoding="utf-8")
+            why = "it was switched off; make configure CMAKE_FLAGS=-DBENCH_CUDA=AUTO switches it on"
+            (generated / "bench_cuda_missing.h").write_text(f'#define BENCH_CUDA_MISSING "{why}"\n', encoding="utf-8")
             ended = self.look("--build", scratch)
         self.assertEqual(ended.returncode, 2)
-        self.assertIn("was configured without the CUDA device: it was switched off; rerun cmake with -DBENCH_CUDA=AUTO.",
-                      ended.stderr)
+        self.assertIn(f"was configured without the CUDA device: {why}.", ended.stderr)
 
 
 @unittest.skipUnless(os.environ.get("BENCH_TESTS_GPU"), "the tests of the CUDA device are not built")
