@@ -256,7 +256,8 @@ std::optional<Calibration> CudaDevice::calibrate() {
     const UntrackedBlock block(allocator(), 2 * kCopied);
     fill(block.data(), std::byte{0}, 2 * kCopied);
     return Calibration{
-        .arithmetic_ns = median_ns([&] { backend_.multiply_add(*this, block.data(), kElements, kSteps); }),
+        .arithmetic_ns =
+            median_ns([&] { backend_.multiply_add(*this, Dtype::fp32, block.data(), kElements, kSteps); }),
         .copy_ns = median_ns([&] { copy_within(block.data() + kCopied, block.data(), kCopied); })};
   } catch (const OutOfMemory&) {
     return std::nullopt;

@@ -40,8 +40,10 @@ struct Backend {
   // Queues a kernel that reads all of the card's memory at `from`, and may write some at `scratch`; both
   // addresses are aligned to 256 bytes.
   std::function<void(Device& device, std::byte* from, std::int64_t bytes, std::byte* scratch)> read_memory;
-  // Queues `steps` multiply-adds on each of the fp32 elements at `data`, aligned to 256 bytes.
-  std::function<void(Device& device, std::byte* data, std::int64_t elements, std::int64_t steps)>
+  // Queues multiply-adds on each of the elements at `data`, aligned to 256 bytes, and returns their FLOP: so
+  // many `steps`, or in 16 bits products of tiles on tensor cores. The results lie behind the elements.
+  std::function<double(Device& device, Dtype dtype, std::byte* data, std::int64_t elements,
+                       std::int64_t steps)>
       multiply_add;
   // The architectures of our own kernels; empty where the build does not know.
   std::vector<Architecture> compiled_for{};
@@ -146,10 +148,10 @@ class CudaDevice final : public Device, public CudaTransfers, public CardDevice,
   std::map<Dtype, Peaks> peaks_;
 };
 
-// See CudaDevice::peaks(): a large matrix product in `dtype` by cuBLASLt, in fp32 multiply-adds in registers
-// where they are faster, and a copy within the card between buffers far larger than its L2 cache, bytes read
-// plus bytes written. Rates that a full card leaves no
-// memory for are 0. Its memory is seen by no tracker and given back to the driver.
+// See CudaDevice::peaks(): a large matrix product in `dtype` by cuBLASLt, or multiply-adds by a kernel of our
+// own where they are faster, and a copy within the card between buffers far larger than its L2 cache, bytes
+// read plus bytes written. Rates that a full card leaves no memory for are 0. Its memory is seen by no
+// tracker and given back to the driver.
 Peaks measure_peaks(CudaDevice& device, const Backend& backend, Dtype dtype);
 
 }  // namespace bench::kernels::cuda

@@ -1,11 +1,15 @@
 #include <algorithm>
+#include <cstdint>
 #include <limits>
 #include <optional>
+#include <random>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/stats/random.h"
 #include "kernels/devices/cuda/device.h"
 #include "kernels/devices/cuda/tf32_override.h"
 
@@ -41,27 +45,41 @@ struct Arithmetic {
   std::string source;
 };
 
-// The best of a few runs of some milliseconds each, on every multiprocessor; 0 without memory.
-double measure_chains(CudaDevice& device, const Backend& backend) {
-  constexpr std::int64_t kElements = std::int64_t{1} << 22;
-  constexpr std::int64_t kSteps = std::int64_t{1} << 14;
+// The best of a few runs of some milliseconds each, on every multiprocessor, of numbers that are not zero: a
+// card does zeros with less power, and so with higher clocks. 0 without memory.
+double measure_multiply_adds(CudaDevice& device, const Backend& backend, Dtype dtype) {
+  const bool is_tensor_cores = bytes_of(dtype) == 2;
+  const std::int64_t elements = std::int64_t{1} << (is_tensor_cores ? 24 : 22);
+  const std::int64_t steps = std::int64_t{1} << (is_tensor_cores ? 10 : 14);
   constexpr int kRuns = 4;
+  // Of either sign; below 1 in every dtype.
+  std::vector<std::uint16_t> halves(std::size_t{1} << 16);
+  std::mt19937_64 engine;
+  std::ranges::generate(
+      halves, [&] { return static_cast<std::uint16_t>(0x3800 | (bounded_draw(engine, 1 << 16) & 0x83FF)); });
+  const auto drawn = static_cast<std::int64_t>(halves.size() * sizeof(halves[0]));
+  const std::int64_t bytes = elements * bytes_of(dtype);
   try {
-    const UntrackedBlock block(device.allocator(), kElements * bytes_of(Dtype::fp32));
-    device.fill(block.data(), std::byte{0}, kElements * bytes_of(Dtype::fp32));
-    std::int64_t best_ns = std::numeric_limits<std::int64_t>::max();
+    const UntrackedBlock block(device.allocator(), 2 * bytes);
+    device.upload(block.data(), halves.data(), drawn);
+    device.repeat(block.data(), drawn, bytes);
+    double best = 0;
     for (int run = 0; run < kRuns; ++run) {
-      best_ns = std::min(best_ns,
-                         device.time([&] { backend.multiply_add(device, block.data(), kElements, kSteps); }));
+      double flops = 0;
+      const std::int64_t ns =
+          device.time([&] { flops = backend.multiply_add(device, dtype, block.data(), elements, steps); });
+      best = std::max(best, ns > 0 ? 1e9 * flops / static_cast<double>(ns) : 0);
     }
-    return best_ns > 0 ? 2e9 * static_cast<double>(kElements * kSteps) / static_cast<double>(best_ns) : 0;
+    return best;
   } catch (const OutOfMemory&) {
     return 0;
   }
 }
 
-// In fp32 the faster of a matrix product and multiply-adds in registers. A product is expected to reach 75 to
-// 85 % of the data sheet's rate and the multiply-adds 95 %: a product's inner loop also reads shared memory.
+// The faster of a matrix product and multiply-adds that wait for no memory: in 16 bits on tensor cores, else
+// in registers. A product is expected to reach 75 to 90 % of the data sheet's rate and the multiply-adds
+// 95 %: a product's inner loop also reads shared memory. On compute capability 9.0 the product wins in 16
+// bits, by an instruction that the multiply-adds do not have.
 // `otherwise`: why a product would be no peak of this dtype; then none is known.
 Arithmetic measure_arithmetic(CudaDevice& device, const Backend& backend, Dtype dtype,
                               const std::optional<std::string>& otherwise) {
@@ -69,9 +87,11 @@ Arithmetic measure_arithmetic(CudaDevice& device, const Backend& backend, Dtype 
     return {0, fmt::format("no matmul: {}", *otherwise)};
   }
   const MatmulRate matmul = measure_matmul(device, backend, dtype);
-  const double chains = dtype == Dtype::fp32 ? measure_chains(device, backend) : 0;
-  if (chains > matmul.flops_per_s) {
-    return {chains, "multiply-adds in registers fp32"};
+  const double multiply_adds = measure_multiply_adds(device, backend, dtype);
+  if (multiply_adds > matmul.flops_per_s) {
+    return {multiply_adds,
+            fmt::format("multiply-adds {} {}", bytes_of(dtype) == 2 ? "on tensor cores" : "in registers",
+                        name_of(dtype))};
   }
   return {matmul.flops_per_s,
           matmul.flops_per_s > 0 ? fmt::format("cuBLASLt matmul {0}x{0}x{0} {1}", matmul.size, name_of(dtype))

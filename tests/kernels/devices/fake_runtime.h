@@ -290,8 +290,11 @@ inline Backend fake_backend(FakeRuntime& runtime) {
                 runtime.calls.emplace_back("read");
                 runtime.touched.emplace_back(from, bytes);
               },
-          .multiply_add = [&runtime](Device&, std::byte*, std::int64_t,
-                                     std::int64_t) { runtime.calls.emplace_back("multiply_add"); },
+          .multiply_add =
+              [&runtime](Device&, Dtype, std::byte*, std::int64_t, std::int64_t) {
+                runtime.calls.emplace_back("multiply_add");
+                return 0.0;
+              },
           .compiled_for = architectures_of("75-real,80-real,86-real,89-real,90")};
 }
 

@@ -35,13 +35,18 @@ void read_memory(Device& device, std::byte* from, std::int64_t bytes, std::byte*
   sum->run(pointers);
 }
 
-void multiply_add(Device& device, std::byte* data, std::int64_t elements, std::int64_t steps) {
-  const auto chains = make_operation(Fma{.count = elements, .steps = steps}, device, "cuda");
+double multiply_add(Device& device, Dtype dtype, std::byte* data, std::int64_t elements, std::int64_t steps) {
+  const Fma fma{.count = elements,
+                .steps = steps,
+                .dtype = dtype,
+                .kind = bytes_of(dtype) == 2 ? Fma::Kind::tiles : Fma::Kind::chains};
+  const auto made = make_operation(fma, device, "cuda");
   SlotPointers pointers;
-  for (const SlotInfo& slot : chains->slots()) {
-    pointers[slot.slot] = data;  // each element is read before it is written
+  for (const SlotInfo& slot : made->slots()) {
+    pointers[slot.slot] = slot.role == Role::input ? data : data + elements * bytes_of(dtype);
   }
-  chains->run(pointers);
+  made->run(pointers);
+  return fma.flops();
 }
 
 const Backend& backend() {
