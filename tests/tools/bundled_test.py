@@ -3,6 +3,8 @@
 import os
 import pathlib
 import platform
+import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -40,6 +42,17 @@ class Bundled(unittest.TestCase):
         asked = [line for line in ran.stderr.splitlines() if "symbol `arc4random'" in line]
         self.assertEqual(len(asked), 1, asked)
         self.assertRegex(asked[0], rf"binding file {self.libraries}/libstdc\+\+\.so\.6 .* to {PROGRAM} ")
+
+    def test_it_starts_by_hand_with_the_libraries_of_the_bundle(self):
+        folder = self.libraries.parent / f"{self.libraries.name}-bundle"
+        self.addCleanup(shutil.rmtree, folder)
+        shutil.copytree(self.libraries, folder / "lib")
+        (folder / "bin").mkdir()
+        program = shutil.copy(PROGRAM, folder / "bin")
+        traced = subprocess.run([program], env={"LD_TRACE_LOADED_OBJECTS": "1"}, stdout=subprocess.PIPE, text=True, check=True)
+        loaded = dict(re.findall(r"(\S+) => (/\S+)", traced.stdout))
+        for library in (folder / "lib").iterdir():
+            self.assertEqual(os.path.realpath(loaded[library.name]), os.path.realpath(library))
 
 
 if __name__ == "__main__":

@@ -242,6 +242,10 @@ class Bundle(WithStubs):
         path = self.sweeps[0]["libraries"].split(":")
         self.assertEqual(path[0], str(there / self.bundle.name / "lib"))
         self.assertLess(path.index(str(wheels)), path.index("/given"))
+        look = subprocess.run([sys.executable, str(there / self.bundle.name / "tools" / "gpu" / "look.py"), "--libraries"],
+                              env=dict(self.environment, PYTHONPATH=python_path, LD_LIBRARY_PATH="/given"), stdout=subprocess.PIPE,
+                              text=True, check=True)
+        self.assertEqual(look.stdout, self.sweeps[0]["libraries"] + "\n")
 
     def test_an_older_system_is_named_before_anything_runs(self):
         made = self.make()

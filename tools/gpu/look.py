@@ -6,6 +6,7 @@ minutes.
     look.py --build FOLDER     whether the configured build folder has the CUDA device
     look.py --driver           whether the NVIDIA driver is installed, with or without a card
     look.py --bundle           which bundle this machine's driver takes, where one is run and not built
+    look.py --libraries        LD_LIBRARY_PATH of the bundle that this is part of, to start its programs by hand
     look.py --architectures    "75;86": the machine's cards, for CMake; nothing if there is none
 
 Exit code 0, or 2 with a sentence that names the missing part and how to get it.
@@ -105,7 +106,7 @@ def architectures():
 
 
 def libraries(bundle):
-    """LD_LIBRARY_PATH for a bundle's programs, whose run path is of the machine they were built on; "" for a build folder.
+    """LD_LIBRARY_PATH for a bundle's programs; "" for a build folder.
 
     The bundle's own libraries come first, then NVIDIA's from pip's wheels next to this Python (with its PyTorch), then those
     of an installed toolkit. PyTorch must not get this path: it brings its own.
@@ -177,10 +178,13 @@ def main():
         missing = None if served else NO_DRIVER
         if served:
             print(f"this NVIDIA driver serves CUDA {served}: {which_bundle(served)}")
+    elif sys.argv[1:] == ["--libraries"]:
+        print(libraries(pathlib.Path(__file__).resolve().parents[2]))
+        missing = None
     elif len(sys.argv) == 3 and sys.argv[1] == "--build":
         missing = no_device_in(sys.argv[2])
     else:
-        sys.exit("usage: look.py --card | --build FOLDER | --driver | --bundle | --architectures")
+        sys.exit("usage: look.py --card | --build FOLDER | --driver | --bundle | --libraries | --architectures")
     if missing:
         print(f"gpu-check: {missing}.", file=sys.stderr)
         sys.exit(2)
