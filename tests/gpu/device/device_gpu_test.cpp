@@ -1,7 +1,9 @@
 // The CUDA device on a card: what the double of the runtime cannot show.
 #include <algorithm>
+#include <chrono>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -10,6 +12,7 @@
 #include "bench/error.h"
 #include "kernels/devices/cuda/card.h"
 #include "kernels/devices/cuda/device.h"
+#include "kernels/devices/queued_timing.h"
 #include "tests/gpu/first_card.h"
 
 namespace bench::kernels::cuda {
@@ -71,6 +74,30 @@ TEST_F(CardTest, ALongerFillTakesLonger) {
   const std::int64_t small = shortest(64);
   EXPECT_GT(small, 0);
   EXPECT_GT(shortest(256 * kMiB), small);
+}
+
+// Behind the held stream the launch is no part of a step's time; events tell half a microsecond.
+TEST_F(CardTest, AQueuedStepTakesNoLongerThanWithItsLaunch) {
+  auto& queued = dynamic_cast<QueuedTiming&>(*device_);
+  const Buffer buffer = device_->allocate(64, MemoryCategory::other);
+  const auto fill = [&] { device_->fill(buffer.data(), std::byte{1}, 64); };
+  std::int64_t with_launch = std::numeric_limits<std::int64_t>::max();
+  std::int64_t alone = with_launch;
+  for (int i = 0; i < 50; ++i) {
+    with_launch = std::min(with_launch, device_->time(fill));
+    alone = std::min(alone, queued.time_queued(fill));
+  }
+  EXPECT_GT(alone, 0);
+  EXPECT_LE(alone, with_launch + 1000);
+}
+
+TEST_F(CardTest, AQueuedStepThatWaitsForTheCardEnds) {
+  auto& queued = dynamic_cast<QueuedTiming&>(*device_);
+  const auto start = std::chrono::steady_clock::now();
+  queued.time_queued([&] { device_->synchronize(); });
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 10 * StreamHold::kLongest);
+  EXPECT_THROW(queued.time_queued([] { throw std::runtime_error("no plan"); }), std::runtime_error);
+  EXPECT_NO_THROW(device_->synchronize());
 }
 
 TEST_F(CardTest, ARecordedStepDoesItAgain) {
