@@ -201,6 +201,10 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
     }
     const std::vector<std::string> assumed = add_cards(devices, cards_of(words), link, link_catalogue());
     input.notes.insert(input.notes.end(), assumed.begin(), assumed.end());
+    if (input.host) {
+      input.notes.emplace_back(
+          "Whether the loader feeds several cards is in the column `fed samples/s` alone.");
+    }
   }
   std::optional<HostLimit> host =
       input.host ? std::optional(host_limit(*input.host, devices.task)) : std::nullopt;

@@ -96,18 +96,16 @@ class Inspection {
         report.steps.push_back(step_of(*device, mode, batch));
       }
     }
-    if (format_ == "json") {
-      print(to_json(report));
-    } else {
-      std::cout << (format_ == "csv" ? to_csv(report) : page_as(format_, page_of(report), width()));
-    }
+    print(report);
     return ExitCode::done;
   }
 
  private:
-  static std::size_t width() { return terminal_width(STDOUT_FILENO); }
-
-  static void print(const Json& json) { std::cout << to_indented_text(json); }
+  void print(const auto& report) const {
+    std::cout << (format_ == "json"  ? to_indented_text(to_json(report))
+                  : format_ == "csv" ? to_csv(report)
+                                     : page_as(format_, page_of(report), terminal_width(STDOUT_FILENO)));
+  }
 
   void read_workload() {
     if (const WorkloadType* const known = workload_called(target_)) {
@@ -142,11 +140,7 @@ class Inspection {
       if (part.nodes.empty()) {
         throw;
       }
-      if (format_ == "json") {
-        print(unsupported_json(target_, part));
-      } else {
-        std::cout << unsupported_text(target_, part, width());
-      }
+      print(UnsupportedReport{.path = target_, .part = part});
     }
   }
 

@@ -8,7 +8,6 @@
 
 #include "bench/page/csv.h"
 #include "bench/result/result_context.h"
-#include "bench/text/lines.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 
@@ -16,12 +15,6 @@ namespace bench {
 namespace {
 
 constexpr std::size_t kLongestSentence = 500;
-
-// wrap() with the first line indented too.
-std::string indented(const std::string& text, std::size_t width) {
-  constexpr std::size_t kIndent = 2;
-  return std::string(kIndent, ' ') + wrap(text, width - kIndent, 2 * kIndent);
-}
 
 // "25.6 M"; below a thousand as it is.
 std::string count_text(double count) {
@@ -200,27 +193,35 @@ Json to_json(const InspectReport& report) {
   return json;
 }
 
-std::string unsupported_text(const std::string& path, const UnsupportedPart& part, std::size_t width) {
-  const std::vector<UnsupportedNode>& nodes = part.nodes;
+Page page_of(const UnsupportedReport& report) {
+  const auto& [path, part] = report;
   std::map<std::pair<std::string, std::string>, std::vector<std::string>>
       groups;  // operation, reason → names
-  for (const UnsupportedNode& node : nodes) {
+  for (const UnsupportedNode& node : part.nodes) {
     groups[{node.operation, node.reason}].push_back(printable(node.name));
   }
-  std::string text =
-      wrap(part.of == 1 ? fmt::format("{}: the network's only node cannot be imported", printable(path))
-                        : fmt::format("{}: {} of the network's {} nodes cannot be imported", printable(path),
-                                      nodes.size(), part.of),
-           width, 2);
+  Page page{.title = part.of == 1 ? fmt::format("{}: the network's only node cannot be imported", path)
+                                  : fmt::format("{}: {} of the network's {} nodes cannot be imported", path,
+                                                part.nodes.size(), part.of)};
+  List list;
   for (const auto& [kind, names] : groups) {
-    text += indented(fmt::format("{} {}, {}: {}", names.size(), printable(kind.first), kind.second,
-                                 fmt::join(names, ", ")),
-                     width);
+    list.items.push_back({.text = fmt::format("{} {}, {}: {}", names.size(), printable(kind.first),
+                                              kind.second, fmt::join(names, ", "))});
   }
-  return text;
+  page.list(std::move(list));
+  return page;
 }
 
-Json unsupported_json(const std::string& path, const UnsupportedPart& part) {
+std::string to_csv(const UnsupportedReport& report) {
+  std::vector<Cells> rows{{"node", "operation", "reason"}};
+  for (const UnsupportedNode& node : report.part.nodes) {
+    rows.push_back({node.name, node.operation, node.reason});
+  }
+  return csv_table(rows);
+}
+
+Json to_json(const UnsupportedReport& report) {
+  const auto& [path, part] = report;
   Json json{{"path", path}, {"nodes", part.of}, {"unsupported", Json::array()}};
   for (const UnsupportedNode& node : part.nodes) {
     json["unsupported"].push_back(

@@ -1,4 +1,4 @@
-// The report of `bench inspect` on a network, as text and as JSON.
+// The report of `bench inspect` on a network, in each format.
 #pragma once
 
 #include <cstdint>
@@ -41,7 +41,12 @@ std::string to_csv(const InspectReport& report);
 Json to_json(const InspectReport& report);
 
 // A file that cannot be read as a workload, with every node that there is nothing for, by operation.
-std::string unsupported_text(const std::string& path, const UnsupportedPart& part, std::size_t width);
-Json unsupported_json(const std::string& path, const UnsupportedPart& part);
+struct UnsupportedReport {
+  std::string path;
+  UnsupportedPart part;
+};
+Page page_of(const UnsupportedReport& report);
+std::string to_csv(const UnsupportedReport& report);
+Json to_json(const UnsupportedReport& report);
 
 }  // namespace bench

@@ -37,6 +37,10 @@ ExitCode predict_on_gpus(const Command& command, const CommandWords& words) {
   const std::string format = words.choice_of("format");
   const std::size_t width = terminal_width(STDOUT_FILENO);
   if (words.has("how")) {
+    if (format != "text") {
+      throw UsageError(
+          fmt::format("--format: {} was given, and --how prints text; leave one of them out", quote(format)));
+    }
     std::cout << prediction_method(width);
     return ExitCode::done;
   }

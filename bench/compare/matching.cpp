@@ -273,17 +273,14 @@ std::string nothing_to_compare(const Matching& matching) {
       return fmt::format("{} has no measured point{}; give a run that measured some", name_of(side), why);
     }
   }
-  const auto sweeps = [&](Side side) {
-    std::set<std::string> names;
-    for (const ComparedRun& run : matching.runs[side]) {
-      names.insert(printable(run.sweep.name + " of " + run.sweep.workload));
-    }
-    return fmt::format("{}", fmt::join(names, ", "));
+  const auto first = [&](Side side) {
+    const auto measured =
+        std::ranges::find_if(matching.runs[side], [](const ComparedRun& run) { return !run.points.empty(); });
+    return quote(measured->points.front().name);
   };
   return fmt::format(
-      "no point was measured on both sides (BASE: {}; NEW: {}); give runs of the same sweep and "
-      "options",
-      sweeps(Side::base), sweeps(Side::next));
+      "no point was measured on both sides (BASE has {}, NEW {}); give runs of the same sweep and options",
+      first(Side::base), first(Side::next));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::string rate(const JudgedPoint& point, double step_ns) {
     return "–";
   }
   const double per_s = point.items_per_step * 1e9 / step_ns;
-  const double unit = std::pow(10, std::max(0.0, std::floor(std::log10(per_s)) - 2));
+  const double unit = std::pow(10, std::floor(std::log10(per_s)) - 2);
   return format_number(unit * std::round(per_s / unit));
 }
 

@@ -115,7 +115,6 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
     notes.emplace_back(
         "Where a card is predicted, its gradients are spread evenly over the last two thirds of the step.");
   }
-  notes.emplace_back("Whether the loader feeds several cards is in the column `fed` alone.");
   return notes;
 }
 

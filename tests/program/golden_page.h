@@ -8,6 +8,7 @@
 #include <optional>
 #include <regex>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -46,39 +47,53 @@ inline void expect_page(const std::string& file, const std::string& text, bool o
       << "the page has changed; `make golden` writes it anew: read the diff";
 }
 
-// The folder of the documents, a terminal of so many columns, and no history of runs.
+// A variable of the environment that has another value for a while.
+class OtherVariable {
+ public:
+  OtherVariable(std::string name, const std::string& value) : name_(std::move(name)) {
+    // NOLINTBEGIN(concurrency-mt-unsafe)
+    if (const char* const before = std::getenv(name_.c_str())) {
+      before_ = before;
+    }
+    ::setenv(name_.c_str(), value.c_str(), 1);
+    // NOLINTEND(concurrency-mt-unsafe)
+  }
+  OtherVariable(const OtherVariable&) = delete;
+  OtherVariable& operator=(const OtherVariable&) = delete;
+  ~OtherVariable() {
+    // NOLINTNEXTLINE(concurrency-mt-unsafe)
+    before_ ? ::setenv(name_.c_str(), before_->c_str(), 1) : ::unsetenv(name_.c_str());
+  }
+
+ private:
+  std::string name_;
+  std::optional<std::string> before_;
+};
+
+// The folder of the documents, a terminal of so many columns, no GPU, and no history of runs.
 class Surroundings {
  public:
-  explicit Surroundings(int columns) : before_(std::filesystem::current_path()) {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe)
-    if (const char* const cache = std::getenv("XDG_CACHE_HOME")) {
-      cache_ = cache;
-    }
+  explicit Surroundings(int columns)
+      : columns_("COLUMNS", std::to_string(columns)),
+        cache_("XDG_CACHE_HOME", cache()),
+        gpus_("CUDA_VISIBLE_DEVICES", ""),
+        before_(std::filesystem::current_path()) {
     std::filesystem::current_path(kGolden / "documents");
-    // NOLINTBEGIN(concurrency-mt-unsafe)
-    ::setenv("COLUMNS", std::to_string(columns).c_str(), 1);
-    ::setenv("XDG_CACHE_HOME", (folder_.path() / "cache").c_str(), 1);
-    // NOLINTEND(concurrency-mt-unsafe)
   }
   Surroundings(const Surroundings&) = delete;
   Surroundings& operator=(const Surroundings&) = delete;
-  ~Surroundings() {
-    std::filesystem::current_path(before_);
-    // NOLINTBEGIN(concurrency-mt-unsafe)
-    ::unsetenv("COLUMNS");
-    if (cache_) {
-      ::setenv("XDG_CACHE_HOME", cache_->c_str(), 1);
-    }
-    // NOLINTEND(concurrency-mt-unsafe)
-  }
+  ~Surroundings() { std::filesystem::current_path(before_); }
 
   // A folder that is not there yet; pages call it OUT.
   std::string out() const { return (folder_.path() / "out").string(); }
+  std::string cache() const { return (folder_.path() / "cache").string(); }
 
  private:
-  std::filesystem::path before_;
-  std::optional<std::string> cache_;
   TemporaryFolder folder_;
+  OtherVariable columns_;
+  OtherVariable cache_;
+  OtherVariable gpus_;
+  std::filesystem::path before_;
 };
 
 inline std::string replaced(std::string text, const std::string& what, const std::string& by) {

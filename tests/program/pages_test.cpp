@@ -2,23 +2,27 @@
 // files of tests/golden/pages. `make golden` writes these files again; a changed page is then read as a diff.
 #include <algorithm>
 #include <filesystem>
-#include <functional>
+#include <iterator>
 #include <map>
 #include <ostream>
 #include <regex>
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "bench/cli/csv.h"
 #include "bench/cli/options.h"
 #include "bench/cli/report.h"
 #include "bench/commands/setup.h"
 #include "bench/host/host_info.h"
 #include "bench/registry.h"
+#include "bench/report/report_page.h"
+#include "bench/result/result_json.h"
 #include "bench/run/predicted_points.h"
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
@@ -55,6 +59,20 @@ bool plans_alike(const RunContext& then, const Device& now) {
                                     then.host.usable_cores == host_info().usable_cores);
 }
 
+// A list's page without what this machine has: its devices, and where it keeps files.
+std::string as_of_any_machine(std::string page, const std::string& cache) {
+  page = replaced(replaced(page, "\n  " + cache, " " + cache), cache, "CACHE");  // from a line of its own
+  for (const auto& [device, shown] :
+       {std::pair{R"((\n  (cpu|cuda) +)[^\n]*(\n {6,}[^\n]*)*)", "$1DEVICE"},    // text
+        std::pair{R"((\ndevice,(cpu|cuda),)[^\n]*)", "$1DEVICE"},                // CSV
+        std::pair{R"((\n[|] device [|] (cpu|cuda) [|])[^\n]*)", "$1 DEVICE |"},  // Markdown
+        std::pair{R"x(("id": "(cpu|cuda)",\n *"description": )[^\n]*(\n *"missing": )[^\n]*)x",
+                  R"($1"DEVICE",$3"DEVICE")"}}) {  // JSON
+    page = std::regex_replace(page, std::regex(device), shown);
+  }
+  return page;
+}
+
 class Pages : public ::testing::TestWithParam<Page> {};
 
 // Standard output, and after it what else a user sees.
@@ -75,25 +93,13 @@ TEST_P(Pages, AreAsBefore) {
   page = std::regex_replace(page, std::regex(R"((A run takes about )[^\n]*)"), "$1TIME.");
   page = std::regex_replace(page, std::regex(R"( *\d+ %  \d+:\d+ (left|over) [^\n]*\n)"), "");  // progress
   page = replaced(page, "|implicit_gemm|", "|");  // a build without CUDA lacks this implementation
+  if (GetParam().file.starts_with("list/all")) {
+    page = as_of_any_machine(page, here.cache());
+  }
   const bool on_cpu = std::ranges::count(arguments, "cpu") > 0 || arguments.front() == "inspect";
   expect_page(
       GetParam().file, replaced(page, here.out(), "OUT"),
       on_cpu && !plans_alike(read_result(kGolden / "documents/batch.json").context, *open_device("cpu")));
-}
-
-// One page in each of the formats.
-std::vector<Page> in_formats(const std::string& name, const Arguments& arguments,
-                             const std::vector<std::string>& formats) {
-  const std::map<std::string, std::string> endings{
-      {"markdown", "md"}, {"junit", "xml"}, {"text", "txt"}, {"table", "txt"}, {"github", "github.txt"}};
-  std::vector<Page> pages;
-  for (const std::string& format : formats) {
-    const auto ending = endings.find(format);
-    Page& page = pages.emplace_back(Page{
-        .file = name + "." + (ending == endings.end() ? format : ending->second), .arguments = arguments});
-    page.arguments.insert(page.arguments.begin() + 1, {"--format", format});  // the first may be a command
-  }
-  return pages;
 }
 
 // Its text for terminals of 80 and 100 columns.
@@ -102,33 +108,53 @@ std::vector<Page> in_widths(const std::string& name, const Arguments& arguments)
           {.file = name + ".80.txt", .arguments = arguments, .columns = 80}};
 }
 
+// One page in each of the formats; of the text one for each width.
+std::vector<Page> in_formats(const std::string& name, const Arguments& arguments,
+                             const std::vector<std::string>& formats) {
+  const std::map<std::string, std::string> endings{
+      {"markdown", "md"}, {"junit", "xml"}, {"github", "github.txt"}};
+  std::vector<Page> pages;
+  for (const std::string& format : formats) {
+    Arguments with_format = arguments;
+    with_format.insert(with_format.begin() + 1, {"--format", format});  // the first may be a command
+    if (format == "text" || format == "table") {
+      std::ranges::move(in_widths(name, with_format), std::back_inserter(pages));
+      continue;
+    }
+    const auto ending = endings.find(format);
+    pages.push_back(
+        {.file = name + "." + (ending == endings.end() ? format : ending->second), .arguments = with_format});
+  }
+  return pages;
+}
+
 const std::vector<std::string> kFormats{"text", "markdown", "csv", "json"};
 const std::vector<std::string> kTableFormats{"table", "markdown", "csv", "json"};
+const std::vector<std::string> kOfCompare{"table", "markdown", "csv", "json", "junit", "github"};
+const std::vector<std::string> kOfReport{"html", "markdown", "csv", "json"};
 
 std::vector<Page> pages() {
   std::vector<Page> all;
   const auto add = [&](const std::vector<Page>& more) { all.insert(all.end(), more.begin(), more.end()); };
   const Arguments slower{"compare", "base-1.json", "base-2.json", "base-3.json",
                          "--",      "new-1.json",  "new-2.json",  "new-3.json"};
-  add(in_formats("compare/slower", slower, {"table", "markdown", "csv", "json", "junit", "github"}));
+  add(in_formats("compare/slower", slower, kOfCompare));
   add(in_widths("compare/slower-verbose", slower + Arguments{"--verbose"}));
-  add(in_widths("compare/one-run-a-side", {"compare", "batch.json", "batch-again.json"}));
-  add(in_widths("compare/other-mode", {"compare", "batch.json", "batch-train.json"}));
+  add(in_formats("compare/one-run-a-side", {"compare", "batch.json", "batch-again.json"}, kOfCompare));
   const Arguments ab{"ab", "--pairs", "5", "--out", "OUT"};
   const Arguments stored{"./replay", "./replay", "--", "--sweep", "batch"};
-  add(in_widths("ab/slower", ab + stored));
   add(in_widths("ab/slower-verbose", ab + Arguments{"--verbose"} + stored));
-  add(in_formats("ab/slower", ab + stored, {"markdown", "csv", "json", "junit", "github"}));
+  add(in_formats("ab/slower", ab + stored, kOfCompare));
   add(in_widths("ab/same", ab + Arguments{"--new-env", "SIDE=base"} + stored));
   add(in_widths("ab/out-of-time", ab + Arguments{"--time-budget", "1ms"} + stored));
   const Arguments training{"batch-train.json", "workers.json", "memory.json"};
   add(in_formats("advise/results",
                  Arguments{"advise"} + training + Arguments{"--current", "batch=8,workers=1"}, kFormats));
   add(in_widths("advise/batch-alone", {"advise", "batch-train.json"}));
-  add(in_widths("advise/loader", {"advise", "workers-simulated.json"}));
+  add(in_widths("advise/loader", {"advise", "workers.json"}));
   add(in_formats("advise/cards", {"advise", "cards.json"}, kFormats));
   add(in_formats("advise/readings", {"advise", "--observed", "readings.json"}, kFormats));
-  add(in_widths("advise/readings-of-cards", {"advise", "--observed", "readings-cards.json"}));
+  add(in_formats("advise/readings-of-cards", {"advise", "--observed", "readings-cards.json"}, kFormats));
   add(in_widths("advise/readings-of-a-stand-in", {"advise", "--observed", "readings-stand-in.json"}));
   for (const std::string name : {"case-a", "case-b", "case-c", "case-d", "case-e"}) {
     add(in_widths("advise/" + name, {"advise", "--observed", "../../../results/observed/" + name + ".json"}));
@@ -137,8 +163,7 @@ std::vector<Page> pages() {
   const Arguments turns{"--cards", "2", "--link", "collectives-turns.json"};
   const Arguments advise_cards =
       Arguments{"advise", "batch-train.json", "cards.json", "--current", "batch=8"} + two_cards;
-  add(in_widths("advise/more-cards", advise_cards));
-  add(in_formats("advise/more-cards", advise_cards, {"json"}));
+  add(in_formats("advise/more-cards", advise_cards, kFormats));
   add(in_widths("advise/more-cards-by-ranks-that-take-turns",
                 Arguments{"advise", "batch-train.json"} + turns));
   const Arguments evaluate{"evaluate", "--no-plot", "--out", "OUT"};
@@ -147,26 +172,29 @@ std::vector<Page> pages() {
   add(in_widths("evaluate/measured-and-predicted",
                 evaluate + Arguments{"batch-train.json", "--gpu", "t4", "--workload", "resnet18",
                                      "--image-size", "64", "--mode", "train", "--price", "t4=0.35/h"}));
-  add(in_widths("evaluate/more-cards", evaluate + Arguments{"batch-train.json", "cards.json"} + two_cards));
+  add(in_formats("evaluate/more-cards", evaluate + Arguments{"batch-train.json"} + two_cards, kFormats));
   add(in_widths("evaluate/more-cards-by-ranks-that-take-turns",
                 evaluate + Arguments{"batch-train.json"} + turns));
   add(in_widths("evaluate/left-out",
                 evaluate + Arguments{"--gpu", "gtx960,h200", "--workload", "resnet18", "--batch", "4096"}));
   add(in_widths("evaluate/own-gpu",
                 evaluate + Arguments{"--gpu", "mine", "--gpus", "gpus.json", "--workload", "resnet18"}));
-  add(in_widths("evaluate/gpus", evaluate + Arguments{"--gpu", "t4,rtx3060-12gb", "--workload", "resnet50"}));
+  add(in_formats("evaluate/gpus", evaluate + Arguments{"--gpu", "t4,rtx3060-12gb", "--workload", "resnet50"},
+                 kFormats));
   const Arguments predict{"predict", "--workload", "resnet50", "--mode", "train"};
   add(in_formats("predict/gpus", predict + Arguments{"--gpu", "t4,rtx3060-12gb"}, kFormats));
   add(in_widths("predict/all-gpus", predict + Arguments{"--gpu", "all"}));
-  add(in_widths("predict/batches", predict + Arguments{"--gpu", "t4", "--batch", "1:64:x4"}));
+  add(in_formats("predict/batches", predict + Arguments{"--gpu", "t4", "--batch", "1:64:x4"}, kFormats));
   add(in_widths("predict/how", predict + Arguments{"--gpu", "t4", "--how"}));
   add(in_widths("predict/own-gpu", {"predict", "--gpu", "gpu.json", "--workload", "resnet18"}));
-  add(in_formats("predict/own-clocks",
-                 {"predict", "--gpu", "gpu-t4-at-1200-mhz.json", "--workload", "resnet18"}, {"text"}));
+  add(in_widths("predict/own-clocks",
+                {"predict", "--gpu", "gpu-t4-at-1200-mhz.json", "--workload", "resnet18"}));
   add(in_widths("predict/own-gpus",
                 {"predict", "--gpu", "all", "--gpus", "gpus.json", "--workload", "resnet18"}));
-  add(in_widths("predict/out-of-memory", {"predict", "--gpu", "t4", "--workload", "resnet18", "--dtype",
-                                          "fp16", "--batch", "8,64,100000"}));
+  add(in_formats(
+      "predict/out-of-memory",
+      {"predict", "--gpu", "t4", "--workload", "resnet18", "--dtype", "fp16", "--batch", "8,64,100000"},
+      kFormats));
   const Arguments more_cards{"predict", "--from", "batch-train.json", "--cards", "2,4", "--link"};
   add(in_widths("predict/own-link", more_cards + Arguments{"links.json:rack"}));
   add(in_widths("predict/measured-link", more_cards + Arguments{"collectives.json"}));
@@ -177,27 +205,24 @@ std::vector<Page> pages() {
   add(in_widths("predict/cards-of-own-network", {"predict", "--gpu", "rtx3060-12gb", "--onnx", "net.onnx",
                                                  "--cards", "2,4", "--dtype", "fp16", "--batch", "8,64"}));
   const Arguments fleet_now{"compare", "fleet", "fleet-slower"};
-  add(in_widths("fleet/compare", fleet_now));
   add(in_widths("fleet/compare-verbose", fleet_now + Arguments{"--verbose"}));
-  add(in_formats("fleet/compare", fleet_now, {"markdown", "csv", "json", "junit", "github"}));
-  add(in_widths("fleet/advise", {"advise", "fleet"}));
-  add(in_formats("fleet/advise", {"advise", "fleet"}, {"markdown", "csv", "json"}));
-  add(in_widths("fleet/evaluate", evaluate + Arguments{"fleet"}));
-  add(in_formats("fleet/evaluate", evaluate + Arguments{"fleet"}, {"markdown", "csv", "json"}));
+  add(in_formats("fleet/compare", fleet_now, kOfCompare));
+  add(in_formats("fleet/advise", {"advise", "fleet"}, kFormats));
+  add(in_formats("fleet/evaluate", evaluate + Arguments{"fleet"}, kFormats));
   const Arguments predict_fleet = Arguments{"predict", "--from", "fleet"} + two_cards;
-  add(in_widths("fleet/predict", predict_fleet));
-  add(in_formats("fleet/predict", predict_fleet, {"markdown", "csv", "json"}));
-  add(in_formats("fleet/report", {"report", "fleet"}, {"html", "markdown", "csv", "json"}));
+  add(in_formats("fleet/predict", predict_fleet, kFormats));
+  add(in_formats("fleet/report", {"report", "fleet"}, kOfReport));
   add(in_formats("predict/cards",
                  {"predict", "--from", "batch-train.json", "--cards", "2,4", "--link", "eth-10g"}, kFormats));
-  add(in_formats("report/training", Arguments{"report"} + training, {"html", "markdown", "csv", "json"}));
+  add(in_formats("report/training", Arguments{"report"} + training, kOfReport));
   add(in_formats("report/training-as-it-is",
                  Arguments{"report"} + training + Arguments{"--current", "batch=8"}, {"markdown"}));
-  add(in_formats("report/cards-and-collectives", {"report", "cards.json", "collectives.json"}, {"markdown"}));
+  add(in_formats("report/cards-and-collectives", {"report", "cards.json", "collectives.json"},
+                 {"html", "markdown"}));
   add(in_formats(
       "report/every-sweep",
       {"report", "batch-train.json", "memory.json", "kernels.json", "workers.json", "../transfer.json"},
-      {"html"}));
+      {"html", "markdown"}));
   add(in_formats("report/predicted", {"report", "batch-predicted.json"}, {"html", "markdown"}));
   const std::string reference = "../../../results/reference/intel-xeon-2-cores/";
   add(in_formats("report/two-networks",
@@ -212,19 +237,24 @@ std::vector<Page> pages() {
   add(in_widths("predict/generation-verbose",
                 {"predict", "--gpu", "l4", "--framework", "vllm", "--workload", "qwen3_30b_a3b", "--weights",
                  "int4", "--context", "512,65536", "--verbose"}));
-  add(in_formats("inspect/unknown-operators", {"inspect", "net-unknown.onnx"}, {"table", "json"}));
+  add(in_formats("inspect/unknown-operators", {"inspect", "net-unknown.onnx"}, kTableFormats));
   add(in_formats("inspect/embedding_classifier", {"inspect", "embedding_classifier", "--batch", "1,8"},
                  kTableFormats));
-  add(in_widths("list/gpus", {"--list", "--gpus"}));
-  add(in_formats("list/gpus", {"--list", "--gpus"}, {"markdown", "csv"}));
+  add(in_formats("list/all", {"--list"}, kFormats));
+  add(in_formats("list/gpus", {"--list", "--gpus"}, {"text", "markdown", "csv"}));
   const Arguments dry{"--dry-run", "--device", "t4",      "--workload", "resnet50",
                       "--mode",    "train",    "--batch", "1:64:x4",    "--sweep"};
   add(in_formats("dry-run/batch", dry + Arguments{"batch"}, kFormats));
   const Arguments on_cpu{"--dry-run", "--device", "cpu", "--memory-cap", "8GiB", "--sweep"};
   add(in_widths("dry-run/cards", on_cpu + Arguments{"cards", "--workload", "embedding_classifier"}));
   add(in_widths("dry-run/collectives", on_cpu + Arguments{"collectives", "--sizes", "64B,64MiB"}));
-  add(in_widths("dry-run/memory", dry + Arguments{"memory"}));
-  add(in_widths("list/own-gpus", {"--list", "--gpus", "gpus.json"}));
+  add(in_formats("dry-run/memory", dry + Arguments{"memory"}, kFormats));
+  for (const std::string sweep : {"kernels", "transfer"}) {
+    add(in_widths("dry-run/" + sweep, dry + Arguments{sweep}));
+  }
+  add(in_widths("dry-run/workers", on_cpu + Arguments{"workers", "--simulate", "--samples", "samples.json",
+                                                      "--workers", "0,1,2", "--demand", "t4=400/s"}));
+  add(in_formats("list/own-gpus", {"--list", "--gpus", "gpus.json"}, kFormats));
   add(in_widths("dry-run/onnx",
                 {"--sweep", "batch", "--device", "t4", "--onnx", "net.onnx", "--batch", "1,8", "--dry-run"}));
   add(in_widths("dry-run/own-gpu", {"--sweep", "batch", "--device", "mine", "--gpus", "gpus.json",
@@ -253,16 +283,30 @@ INSTANTIATE_TEST_SUITE_P(Commands, Pages, ::testing::ValuesIn(pages()));
 // What a sweep prints at its end, of its points alone.
 struct End {
   std::string document;
-  bool verbose = false;
   bool interrupted = false;
 };
 
-struct PageOfEnd {
-  std::string text;
+const std::vector<End> kEnds{
+    {.document = "batch"},           {.document = "batch-flags"},
+    {.document = "batch-capped"},    {.document = "batch-interrupted", .interrupted = true},
+    {.document = "batch-predicted"}, {.document = "cards"},
+    {.document = "collectives"},     {.document = "kernels"},
+    {.document = "memory"},          {.document = "../transfer"},
+    {.document = "workers"},         {.document = "workers-simulated"}};
+
+// A stored result with what its sweep makes of it.
+struct Answered {
+  ResultDocument document;
+  std::vector<TextTable> tables;
+  bool interrupted;
   bool other_figures;
+
+  std::string text(bool verbose, std::size_t width) const {
+    return page_text(result_page(document, tables, verbose, interrupted), width);
+  }
 };
 
-PageOfEnd end_of(const End& end, std::size_t width) {
+Answered answered(const End& end) {
   ResultDocument document = read_result(kGolden / "documents" / (end.document + ".json"));
   std::vector<const char*> words;
   for (const std::string& word : document.context.argv) {
@@ -282,45 +326,37 @@ PageOfEnd end_of(const End& end, std::size_t width) {
   if (device->model() != nullptr) {
     mark_as_predicted(document.findings);
   }
-  return {
-      .text = page_text(result_page(document, sweep->tables(document), end.verbose, end.interrupted), width),
-      .other_figures = !plans_alike(document.context, *device)};
+  std::vector<TextTable> tables = sweep->tables(document);
+  const bool other_figures = !plans_alike(document.context, *device);
+  return {std::move(document), std::move(tables), end.interrupted, other_figures};
 }
 
-const std::vector<End> kEnds{{.document = "batch"},
-                             {.document = "batch-flags"},
-                             {.document = "batch-capped"},
-                             {.document = "batch-interrupted", .interrupted = true},
-                             {.document = "batch-predicted"},
-                             {.document = "cards"},
-                             {.document = "collectives"},
-                             {.document = "kernels"},
-                             {.document = "memory"},
-                             {.document = "workers"},
-                             {.document = "workers-simulated"}};
+// Of the pages of an end.
+const std::vector<std::string> kEndings{".txt", ".80.txt", "-verbose.txt", "-verbose.80.txt", ".md", ".csv"};
 
-std::string file_of(const End& end, std::size_t width) {
-  return fmt::format("sweep/{}{}{}.txt", end.document, end.verbose ? "-verbose" : "",
-                     width == 100 ? "" : fmt::format(".{}", width));
+std::string file_of(const End& end, const std::string& ending) {
+  return "sweep/" + fs::path(end.document).filename().string() + ending;
 }
 
-// Each end, and with --verbose, for both widths.
-void for_each_end(const std::function<void(const End&, std::size_t width)>& call) {
-  for (End end : kEnds) {
-    for (const bool verbose : {false, true}) {
-      end.verbose = verbose;
-      call(end, 80);
-      call(end, 100);
-    }
+std::string page_of(const Answered& end, const std::string& ending) {
+  if (ending == ".csv") {
+    return result_csv(end.document);
   }
+  if (ending == ".md") {
+    std::vector<report::ReportedResult> results{{.json = to_json(end.document), .document = end.document}};
+    return report::report_markdown(report::report_of(results, std::nullopt));
+  }
+  return end.text(ending.starts_with("-verbose"), ending.ends_with(".80.txt") ? 80 : 100);
 }
 
 TEST(PagesOfSweeps, AreAsBefore) {
   const Surroundings here(100);
-  for_each_end([](const End& end, std::size_t width) {
-    const PageOfEnd page = end_of(end, width);
-    expect_page(file_of(end, width), page.text, page.other_figures);
-  });
+  for (const End& end : kEnds) {
+    const Answered known = answered(end);
+    for (const std::string& ending : kEndings) {
+      expect_page(file_of(end, ending), page_of(known, ending), known.other_figures);
+    }
+  }
 }
 
 // A word that is longer than a line has a line for itself, or what stands before it: the name of a point, a
@@ -342,7 +378,7 @@ TEST(PagesOfAll, KeepToTheWidth) {
   for (const std::size_t width : {60U, 80U, 100U, 200U}) {
     const Surroundings here(static_cast<int>(width));
     for (const End& end : kEnds) {
-      expect_width(end_of(end, width).text, width, end.document);
+      expect_width(answered(end).text(false, width), width, end.document);
     }
     for (const Page& page : pages()) {
       const bool is_wide =
@@ -364,7 +400,11 @@ TEST(PagesOfAll, AreMadeByATest) {
   for (const Page& page : pages()) {
     EXPECT_TRUE(expected.insert(page.file).second) << page.file << " is made twice";
   }
-  for_each_end([&](const End& end, std::size_t width) { expected.insert(file_of(end, width)); });
+  for (const End& end : kEnds) {
+    for (const std::string& ending : kEndings) {
+      expected.insert(file_of(end, ending));
+    }
+  }
   std::set<std::string> found;
   for (const auto& entry : fs::recursive_directory_iterator(kGolden / "pages")) {
     const bool is_refusal = entry.path().parent_path().filename() == "refusals";  // made of what it holds

@@ -89,15 +89,16 @@ TEST(InspectReport, AsJson) {
 }
 
 TEST(InspectReport, UnsupportedNodesAreGroupedByOperationAndAllNamed) {
-  const UnsupportedPart part{.nodes = {{"a", "Loop", "it repeats"},
-                                       {"b\n", "NonZero", "its result's size depends on data"},
-                                       {"c", "Loop", "it repeats"}},
-                             .of = 40};
-  EXPECT_EQ(unsupported_text("my net.onnx", part, 100),
-            "my net.onnx: 3 of the network's 40 nodes cannot be imported\n"
-            "  2 Loop, it repeats: a, c\n"
-            "  1 NonZero, its result's size depends on data: b\\n\n");
-  const Json json = unsupported_json("my net.onnx", part);
+  const UnsupportedReport report{.path = "my net.onnx",
+                                 .part = {.nodes = {{"a", "Loop", "it repeats"},
+                                                    {"b\n", "NonZero", "its result's size depends on data"},
+                                                    {"c", "Loop", "it repeats"}},
+                                          .of = 40}};
+  EXPECT_EQ(page_text(page_of(report), 100),
+            "my net.onnx: 3 of the network's 40 nodes cannot be imported\n\n"
+            "* 2 Loop, it repeats: a, c\n"
+            "* 1 NonZero, its result's size depends on data: b\\n\n");
+  const Json json = to_json(report);
   EXPECT_EQ(json["nodes"], 40);
   EXPECT_EQ(json["unsupported"].size(), 3U);
   EXPECT_EQ(json["unsupported"][1]["operation"], "NonZero");
