@@ -39,7 +39,8 @@ const Finding* finding(const ResultDocument& document, const std::string& name) 
   return found != nullptr && found->value ? found : nullptr;
 }
 
-// What starting an operation takes at most: no operation of a kernels result takes less.
+// What starting an operation takes at most: no operation of a kernels result takes less, where its start is
+// part of its time.
 double launch_ns(const ResultDocument* kernels) {
   double least = 20e3;  // far beyond what any device here takes, but below work on weights
   for (const MeasuredPoint& point : kernels == nullptr ? std::vector<MeasuredPoint>() : kernels->benchmarks) {

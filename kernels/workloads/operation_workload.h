@@ -165,13 +165,22 @@ class ConfiguredOperation final : public ConfiguredWorkload,
   // Behind the host's launches, where the device can tell: in a network of many operations the card works
   // while the host queues the next one.
   std::int64_t timed(Device& device, const std::function<void()>& step) const {
-    auto* const queues = type_->counts_launches ? nullptr : dynamic_cast<QueuedTiming*>(&device);
+    auto* const queues = timing_behind_launches(device);
     return queues != nullptr ? queues->time_queued(step) : device.time(step);
   }
-  std::int64_t batch() const { return batch_; }
+  // Only launches that are in the step's time count.
+  Work work(const Operation& operation, Device& device) const {
+    Work work = work_of(operation, batch_);
+    work.launches = timing_behind_launches(device) != nullptr ? 0 : work.launches;
+    return work;
+  }
   std::uint64_t seed() const { return seed_; }
 
  private:
+  // nullptr where the device has none, or the host's launches are to be timed.
+  QueuedTiming* timing_behind_launches(Device& device) const {
+    return type_->counts_launches ? nullptr : dynamic_cast<QueuedTiming*>(&device);
+  }
   static Answers reference_answers(const OperationType<Spec>& type, const Spec& described, std::uint64_t seed,
                                    const std::vector<std::int64_t>& rows) {
     const auto device = open_reference_device();
@@ -217,7 +226,7 @@ class OperationWorkload final : public Workload {
     return point_->compare(instance_, device_);
   }
 
-  Work work() const override { return work_of(instance_.operation(), point_->batch()); }
+  Work work() const override { return point_->work(instance_.operation(), device_); }
   Algorithms algorithms() const override { return {{instance_.operation().algorithm(), 1}}; }
 
  private:

@@ -258,7 +258,7 @@ Finding claim_limit(const BatchSeries& series) {
           "{} the implementation limits a step of {}: {} below both roofs; peak arithmetic takes {} of it, "
           "memory bandwidth {}.",
           where, step,
-          smallest.work.launches == 1 ? "1 operation runs"
+          smallest.work.launches <= 1 ? "1 operation runs"
                                       : fmt::format("{} operations run", smallest.work.launches),
           format_percent(compute), format_percent(memory));
       break;

@@ -283,6 +283,9 @@ TEST(KernelsFindings, ASlowKernelIsNotReportedAsItsLaunch) {
   slow.stats.median_ns = 10'000;
   slow.stats.ci95_ns = {4'000, 30'000};
   expect_words(claim());  // so noisy that it may be either
+  slow.stats.ci95_ns = {9'900, 10'100};
+  slow.work.launches = 0;
+  expect_words(claim());  // its launch is not in its time
 }
 
 TEST(KernelsFindings, AGainWithinTheNoiseIsNone) {

@@ -103,8 +103,7 @@ class OperationWorkloadOnACard : public ::testing::Test {
   std::unique_ptr<Workload> made(const WorkloadType& type, Dtype dtype) {
     return type.configure({.mode = "forward", .dtype = dtype, .batch = kRows, .options = {}})->make(device_);
   }
-  // The calls of the runtime that a timed step makes.
-  std::vector<std::string> calls_of_a_step(bool counts_launches) {
+  std::unique_ptr<Workload> made(bool counts_launches) {
     const WorkloadType type = operation_workload(OperationType<Negated>{
         .name = "negated",
         .description = {},
@@ -114,7 +113,11 @@ class OperationWorkloadOnACard : public ::testing::Test {
         .single = single_row<Negated>,
         .tolerance = [](const Negated& /*spec*/) { return 1e-6; },
         .counts_launches = counts_launches});
-    const auto workload = made(type, Dtype::fp32);
+    return made(type, Dtype::fp32);
+  }
+  // The calls of the runtime that a timed step makes.
+  std::vector<std::string> calls_of_a_step(bool counts_launches) {
+    const auto workload = made(counts_launches);
     runtime_.calls.clear();
     workload->timed_step(device_);
     return runtime_.calls;
@@ -175,6 +178,8 @@ TEST_F(OperationWorkloadOnACard, CopiesTheWholeAnswerWhereTheCardIsFull) {
 TEST_F(OperationWorkloadOnACard, IsTimedWithoutTheHostsLaunchesUnlessTheyAreTheQuestion) {
   EXPECT_THAT(calls_of_a_step(false), ::testing::Contains("call_host"));
   EXPECT_THAT(calls_of_a_step(true), ::testing::Not(::testing::Contains("call_host")));
+  EXPECT_EQ(made(false)->work().launches, 0) << "else findings would take its launch for what limits it";
+  EXPECT_EQ(made(true)->work().launches, 1);
 }
 
 TEST_F(OperationWorkloadOnACard, GivesBackItsMemory) {
