@@ -13,9 +13,11 @@ namespace bench::testing {
 namespace {
 
 namespace fs = std::filesystem;
+using ::testing::ContainsRegex;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::SizeIs;
 using ::testing::UnorderedElementsAre;
 
@@ -70,6 +72,14 @@ TEST(LostDevice, NothingLostIsOneProcess) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(processes(ended), 1);
   EXPECT_THAT(batches(read_result(folder.path() / kFragileFile).benchmarks), ElementsAre(1, 2, 4, 8));
+}
+
+TEST(FragileRun, TellsWhatVerificationTookIfItIsAsked) {
+  const TemporaryFolder folder;
+  const Arguments run = fragile_run(folder.path(), "0");
+  constexpr const char* kCost = "verification took .* for 4 points, at most .*, of ";
+  EXPECT_THAT(run_fragile(run + Arguments{"--verbose"}).err, ContainsRegex(kCost));
+  EXPECT_THAT(run_fragile(run).err, Not(ContainsRegex(kCost)));
 }
 
 TEST(LostDevice, ThePointIsInErrorAndAFreshProcessMeasuresTheOthers) {
