@@ -2,7 +2,6 @@
 #include <cstdint>
 #include <limits>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
@@ -54,9 +53,9 @@ double measure_multiply_adds(CudaDevice& device, const Backend& backend, Dtype d
   constexpr int kRuns = 4;
   // Of either sign; below 1 in every dtype.
   std::vector<std::uint16_t> halves(std::size_t{1} << 16);
-  std::mt19937_64 engine;
-  std::ranges::generate(
-      halves, [&] { return static_cast<std::uint16_t>(0x3800 | (bounded_draw(engine, 1 << 16) & 0x83FF)); });
+  for (std::size_t i = 0; i < halves.size(); ++i) {
+    halves[i] = static_cast<std::uint16_t>(0x3800U | (stream_seed(0, i) & 0x83FFU));
+  }
   const auto drawn = static_cast<std::int64_t>(halves.size() * sizeof(halves[0]));
   const std::int64_t bytes = elements * bytes_of(dtype);
   try {
