@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bench/host/interrupt.h"
 #include "bench/stats/statistics.h"
 #include "kernels/networks/passes/training.h"
 
@@ -46,6 +47,7 @@ GradientTimeline gradient_timeline(Trainer& trainer, Device& device) {
   for (double spent = 0; steps.size() < kSteps && (steps.empty() || spent < kEnough);) {
     std::size_t done = 0;
     for (std::size_t i = 0; i < ends.size(); ++i) {
+      stop_if_interrupted("gradients were timed");
       const std::size_t end = ends[i];
       const auto ns = end > done ? device.time([&] { trainer.run_part(done, end); }) : 0;
       parts[i].push_back(static_cast<double>(ns));

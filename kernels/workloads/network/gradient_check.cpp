@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/host/interrupt.h"
 #include "bench/stats/random.h"
 
 namespace bench::kernels {
@@ -58,6 +59,13 @@ double run_with_gradients(Trainer& trainer) {
   return trainer.loss();
 }
 
+// At a point's own size one takes seconds, and a check sixty of them.
+double run_forward(Trainer& trainer) {
+  stop_if_interrupted("the gradient was verified");
+  trainer.run_loss();
+  return trainer.loss();
+}
+
 }  // namespace
 
 SlopeMeter::SlopeMeter(Trainer& trainer) : trainer_(trainer), loss_(run_with_gradients(trainer)) {
@@ -103,8 +111,7 @@ bool SlopeMeter::is_level(std::size_t tensor, double change, std::uint64_t seed)
       value += static_cast<float>((side == 0 ? length : -length) * (2 * unit_draw(engine) - 1));
     }
     trainer_.set_parameter(tensor, moved);
-    trainer_.run_loss();
-    losses.at(static_cast<std::size_t>(side)) = trainer_.loss();
+    losses.at(static_cast<std::size_t>(side)) = run_forward(trainer_);
   }
   trainer_.set_parameter(tensor, start);
   return std::abs(losses[0] - losses[1]) <= kRounding * std::abs(loss_);
@@ -130,8 +137,7 @@ double SlopeMeter::loss_at(std::span<const int> signs, double length) {
       trainer_.move_parameter(index, start_[index], length * signs[index] / norms_[index]);
     }
   }
-  trainer_.run_loss();
-  return trainer_.loss();
+  return run_forward(trainer_);
 }
 
 namespace {

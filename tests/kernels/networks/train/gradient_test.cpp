@@ -14,9 +14,11 @@
 
 #include "../networks_fixture.h"
 #include "../tiny_networks.h"
+#include "kernels/workloads/network/gradient_buckets.h"
 #include "kernels/workloads/network/gradient_check.h"
 #include "kernels/workloads/network/gradient_reference.h"
 #include "kernels/workloads/network/train.h"
+#include "tests/bench/support/interruption.h"
 #include "tests/kernels/networks/train/idle_operation.h"
 
 namespace bench::kernels {
@@ -329,6 +331,15 @@ TEST_F(Gradients, SlopesLeaveTheParametersAsTheyWere) {
   const auto before = values();
   check_slopes(trainer, 1);
   EXPECT_EQ(values(), before);
+}
+
+TEST_F(Gradients, ACheckEndsWhenItIsInterrupted) {
+  const NetworkPoint tested = point(network("mobilenet_v2"), 4);
+  Trainer trainer(plan_training(tested, *device_), *device_, 1);
+  set_seeded_batch(trainer, 1);
+  const testing::Interruption interruption;
+  EXPECT_THROW(check_slopes(trainer, 1), Interrupted);
+  EXPECT_THROW(gradient_timeline(trainer, *device_), Interrupted);
 }
 
 // Forward passes alone find the loss that passes with gradients find.
