@@ -43,6 +43,7 @@ SWEEPS = {
     "workers": ["--consumer", "5ms", "--batch", "4", "--workers", "0,1", *SHORT],
 }
 NEW_FOLDER = ("ab", "advise --workload")  # what they write goes to one
+EVALUATE = "evaluate"  # writes one result
 SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL]
 
 
@@ -108,6 +109,7 @@ class Campaign:
                                        str(self.out / "advise")]),
             Case("ab", ["ab", "--pairs", "5", "--new-env", "NEW=1", "--out", str(self.out / "ab"), str(self.bench), "--",
                         "--sweep", "batch", "--device", "cpu", *SWEEPS["batch"]]),
+            Case(EVALUATE, ["evaluate", "--workload", "resnet18", "--gpu", "t4,a100-80gb", "--out", str(self.out / "evaluate")]),
             Case("predict", ["predict", "--workload", "resnet18", "--gpu", "t4"]),
             Case("list", ["--list"]),
             Case("dry run", ["--sweep", "batch", "--device", "cpu", *NETWORK, "--dry-run"]),
@@ -122,7 +124,7 @@ class Campaign:
     # --- A run, and what is looked at after it.
 
     def start(self, case, may_leave_out_pictures=True):
-        if case.name in NEW_FOLDER:
+        if case.name in (*NEW_FOLDER, EVALUATE):
             shutil.rmtree(self.out / case.name.split()[0], ignore_errors=True)
         words = [str(self.bench), *case.words]
         if case.result is not None:
@@ -186,6 +188,9 @@ class Campaign:
             self.problem(case, f"it ended with {code}: {err.strip()[-300:]}")
         if not (expected or finished or last_moment):
             self.problem(case, f"{which.name} after {after:.3f} s: it ended with {code}: {err.strip()[-300:]}")
+        if case.name == EVALUATE and code == INTERRUPTED:
+            for path in (self.out / case.name).glob(".*"):
+                self.problem(case, f"{which.name} after {after:.3f} s left {path}")
         self.look(case)
 
     @staticmethod

@@ -23,6 +23,7 @@
 #include "bench/evaluate/evaluated_cards.h"
 #include "bench/evaluate/evaluation.h"
 #include "bench/evaluate/evaluation_formats.h"
+#include "bench/host/interrupt.h"
 #include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/picture.h"
@@ -147,6 +148,7 @@ void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std:
   if (folder.path.empty()) {
     return;
   }
+  const EndPostponed end_postponed;  // else an interrupt would leave the lock
   ResultFile file(folder.path, "evaluate",
                   fmt::format("{}-{}", evaluation.task.workload, evaluation.task.mode),
                   devices_in_name(evaluation));
