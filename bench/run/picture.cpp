@@ -17,6 +17,7 @@
 #include "bench/host/private_folder.h"
 #include "bench/host/search_path.h"
 #include "bench/host/temporary_file.h"
+#include "bench/run/whole_file.h"
 #include "plots/gnuplot.h"
 
 namespace bench {
@@ -88,7 +89,7 @@ Output run_script(const fs::path& folder, const std::string& script) {
 // From the private folder into the one of the results, where an older picture is replaced as a whole or not
 // at all.
 void collect(const fs::path& drawn, const Output& output, const fs::path& result, DrawnPicture& picture) {
-  bool broken = false;
+  std::string why_not;
   for (const Format& format : kFormats) {
     const std::string made = content_of(drawn.string() + format.extension);
     fs::path file = result;
@@ -102,12 +103,13 @@ void collect(const fs::path& drawn, const Output& output, const fs::path& result
         picture.files.push_back(file);
         continue;
       }
+      why_not = fmt::format("{} cannot be written ({})", path_in_words(file), whole.error().message());
+    } else if (!made.empty()) {
+      why_not = "gnuplot wrote only a part of it to TMPDIR; is that disk full?";
     }
-    broken = broken || !made.empty();
   }
-  if (broken) {
-    picture.problem =
-        fmt::format("it could not be written whole next to {}; is the disk full?", result.string());
+  if (!why_not.empty()) {
+    picture.problem = why_not;
   } else if (picture.files.empty()) {
     picture.problem =
         fmt::format("gnuplot drew nothing (apt-get install gnuplot-nox, where missing){}{}",

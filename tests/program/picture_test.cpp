@@ -15,6 +15,7 @@ namespace fs = std::filesystem;
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::SizeIs;
 
 Arguments drawn_run(const fs::path& out) {
   Arguments arguments = small_run(out);
@@ -69,6 +70,19 @@ TEST(Picture, APlantedLinkIsNotFollowed) {
   EXPECT_TRUE(fs::is_regular_file(folder.path() / "batch-conv2d-cpu.png")) << ended.err;
   EXPECT_EQ(read_file(folder.path() / "precious"), "mine");
   EXPECT_TRUE(fs::is_symlink(folder.path() / ".batch-conv2d-cpu.new.png"));
+}
+
+// As where its name is another user's.
+TEST(Picture, ThatCannotBePutInItsPlaceIsNamedWithTheReason) {
+  const TemporaryFolder folder;
+  for (const char* const extension : {".png", ".svg"}) {
+    fs::create_directory(folder.path() / (std::string("batch-conv2d-cpu") + extension));
+  }
+  const Ended ended = run_bench(drawn_run(folder.path()));
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_THAT(ended.err, HasSubstr("no picture: " + (folder.path() / "batch-conv2d-cpu.svg").string() +
+                                   " cannot be written (Is a directory)\n"));
+  EXPECT_THAT(folder.names(), SizeIs(3));
 }
 
 TEST(Picture, WithoutAFolderForTheScriptsTheResultIsSafe) {
