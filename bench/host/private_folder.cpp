@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <system_error>
 
 #include "bench/host/left_over.h"
@@ -14,8 +15,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// By which a later run knows what it may remove.
-constexpr const char* kHead = "bench-private-";
+// By which a later run knows what it may remove: a folder of the user's own has a longer name, or another.
+constexpr std::string_view kHead = "bench-private-";
+constexpr std::string_view kLetters = "XXXXXX";  // mkdtemp's
 
 FileDescriptor open_folder(const fs::path& path) {
   return FileDescriptor(::open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
@@ -25,7 +27,8 @@ void remove_left_over_folders(const fs::path& parent) {
   std::error_code error;
   for (fs::directory_iterator entry(parent, error); !error && entry != fs::directory_iterator();
        entry.increment(error)) {
-    if (!entry->path().filename().string().starts_with(kHead)) {
+    const std::string name = entry->path().filename().string();
+    if (!name.starts_with(kHead) || name.size() != kHead.size() + kLetters.size()) {
       continue;
     }
     const FileDescriptor folder = open_folder(entry->path());
@@ -46,7 +49,7 @@ PrivateFolder::PrivateFolder() {
   }
   remove_left_over_folders(parent);
   do {
-    std::string pattern = (parent / kHead).string() + "XXXXXX";
+    std::string pattern = (parent / kHead).string() + std::string(kLetters);
     if (::mkdtemp(pattern.data()) == nullptr) {
       throw std::system_error(errno, std::generic_category(), pattern);
     }

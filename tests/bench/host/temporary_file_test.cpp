@@ -133,6 +133,17 @@ TEST(LeftOver, FoldersOfKilledProcessesAreRemoved) {
   EXPECT_EQ(status, 0);
 }
 
+TEST(LeftOver, FoldersThatUsersNamedStay) {
+  const TemporaryFolder folder;
+  fs::create_directory(folder.path() / "bench-private-results");
+  const int status = status_of([&] {
+    ::setenv("TMPDIR", folder.path().c_str(), 1);
+    const PrivateFolder made;
+    ::_exit(folder.names().size() == 2 ? 0 : 1);
+  });
+  EXPECT_EQ(status, 0);
+}
+
 TEST(Lock, AKilledUsersIsOpenedAndWhatIsNoFileIsNot) {
   const TemporaryFolder folder;
   write_file(folder.path() / "elsewhere", "");
