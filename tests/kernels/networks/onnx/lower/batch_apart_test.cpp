@@ -1,7 +1,7 @@
 // Dimensions of k · batch: each sample's elements meet others, are cut and are joined by themselves.
 #include "kernels/networks/onnx/lower/batch_apart.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include "tests/bench/support/golden_words.h"
 #include "tests/kernels/networks/onnx/imported.h"
