@@ -102,6 +102,7 @@ SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& option
   const LoaderSetup& setup = options.setup;
   std::string consumer = setup.consumer;
   std::ranges::replace(consumer, ' ', '_');
+  std::ranges::replace(consumer, '/', '_');
   const std::string stem = fmt::format("workers/{}/{}/batch:{}", consumer, setup.dtype, setup.batch);
   const std::string contents = contents_in(*session);
 
@@ -310,7 +311,7 @@ class WorkersSweep final : public Sweep {
                                  : options_.consumer.step_ns;
     } else if (options_.samples != "none") {
       const RequiredThroughput& required = simulation.required.front();
-      simulation.consumer = required.name;
+      simulation.consumer = required_text(required);
       simulation.step_ns =
           std::llround(static_cast<double>(profile.pipeline.batch) / required.samples_per_s * 1e9);
     }
@@ -393,6 +394,10 @@ std::string label_of(const SweepRequest& request) {
     const std::string profile =
         std::filesystem::path(request.sweep_options.at(samples ? "samples" : "profile")).stem().string();
     return fmt::format("simulated-{}", profile.starts_with("workers-") ? profile.substr(8) : profile);
+  }
+  if (takes_required_throughput(request)) {  // "demand-t4", "demand-800"
+    const std::string& demand = request.sweep_options.at("demand");
+    return "demand-" + demand.substr(0, std::min(demand.find('='), demand.find('/')));
   }
   const std::string& consumer = request.sweep_options.at("consumer");
   std::error_code error;

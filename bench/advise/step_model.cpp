@@ -88,10 +88,8 @@ StepModel::StepModel(const std::vector<EvaluatedFile>& files) {
                       file.path, quote(sweep), fmt::join(advising_sweeps(), ", ")));
     }
     if (const auto [at, is_new] = by_sweep.emplace(sweep, &file); !is_new) {
-      throw UsageError(fmt::format(
-          "{}: a second result of the {} sweep, after {}; give one of each, or one of each machine "
-          "with one model of device",
-          file.path, sweep, at->second->path));
+      throw UsageError(fmt::format("{}: a second {} result, after {}; give one {} result for each machine",
+                                   file.path, sweep, at->second->path, sweep));
     }
     check_same_machine(files.front(), file);
     files_[sweep] = file.path;

@@ -1,6 +1,7 @@
 #include "bench/cli/report.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cstddef>
 #include <map>
 #include <set>
@@ -78,6 +79,35 @@ std::vector<std::string> caveats_of(const ResultDocument& document) {
   return caveats;
 }
 
+// What is wrong, and what to do about it.
+struct Problem {
+  std::vector<std::string> texts{};
+  std::string action{};  // empty: nothing
+};
+
+// "Warning: A; C [do this]. B [do that].": a sentence for each action.
+std::string in_sentences(const std::vector<Problem>& problems) {
+  std::vector<Problem> by_action;
+  for (const Problem& problem : problems) {
+    const auto same = std::ranges::find(by_action, problem.action, &Problem::action);
+    if (same == by_action.end()) {
+      by_action.push_back(problem);
+    } else {
+      same->texts.insert(same->texts.end(), problem.texts.begin(), problem.texts.end());
+    }
+  }
+  std::string text;
+  for (const auto& [texts, action] : by_action) {
+    std::string sentence = fmt::format("{}", fmt::join(texts, "; "));
+    if (!text.empty()) {
+      sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
+    }
+    text += fmt::format("{} {}{}.", text.empty() ? "Warning:" : "", sentence,
+                        action.empty() ? "" : fmt::format(" [{}]", action));
+  }
+  return text;
+}
+
 std::string share(std::size_t count, std::size_t all) {
   return count < all ? fmt::format("{} of {} points", count, all)
          : all == 1  ? std::string("the only point")
@@ -117,26 +147,22 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
   }
   const FlagMarks marks(document.benchmarks);
   const std::size_t all = document.benchmarks.size();
-  std::vector<std::string> problems;
-  std::vector<std::string> of_all;  // together they hold for every point
-  std::vector<std::string> actions;
-  const auto ask = [&](const std::string& action) {
-    if (!action.empty() && std::ranges::find(actions, action) == actions.end()) {
-      actions.push_back(action);
-    }
-  };
+  std::vector<Problem> problems;
+  Problem of_all;  // together they hold for every point
   for (const auto& [name, flagged] : classes) {
     const Reason reason = reason_for(name, flagged.flags, flagged.points);
     if (marks.would_mark_all() && flagged.points < all) {
-      of_all.push_back(fmt::format("{}{}{}", reason.before, flagged.points, reason.after));
+      of_all.texts.push_back(fmt::format("{}{}{}", reason.before, flagged.points, reason.after));
+      of_all.action += of_all.action.empty() ? reason.action : "; " + reason.action;
     } else {
-      problems.push_back(fmt::format("{}{}{}{}", reason.before, share(flagged.points, all), reason.after,
-                                     marks.separates(name) ? " (○)" : ""));
+      problems.push_back({.texts = {fmt::format("{}{}{}{}", reason.before, share(flagged.points, all),
+                                                reason.after, marks.separates(name) ? " (○)" : "")},
+                          .action = reason.action});
     }
-    ask(reason.action);
   }
-  if (!of_all.empty()) {
-    problems.push_back(fmt::format("all {} points: {}", all, fmt::join(of_all, ", ")));
+  if (!of_all.texts.empty()) {
+    of_all.texts = {fmt::format("all {} points: {}", all, fmt::join(of_all.texts, ", "))};
+    problems.push_back(of_all);
   }
   for (const bool in_part : {false, true}) {
     const auto points =
@@ -145,9 +171,9 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
                  point.verification->passed == in_part;
         }));
     if (points > 0) {
-      problems.push_back(fmt::format("the answer was {}checked at {}", in_part ? "only partly " : "not ",
-                                     share(points, all)));
-      ask("see verification.not_checked in the result file");
+      problems.push_back({.texts = {fmt::format("the answer was {}checked at {}",
+                                                in_part ? "only partly " : "not ", share(points, all))},
+                          .action = "see verification.not_checked in the result file"});
     }
   }
   std::vector<const UnmeasuredPoint*> without_time;
@@ -159,9 +185,10 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
   if (!without_time.empty()) {
     constexpr std::size_t kMostNamed = 2;
     const std::size_t named = without_time.size() > kMostNamed ? 0 : without_time.size();
-    problems.push_back(fmt::format("{} {} left out", points_in_words(document, without_time, named),
-                                   without_time.size() == 1 ? "was" : "were"));
-    ask(std::string(kGiveTime));
+    problems.push_back(
+        {.texts = {fmt::format("{} {} left out", points_in_words(document, without_time, named),
+                               without_time.size() == 1 ? "was" : "were")},
+         .action = std::string(kGiveTime)});
   }
   // Where others used the cores, their use is why calibrations take longer.
   const auto contended = classes.find(std::string(kContention));
@@ -169,18 +196,12 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
   if (const auto speed = document.sessions.empty() || mostly_contended
                              ? std::nullopt
                              : unusual_speed(document.sessions.back())) {
-    problems.push_back(*speed);
-    ask("compare with runs of the same hour only");
+    problems.push_back({.texts = {*speed}, .action = "compare with runs of the same hour only"});
   }
   if (const std::vector<std::string> caveats = caveats_of(document); !caveats.empty()) {
-    problems.push_back(fmt::format("{}", fmt::join(caveats, "; ")));
+    problems.push_back({.texts = caveats, .action = ""});
   }
-  if (problems.empty()) {
-    return "";
-  }
-  const std::string warning =
-      fmt::format("Warning: {}{}.", fmt::join(problems, "; "),
-                  actions.empty() ? "" : fmt::format(" [{}]", fmt::join(actions, "; ")));
+  const std::string warning = in_sentences(problems);
   return was_interrupted ? advice_after_interrupt(warning) : warning;
 }
 

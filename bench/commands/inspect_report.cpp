@@ -70,7 +70,7 @@ std::vector<std::string> notes_of(const InspectReport& report) {
         problems.push_back(problem);
       }
     } else if (step.memory.setup_peak > 0 && step.memory.setup_peak >= step.memory.in_step.total()) {
-      early.push_back(fmt::format("{}: the peak comes before the first step, at {}", which,
+      early.push_back(fmt::format("{}: loading the weights needs more memory than a step (peak: {})", which,
                                   printable(step.memory.peak_at)));
     }
   }

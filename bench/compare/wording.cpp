@@ -304,8 +304,8 @@ std::string subject_in_words(const Judgement& judgement) {
                         ? ""
                         : fmt::format(" of {} machines, each compared with itself", suite.machines.size())));
   }
-  return fmt::format("{}; {}; all statements hold together at {}", fmt::join(suites, "; "),
-                     plural(judgement.points.size(), "point"), percent(1 - judgement.settings.alpha));
+  return fmt::format("{}; {}; {} risk of a false alarm in the whole comparison", fmt::join(suites, "; "),
+                     plural(judgement.points.size(), "point"), percent(judgement.settings.alpha));
 }
 
 std::string outcome(const Judgement& judgement) {

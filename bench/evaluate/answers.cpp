@@ -143,12 +143,11 @@ void rank(Answer& answer, const Contest& contest, const std::string& adjective,
       adjective == "cheap" ? (is_pair ? "cheaper" : "cheapest") : (is_pair ? "more " : "most ") + adjective;
   answer.ratio = contest.lead_over(1);
   const std::size_t leaders = contest.leaders();
-  answer.claim =
-      fmt::format("{} {} in {}: {}; {}{}, {}.",
-                  leaders > 1 ? fmt::format("Not enough evidence which of {} is", contest.named(leaders))
-                              : contest[0].label + " is",
-                  compared, answer.dtype, leaders > 1 ? told(contest[0]) : figure(contest[0]),
-                  told(contest[1]), is_pair ? "" : ", the next", ratio_in_words(*answer.ratio));
+  answer.claim = fmt::format("{} in {}: {}; {}{}, {}.",
+                             leaders > 1 ? tie_in_words(contest, adjective, compared)
+                                         : fmt::format("{} is {}", contest[0].label, compared),
+                             answer.dtype, leaders > 1 ? told(contest[0]) : figure(contest[0]),
+                             told(contest[1]), is_pair ? "" : ", the next", ratio_in_words(*answer.ratio));
 }
 
 // With a host's limit, what it lets the device do.

@@ -38,6 +38,18 @@ std::string Contest::named(std::size_t count) const {
   return list_in_words(labels);
 }
 
+std::string tie_in_words(const Contest& contest, const std::string& adjective, const std::string& compared) {
+  constexpr double kAbout = 1.25;
+  const std::size_t leaders = contest.leaders();
+  bool is_close = true;
+  for (std::size_t i = 1; i < leaders; ++i) {
+    const Ratio lead = contest.lead_over(i);
+    is_close = is_close && lead.interval && lead.low() >= 1 / kAbout && lead.high() <= kAbout;
+  }
+  return is_close ? fmt::format("{} are about equally {}", contest.named(leaders), adjective)
+                  : fmt::format("Cannot tell which of {} is {}", contest.named(leaders), compared);
+}
+
 std::string ranking_in_words(const Contest& contest, const std::string& in) {
   const std::string& best = contest[0].label;
   const std::string ratio = ratio_in_words(contest.lead_over(1));
@@ -52,9 +64,9 @@ std::string ranking_in_words(const Contest& contest, const std::string& in) {
           ? fmt::format("; {} {}, the slowest", ratio_in_words(contest.lead_over(last)), contest[last].label)
           : "";
   if (leaders > 1) {
-    return fmt::format("Not enough evidence which of {} is {}{}: {} is {} {}, {}{}.", contest.named(leaders),
-                       contest.size() == 2 ? "faster" : "fastest", in, best, ratio, contest[1].label, batches,
-                       slowest);
+    return fmt::format("{}{}: {} is {} {}, {}{}.",
+                       tie_in_words(contest, "fast", contest.size() == 2 ? "faster" : "fastest"), in, best,
+                       ratio, contest[1].label, batches, slowest);
   }
   if (contest.size() == 2) {
     return fmt::format("{} is {} {}{}, {}.", best, ratio, contest[1].label, in, batches);

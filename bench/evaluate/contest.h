@@ -35,6 +35,10 @@ class Contest {
   std::vector<Contestant> ranked_;
 };
 
+// Of leaders that no evidence tells apart: "a and b are about equally fast", or where their ratio may be far
+// from 1, "Cannot tell which of a and b is faster".
+std::string tie_in_words(const Contest& contest, const std::string& adjective, const std::string& compared);
+
 // How fast the best of at least two is, compared with the next, and with the last where that is another one.
 // `in`: " in fp16", or nothing.
 std::string ranking_in_words(const Contest& contest, const std::string& in);

@@ -70,7 +70,7 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
         "half was measured at batch 12 with PyTorch of 2020: its gain over fp16 is not known");
   }
   if (setting.dtype == Dtype::bf16) {
-    caveats.emplace_back("bf16 was not measured; it is taken for fp16");
+    caveats.emplace_back("no bf16 data: fp16 speeds are used");
   }
   if (setting.dtype == Dtype::tf32 && !kind.is_measured) {
     caveats.emplace_back("tf32 is put between the coefficients of fp16 and of fp32");
@@ -99,7 +99,8 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
     const double width = std::exp(kNormal80 * model.coefficients().host_spread);
     const auto in_tens = [](double us) { return 10 * std::lround(us / 10); };
     caveats.push_back(
-        fmt::format("the host limits the step, and its time a launch is not known: {} to {} µs are counted",
+        fmt::format("small batches wait for the CPU, whose speed is assumed ({} to {} µs an operation): give "
+                    "--host-launch to predict",
                     in_tens(launch_us / width), in_tens(launch_us * width)));
   }
   return caveats;

@@ -122,8 +122,7 @@ std::string calibration_of(const Prediction& prediction) {
       fmt::format("Calibration: {}, published by others; rows counts those of the card's own chip.",
                   fmt::join(sets, ", "));
   if (!families.empty()) {
-    text += fmt::format(" Of {} there are none: the interval is that of chips that the fit has not seen.",
-                        listed(families));
+    text += fmt::format(" No measurements of {}: expect a larger error.", listed(families));
   }
   return text;
 }

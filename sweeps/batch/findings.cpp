@@ -145,13 +145,16 @@ std::string extrapolated_in_words(std::int64_t batch, std::int64_t measured) {
                                             : fmt::format("about {}", batch / step * step);
 }
 
-// "3497, planned" or "about 3400, extrapolated from batch 64".
-std::string largest_in_words(const BatchSeries& series, std::int64_t largest) {
+// "Batch 3497 of fp32 would just fit in 18.4 GiB (calculated, not run)", or "Batch about 3400 …
+// (extrapolated from batch 64)".
+std::string largest_in_words(const BatchSeries& series, std::int64_t largest, const std::string& cap) {
   if (series.planned) {  // perhaps before any batch was measured
-    return fmt::format("{}, planned", largest);
+    return fmt::format("Batch {} of {} would just fit in {} (calculated, not run)", largest, series.label,
+                       cap);
   }
   const std::int64_t measured = series.points.back().batch;
-  return fmt::format("{}, extrapolated from batch {}", extrapolated_in_words(largest, measured), measured);
+  return fmt::format("Batch {} of {} would just fit in {} (extrapolated from batch {})",
+                     extrapolated_in_words(largest, measured), series.label, cap, measured);
 }
 
 }  // namespace
@@ -382,8 +385,7 @@ Finding claim_largest_batch(const BatchSeries& series) {
     return finding;
   }
   finding.value = static_cast<double>(*largest);
-  finding.claim = fmt::format("The largest batch of {} within {} is {}", series.label, cap,
-                              largest_in_words(series, *largest));
+  finding.claim = largest_in_words(series, *largest, cap);
   if (series.planned && series.planned->next_unsupported) {
     finding.claim += fmt::format("; a larger one is unsupported: {}", *series.planned->next_unsupported);
   } else if (series.planned && measured > *largest) {

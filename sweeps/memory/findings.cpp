@@ -53,6 +53,7 @@ Finding claim_growing_memory(const BatchSeries& series) {
   if (!series.memory || series.points.size() < 2 || series.points.front().bytes <= 0) {
     return finding;
   }
+  const MemoryLine& line = *series.memory;
   const BatchPoint& small = series.points.front();
   const BatchPoint& large = series.points.back();
   const double batches = static_cast<double>(large.batch) / static_cast<double>(small.batch);
@@ -61,10 +62,14 @@ Finding claim_growing_memory(const BatchSeries& series) {
     constexpr double kHundred = 100;
     return ratio < kHundred ? fmt::format("{:.{}g}", ratio, digits) : fmt::format("{:.0f}", ratio);
   };
+  const bool in_proportion = bytes > 0.95 * batches;
+  const std::string fixed =
+      in_proportion || line.fixed_bytes.value < 1
+          ? ""
+          : fmt::format("{} are fixed, so ", format_bytes(std::llround(line.fixed_bytes.value)));
   finding.claim.pop_back();
-  finding.claim += fmt::format("; {}: {} times the batch takes {} times the memory.",
-                               bytes > 0.95 * batches ? "nearly proportional" : "not proportional",
-                               whole(batches, 3), whole(bytes, 2));
+  finding.claim += fmt::format("; {}{} × the batch needs {}{} × the memory.", fixed, whole(batches, 3),
+                               in_proportion ? "" : "only ", whole(bytes, 2));
   return finding;
 }
 

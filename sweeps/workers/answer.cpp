@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/stats/statistics.h"
 #include "bench/text/units.h"
 
 namespace bench::sweeps {
@@ -349,9 +350,7 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
 
 // With an AU of `au`; 0 where it does not tell, or is not known.
 LoaderLimit plateau_limit(const Evidence& evidence, std::int64_t workers, double au) {
-  return au >= kFed ? LoaderLimit{.name = "consumer",
-                                  .why = fmt::format("the consumer takes no more (AU {:.2f})", au),
-                                  .remedy = ""}
+  return au >= kFed ? LoaderLimit{.name = "consumer", .why = fmt::format("AU {:.2f}", au), .remedy = ""}
                     : loader_limit(evidence, workers);
 }
 
@@ -392,6 +391,77 @@ Plateau simulated_plateau(const Evidence& evidence) {
   return {.samples_per_s = {.value = most},
           .workers = best.workers,
           .limit = plateau_limit(evidence, best.workers, best.limited_by == "copy" ? 0 : best.au)};
+}
+
+// ---------- consumers elsewhere
+
+// Of the loader with workers for all cores: what it did not use, and others did.
+double lost_cores(const Evidence& evidence) {
+  const auto& points = evidence.points.capacity.empty() ? evidence.points.pool : evidence.points.capacity;
+  const double cores = evidence.setup.cores;
+  std::vector<double> lost;
+  for (const LoaderPoint& point : points) {
+    if (static_cast<double>(point.workers) >= cores) {
+      lost.push_back(std::clamp(cores - cores_used(point), 0.0, point.other_cores));
+    }
+  }
+  return lost.empty() ? 0 : mean(lost);
+}
+
+// A consumer whose measurement is certain to show that it is fed.
+bool is_fed(const Evidence& evidence, const std::optional<Recommendation>& measured,
+            const RequiredThroughput& required) {
+  return measured && measured->basis != Basis::simulated && measured->au.ci95 && measured->au.low() >= kFed &&
+         evidence.setup.consumer == required_text(required);
+}
+
+DemandAnswer demand_answer(const Evidence& evidence, const SimulatedRequirement& simulated,
+                           const std::optional<Recommendation>& measured) {
+  using Verdict = DemandAnswer::Verdict;
+  DemandAnswer answer{.required = simulated.required,
+                      .gpus = simulated.gpus,
+                      .workers = simulated.workers.value_or(0),
+                      .au = {.value = simulated.au},
+                      .at_most = Estimate{.value = simulated.max_samples_per_s},
+                      .limited_by = simulated.limited_by,
+                      .prefetch = evidence.simulated->prefetch};
+  Estimate& at_most = *answer.at_most;
+  if (evidence.profile && simulated.limited_by != "storage" && simulated.limited_by != "copy") {
+    at_most = with_law_interval(simulated.max_samples_per_s, *evidence.profile);
+    for (const LoaderPoint* const point : evidence.points.capacity_and_pool()) {
+      at_most.ci95->high = std::max(at_most.ci95->high, rate_of(*point));
+    }
+    answer.lost_cores = lost_cores(evidence);
+  }
+  constexpr double kLeast = 0.1;  // of the cores
+  answer.on_idle_per_s = at_most.high() / std::max(kLeast, 1 - answer.lost_cores / evidence.setup.cores);
+  const double needed = kFed * simulated.required.samples_per_s * simulated.gpus;
+  if (simulated.gpus == 1 && is_fed(evidence, measured, simulated.required)) {
+    answer.verdict = Verdict::fed;
+    answer.is_measured = true;
+    answer.workers = measured->workers;
+    answer.au = measured->au;
+  } else if (simulated.workers && at_most.low() >= needed) {
+    answer.verdict = Verdict::fed;
+  } else if (!simulated.workers && answer.on_idle_per_s < needed) {
+    answer.verdict = Verdict::not_fed;
+  }
+  return answer;
+}
+
+std::vector<DemandAnswer> demand_answers(const Evidence& evidence,
+                                         const std::optional<Recommendation>& measured) {
+  std::vector<DemandAnswer> answers;
+  if (evidence.simulated) {
+    for (const SimulatedRequirement& simulated : evidence.simulated->requirements) {
+      answers.push_back(demand_answer(evidence, simulated, measured));
+    }
+    return answers;
+  }
+  for (const RequiredThroughput& required : evidence.setup.required) {
+    answers.push_back({.required = required, .gpus = evidence.setup.gpus});
+  }
+  return answers;
 }
 
 }  // namespace
@@ -435,6 +505,7 @@ WorkersAnswer answer_of(const Evidence& evidence) {
   if (answer.recommendation) {
     add_costs(evidence, answer.pinning, *answer.recommendation);
   }
+  answer.demands = demand_answers(evidence, answer.recommendation);
   if (points.pool.size() > 1) {
     answer.plateau = measured_plateau(evidence);
   } else if (evidence.simulated && points.pool.empty()) {

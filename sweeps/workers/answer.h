@@ -118,8 +118,27 @@ struct Slowdown {  // of the consumer's computing
   double of(const LoaderPoint& point) const { return point.compute_ns / ready->compute_ns - 1; }
 };
 
+// Whether this host feeds a consumer elsewhere: with at least 95 % of what it takes.
+struct DemandAnswer {
+  enum class Verdict { fed, not_fed, undecided };
+  Verdict verdict = Verdict::undecided;
+  RequiredThroughput required{};
+  int gpus = 1;
+  bool is_measured = false;  // this consumer was measured, and is fed
+  std::int64_t workers = 0;  // where it is fed, for each GPU
+  Estimate au{};             // with them, or the most that it gets
+  // Samples a second that the loader delivers to all GPUs; none where too little was measured. The interval
+  // holds the highest rate that was measured too.
+  std::optional<Estimate> at_most{};
+  std::string limited_by{};  // as SimulatedRequirement's
+  double lost_cores = 0;     // that other processes took
+  double on_idle_per_s = 0;  // at_most's high end with those cores
+  std::int64_t prefetch = 0;
+};
+
 // Each is none where the evidence is missing. Refers to the evidence, which has to outlive it.
 struct WorkersAnswer {
+  std::vector<DemandAnswer> demands{};
   std::optional<Recommendation> recommendation{};
   std::optional<Starvation> starvation{};
   std::optional<Knee> knee{};                       // measured

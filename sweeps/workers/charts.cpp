@@ -157,9 +157,8 @@ std::vector<plots::Chart> workers_charts(ResultDocument& document) {
       [](const SimulatedPoint& point) { return Estimate{.value = point.samples_per_s}; });
   if (curves.simulated) {
     for (const SimulatedRequirement& answer : curves.simulated->requirements) {
-      const auto& [name, rate, source] = answer.required;
       std::get<plots::Curves>(throughput.content)
-          .levels.push_back({fmt::format("{} needs {} samples/s", name, format_number(rate)), rate});
+          .levels.push_back({"required: " + required_text(answer.required), answer.required.samples_per_s});
     }
   }
   std::vector<plots::Chart> charts{

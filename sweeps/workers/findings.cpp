@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/result/finding.h"
+#include "bench/result/result_json.h"
 #include "bench/text/intervals.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
@@ -101,13 +102,35 @@ std::string reason_of(const Evidence& evidence, const WorkersAnswer& answer, AuW
   return remarks.empty() ? "" : fmt::format(" ({})", fmt::join(remarks, "; "));
 }
 
+const std::string& consumer_of(const Evidence& evidence) {
+  return evidence.profile ? evidence.profile->consumer : evidence.setup.consumer;
+}
+
+// The recommendation is for a consumer that a required throughput was given for, and says the same.
+bool is_of_demand(const Evidence& evidence, const WorkersAnswer& answer) {
+  return std::ranges::any_of(answer.demands, [&](const DemandAnswer& demand) {
+    return required_text(demand.required) == consumer_of(evidence);
+  });
+}
+
+// " for resnet18": where the answer to a required throughput comes first, which is of another consumer.
+std::string for_consumer(const Evidence& evidence, const WorkersAnswer& answer) {
+  const std::string& consumer = consumer_of(evidence);
+  const bool is_time =
+      !consumer.empty() && consumer.front() >= '0' && consumer.front() <= '9' && !consumer.ends_with("/s");
+  return answer.demands.empty() || consumer.empty()
+             ? ""
+             : fmt::format(" for {}{}", is_time ? "a step of " : "", printable(consumer));
+}
+
 std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& answer, AuWord& word) {
   const Recommendation& choice = *answer.recommendation;
   const bool simulated = choice.basis == Basis::simulated;
   const char* const basis = !simulated                 ? ""
                             : evidence.of_own_loader() ? "Simulated for your loader: "
                                                        : "Simulated: ";
-  const std::string workers = workers_text(choice.workers);
+  const std::string whom = for_consumer(evidence, answer);
+  const std::string workers = workers_text(choice.workers) + whom;
   const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
   if (choice.is_inconclusive()) {
     const std::string au = word(choice.au);
@@ -115,22 +138,28 @@ std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& 
                        reason_of(evidence, answer, word));
   }
   const std::string reason = reason_of(evidence, answer, word);
-  const std::string au = word(choice.au);
   if (choice.feeds_none()) {
-    return fmt::format(
-        "{}{} number of workers feeds the consumer{}{}: {} with none, and workers gain less than 5 %", basis,
-        simulated ? "no" : "No", gpus > 1 ? "s" : "", reason, au);
+    return fmt::format("{}{} number of workers feeds {}{}: {} with none, and workers gain less than 5 %",
+                       basis, simulated ? "no" : "No",
+                       whom.empty() ? fmt::format("the consumer{}", gpus > 1 ? "s" : "") : whom.substr(5),
+                       reason, word(choice.au));
   }
   const char* const use = simulated ? "use" : "Use";
   if (choice.workers == 0) {
-    return fmt::format("{}{} no workers{}: {}, and workers {} [PyTorch: num_workers=0]", basis, use, reason,
-                       au, choice.more_harm ? "make it slower" : "gain less than 5 %");
+    return choice.feeds() ? fmt::format(
+                                "{}{} workers needed{}{}: the device computes {} of the time without "
+                                "[PyTorch: num_workers=0]",
+                                basis, simulated ? "no" : "No", whom, reason,
+                                format_percent(std::min(1.0, choice.au.value)))
+                          : fmt::format("{}{} {}{}: {}, and workers {} [PyTorch: num_workers=0]", basis, use,
+                                        workers, reason, word(choice.au),
+                                        choice.more_harm ? "make it slower" : "gain less than 5 %");
   }
   const char* const pin = !choice.pin ? "" : *choice.pin ? ", pin_memory=True" : ", pin_memory=False";
-  std::string claim =
-      fmt::format("{}{} {}{}{}: {}, {} of host memory [PyTorch: num_workers={}, prefetch_factor={}{}]", basis,
-                  use, workers, gpus > 1 ? " a GPU" : "", reason, au,
-                  format_bytes(std::llround(choice.host_bytes)), choice.workers, choice.prefetch, pin);
+  std::string claim = fmt::format(
+      "{}{} {}{}{}: {}, {} of host memory [PyTorch: num_workers={}, prefetch_factor={}{}]", basis, use,
+      workers_text(choice.workers), gpus > 1 ? " a GPU" + whom : whom, reason, word(choice.au),
+      format_bytes(std::llround(choice.host_bytes)), choice.workers, choice.prefetch, pin);
   if (evidence.host_memory_bytes > 0 && choice.host_bytes > evidence.host_memory_bytes) {
     claim += fmt::format("; that does not fit: the host has {}",
                          format_bytes(std::llround(evidence.host_memory_bytes)));
@@ -151,6 +180,9 @@ std::optional<Finding> claim_recommended_workers(const Evidence& evidence, const
     finding.evidence = {point->name};
   }
   finding.details = {{"workers", choice.workers}};
+  if (is_of_demand(evidence, answer)) {
+    finding.details["of_demand"] = true;
+  }
   if (choice.workers > 0 && !choice.is_inconclusive()) {
     finding.details["prefetch"] = choice.prefetch;
     finding.details["host_bytes"] = choice.host_bytes;
@@ -326,41 +358,108 @@ std::optional<Finding> claim_harm(const Evidence& evidence, const WorkersAnswer&
   return finding;
 }
 
-std::vector<Finding> claim_requirements(const Evidence& evidence, AuWord& au) {
-  std::vector<Finding> findings;
-  if (!evidence.simulated) {
-    return findings;
+// ---------- consumers elsewhere
+
+const char* verdict_word(const DemandAnswer& answer) {
+  using Verdict = DemandAnswer::Verdict;
+  return answer.verdict == Verdict::fed       ? "fed"
+         : answer.verdict == Verdict::not_fed ? "not_fed"
+                                              : "undecided";
+}
+
+// "t4 (500 samples/s)", "2 of t4 (500 samples/s)".
+std::string consumers_text(const DemandAnswer& answer) {
+  const std::string one = required_text(answer.required);
+  return answer.gpus > 1 ? fmt::format("{} of {}", answer.gpus, one) : one;
+}
+
+// What limits a loader that does not feed the consumer, and the way on.
+LoaderLimit limit_of_demand(const Evidence& evidence, const DemandAnswer& answer) {
+  if (answer.limited_by == "storage") {
+    return {.why = "storage", .remedy = "faster storage, or the data in memory"};
   }
-  for (const SimulatedRequirement& answer : evidence.simulated->requirements) {
+  if (answer.limited_by == "copy" && evidence.profile) {
+    const double copy_ns = evidence.profile->pipeline.copy_ns;
+    return {.why = fmt::format("copying a batch, which takes {}", format_duration(copy_ns)),
+            .remedy = "pinned memory, --element uint8"};
+  }
+  return {.why = "the cores", .remedy = "more cores, or smaller images"};
+}
+
+// "3400" of 3436: where the second digit is not known for sure.
+std::string in_two_digits(double value) {
+  const double step = value > 0 ? std::pow(10, std::floor(std::log10(value)) - 1) : 1;
+  return format_number(std::round(value / step) * step);
+}
+
+std::string fed_claim(const DemandAnswer& answer, bool simulated, const std::string& at_most, AuWord& au) {
+  return fmt::format(
+      "{}{}{} for {}: {}{} [PyTorch: num_workers={}{}]", simulated ? "Simulated: use " : "Use ",
+      workers_text(answer.workers), answer.gpus > 1 ? " each" : "", consumers_text(answer), au(answer.au),
+      answer.is_measured ? "" : fmt::format(", and this host loads {}", at_most), answer.workers,
+      answer.workers > 0 ? fmt::format(", prefetch_factor={}", answer.prefetch) : "");
+}
+
+std::string demand_claim(const Evidence& evidence, const DemandAnswer& answer, AuWord& au) {
+  using Verdict = DemandAnswer::Verdict;
+  const bool simulated = evidence.points.capacity_and_pool().empty();
+  const std::string consumers = consumers_text(answer);
+  if (!answer.at_most) {
+    return fmt::format("Cannot tell whether this host feeds {}: too little of the loader was measured [{}]",
+                       consumers, kGiveTime);
+  }
+  const std::string at_most =
+      fmt::format("at most {} samples/s{}", plus_minus(answer.at_most->value, answer.at_most->ci95),
+                  simulated ? "" : " (simulated)");
+  if (answer.verdict == Verdict::fed) {
+    return fed_claim(answer, simulated, at_most, au);
+  }
+  const LoaderLimit limit = limit_of_demand(evidence, answer);
+  const bool not_fed = answer.verdict == Verdict::not_fed;
+  std::string claim =
+      not_fed
+          ? fmt::format("This host cannot feed {}: it loads {}, limited by {}", consumers, at_most, limit.why)
+          : fmt::format("Cannot tell whether this host feeds {}: it loads {}", consumers, at_most);
+  if (simulated) {
+    claim.front() = static_cast<char>(claim.front() - 'A' + 'a');
+    claim.insert(0, "Simulated: ");
+  }
+  constexpr double kNoticed = 0.05;  // of the cores
+  const bool is_busy = answer.lost_cores > kNoticed * evidence.setup.cores;
+  if (is_busy) {
+    claim += fmt::format("; about {} with the {:.1f} of its {} cores that other processes took",
+                         in_two_digits(answer.on_idle_per_s), answer.lost_cores, evidence.setup.cores);
+  }
+  const std::string_view remedy = not_fed                    ? limit.remedy
+                                  : is_busy                  ? "run on an idle machine"
+                                  : evidence.of_own_loader() ? "give more load times"
+                                  : simulated                ? "measure its profile longer"
+                                                             : kGiveTime;
+  return fmt::format("{} [{}]", claim, remedy);
+}
+
+std::vector<Finding> claim_demands(const Evidence& evidence, const WorkersAnswer& answers, AuWord& au) {
+  std::vector<Finding> findings;
+  for (const DemandAnswer& answer : answers.demands) {
     const auto& [name, samples_per_s, source] = answer.required;
     Finding finding =
         finding_of(fmt::format("demand/{}", name), "workers", point_names(evidence.points.capacity));
     finding.details = {{"images_per_s", samples_per_s},
                        {"gpus", answer.gpus},
-                       {"au", answer.au},
-                       {"tops_out_images_per_s", answer.max_samples_per_s},
-                       {"limited_by", answer.limited_by},
+                       {"verdict", verdict_word(answer)},
                        {"source", source}};
-    const std::string gpu =
-        answer.gpus > 1 ? fmt::format("{} of {} ({} each)", answer.gpus, name, rate_text(samples_per_s))
-                        : fmt::format("{} ({})", name, rate_text(samples_per_s));
-    if (answer.workers) {
-      finding.value = static_cast<double>(*answer.workers);
-      finding.claim =
-          fmt::format("Simulated: {} need{} {}{} on this host ({} {:.2f})", gpu, answer.gpus > 1 ? "" : "s",
-                      workers_text(*answer.workers), answer.gpus > 1 ? " each" : "", au(), answer.au);
-    } else {
-      std::string limit = "the cores";
-      if (answer.limited_by == "storage") {
-        limit = "storage";
-      } else if (answer.limited_by == "copy" && evidence.profile) {
-        limit = fmt::format("copying a batch, which takes {}",
-                            format_duration(evidence.profile->pipeline.copy_ns));
-      }
-      finding.claim =
-          fmt::format("Simulated: this host cannot feed {}: {} {:.2f} at best, limited by {} ({})", gpu, au(),
-                      answer.au, limit, rate_text(answer.max_samples_per_s));
+    if (answer.at_most) {
+      finding.details["au"] = answer.au.value;
+      finding.details["tops_out_images_per_s"] = answer.at_most->value;
+      finding.details["tops_out_ci95"] = interval_json(answer.at_most->ci95);
+      finding.details["limited_by"] = answer.limited_by;
+      finding.details["lost_cores"] = answer.lost_cores;
+      finding.details["on_idle_images_per_s"] = answer.on_idle_per_s;
     }
+    if (answer.verdict == DemandAnswer::Verdict::fed) {
+      finding.value = static_cast<double>(answer.workers);
+    }
+    finding.claim = demand_claim(evidence, answer, au);
     findings.push_back(std::move(finding));
   }
   return findings;
@@ -379,10 +478,14 @@ std::optional<Finding> claim_plateau(const Evidence& /*evidence*/, const Workers
     finding.evidence = {measured->name};
   }
   finding.details = {{"workers", workers}, {"limited_by", limit.name}};
+  const std::string at =
+      fmt::format("{} samples/s with {}", plus_minus(rate.value, rate.ci95), workers_text(workers));
   finding.claim =
-      fmt::format("{} {} samples/s with {}: {}{}", measured != nullptr ? "At most" : "Simulated: at most",
-                  plus_minus(rate.value, rate.ci95), workers_text(workers), limit.why,
-                  limit.remedy.empty() ? "" : fmt::format(" [{}]", limit.remedy));
+      limit.name == "consumer"
+          ? fmt::format("{} consumer itself is the limit: {} ({})",
+                        measured != nullptr ? "The" : "Simulated: the", at, limit.why)
+          : fmt::format("{} {}: {}{}", measured != nullptr ? "At most" : "Simulated: at most", at, limit.why,
+                        limit.remedy.empty() ? "" : fmt::format(" [{}]", limit.remedy));
   return finding;
 }
 
@@ -612,14 +715,21 @@ TextTable simulated_table(const Evidence& evidence) {
   return table;
 }
 
-TextTable requirements_table(const Simulated& simulated) {
+Cell demand_workers_cell(const DemandAnswer& answer) {
+  using Verdict = DemandAnswer::Verdict;
+  return answer.verdict == Verdict::fed       ? Cell(answer.workers)
+         : answer.verdict == Verdict::not_fed ? Cell("cannot be fed")
+                                              : Cell("undecided");
+}
+
+TextTable demands_table(const std::vector<DemandAnswer>& demands) {
   TextTable table;
   table.title = "Required throughput (simulated): workers for 95 % of it";
-  table.rows.push_back({"GPU", "samples/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
-  for (const SimulatedRequirement& answer : simulated.requirements) {
+  table.rows.push_back({"for", "samples/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
+  for (const DemandAnswer& answer : demands) {
     table.rows.push_back({answer.required.name, Cell::number(answer.required.samples_per_s), answer.gpus,
-                          answer.workers ? Cell(*answer.workers) : "cannot be fed", au_cell(answer.au),
-                          Cell::figure(rate_text(answer.max_samples_per_s)), answer.limited_by});
+                          demand_workers_cell(answer), estimate_cell(answer.au),
+                          estimate_cell(*answer.at_most), answer.limited_by});
   }
   return table;
 }
@@ -635,14 +745,24 @@ void choose_workers_headlines(std::vector<Finding>& findings) {
       names.push_back(name);
     }
   };
-  add("recommended_workers", most);
+  const std::vector<const Finding*> demands = find_findings(findings, "demand/");
+  for (const Finding* const demand : demands) {
+    add(demand->name, most - 1);  // one place is the recommendation's
+  }
+  const Finding* const recommended = find_finding(findings, "recommended_workers");
+  const bool is_of_demand = recommended != nullptr && recommended->details.is_object() &&
+                            recommended->details.value("of_demand", Json()) == true;
+  if (!is_of_demand) {
+    add("recommended_workers", most);
+  }
   add("bad_files", most);
-  for (const Finding* const demand : find_findings(findings, "demand/")) {
-    add(demand->name, most - 1);  // one place is the plateau's
+  for (const char* const name : {"plateau", "harm", "starvation"}) {
+    if (demands.empty()) {  // they are of the measured consumer
+      add(name, most);
+    }
   }
-  for (const char* const name : {"plateau", "harm", "starvation", "stages", "ready_data"}) {
-    add(name, most);
-  }
+  add("stages", most);
+  add("ready_data", most);
   names.emplace_back("simulation_error");
   // A GPU that this host cannot feed has no number of workers, and is an answer.
   set_headlines(findings, names, true);
@@ -651,11 +771,11 @@ void choose_workers_headlines(std::vector<Finding>& findings) {
 std::vector<Finding> workers_findings(const Evidence& evidence) {
   const WorkersAnswer answer = answer_of(evidence);
   AuWord au;
+  std::vector<Finding> demands = claim_demands(evidence, answer, au);
   auto recommended = claim_recommended_workers(evidence, answer, au);
-  std::vector<Finding> requirements = claim_requirements(evidence, au);
   auto starvation = claim_starvation(evidence, answer, au);
   auto simulation_error = claim_simulation_error(answer, au);
-  std::vector<Finding> findings;
+  std::vector<Finding> findings = std::move(demands);
   const auto add = [&](std::optional<Finding> one) {
     if (one) {
       findings.push_back(std::move(*one));
@@ -670,7 +790,6 @@ std::vector<Finding> workers_findings(const Evidence& evidence) {
   for (const auto claim : {claim_plateau, claim_harm, claim_stages, claim_scaling, claim_slowdown}) {
     add(claim(evidence, answer));
   }
-  std::ranges::move(requirements, std::back_inserter(findings));
   add(claim_pinning(evidence, answer));
   add(claim_bad_files(evidence));
   for (Finding& finding : findings) {
@@ -688,7 +807,7 @@ std::vector<TextTable> workers_tables(const Evidence& evidence) {
     tables.push_back(simulated_table(evidence));
   }
   if (evidence.simulated && !evidence.simulated->requirements.empty()) {
-    tables.push_back(requirements_table(*evidence.simulated));
+    tables.push_back(demands_table(answer_of(evidence).demands));
   }
   return tables;
 }

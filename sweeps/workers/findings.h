@@ -10,7 +10,7 @@ namespace bench::sweeps {
 
 std::vector<Finding> workers_findings(const Evidence& evidence);
 std::vector<TextTable> workers_tables(const Evidence& evidence);
-// The recommendation first, how sure it is last. Of a file's findings too.
+// Required throughputs first, then the recommendation; how sure it is last. Of a file's findings too.
 void choose_workers_headlines(std::vector<Finding>& findings);
 
 }  // namespace bench::sweeps

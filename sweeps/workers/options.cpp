@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <initializer_list>
 #include <map>
@@ -24,6 +25,9 @@
 
 namespace bench::sweeps {
 namespace {
+
+constexpr std::int64_t kBatchOfATime = 32;  // of a consumer that is a time a step
+constexpr std::int64_t kShortestStep = 1000;
 
 class Reader {
  public:
@@ -53,12 +57,12 @@ class Reader {
     read_workers();
     read_orders();
     read_dtype();
+    read_required();
     read_consumer();
     read_transform();
     setup_.pinned =
         choice<bool>("staging", text("staging"), {{"auto", !on_host_}, {"pinned", true}, {"pageable", false}},
                      "auto (pinned where a bus is crossed), pinned, pageable");
-    read_required();
     setup_.slot_bytes = setup_.batch * options_.transform.sample_bytes();
     if (simulates(request_)) {
       check_simulation();
@@ -163,6 +167,14 @@ class Reader {
   void read_consumer() {
     const std::string& given = text("consumer");
     ConsumerChoice& consumer = options_.consumer;
+    if (takes_required_throughput(request_)) {
+      const RequiredThroughput& first = setup_.required.front();
+      setup_.consumer = required_text(first);
+      use_batch(kBatchOfATime);
+      consumer.step_ns = std::max<std::int64_t>(
+          kShortestStep, std::llround(static_cast<double>(setup_.batch) / first.samples_per_s * 1e9));
+      return;
+    }
     if (const WorkloadType* const type =
             given == "workload" ? request_.workload : registry<WorkloadType>().find(given)) {
       use_workload(*type);
@@ -194,10 +206,10 @@ class Reader {
                          fmt::join(networks, ", ")));
     }
     setup_.consumer = given;
-    if (consumer.step_ns < 1000 || consumer.step_ns > 3'600'000'000'000) {
+    if (consumer.step_ns < kShortestStep || consumer.step_ns > 3'600'000'000'000) {
       refuse("consumer", "a step's time from 0.001ms to 60min");
     }
-    use_batch(32);
+    use_batch(kBatchOfATime);
   }
 
   // Where none was given.
@@ -257,7 +269,7 @@ class Reader {
   void read_required() {
     const std::string& given = text("demand");
     const char* const accepted =
-        "samples a second, as t4=1128/s, or a batch sweep's result file, as h200=FILE";
+        "samples a second, as 800/s or t4=1128/s, or a batch sweep's result file, as h200=FILE";
     for (const std::string_view part :
          given == "none" ? std::vector<std::string_view>() : split(given, ',')) {
       const std::size_t equals = part.find('=');
@@ -376,7 +388,7 @@ std::vector<CommandOption> workers_command_options() {
       option("storage", "none", "RATE,TIME", "limit reads: rate and latency, 200MB/s,5ms"),
       option("bus", "none", "RATE", "limit copies to the device: 4GB/s"),
       option("demand", "none", "LIST",
-             "required throughput of other GPUs: t4=1128/s, or h200=FILE, a batch sweep's result"),
+             "required throughput: 800/s, t4=1128/s, or h200=FILE, a batch sweep's result"),
       on_or_off("simulate", "do not measure: simulate from an earlier result's profile"),
       option("profile", "none", "FILE", "for --simulate: a result of this sweep"),
       option("samples", "none", "FILE",
@@ -388,6 +400,11 @@ std::vector<CommandOption> workers_command_options() {
 
 bool simulates(const SweepRequest& request) {
   return request.sweep_options.at("simulate") == "yes";
+}
+
+bool takes_required_throughput(const SweepRequest& request) {
+  return !simulates(request) && request.sweep_options.at("demand") != "none" &&
+         !request.given_sweep_options.contains("consumer");
 }
 
 WorkersOptions workers_options(const SweepRequest& request, const Device& device) {

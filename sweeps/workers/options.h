@@ -60,6 +60,8 @@ struct WorkersOptions {
 
 std::vector<CommandOption> workers_command_options();
 bool simulates(const SweepRequest& request);  // --simulate
+// The consumer is the first of --demand: no other was given.
+bool takes_required_throughput(const SweepRequest& request);
 // Throws UsageError naming the option. Reads the result files that are named.
 WorkersOptions workers_options(const SweepRequest& request, const Device& device);
 

@@ -438,15 +438,17 @@ std::optional<Profile> measure_profile(const LoaderPoints& points, const LoaderS
   return profile;
 }
 
+Estimate with_law_interval(double rate, const Profile& profile) {
+  const double scale = rate / profile.law.law.one;
+  return {.value = rate,
+          .ci95 = Interval{profile.law.one_ci95.low * scale, profile.law.one_ci95.high * scale}};
+}
+
 std::optional<Estimate> rate_on_all_cores(const Profile& profile) {
   if (profile.law.workers.size() < 2) {
     return std::nullopt;
   }
-  const simulator::ScalabilityLaw& law = profile.law.law;
-  const double rate = law.at(law.cores);
-  const double scale = rate / law.one;
-  return Estimate{.value = rate,
-                  .ci95 = Interval{profile.law.one_ci95.low * scale, profile.law.one_ci95.high * scale}};
+  return with_law_interval(profile.law.law.at(profile.law.law.cores), profile);
 }
 
 simulator::Pipeline pipeline_of(const Profile& profile, std::int64_t workers, std::optional<double> cores) {

@@ -75,6 +75,8 @@ struct Lateness {
 // Of the threads that met a busy core, by groups of counts.
 std::vector<simulator::SchedulingLatency> latencies_of(const std::vector<Lateness>& measured, double cores);
 
+// A rate that the law gives, with the law's interval.
+Estimate with_law_interval(double rate, const Profile& profile);
 // The loader's rate on all its cores, by the law; none where one count does not show how others relate to it.
 std::optional<Estimate> rate_on_all_cores(const Profile& profile);
 

@@ -5,9 +5,12 @@
 #include <numeric>
 #include <span>
 
+#include <fmt/format.h>
+
 #include "bench/error.h"
 #include "bench/result/flags.h"
 #include "bench/stats/statistics.h"
+#include "bench/text/units.h"
 
 namespace bench {
 
@@ -186,6 +189,15 @@ bool of_another_run(const LoaderParams& point, const LoaderSetup& setup) {
          (!setup.consumer.empty() && point.consumer != setup.consumer && point.consumer != "none");
 }
 
+// On average over the rounds; those that do not tell count as undisturbed.
+double other_cores_during(const MeasuredPoint& measured, double cores) {
+  std::vector<double> others;
+  for (const MeasuredRound& round : measured.rounds) {
+    others.push_back(round.other_cores.value_or(0) + cores * round.steal.value_or(0));
+  }
+  return others.empty() ? 0 : mean(others);
+}
+
 void add_once(std::vector<LoaderPoint>& points, LoaderPoint point) {
   if (std::ranges::find(points, point.workers, &LoaderPoint::workers) == points.end()) {
     points.push_back(std::move(point));
@@ -246,6 +258,11 @@ Json to_json(const LoaderSetup& setup) {
     json["bad_files"].push_back({{"file", file}, {"reason", reason}});
   }
   return json;
+}
+
+std::string required_text(const RequiredThroughput& required) {
+  const std::string rate = fmt::format("{} samples/s", format_number(required.samples_per_s));
+  return required.name.ends_with("/s") ? rate : fmt::format("{} ({})", required.name, rate);
 }
 
 const StageName& largest_stage(const loader::StageTimes& stages) {
@@ -418,6 +435,7 @@ LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const Loa
       continue;
     }
     point->mark = marks.of(one);
+    point->other_cores = other_cores_during(one, setup.cores);
     if (point->loader == "ready") {
       points.ready = points.ready ? points.ready : point;
     } else if (point->loader == "other-staging") {

@@ -43,10 +43,12 @@ namespace bench::sweeps {
 // Images a second that a consumer elsewhere, such as a GPU that is not here, computes when it never waits
 // (--demand).
 struct RequiredThroughput {
-  std::string name{};
+  std::string name{};  // "t4"; as given, "800/s", where there is none
   double samples_per_s = 0;
   std::string source{};  // "given", or the result file
 };
+// "t4 (500 samples/s)", or "800 samples/s".
+std::string required_text(const RequiredThroughput& required);
 
 // The data as a run found them.
 struct DataFound {
@@ -176,6 +178,7 @@ struct LoaderPoint : LoaderParams {
   double copy_ns = 0;                  // of a batch
   std::optional<double> stall_p99_ns;  // step time minus the median step with ready data
   double cpu_ns = 0;                   // of an image, all threads
+  double other_cores = 0;              // that other processes and virtual machines used meanwhile
   double sample_bytes = 0;             // of a delivered batch
   loader::StageTimes stages_ns;        // of an image
   std::shared_ptr<const Window> windows = std::make_shared<Window>();  // all as one

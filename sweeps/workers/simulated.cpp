@@ -161,7 +161,7 @@ SimulatedRequirement simulate_requirement(const Profile& profile, const Simulati
   const double cores = pipeline.law.cores / request.gpus;
   const auto most = static_cast<std::int64_t>(
       std::clamp(std::ceil(std::max({2 * needed, 4 * cores, 16.0})), 1.0, static_cast<double>(kMostWorkers)));
-  answer.max_samples_per_s = std::max(pipeline.law.best(most * request.gpus), request.measured_rate);
+  answer.max_samples_per_s = pipeline.law.best(most * request.gpus);
   if (pipeline.storage && pipeline.storage->bytes_per_s > 0 && profile.pipeline.sample_bytes_read > 0) {
     answer.max_samples_per_s = std::min(answer.max_samples_per_s,
                                         pipeline.storage->bytes_per_s / profile.pipeline.sample_bytes_read);
@@ -173,10 +173,11 @@ SimulatedRequirement simulate_requirement(const Profile& profile, const Simulati
   }
   // Delivered over required images: an AU as of simulate_point() leaves out waits for the copy, and would
   // call a consumer fed whose copies are too slow.
+  const double asked = required.samples_per_s * request.gpus;
   const auto try_with = [&](std::int64_t workers) {
     pipeline.workers = workers;
     const SimulatedPoint point = simulate_point(pipeline);
-    const double au = std::min(1.0, point.samples_per_s / (required.samples_per_s * request.gpus));
+    const double au = std::min(1.0, point.samples_per_s / asked);
     if (au > answer.au || au >= kFed) {
       answer.au = au;
       answer.limited_by = point.limited_by;
@@ -188,6 +189,7 @@ SimulatedRequirement simulate_requirement(const Profile& profile, const Simulati
   std::int64_t high = low + 1;
   while (!try_with(high)) {
     if (high == most) {
+      answer.max_samples_per_s = std::min(answer.max_samples_per_s, answer.au * asked);
       return answer;
     }
     low = high;
@@ -199,6 +201,7 @@ SimulatedRequirement simulate_requirement(const Profile& profile, const Simulati
   }
   answer.workers = high;
   try_with(high);
+  answer.max_samples_per_s = std::max(answer.max_samples_per_s, answer.au * asked);
   return answer;
 }
 
@@ -316,10 +319,7 @@ Simulated simulate(const Profile& profile, const SimulationRequest& request) {
 }
 
 Simulated simulate_measured(const LoaderPoints& points, const LoaderSetup& setup, const Profile& profile) {
-  SimulationRequest request{.required = setup.required};
-  for (const LoaderPoint* const point : points.capacity_and_pool()) {
-    request.measured_rate = std::max(request.measured_rate, point->samples_per_s.value);
-  }
+  const SimulationRequest request{.required = setup.required};
   Simulated simulated = simulate_all(profile, request, points.pool);
   if (setup.gpus > 1) {  // the measured consumer is one; the requirements are of all
     SimulationRequest all = request;

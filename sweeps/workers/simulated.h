@@ -25,7 +25,6 @@ struct SimulationRequest {
   std::optional<loader::Order> order{};
   int gpus = 1;  // they share the host; each has its own workers
   std::vector<RequiredThroughput> required{};
-  double measured_rate = 0;               // samples a second, the most that was seen of this host; 0: none
   std::optional<std::int64_t> step_ns{};  // another consumer, elsewhere
   std::string consumer{};                 // its name
   std::optional<loader::Storage> storage{};
@@ -58,7 +57,9 @@ struct SimulatedRequirement {
   int gpus = 1;
   std::optional<std::int64_t> workers{};  // a GPU, for 95 % of it; none where the host cannot
   double au = 0;                          // the part of it that is delivered, with these workers or at best
-  double max_samples_per_s = 0;           // of the loader and the copies alone
+  // That the loader and the copies deliver to all GPUs; where that is less than 95 % of what they take, what
+  // they get.
+  double max_samples_per_s = 0;
   std::string limited_by{};
 };
 

@@ -286,13 +286,19 @@ struct End {
   bool interrupted = false;
 };
 
-const std::vector<End> kEnds{
-    {.document = "batch"},           {.document = "batch-flags"},
-    {.document = "batch-capped"},    {.document = "batch-interrupted", .interrupted = true},
-    {.document = "batch-predicted"}, {.document = "cards"},
-    {.document = "collectives"},     {.document = "kernels"},
-    {.document = "memory"},          {.document = "../transfer"},
-    {.document = "workers"},         {.document = "workers-simulated"}};
+const std::vector<End> kEnds{{.document = "batch"},
+                             {.document = "batch-flags"},
+                             {.document = "batch-capped"},
+                             {.document = "batch-interrupted", .interrupted = true},
+                             {.document = "batch-predicted"},
+                             {.document = "cards"},
+                             {.document = "collectives"},
+                             {.document = "kernels"},
+                             {.document = "memory"},
+                             {.document = "../transfer"},
+                             {.document = "workers"},
+                             {.document = "workers-demand"},
+                             {.document = "workers-simulated"}};
 
 // A stored result with what its sweep makes of it.
 struct Answered {

@@ -59,7 +59,7 @@ std::int64_t more_from_20(std::int64_t batch) {
 TEST_F(BatchLargest, IsThePlansAndNotTheLines) {
   const Finding found = largest({.more = more_from_20});
   EXPECT_EQ(found.value, 33);  // 1000 + 100 · 33 + 50 · 13 = 4950
-  EXPECT_EQ(found.claim, "The largest batch of fp32 within 4.88 KiB is 33, planned.");
+  EXPECT_EQ(found.claim, "Batch 33 of fp32 would just fit in 4.88 KiB (calculated, not run).");
   EXPECT_EQ(found.details["source"], "planned");
   EXPECT_THAT(planned_, AllOf(::testing::Gt(0), Le(16)));
 }
@@ -67,7 +67,7 @@ TEST_F(BatchLargest, IsThePlansAndNotTheLines) {
 TEST_F(BatchLargest, IsTheLinesWherePlanningEnds) {
   const Finding found = largest({.more = more_from_20}, [] { return "the time budget ended"; });
   EXPECT_EQ(found.value, 40);
-  EXPECT_EQ(found.claim, "The largest batch of fp32 within 4.88 KiB is 40, extrapolated from batch 16.");
+  EXPECT_EQ(found.claim, "Batch 40 of fp32 would just fit in 4.88 KiB (extrapolated from batch 16).");
   EXPECT_EQ(found.details["source"], "extrapolated");
   EXPECT_EQ(planned_, 0);
 }

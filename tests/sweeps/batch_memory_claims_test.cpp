@@ -62,7 +62,7 @@ TEST(BatchMemoryClaims, ThePlannedLargestBatchNeedsNoMeasuredOne) {
   series.cap_bytes = 1LL << 30;
   series.planned = sweeps::LargestByPlan{.batch = 92};
   EXPECT_EQ(sweeps::claim_largest_batch(series).claim,
-            "The largest batch of fp32 within 1.00 GiB is 92, planned.");
+            "Batch 92 of fp32 would just fit in 1.00 GiB (calculated, not run).");
 }
 
 TEST(BatchMemoryClaims, WithoutACapThereIsNoLargestBatch) {

@@ -92,13 +92,13 @@ TEST(Report, SaysWithVerboseThatTheIntervalBetweenRunsIsMissing) {
   }
 }
 
-TEST(Report, WarnsOnceAndSaysWhatToDo) {
+TEST(Report, WarnsInASentenceForEachRemedy) {
   ResultDocument document;
   EXPECT_EQ(warning_of(document), "");
   document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"noisy", "throttled:cpu_contention"})};
   EXPECT_EQ(warning_of(document),
-            "Warning: 95 % intervals wider than ±10 % at both points; other processes used the CPU during "
-            "1 of 2 points (○) [give a larger --time-budget; run on an idle machine].");
+            "Warning: 95 % intervals wider than ±10 % at both points [give a larger --time-budget]. Other "
+            "processes used the CPU during 1 of 2 points (○) [run on an idle machine].");
   document.benchmarks = {flagged("a", {"few_rounds", "noisy"})};
   document.unmeasured = {
       {.name = "b", .params = {}, .status = "skipped", .reason = "no time; give a larger --time-budget"},
@@ -162,8 +162,8 @@ TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
   document.benchmarks = {flagged("a", {"disturbed", "mixed_sessions"}), flagged("b", {})};
   EXPECT_EQ(
       warning_of(document),
-      "Warning: sessions that differ are pooled at 1 of 2 points (○); other work or a slow spell disturbed "
-      "most rounds of 1 of 2 points (○) [run without --resume; run on an idle machine].");
+      "Warning: sessions that differ are pooled at 1 of 2 points (○) [run without --resume]. Other work or a "
+      "slow spell disturbed most rounds of 1 of 2 points (○) [run on an idle machine].");
   document.benchmarks = {flagged("a", {"disturbed", "throttled:cpu_contention"}), flagged("b", {})};
   EXPECT_EQ(warning_of(document),
             "Warning: other processes used the CPU during 1 of 2 points (○) [run on an idle machine].");
@@ -203,8 +203,8 @@ TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
   document.unmeasured = {
       {.name = "b", .params = {}, .status = "skipped", .reason = "no time; give a larger --time-budget"}};
   constexpr std::string_view kWarning =
-      "Warning: fewer than 3 rounds at the only point; other processes used the CPU during the only point; b "
-      "was left out [go on with --resume; run on an idle machine].";
+      "Warning: fewer than 3 rounds at the only point; b was left out [go on with --resume]. Other processes "
+      "used the CPU during the only point [run on an idle machine].";
   EXPECT_EQ(warning_of(document, true), kWarning);
   const std::string out = page_text(result_page(document, {}, false, true), 1000);
   EXPECT_THAT(out, ::testing::HasSubstr(std::string(kWarning)));

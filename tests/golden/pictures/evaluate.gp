@@ -116,7 +116,7 @@ set terminal pngcairo size 1600, 655 font 'DejaVu Sans,13' noenhanced background
 set output 'picture.png'
 set multiplot
 set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.95832 center font ',17'
-set label 2 'Not enough evidence which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91344 center font ',15'
+set label 2 'Cannot tell which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91344 center font ',15'
 set label 3 '' at screen 0.50000, 0.87176 center textcolor rgb '#555555' font ',13'
 set label 4 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03527 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
@@ -192,7 +192,7 @@ set terminal svg size 1600, 672 font 'DejaVu Sans,16' noenhanced background rgb 
 set output 'picture.svg'
 set multiplot
 set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.95744 center font ',20'
-set label 2 'Not enough evidence which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91161 center font ',18'
+set label 2 'Cannot tell which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91161 center font ',18'
 set label 3 '' at screen 0.50000, 0.86905 center textcolor rgb '#555555' font ',16'
 set label 4 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03601 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563

@@ -825,7 +825,7 @@ set multiplot
 set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.97560 center font ',17'
 set label 2 'Within 17.2 GiB, safe: batch 9596 (fp32 training with adam) to 9651 (fp32 training with sgd); 1 of 3 limits was tried and fits' at screen 0.50000, 0.94933 center font ',15'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.92493 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: fewer than 3 rounds at all 6 points; other processes used the CPU during all 6 points; 3 points were left out [give a larger --time-budget; run on an idle' at screen 0.01875, 0.03941 left textcolor rgb '#444444' font ',13'
+set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [give a larger --time-budget]. Other processes used the CPU during all 6 points [run on an idle' at screen 0.01875, 0.03941 left textcolor rgb '#444444' font ',13'
 set label 5 'machine].' at screen 0.01875, 0.02064 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
@@ -947,7 +947,7 @@ set multiplot
 set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.97509 center font ',20'
 set label 2 'Within 17.2 GiB, safe: batch 9596 (fp32 training with adam) to 9651 (fp32 training with sgd); 1 of 3 limits was tried and fits' at screen 0.50000, 0.94826 center font ',18'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.92334 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: fewer than 3 rounds at all 6 points; other processes used the CPU during all 6 points; 3 points were left out [give a larger --time-budget; run on an idle' at screen 0.01875, 0.04024 left textcolor rgb '#444444' font ',16'
+set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [give a larger --time-budget]. Other processes used the CPU during all 6 points [run on an idle' at screen 0.01875, 0.04024 left textcolor rgb '#444444' font ',16'
 set label 5 'machine].' at screen 0.01875, 0.02108 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771

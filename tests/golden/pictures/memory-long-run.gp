@@ -898,7 +898,7 @@ set multiplot
 set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.98171 center font ',17'
 set label 2 'Memory of fp32 training with adam grows by 488 KiB a step' at screen 0.50000, 0.96202 center font ',15'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.94374 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: fewer than 3 rounds at all 6 points; other processes used the CPU during all 6 points; 3 points were left out [give a larger --time-budget; run on an idle' at screen 0.01875, 0.02954 left textcolor rgb '#444444' font ',13'
+set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [give a larger --time-budget]. Other processes used the CPU during all 6 points [run on an idle' at screen 0.01875, 0.02954 left textcolor rgb '#444444' font ',13'
 set label 5 'machine].' at screen 0.01875, 0.01547 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
@@ -1038,7 +1038,7 @@ set multiplot
 set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.98131 center font ',20'
 set label 2 'Memory of fp32 training with adam grows by 488 KiB a step' at screen 0.50000, 0.96118 center font ',18'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.94248 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: fewer than 3 rounds at all 6 points; other processes used the CPU during all 6 points; 3 points were left out [give a larger --time-budget; run on an idle' at screen 0.01875, 0.03020 left textcolor rgb '#444444' font ',16'
+set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [give a larger --time-budget]. Other processes used the CPU during all 6 points [run on an idle' at screen 0.01875, 0.03020 left textcolor rgb '#444444' font ',16'
 set label 5 'machine].' at screen 0.01875, 0.01582 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771

@@ -262,7 +262,7 @@ set label 3 'ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms), of which 85.2 ms 
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.91816 center textcolor rgb '#555555' font ',13'
 set label 5 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102 ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms),' at screen 0.01875, 0.06331 left textcolor rgb '#444444' font ',13'
 set label 6 'of which 85.2 ms is computing; staged memory costs 65.7 ms a step (62 %), which lies within the intervals, and the whole copy from pageable memory takes 36.9 µs at …' at screen 0.01875, 0.04787 left textcolor rgb '#444444' font ',13'
-set label 7 'Warning: fewer than 3 rounds at all 87 points; other processes used the CPU during 14 of 87 points (○); 83 points were left out [give a larger --time-budget; run on' at screen 0.01875, 0.03243 left textcolor rgb '#444444' font ',13'
+set label 7 'Warning: fewer than 3 rounds at all 87 points; 83 points were left out [give a larger --time-budget]. Other processes used the CPU during 14 of 87 points (○) [run on' at screen 0.01875, 0.03243 left textcolor rgb '#444444' font ',13'
 set label 8 'an idle machine].' at screen 0.01875, 0.01699 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
@@ -379,7 +379,7 @@ set label 3 'ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms), of which 85.2 ms 
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.91630 center textcolor rgb '#555555' font ',16'
 set label 5 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102 ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms),' at screen 0.01875, 0.06475 left textcolor rgb '#444444' font ',16'
 set label 6 'of which 85.2 ms is computing; staged memory costs 65.7 ms a step (62 %), which lies within the intervals, and the whole copy from pageable memory takes 36.9 µs at …' at screen 0.01875, 0.04896 left textcolor rgb '#444444' font ',16'
-set label 7 'Warning: fewer than 3 rounds at all 87 points; other processes used the CPU during 14 of 87 points (○); 83 points were left out [give a larger --time-budget; run on' at screen 0.01875, 0.03317 left textcolor rgb '#444444' font ',16'
+set label 7 'Warning: fewer than 3 rounds at all 87 points; 83 points were left out [give a larger --time-budget]. Other processes used the CPU during 14 of 87 points (○) [run on' at screen 0.01875, 0.03317 left textcolor rgb '#444444' font ',16'
 set label 8 'an idle machine].' at screen 0.01875, 0.01737 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438

@@ -53,7 +53,7 @@ set terminal pngcairo size 1600, 1002 font 'DejaVu Sans,13' noenhanced backgroun
 set output 'picture.png'
 set multiplot
 set label 1 'workers: simulated-samples inference on AMD EPYC' at screen 0.50000, 0.97275 center font ',17'
-set label 2 'Simulated for your loader: use 2 workers: accelerator utilisation (AU) 1.00, 99.2 MiB of host memory' at screen 0.50000, 0.94341 center font ',15'
+set label 2 'Simulated: t4 (400 samples/s) needs 2 workers on this host (AU 1.00)' at screen 0.50000, 0.94341 center font ',15'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 08:07' at screen 0.50000, 0.91617 center textcolor rgb '#555555' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
@@ -69,7 +69,7 @@ set key at screen 0.01875, 0.41497 left top Left reverse samplen 2 maxrows 1 fon
 plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c4162a' notitle, \
   $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
   keyentry with lines linewidth 1.8 linecolor rgb '#c24a00' title 'simulated', \
-  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c4162a' title 't4 needs 400 samples/s'
+  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c4162a' title 'required: t4 (400 samples/s)'
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
@@ -108,7 +108,7 @@ set terminal svg size 1600, 1024 font 'DejaVu Sans,16' noenhanced background rgb
 set output 'picture.svg'
 set multiplot
 set label 1 'workers: simulated-samples inference on AMD EPYC' at screen 0.50000, 0.97207 center font ',20'
-set label 2 'Simulated for your loader: use 2 workers: accelerator utilisation (AU) 1.00, 99.2 MiB of host memory' at screen 0.50000, 0.94199 center font ',18'
+set label 2 'Simulated: t4 (400 samples/s) needs 2 workers on this host (AU 1.00)' at screen 0.50000, 0.94199 center font ',18'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 08:07' at screen 0.50000, 0.91406 center textcolor rgb '#555555' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
@@ -124,7 +124,7 @@ set key at screen 0.01875, 0.41563 left top Left reverse samplen 2 maxrows 1 fon
 plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c4162a' notitle, \
   $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
   keyentry with lines linewidth 1.8 linecolor rgb '#c24a00' title 'simulated', \
-  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c4162a' title 't4 needs 400 samples/s'
+  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c4162a' title 'required: t4 (400 samples/s)'
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438

@@ -74,7 +74,7 @@ set label 1 'workers: 5ms on AMD EPYC' at screen 0.50000, 0.97453 center font ',
 set label 2 'Simulated: Take 1 worker, prefetch 8 (simulated; 2 was asked for): they hold 2.28 MiB of host memory (8 batches of 192' at screen 0.50000, 0.94711 center font ',15'
 set label 3 'KiB, and 795 KiB of each worker’s own); whether pinning pays is for `bench --sweep transfer` to say, on the device' at screen 0.50000, 0.92164 center font ',15'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.89618 center textcolor rgb '#555555' font ',13'
-set label 5 'Warning: 95 % intervals wider than ±10 % at all 8 points; other processes used the CPU during 1 of 8 points (○) [give a larger --time-budget; run on an idle' at screen 0.01875, 0.04114 left textcolor rgb '#444444' font ',13'
+set label 5 'Warning: 95 % intervals wider than ±10 % at all 8 points [give a larger --time-budget]. Other processes used the CPU during 1 of 8 points (○) [run on an idle' at screen 0.01875, 0.04114 left textcolor rgb '#444444' font ',13'
 set label 6 'machine].' at screen 0.01875, 0.02155 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
@@ -140,7 +140,7 @@ set label 1 'workers: 5ms on AMD EPYC' at screen 0.50000, 0.97393 center font ',
 set label 2 'Simulated: Take 1 worker, prefetch 8 (simulated; 2 was asked for): they hold 2.28 MiB of host memory (8 batches of 192' at screen 0.50000, 0.94585 center font ',18'
 set label 3 'KiB, and 795 KiB of each worker’s own); whether pinning pays is for `bench --sweep transfer` to say, on the device' at screen 0.50000, 0.91978 center font ',18'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.89371 center textcolor rgb '#555555' font ',16'
-set label 5 'Warning: 95 % intervals wider than ±10 % at all 8 points; other processes used the CPU during 1 of 8 points (○) [give a larger --time-budget; run on an idle' at screen 0.01875, 0.04211 left textcolor rgb '#444444' font ',16'
+set label 5 'Warning: 95 % intervals wider than ±10 % at all 8 points [give a larger --time-budget]. Other processes used the CPU during 1 of 8 points (○) [run on an idle' at screen 0.01875, 0.04211 left textcolor rgb '#444444' font ',16'
 set label 6 'machine].' at screen 0.01875, 0.02206 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438

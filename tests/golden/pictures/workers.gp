@@ -63,7 +63,7 @@ set label 1 'workers: resnet18 on AMD EPYC' at screen 0.50000, 0.97453 center fo
 set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts;' at screen 0.50000, 0.94711 center font ',15'
 set label 3 '0, 4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.92164 center font ',15'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.89618 center textcolor rgb '#555555' font ',13'
-set label 5 'Warning: fewer than 3 rounds at all 3 points; other processes used the CPU during all 3 points; 7 points were left out [give a larger --time-budget; run on an idle' at screen 0.01875, 0.04114 left textcolor rgb '#444444' font ',13'
+set label 5 'Warning: fewer than 3 rounds at all 3 points; 7 points were left out [give a larger --time-budget]. Other processes used the CPU during all 3 points [run on an idle' at screen 0.01875, 0.04114 left textcolor rgb '#444444' font ',13'
 set label 6 'machine].' at screen 0.01875, 0.02155 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
@@ -127,7 +127,7 @@ set label 1 'workers: resnet18 on AMD EPYC' at screen 0.50000, 0.97393 center fo
 set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts;' at screen 0.50000, 0.94585 center font ',18'
 set label 3 '0, 4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.91978 center font ',18'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.89371 center textcolor rgb '#555555' font ',16'
-set label 5 'Warning: fewer than 3 rounds at all 3 points; other processes used the CPU during all 3 points; 7 points were left out [give a larger --time-budget; run on an idle' at screen 0.01875, 0.04211 left textcolor rgb '#444444' font ',16'
+set label 5 'Warning: fewer than 3 rounds at all 3 points; 7 points were left out [give a larger --time-budget]. Other processes used the CPU during all 3 points [run on an idle' at screen 0.01875, 0.04211 left textcolor rgb '#444444' font ',16'
 set label 6 'machine].' at screen 0.01875, 0.02206 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438

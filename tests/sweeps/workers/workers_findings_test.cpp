@@ -125,6 +125,82 @@ TEST(WorkersFindings, AnswersRequiredThroughputs) {
   expect_words(claim(two, "demand/t4"));
 }
 
+// The loader makes 714 a second on four cores: 5 % more than 680 · 0.95, and 5 % less than 790 · 0.95.
+TEST(WorkersFindings, ARequiredThroughputIsAnsweredByOneNumber) {
+  const auto answer = [](double samples_per_s, double noise) {
+    LoaderMachine machine;
+    machine.noise = noise;
+    machine.required = {{.name = "800/s", .samples_per_s = samples_per_s, .source = "given"}};
+    return *found(measured_by(machine), "demand/800/s");
+  };
+  const Finding fed = answer(680, 0.003);
+  EXPECT_EQ(fed.details["verdict"], "fed");
+  EXPECT_EQ(fed.value, 4);
+  expect_words(fed.claim);
+  const Finding not_fed = answer(800, 0.003);
+  EXPECT_EQ(not_fed.details["verdict"], "not_fed");
+  EXPECT_LT(not_fed.details["tops_out_ci95"][1].get<double>(), 0.95 * 800);
+  expect_words(not_fed.claim);
+  for (const double required : {680.0, 800.0}) {  // 646 and 760 lie within the interval
+    const Finding undecided = answer(required, 0.4);
+    EXPECT_EQ(undecided.details["verdict"], "undecided");
+    EXPECT_FALSE(undecided.value);
+    EXPECT_LT(undecided.details["tops_out_ci95"][0].get<double>(), 0.95 * required);
+    EXPECT_GT(undecided.details["tops_out_ci95"][1].get<double>(), 0.95 * required);
+    expect_words(undecided.claim);
+  }
+}
+
+// The consumer of the run is the one that the throughput was given for: 444 a second, with three workers.
+TEST(WorkersFindings, ARequiredThroughputThatWasMeasuredIsNotSimulated) {
+  LoaderMachine machine;
+  machine.required = {{.name = "t4", .samples_per_s = 444, .source = "given"}};
+  LoaderSetup setup = machine.setup();
+  Evidence evidence = testing::evidence_of(machine.measured(), setup);
+  EXPECT_GT(found(evidence, "recommended_workers")->headline, 0);
+  evidence.setup.consumer = "t4 (444 samples/s)";
+  evidence.profile->consumer = evidence.setup.consumer;
+  EXPECT_EQ(found(evidence, "demand/t4")->value, 3);
+  EXPECT_EQ(found(evidence, "demand/t4")->headline, 1);
+  expect_words(claim(evidence, "demand/t4"));
+  EXPECT_EQ(found(evidence, "recommended_workers")->headline, 0) << "it says the same";
+}
+
+// As of four cores, of which other processes took one and a half all along.
+TEST(WorkersFindings, ABusyMachineIsNotCalledIncapable) {
+  LoaderMachine machine;
+  machine.required = {{.name = "t4", .samples_per_s = 1000, .source = "given"},
+                      {.name = "h200", .samples_per_s = 5000, .source = "given"}};
+  const auto with_others = [&](double cores) {
+    auto measured = machine.measured();
+    testing::change_windows(measured, testing::of_loader("capacity"),
+                            [](Window& window) { window.cpu_ns = window.cpu_ns * 7 / 10; });
+    for (MeasuredPoint& point : measured) {
+      for (MeasuredRound& round : point.rounds) {
+        round.other_cores = cores;
+      }
+    }
+    return testing::evidence_of(measured, machine.setup());
+  };
+  const Evidence busy = with_others(1.5);  // 2.5 cores' 714 are four cores' 1140
+  EXPECT_EQ(found(busy, "demand/t4")->details["verdict"], "undecided");
+  EXPECT_NEAR(found(busy, "demand/t4")->details["on_idle_images_per_s"].get<double>(), 1140, 40);
+  expect_words(claim(busy, "demand/t4"));
+  EXPECT_EQ(found(busy, "demand/h200")->details["verdict"], "not_fed");
+  expect_words(claim(busy, "demand/h200"));
+  EXPECT_EQ(found(with_others(0), "demand/t4")->details["verdict"], "not_fed");
+}
+
+TEST(WorkersFindings, ARequiredThroughputWithoutAProfileIsUndecided) {
+  LoaderMachine machine;
+  machine.required = {{.name = "800/s", .samples_per_s = 800, .source = "given"}};
+  const auto measured = machine.measured();
+  const Evidence evidence = testing::evidence_of(
+      {*std::ranges::find_if(measured, testing::of_loader("capacity"))}, machine.setup());
+  EXPECT_EQ(found(evidence, "demand/800/s")->headline, 1);
+  expect_words(claim(evidence, "demand/800/s"));
+}
+
 TEST(WorkersFindings, TellsHowMuchTheConsumerSlowsDown) {
   LoaderMachine machine;
   machine.shared_cores = {{.active = 1, .consumer_speed = 0.7, .worker_speed = 0.9},
@@ -156,8 +232,8 @@ TEST(WorkersFindings, AConsumerThatGainsByWorkersWasDisturbed) {
   expect_words(claim(testing::evidence_of(measured, machine.setup()), "consumer_slowdown"));
 }
 
-// Printed are at most five, numbered without a gap, the recommendation first and how sure last.
-TEST(WorkersFindings, AtMostFiveAreHeadlinesAndTheRecommendationIsFirst) {
+// Printed are at most five, numbered without a gap, what was asked first and how sure last.
+TEST(WorkersFindings, AtMostFiveAreHeadlinesAndRequiredThroughputsAreFirst) {
   LoaderMachine machine;
   machine.oversubscription = 0.3;
   machine.compute_ns = 5e6;
@@ -172,7 +248,8 @@ TEST(WorkersFindings, AtMostFiveAreHeadlinesAndTheRecommendationIsFirst) {
   }
   ASSERT_EQ(printed.size(), 5U);
   EXPECT_EQ(printed.begin()->first, 1);
-  EXPECT_EQ(printed.begin()->second, "recommended_workers");
+  EXPECT_EQ(printed[1], "demand/t4");
+  EXPECT_EQ(printed[4], "recommended_workers");
   EXPECT_EQ(printed.rbegin()->first, 5);
   EXPECT_EQ(printed.rbegin()->second, "simulation_error");
 }
