@@ -319,7 +319,6 @@ class OptionsReader {
     if (type == nullptr) {
       return;
     }
-    const std::string& name = type->name;
     const bool several =
         options.workload.empty() && options.file_workload == nullptr && sweep->covers != nullptr;
     if (const std::string* modes = line_.text_of("mode")) {
@@ -340,13 +339,7 @@ class OptionsReader {
         throw UsageError(needs_one_workload("--" + option, *text, workloads));
       }
       if (!has_option(*type, option)) {
-        std::vector<std::string> own;
-        for (const CommandOption& o : type->options) {
-          own.push_back("--" + o.name);
-        }
-        throw UsageError(fmt::format("--{}: {} was given, but {} has no such option; it has {}", option,
-                                     quote(*text), name,
-                                     own.empty() ? "none" : fmt::format("{}", fmt::join(own, ", "))));
+        throw UsageError(missing_option(*type, option, *text));
       }
       options.workload_options[option] = values_of(*sweep, "--" + option, *text);
     }

@@ -6,9 +6,11 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/generate/catalogue.h"
 #include "bench/registry.h"
+#include "bench/text/axis.h"
 #include "bench/text/letters.h"
 #include "bench/text/quote.h"
 #include "bench/text/suggest.h"
@@ -27,6 +29,32 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 8> kNetworks
     {"distilbertbaseuncased", "distilbert"},
     {"yolov8small", "yolov8s"},
 }};
+
+// --input for a file's network that `option` means: "input_ids=1x384" of --sequence 384. Empty where it means
+// none.
+std::string sizes_with(const WorkloadType& type, const std::string& option, const std::string& value) {
+  const auto input = std::ranges::find(type.options, "input", &CommandOption::name);
+  const bool is_number =
+      !value.empty() && std::ranges::all_of(value, [](char c) { return c >= '0' && c <= '9'; });
+  if (!type.file || input == type.options.end() || !is_number) {
+    return "";
+  }
+  const std::size_t rank = option == "sequence" ? 2 : 4;  // of tokens, of images
+  const std::size_t first = option == "sequence" ? 1 : 2;
+  std::vector<std::string> sizes;
+  bool found = false;
+  for (const std::string_view part : split(input->default_value, ',')) {
+    const std::size_t equals = part.rfind('=');
+    std::vector<std::string_view> dims = split(part.substr(equals + 1), 'x');
+    if (equals != std::string_view::npos && dims.size() == rank) {
+      std::fill(dims.begin() + static_cast<std::ptrdiff_t>(first), dims.end(), value);
+      found = true;
+    }
+    sizes.push_back(fmt::format("{}{}", part.substr(0, equals + 1), fmt::join(dims, "x")));
+  }
+  return found && (option == "sequence" || option == "image-size") ? fmt::format("{}", fmt::join(sizes, ","))
+                                                                   : "";
+}
 
 }  // namespace
 
@@ -74,6 +102,21 @@ std::string unknown_workload(std::string_view option, std::string_view name,
   return option == "--workload"
              ? wrong + "; another network is a file for --onnx, which torch.onnx.export() writes"
              : wrong;
+}
+
+std::string missing_option(const WorkloadType& type, const std::string& option, const std::string& value) {
+  if (const std::string sizes = sizes_with(type, option, value); !sizes.empty()) {
+    return fmt::format(
+        "--{}: {} was given, but {} is a file with inputs of its own; give --input {}, which works where the "
+        "file was exported with dynamic axes",
+        option, quote(value), type.name, printable(sizes));
+  }
+  std::vector<std::string> own;
+  for (const CommandOption& has : type.options) {
+    own.push_back("--" + has.name);
+  }
+  return fmt::format("--{}: {} was given, but {} has no such option; it has {}", option, quote(value),
+                     type.name, own.empty() ? "none" : fmt::format("{}", fmt::join(own, ", ")));
 }
 
 }  // namespace bench

@@ -17,4 +17,7 @@ const WorkloadType* workload_called(std::string_view name);
 std::string unknown_workload(std::string_view option, std::string_view name,
                              const std::vector<std::string>& accepted);
 
+// Why --`option` `value` is refused, which the workload lacks: of a file's network --input sets the sizes.
+std::string missing_option(const WorkloadType& type, const std::string& option, const std::string& value);
+
 }  // namespace bench

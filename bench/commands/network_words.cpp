@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/cli/workload_names.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
 #include "bench/text/quote.h"
@@ -107,8 +108,7 @@ void check_network_options(const CommandWords& words, const WorkloadType& type,
     const std::string* const text = words.text_of(option.name);
     const auto own = std::ranges::find(type.options, option.name, &CommandOption::name);
     if (text != nullptr && own == type.options.end()) {
-      throw UsageError(
-          fmt::format("--{}: {} was given, but {} has no such option", option.name, quote(*text), type.name));
+      throw UsageError(missing_option(type, option.name, *text));
     }
     if (text != nullptr && !own->mode.empty() && std::ranges::count(modes, own->mode) == 0) {
       throw UsageError(fmt::format("--{}: {} was given, but belongs to --mode {}; give that with it",

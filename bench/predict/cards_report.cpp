@@ -31,6 +31,14 @@ std::string efficiency80(const CardsStep& step, std::string_view to) {
                      : fmt::format("{:.0f} ({}{}{}) %", efficiency.value, low, to, high);
 }
 
+// A part of the step, in as many digits as the step's interval allows.
+std::string part80(const CardsStep& step, double ns) {
+  const double share = ns / step.step_ns;
+  return has_width(step) && !step.at_least
+             ? duration80(ns, {share * step.step80_ns.low, share * step.step80_ns.high})
+             : format_duration(ns);
+}
+
 Cell step80(const CardsStep& step) {
   return step.at_least     ? Cell::time(step.quoted_ns()).after("≥ ")
          : has_width(step) ? Cell::time80(step.step_ns, step.step80_ns)
@@ -87,17 +95,17 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
           ? fmt::format(
                 "Adding up {} of gradients takes {}{}; what is lost is lost in the host, the loader and "
                 "the framework.",
-                format_bytes(replay.bytes), format_duration(replay.all_reduce_ns),
+                format_bytes(replay.bytes), part80(best, replay.all_reduce_ns),
                 prediction.overlap ? " and hides behind the backward pass" : ", less than 1 % of a step")
       : prediction.overlap
           ? fmt::format(
                 "Gradients make a step of {} longer by {}: it waits for them, and its backward pass is "
                 "slower while they are added up; a larger batch or accumulation hides more of them.",
-                format_duration(best.step_ns), format_duration(best.exposed_ns()))
+                part80(best, best.step_ns), part80(best, best.exposed_ns()))
           : fmt::format("A step waits {}{} for gradients: on the CPU nothing of it hides behind the backward "
                         "pass.",
-                        format_duration(best.exposed_ns()),
-                        best.at_least ? "" : " of " + format_duration(best.step_ns)));
+                        part80(best, best.exposed_ns()),
+                        best.at_least ? "" : " of " + part80(best, best.step_ns)));
   lines.push_back(fmt::format(
       "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
       "scaling, with a warm-up), and check the accuracy.",
@@ -168,8 +176,8 @@ TextTable table(const CardsPrediction& prediction) {
     table.rows.push_back({step.cards, step.dtype, step.batch, step80(step), Cell::figure(rate(step)),
                           one ? (prediction.is_predicted ? "predicted" : "measured")
                               : Cell::figure(efficiency80(step, kToInCell)),
-                          one ? Cell::none() : Cell::time(step.replay.all_reduce_ns),
-                          one ? Cell::none() : Cell::time(step.exposed_ns())});
+                          one ? Cell::none() : Cell::figure(part80(step, step.replay.all_reduce_ns)),
+                          one ? Cell::none() : Cell::figure(part80(step, step.exposed_ns()))});
   }
   return table;
 }

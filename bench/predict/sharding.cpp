@@ -27,22 +27,16 @@ std::optional<Interval> step_between(const CardsStep& step, double all_reduces) 
 
 // With as many digits as its interval allows.
 std::string step_in_words(const CardsStep& step) {
-  if (step.at_least) {
-    return "≥ " + format_duration(step.quoted_ns());
-  }
-  const Scale scale = duration_scale(step.step_ns);
-  return fmt::format(
-      "{} {}",
-      digits80(step.step_ns / scale.by, {step.step80_ns.low / scale.by, step.step80_ns.high / scale.by}),
-      scale.prefix);
+  return step.at_least ? "≥ " + format_duration(step.quoted_ns()) : duration80(step.step_ns, step.step80_ns);
 }
 
 std::string range_of(const std::optional<Interval>& ns) {
   if (!ns) {
     return "–";
   }
-  const std::string low = format_duration(ns->low);
-  const std::string high = format_duration(ns->high);
+  const auto end = [](double of) { return duration80(of, {0.9 * of, of}); };  // in two digits
+  const std::string low = end(ns->low);
+  const std::string high = end(ns->high);
   return low == high ? low : low + std::string(kToInCell) + high;
 }
 

@@ -131,6 +131,13 @@ std::string with_interval80(double value, const Interval& interval80, const Scal
       scale.prefix, unit);
 }
 
+std::string duration80(double nanoseconds, const Interval& interval80) {
+  const Scale scale = duration_scale(nanoseconds);
+  return fmt::format(
+      "{} {}", digits80(nanoseconds / scale.by, {interval80.low / scale.by, interval80.high / scale.by}),
+      scale.prefix);
+}
+
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95,
                                 std::string_view to) {
   return in_digits(nanoseconds, ci95, duration_scale(nanoseconds), "", to);

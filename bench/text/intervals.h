@@ -28,6 +28,8 @@ std::string with_interval80(double value, const Interval& interval80, const Scal
                             std::string_view unit, std::string_view to = kTo);
 // "980": the same without the interval.
 std::string digits80(double value, const Interval& interval80);
+// "330 ms": the same of a duration.
+std::string duration80(double nanoseconds, const Interval& interval80);
 // "8.0 ± 0.4 ms".
 std::string plus_minus_duration(double nanoseconds, const std::optional<Interval>& ci95,
                                 std::string_view to = kTo);

@@ -9,6 +9,8 @@ TEST(WithInterval80, HasTwoDigitsOfTheLowEnd) {
   EXPECT_EQ(with_interval80(983.7, {843.1, 1147.8}), "980 (840 to 1150)");
   EXPECT_EQ(with_interval80(30'510, {24'727, 37'647}), "31000 (25000 to 38000)");
   EXPECT_EQ(with_interval80(4.12, {2.91, 5.6}), "4.1 (2.9 to 5.6)");
+  EXPECT_EQ(duration80(332e6, {240e6, 510e6}), "330 ms");
+  EXPECT_EQ(duration80(35.6e6, {25.7e6, 54.7e6}), "36 ms");
   EXPECT_EQ(with_interval80(412.3, {395.8, 431.4}), "412 (396 to 431)") << "within 10 %";
 }
 
