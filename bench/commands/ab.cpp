@@ -181,21 +181,6 @@ class Duet {
   Duet(const AbOptions& options, const Clock& clock)
       : options_(options), clock_(clock), budget_(clock, clock.now(), options.time_budget) {}
 
-  void make_folder() const {
-    std::error_code error;
-    const bool exists = fs::exists(options_.out, error);
-    if (exists && (!fs::is_directory(options_.out, error) || !fs::is_empty(options_.out, error))) {
-      throw UsageError(
-          fmt::format("--out: {} {}; give a new or empty folder", quote(options_.out.string()),
-                      fs::is_directory(options_.out, error) ? "holds files already" : "is not a folder"));
-    }
-    fs::create_directories(options_.out, error);
-    if (error) {
-      throw UsageError(fmt::format("--out: {} cannot be made ({}); give a folder that can",
-                                   quote(options_.out.string()), error.message()));
-    }
-  }
-
   // Returns after the last look.
   void run() {
     Progress bar(std::cerr, can_redraw(STDERR_FILENO), terminal_width(STDERR_FILENO));
@@ -313,7 +298,7 @@ ExitCode run_ab(const Command& command, const std::vector<std::string>& given) {
   const AbOptions options = read_options(command, words);
   install_interrupt_handlers();
   Duet duet(options, steady_clock());
-  duet.make_folder();
+  make_new_folder(options.out);
   settle_wait_policy(steady_clock());  // else each run would choose by what others do when it starts
   duet.run();
   if (duet.judgement()) {

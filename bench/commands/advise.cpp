@@ -103,6 +103,7 @@ std::vector<std::string> measured_here(const CommandWords& words, const Training
     }
   }
   check_sweep(sweeps);
+  make_new_folder(sweeps.out);
   install_interrupt_handlers();
   fmt::print(std::cerr, "bench advise: short sweeps, at most {}; results in {}\n",
              format_duration(static_cast<double>(sweeps.time_budget.count())), sweeps.out.string());

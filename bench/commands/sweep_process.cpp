@@ -103,6 +103,21 @@ std::optional<std::string> run_sweep_process(const SweepProcess& process, const 
   return files.front();
 }
 
+void make_new_folder(const fs::path& folder) {
+  std::error_code error;
+  const bool exists = fs::exists(folder, error);
+  if (exists && (!fs::is_directory(folder, error) || !fs::is_empty(folder, error))) {
+    throw UsageError(
+        fmt::format("--out: {} {}; give a new or empty folder", quote(folder.string()),
+                    fs::is_directory(folder, error) ? "holds files already" : "is not a folder"));
+  }
+  fs::create_directories(folder, error);
+  if (error) {
+    throw UsageError(fmt::format("--out: {} cannot be made ({}); give a folder that can",
+                                 quote(folder.string()), error.message()));
+  }
+}
+
 fs::path dated_folder(const std::string& command) {
   const ResultFolder parent = default_result_folder();
   if (parent.path.empty()) {

@@ -17,7 +17,7 @@ struct SweepProcess {
   std::string program;  // its path
   std::vector<std::string> words;
   std::map<std::string, std::string> environment;  // in addition to ours
-  std::filesystem::path folder;                    // new or empty: it takes the result and log.txt
+  std::filesystem::path folder;                    // in a new one: it takes the result and log.txt
 };
 
 // Waits for its end, calls `tick` twenty times a second, and hands on Ctrl-C. Returns the result file;
@@ -25,6 +25,10 @@ struct SweepProcess {
 // last line), or does not write one result.
 std::optional<std::string> run_sweep_process(const SweepProcess& process, const Clock& clock,
                                              const std::function<void()>& tick);
+
+// Throws UsageError, naming --out, where it cannot be made, or holds files: those of an earlier run, or
+// another user's links.
+void make_new_folder(const std::filesystem::path& folder);
 
 // "results/local/ab-2026-11-25T10-00-00"; new, even for the second of a script's calls in one second. Throws
 // UsageError where nothing can be written.
