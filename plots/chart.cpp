@@ -37,11 +37,23 @@ bool has_intervals(const Chart& chart) {
          });
 }
 
+bool has_crosses(const Chart& chart) {
+  if (const auto* const curves = std::get_if<Curves>(&chart.content)) {
+    return std::ranges::any_of(curves->series,
+                               [](const ChartSeries& series) { return !series.absent.empty(); });
+  }
+  const auto* const bars = std::get_if<Bars>(&chart.content);
+  return bars != nullptr && !bars->absent.empty();
+}
+
 }  // namespace
 
 std::string caption_of(const Chart& chart) {
-  const std::string intervals = has_intervals(chart) ? chart.intervals : "";
-  return intervals + (intervals.empty() || chart.note.empty() ? "" : " ") + chart.note;
+  std::string caption = has_intervals(chart) ? chart.intervals : "";
+  for (const std::string& sentence : {chart.note, std::string(has_crosses(chart) ? "✕: no value." : "")}) {
+    caption += (caption.empty() || sentence.empty() ? "" : " ") + sentence;
+  }
+  return caption;
 }
 
 bool is_empty(const Chart& chart) {

@@ -137,7 +137,7 @@ struct Picture {
 
 bool is_empty(const Chart& chart);
 
-// What stands with it: of its intervals, where a point has one, and its note.
+// What stands with it: of its intervals, where a point has one, its note, and of its crosses.
 std::string caption_of(const Chart& chart);
 
 // An open mark tells a point from others: none stays open where more than nine of ten are. Returns whether

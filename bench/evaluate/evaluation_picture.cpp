@@ -1,5 +1,6 @@
 // An evaluation as a picture: throughput and memory by batch, and what a sample costs.
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,8 +12,15 @@
 namespace bench {
 namespace {
 
-std::size_t colour_of_device(std::size_t device) {
-  return device % plots::kSeriesColours;
+// By the alphabet: a device keeps its colour and its marks where the devices are given in another order.
+std::size_t place_of(const Evaluation& evaluation, std::size_t device) {
+  const std::string& label = evaluation.devices[device].label;
+  return static_cast<std::size_t>(std::ranges::count_if(
+      evaluation.devices, [&](const EvaluatedDevice& other) { return other.label < label; }));
+}
+
+std::size_t colour_of_device(const Evaluation& evaluation, std::size_t device) {
+  return place_of(evaluation, device) % plots::kSeriesColours;
 }
 
 std::string name_of_device(const EvaluatedDevice& device) {
@@ -33,8 +41,8 @@ plots::Chart throughput_in(const Evaluation& evaluation, const std::string& dtyp
     (device.predicted ? predicted : measured) = true;
     plots::ChartSeries series{.name = name_of_device(device),
                               .points = {},
-                              .colour = colour_of_device(i),
-                              .shape = i,
+                              .colour = colour_of_device(evaluation, i),
+                              .shape = place_of(evaluation, i),
                               .band = device.predicted};
     for (const CurvePoint& point : curve->points) {
       series.points.push_back({.x = static_cast<double>(point.batch),
@@ -51,6 +59,29 @@ plots::Chart throughput_in(const Evaluation& evaluation, const std::string& dtyp
           .note = "Ring: saturation batch."};
 }
 
+// The other curve has the same bytes at each of its batches, and would hide it.
+bool is_hidden_by(const Curve& curve, const Curve& other) {
+  constexpr double kSame = 0.01;
+  return std::ranges::all_of(curve.points, [&](const CurvePoint& point) {
+    const auto same = std::ranges::find(other.points, point.batch, &CurvePoint::batch);
+    return same != other.points.end() && std::abs(static_cast<double>(same->bytes - point.bytes)) <=
+                                             kSame * static_cast<double>(point.bytes);
+  });
+}
+
+// A device whose curve covers this one's; of two that are the same the first.
+const EvaluatedDevice* covering(const Evaluation& evaluation, std::size_t device, const std::string& dtype) {
+  const Curve& curve = *evaluation.devices[device].in(dtype);
+  for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
+    const Curve* const other = evaluation.devices[i].in(dtype);
+    if (i != device && other != nullptr && is_hidden_by(curve, *other) &&
+        (i < device || other->points.size() > curve.points.size())) {
+      return &evaluation.devices[i];
+    }
+  }
+  return nullptr;
+}
+
 // Bytes at the peak up to the end of each device's memory.
 plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
   plots::Curves curves{
@@ -63,10 +94,15 @@ plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
     if (curve == nullptr) {
       continue;
     }
-    plots::ChartSeries series{
-        .name = name_of_device(device), .points = {}, .colour = colour_of_device(i), .shape = i};
+    plots::ChartSeries series{.name = name_of_device(device),
+                              .points = {},
+                              .colour = colour_of_device(evaluation, i),
+                              .shape = place_of(evaluation, i)};
+    const EvaluatedDevice* const cover =
+        curve->largest && device.usable_bytes > 0 ? covering(evaluation, i, dtype) : nullptr;
+    const double last = curve->points.empty() ? 0 : static_cast<double>(curve->points.back().batch);
     for (const CurvePoint& point : curve->points) {
-      if (point.bytes > 0) {
+      if (point.bytes > 0 && cover == nullptr) {
         series.points.push_back(
             {.x = static_cast<double>(point.batch), .y = static_cast<double>(point.bytes)});
       }
@@ -75,14 +111,18 @@ plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
       series.name = fmt::format("{} holds {}{}", device.label, format_bytes(device.usable_bytes),
                                 curve->largest ? fmt::format(": batch {}", *curve->largest) : "");
     }
-    if (curve->largest && device.usable_bytes > 0 && !series.points.empty() &&
-        static_cast<double>(*curve->largest) > series.points.back().x) {
+    if (cover != nullptr) {
+      series.name += fmt::format(" (line of {})", cover->label);
+    }
+    if (curve->largest && device.usable_bytes > 0 && last > 0 &&
+        static_cast<double>(*curve->largest) > last) {
       series.points.push_back({.x = static_cast<double>(*curve->largest),
                                .y = static_cast<double>(device.usable_bytes),
                                .open = true});
     }
     if (device.usable_bytes > 0) {
-      curves.levels.push_back({"", static_cast<double>(device.usable_bytes), colour_of_device(i)});
+      curves.levels.push_back(
+          {"", static_cast<double>(device.usable_bytes), colour_of_device(evaluation, i)});
     }
     curves.series.push_back(std::move(series));
   }
@@ -108,11 +148,12 @@ std::optional<plots::Chart> cost_in(const Evaluation& evaluation, const std::str
     if (row.dtype != dtype || !value) {
       continue;
     }
-    by_datasheet = by_datasheet || (!cost && !row.power_measured);
     const CurvePoint& point = row.point;
     const bool fed = cost && row.feed.has_value();
     Estimate estimate{.value = *value};
-    if (point.interval && point.per_s > 0 && !fed) {
+    const bool is_bound = !cost && !row.power_measured;
+    by_datasheet = by_datasheet || is_bound;
+    if (point.interval && point.per_s > 0 && !fed && !is_bound) {
       estimate.ci95 =
           Interval{*value * point.per_s / point.interval->high, *value * point.per_s / point.interval->low};
     }

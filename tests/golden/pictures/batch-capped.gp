@@ -111,7 +111,7 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.30142
 set tmargin at screen 0.72668
 set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.82410 center font ',13'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.79704 center textcolor rgb '#555555' font ',11'
+set label 32 'Bars: 95 % intervals. ✕: no value.' at screen 0.25000, 0.79704 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.18553, '4' 0.34277, '8' 0.5, '16' 0.65723, '32' 0.81447, '64' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '20' 0.2, '40' 0.4, '60' 0.6, '80' 0.8, '100' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -129,7 +129,7 @@ set bmargin at screen 0.30142
 set tmargin at screen 0.72668
 set label 31 'Memory, fp32' at screen 0.75000, 0.82410 center font ',13'
 set label 32 'At the peak of a step: 170 MiB + 1.63 MiB × batch from batch 2 on.' at screen 0.75000, 0.79704 center textcolor rgb '#555555' font ',11'
-set label 33 'Fits to batch 141 by plan.' at screen 0.75000, 0.77133 center textcolor rgb '#555555' font ',11'
+set label 33 'Fits to batch 141 by plan. ✕: no value.' at screen 0.75000, 0.77133 center textcolor rgb '#555555' font ',11'
 set label 40 '139' at first 0.071429, 0.5557 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.21429, 0.70453 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 42 '180' at first 0.35714, 0.71855 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
@@ -160,20 +160,20 @@ plot [0:1][0:1] $d4 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 775 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 797 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'batch: resnet18 training on AMD EPYC' at screen 0.50000, 0.96310 center font ',20'
-set label 2 'Use batch 4 in fp32: 41 ± 16 samples/s in 177 MiB (44 % of the cap, safe); medians of batches from 2 on are within 18 % of the best' at screen 0.50000, 0.92335 center font ',18'
-set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.88645 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at 4 of 5 points (○); 2 points (train/fp32/batch:32, train/fp32/batch:64) were left out [give a' at screen 0.01875, 0.05961 left textcolor rgb '#444444' font ',16'
-set label 5 'larger --time-budget]. Other processes used the CPU during all 5 points [run on an idle machine].' at screen 0.01875, 0.03123 left textcolor rgb '#444444' font ',16'
+set label 1 'batch: resnet18 training on AMD EPYC' at screen 0.50000, 0.96412 center font ',20'
+set label 2 'Use batch 4 in fp32: 41 ± 16 samples/s in 177 MiB (44 % of the cap, safe); medians of batches from 2 on are within 18 % of the best' at screen 0.50000, 0.92547 center font ',18'
+set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.88959 center textcolor rgb '#555555' font ',16'
+set label 4 'Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at 4 of 5 points (○); 2 points (train/fp32/batch:32, train/fp32/batch:64) were left out [give a' at screen 0.01875, 0.05797 left textcolor rgb '#444444' font ',16'
+set label 5 'larger --time-budget]. Other processes used the CPU during all 5 points [run on an idle machine].' at screen 0.01875, 0.03036 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
-set bmargin at screen 0.31587
-set tmargin at screen 0.74168
-set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.81548 center font ',16'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.78710 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.30715
+set tmargin at screen 0.72120
+set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.82058 center font ',16'
+set label 32 'Bars: 95 % intervals. ✕: no value.' at screen 0.25000, 0.79297 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.18553, '4' 0.34277, '8' 0.5, '16' 0.65723, '32' 0.81447, '64' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '20' 0.2, '40' 0.4, '60' 0.6, '80' 0.8, '100' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
@@ -187,10 +187,11 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
-set bmargin at screen 0.31587
-set tmargin at screen 0.74168
-set label 31 'Memory, fp32' at screen 0.75000, 0.81548 center font ',16'
-set label 32 'At the peak of a step: 170 MiB + 1.63 MiB × batch from batch 2 on. Fits to batch 141 by plan.' at screen 0.75000, 0.78710 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.30715
+set tmargin at screen 0.72120
+set label 31 'Memory, fp32' at screen 0.75000, 0.82058 center font ',16'
+set label 32 'At the peak of a step: 170 MiB + 1.63 MiB × batch from batch 2 on.' at screen 0.75000, 0.79297 center textcolor rgb '#555555' font ',14'
+set label 33 'Fits to batch 141 by plan. ✕: no value.' at screen 0.75000, 0.76675 center textcolor rgb '#555555' font ',14'
 set label 40 '139' at first 0.071429, 0.5557 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.21429, 0.70453 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 42 '180' at first 0.35714, 0.71855 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
@@ -201,7 +202,7 @@ set ytics ('0' 0, '50' 0.2, '100' 0.4, '150' 0.6, '200' 0.8, '250' 1) scale 0.6 
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.51875, 0.22787 left top Left reverse samplen 2 maxrows 4 font ',16'
+set key at screen 0.51875, 0.22158 left top Left reverse samplen 2 maxrows 4 font ',16'
 plot [0:1][0:1] $d4 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
   $d5 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
   $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \

@@ -325,8 +325,8 @@ set rmargin at screen 0.31771
 set bmargin at screen 0.29366
 set tmargin at screen 0.70745
 set label 31 'Throughput against batch' at screen 0.16667, 0.81172 center font ',13'
-set label 32 'Band: 80 % interval of the prediction.' at screen 0.16667, 0.78276 center textcolor rgb '#555555' font ',11'
-set label 33 'Dashed: T∞; ring: saturation batch.' at screen 0.16667, 0.75524 center textcolor rgb '#555555' font ',11'
+set label 32 'Band: 80 % interval of the prediction. Dashed: T∞;' at screen 0.16667, 0.78276 center textcolor rgb '#555555' font ',11'
+set label 33 'ring: saturation batch. ✕: no value.' at screen 0.16667, 0.75524 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.13312, '4' 0.23795, '8' 0.34277, '16' 0.44759, '32' 0.55241, '64' 0.65723, '128' 0.76205, '256' 0.86688, '512' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '100' 0.25, '200' 0.5, '300' 0.75, '400' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -354,7 +354,7 @@ set bmargin at screen 0.29366
 set tmargin at screen 0.70745
 set label 31 'Memory, fp32' at screen 0.50000, 0.81172 center font ',13'
 set label 32 'At the peak of a step: 1.03 GiB + 89.9 MiB × batch.' at screen 0.50000, 0.78276 center textcolor rgb '#555555' font ',11'
-set label 33 'Fits to batch 167 by plan.' at screen 0.50000, 0.75524 center textcolor rgb '#555555' font ',11'
+set label 33 'Fits to batch 167 by plan. ✕: no value.' at screen 0.50000, 0.75524 center textcolor rgb '#555555' font ',11'
 set label 40 '1.12' at first 0.055556, 0.055821 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '1.2' at first 0.16667, 0.060212 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 42 '1.38' at first 0.27778, 0.068993 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
@@ -393,7 +393,7 @@ set bmargin at screen 0.29366
 set tmargin at screen 0.70745
 set label 31 'Memory, fp16' at screen 0.83333, 0.81172 center font ',13'
 set label 32 'At the peak of a step: 1.08 GiB + 46.1 MiB × batch.' at screen 0.83333, 0.78276 center textcolor rgb '#555555' font ',11'
-set label 33 'Fits to batch 324 by plan.' at screen 0.83333, 0.75524 center textcolor rgb '#555555' font ',11'
+set label 33 'Fits to batch 324 by plan. ✕: no value.' at screen 0.83333, 0.75524 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.05, '4' 0.25, '16' 0.45, '64' 0.65, '256' 0.85) scale 0 nomirror norotate font ',11'
 set ytics ('0' 0, '5' 0.25, '10' 0.5, '15' 0.75, '20' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -425,8 +425,8 @@ set rmargin at screen 0.31771
 set bmargin at screen 0.29906
 set tmargin at screen 0.70174
 set label 31 'Throughput against batch' at screen 0.16667, 0.80805 center font ',16'
-set label 32 'Band: 80 % interval of the prediction.' at screen 0.16667, 0.77852 center textcolor rgb '#555555' font ',14'
-set label 33 'Dashed: T∞; ring: saturation batch.' at screen 0.16667, 0.75047 center textcolor rgb '#555555' font ',14'
+set label 32 'Band: 80 % interval of the prediction. Dashed: T∞;' at screen 0.16667, 0.77852 center textcolor rgb '#555555' font ',14'
+set label 33 'ring: saturation batch. ✕: no value.' at screen 0.16667, 0.75047 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.13312, '4' 0.23795, '8' 0.34277, '16' 0.44759, '32' 0.55241, '64' 0.65723, '128' 0.76205, '256' 0.86688, '512' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '100' 0.25, '200' 0.5, '300' 0.75, '400' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
@@ -454,7 +454,7 @@ set bmargin at screen 0.29906
 set tmargin at screen 0.70174
 set label 31 'Memory, fp32' at screen 0.50000, 0.80805 center font ',16'
 set label 32 'At the peak of a step: 1.03 GiB + 89.9 MiB × batch.' at screen 0.50000, 0.77852 center textcolor rgb '#555555' font ',14'
-set label 33 'Fits to batch 167 by plan.' at screen 0.50000, 0.75047 center textcolor rgb '#555555' font ',14'
+set label 33 'Fits to batch 167 by plan. ✕: no value.' at screen 0.50000, 0.75047 center textcolor rgb '#555555' font ',14'
 set label 40 '1.12' at first 0.055556, 0.055821 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '1.2' at first 0.16667, 0.060212 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 42 '1.38' at first 0.27778, 0.068993 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
@@ -493,7 +493,7 @@ set bmargin at screen 0.29906
 set tmargin at screen 0.70174
 set label 31 'Memory, fp16' at screen 0.83333, 0.80805 center font ',16'
 set label 32 'At the peak of a step: 1.08 GiB + 46.1 MiB × batch.' at screen 0.83333, 0.77852 center textcolor rgb '#555555' font ',14'
-set label 33 'Fits to batch 324 by plan.' at screen 0.83333, 0.75047 center textcolor rgb '#555555' font ',14'
+set label 33 'Fits to batch 324 by plan. ✕: no value.' at screen 0.83333, 0.75047 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.05, '4' 0.25, '16' 0.45, '64' 0.65, '256' 0.85) scale 0 nomirror norotate font ',14'
 set ytics ('0' 0, '5' 0.25, '10' 0.5, '15' 0.75, '20' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3

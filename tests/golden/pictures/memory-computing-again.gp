@@ -833,7 +833,7 @@ set bmargin at screen 0.54236
 set tmargin at screen 0.81046
 set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.87802 center font ',13'
 set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.85925 center textcolor rgb '#555555' font ',11'
-set label 33 'Largest: batch 10735 in 17.2 GiB.' at screen 0.16667, 0.84142 center textcolor rgb '#555555' font ',11'
+set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.84142 center textcolor rgb '#555555' font ',11'
 set label 40 '139' at first 0.16667, 0.4629 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.5, 0.58661 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
@@ -866,7 +866,7 @@ set bmargin at screen 0.54236
 set tmargin at screen 0.81046
 set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.87802 center font ',13'
 set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.85925 center textcolor rgb '#555555' font ',11'
-set label 33 'Largest: batch 10708 in 17.2 GiB.' at screen 0.50000, 0.84142 center textcolor rgb '#555555' font ',11'
+set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.84142 center textcolor rgb '#555555' font ',11'
 set label 40 '183' at first 0.16667, 0.61061 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '221' at first 0.5, 0.7359 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
@@ -890,7 +890,7 @@ set bmargin at screen 0.54236
 set tmargin at screen 0.81046
 set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.87802 center font ',13'
 set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.85925 center textcolor rgb '#555555' font ',11'
-set label 33 'Largest: batch 10680 in 17.2 GiB.' at screen 0.83333, 0.84142 center textcolor rgb '#555555' font ',11'
+set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.84142 center textcolor rgb '#555555' font ',11'
 set label 40 '228' at first 0.16667, 0.75922 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '265' at first 0.5, 0.88454 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
@@ -955,7 +955,7 @@ set bmargin at screen 0.54512
 set tmargin at screen 0.80645
 set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.87544 center font ',16'
 set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.85627 center textcolor rgb '#555555' font ',14'
-set label 33 'Largest: batch 10735 in 17.2 GiB.' at screen 0.16667, 0.83807 center textcolor rgb '#555555' font ',14'
+set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.83807 center textcolor rgb '#555555' font ',14'
 set label 40 '139' at first 0.16667, 0.4629 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.5, 0.58661 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'
@@ -988,7 +988,7 @@ set bmargin at screen 0.54512
 set tmargin at screen 0.80645
 set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.87544 center font ',16'
 set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.85627 center textcolor rgb '#555555' font ',14'
-set label 33 'Largest: batch 10708 in 17.2 GiB.' at screen 0.50000, 0.83807 center textcolor rgb '#555555' font ',14'
+set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.83807 center textcolor rgb '#555555' font ',14'
 set label 40 '183' at first 0.16667, 0.61061 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '221' at first 0.5, 0.7359 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'
@@ -1012,7 +1012,7 @@ set bmargin at screen 0.54512
 set tmargin at screen 0.80645
 set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.87544 center font ',16'
 set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.85627 center textcolor rgb '#555555' font ',14'
-set label 33 'Largest: batch 10680 in 17.2 GiB.' at screen 0.83333, 0.83807 center textcolor rgb '#555555' font ',14'
+set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.83807 center textcolor rgb '#555555' font ',14'
 set label 40 '228' at first 0.16667, 0.75922 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '265' at first 0.5, 0.88454 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'

@@ -779,7 +779,7 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.52561
 set tmargin at screen 0.81107
 set label 31 'Memory, fp32 training with sgd' at screen 0.75000, 0.85830 center font ',13'
-set label 32 'At the peak of a step. Largest: batch 160 in 200 MiB, batch 2169 in 1.00 GiB.' at screen 0.75000, 0.84014 center textcolor rgb '#555555' font ',11'
+set label 32 'At the peak of a step. Largest: batch 160 in 200 MiB, batch 2169 in 1.00 GiB. ✕: no value.' at screen 0.75000, 0.84014 center textcolor rgb '#555555' font ',11'
 set label 40 '140' at first 0.83333, 0.5615 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
 set ytics ('0' 0, '50' 0.2, '100' 0.4, '150' 0.6, '200' 0.8, '250' 1) scale 0.6 nomirror font ',11'
@@ -870,7 +870,7 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.52844
 set tmargin at screen 0.80692
 set label 31 'Memory, fp32 training with sgd' at screen 0.75000, 0.85519 center font ',16'
-set label 32 'At the peak of a step. Largest: batch 160 in 200 MiB, batch 2169 in 1.00 GiB.' at screen 0.75000, 0.83662 center textcolor rgb '#555555' font ',14'
+set label 32 'At the peak of a step. Largest: batch 160 in 200 MiB, batch 2169 in 1.00 GiB. ✕: no value.' at screen 0.75000, 0.83662 center textcolor rgb '#555555' font ',14'
 set label 40 '140' at first 0.83333, 0.5615 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'
 set ytics ('0' 0, '50' 0.2, '100' 0.4, '150' 0.6, '200' 0.8, '250' 1) scale 0.6 nomirror font ',14'
