@@ -323,9 +323,10 @@ std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool 
                                            group.front()->reason),
                        .brief = !verbose});
     } else if (folded.insert(status).second) {
-      lines.push_back({.text = fmt::format("✕ {} points {}, for {} reasons (--verbose)",
-                                           std::ranges::count(listed, status, &UnmeasuredPoint::status),
-                                           status, reasons)});
+      lines.push_back(
+          {.text = fmt::format("✕ {} points {}: {}; {} more reason{} (--verbose)",
+                               std::ranges::count(listed, status, &UnmeasuredPoint::status), status,
+                               group.front()->reason, reasons - 1, reasons == 2 ? "" : "s")});
     }
   }
   return lines;

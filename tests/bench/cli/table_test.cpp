@@ -208,7 +208,7 @@ TEST(Unmeasured, OneLineForAStatusUnlessItIsAnError) {
                          left_out("c", "unsupported", "no bf16"), left_out("d", "error", "an exception"),
                          left_out("e", "unsupported", "no fp16")};
   EXPECT_EQ(unmeasured(document, 100, false),
-            "✕ 3 points unsupported, for 2 reasons (--verbose)\n"
+            "✕ 3 points unsupported: no fp16; 1 more reason (--verbose)\n"
             "✕ b error: wrong answer\n"
             "✕ d error: an exception\n");
   EXPECT_EQ(unmeasured(document, 100, true),

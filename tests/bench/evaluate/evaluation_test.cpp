@@ -279,5 +279,40 @@ TEST(Evaluation, KeepsForeignTextOutOfMarkdown) {
   expect_words(page_markdown(evaluation_page(evaluated({document}), false)));
 }
 
+const plots::Chart& chart_titled(const plots::Picture& picture, const std::string& title) {
+  return *std::ranges::find_if(picture.charts,
+                               [&](const plots::Chart& chart) { return chart.title.starts_with(title); });
+}
+
+TEST(EvaluationPicture, ADeviceKeepsItsColourInAnotherOrder) {
+  for (const std::vector<std::string>& order : {std::vector<std::string>{"a", "b"}, {"b", "a"}}) {
+    const plots::Picture picture =
+        picture_of(evaluated({predicted_card(order[0], 40, 100), predicted_card(order[1], 42, 105)}));
+    const plots::Chart& chart = chart_titled(picture, "Throughput");
+    for (const plots::ChartSeries& series : std::get<plots::Curves>(chart.content).series) {
+      EXPECT_EQ(series.colour, series.name.starts_with("a") ? 0U : 1U) << series.name;
+      EXPECT_EQ(series.shape, series.colour);
+    }
+  }
+}
+
+TEST(EvaluationPicture, ACurveThatAnotherWouldHideIsDrawnOnceAndABoundHasNoInterval) {
+  std::vector<ResultDocument> cards{predicted_card("a", 40, 100), predicted_card("b", 42, 105)};
+  for (ResultDocument& card : cards) {
+    Finding largest = finding_of("largest_batch/fp16", "samples");
+    largest.value = card.context.device.id == "a" ? 60 : 70;
+    card.findings.push_back(largest);
+  }
+  const plots::Picture picture = picture_of(evaluated(cards));
+  const auto& memory = std::get<plots::Curves>(chart_titled(picture, "Memory").content).series;
+  ASSERT_EQ(memory.size(), 2U);
+  EXPECT_EQ(memory[0].points.size(), 4U);
+  ASSERT_EQ(memory[1].points.size(), 1U) << "its largest batch alone";
+  EXPECT_TRUE(memory[1].points.front().open);
+  const auto& energy = std::get<plots::Bars>(chart_titled(picture, "Energy").content).layers.front();
+  ASSERT_FALSE(energy.values.empty());
+  EXPECT_FALSE(energy.values.front()->ci95) << "by the data sheet's power";
+}
+
 }  // namespace
 }  // namespace bench::testing
