@@ -5,10 +5,13 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "bench/cli/csv.h"
@@ -18,6 +21,7 @@
 #include "bench/run/result_file.h"
 #include "bench/text/quote.h"
 #include "tests/bench/support/temporary_folder.h"
+#include "tests/program/golden_page.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
 
@@ -27,9 +31,9 @@ namespace {
 namespace fs = std::filesystem;
 
 const fs::path kDocuments = BENCH_TEST_SOURCE_DIR "/tests/golden/documents";
-// An escape of the terminal, one that turns the writing direction, markup, a table's bar, a line's end and a
-// formula, which also begins a text.
-const std::string kHostile = "\x1b[31m\u202E<script>|x\n=1+1";
+// An escape of the terminal, one that turns the writing direction, markup, a table's bar, the end of an
+// attribute and of a cell, a line's end and a formula, which also begins a text.
+const std::string kHostile = "\x1b[31m\u202E<script>|x\",\n=1+1";
 const std::string kFormula = "=1+1|";
 
 struct Place {
@@ -40,17 +44,22 @@ struct Place {
 
 // Whether pages repeat what stands under the key.
 bool is_shown(const std::string& key) {
-  static const std::set<std::string> shown{"action", "claim", "framework", "host",   "id",
-                                           "label",  "name",  "reason",    "status", "text",
-                                           "title",  "value", "workload"};
+  static const std::set<std::string> shown{
+      "action", "chip",   "claim",      "framework", "host",  "id",          "label", "name",
+      "reason", "status", "model_type", "text",      "title", "torch_dtype", "value", "workload"};
   return shown.contains(key);
+}
+
+// Of whose elements pages repeat each.
+bool is_list_shown(const Json::json_pointer& at) {
+  const std::string place = at.to_string();
+  return place.find("/caveats/") != std::string::npos || place.find("/names/") != std::string::npos;
 }
 
 // The strings that pages repeat, their keys and those at the top. The first element of an array stands for
 // all.
 void add_places(const Json& json, const Json::json_pointer& at, std::vector<Place>& places) {
-  if (json.is_string() &&
-      (at.empty() || is_shown(at.back()) || at.to_string().find("/caveats/") != std::string::npos)) {
+  if (json.is_string() && (at.empty() || is_shown(at.back()) || is_list_shown(at))) {
     places.push_back({.at = at});
     places.push_back({.at = at, .begins = true});
   } else if (json.is_array() && !json.empty()) {
@@ -82,20 +91,57 @@ bool is_inert(const std::string& text) {
       return false;
     }
   }
-  return text.find("\u202E") == std::string::npos;
+  return text.find("\u202E") == std::string::npos && text.find('\xff') == std::string::npos;
 }
 
-// Nothing that a browser runs, and no formula at the beginning of a cell.
+// Of a line of CSV, or of a table's row in Markdown.
+std::size_t cells_in(const std::string& line, char between) {
+  std::size_t cells = 1;
+  bool quoted = false;
+  for (const char c : line) {
+    quoted = quoted != (c == '"' && between == ',');
+    cells += c == between && !quoted ? 1 : 0;
+  }
+  return cells;
+}
+
+// Each row of a table has as many cells as the one before.
+bool has_whole_rows(const std::string& text, char between) {
+  std::istringstream lines(text);
+  std::size_t before = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const bool is_row = between == ',' || line.starts_with("| ");
+    const std::size_t cells = is_row ? cells_in(line, between) : 0;
+    if (before > 0 && cells > 0 && cells != before) {
+      return false;
+    }
+    before = cells;
+  }
+  return true;
+}
+
+// Nothing that a browser runs, no end of an attribute, no formula at the beginning of a cell, whole rows.
 bool is_markup_inert(const std::string& format, const std::string& text) {
-  return format == "csv"
-             ? ("\n" + text).find("\n=1") == std::string::npos && text.find(",=1") == std::string::npos
-         : format == "html" || format == "markdown" ? text.find("<script") == std::string::npos
-                                                    : true;
+  if (format == "csv") {
+    return ("\n" + text).find("\n=1") == std::string::npos && text.find(",=1") == std::string::npos &&
+           has_whole_rows(text, ',');
+  }
+  const bool is_markup = format == "html" || format == "markdown" || format == "junit";
+  return !is_markup || (text.find("<script") == std::string::npos && text.find("x\",") == std::string::npos &&
+                        (format != "markdown" || has_whole_rows(text, '|')));
+}
+
+void expect_inert(const Ended& ended, const std::string& format, const std::string& what) {
+  EXPECT_TRUE(ended.code >= 0 && ended.code <= 4) << what << ": " << ended.code;
+  EXPECT_TRUE(is_inert(ended.out + ended.err)) << what << "\n" << ended.out << ended.err;
+  EXPECT_TRUE(is_markup_inert(format, ended.out)) << what << "\n" << ended.out;
+  EXPECT_TRUE(format != "json" || ended.out.empty() || Json::accept(ended.out)) << what << "\n" << ended.out;
 }
 
 // Of the command.
 std::vector<std::string> formats_of(const std::string& command) {
-  return command == "compare"
+  return command == "inspect" ? std::vector<std::string>{"table", "markdown", "json", "csv"}
+         : command == "compare"
              ? std::vector<std::string>{"table", "markdown", "junit", "github", "csv", "json"}
          : command == "report" ? std::vector<std::string>{"html", "markdown", "json", "csv"}
                                : std::vector<std::string>{"text", "markdown", "json", "csv"};
@@ -127,7 +173,11 @@ TEST(HostilePages, AreTextOfTheirWriters) {
       {"workers", {{"advise", training, "FILE", "--verbose"}}},
       {"readings", {{"advise", "--observed", "FILE"}}},
       {"readings-cards", {{"advise", "--observed", "FILE"}}},
-      {"gpus", {{"predict", "--gpus", "FILE", "--gpu", "mine", "--workload", "resnet18"}}},
+      {"gpus",
+       {{"predict", "--gpus", "FILE", "--gpu", "mine", "--workload", "resnet18"},
+        {"--list", "--gpus", "FILE"}}},
+      {"gpu", {{"predict", "--gpu", "FILE", "--workload", "resnet18"}}},
+      {"language-model", {{"predict", "--model", "FILE", "--gpu", "t4"}}},
       {"links", {{"predict", "--from", training, "--cards", "2", "--link", "FILE:slow"}}}};
   std::size_t runs = 0;
   std::size_t shown = 0;
@@ -145,19 +195,69 @@ TEST(HostilePages, AreTextOfTheirWriters) {
         const Ended ended = run_bench(arguments);
         const std::string what = fmt::format("{} of {} as {}: {}/{}", arguments.front(), reader.document,
                                              format, place.at.to_string(), place.key);
-        EXPECT_TRUE(ended.code >= 0 && ended.code <= 4) << what << ": " << ended.code;
-        EXPECT_TRUE(is_inert(ended.out + ended.err)) << what << "\n" << ended.out << ended.err;
-        EXPECT_TRUE(is_markup_inert(format, ended.out)) << what << "\n" << ended.out;
+        expect_inert(ended, format, what);
         ++runs;
-        shown += (ended.out + ended.err).find("x1b[31m") != std::string::npos ||
-                         ended.out.find("\\u001b[31m") != std::string::npos
-                     ? 1
-                     : 0;
+        const std::string said = ended.out + ended.err;
+        shown += said.find("1b[31m") != std::string::npos || said.find("1+1") != std::string::npos ? 1 : 0;
       }
     }
   }
   EXPECT_GT(runs, 300U);
   EXPECT_GT(shown, 40U) << "pages show few of the hostile texts";
+}
+
+// Hostile names of files, and of what stands in a network.
+TEST(HostilePages, NamesAreText) {
+  const TemporaryFolder folder;
+  const Surroundings here(100);
+  fs::current_path(folder.path());
+  const auto stored = [](const char* document) { return read_file(kDocuments / document); };
+  std::string network = stored("net-unknown.onnx");  // names of the same length
+  for (const auto& [name, hostile] : {std::pair{"NoSuchOperator", "<script>|x\",\n\xff"},
+                                      std::pair{"second", "=1+1|\xff"}, std::pair{"first", "\x1b[31m"}}) {
+    network = replaced(network, name, hostile);
+  }
+  std::string inputs = replaced(stored("net.onnx"), "images", "=1|\"\x1b\xff");
+  struct Case {
+    std::string content;
+    std::string ending;
+    Arguments arguments;  // FILE: the name
+  };
+  const Arguments small{"--workload", "resnet18"};
+  const std::vector<Case> cases{
+      {stored("batch.json"), "json", {"compare", "FILE", kDocuments / "batch-again.json"}},
+      {stored("batch.json"), "json", {"evaluate", "--no-plot", "--out", "out", "FILE"}},
+      {stored("batch.json"), "json", {"report", "FILE"}},
+      {stored("batch-train.json"), "json", {"advise", "FILE"}},
+      {stored("readings.json"), "json", {"advise", "--observed", "FILE"}},
+      {stored("collectives.json"),
+       "json",
+       {"predict", "--from", kDocuments / "batch-train.json", "--cards", "2", "--link", "FILE"}},
+      {stored("gpu.json"), "json", Arguments{"predict", "--gpu", "FILE"} + small},
+      {stored("gpus.json"), "json", Arguments{"predict", "--gpu", "mine", "--gpus", "FILE"} + small},
+      {stored("gpus.json"), "json", {"--list", "--gpus", "FILE"}},
+      {stored("language-model.json"), "json", {"predict", "--model", "FILE", "--gpu", "t4"}},
+      {stored("net.onnx"), "onnx", {"inspect", "FILE"}},
+      {inputs, "onnx", {"inspect", "FILE"}},
+      {network, "onnx", {"inspect", "FILE"}},
+      {inputs, "onnx", {"predict", "--gpu", "t4", "--onnx", "FILE"}},
+      {inputs, "onnx", {"--sweep", "batch", "--device", "t4", "--dry-run", "--onnx", "FILE"}},
+      {"no document", "json", {"report", "FILE"}}};
+  for (const std::string& name :
+       {kHostile, kFormula, std::string("-rf \"a\",b=c"), std::string("\xff"), std::string(200, '|')}) {
+    for (const Case& one : cases) {
+      const std::string file = fmt::format("{}{}.{}", name.starts_with('-') ? "./" : "", name, one.ending);
+      write_file(folder.path() / file, one.content);
+      Arguments arguments = one.arguments;
+      std::ranges::replace(arguments, std::string("FILE"), file);
+      for (const std::string& format : formats_of(arguments.front())) {
+        Arguments asked = arguments;
+        asked.push_back("--format=" + format);
+        expect_inert(run_bench(asked), format,
+                     fmt::format("{} as {} of '{}'", fmt::join(one.arguments, " "), format, printable(name)));
+      }
+    }
+  }
 }
 
 // A file has all points; a page that is read says how many there are.
