@@ -226,9 +226,10 @@ class Adviser {
     constexpr double kKnown = 1.5;  // times
     if (const double factor = factor90(now_); factor > kKnown) {
       advice.warnings.push_back(fmt::format(
-          "A step of {} may take {} to {} (90 %): measure it again with a larger --time-budget.",
-          format_duration(now_.step.parts.step_ns), format_duration(now_.step.parts.step_ns / factor),
-          format_duration(now_.step.parts.step_ns * factor)));
+          "A step of {} may take {} to {} (90 %): {}.", format_duration(now_.step.parts.step_ns),
+          format_duration(now_.step.parts.step_ns / factor),
+          format_duration(now_.step.parts.step_ns * factor),
+          model_.predicted() ? "measure it on the device" : "measure it again with a larger --time-budget"));
     }
     const auto bound = std::ranges::find_if(singles_.rbegin(), singles_.rend(),
                                             [&](const StepOption& one) { return is_at_most(now_, one); });

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 #include <set>
 
 #include <fmt/format.h>
@@ -16,6 +17,7 @@
 #include "bench/report/fleet.h"
 #include "bench/report/sweep_report.h"
 #include "bench/result/finding.h"
+#include "bench/result/fleet.h"
 
 namespace bench::report {
 namespace {
@@ -145,10 +147,22 @@ std::string devices_in_words(const std::vector<ReportedResult>& results) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-// Two sections of one title are numbered.
-void tell_apart(std::vector<ReportSection>& sections) {
+// Sections of one title are told apart by their machines, those of one machine by numbers.
+void tell_apart(const std::vector<ReportedResult>& results, std::vector<ReportSection>& sections) {
+  std::map<std::string, std::set<std::string>> machines;  // by title
+  std::vector<const RunContext*> contexts;
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    contexts.push_back(&results[i].document.context);
+    machines[sections[i].title].insert(contexts[i]->machine);
+  }
+  const std::map<std::string, std::string> names = machine_names(contexts);
   std::set<std::string> seen;
-  for (ReportSection& section : sections) {
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    ReportSection& section = sections[i];
+    const auto name = names.find(contexts[i]->machine);
+    if (name != names.end() && machines.at(section.title).size() > 1) {
+      section.title += ", " + name->second;
+    }
     const std::string title = section.title;
     for (int number = 2; !seen.insert(section.title).second; ++number) {
       section.title = fmt::format("{} ({})", title, number);
@@ -224,7 +238,7 @@ Report report_of(std::vector<ReportedResult>& results, const std::optional<Train
     }
     same->sections.push_back(report.sections.size() - 1);
   }
-  tell_apart(report.sections);
+  tell_apart(results, report.sections);
   report.fleets = fleets_of(results);
   const AnsweringFiles answering(results);
   choose_answer(results, answering, report);

@@ -225,6 +225,7 @@ std::vector<Page> pages() {
       {"html", "markdown"}));
   add(in_formats("report/predicted", {"report", "batch-predicted.json"}, {"html", "markdown"}));
   const std::string reference = "../../../results/reference/intel-xeon-2-cores/";
+  add(in_formats("report/kernels-and-memory", {"report", reference + "kernels-all-cpu.json"}, {"markdown"}));
   add(in_formats("report/two-networks",
                  {"report", reference + "batch-resnet50-cpu.json", reference + "memory-resnet18-cpu.json"},
                  {"markdown"}));
@@ -293,9 +294,13 @@ const std::vector<End> kEnds{{.document = "batch"},
                              {.document = "batch-predicted"},
                              {.document = "cards"},
                              {.document = "collectives"},
+                             {.document = "collectives-turns"},
                              {.document = "kernels"},
+                             {.document = "kernels-predicted"},
                              {.document = "memory"},
+                             {.document = "memory-predicted"},
                              {.document = "../transfer"},
+                             {.document = "transfer-predicted"},
                              {.document = "workers"},
                              {.document = "workers-demand"},
                              {.document = "workers-simulated"}};

@@ -149,6 +149,7 @@ TEST(KernelsFindings, SayWhatWasReached) {
   const Finding* cold = named(findings, "cold_caches/gemm/fp32");
   ASSERT_NE(cold, nullptr);
   EXPECT_DOUBLE_EQ(*cold->value, 1.6);
+  expect_words(cold->claim);
   EXPECT_EQ(named(findings, "conditions"), nullptr);
 }
 

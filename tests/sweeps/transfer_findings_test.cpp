@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include "bench/page/page.h"
 #include "tests/bench/support/cells.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/transfer_machine.h"
@@ -192,6 +193,21 @@ TEST(TransferTables, PrintTheLinesThatCarryTheAnswerAndTheRestOnRequest) {
     EXPECT_TRUE(tables[table].details);
   }
   EXPECT_FALSE(tables[6].details);
+}
+
+// All that is said of a made-up card, and each of its tables.
+TEST(TransferTables, OfACardAreWhole) {
+  const TransferMachine card = transfer_card();
+  std::vector<std::string> words;
+  for (const Finding& finding : transfer_findings(card.document, card.state)) {
+    words.push_back(finding.claim);
+  }
+  Page page;
+  for (TextTable& table : transfer_tables(card.document, card.state)) {
+    page.table(std::move(table));
+  }
+  words.push_back(page_text(page, 100));
+  expect_words(words);
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.23969
 set tmargin at screen 0.70252
 set label 31 'Memory, fp32' at screen 0.75000, 0.80856 center font ',13'
-set label 32 'At the peak of a step. Fits to batch 51506 by plan.' at screen 0.75000, 0.77910 center textcolor rgb '#555555' font ',11'
+set label 32 'At the peak of a step. Fits to batch 51506 by the line.' at screen 0.75000, 0.77910 center textcolor rgb '#555555' font ',11'
 set label 40 '53.6' at first 0.1, 0.89289 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '53.6' at first 0.3, 0.89289 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 42 '53.6' at first 0.5, 0.89289 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
@@ -128,7 +128,7 @@ set rmargin at screen 0.98438
 set bmargin at screen 0.24460
 set tmargin at screen 0.69603
 set label 31 'Memory, fp32' at screen 0.75000, 0.80438 center font ',16'
-set label 32 'At the peak of a step. Fits to batch 51506 by plan.' at screen 0.75000, 0.77428 center textcolor rgb '#555555' font ',14'
+set label 32 'At the peak of a step. Fits to batch 51506 by the line.' at screen 0.75000, 0.77428 center textcolor rgb '#555555' font ',14'
 set label 40 '53.6' at first 0.1, 0.89289 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '53.6' at first 0.3, 0.89289 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 42 '53.6' at first 0.5, 0.89289 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
