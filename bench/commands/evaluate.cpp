@@ -60,6 +60,22 @@ PriceList prices_asked_for(const CommandWords& words) {
   return prices;
 }
 
+std::optional<Job> job_asked_for(const CommandWords& words) {
+  const std::string* const samples = words.text_of("samples");
+  const std::string* const epochs = words.text_of("epochs");
+  const std::string* const images = words.text_of("images");
+  if (samples != nullptr && (epochs != nullptr || images != nullptr)) {
+    throw UsageError("--samples: with --epochs and --images the job is given twice; leave one out");
+  }
+  if ((epochs == nullptr) != (images == nullptr)) {
+    throw UsageError(epochs == nullptr ? "--images: how many epochs is missing; give --epochs too"
+                                       : "--epochs: the samples of an epoch are missing; give --images too");
+  }
+  return samples != nullptr  ? std::optional(job_of_samples(*samples))
+         : epochs != nullptr ? std::optional(job_of_epochs(*epochs, *images))
+                             : std::nullopt;
+}
+
 // What is predicted, with --gpu.
 const std::vector<Option>& predicting_options() {
   static const std::vector<Option> options{
@@ -81,6 +97,7 @@ const std::vector<Option>& predicting_options() {
 struct EvaluationInput {
   std::vector<EvaluatedFile> devices;
   std::optional<EvaluatedFile> host;
+  std::vector<Gpu> gpus;              // that are predicted
   std::vector<std::string> left_out;  // GPUs without a point, a sentence each
   std::vector<std::string> notes;     // what else is to be said
 };
@@ -118,7 +135,32 @@ EvaluatedDevices predicted_gpus(const CommandWords& words, EvaluationInput& inpu
   const AskedPrediction asked(
       words,
       {.network = "resnet50", .batches = parse_axis("--batch", "1:65536:x2"), .last = &LargestBatch::likely});
+  input.gpus = asked.request().gpus;
   return devices_of(asked.predicted(), asked.request(), model_coefficients(), input.left_out);
+}
+
+// Of each device that which --link names, else its own by its data sheet.
+std::vector<CardsLink> links_of(const CommandWords& words, const std::vector<EvaluatedDevice>& devices,
+                                const std::vector<Gpu>& predicted) {
+  const auto gpu_of = [&](const EvaluatedDevice& device) -> const Gpu* {
+    const auto own =
+        std::ranges::find_if(predicted, [&](const Gpu& gpu) { return device.is_called(gpu.id); });
+    const Gpu* found = own == predicted.end() ? nullptr : &*own;
+    for (const std::string& key : device.keys) {
+      found = found == nullptr ? gpu_catalogue().find_called(key) : found;
+    }
+    return found;
+  };
+  std::vector<CardsLink> links;
+  for (const EvaluatedDevice& device : devices) {
+    const Gpu* const gpu = gpu_of(device);
+    links.push_back(link_of(words, gpu == nullptr ? "" : own_link_of(*gpu)));
+    links.back().require_kind(device.is_cpu ? "cpu" : "cuda");
+    if (gpu != nullptr) {
+      require_nvlink(links.back(), *gpu);
+    }
+  }
+  return links;
 }
 
 // For the file's name: "t4-vs-rtx3060-12gb".
@@ -177,6 +219,7 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   }
   const std::string format = words.choice_of("format");
   PriceList prices = prices_asked_for(words);
+  std::optional<Job> job = job_asked_for(words);
   if (words.has_dashes()) {
     throw UsageError(fmt::format("evaluate: -- has no place here; give bench evaluate {}", command.usage));
   }
@@ -194,14 +237,8 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   EvaluatedDevices devices = evaluated_devices(input.devices, std::move(predicted));
   refuse_link_without_cards(words);
   if (words.has("cards")) {
-    const CardsLink link = link_of(words);
-    link.require_kind(devices.devices.front().is_cpu ? "cpu" : "cuda");
-    for (const EvaluatedDevice& device : devices.devices) {
-      for (const std::string& key : device.keys) {
-        require_nvlink(link, key);
-      }
-    }
-    const std::vector<std::string> assumed = add_cards(devices, cards_of(words), link, link_catalogue());
+    const std::vector<CardsLink> links = links_of(words, devices.devices, input.gpus);
+    const std::vector<std::string> assumed = add_cards(devices, cards_of(words), links, link_catalogue());
     input.notes.insert(input.notes.end(), assumed.begin(), assumed.end());
     if (input.host) {
       input.notes.emplace_back(
@@ -210,7 +247,7 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   }
   std::optional<HostLimit> host =
       input.host ? std::optional(host_limit(*input.host, devices.task)) : std::nullopt;
-  Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host));
+  Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host), std::move(job));
   std::ranges::move(input.left_out, std::back_inserter(evaluation.notes));
   std::ranges::move(input.notes, std::back_inserter(evaluation.notes));
   const std::size_t width = terminal_width(STDOUT_FILENO);
@@ -233,6 +270,9 @@ Command evaluate_command() {
       .options = {{"gpu", "LIST", "predicted: t4,rtx3060-12gb, a JSON file, or all", gpus_to_predict},
                   {"gpus", "FILE", "a catalogue for --gpu in place of the program's"},
                   {"price", "LIST", "t4=0.35/h (hire), rtx3060-12gb=280 (purchase)"},
+                  {"samples", "N", "of a job, 115.2M: its hours, cost and energy"},
+                  {"epochs", "N", "in place of --samples, with --images: 90"},
+                  {"images", "N", "samples of an epoch: 1.28M"},
                   {"years", "N", "that a purchase is used for (default: 3)"},
                   {"hours-a-day", "N", "that it is used for (default: 8)"},
                   {"kwh", "N", "price of energy, added to a purchase"},
@@ -240,12 +280,9 @@ Command evaluate_command() {
                   {"no-plot", "", "draw no picture"},
                   {"format", "NAME", "{} (default: text)", these({"text", "markdown", "json", "csv"})},
                   {"verbose", "", "every answer and dtype"}},
-      .notes =
-          {"RESULT.json is a result of bench --sweep batch, measured or predicted, all of one workload. One "
-           "result of bench --sweep workers may be among them: it says how many samples the host can feed.",
-           "Exit codes: 0 done; 2 wrong usage, unreadable results, or several workloads."},
-      .examples = {"bench evaluate --gpu t4,rtx3060-12gb --workload resnet50 --price t4=0.35/h",
-                   "bench evaluate batch-resnet50-cuda-0.json --gpu rtx3060ti --workload resnet50",
+      .notes = {"RESULT.json is of bench --sweep batch; one of --sweep workers adds the host.",
+                "Exit codes: 0 done; 2 wrong usage, unreadable results, or several workloads."},
+      .examples = {"bench evaluate --gpu t4,rtx3070 --price t4=0.35/h,rtx3070=420 --samples 1.2G",
                    "bench evaluate batch-resnet50-*.json workers-resnet50-cpu.json"},
       .run = run_evaluate};
   std::vector<Option> more = predicting_options();

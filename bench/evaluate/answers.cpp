@@ -41,6 +41,13 @@ const std::string& label_of(const Evaluation& evaluation, const EvaluatedRow& ro
   return evaluation.device_of(row).label;
 }
 
+// Behind amounts of money that name none.
+std::string in_currency(const Evaluation& evaluation) {
+  return evaluation.prices.by_device.empty() || !evaluation.prices.currency.empty()
+             ? ""
+             : " (in the currency of --price)";
+}
+
 Contest contest_of(const Evaluation& evaluation, const std::vector<const EvaluatedRow*>& rows,
                    const std::function<std::optional<double>(const EvaluatedRow&)>& cost) {
   std::vector<Contestant> contestants;
@@ -112,7 +119,10 @@ Answer memory_answer(const Evaluation& evaluation, const std::string& dtype) {
   }
   std::ranges::stable_sort(rows, std::ranges::greater{},
                            [&](const EvaluatedRow* row) { return *evaluation.curve_of(*row).largest; });
-  const auto batch = [&](const EvaluatedRow& row) { return batch_in_words(evaluation.curve_of(row)); };
+  const char* const of_card = evaluation.has_several_cards() ? " a card" : "";
+  const auto batch = [&](const EvaluatedRow& row) {
+    return batch_in_words(evaluation.curve_of(row)) + of_card;
+  };
   const std::string& most = label_of(evaluation, *rows.front());
   if (rows.size() == 1) {
     answer.claim = fmt::format("{} holds a batch of {} in {}.", most, batch(*rows.front()), dtype);
@@ -132,10 +142,11 @@ Answer memory_answer(const Evaluation& evaluation, const std::string& dtype) {
 // "t4 is cheaper in fp16: 0.35 a million samples; 0.53 a million samples on v100, 1.5× (1.2–1.9×)." `figure`:
 // a contestant's, which ranks low where it is better.
 void rank(Answer& answer, const Contest& contest, const std::string& adjective,
-          const std::function<std::string(const Contestant&)>& figure) {
+          const std::function<std::string(const Contestant&)>& figure, const std::string& over = "") {
+  const std::string in = answer.dtype + over;
   const auto told = [&](const Contestant& of) { return fmt::format("{} on {}", figure(of), of.label); };
   if (contest.size() == 1) {
-    answer.claim = fmt::format("In {}: {}.", answer.dtype, told(contest[0]));
+    answer.claim = fmt::format("In {}: {}.", in, told(contest[0]));
     return;
   }
   const bool is_pair = contest.size() == 2;
@@ -146,30 +157,45 @@ void rank(Answer& answer, const Contest& contest, const std::string& adjective,
   answer.claim = fmt::format("{} in {}: {}; {}{}, {}.",
                              leaders > 1 ? tie_in_words(contest, adjective, compared)
                                          : fmt::format("{} is {}", contest[0].label, compared),
-                             answer.dtype, leaders > 1 ? told(contest[0]) : figure(contest[0]),
-                             told(contest[1]), is_pair ? "" : ", the next", ratio_in_words(*answer.ratio));
+                             in, leaders > 1 ? told(contest[0]) : figure(contest[0]), told(contest[1]),
+                             is_pair ? "" : ", the next", ratio_in_words(*answer.ratio));
 }
 
-// With a host's limit, what it lets the device do.
-CurvePoint fed_point(const EvaluatedRow& row, const HostLimit& host) {
-  CurvePoint point = row.point;
-  if (row.feed->limit == FeedLimit::device) {
-    return point;
+Answer job_answer(const Evaluation& evaluation, const std::string& dtype) {
+  const std::string claim =
+      evaluation.job && dtype == evaluation.dtype ? job_in_words(evaluation) : std::string();
+  return {
+      .question = "job", .dtype = dtype, .claim = claim.empty() ? "" : claim + in_currency(evaluation) + "."};
+}
+
+// "; buying rtx3060-12gb pays from 800 hours of use", of the cheapest purchase and hire.
+std::string break_even_of(const Evaluation& evaluation, const std::vector<const EvaluatedRow*>& rows) {
+  const EvaluatedRow* cheapest_hire = nullptr;
+  const EvaluatedRow* cheapest_purchase = nullptr;
+  for (const EvaluatedRow* const row : rows) {
+    if (row->price) {
+      const EvaluatedRow*& cheapest = row->price->is_hire ? cheapest_hire : cheapest_purchase;
+      const auto cost = [](const EvaluatedRow& of) {
+        return of.price->is_hire ? *of.cost_per_million : of.price->amount;
+      };
+      cheapest = cheapest == nullptr || cost(*row) < cost(*cheapest) ? row : cheapest;
+    }
   }
-  point.per_s = row.feed->per_s;
-  point.interval = row.feed->limit == FeedLimit::loader ? host.interval : std::nullopt;
-  point.ratio_deviation.reset();
-  return point;
+  const auto of = cheapest_hire == nullptr || cheapest_purchase == nullptr
+                      ? std::nullopt
+                      : break_even(evaluation, *cheapest_purchase, *cheapest_hire);
+  return of ? "; " + break_even_in_words(*of, label_of(evaluation, *cheapest_purchase)) : "";
 }
 
 Answer cost_answer(const Evaluation& evaluation, const std::string& dtype) {
+  const std::vector<const EvaluatedRow*> rows = known_rows_in(evaluation, dtype);
   std::vector<Contestant> contestants;
-  for (const EvaluatedRow* const row : known_rows_in(evaluation, dtype)) {
+  bool buys = false;
+  for (const EvaluatedRow* const row : rows) {
     if (row->cost_per_hour) {
-      contestants.push_back({.label = label_of(evaluation, *row),
-                             .point = evaluation.host ? fed_point(*row, *evaluation.host) : row->point,
-                             .cost = *row->cost_per_hour,
-                             .by_loader = row->feed && row->feed->limit == FeedLimit::loader});
+      buys = buys || !row->price->is_hire;
+      contestants.push_back(used_contestant(evaluation, *row));
+      contestants.back().cost = *row->cost_per_hour;
     }
   }
   const Contest contest(std::move(contestants));
@@ -181,10 +207,10 @@ Answer cost_answer(const Evaluation& evaluation, const std::string& dtype) {
     constexpr double kMillionOverHour = 1e6 / 3600;
     return amount_in_words(kMillionOverHour / of.score(), evaluation.prices.currency);
   };
-  rank(answer, contest, "cheap", [&](const Contestant& of) { return cost(of) + " a million samples"; });
-  if (evaluation.prices.currency.empty()) {
-    answer.claim.insert(answer.claim.size() - 1, " (in the currency of --price)");
-  }
+  rank(
+      answer, contest, "cheap", [&](const Contestant& of) { return cost(of) + " a million samples"; },
+      buys ? fmt::format(" over {:.0f} hours of use", hours_of_use(evaluation.prices)) : "");
+  answer.claim.insert(answer.claim.size() - 1, break_even_of(evaluation, rows) + in_currency(evaluation));
   return answer;
 }
 
@@ -293,8 +319,8 @@ Answer peak_answer(const Evaluation& evaluation, const std::string& dtype) {
 
 std::vector<Answer> answers_of(const Evaluation& evaluation) {
   // In the order of the headlines.
-  constexpr std::array kQuestions{speed_answer, best_dtype_answer, memory_answer, cost_answer,
-                                  host_answer,  energy_answer,     gain_answer,   peak_answer};
+  constexpr std::array kQuestions{job_answer,  speed_answer,  best_dtype_answer, memory_answer, cost_answer,
+                                  host_answer, energy_answer, gain_answer,       peak_answer};
   std::vector<std::string> dtypes = dtypes_of(evaluation.devices);
   std::ranges::stable_partition(dtypes, [&](const std::string& dtype) { return dtype == evaluation.dtype; });
   std::vector<Answer> answers;
@@ -305,7 +331,8 @@ std::vector<Answer> answers_of(const Evaluation& evaluation) {
       if (answer.claim.empty()) {
         continue;
       }
-      answer.headline = dtype == evaluation.dtype && place <= kHeadlines ? place++ : 0;
+      const bool is_for_job = evaluation.job && answer.question == "cost";
+      answer.headline = dtype == evaluation.dtype && place <= kHeadlines && !is_for_job ? place++ : 0;
       answers.push_back(std::move(answer));
     }
   }

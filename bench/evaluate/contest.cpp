@@ -10,6 +10,22 @@
 
 namespace bench {
 
+Contestant used_contestant(const Evaluation& evaluation, const EvaluatedRow& row) {
+  Contestant used{.label = evaluation.device_of(row).label, .point = row.point};
+  if (row.feed && row.feed->limit != FeedLimit::device) {
+    used.by_loader = row.feed->limit == FeedLimit::loader;
+    used.point.per_s = row.feed->per_s;
+    used.point.interval = used.by_loader ? evaluation.host->interval : std::nullopt;
+    used.point.ratio_deviation.reset();
+  }
+  return used;
+}
+
+Ratio rate_ratio(const Contestant& one, const Contestant& other) {
+  return one.by_loader && other.by_loader ? Ratio{.value = 1, .interval = Interval{1, 1}}
+                                          : throughput_ratio_of(one.point, other.point);
+}
+
 Contest::Contest(std::vector<Contestant> contestants) : ranked_(std::move(contestants)) {
   std::ranges::stable_sort(ranked_, std::ranges::greater{}, &Contestant::score);
 }
@@ -17,9 +33,7 @@ Contest::Contest(std::vector<Contestant> contestants) : ranked_(std::move(contes
 Ratio Contest::lead_over(std::size_t other) const {
   const Contestant& best = ranked_.front();
   const Contestant& next = ranked_[other];
-  const Ratio ratio = best.by_loader && next.by_loader ? Ratio{.value = 1, .interval = Interval{1, 1}}
-                                                       : throughput_ratio_of(best.point, next.point);
-  return scaled(ratio, next.cost / best.cost);
+  return scaled(rate_ratio(best, next), next.cost / best.cost);
 }
 
 std::size_t Contest::leaders() const {
@@ -54,10 +68,12 @@ std::string ranking_in_words(const Contest& contest, const std::string& in) {
   const std::string& best = contest[0].label;
   const std::string ratio = ratio_in_words(contest.lead_over(1));
   const std::size_t leaders = contest.leaders();
+  const bool several = contest[0].point.cards || contest[1].point.cards;
   const std::string batches =
       contest[0].point.batch == contest[1].point.batch
-          ? fmt::format("at batch {}", contest[0].point.batch)
-          : fmt::format("at batch {} against {}", contest[0].point.batch, contest[1].point.batch);
+          ? fmt::format("at batch {}{}", contest[0].point.batch, several ? " a card" : "")
+          : fmt::format("at batch {} against {}{}", contest[0].point.batch, contest[1].point.batch,
+                        several ? " a card" : "");
   const std::size_t last = contest.size() - 1;
   const std::string slowest =
       last > 1 && leaders <= last

@@ -17,14 +17,19 @@ struct Contestant {
   double score() const { return point.per_s / cost; }
 };
 
+// A row as its owner may use it: with a host's limit, what that lets the device do.
+Contestant used_contestant(const Evaluation& evaluation, const EvaluatedRow& row);
+// How fast one is compared with the other. Two devices that the loader limits get as many samples, whatever
+// it makes.
+Ratio rate_ratio(const Contestant& one, const Contestant& other);
+
 class Contest {
  public:
   explicit Contest(std::vector<Contestant> contestants);
   std::size_t size() const { return ranked_.size(); }
   // The best first.
   const Contestant& operator[](std::size_t i) const { return ranked_[i]; }
-  // The best's score over another's. Two devices that the loader limits get as many samples, whatever it
-  // makes.
+  // The best's score over another's.
   Ratio lead_over(std::size_t other) const;
   // How many are not significantly worse than the best, it among them.
   std::size_t leaders() const;

@@ -42,6 +42,7 @@ EvaluatedDevice several_cards(const EvaluatedDevice& one, std::int64_t cards, co
   all.label = fmt::format("{}×{}", cards, one.label);
   all.name = fmt::format("{} × {}", cards, one.name);
   all.cards = cards;
+  all.link = link.name();
   all.predicted = true;
   for (Curve& curve : all.curves) {
     for (CurvePoint& point : curve.points) {
@@ -71,7 +72,7 @@ LinkedCard linked_card(const EvaluatedDevice& device) {
 }
 
 std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<std::int64_t>& cards,
-                                   const CardsLink& link, const LinkCatalogue& catalogue) {
+                                   const std::vector<CardsLink>& links, const LinkCatalogue& catalogue) {
   if (devices.task.mode != "train") {
     throw UsageError(fmt::format(
         "--cards: cards train together, and mode is {}; give --mode train, or results of training",
@@ -80,8 +81,16 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
   std::vector<EvaluatedDevice> all;
   std::vector<CardsLoss> losses;
   std::vector<std::string> joins;  // one for each way in which cards are joined
-  for (const EvaluatedDevice& device : devices.devices) {
+  std::vector<std::string> cautions;
+  for (std::size_t i = 0; i < devices.devices.size(); ++i) {
+    const EvaluatedDevice& device = devices.devices[i];
+    const CardsLink& link = links.size() == 1 ? links.front() : links[i];
     all.push_back(device);
+    for (const std::string& caution : link.cautions(cards)) {
+      if (std::ranges::find(cautions, caution) == cautions.end()) {
+        cautions.push_back(caution);
+      }
+    }
     const CardsLink joined = link.of_cards(linked_card(device));
     const std::string words = fmt::format("{} [{}]", joined.in_words(), joined.source());
     if (std::ranges::find(joins, words) == joins.end()) {
@@ -110,7 +119,7 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
       "Several cards are predicted; batch and memory are of each. {} Link: {}. Intervals: the link's range, "
       "the factor's and the one card's, which are independent; over one card its own cancels.",
       fmt::join(used, " "), fmt::join(joins, "; "))};
-  std::ranges::move(link.cautions(cards), std::back_inserter(notes));
+  std::ranges::move(cautions, std::back_inserter(notes));
   if (spread) {
     notes.emplace_back(
         "Where a card is predicted, its gradients are spread evenly over the last two thirds of the step.");

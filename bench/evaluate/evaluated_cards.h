@@ -18,10 +18,11 @@ LinkedCard linked_card(const EvaluatedDevice& device);
 EvaluatedDevice several_cards(const EvaluatedDevice& one, std::int64_t cards, const CardsLink& link,
                               const LinkCatalogue& catalogue, std::vector<CardsLoss>& losses);
 
-// Adds each device once more for each number of cards, labelled "4×t4", behind it. Batches and bytes stay
-// those of a card, as do prices; throughput, power and cost are of all. Returns what was assumed, a sentence
-// each. Throws UsageError where the task is not training, or a measured point has no timeline.
+// Adds each device once more for each number of cards, labelled "4×t4", behind it. `links`: of each device,
+// or one of all. Batches and bytes stay those of a card, as do prices; throughput, power and cost are of all.
+// Returns what was assumed, a sentence each. Throws UsageError where the task is not training, or a measured
+// point has no timeline.
 std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<std::int64_t>& cards,
-                                   const CardsLink& link, const LinkCatalogue& catalogue);
+                                   const std::vector<CardsLink>& links, const LinkCatalogue& catalogue);
 
 }  // namespace bench

@@ -21,6 +21,7 @@ struct EvaluatedDevice {
   std::string name;   // as its maker calls it
   bool predicted = false;
   std::int64_t cards = 1;  // of it that train together: see evaluated_cards.h
+  std::string link{};      // that joins them, its name; empty: one card
   std::string machine{};   // that measured it, of several the median one; empty: not known, or predicted
   bool is_cpu = false;
   std::string framework;                    // that the time is of: "pytorch"; "bench" where it was measured

@@ -90,9 +90,8 @@ void set_costs(EvaluatedRow& row, const EvaluatedDevice& device, const PriceList
   }
   if (const Price* const price = price_of(device, prices)) {
     const double per_s = row.feed ? row.feed->per_s : row.point.per_s;
-    const Price of_all{.amount = price->amount * static_cast<double>(device.cards),
-                       .is_hire = price->is_hire};
-    row.cost_per_hour = cost_per_hour(of_all, prices, row.power_w);
+    row.price = Price{.amount = price->amount * static_cast<double>(device.cards), .is_hire = price->is_hire};
+    row.cost_per_hour = cost_per_hour(*row.price, prices, row.power_w);
     row.cost_per_million = *row.cost_per_hour / (per_s * kSecondsAnHour) * kMillion;
   }
 }
@@ -153,6 +152,10 @@ Ratio gain_of(const CurvePoint& a, const CurvePoint& b) {
   return within_factor(value_of(a, b), std::exp(gain_half_width80(width(a), width(b))), kPredictedLevel);
 }
 
+bool Evaluation::has_several_cards() const {
+  return std::ranges::any_of(devices, [](const EvaluatedDevice& device) { return device.cards > 1; });
+}
+
 const EvaluatedRow* Evaluation::row(std::size_t device, const std::string& of) const {
   const auto found = std::ranges::find_if(
       rows, [&](const EvaluatedRow& row) { return row.device == device && row.dtype == of; });
@@ -172,12 +175,14 @@ std::vector<std::string> dtypes_of(const std::vector<EvaluatedDevice>& devices) 
   return dtypes;
 }
 
-Evaluation evaluate(EvaluatedDevices devices, PriceList prices, std::optional<HostLimit> host) {
+Evaluation evaluate(EvaluatedDevices devices, PriceList prices, std::optional<HostLimit> host,
+                    std::optional<Job> job) {
   check_price_names(devices.devices, prices);
   Evaluation evaluation{.task = std::move(devices.task),
                         .devices = std::move(devices.devices),
                         .prices = std::move(prices),
-                        .host = std::move(host)};
+                        .host = std::move(host),
+                        .job = std::move(job)};
   evaluation.dtype = headline_dtype(evaluation.devices);
   for (const std::string& dtype : dtypes_of(evaluation.devices)) {
     for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
@@ -185,6 +190,9 @@ Evaluation evaluate(EvaluatedDevices devices, PriceList prices, std::optional<Ho
         evaluation.rows.push_back(row_of(evaluation, i, *curve));
       }
     }
+  }
+  if (evaluation.job) {
+    evaluation.on_devices = job_on_devices(evaluation, *evaluation.job);
   }
   evaluation.answers = answers_of(evaluation);
   evaluation.notes = notes_of(evaluation);

@@ -8,6 +8,7 @@
 
 #include "bench/evaluate/evaluated_device.h"
 #include "bench/evaluate/host_limit.h"
+#include "bench/evaluate/job.h"
 #include "bench/evaluate/prices.h"
 #include "bench/stats/ratio.h"
 
@@ -32,8 +33,9 @@ struct EvaluatedRow {
   std::optional<double> power_w{};       // measured, else the data sheet's, which is an upper bound
   bool power_measured = false;
   std::optional<double> joules_per_sample{};
+  std::optional<Price> price{};  // of all its cards
   std::optional<double> cost_per_hour{};
-  std::optional<double> cost_per_million{};  // samples that the host can feed
+  std::optional<double> cost_per_million{};  // samples that the host can feed; a purchase's is spread
   std::optional<double> bus_per_s{};         // samples that the bus carries
   std::optional<Feed> feed{};                // with a host's limit
   std::optional<double> cores_to_feed{};     // of that host's
@@ -41,7 +43,7 @@ struct EvaluatedRow {
 
 // One sentence that answers one question.
 struct Answer {
-  std::string question;  // "speed", "memory", "cost", "host", "energy", "gain", "peak"
+  std::string question;  // "speed", "memory", "job", "cost", "host", "energy", "gain", "peak"
   std::string dtype;
   std::string claim;
   std::optional<Ratio> ratio{};
@@ -53,11 +55,14 @@ struct Evaluation {
   std::vector<EvaluatedDevice> devices;
   PriceList prices;
   std::optional<HostLimit> host{};
-  std::string dtype{};               // of the headlines: the fastest that most devices have
-  std::vector<EvaluatedRow> rows{};  // by dtype, then device
+  std::optional<Job> job{};
+  std::string dtype{};                  // of the headlines: the fastest that most devices have
+  std::vector<EvaluatedRow> rows{};     // by dtype, then device
+  std::vector<DeviceJob> on_devices{};  // with a job
   std::vector<Answer> answers{};
   std::vector<std::string> notes{};  // what limits the answers, a sentence each
 
+  bool has_several_cards() const;
   const EvaluatedRow* row(std::size_t device, const std::string& of) const;
   const EvaluatedDevice& device_of(const EvaluatedRow& row) const { return devices[row.device]; }
   const Curve& curve_of(const EvaluatedRow& row) const { return *devices[row.device].in(row.dtype); }
@@ -67,6 +72,7 @@ struct Evaluation {
 std::vector<std::string> dtypes_of(const std::vector<EvaluatedDevice>& devices);
 
 // Throws UsageError for a price of a device that is none of them.
-Evaluation evaluate(EvaluatedDevices devices, PriceList prices, std::optional<HostLimit> host);
+Evaluation evaluate(EvaluatedDevices devices, PriceList prices, std::optional<HostLimit> host,
+                    std::optional<Job> job = {});
 
 }  // namespace bench

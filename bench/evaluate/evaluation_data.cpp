@@ -90,6 +90,49 @@ Json device_json(const Evaluation& evaluation, std::size_t index) {
           {"curves", std::move(curves)}};
 }
 
+Json job_json(const Evaluation& evaluation) {
+  if (!evaluation.job) {
+    return {};
+  }
+  Json devices = Json::array();
+  for (const DeviceJob& job : evaluation.on_devices) {
+    const EvaluatedRow& row = evaluation.rows[job.row];
+    devices.push_back({{"label", evaluation.device_of(row).label},
+                       {"dtype", row.dtype},
+                       {"batch", row.point.batch},
+                       {"hours", job.hours.value},
+                       {"hours_interval", interval_json(job.hours.ci95)},
+                       {"is_bound", row.point.is_bound},
+                       {"cost", job.cost ? Json(job.cost->value) : Json()},
+                       {"cost_interval", job.cost ? interval_json(job.cost->ci95) : Json()},
+                       {"energy_kwh", number_json(job.kwh)}});
+  }
+  return {{"samples", evaluation.job->samples},
+          {"words", evaluation.job->words},
+          {"devices", std::move(devices)}};
+}
+
+// Null in place of an infinite end.
+Json end_json(double value) {
+  return std::isfinite(value) ? Json(value) : Json();
+}
+
+Json break_evens_json(const Evaluation& evaluation) {
+  Json all = Json::array();
+  for (const BreakEven& of : break_evens_of(evaluation)) {
+    const EvaluatedRow& bought = evaluation.rows[of.bought];
+    const EvaluatedRow& hired = evaluation.rows[of.hired];
+    all.push_back({{"bought", evaluation.device_of(bought).label},
+                   {"bought_dtype", bought.dtype},
+                   {"hired", evaluation.device_of(hired).label},
+                   {"hired_dtype", hired.dtype},
+                   {"hours", end_json(of.hours.value)},
+                   {"hours_low", of.hours.ci95 ? end_json(of.hours.ci95->low) : Json()},
+                   {"hours_high", of.hours.ci95 ? end_json(of.hours.ci95->high) : Json()}});
+  }
+  return all;
+}
+
 }  // namespace
 
 Json evaluation_json(const Evaluation& evaluation) {
@@ -100,6 +143,8 @@ Json evaluation_json(const Evaluation& evaluation) {
             {"dtype", evaluation.dtype},
             {"currency", evaluation.prices.currency},
             {"host", Json()},
+            {"job", job_json(evaluation)},
+            {"break_even", break_evens_json(evaluation)},
             {"devices", Json::array()},
             {"answers", Json::array()},
             {"notes", evaluation.notes}};

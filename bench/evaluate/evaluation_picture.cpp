@@ -131,6 +131,28 @@ plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
           .note = "Dashed: what a device holds. Open mark: the largest batch that fits."};
 }
 
+// What the job costs on each device.
+std::optional<plots::Chart> job_cost(const Evaluation& evaluation) {
+  const std::string& currency = evaluation.prices.currency;
+  plots::Bars bars{.label = "",
+                   .y = {.label = currency.empty() ? "currency of --price" : currency},
+                   .categories = {},
+                   .layers = {{.name = "cost", .values = {}}},
+                   .stacked = false};
+  for (const DeviceJob& job : evaluation.on_devices) {
+    if (job.cost) {
+      bars.categories.push_back(evaluation.device_of(evaluation.rows[job.row]).label);
+      bars.layers.front().values.emplace_back(*job.cost);
+    }
+  }
+  if (bars.categories.empty()) {
+    return std::nullopt;
+  }
+  return plots::Chart{.title = "Cost of the job",
+                      .content = std::move(bars),
+                      .note = evaluation.job->words + ". A purchase is paid whole."};
+}
+
 // What a sample costs, or the energy it takes, at the saturation batch.
 std::optional<plots::Chart> cost_in(const Evaluation& evaluation, const std::string& dtype) {
   const bool cost = std::ranges::any_of(
@@ -189,7 +211,8 @@ plots::Picture picture_of(const Evaluation& evaluation) {
     picture.charts.push_back(throughput_in(evaluation, dtypes.front()));
   }
   picture.charts.push_back(memory_in(evaluation, evaluation.dtype));
-  if (auto cost = cost_in(evaluation, evaluation.dtype)) {
+  std::optional<plots::Chart> job = evaluation.job ? job_cost(evaluation) : std::nullopt;
+  if (auto cost = job ? std::move(job) : cost_in(evaluation, evaluation.dtype)) {
     picture.charts.push_back(*std::move(cost));
   }
   std::erase_if(picture.charts, plots::is_empty);

@@ -50,11 +50,13 @@ Cell samples_cell(const CurvePoint& point) {
 // The columns that a buyer looks for first stand first: a narrow terminal leaves out the last.
 TextTable saturation_table(const Evaluation& evaluation) {
   const std::string& currency = evaluation.prices.currency;
-  TextTable table{.title = "At the saturation batch",
-                  .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
-                            "ratio to " + evaluation.devices.front().label, "memory", "largest batch",
-                            fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s",
-                            "cores", "of peak", "J/sample"}}};
+  const bool several = evaluation.has_several_cards();
+  TextTable table{
+      .title = several ? "At the saturation batch; batch and memory are a card's" : "At the saturation batch",
+      .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
+                "ratio to " + evaluation.devices.front().label, "memory", "largest batch",
+                fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s", "cores",
+                "of peak", "J/sample"}}};
   for (const EvaluatedRow& row : evaluation.rows) {
     const bool bound = row.point.is_bound;
     const std::string most = bound ? "≤ " : "";
@@ -62,7 +64,9 @@ TextTable saturation_table(const Evaluation& evaluation) {
         {evaluation.device_of(row).label, row.dtype, row.point.batch, samples_cell(row.point),
          row.to_first ? Cell::figure(ratio_in_words(*row.to_first)) : Cell(), memory_cell(row),
          largest_batch_cell(evaluation.curve_of(row)),
-         row.cost_per_million ? Cell::number(*row.cost_per_million).after(bound ? "≥ " : "") : Cell(),
+         row.cost_per_million && !evaluation.job
+             ? Cell::number(*row.cost_per_million).after(bound ? "≥ " : "")
+             : Cell(),
          row.feed ? Cell::figure(fmt::format("{}{} ({})", most, format_number(row.feed->per_s),
                                              name_of(row.feed->limit)))
                   : Cell(),
@@ -71,13 +75,44 @@ TextTable saturation_table(const Evaluation& evaluation) {
          row.joules_per_sample ? Cell::number(*row.joules_per_sample).after(row.power_measured ? "" : "≤ ")
                                : Cell()});
   }
+  std::vector<std::string> joined;
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    if (device.cards > 1) {
+      joined.push_back(fmt::format("{} over {}", device.label, device.link));
+    }
+  }
+  table.below =
+      joined.empty() ? "" : fmt::format("Joined: {} (--link gives another).", fmt::join(joined, ", "));
+  return table;
+}
+
+// What the job takes on each device.
+TextTable job_table(const Evaluation& evaluation) {
+  const std::string& currency = evaluation.prices.currency;
+  TextTable table{
+      .title = fmt::format("This job: {}", evaluation.job->words),
+      .rows = {{"device", "dtype", "price", fmt::format("hours ({})", level_of(evaluation)),
+                currency.empty() ? "total cost" : fmt::format("total cost ({})", currency), "energy (kWh)"}}};
+  for (const DeviceJob& job : evaluation.on_devices) {
+    const EvaluatedRow& row = evaluation.rows[job.row];
+    const std::string least = row.point.is_bound ? "≥ " : "";
+    table.rows.push_back(
+        {evaluation.device_of(row).label, row.dtype,
+         row.price ? Cell::figure(price_in_words(*row.price, currency)) : Cell(),
+         Cell::number(job.hours.value, job.hours.ci95).after(least),
+         job.cost ? Cell::number(job.cost->value, job.cost->ci95).after(row.price->is_hire ? least : "")
+                  : Cell(),
+         job.kwh ? Cell::number(*job.kwh).after(row.power_measured ? "" : "≤ ") : Cell()});
+  }
   return table;
 }
 
 // Throughput of each device, and of two devices their ratio.
 TextTable batch_table(const Evaluation& evaluation, const std::string& dtype) {
   std::vector<const Curve*> curves;
-  TextTable table{.title = fmt::format("Samples/s in {} by batch", dtype), .rows = {{"batch"}}};
+  TextTable table{.title = fmt::format("Samples/s in {} by batch{}", dtype,
+                                       evaluation.has_several_cards() ? " of a card" : ""),
+                  .rows = {{"batch"}}};
   Cells& header = table.rows.front();
   std::set<std::int64_t> batches;
   for (const EvaluatedDevice& device : evaluation.devices) {
@@ -163,6 +198,9 @@ std::vector<std::string> notes_shown(const Evaluation& evaluation, bool verbose)
 Page evaluation_page(const Evaluation& evaluation, bool verbose) {
   Page page{.title = evaluation_heading(evaluation)};
   page.sentences("", claims_of(evaluation, verbose));
+  if (evaluation.job) {
+    page.table(job_table(evaluation));
+  }
   page.table(saturation_table(evaluation));
   for (const std::string& dtype : dtypes_shown(evaluation, verbose)) {
     if (TextTable table = batch_table(evaluation, dtype); table.rows.front().size() <= kMostColumns) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -34,11 +35,25 @@ std::string ratio_in_words(const Ratio& ratio) {
   return fmt::format("{:.{}f}× ({:.{}f}–{:.{}f}×)", ratio.value, decimals, low, decimals, high, decimals);
 }
 
-std::string amount_in_words(double amount, const std::string& currency) {
+namespace {
+
+std::string with_currency(const std::string& number, const std::string& currency) {
   const bool is_code = currency.size() == 3 && currency.front() >= 'A' && currency.front() <= 'Z';
-  return currency.empty() ? format_number(amount)
-         : is_code        ? fmt::format("{} {}", format_number(amount), currency)
-                          : currency + format_number(amount);
+  return is_code ? fmt::format("{} {}", number, currency) : currency + number;
+}
+
+}  // namespace
+
+std::string amount_in_words(double amount, const std::string& currency) {
+  return amount_in_words(Estimate{.value = amount}, currency);
+}
+
+std::string amount_in_words(const Estimate& amount, const std::string& currency) {
+  return with_currency(plus_minus(amount.value, amount.ci95), currency);
+}
+
+std::string price_in_words(const Price& price, const std::string& currency) {
+  return with_currency(plain_number(price.amount), currency) + (price.is_hire ? "/h" : "");
 }
 
 std::string task_in_words(const EvaluatedTask& task) {

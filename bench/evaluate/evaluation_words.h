@@ -12,6 +12,10 @@ namespace bench {
 std::string ratio_in_words(const Ratio& ratio);
 // "$0.35", "12.4 EUR", with three digits.
 std::string amount_in_words(double amount, const std::string& currency);
+// "$0.35/h", "280 EUR": as it was given.
+std::string price_in_words(const Price& price, const std::string& currency);
+// "$40 ± 7", "40 (25 to 101) EUR", in as many digits as the interval allows.
+std::string amount_in_words(const Estimate& amount, const std::string& currency);
 // "resnet50 inference".
 std::string task_in_words(const EvaluatedTask& task);
 // "a", "a and b", "a, b and c".

@@ -60,8 +60,10 @@ void note_prices(const Evaluation& evaluation, std::vector<std::string>& notes) 
     const std::string energy =
         prices.kwh ? fmt::format("energy at {} a kWh is added", amount_in_words(*prices.kwh, prices.currency))
                    : "energy is not counted (--kwh)";
-    notes.push_back(fmt::format("A purchase is spread over {} years of {} hours a day; {}.",
-                                plain_number(prices.years), plain_number(prices.hours_a_day), energy));
+    const std::string spread = fmt::format("is spread over {} years of {} hours a day",
+                                           plain_number(prices.years), plain_number(prices.hours_a_day));
+    notes.push_back(
+        fmt::format("A purchase {}; {}.", evaluation.job ? "is paid whole by the job" : spread, energy));
   }
   if (evaluation.host && !prices.by_device.empty()) {
     notes.emplace_back("Costs are of the samples that the host can feed.");

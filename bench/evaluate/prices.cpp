@@ -20,14 +20,6 @@ namespace {
 constexpr std::string_view kPriceForms =
     "give a device and 0.35/h (hire) or 280 (purchase): t4=0.35/h,rtx3060-12gb=280";
 
-// nullopt for anything but a positive number in plain digits.
-std::optional<double> positive_number(std::string_view text) {
-  double value = 0;
-  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
-  const bool whole = read.ec == std::errc{} && read.ptr == text.data() + text.size();
-  return whole && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
-}
-
 std::string_view without_spaces(std::string_view text) {
   while (text.starts_with(' ')) {
     text.remove_prefix(1);
@@ -120,13 +112,24 @@ PriceList parse_prices(std::string_view text) {
   return list;
 }
 
+double hours_of_use(const PriceList& list) {
+  constexpr double kDaysAYear = 365;
+  return list.years * kDaysAYear * list.hours_a_day;
+}
+
 double cost_per_hour(const Price& price, const PriceList& list, std::optional<double> power_w) {
   if (price.is_hire) {
     return price.amount;
   }
-  constexpr double kDaysAYear = 365;
   const double energy = list.kwh && power_w ? *list.kwh * *power_w / 1000 : 0;
-  return price.amount / (list.years * kDaysAYear * list.hours_a_day) + energy;
+  return price.amount / hours_of_use(list) + energy;
+}
+
+std::optional<double> positive_number(std::string_view text) {
+  double value = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), value, std::chars_format::fixed);
+  const bool whole = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+  return whole && std::isfinite(value) && value > 0 ? std::optional(value) : std::nullopt;
 }
 
 double parse_positive(std::string_view option, std::string_view text, double most) {

@@ -27,10 +27,14 @@ struct PriceList {
 PriceList parse_prices(std::string_view text);
 inline constexpr double kLeastPurchase = 20;
 
+// That a purchase is used for.
+double hours_of_use(const PriceList& list);
 // Of an hour in use. A hire's energy is in its price; a purchase's is counted where its price and the power
 // are known.
 double cost_per_hour(const Price& price, const PriceList& list, std::optional<double> power_w);
 
+// nullopt for anything but a positive number in plain digits.
+std::optional<double> positive_number(std::string_view text);
 // A positive number, such as --years takes. Throws UsageError.
 double parse_positive(std::string_view option, std::string_view text, double most);
 

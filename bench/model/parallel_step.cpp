@@ -178,6 +178,13 @@ std::int64_t CardsLink::cards_of_a_host(std::int64_t cards, bool on_cpu) const {
   return std::min(cards, most);
 }
 
+std::string CardsLink::name() const {
+  const auto* const links = std::get_if<CardLinks>(&link);
+  return links == nullptr ? "a measured link"
+         : links->between ? fmt::format("{}, between hosts {}", links->inside.name, links->between->name)
+                          : links->inside.name;
+}
+
 std::string CardsLink::in_words() const {
   if (const auto* const measured = std::get_if<MeasuredAllReduce>(&link)) {
     return fmt::format("all-reduces of {} ranks on {} host{} as measured", measured->ranks, measured->hosts,

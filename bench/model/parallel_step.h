@@ -77,6 +77,7 @@ struct CardsLink {
   bool joins_hosts(std::int64_t cards, bool on_cpu) const;
   double bytes_per_s() const;  // within a host, or of the largest size that was measured
   std::int64_t cards_of_a_host(std::int64_t cards, bool on_cpu) const;
+  std::string name() const;  // short: "PCIe 3.0 x16"
   std::string in_words() const;
   std::string source() const;  // of its rates
   // Sentences: what that result warns of, and that other numbers of cards follow from its ranks.

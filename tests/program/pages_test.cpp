@@ -173,6 +173,9 @@ std::vector<Page> pages() {
                 evaluate + Arguments{"batch-train.json", "--gpu", "t4", "--workload", "resnet18",
                                      "--image-size", "64", "--mode", "train", "--price", "t4=0.35/h"}));
   add(in_formats("evaluate/more-cards", evaluate + Arguments{"batch-train.json"} + two_cards, kFormats));
+  add(in_widths("evaluate/cards-of-gpus",
+                evaluate + Arguments{"--gpu", "t4,rtx3060-12gb", "--workload", "bert_base", "--mode", "train",
+                                     "--dtype", "fp16", "--cards", "2"}));
   add(in_widths("evaluate/more-cards-by-ranks-that-take-turns",
                 evaluate + Arguments{"batch-train.json"} + turns));
   add(in_widths("evaluate/left-out",
@@ -181,6 +184,16 @@ std::vector<Page> pages() {
                 evaluate + Arguments{"--gpu", "mine", "--gpus", "gpus.json", "--workload", "resnet18"}));
   add(in_formats("evaluate/gpus", evaluate + Arguments{"--gpu", "t4,rtx3060-12gb", "--workload", "resnet50"},
                  kFormats));
+  const Arguments two_gpus{"--gpu", "t4,rtx3060-12gb", "--workload", "resnet50", "--mode", "train"};
+  const Arguments hire_or_buy =
+      two_gpus + Arguments{"--price", "t4=$0.35/h,rtx3060-12gb=280", "--dtype", "fp16"};
+  add(in_formats("evaluate/job", evaluate + hire_or_buy + Arguments{"--epochs", "90", "--images", "1.28M"},
+                 kFormats));
+  add(in_widths("evaluate/long-job", evaluate + hire_or_buy + Arguments{"--samples", "5G", "--kwh", "0.3"}));
+  add(in_widths("evaluate/open-job", evaluate + hire_or_buy + Arguments{"--samples", "700M"}));
+  add(in_widths("evaluate/hire-or-buy", evaluate + hire_or_buy));
+  add(in_widths("evaluate/job-of-results",
+                evaluate + Arguments{"batch.json", "batch-one-thread.json", "--samples", "1M"}));
   const Arguments predict{"predict", "--workload", "resnet50", "--mode", "train"};
   add(in_formats("predict/gpus", predict + Arguments{"--gpu", "t4,rtx3060-12gb"}, kFormats));
   add(in_widths("predict/all-gpus", predict + Arguments{"--gpu", "all"}));

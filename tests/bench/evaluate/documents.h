@@ -99,7 +99,8 @@ inline ResultDocument workers_document(double per_s, double cores) {
 }
 
 inline Evaluation evaluated(const std::vector<ResultDocument>& documents, PriceList prices = {},
-                            std::optional<ResultDocument> workers = std::nullopt) {
+                            std::optional<ResultDocument> workers = std::nullopt,
+                            std::optional<Job> job = std::nullopt) {
   std::vector<EvaluatedFile> files;
   for (std::size_t i = 0; i < documents.size(); ++i) {
     files.push_back({.path = "file" + std::to_string(i + 1) + ".json", .document = documents[i]});
@@ -109,7 +110,7 @@ inline Evaluation evaluated(const std::vector<ResultDocument>& documents, PriceL
   if (workers) {
     host = host_limit({.path = "workers.json", .document = *workers}, devices.task);
   }
-  return evaluate(std::move(devices), std::move(prices), std::move(host));
+  return evaluate(std::move(devices), std::move(prices), std::move(host), std::move(job));
 }
 
 inline std::string claim(const Evaluation& evaluation, const std::string& question,

@@ -39,7 +39,7 @@ EvaluatedDevices devices_of(const ResultDocument& document) {
 
 TEST(EvaluatedCards, AreTheSameDeviceSeveralTimes) {
   EvaluatedDevices devices = devices_of(predicted_training());
-  add_cards(devices, {1, 2, 4}, link_of("pcie4"), links());
+  add_cards(devices, {1, 2, 4}, {link_of("pcie4")}, links());
   ASSERT_EQ(devices.devices.size(), 3U);
   EXPECT_EQ(devices.devices[1].label, "2×t4");
   EXPECT_EQ(devices.devices[2].cards, 4);
@@ -62,13 +62,13 @@ TEST(EvaluatedCards, SayWhichFactorWasUsed) {
   const LinkCatalogue catalogue = links();
   const std::string used =
       "Steps are " + catalogue.loss("one host", "32-bit", "one")->in_words() + ". Link: ";
-  EXPECT_THAT(add_cards(devices, {2, 4}, link_of("pcie4"), catalogue),
+  EXPECT_THAT(add_cards(devices, {2, 4}, {link_of("pcie4")}, catalogue),
               ::testing::Contains(::testing::HasSubstr(used)));
 }
 
 Ratio ratio_of(const ResultDocument& document, const char* link, std::int64_t cards) {
   EvaluatedDevices devices = devices_of(document);
-  add_cards(devices, {cards}, link_of(link), links());
+  add_cards(devices, {cards}, {link_of(link)}, links());
   return throughput_ratio_of(devices.devices[1].curves[0].points[0], devices.devices[0].curves[0].points[0]);
 }
 
@@ -101,7 +101,7 @@ TEST(EvaluatedCards, OverOneCardItsOwnErrorCancels) {
 
 TEST(EvaluatedCards, CostPowerAndPeakAreOfAll) {
   EvaluatedDevices devices = devices_of(predicted_training());
-  add_cards(devices, {2}, link_of("nvlink3"), links());
+  add_cards(devices, {2}, {link_of("nvlink3")}, links());
   const Evaluation evaluation = evaluate(std::move(devices), parse_prices("t4=0.5/h"), std::nullopt);
   ASSERT_EQ(evaluation.rows.size(), 2U);
   EXPECT_DOUBLE_EQ(*evaluation.rows[1].cost_per_hour, 2 * *evaluation.rows[0].cost_per_hour);
@@ -116,10 +116,10 @@ TEST(EvaluatedCards, OfAMeasuredCardNeedItsTimeline) {
   document.context.device.kind = "cuda";
   add_measured(document, "fp32", 8, 100);
   EvaluatedDevices without = devices_of(document);
-  expect_words(message_of<UsageError>([&] { add_cards(without, {2}, link_of("pcie4"), links()); }));
+  expect_words(message_of<UsageError>([&] { add_cards(without, {2}, {link_of("pcie4")}, links()); }));
   document.benchmarks[0].timeline = even_timeline(80e6, 1, 1e6);
   EvaluatedDevices with = devices_of(document);
-  add_cards(with, {2}, link_of("pcie4"), links());
+  add_cards(with, {2}, {link_of("pcie4")}, links());
   EXPECT_TRUE(with.devices[1].predicted);
 }
 
@@ -132,7 +132,7 @@ TEST(EvaluatedCards, WhoseLossNobodyMeasuredHaveBoundsAndWinNothing) {
   document.benchmarks[0].timeline = even_timeline(80e6, 1, 1e6);
   EvaluatedDevices devices = devices_of(document);
   ASSERT_TRUE(devices.devices[0].is_cpu);
-  expect_words(add_cards(devices, {2}, link_of("eth-10g"), links()));
+  expect_words(add_cards(devices, {2}, {link_of("eth-10g")}, links()));
   const CurvePoint& two = devices.devices[1].curves[0].points[0];
   EXPECT_TRUE(two.is_bound);
   EXPECT_FALSE(two.interval);
@@ -150,7 +150,7 @@ TEST(EvaluatedCards, TrainTogether) {
   ResultDocument document = predicted_document("t4");
   add_predicted(document, "fp32", 8, 100);
   EvaluatedDevices devices = devices_of(document);
-  expect_words(message_of<UsageError>([&] { add_cards(devices, {2}, link_of("pcie4"), links()); }));
+  expect_words(message_of<UsageError>([&] { add_cards(devices, {2}, {link_of("pcie4")}, links()); }));
 }
 
 }  // namespace
