@@ -84,7 +84,8 @@ class Layer {
 
   // The shape of its result. Throws ShapeTooSmall, and std::logic_error where the inputs do not fit.
   virtual Shape shape(const std::string& name, std::span<const Shape> inputs) const = 0;
-  // Multiply-adds a sample as papers and model zoos publish them.
+  // Multiply-adds a sample as papers and model zoos publish them; the largest integer where a file's sizes
+  // ask for more (capped_product).
   virtual std::int64_t macs(const LayerPlace& /*place*/) const { return 0; }
   // Values a sample that its convolution or matrix products give, as model zoos count activations; unless
   // told otherwise its result's, where it has multiply-adds.

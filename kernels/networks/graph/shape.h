@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <initializer_list>
+#include <limits>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -38,6 +39,12 @@ struct Image {
   std::int64_t h = 1;
   std::int64_t w = 1;
 };
+
+// a · b of two counts; the largest integer where that is more.
+inline std::int64_t capped_product(std::int64_t a, std::int64_t b) {
+  std::int64_t product = 0;
+  return __builtin_mul_overflow(a, b, &product) ? std::numeric_limits<std::int64_t>::max() : product;
+}
 
 class Shape {
  public:

@@ -32,7 +32,7 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
   }
   // The two products; those with masked positions counted.
   std::int64_t macs(const LayerPlace& place) const override {
-    return 2 * place.inputs.back().height() * place.shape.elements();
+    return capped_product(2 * place.inputs.back().height(), place.shape.elements());
   }
   // The scores of every head, and the result.
   std::int64_t product_values(const LayerPlace& place) const override {

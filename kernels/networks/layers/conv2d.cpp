@@ -30,7 +30,9 @@ class ConvLayer final : public LayerOf<ConvLayer, ConvOptions> {
             count_windows(name, in.width(), columns, o.stride.w, o.pad.left, o.pad.right - o.pad.left)};
   }
 
-  std::int64_t macs(const LayerPlace& place) const override { return place.shape.elements() * fan_in(place); }
+  std::int64_t macs(const LayerPlace& place) const override {
+    return capped_product(place.shape.elements(), fan_in(place));
+  }
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
     std::vector<LayerParameter> all{{.slot = Slot::weights,

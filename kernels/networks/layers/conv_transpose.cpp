@@ -24,7 +24,9 @@ class ConvTransposeLayer final : public LayerOf<ConvTransposeLayer, ConvTranspos
     require(!wrong, name, wrong.value_or("").c_str(), in);
     return {in[0], options_.channels, spec.dst().h, spec.dst().w};
   }
-  std::int64_t macs(const LayerPlace& place) const override { return place.input().elements() * patch(); }
+  std::int64_t macs(const LayerPlace& place) const override {
+    return capped_product(place.input().elements(), patch());
+  }
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {
     const std::int64_t pixel = place.input().channels();

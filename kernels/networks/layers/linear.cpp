@@ -26,7 +26,7 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
     return result;
   }
   std::int64_t macs(const LayerPlace& place) const override {
-    return options_.features * place.input().elements();
+    return capped_product(options_.features, place.input().elements());
   }
 
   std::vector<LayerParameter> parameters(const LayerPlace& place) const override {

@@ -55,7 +55,8 @@ class MatmulLayer final : public LayerOf<MatmulLayer, MatmulOptions> {
     return result;
   }
   std::int64_t macs(const LayerPlace& place) const override {
-    return place.shape.elements() * matrix_of(place.input(), options_.transpose_a).columns.size;
+    return capped_product(place.shape.elements(),
+                          matrix_of(place.input(), options_.transpose_a).columns.size);
   }
   StoredValue stored(const Shape& shape, std::span<const StoredValue> /*inputs*/,
                      const Target& target) const override {

@@ -121,18 +121,12 @@ void Importing::count(Layers::Value made) {
   const LayerPlace place = graph.place(made);
   const bench::kernels::Layer& kind = *graph[made].layer;
   const auto elements = static_cast<double>(elements_of(extents_of(place.shape)));
-  double read = 1;
-  for (const Shape& input : place.inputs) {
-    read = std::max(read, static_cast<double>(input.elements()));
-  }
   double parameters = 0;
   for (const LayerParameter& parameter : kind.parameters(place)) {
     parameters += static_cast<double>(parameter.count);
   }
   elements_ += elements + parameters;
-  // No layer multiplies more than each of its results with all that it reads.
-  const bool countable = elements * std::max(read, parameters) < kMostMacs;
-  macs_ += countable ? static_cast<double>(kind.macs(place)) : kMostMacs;
+  macs_ += static_cast<double>(kind.macs(place));
   if (elements_ > kMostElements || macs_ >= kMostMacs) {
     throw Refused("more elements or multiply-adds than can be counted");
   }

@@ -181,7 +181,7 @@ INSTANTIATE_TEST_SUITE_P(
                   net.weight("w", {std::int64_t{1} << 35, 4, 1, 1});
                   net.node("Conv", {"x", "w"}, {"y"});
                 },
-                "than can be counted"},
+                "out_channels is 34359738368"},
         Hostile{"padding",
                 [](OnnxWriter& net) {
                   net.weight("w", {4, 4, 1, 1});

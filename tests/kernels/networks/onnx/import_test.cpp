@@ -132,6 +132,22 @@ struct KnownFile {
 };
 
 // Multiply-adds and trained parameters as counted from the files: see data/README.md.
+// Of 32 heads over a context of 8,192 tokens. Each score is scaled once: not as many times as there are
+// scores.
+TEST(Import, CountsTheScoresOfALongContext) {
+  constexpr std::int64_t kHeads = 32;
+  constexpr std::int64_t kTokens = 8192;
+  constexpr std::int64_t kFeatures = 128;
+  OnnxWriter net;
+  net.input("q", {-1, kHeads, kTokens, kFeatures});
+  net.input("k", {-1, kHeads, kFeatures, kTokens});
+  net.node("MatMul", {"q", "k"}, {"scores"});
+  net.node("Mul", {"scores", "scores"}, {"squared"});
+  net.node("Softmax", {"squared"}, {"y"}, {written::i("axis", -1)});
+  net.output("y");
+  EXPECT_EQ(imported(net).graph.macs(), kHeads * kTokens * kTokens * kFeatures);
+}
+
 TEST(Import, CountsFilesAsTheyAre) {
   const std::vector<KnownFile> files{
       {"resnet18", 0.9258, 11'684'712, "batch x 1000"},
