@@ -249,6 +249,7 @@ TEST(RankWatch, ARankOnAnotherHostThatDiesIsNamed) {
     ASSERT_NE(pulse, nullptr);
     if (group.rank() == 2) {
       pulse.reset();
+      group.barrier();
       return;
     }
     const auto start = std::chrono::steady_clock::now();
@@ -257,6 +258,7 @@ TEST(RankWatch, ARankOnAnotherHostThatDiesIsNamed) {
     EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
     EXPECT_EQ(stuck.sentence,
               fmt::format("rank 2 (process 3 on c) is gone; rank {} ends here", group.rank()));
+    group.barrier();  // a rank that went first would be gone too for one that has not looked yet
   });
 }
 
