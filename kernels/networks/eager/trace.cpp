@@ -125,6 +125,9 @@ class Tracer {
                           .wants_gradient = parameter->trained}),
               Strides::dense(node.shape)};
     }
+    if (options_of<InputOptions>(node) != nullptr) {
+      return {add_tensor({.values = static_cast<double>(node.shape.elements())}), Strides::dense(node.shape)};
+    }
     if (node.inputs.size() == 1) {
       const Place& input = places_[node.inputs[0]];
       if (auto strides = viewed(node, input.strides)) {

@@ -66,4 +66,9 @@ struct ParameterOptions {
   Uniform start{};
 };
 
+// A further input beside the first, with values of its own for each sample: a cache, a state. It reads nothing.
+struct InputOptions {
+  Shape shape;  // the batch outermost
+};
+
 }  // namespace bench::kernels

@@ -9,6 +9,7 @@
 
 #include "bench/error.h"
 #include "bench/text/quote.h"
+#include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/onnx/constants/rebind.h"
 #include "kernels/networks/onnx/mask_sense.h"
 #include "kernels/networks/onnx/reader/weights_among_inputs.h"
@@ -67,6 +68,12 @@ bool counts_the_past(const std::string& symbol) {
 bool is_batch(const std::string& symbol) {
   const std::string name = lower_case(symbol);
   return name == "batch" || name == "batch_size" || name == "n";
+}
+
+// A cache or a state of each sample, not one number of each.
+bool carries_batch(const PlannedInput& input) {
+  return is_float(input.type) && !is_mask(input.name) && input.dims.size() > 1 &&
+         input.dims.front().per_sample && elements_of(input.dims) > 0;
 }
 
 // Floats, or the bytes of an image.
@@ -373,6 +380,9 @@ std::vector<ImportedInput> add_inputs(const InputPlan& plan, const std::string& 
       } else if (network.graph.lowest_byte()) {
         described.content = "seeded bytes";
       }
+    } else if (carries_batch(input)) {
+      value.layer = network.append(input.name, {}, InputOptions{.shape = value.shape});
+      described.content = "seeded values, the same for every sample";
     } else {
       try {
         described.content = fill(input, value, network.budget);

@@ -13,12 +13,12 @@ constexpr std::uint64_t kTokenStream = 0x746f6b656eULL;  // apart from parameter
 
 }  // namespace
 
-InputBatch::InputBatch(const Graph& graph, const TensorDesc& tensor, std::int64_t batch)
+InputBatch::InputBatch(const Graph& graph, Graph::Value input, const TensorDesc& tensor, std::int64_t batch)
     : tensor_(tensor),
       batch_(batch),
-      pieces_(graph[graph.image()].shape.pieces_of_sample()),
-      maps_(graph[graph.image()].shape.is_maps()),
-      tokens_(graph.tokens().has_value()) {}
+      pieces_(graph[input].shape.pieces_of_sample()),
+      maps_(graph[input].shape.is_maps()),
+      tokens_(input == graph.image() && graph.tokens().has_value()) {}
 
 void InputBatch::store_sample(std::span<const float> sample, void* stored) const {
   const std::int64_t count = tensor_.elements() / batch_;

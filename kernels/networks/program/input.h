@@ -18,7 +18,7 @@ using Sample = std::vector<float>;
 // The batch in device memory: the stored tensor, or int32[batch][sequence].
 class InputBatch {
  public:
-  InputBatch(const Graph& graph, const TensorDesc& tensor, std::int64_t batch);
+  InputBatch(const Graph& graph, Graph::Value input, const TensorDesc& tensor, std::int64_t batch);
 
   std::int64_t bytes() const { return tensor_.bytes(); }
   std::int64_t sample_bytes() const { return tensor_.bytes() / batch_; }

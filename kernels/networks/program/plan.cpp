@@ -65,7 +65,19 @@ ProgramPlan::ProgramPlan(Graph network, Target wanted)
     : graph(std::move(network)),
       target(std::move(wanted)),
       stored(stored_values(graph, target)),
-      input(graph, stored.front().tensor, target.batch) {}
+      input(graph, graph.image(), stored.front().tensor, target.batch) {}
+
+void ProgramPlan::fill(const FurtherInput& further, std::uint64_t seed, Device& device,
+                       std::byte* place) const {
+  const InputBatch batch(graph, further.layer, stored[further.layer].tensor, target.batch);
+  Sample sample(static_cast<std::size_t>(graph[further.layer].shape.elements()));
+  fill_random(sample, seed, stream_of(graph[further.layer].name, "input"));
+  std::vector<std::byte> bytes(static_cast<std::size_t>(batch.sample_bytes()));
+  batch.store_sample(sample, bytes.data());
+  for (std::int64_t index = 0; index < target.batch; ++index) {
+    batch.upload_sample(index, bytes, device, place);
+  }
+}
 
 TensorDesc ProgramPlan::output() const {
   const TensorDesc& last = stored.at(graph.output()).tensor;

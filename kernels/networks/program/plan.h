@@ -38,6 +38,12 @@ struct ParameterGroup {
   std::vector<BlockId> states{};
 };
 
+// A further input of the network, which holds the same seeded values for each sample.
+struct FurtherInput {
+  Graph::Value layer = 0;
+  TensorId tensor = 0;
+};
+
 // Parts of a plan that only training has.
 struct TrainingParts {
   // Instructions from here on follow the backward passes; those before that update parameters are marked.
@@ -64,9 +70,13 @@ struct ProgramPlan {
   std::vector<ParameterGroup> groups;
   InputBatch input;              // of a micro-batch
   std::vector<TensorId> inputs;  // one for each micro-batch
+  std::vector<FurtherInput> further_inputs;
   std::optional<TrainingParts> training{};
   std::int64_t library_bytes = 0;  // of compiled code, estimated
   PlainParameter largest_plain;    // on the host; nothing where that is not the device's memory
+
+  // Writes a further input's values of the whole batch to `place`, its tensor in device memory.
+  void fill(const FurtherInput& further, std::uint64_t seed, Device& device, std::byte* place) const;
 
   // The network's result; up to rank 3 as a matrix of rows of the last dimension.
   TensorDesc output() const;

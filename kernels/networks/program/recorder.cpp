@@ -144,6 +144,16 @@ TensorId Recorder::result() {
   return *now_.values_[current_];
 }
 
+void Recorder::place_input() {
+  if (again_) {
+    return;
+  }
+  const BlockId inputs = plan_.program.tensors()[plan_.inputs.front()].block.value();
+  const TensorId made = plan_.program.keep(inputs, name() + now_.suffix_, dst().bytes());
+  plan_.further_inputs.push_back({.layer = current_, .tensor = made});
+  now_.values_[current_] = made;
+}
+
 TensorId Recorder::save(Slot slot, const std::string& what, std::int64_t bytes, Content content) {
   return now_.saved_[current_][slot] = fresh(what + " of " + name(), bytes, content);
 }

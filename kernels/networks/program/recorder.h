@@ -73,7 +73,8 @@ class Recorder {
 
   // Bytes that each layer may spend on a faster algorithm; none at first.
   void set_extra(std::vector<ExtraBytes> extra) { extra_ = std::move(extra); }
-  // `suffix` goes after the names; later micro-batches add to the gradients of earlier ones.
+  // `samples`: where the first input lies. `suffix` goes after the names; later micro-batches add to the
+  // gradients of earlier ones.
   void start_micro_batch(TensorId samples, std::string suffix = {});
   // Results and gradients of a micro-batch so far. A pass that records several in turns swaps them in and
   // out.
@@ -150,6 +151,8 @@ class Recorder {
 
   // A new tensor for the result.
   TensorId result();
+  // A place next to the network's first input for a result that is given, not computed.
+  void place_input();
   // The result is what an input is, in the same memory.
   void pass_on(TensorId input) { now_.values_[current_] = input; }
   // The result that the forward pass left.

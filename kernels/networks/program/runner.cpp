@@ -24,6 +24,9 @@ ProgramRunner::ProgramRunner(ProgramPlan plan, Device& device, std::uint64_t see
   arena_ = device.allocate(plan_.placement.arena_bytes, MemoryCategory::activations);
   scratch_ = device.allocate(plan_.placement.scratch_bytes, MemoryCategory::workspace);
   bind();
+  for (const FurtherInput& further : plan_.further_inputs) {
+    plan_.fill(further, seed_, device_, address(further.tensor));
+  }
 }
 
 void ProgramRunner::allocate_blocks(bool first) {

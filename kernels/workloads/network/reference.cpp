@@ -55,6 +55,11 @@ class Reference {
       plan_.input.store_sample(sample, stored.data());
       plan_.input.upload_sample(index++, stored, *device_, input.data());
     }
+    for (const FurtherInput& further : plan_.further_inputs) {
+      Buffer& memory = memory_[further.tensor];
+      memory = device_->allocate(plan_.program.tensors()[further.tensor].bytes, MemoryCategory::activations);
+      plan_.fill(further, seed_, *device_, memory.data());
+    }
   }
 
   // The layer's parameters and scratch live as long as it runs; one that two layers share is made twice.

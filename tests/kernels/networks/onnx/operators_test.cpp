@@ -460,6 +460,45 @@ TEST_F(OnnxOperators, PartsWithoutElements) {
   });
 }
 
+// A cache of earlier positions is there for each sample, in every micro-batch.
+TEST_F(OnnxOperators, APastOfSomePositions) {
+  constexpr std::int64_t kPast = 2;
+  OnnxWriter net;
+  net.input("x", {-1, 3, 4});
+  net.input("past", {-1, kPast, 4});
+  net.weight("w", {4, 4});
+  net.node("MatMul", {"x", "w"}, {"keys"});
+  net.node("Concat", {"past", "keys"}, {"all"}, {written::i("axis", 1)});
+  net.node("ReduceMean", {"all"}, {"y"}, {written::ints("axes", {1}), written::i("keepdims", 0)});
+  net.output("y");
+  const ImportedNetwork made = network(net);
+  Values past(kPast * 4);
+  fill_random(past, 1, stream_of("past", "input"));
+  const Values w = weight(made, "w");
+  expect_answers(made, [&](const Values& x) {
+    Values y(4);
+    for (std::size_t column = 0; column < 4; ++column) {
+      float sum = past[column] + past[4 + column];
+      for (std::size_t row = 0; row < 3; ++row) {
+        for (std::size_t k = 0; k < 4; ++k) {
+          sum += x[row * 4 + k] * w[column * 4 + k];
+        }
+      }
+      y[column] = sum / 5;
+    }
+    return y;
+  });
+  const auto input_bytes = [&](std::int64_t batch) {
+    Target target;
+    target.batch = batch;
+    target.layouts = layouts_for(*device_, Dtype::fp32);
+    return plan_inference(bench::kernels::Graph(made.graph), target, *device_)
+        .memory()
+        .at_peak[MemoryCategory::input];
+  };
+  EXPECT_EQ(input_bytes(32), 32 * (3 + kPast) * 4 * 4);
+}
+
 // A decoder that is given the keys and values of no earlier positions.
 TEST_F(OnnxOperators, APastOfNoPositions) {
   OnnxWriter net;
