@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 #include <span>
+#include <string_view>
 
 #include "bench/stats/estimate.h"
 
@@ -27,9 +28,18 @@ struct ThroughputPoint {
   double high() const { return ci95 ? ci95->high : std::numeric_limits<double>::infinity(); }
 };
 
+// What the batches show of throughput.
+enum class SaturationState {
+  placed,     // a batch is shown to be best: throughput grows up to it, or falls from the first
+  flat,       // none is shown to be slower than the best, and their intervals are narrow
+  undecided,  // the intervals are too wide
+};
+std::string_view name_of(SaturationState state);
+
 struct Saturation {
-  // Of the points as given, the one to use: that of `batch`; where there is none, of the smallest whose
-  // median reaches 95 % of the best's.
+  SaturationState state = SaturationState::undecided;
+  // Of the points as given, the one to use: of a flat curve the smallest; else that of `batch`; where there
+  // is none, the smallest whose median reaches 95 % of the best's.
   std::size_t index = 0;
   std::int64_t best_batch = 0;  // of the highest median throughput
   double best_per_s = 0;
@@ -42,6 +52,8 @@ struct Saturation {
   // of `batch` and best_batch where none does. Low <= batch <= high.
   std::int64_t low = 0;
   std::int64_t high = 0;
+  // The last of the batches from `low` on whose upper bounds all reach 95 % of the best's lower bound.
+  std::int64_t alike_to = 0;
   bool intervals_known = false;  // of all points
   bool at_largest = false;       // `batch` is the largest measured: the saturation may lie beyond
   bool at_smallest = false;      // `batch` is the smallest measured: it may lie below
@@ -54,6 +66,10 @@ struct Saturation {
 };
 
 inline constexpr double kSaturatedShare = 0.95;
+// Half of the typical interval over its value. A flat curve's intervals are narrower, so that no difference
+// beyond them is hidden; where throughput surely grows, twice as wide ones still show up to where.
+inline constexpr double kFlatWidth = 0.1;
+inline constexpr double kGrowingWidth = 0.2;
 
 // Points in any order. nullopt for fewer than two batches: one has nothing to be compared with.
 std::optional<Saturation> find_saturation(std::span<const ThroughputPoint> points);

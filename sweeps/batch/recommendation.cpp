@@ -9,38 +9,11 @@
 #include "bench/result/finding.h"
 #include "bench/stats/memory_line.h"
 #include "bench/text/units.h"
+#include "sweeps/batch/answer.h"
 #include "sweeps/batch/findings.h"
 
 namespace bench::sweeps {
 namespace {
-
-// The one with the highest lower bound.
-const ThroughputPoint& surest_throughput(const BatchSeries& series) {
-  return std::ranges::max_element(series.timed, {},
-                                  [](const BatchPoint& point) { return point.throughput.low(); })
-      ->throughput;
-}
-
-// Measured dtypes each at its best; predicted ones at one batch, where what they err in together cancels.
-bool is_surely_faster(const BatchSeries& one, const BatchSeries& other) {
-  if (!one.is_predicted()) {
-    return surest_throughput(one).low() > surest_throughput(other).high();
-  }
-  const std::optional<Ratio> quoted = speedups_of(one, other).quoted;
-  return quoted && quoted->low() > 1;
-}
-
-// The first dtype that no later one is significantly faster than: a gain within the noise is no reason to
-// leave fp32.
-const BatchSeries* choose(const std::vector<BatchSeries>& all) {
-  const BatchSeries* chosen = nullptr;
-  for (const BatchSeries& series : all) {
-    if (!series.timed.empty() && (chosen == nullptr || is_surely_faster(series, *chosen))) {
-      chosen = &series;
-    }
-  }
-  return chosen;
-}
 
 std::string memory_in_words(const BatchPoint& point, const std::optional<double>& cap_share) {
   if (point.bytes <= 0) {
@@ -54,7 +27,7 @@ std::string memory_in_words(const BatchPoint& point, const std::optional<double>
                      headroom(*cap_share));
 }
 
-// How far apart the batches are that may be the saturation batch.
+// Where no interval proves a batch: how far apart those are that may be the saturation batch.
 std::string range_in_words(const BatchSeries& series) {
   const Saturation& saturation = *series.saturation;
   if (saturation.low == series.timed.back().batch) {
@@ -66,11 +39,8 @@ std::string range_in_words(const BatchSeries& series) {
       least = std::min(least, point.throughput.per_s);
     }
   }
-  constexpr double kFarOff = 0.5;
-  const double off = 1 - least / saturation.best_per_s;
-  return off > kFarOff ? "; noise hides where throughput saturates"
-                       : fmt::format("; medians of batches from {} on are within {} of the best",
-                                     saturation.low, format_percent(off));
+  return fmt::format("; batches from {} on differ by {} at most, within noise", saturation.low,
+                     format_percent(1 - least / saturation.best_per_s));
 }
 
 // The most that larger batches may gain: the highest upper end of theirs over this one's lower end; of those
@@ -92,16 +62,14 @@ std::string larger_in_words(const BatchSeries& series, const BatchPoint& point) 
     }
   }
   const std::string but =
-      wide.empty()
-          ? ""
-          : fmt::format(", as far as known: the interval of batch {} is too wide", fmt::join(wide, ", "));
+      wide.empty() ? "" : fmt::format("; batch {} was too noisy to judge", fmt::join(wide, ", "));
   if (most == 0) {
-    return "; noise hides what larger batches gain";
+    return "; noise hides what larger batches bring";
   }
   const double gain = most / point.throughput.low() - 1;
-  return !std::isfinite(gain) ? "; the gain of larger batches is not known, one has no interval"
-         : gain < kNothing    ? fmt::format("; larger batches gain nothing{}", but)
-                              : fmt::format("; larger batches gain at most {}{}", format_percent(gain), but);
+  return !std::isfinite(gain) ? "; what larger batches bring is not known, one has no interval"
+         : gain < kNothing    ? fmt::format("; larger batches bring nothing{}", but)
+                              : fmt::format("; larger batches bring {} at most{}", format_percent(gain), but);
 }
 
 std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
@@ -115,17 +83,51 @@ std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
   return series.is_predicted() ? "; it still grows, but no larger batch was asked for" : "; it still grows";
 }
 
+std::optional<std::string> accuracy_in_words(const BatchSeries& series) {
+  return series.params.dtype == Dtype::fp32
+             ? std::nullopt
+             : std::optional(fmt::format("check that {} is accurate enough", name_of(series.params.dtype)));
+}
+
 // Few rounds and noise are the warning line's to say.
 std::vector<std::string> actions(const BatchSeries& series, const BatchPoint& point,
                                  const std::string& reason) {
   std::vector<std::string> actions;
-  if (series.params.dtype != Dtype::fp32) {
-    actions.emplace_back("if its accuracy suffices");
-  }
   if (reason == "; it still grows" && !point.few_rounds) {
     actions.emplace_back(kMeasureLarger);
   }
+  if (std::optional<std::string> accuracy = accuracy_in_words(series)) {
+    actions.push_back(*std::move(accuracy));
+  }
   return actions;
+}
+
+std::string in_brackets(const std::vector<std::string>& actions) {
+  return actions.empty() ? "" : fmt::format(" [{}]", fmt::join(actions, "; "));
+}
+
+std::string flat_in_words(const BatchSeries& series, const BatchPoint& smallest) {
+  const std::int64_t alike_to = series.saturation->alike_to;
+  std::vector<std::string> to_do;
+  if (std::optional<std::string> accuracy = accuracy_in_words(series)) {
+    to_do.push_back(*std::move(accuracy));
+  }
+  return fmt::format("Batch makes no difference from {} to {} in {} ({}){}; {} has the lowest latency{}.",
+                     smallest.batch, alike_to, name_of(series.params.dtype), per_second(smallest),
+                     alike_to < series.timed.back().batch ? ", larger ones are slower" : "", smallest.batch,
+                     in_brackets(to_do));
+}
+
+std::string undecided_in_words(const BatchSeries& series, const BatchPoint& fastest) {
+  const std::int64_t low = series.saturation->low;
+  const bool busy = std::ranges::any_of(series.timed, &BatchPoint::contended);
+  return fmt::format("Cannot tell which batch{} is best: {}; batch {} in {} was fastest, {} [{}].",
+                     low > series.timed.front().batch ? fmt::format(" from {} on", low) : "",
+                     busy                                 ? "the machine was busy"
+                     : series.saturation->intervals_known ? "the rounds differ too much"
+                                                          : "there were too few rounds",
+                     fastest.batch, name_of(series.params.dtype), per_second(fastest),
+                     busy ? "run on an idle machine" : kGiveTime);
 }
 
 Finding only_batch(const BatchSeries& series, Finding finding) {
@@ -145,40 +147,49 @@ Finding only_batch(const BatchSeries& series, Finding finding) {
 
 Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDocument& document) {
   Finding finding = finding_of("recommendation", "samples");
-  const BatchSeries* const chosen = choose(all);
-  if (chosen == nullptr) {
+  const BatchAnswer answer = answer_of(all);
+  if (answer.series == nullptr) {
     const bool for_time = std::ranges::any_of(document.unmeasured, &UnmeasuredPoint::lacked_time);
     finding.claim = fmt::format("No batch was {}{}.",
                                 document.context.device.kind == "modelled" ? "predicted" : "measured",
                                 for_time ? fmt::format(" [{}]", kGiveTime) : "");
     return finding;
   }
-  if (!chosen->saturation) {
-    return only_batch(*chosen, std::move(finding));
+  const BatchSeries& series = *answer.series;
+  if (!answer.state) {
+    return only_batch(series, std::move(finding));
   }
-  const BatchPoint& point = chosen->at_saturation();
-  const Saturation& saturation = *chosen->saturation;
-  finding.value = static_cast<double>(point.batch);
+  const BatchPoint& point = *answer.point;
+  const Saturation& saturation = *series.saturation;
+  if (answer.is_advice()) {
+    finding.value = static_cast<double>(point.batch);
+  }
   finding.evidence = {point.name};
-  finding.details = {
-      {"dtype", name_of(chosen->params.dtype)}, {"batch", point.batch}, {"per_s", point.throughput.per_s}};
+  finding.details = {{"dtype", name_of(series.params.dtype)},
+                     {"state", name_of(*answer.state)},
+                     {"batch", point.batch},
+                     {"per_s", point.throughput.per_s}};
   if (const std::optional<Interval> interval = point.interval(); point.is_predicted() && interval) {
     finding.details["interval80_per_s"] = {interval->low, interval->high};
   }
   std::optional<double> cap_share;
-  if (point.bytes > 0 && chosen->cap_bytes && *chosen->cap_bytes > 0) {
-    cap_share = static_cast<double>(point.bytes) / static_cast<double>(*chosen->cap_bytes);
+  if (point.bytes > 0 && series.cap_bytes && *series.cap_bytes > 0) {
+    cap_share = static_cast<double>(point.bytes) / static_cast<double>(*series.cap_bytes);
     finding.details["cap_share"] = *cap_share;
     finding.details["headroom"] = headroom(*cap_share);
   }
   finding.details["ceiling_placed"] = saturation.batch.has_value();
-  const std::string reason = !saturation.batch       ? range_in_words(*chosen)
-                             : saturation.at_largest ? end_in_words(*chosen, point.batch)
-                                                     : larger_in_words(*chosen, point);
-  const std::vector<std::string> to_do = actions(*chosen, point, reason);
-  finding.claim = fmt::format("Use batch {} in {}: {}{}{}{}.", point.batch, name_of(chosen->params.dtype),
+  if (answer.state != SaturationState::placed) {
+    finding.claim = answer.state == SaturationState::flat ? flat_in_words(series, point)
+                                                          : undecided_in_words(series, point);
+    return finding;
+  }
+  const std::string reason = !saturation.batch       ? range_in_words(series)
+                             : saturation.at_largest ? end_in_words(series, point.batch)
+                                                     : larger_in_words(series, point);
+  finding.claim = fmt::format("Use batch {} in {}: {}{}{}{}.", point.batch, name_of(series.params.dtype),
                               per_second(point), memory_in_words(point, cap_share), reason,
-                              to_do.empty() ? "" : fmt::format(" [{}]", fmt::join(to_do, "; ")));
+                              in_brackets(actions(series, point, reason)));
   return finding;
 }
 

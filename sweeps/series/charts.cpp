@@ -74,8 +74,11 @@ std::string name_of(const BatchSeries& series, const Finding* saturation, const 
                     bool limit_is_shown) {
   std::string name = series.label;
   if (saturation != nullptr && saturation->value) {
+    const std::optional<double> alike_to = number_in(saturation->details, "alike_to");
     const bool beyond = saturation->details.is_object() && saturation->details.value("may_lie_beyond", false);
-    name += fmt::format(", saturates at batch {}{}", *saturation->value, beyond ? " or beyond" : "");
+    name += alike_to
+                ? fmt::format(", as fast at every batch from {} to {}", *saturation->value, *alike_to)
+                : fmt::format(", saturates at batch {}{}", *saturation->value, beyond ? " or beyond" : "");
   }
   if (step.t_inf_per_s) {
     name += fmt::format(", T∞ {}{}/s{}", step.holds ? "" : "about ", format_number(*step.t_inf_per_s),

@@ -113,6 +113,19 @@ Finding claim_saturation(const BatchSeries& series) {
     finding.details["low"] = saturation.low;
     finding.details["high"] = saturation.high;
   }
+  finding.details["state"] = name_of(saturation.state);
+  if (saturation.state == SaturationState::flat) {
+    const BatchPoint& smallest = series.at_saturation();
+    finding.details["may_lie_beyond"] = false;
+    finding.details["alike_to"] = saturation.alike_to;
+    finding.value = static_cast<double>(smallest.batch);
+    if (!series.is_predicted()) {
+      finding.set_interval(saturation.range(), kOfSizes);
+    }
+    finding.claim = fmt::format("{} is as fast at every batch from {} to {}: {}.", series.label,
+                                smallest.batch, saturation.alike_to, per_second(smallest));
+    return finding;
+  }
   finding.details["may_lie_beyond"] = saturation.at_largest;
   if (!saturation.batch) {
     finding.claim = fmt::format(

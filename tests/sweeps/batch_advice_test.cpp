@@ -105,8 +105,34 @@ TEST(BatchAdvice, ANoisyRunAnswersWithWhatItKnows) {
   const ResultDocument document = document_of({{.t0_ns = 1e6, .noise = 0.2}}, 32);
   ASSERT_FALSE(find(document, "ceiling_batch").value);
   const Finding recommendation = find(document, "recommendation");
-  ASSERT_TRUE(recommendation.value);
+  EXPECT_FALSE(recommendation.value) << "the fastest is no advice";
+  EXPECT_EQ(recommendation.details["state"], "undecided");
   expect_words(recommendation.claim);
+}
+
+TEST(BatchAdvice, AFlatCurveIsNamed) {
+  const ResultDocument flat = document_of({{.t0_ns = 0, .per_s = 17, .noise = 0.02}}, 32);
+  const Finding recommendation = find(flat, "recommendation");
+  EXPECT_EQ(recommendation.value, 1);
+  EXPECT_EQ(recommendation.details["state"], "flat");
+  expect_words(recommendation.claim);
+  EXPECT_EQ(find(flat, "ceiling_batch").value, 1);
+  expect_words(find(flat, "ceiling_batch").claim);
+  ResultDocument falling = document_of({{.t0_ns = 0, .per_s = 17}}, 32);
+  for (const std::size_t place : {4, 5}) {  // larger batches leave the cache
+    MeasuredPoint& point = falling.benchmarks[place];
+    point.stats.median_ns *= 1.4;
+    point.stats.ci95_ns = {0.99 * point.stats.median_ns, 1.01 * point.stats.median_ns};
+  }
+  expect_words(find(falling, "recommendation").claim);
+}
+
+TEST(BatchAdvice, WhereNothingCanBeToldOtherProcessesAreTheReason) {
+  ResultDocument document = document_of({{.t0_ns = 1e6}}, 32);
+  blur(document, "fp32", 0.3);
+  expect_words(find(document, "recommendation").claim);
+  flag(document, "batch:4", {"throttled:cpu_contention"});
+  expect_words(find(document, "recommendation").claim);
 }
 
 // The bracket names what would give a second batch: the time budget only where it ended.

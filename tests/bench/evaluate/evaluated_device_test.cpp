@@ -70,10 +70,16 @@ TEST(EvaluatedDevices, FindTheSaturationBatchByMediansWherePredicted) {
 
 TEST(EvaluatedDevices, FindTheSaturationBatchByIntervalsWhereMeasured) {
   ResultDocument document = batch_document("a cpu");
-  add_measured(document, "fp32", 1, 96, 0.03);
-  add_measured(document, "fp32", 2, 98, 0.001);
-  add_measured(document, "fp32", 4, 100, 0.001);
-  EXPECT_EQ(devices_of({document}).devices.front().curves.front().at_saturation().batch, 2);
+  add_measured(document, "fp32", 1, 92, 0.02);
+  add_measured(document, "fp32", 2, 96, 0.03);
+  add_measured(document, "fp32", 4, 98, 0.001);
+  add_measured(document, "fp32", 8, 100, 0.001);
+  EXPECT_EQ(devices_of({document}).devices.front().curves.front().at_saturation().batch, 4);
+  ResultDocument flat = batch_document("a cpu");
+  add_measured(flat, "fp32", 1, 96, 0.03);
+  add_measured(flat, "fp32", 2, 98, 0.001);
+  add_measured(flat, "fp32", 4, 100, 0.001);
+  EXPECT_EQ(devices_of({flat}).devices.front().curves.front().at_saturation().batch, 1);
 }
 
 TEST(EvaluatedDevices, HoldTheLargestBatchOfTheMemoryLine) {

@@ -103,6 +103,39 @@ TEST(Saturation, NamesThePointToUseOfThoseGivenInAnyOrder) {
   EXPECT_EQ(predicted->index, 1U);
 }
 
+SaturationState state(const ThroughputPoints& points) {
+  return find_saturation(points)->state;
+}
+
+TEST(Saturation, IsFlatWhereTheSmallestBatchMayBeAsFastAsTheBest) {
+  const auto flat =
+      find_saturation(ThroughputPoints{point(4, 98, 5), point(1, 97, 5), point(2, 100, 5), point(8, 80, 5)});
+  EXPECT_EQ(flat->state, SaturationState::flat);
+  EXPECT_EQ(flat->index, 1U) << "batch 1";
+  EXPECT_EQ(flat->alike_to, 4) << "batch 8 is surely slower";
+  // Even where no single interval proves a batch, or a larger one is proved by chance.
+  EXPECT_EQ(state({point(1, 97, 8), point(2, 100, 8)}), SaturationState::flat);
+  EXPECT_EQ(state({point(1, 97, 8), point(2, 100, 1)}), SaturationState::flat);
+}
+
+TEST(Saturation, IsUndecidedWhereIntervalsAreWide) {
+  EXPECT_EQ(state({point(1, 97, 15), point(2, 100, 15), point(4, 99, 15)}), SaturationState::undecided);
+  EXPECT_EQ(state({point(1, 97, 60), point(2, 100, 5), point(4, 99, 5)}), SaturationState::undecided)
+      << "the smallest may be far slower";
+  EXPECT_EQ(state({{1, 97}, {2, 100}}), SaturationState::undecided) << "intervals are not known";
+  // It grows; up to where is hidden.
+  EXPECT_EQ(state({point(1, 20, 2), point(2, 100, 30), point(4, 110, 30)}), SaturationState::undecided);
+}
+
+TEST(Saturation, IsPlacedWhereThroughputGrowsOrFalls) {
+  EXPECT_EQ(state({point(1, 50, 5), point(2, 98, 5), point(4, 100, 5)}), SaturationState::placed);
+  EXPECT_EQ(state({point(1, 20, 2), point(2, 100, 15), point(4, 110, 15)}), SaturationState::placed)
+      << "though no lower bound reaches 95 % of the best";
+  EXPECT_EQ(state({point(1, 100, 2), point(2, 80, 2), point(4, 70, 2)}), SaturationState::placed);
+  EXPECT_EQ(state({point(1, 50, 20), point(2, 100, 20), point(4, 300, 90)}), SaturationState::placed)
+      << "the largest is surely faster than all others";
+}
+
 TEST(Saturation, NeedsTwoBatches) {
   EXPECT_FALSE(find_saturation(ThroughputPoints{}));
   EXPECT_FALSE(find_saturation(ThroughputPoints{point(8, 100)}));
