@@ -128,7 +128,8 @@ class MemorySweep final : public Sweep {
         add(claim_left_out(series), suffix);
       }
     }
-    const std::vector<Finding> largest = claim_largest(limits_);
+    const std::vector<Finding> largest = claim_largest(
+        limits_, request_.batches.size() == 1 ? std::optional(request_.batches.front()) : std::nullopt);
     findings.insert(findings.end(), largest.begin(), largest.end());
     add(claim_left_out(limits_));
     add(claim_system(all));

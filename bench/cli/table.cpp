@@ -332,13 +332,44 @@ std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool 
   return lines;
 }
 
-TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap) {
-  TextTable table{.title = "", .rows = {{"point", "memory plan", "of the cap", ""}}};
+namespace {
+
+// The length of what all names begin with, to its last slash.
+std::size_t shared_length(const std::vector<PlannedPoint>& points) {
+  std::string_view shared = points.empty() ? std::string_view() : std::string_view(points.front().name);
+  for (const PlannedPoint& point : points) {
+    const auto differ = std::ranges::mismatch(shared, point.name);
+    shared = shared.substr(0, static_cast<std::size_t>(differ.in1 - shared.begin()));
+  }
+  const std::size_t slash = shared.rfind('/');
+  return slash == std::string_view::npos ? 0 : slash + 1;
+}
+
+}  // namespace
+
+TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
+                        bool with_categories) {
+  std::vector<MemoryCategory> filled;
+  std::ranges::copy_if(kMemoryCategories, std::back_inserter(filled), [&](MemoryCategory category) {
+    return with_categories &&
+           std::ranges::any_of(points, [&](const PlannedPoint& point) { return point.memory[category] > 0; });
+  });
+  const std::size_t shared = with_categories ? shared_length(points) : 0;
+  TextTable table{.title = "", .rows = {{"point", "memory plan", "of the cap"}}};
+  for (const MemoryCategory category : filled) {
+    table.rows.front().emplace_back(name_of(category));
+  }
+  table.rows.front().emplace_back("");
   for (const PlannedPoint& point : points) {
     const double share =
         memory_cap > 0 ? static_cast<double>(point.predicted_bytes) / static_cast<double>(memory_cap) : 0;
-    table.rows.push_back({point.name, Cell::bytes(point.predicted_bytes),
-                          share > 0 ? Cell::share(share) : Cell::none(), point.problem});
+    Cells& row = table.rows.emplace_back();
+    row = {point.name.substr(shared), Cell::bytes(point.predicted_bytes),
+           share > 0 ? Cell::share(share) : Cell::none()};
+    for (const MemoryCategory category : filled) {
+      row.push_back(Cell::bytes(point.memory[category]));
+    }
+    row.emplace_back(with_categories && point.problem == kBeyondCap ? "too large" : point.problem);
   }
   return table;
 }

@@ -29,14 +29,20 @@ std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool 
 std::string points_in_words(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
                             std::size_t named);
 
+// PlannedPoint::problem of what is larger than the cap.
+inline constexpr const char* kBeyondCap = "oom: more than the memory cap";
+
 // A point of a plan that was not run (--dry-run).
 struct PlannedPoint {
-  std::string name;
+  std::string name{};
   std::int64_t predicted_bytes = 0;  // at the peak of a step
-  std::string problem;  // why it would not run: "unsupported: …", "oom: …"; empty where it would
+  std::string problem{};      // why it would not run: "unsupported: …", "oom: …"; empty where it would
+  MemoryByCategory memory{};  // of predicted_bytes; none where they could not be counted
 };
 
-TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap);
+// `with_categories`: what fills the memory, and names without what all share.
+TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
+                        bool with_categories = false);
 std::string planned_csv(const std::vector<PlannedPoint>& points);
 
 }  // namespace bench

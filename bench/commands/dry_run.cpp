@@ -10,6 +10,7 @@
 
 #include "bench/cli/terminal.h"
 #include "bench/commands/expected_duration.h"
+#include "bench/commands/network_words.h"
 #include "bench/commands/summary.h"
 #include "bench/host/cpu_usage.h"
 #include "bench/host/host_info.h"
@@ -58,13 +59,50 @@ Json to_json(const DryRun& run, const Options& options) {
             {"device", run.device.info().id},
             {"memory_cap_bytes", run.request.largest_cap()},
             {"expected_duration_ns", duration},
+            {"findings", Json::array()},
             {"points", Json::array()}};
+  for (const Finding& answer : run.answers) {
+    json["findings"].push_back({{"name", answer.name},
+                                {"value", answer.value ? Json(*answer.value) : Json()},
+                                {"claim", answer.claim},
+                                {"details", answer.details}});
+  }
   for (const PlannedPoint& point : run.points) {
+    Json memory = Json::object();
+    for (const MemoryCategory category : kMemoryCategories) {
+      memory[std::string(name_of(category))] = point.memory[category];
+    }
     json["points"].push_back({{"name", point.name},
                               {"memory_bytes", point.predicted_bytes},
+                              {"memory", std::move(memory)},
                               {"problem", point.problem.empty() ? Json() : Json(point.problem)}});
   }
   return json;
+}
+
+// Of a long list of series that grow to the cap, the last of each that fits.
+std::vector<PlannedPoint> points_to_show(const DryRun& run, bool verbose) {
+  constexpr std::size_t kShort = 24;
+  if (verbose || !run.plan.open_ended || run.points.size() <= kShort) {
+    return run.points;
+  }
+  std::vector<PlannedPoint> last;
+  std::string series;
+  for (std::size_t i = 0; i < run.points.size(); ++i) {
+    const PlannedPoint& point = run.points[i];
+    if (last.empty() || run.plan.points[i].series != series) {
+      series = run.plan.points[i].series;
+      last.push_back(point);
+    } else if (point.problem.empty()) {
+      last.back() = point;
+    }
+  }
+  return last;
+}
+
+// "this CPU", or a GPU by its id.
+std::string device_in_words(const DeviceInfo& device) {
+  return device.kind == "cpu" ? "this CPU" : device.id;
 }
 
 std::string in_words(const ExpectedDuration& duration, const std::string& budget) {
@@ -76,9 +114,27 @@ std::string in_words(const ExpectedDuration& duration, const std::string& budget
 Page page_of(const DryRun& run, const Options& options) {
   const std::size_t points = run.points.size();
   const std::int64_t cap = run.request.largest_cap();
-  Page page{.title = fmt::format("{} of {} on {}: {} point{} planned within {}; nothing was run.", run.sweep,
-                                 run.request.label, run.device.info().id, points, points == 1 ? "" : "s",
-                                 format_bytes(cap))};
+  const DeviceInfo& device = run.device.info();
+  const bool is_whole_card =
+      !run.answers.empty() && run.device.model() != nullptr && cap == device.available_bytes;
+  const std::string left =
+      is_whole_card ? fmt::format(", all that the driver leaves of {}", format_bytes(device.memory_bytes))
+                    : "";
+  Page page{.title = fmt::format("{} of {} on {}: {} point{} planned within {}{}; nothing was run.",
+                                 run.sweep, run.request.label, device_in_words(device), points,
+                                 points == 1 ? "" : "s", format_bytes(cap), left)};
+  const bool asks_for_memory = !run.answers.empty();
+  for (const Finding& answer : run.answers) {
+    page.say(answer.claim, Tone::answer);
+  }
+  if (asks_for_memory && device.kind == "cpu") {
+    page.say("A GPU takes other memory: give its id with --device, such as rtx3070 (bench --list --gpus).");
+  }
+  const auto trained =
+      std::ranges::find(run.plan.points, "train", [](const SweepPoint& point) { return point.spec.mode; });
+  if (trained != run.plan.points.end()) {
+    page.say(folded_norms_in_words(*trained->workload, "train", run.device), Tone::warning);
+  }
   if (run.plan.open_ended) {
     page.say("The batch grows up to the memory cap, or until the time budget ends.");
   }
@@ -88,7 +144,15 @@ Page page_of(const DryRun& run, const Options& options) {
   for (const TextTable& table : run.tables) {  // the answer before the points
     page.table(table);
   }
-  page.table(planned_table(run.points, cap));
+  const std::vector<PlannedPoint> shown = points_to_show(run, options.verbose);
+  TextTable table = planned_table(shown, cap, asks_for_memory);
+  if (shown.size() < points) {
+    table.title = fmt::format("The largest of the planned batches that fit (all {}: --verbose)", points);
+  }
+  if (counts_context(run.device)) {
+    name_context(table);
+  }
+  page.table(std::move(table));
   return page;
 }
 

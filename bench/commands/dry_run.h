@@ -9,6 +9,7 @@
 #include "bench/cli/options.h"
 #include "bench/cli/table.h"
 #include "bench/device.h"
+#include "bench/result/result.h"
 #include "bench/run/run_budget.h"
 #include "bench/sweep.h"
 
@@ -20,6 +21,7 @@ struct DryRun {
   Device& device;
   const SweepPlan& plan;
   std::vector<PlannedPoint> points;  // of the plan's, in their order
+  std::vector<Finding> answers;      // of the sweep, that rest on plans alone
   std::vector<TextTable> tables;     // of the sweep, without measured points
   const RunBudget& budget;
 };

@@ -19,6 +19,7 @@
 #include "bench/commands/inspect_report.h"
 #include "bench/commands/network_words.h"
 #include "bench/commands/setup.h"
+#include "bench/predicted_step.h"
 #include "bench/registry.h"
 #include "bench/result/result_json.h"
 #include "bench/text/axis.h"
@@ -80,7 +81,7 @@ class Inspection {
     const std::vector<std::string> modes = modes_asked_for();
     check_network_options(words_, *type_, modes);
     const std::string* const id = words_.text_of("device");
-    const auto device = open_device(id == nullptr ? "cpu" : *id);
+    const auto device = open_planned_device(id == nullptr ? "cpu" : *id);
     InspectReport report{.workload = type_->name,
                          .file = type_->file,
                          .missing_modes = type_->missing_modes,
@@ -90,8 +91,11 @@ class Inspection {
                          .composed_batch = batches_.front(),
                          .composition = {},
                          .steps = {}};
+    report.counts_context = counts_context(*device);
     compose(*device, report);
     for (const std::string& mode : modes) {
+      const auto workload = type_->configure(network_spec(words_, *type_, mode, dtype_, batches_.front()));
+      report.folded_norms += folded_norms_in_words(*workload, mode, *device);
       for (const std::int64_t batch : batches_) {
         report.steps.push_back(step_of(*device, mode, batch));
       }
@@ -168,13 +172,14 @@ class Inspection {
 
   InspectedStep step_of(Device& device, const std::string& mode, std::int64_t batch) const {
     InspectedStep step{.mode = mode, .batch = batch, .memory = {}, .problem = {}};
-    const auto workload = type_->configure(network_spec(words_, *type_, mode, dtype_, batch));
-    if (const auto reason = workload->unsupported(device)) {
+    const WorkloadSpec spec = network_spec(words_, *type_, mode, dtype_, batch);
+    const auto workload = type_->configure(spec);
+    if (const auto reason = unsupported_on(device, *workload, spec)) {
       step.problem = "unsupported: " + *reason;
       return step;
     }
     try {
-      step.memory = workload->plan(device);
+      step.memory = plan_on(device, *workload, spec);
     } catch (const Unsupported& error) {
       step.problem = fmt::format("unsupported: {}", error.what());
     } catch (const OutOfMemory& error) {
@@ -208,7 +213,9 @@ Command inspect_command() {
                   {"dtype", "NAME", "one of fp32, tf32, fp16, bf16 (default: fp32)",
                    these({"fp32", "tf32", "fp16", "bf16"})},
                   {"mode", "NAME", "{} (default: all that it has)", these({"infer", "train"})},
-                  {"device", "ID", "that the memory is planned for, see bench --list (default: cpu)"},
+                  {"device", "ID",
+                   "that the memory is planned for, here or not, as rtx3070: bench --list, --list --gpus "
+                   "(default: cpu)"},
                   {"format", "NAME", "{} (default: table)", these({"table", "markdown", "csv", "json"})}},
       .notes = {"FILE is read as bench --sweep NAME --onnx FILE does. Nothing is run, and no "
                 "weights are needed.",

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/commands/network_words.h"
 #include "bench/page/csv.h"
 #include "bench/result/result_context.h"
 #include "bench/text/quote.h"
@@ -75,6 +76,9 @@ std::vector<std::string> notes_of(const InspectReport& report) {
     }
   }
   early.insert(early.end(), problems.begin(), problems.end());
+  if (!report.folded_norms.empty()) {
+    early.push_back(report.folded_norms);
+  }
   return early;
 }
 
@@ -115,6 +119,9 @@ TextTable memory_table(const InspectReport& report) {
       row.push_back(bytes > 0 ? Cell::bytes(bytes) : Cell());
     }
     row.push_back(Cell::bytes(step.memory.peak));
+  }
+  if (report.counts_context) {
+    name_context(table);
   }
   return table;
 }

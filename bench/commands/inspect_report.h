@@ -33,6 +33,8 @@ struct InspectReport {
   std::int64_t composed_batch = 1;
   Composition composition;
   std::vector<InspectedStep> steps;
+  bool counts_context = false;  // of the device's plans: see counts_context()
+  std::string folded_norms{};   // of a training step of a file: folded_norms_in_words()
 };
 
 Page page_of(const InspectReport& report);

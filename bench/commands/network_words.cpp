@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/cli/workload_names.h"
+#include "bench/model/network_terms.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"
 #include "bench/text/quote.h"
@@ -127,6 +128,33 @@ WorkloadSpec network_spec(const CommandWords& words, const WorkloadType& type, c
     }
   }
   return spec;
+}
+
+std::string folded_norms_in_words(const ConfiguredWorkload& workload, const std::string& mode,
+                                  const Device& device) {
+  const std::optional<NetworkTerms> terms =
+      mode == "train" ? workload.eager_terms({}) : std::optional<NetworkTerms>();
+  if (!terms || !terms->may_lack_norms) {
+    return "";
+  }
+  return fmt::format(
+      "The file has no batch norms, which its exporter may have folded; {}.",
+      device.model() != nullptr
+          ? "memory is planned with them, since training needs them"
+          : "training with them takes more memory than this plan: export with TrainingMode.PRESERVE");
+}
+
+bool counts_context(const Device& device) {
+  return device.model() != nullptr && device.model()->framework() != Framework::bench;
+}
+
+void name_context(TextTable& table) {
+  for (Cell& cell : table.rows.front()) {
+    if (cell.text == name_of(MemoryCategory::other)) {
+      cell = Cell("context");
+      table.below = "context: the driver's and the framework's own; cuDNN's workspace is within activations";
+    }
+  }
 }
 
 }  // namespace bench

@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "bench/cli/command.h"
+#include "bench/device.h"
 #include "bench/dtype.h"
+#include "bench/page/page.h"
 #include "bench/workload.h"
 #include "bench/workload_reader.h"
 
@@ -32,5 +34,15 @@ void check_network_options(const CommandWords& words, const WorkloadType& type,
 // With the mode's options: those given, and defaults.
 WorkloadSpec network_spec(const CommandWords& words, const WorkloadType& type, const std::string& mode,
                           Dtype dtype, std::int64_t batch);
+
+// Of the memory of training a file whose exporter may have folded its batch norms: whether it counts them.
+// Empty for other workloads.
+std::string folded_norms_in_words(const ConfiguredWorkload& workload, const std::string& mode,
+                                  const Device& device);
+
+// Whether plans of this device count the driver's context, as those of PyTorch on a GPU that is not here do.
+bool counts_context(const Device& device);
+// Of a table of such plans by category.
+void name_context(TextTable& table);
 
 }  // namespace bench

@@ -51,7 +51,7 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
   if (known != predictions_.end()) {
     return known->second;
   }
-  PlannedPoint row{point.name, 0, {}};
+  PlannedPoint row{.name = point.name};
   try {
     if (const auto reason = unsupported_on(device_, *point.workload, point.spec)) {
       throw Unsupported(*reason);
@@ -59,8 +59,9 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
     const MemoryPlan plan = plan_on(device_, *point.workload, point.spec);
     at_peak_[point.name] = plan.at_peak;
     row.predicted_bytes = plan.peak;
+    row.memory = plan.at_peak;
     if (row.predicted_bytes > request_.largest_cap()) {
-      row.problem = "oom: more than the memory cap";
+      row.problem = kBeyondCap;
     }
   } catch (const Unsupported& error) {
     row.problem = std::string("unsupported: ") + error.what();

@@ -1,6 +1,7 @@
 #include "bench/commands/setup.h"
 
 #include <algorithm>
+#include <cstdint>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -85,6 +86,25 @@ void refuse_options_of_modelled_devices(const Options& options) {
   }
 }
 
+// A cap of a card's own size means the card, of whose memory the driver keeps a part: 8GB and 8GiB of an RTX
+// 3070 as no cap at all. Throws UsageError for more than a card that is not here holds.
+std::int64_t of_card(std::int64_t cap, const DeviceInfo& device, bool is_modelled) {
+  constexpr double kDecimal = 1e9 / (1 << 30);  // a card of 8 GiB is sold as one of 8 GB
+  const auto whole = static_cast<double>(device.memory_bytes);
+  const auto asked = static_cast<double>(cap);
+  if (!is_modelled) {
+    return cap;
+  }
+  if (asked < kDecimal * whole) {
+    return std::min(cap, device.available_bytes);
+  }
+  if (asked > whole) {
+    throw UsageError(fmt::format("--memory-cap: {} was given, but {} holds {}; give less", format_bytes(cap),
+                                 device.id, format_bytes(device.available_bytes)));
+  }
+  return device.available_bytes;
+}
+
 // Nothing is measured there.
 void refuse_options_of_measuring(const Options& options) {
   const BenchmarkFlags& flags = options.benchmark;
@@ -164,6 +184,11 @@ std::unique_ptr<Device> open_asked_device(const Options& options) {
   return device;
 }
 
+std::unique_ptr<Device> open_planned_device(const std::string& id) {
+  const ModelledDevices* const kind = modelled_kind(id);
+  return kind != nullptr ? kind->open(id, {}) : open_device(id, std::nullopt, modelled_in_words(id));
+}
+
 SweepRequest make_request(const Options& options, const SweepType& sweep, const Device& device,
                           const Clock& clock, WatchedRanks* ranks) {
   SweepRequest request(clock);
@@ -197,10 +222,8 @@ SweepRequest make_request(const Options& options, const SweepType& sweep, const 
     request.memory_caps.push_back(
         static_cast<std::int64_t>(share * static_cast<double>(device.info().available_bytes)));
   }
-  if (device.model() != nullptr && request.largest_cap() > device.info().available_bytes) {
-    throw UsageError(fmt::format("--memory-cap: {} was given, but {} holds {}; give less",
-                                 format_bytes(request.largest_cap()), device.info().id,
-                                 format_bytes(device.info().available_bytes)));
+  for (std::int64_t& cap : request.memory_caps) {
+    cap = of_card(cap, device.info(), device.model() != nullptr);
   }
   if (sweep.serve && device.host_accessible()) {  // the ranks of a host share its memory
     for (std::int64_t& cap : request.memory_caps) {

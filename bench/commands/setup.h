@@ -35,6 +35,9 @@ std::unique_ptr<Device> open_device(const std::string& id,
 // options that this device does not take.
 std::unique_ptr<Device> open_asked_device(const Options& options);
 
+// The same of commands that only plan: by id, without further options.
+std::unique_ptr<Device> open_planned_device(const std::string& id);
+
 // Defaults filled in: the sweep's where it has one, else the workload's; the memory cap is 80 % of what is
 // free on the device, all of it where the device is not here. Ranks that share a host's memory share the cap.
 // Throws UsageError for an option of a mode that

@@ -132,6 +132,7 @@ class SweepRun {
                    .device = *device_,
                    .plan = plan(),
                    .points = std::move(rows),
+                   .answers = planned_answers(),
                    .tables = sweep_->tables(document_),
                    .budget = budget_},
                   options_);
@@ -189,6 +190,15 @@ class SweepRun {
           "nothing is kept from run to run: neither XDG_CACHE_HOME nor HOME names a folder that can be "
           "written\n");
     }
+  }
+
+  // Those that say what fits: others rest on measured points.
+  std::vector<Finding> planned_answers() const {
+    std::vector<Finding> answers = sweep_->findings(document_);
+    std::erase_if(answers, [](const Finding& finding) {
+      return !finding.details.is_object() || !finding.details.contains("fit");
+    });
+    return answers;
   }
 
   void start() {

@@ -85,9 +85,10 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
   }
   if (terms.may_lack_norms) {
     caveats.emplace_back(
-        "the file has biased convolutions and no norms: PyTorch with the batch norms that its exporter may "
-        "have "
-        "folded takes up to a third longer, and the time is put between");
+        fmt::format("the file has biased convolutions and no norms: PyTorch with the batch norms that its "
+                    "exporter may have "
+                    "folded takes up to a third longer, and the time is put between{}",
+                    setting.train ? "; memory is that with the norms" : ""));
   }
   if (terms.unknown_share > 0) {
     caveats.push_back(

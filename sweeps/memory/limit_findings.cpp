@@ -9,6 +9,7 @@
 #include "bench/result/finding.h"
 #include "bench/stats/memory_line.h"
 #include "bench/text/units.h"
+#include "sweeps/memory/answer.h"
 #include "sweeps/memory/limits.h"
 
 namespace bench::sweeps {
@@ -23,7 +24,9 @@ std::string proof_in_words(const std::vector<Limit>& limits, std::size_t proved,
   if (proved == 0) {
     return std::ranges::any_of(limits, lacked_time)
                ? fmt::format(", by plan, not tried here: {}", kNoTimeToTry)
-               : ", by plan, not tried here";
+           : std::ranges::any_of(limits, [](const Limit& limit) { return limit.proof.has_value(); })
+               ? ", by plan, not tried here"
+               : ", by plan";
   }
   if (agreed == limits.size()) {
     return ", proved by allocating";
@@ -33,11 +36,6 @@ std::string proof_in_words(const std::vector<Limit>& limits, std::size_t proved,
                          ? fmt::format(", {} as planned", agreed == 0 ? "none" : fmt::format("{}", agreed))
                      : proved == 1 ? " and fits"
                                    : " and fit");
-}
-
-// Below 90 % of the cap by plan, and no larger than what was proved.
-std::int64_t safe_batch(const Limit& limit) {
-  return std::min(limit.safe_batch, limit.known_largest());
 }
 
 // An operation's limit is none of the memory: "; more than batch 40 of … is unsupported: …".
@@ -52,100 +50,68 @@ std::string unsupported_in_words(const std::vector<Limit>& limits) {
                      others == 0 ? "" : fmt::format(" (and {} others)", others), *first->next_unsupported);
 }
 
-// "use up to batch 34 of fp32 inference (safe); the largest that fits is 40 (100 %, danger)".
-std::string fit_in_words(const Limit& limit) {
+// What one series needs, where no batch of it fits.
+std::string lack_in_words(const Limit& limit) {
+  return limit.fixed_part_is_too_large()
+             ? fmt::format("the fixed part of {} takes {}", limit.label, format_bytes(limit.fixed_bytes))
+             : fmt::format("batch {} of {} needs {}, of which its fixed part takes {}", limit.smallest_batch,
+                           limit.label, format_bytes(limit.smallest_bytes), format_bytes(limit.fixed_bytes));
+}
+
+// Of a single series: "; 40 at most (100 %, danger)".
+std::string most_in_words(const std::vector<Limit>& limits) {
+  const Limit& limit = limits.front();
   const std::int64_t largest = limit.known_largest();
-  if (largest == 0) {
-    return limit.fixed_part_is_too_large()
-               ? fmt::format("no {} (its fixed part takes {})", limit.label, format_bytes(limit.fixed_bytes))
-               : fmt::format("no {} (batch {} needs {}, of which its fixed part takes {})", limit.label,
-                             limit.smallest_batch, format_bytes(limit.smallest_bytes),
-                             format_bytes(limit.fixed_bytes));
+  if (limits.size() > 1 || (largest == limit.largest_batch && largest == safe_batch(limit))) {
+    return "";
   }
-  if (largest != limit.largest_batch) {  // a plan that is wrong about one says nothing about the other
-    return fmt::format("use at most batch {} of {} (the plan says {})", largest, limit.label,
-                       limit.largest_batch);
+  if (largest != limit.largest_batch) {  // a plan that is wrong about the batch says nothing about its bytes
+    return fmt::format("; the plan says {}", limit.largest_batch);
   }
   const double share =
       static_cast<double>(limit.largest_bytes.value_or(0)) / static_cast<double>(limit.cap_bytes);
-  const std::string of_cap = fmt::format("{}, {}", format_percent(share), headroom(share));
-  const std::int64_t safe = safe_batch(limit);
-  return safe == largest ? fmt::format("use up to batch {} of {} ({})", safe, limit.label, of_cap)
-         : safe == 0 ? fmt::format("no batch of {} is safe; the largest that fits is {} ({})", limit.label,
-                                   largest, of_cap)
-                     : fmt::format("use up to batch {} of {} (safe); the largest that fits is {} ({})", safe,
-                                   limit.label, largest, of_cap);
-}
-
-std::string ends_in_words(const std::vector<Limit>& limits, std::int64_t (*batch_of)(const Limit&)) {
-  const auto [least, most] = std::ranges::minmax_element(limits, {}, batch_of);
-  return limits.size() == 1 ? fmt::format("batch {} ({})", batch_of(*least), least->label)
-                            : fmt::format("batch {} ({}) to {} ({})", batch_of(*least), least->label,
-                                          batch_of(*most), most->label);
-}
-
-// The two ends of many series: "safe: batch 34 (fp32 training) to 710 (bf16 inference)". Each series has a
-// row in the table, which shows the largest that fits too.
-std::string range_in_words(const std::vector<Limit>& limits) {
-  std::vector<Limit> fitting;
-  std::vector<Limit> safe;
-  for (const Limit& limit : limits) {
-    if (limit.known_largest() > 0) {
-      fitting.push_back(limit);
-    }
-    if (safe_batch(limit) > 0) {
-      safe.push_back(limit);
-    }
-  }
-  if (fitting.empty()) {
-    return "no batch fits";
-  }
-  const auto share = [&](const std::vector<Limit>& some) {
-    return some.size() == limits.size() ? "" : fmt::format(", {} of {} series", some.size(), limits.size());
-  };
-  if (safe.empty()) {
-    return fmt::format("no batch is safe; {}{} fits",
-                       ends_in_words(fitting, [](const Limit& limit) { return limit.known_largest(); }),
-                       share(fitting));
-  }
-  return fmt::format("safe: {}{}", ends_in_words(safe, safe_batch), share(safe));
+  return fmt::format("; {} at most ({}, {})", largest, format_percent(share), headroom(share));
 }
 
 // The cap is below the fixed part of every series.
 std::string nothing_fits(const std::vector<Limit>& limits) {
   const Limit& fixed = *std::ranges::min_element(limits, {}, &Limit::fixed_bytes);
   const Limit& smallest = *std::ranges::min_element(limits, {}, &Limit::smallest_bytes);
-  return fmt::format("Nothing fits in {}: the fixed part alone takes {} ({}) [give {}, for batch {} of {}].",
-                     format_bytes(fixed.cap_bytes), format_bytes(fixed.fixed_bytes), fixed.label,
-                     format_bytes(smallest.smallest_bytes), smallest.smallest_batch, smallest.label);
+  return fmt::format(
+      "No, nothing fits in {}: the fixed part alone takes {} ({}) [give {}, for batch {} of {}].",
+      format_bytes(fixed.cap_bytes), format_bytes(fixed.fixed_bytes), fixed.label,
+      format_bytes(smallest.smallest_bytes), smallest.smallest_batch, smallest.label);
 }
 
-Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits) {
+Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits, std::optional<std::int64_t> asked) {
   Finding finding = finding_of(fmt::format("largest_batch/{}", cap), "samples");
   std::size_t proved = 0;
   std::size_t agreed = 0;
   std::int64_t largest = 0;
-  std::vector<std::string> words;
   for (const Limit& limit : limits) {
     proved += limit.tried() ? 1 : 0;
     agreed += limit.tried() && limit.proof->largest_batch == limit.largest_batch ? 1 : 0;
     largest = std::max(largest, limit.known_largest());
-    words.push_back(fit_in_words(limit));
   }
+  const FitAnswer answer = fit_of(limits, asked);
   finding.value = static_cast<double>(largest);
-  finding.details = {{"cap_bytes", cap}, {"series", limits.size()}};
+  finding.details = {{"cap_bytes", cap}, {"series", limits.size()}, {"fit", name_of(answer.fit)}};
+  if (asked) {
+    finding.details["asked_batch"] = *asked;
+  }
   if (std::ranges::all_of(limits, &Limit::fixed_part_is_too_large)) {
     finding.claim = nothing_fits(limits);
     return finding;
   }
   finding.details["proved"] = proved;
   finding.details["agreed"] = agreed;
-  constexpr std::size_t kNamed = 2;
-  finding.claim = fmt::format(
-      "Within {}{} {}{}{}{}.", format_bytes(cap), limits.size() <= kNamed ? ":" : ",",
-      limits.size() <= kNamed ? fmt::format("{}", fmt::join(words, "; ")) : range_in_words(limits),
-      proof_in_words(limits, proved, agreed), unsupported_in_words(limits),
-      std::ranges::any_of(limits, lacked_time) ? fmt::format(" [{}]", kGiveTime) : "");
+  const std::string batches =
+      largest == 0 ? lack_in_words(*std::ranges::min_element(limits, {}, &Limit::smallest_bytes))
+                   : batches_in_words(answer) + most_in_words(limits);
+  finding.claim =
+      fmt::format("{}: {}{}{}{}.", verdict_in_words(answer), batches, proof_in_words(limits, proved, agreed),
+                  unsupported_in_words(limits),
+                  std::ranges::any_of(limits, lacked_time) ? fmt::format(" [{}]", kGiveTime) : "");
   return finding;
 }
 
@@ -170,22 +136,25 @@ std::string largest_cell(const Limit& limit) {
 
 Cell saturation_cell(const std::vector<BatchSeries>& all, const std::string& label) {
   const auto series = std::ranges::find(all, label, &BatchSeries::label);
-  if (series == all.end() || series->timed.size() < 2 || !series->saturation || !series->saturation->batch) {
+  if (series == all.end() || series->timed.size() < 2 || !series->saturation) {
     return {};
   }
-  return Cell(*series->saturation->batch).after(series->saturation->at_largest ? "from " : "");
+  const Saturation& saturation = *series->saturation;
+  return saturation.state == SaturationState::flat ? Cell(series->at_saturation().batch)
+         : saturation.batch ? Cell(*saturation.batch).after(saturation.at_largest ? "from " : "")
+                            : Cell();
 }
 
 }  // namespace
 
-std::vector<Finding> claim_largest(const Limits& limits) {
+std::vector<Finding> claim_largest(const Limits& limits, std::optional<std::int64_t> asked) {
   std::map<std::int64_t, std::vector<Limit>> by_cap;
   for (const Limit& limit : limits.all) {
     by_cap[limit.cap_bytes].push_back(limit);
   }
   std::vector<Finding> findings;
   for (const auto& [cap, of_cap] : by_cap) {
-    findings.push_back(claim_of_cap(cap, of_cap));
+    findings.push_back(claim_of_cap(cap, of_cap, asked));
   }
   return findings;
 }

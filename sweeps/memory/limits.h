@@ -77,8 +77,9 @@ void predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& 
 void prove_limits(SweepStudy& study, const std::vector<StudiedSeries>& all, const Limits& before,
                   Limits& limits);
 
-// largest_batch/<cap> for each cap, over all series; by cap.
-std::vector<Finding> claim_largest(const Limits& limits);
+// largest_batch/<cap> for each cap, over all series; by cap. `asked`: the batch, where exactly one was asked
+// for.
+std::vector<Finding> claim_largest(const Limits& limits, std::optional<std::int64_t> asked);
 // limits_left_out; nullopt where none is.
 std::optional<Finding> claim_left_out(const Limits& limits);
 

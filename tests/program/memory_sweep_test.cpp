@@ -65,6 +65,25 @@ TEST(MemorySweepProgram, ADryRunAnswersWhetherCardsOfManySizesWouldDo) {
   EXPECT_FALSE(std::filesystem::exists(folder.path() / "out"));
 }
 
+// What a card is sold as, in either prefix, is the card: as without a cap.
+TEST(MemorySweepProgram, EightGigabytesOfACardOfEightGigabytesAreTheCard) {
+  const auto cap = [](const Arguments& given) {
+    const Ended ended =
+        run_bench(Arguments{"--sweep", "memory", "--device", "rtx3070", "--workload", "resnet18", "--mode",
+                            "infer", "--dtype", "fp32", "--batch", "1", "--dry-run", "--format", "json"} +
+                  given);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return Json::parse(ended.out).at("memory_cap_bytes").get<std::int64_t>();
+  };
+  const std::int64_t card = cap({});
+  EXPECT_LT(card, 8LL << 30) << "the driver keeps a part";
+  EXPECT_EQ(cap({"--memory-cap", "8GB"}), card);
+  EXPECT_EQ(cap({"--memory-cap", "8GiB"}), card);
+  EXPECT_EQ(cap({"--memory-cap", "6GB"}), 6'000'000'000) << "less than the card is taken as it is";
+  EXPECT_EQ(run_bench({"--sweep", "memory", "--device", "rtx3070", "--memory-cap", "9GB", "--dry-run"}).code,
+            2);
+}
+
 TEST(MemorySweepProgram, ACapBeyondTheMachineNeverTakesMoreThanThereIs) {
   const TemporaryFolder folder;
   const Ended ended =

@@ -256,6 +256,7 @@ std::vector<Page> pages() {
                  kTableFormats));
   add(in_formats("list/all", {"--list"}, kFormats));
   add(in_formats("list/gpus", {"--list", "--gpus"}, {"text", "markdown", "csv"}));
+  add(in_widths("inspect/on-a-gpu", {"inspect", "resnet50", "--device", "rtx3070", "--batch", "1,32"}));
   const Arguments dry{"--dry-run", "--device", "t4",      "--workload", "resnet50",
                       "--mode",    "train",    "--batch", "1:64:x4",    "--sweep"};
   add(in_formats("dry-run/batch", dry + Arguments{"batch"}, kFormats));
@@ -269,6 +270,13 @@ std::vector<Page> pages() {
   add(in_widths("dry-run/workers", on_cpu + Arguments{"workers", "--simulate", "--samples", "samples.json",
                                                       "--workers", "0,1,2", "--demand", "t4=400/s"}));
   add(in_formats("list/own-gpus", {"--list", "--gpus", "gpus.json"}, kFormats));
+  const Arguments fits{"--sweep", "memory",       "--device", "rtx3070",  "--mode",
+                       "train",   "--memory-cap", "8GB",      "--dry-run"};
+  add(in_widths("dry-run/memory-fits", fits + Arguments{"--workload", "resnet50"}));
+  add(in_widths("dry-run/memory-too-large",
+                fits + Arguments{"--workload", "resnet50", "--optimizer", "adam", "--batch", "96"}));
+  add(in_widths("dry-run/memory-of-a-file",
+                fits + Arguments{"--onnx", "net.onnx", "--optimizer", "sgd", "--batch", "32"}));
   add(in_widths("dry-run/onnx",
                 {"--sweep", "batch", "--device", "t4", "--onnx", "net.onnx", "--batch", "1,8", "--dry-run"}));
   add(in_widths("dry-run/own-gpu", {"--sweep", "batch", "--device", "mine", "--gpus", "gpus.json",

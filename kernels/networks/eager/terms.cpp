@@ -6,6 +6,7 @@
 #include "kernels/networks/eager/trace.h"
 #include "kernels/networks/eager/widths.h"
 #include "kernels/networks/passes/attention.h"
+#include "kernels/networks/passes/unfold_norms.h"
 
 namespace bench::kernels {
 namespace {
@@ -255,19 +256,20 @@ NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
   return terms;
 }
 
-bool may_have_folded_norms(const Graph& graph) {
-  std::size_t convolutions = 0;
-  std::size_t biased = 0;
-  for (const Node& node : graph.nodes()) {
-    if (options_of<BatchNormOptions>(node) != nullptr || options_of<LayerNormOptions>(node) != nullptr) {
-      return false;
-    }
-    if (const auto* const convolution = options_of<ConvOptions>(node)) {
-      ++convolutions;
-      biased += convolution->bias ? 1 : 0;
-    }
+NetworkTerms eager_terms_of_file(const Graph& graph, const EagerSetting& setting) {
+  NetworkTerms terms = eager_terms(graph, setting);
+  terms.may_lack_norms = may_have_folded_norms(graph);
+  if (!terms.may_lack_norms || !setting.train) {
+    return terms;
   }
-  return convolutions > 0 && 2 * biased >= convolutions;
+  const NetworkTerms unfolded = eager_terms(with_norms_unfolded(graph), setting);
+  const double as_it_is = terms.peak_bytes_per_sample / unfolded.peak_bytes_per_sample;
+  terms.parameters = unfolded.parameters;
+  terms.peak_bytes_per_sample = unfolded.peak_bytes_per_sample;
+  terms.least_saving = std::min(unfolded.least_saving, as_it_is * terms.least_saving);
+  terms.saving = {.low = std::min(unfolded.saving.low, as_it_is * terms.saving.low),
+                  .high = unfolded.saving.high};
+  return terms;
 }
 
 }  // namespace bench::kernels

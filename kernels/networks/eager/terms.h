@@ -22,8 +22,8 @@ struct EagerSetting {
 // `graph` as a network builds it.
 NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting);
 
-// Whether an exporter may have folded batch norms into the convolutions: most have a bias, and nothing is
-// normalised.
-bool may_have_folded_norms(const Graph& graph);
+// Of a file. Where its exporter may have folded batch norms, training is planned with them: the likely memory
+// is theirs, and its interval reaches down to that of the graph as it is.
+NetworkTerms eager_terms_of_file(const Graph& graph, const EagerSetting& setting);
 
 }  // namespace bench::kernels

@@ -20,7 +20,9 @@
 #include "kernels/backends/cudnn/eager_choice.h"
 #include "kernels/devices/cuda/card.h"
 #include "kernels/networks/eager/convolutions.h"
+#include "kernels/networks/passes/unfold_norms.h"
 #include "kernels/workloads/network/network_workload.h"
+#include "kernels/workloads/network/train.h"
 
 namespace bench::kernels {
 namespace {
@@ -102,6 +104,18 @@ std::string planned_by(Device& device) {
   return cudnn::planned_by(cuda::card_of(device));
 }
 
+// As a card would train it: with the batch norms that a file's exporter may have folded.
+MemoryPlan plan_for(const ConfiguredWorkload& workload, Device& device) {
+  const auto* const network = dynamic_cast<const ConfiguredNetworkPoint*>(&workload);
+  if (network == nullptr || !network->eager_setting({}).train || !network->point().is_file ||
+      network->point().stage || !may_have_folded_norms(network->point().graph)) {
+    return workload.plan(device);
+  }
+  NetworkPoint unfolded = network->point();
+  unfolded.graph = with_norms_unfolded(unfolded.graph);
+  return plan_training(unfolded, device).memory();
+}
+
 MemoryPlan engine_plan(const ConfiguredWorkload& workload, Device& device) {
   cuda::Card& card = cuda::card_of(device);
   if (const auto reason = cudnn::cannot_plan(card)) {
@@ -119,7 +133,7 @@ MemoryPlan engine_plan(const ConfiguredWorkload& workload, Device& device) {
   if (const auto reason = workload.unsupported(absent)) {
     throw Unsupported(*reason);
   }
-  MemoryPlan plan = workload.plan(absent);
+  MemoryPlan plan = plan_for(workload, absent);
   time.spent_ns += steady_clock().since_ns(started);
   return plan;
 }

@@ -149,9 +149,8 @@ class ConfiguredNetwork : public ConfiguredWorkload, public ConfiguredNetworkPoi
     if (training.recompute) {
       return std::nullopt;
     }
-    NetworkTerms terms = kernels::eager_terms(point_.graph, eager_setting(form));
-    terms.may_lack_norms = point_.is_file && may_have_folded_norms(point_.graph);
-    return terms;
+    return point_.is_file ? eager_terms_of_file(point_.graph, eager_setting(form))
+                          : kernels::eager_terms(point_.graph, eager_setting(form));
   }
 
   const NetworkPoint& point() const final { return point_; }

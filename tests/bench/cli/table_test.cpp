@@ -238,5 +238,20 @@ TEST(Planned, PointsWithTheirMemory) {
             "fp16                  –           –  unsupported: no\n");
 }
 
+TEST(Planned, PointsWithWhatFillsTheirMemory) {
+  MemoryByCategory memory;
+  memory[MemoryCategory::weights] = 1 << 20;
+  memory[MemoryCategory::activations] = 3 << 20;
+  Page page{.title = ""};
+  page.table(
+      planned_table({{.name = "memory/net/fp32/batch:1", .predicted_bytes = 4 << 20, .memory = memory},
+                     {.name = "memory/net/fp16/batch:1", .predicted_bytes = 0, .problem = "oom: much"}},
+                    8 << 20, true));
+  EXPECT_EQ(page_text(page, 100),
+            "point         memory plan  of the cap   weights  activations\n"
+            "fp32/batch:1     4.00 MiB        50 %  1.00 MiB     3.00 MiB\n"
+            "fp16/batch:1            –           –         –            –  oom: much\n");
+}
+
 }  // namespace
 }  // namespace bench

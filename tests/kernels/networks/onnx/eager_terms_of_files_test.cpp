@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <numeric>
+#include <string>
 
 #include "kernels/networks/eager/terms.h"
 #include "kernels/networks/onnx/import.h"
+#include "kernels/networks/passes/unfold_norms.h"
 
 namespace bench::kernels::onnx {
 namespace {
@@ -47,6 +49,37 @@ TEST(EagerTermsOfAFile, TellWhetherBatchNormsMayBeFolded) {
   EXPECT_FALSE(may("resnet50_op13bn"));
   EXPECT_FALSE(may("convnext_tiny")) << "layer norms";
   EXPECT_FALSE(may("vit_base_patch16_224")) << "layer norms";
+}
+
+// Two blocks, as a network has them and as an exporter leaves them.
+kernels::Graph blocks(bool folded) {
+  kernels::Graph graph({3, 32, 32});
+  kernels::Graph::Value x = graph.image();
+  for (const char* name : {"one", "two"}) {
+    x = graph.conv2d(name, x, {.channels = 16, .kernel = 3, .pad = 1, .bias = folded});
+    x = folded ? x : graph.batch_norm(std::string(name) + ".bn", x);
+    x = graph.relu(std::string(name) + ".relu", x);
+  }
+  x = graph.flatten("flatten", graph.average_pool("pool", x));
+  graph.linear("fc", x, 10);
+  return graph;
+}
+
+TEST(EagerTermsOfAFile, TrainingIsPlannedWithTheNormsThatAnExporterMayHaveFolded) {
+  const NetworkTerms built = eager_terms(blocks(false), {.train = true});
+  const NetworkTerms as_it_is = eager_terms(blocks(true), {.train = true});
+  ASSERT_LT(as_it_is.peak_bytes_per_sample, 0.8 * built.peak_bytes_per_sample);
+  const NetworkTerms of_file = eager_terms_of_file(blocks(true), {.train = true});
+  EXPECT_TRUE(of_file.may_lack_norms);
+  EXPECT_EQ(of_file.parameters, built.parameters);
+  EXPECT_EQ(of_file.peak_bytes_per_sample, built.peak_bytes_per_sample);
+  EXPECT_EQ(of_file.saving.high, built.saving.high);
+  EXPECT_NEAR(of_file.saving.low * of_file.peak_bytes_per_sample,
+              as_it_is.saving.low * as_it_is.peak_bytes_per_sample, 1);
+  EXPECT_EQ(eager_terms_of_file(blocks(true), {}).peak_bytes_per_sample,
+            eager_terms(blocks(true), {}).peak_bytes_per_sample)
+      << "inference runs what the file holds";
+  EXPECT_EQ(eager_terms_of_file(blocks(false), {.train = true}).saving.low, built.saving.low);
 }
 
 INSTANTIATE_TEST_SUITE_P(

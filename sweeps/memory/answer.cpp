@@ -1,0 +1,134 @@
+#include "sweeps/memory/answer.h"
+
+#include <algorithm>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/text/units.h"
+#include "sweeps/series/series.h"
+
+namespace bench::sweeps {
+namespace {
+
+// Those that fit, counted: as asked, or at all.
+struct Counts {
+  std::size_t safe = 0;
+  std::size_t fitting = 0;
+};
+
+Fit verdict(const Counts& counts, std::size_t all) {
+  return counts.safe == all      ? Fit::yes
+         : counts.fitting == all ? Fit::tight
+         : counts.fitting > 0    ? Fit::some
+                                 : Fit::no;
+}
+
+template <class T, class Matches>
+T& found_or_added(std::vector<T>& all, const Matches& matches, T made) {
+  const auto at = std::ranges::find_if(all, matches);
+  return at != all.end() ? *at : all.emplace_back(std::move(made));
+}
+
+void add(const Limit& limit, std::vector<ModeFit>& modes) {
+  Json of_point = limit.params;
+  of_point["batch"] = limit.smallest_batch;
+  const std::optional<BatchParams> params = read_params(of_point);
+  if (!params) {
+    return;
+  }
+  const std::string rest = limit.label.substr(std::min(limit.label.find(' ') + 1, limit.label.size()));
+  ModeFit& mode = found_or_added(
+      modes, [&](const ModeFit& one) { return one.mode == params->mode; }, ModeFit{params->mode, rest});
+  const DtypeFit fit{params->dtype, safe_batch(limit), limit.known_largest()};
+  DtypeFit& dtype = found_or_added(
+      mode.dtypes, [&](const DtypeFit& one) { return one.dtype == fit.dtype; }, fit);
+  mode.of_several = mode.of_several || rest != mode.hungriest;
+  if (std::pair(fit.safe_batch, fit.largest_batch) < std::pair(dtype.safe_batch, dtype.largest_batch)) {
+    dtype = fit;
+    mode.hungriest = rest;
+  }
+}
+
+// Those of a mode: safe ones, or where no batch is, the largest.
+std::int64_t batch_of(const DtypeFit& dtype, bool safe) {
+  return safe ? dtype.safe_batch : dtype.largest_batch;
+}
+
+// "37 in fp32, 64 in bf16 and fp16 (training with adam, which takes most)".
+std::string in_words(const ModeFit& mode, bool safe) {
+  std::vector<std::pair<std::int64_t, std::vector<std::string_view>>> by_batch;
+  for (const DtypeFit& dtype : mode.dtypes) {
+    const std::int64_t batch = batch_of(dtype, safe);
+    found_or_added(
+        by_batch, [&](const auto& one) { return one.first == batch; },
+        std::pair(batch, std::vector<std::string_view>{}))
+        .second.push_back(name_of(dtype.dtype));
+  }
+  std::vector<std::string> parts;
+  for (const auto& [batch, dtypes] : by_batch) {
+    parts.push_back(
+        fmt::format("{} in {}", batch == 0 ? "none" : fmt::format("{}", batch), fmt::join(dtypes, " and ")));
+  }
+  return fmt::format("{} ({}{})", fmt::join(parts, ", "), mode.hungriest,
+                     mode.of_several ? ", which takes most" : "");
+}
+
+}  // namespace
+
+std::string_view name_of(Fit fit) {
+  return fit == Fit::yes ? "yes" : fit == Fit::tight ? "tight" : fit == Fit::some ? "some" : "no";
+}
+
+std::int64_t safe_batch(const Limit& limit) {
+  return std::min(limit.safe_batch, limit.known_largest());
+}
+
+FitAnswer fit_of(const std::vector<Limit>& limits, std::optional<std::int64_t> asked) {
+  FitAnswer answer{.cap_bytes = limits.front().cap_bytes, .asked = asked};
+  Counts counts;
+  for (const Limit& limit : limits) {
+    const std::int64_t least = asked.value_or(1);
+    counts.safe += safe_batch(limit) >= least ? 1 : 0;
+    counts.fitting += limit.known_largest() >= least ? 1 : 0;
+    add(limit, answer.modes);
+  }
+  answer.fit = verdict(counts, limits.size());
+  return answer;
+}
+
+std::string verdict_in_words(const FitAnswer& answer) {
+  const std::string cap = format_bytes(answer.cap_bytes);
+  const std::string batch = answer.asked ? fmt::format("batch {}", *answer.asked) : "";
+  switch (answer.fit) {
+    case Fit::yes:
+      return answer.asked ? fmt::format("Yes, {} fits in {}", batch, cap) : fmt::format("Yes in {}", cap);
+    case Fit::tight:
+      return answer.asked ? fmt::format("Tight: {} fits in {}, but fills over 90 % of it", batch, cap)
+                          : fmt::format("Tight in {}: over 90 % of it is filled", cap);
+    case Fit::some:
+      return answer.asked ? fmt::format("In part: {} fits in {} in some series only", batch, cap)
+                          : fmt::format("In part: some series fit in {}", cap);
+    case Fit::no:
+      break;
+  }
+  return answer.asked ? fmt::format("No, {} does not fit in {}", batch, cap) : fmt::format("No in {}", cap);
+}
+
+std::string batches_in_words(const FitAnswer& answer) {
+  const auto any = [&](bool safe) {
+    return std::ranges::any_of(answer.modes, [&](const ModeFit& mode) {
+      return std::ranges::any_of(mode.dtypes,
+                                 [&](const DtypeFit& dtype) { return batch_of(dtype, safe) > 0; });
+    });
+  };
+  const bool safe = any(true);
+  std::vector<std::string> modes;
+  for (const ModeFit& mode : answer.modes) {
+    modes.push_back(in_words(mode, safe));
+  }
+  return fmt::format("{}{}", safe || any(false) ? "up to batch " : "", fmt::join(modes, "; "));
+}
+
+}  // namespace bench::sweeps

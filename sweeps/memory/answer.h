@@ -1,0 +1,55 @@
+// Whether a batch fits below a memory cap: what the memory sweep answers. Findings put it into words.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bench/dtype.h"
+#include "sweeps/memory/limits.h"
+
+namespace bench::sweeps {
+
+enum class Fit {
+  yes,    // every series, below 90 % of the cap
+  tight,  // every series, but not all of them below 90 %
+  some,   // not every series
+  no,
+};
+std::string_view name_of(Fit fit);
+
+// The batches of a mode in one dtype: of its options those that take most.
+struct DtypeFit {
+  Dtype dtype = Dtype::fp32;
+  std::int64_t safe_batch = 0;
+  std::int64_t largest_batch = 0;
+};
+
+struct ModeFit {
+  std::string mode;         // "train"
+  std::string hungriest;    // "training with adam": the series that takes most, without its dtype
+  bool of_several = false;  // options; `hungriest` is one of them
+  std::vector<DtypeFit> dtypes{};
+};
+
+struct FitAnswer {
+  std::int64_t cap_bytes = 0;
+  std::optional<std::int64_t> asked{};  // the batch asked for; none: whether any fits
+  Fit fit = Fit::no;
+  std::vector<ModeFit> modes{};
+};
+
+// Below the largest batch that is proved, where one was tried; below 90 % of the cap by plan.
+std::int64_t safe_batch(const Limit& limit);
+
+// `limits`: of one cap, at least one. `asked`: the batch, where exactly one was asked for.
+FitAnswer fit_of(const std::vector<Limit>& limits, std::optional<std::int64_t> asked);
+
+// "Yes, batch 32 fits in 8.00 GiB".
+std::string verdict_in_words(const FitAnswer& answer);
+// "up to batch 37 in fp32, 64 in bf16 and fp16 (training with adam, which takes most)".
+std::string batches_in_words(const FitAnswer& answer);
+
+}  // namespace bench::sweeps
