@@ -66,7 +66,8 @@ struct ParameterOptions {
   Uniform start{};
 };
 
-// A further input beside the first, with values of its own for each sample: a cache, a state. It reads nothing.
+// A further input beside the first, with values of its own for each sample: a cache, a state. It reads
+// nothing.
 struct InputOptions {
   Shape shape;  // the batch outermost
 };
