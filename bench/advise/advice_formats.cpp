@@ -1,14 +1,18 @@
 #include "bench/advise/advice_formats.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/error.h"
 #include "bench/page/csv.h"
+#include "bench/result/field_lists.h"
 #include "bench/result/result_json.h"
+#include "bench/text/quote.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -62,6 +66,49 @@ std::string budget_line(const Advice& advice) {
                                 format_percent(advice.step_ns > 0 ? part.ns / advice.step_ns : 0)));
   }
   return fmt::format("A step of {}: {}.", format_duration(advice.step_ns), fmt::join(parts, ", "));
+}
+
+Bottleneck bottleneck_of(const Field& name) {
+  for (int i = 0; i <= static_cast<int>(Bottleneck::stages); ++i) {
+    if (const auto bottleneck = static_cast<Bottleneck>(i); name_of(bottleneck) == name.string()) {
+      return bottleneck;
+    }
+  }
+  throw UsageError(
+      fmt::format("{} is {}, which this program does not know", name.path(), quote(name.string())));
+}
+
+Change change_of(const Field& change) {
+  return {.what = change.at("what").string(),
+          .setting = change.at("setting").string(),
+          .after = {},
+          .step_ns = change.at("step_ns").number(),
+          .step90_ns = find_interval(change, "step90_ns"),
+          .speedup = change.at("speedup").number(),
+          .speedup90 = find_interval(change, "speedup90"),
+          .at_most = change.has("at_most") && change.at("at_most").json() == true,
+          .costs = strings_of(change.at("costs")),
+          .evidence = strings_of(change.at("evidence"))};
+}
+
+AdviceTable advice_table_of(const Field& table) {
+  AdviceTable read{.question = table.at("question").string(), .notes = strings_of(table.at("notes"))};
+  const Field rows = table.at("rows");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    const std::vector<std::string> texts = strings_of(rows.at(i));
+    Cells& row = read.table.rows.emplace_back(texts.begin(), texts.end());
+    row.resize(read.table.rows.front().size());
+  }
+  return read;
+}
+
+template <class Of>
+auto each_of(const Field& list, const Of& of) {
+  std::vector<decltype(of(list))> all;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    all.push_back(of(list.at(i)));
+  }
+  return all;
 }
 
 std::string change_line(const Change& change) {
@@ -166,6 +213,26 @@ Json advice_json(const Advice& advice) {
   json["missing"] = advice.missing;
   json["warnings"] = advice.warnings;
   return json;
+}
+
+Advice advice_of(const Field& root) {
+  return {.subject = root.at("subject").string(),
+          .basis = root.at("basis").string(),
+          .current = {},
+          .bottleneck = bottleneck_of(root.at("bottleneck")),
+          .reason = root.at("reason").string(),
+          .step_ns = root.at("step_ns").number(),
+          .budget = each_of(root.at("budget"),
+                            [](const Field& part) {
+                              return BudgetPart{.name = part.at("name").string(),
+                                                .ns = part.at("ns").number()};
+                            }),
+          .changes = each_of(root.at("changes"), change_of),
+          .tried = {},
+          .tables = each_of(root.at("tables"), advice_table_of),
+          .contradictions = strings_of(root.at("contradictions")),
+          .missing = strings_of(root.at("missing")),
+          .warnings = strings_of(root.at("warnings"))};
 }
 
 }  // namespace bench

@@ -159,7 +159,7 @@ Advice advice_asked_for(const Command& command, const CommandWords& words) {
     refuse_others(command, words, "results", {"current", "cards", "link", "per-host", "bucket"});
     std::vector<std::string> sweeps = advising_sweeps();
     sweeps.emplace_back("cards");
-    ChosenResults chosen = results_of_sweeps(words.before(), sweeps);
+    ChosenFiles chosen = results_of_sweeps(words.before(), sweeps);
     if (several) {
       for (const std::string& path : chosen.paths) {
         require_nvlink(several->link, read_result(path).context.device.name);

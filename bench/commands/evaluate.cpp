@@ -103,7 +103,7 @@ struct EvaluationInput {
 };
 
 void read_files(const CommandWords& words, EvaluationInput& input) {
-  ChosenResults chosen = results_of_sweeps(words.before(), {"batch", "workers"});
+  ChosenFiles chosen = results_of_sweeps(words.before(), {"batch", "workers"});
   input.notes = std::move(chosen.left_out);
   for (const std::string& path : chosen.paths) {
     EvaluatedFile file{.path = path_in_words(path), .document = read_result(path)};

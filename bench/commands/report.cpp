@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -14,6 +15,7 @@
 #include "bench/cli/csv.h"
 #include "bench/report/json.h"
 #include "bench/report/report_page.h"
+#include "bench/report/stored_answer.h"
 #include "bench/result/result_json.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
@@ -69,6 +71,10 @@ std::string in_format(const std::string& format, const report::Report& page,
     return to_indented_text(report::report_json(page));
   }
   if (format == "csv") {
+    for (const report::StoredAnswer& stored : page.stored) {
+      fmt::print(stderr, "{} has no points: it is left out of the CSV; --format json and pages have it.\n",
+                 stored.file);
+    }
     std::vector<ResultOfFile> files;
     for (std::size_t i = 0; i < paths.size(); ++i) {
       files.push_back({path_in_words(paths[i]), &results[i].document});
@@ -92,20 +98,32 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
     throw UsageError(
         "-o: no file is given, and a terminal shows no HTML; give -o report.html or --format markdown");
   }
-  const std::vector<std::string> paths = result_paths(words.before());
-  check_files(paths, target, format);
+  std::vector<std::string> schemas = report::stored_answer_schemas();
+  schemas.emplace_back("bench-result");
+  const ChosenFiles chosen = files_of(words.before(), schemas);
+  check_files(chosen.paths, target, format);
   std::optional<TrainingSettings> current;
   if (const std::string* const settings = words.text_of("current")) {
     current = parse_settings("--current", *settings);
   }
   std::vector<report::ReportedResult> results;
-  for (const std::string& path : paths) {
+  std::vector<std::string> paths;
+  std::vector<report::StoredAnswer> stored;
+  for (const std::string& path : chosen.paths) {
     Json json = read_json(path);
+    if (report::is_stored_answer(json)) {
+      stored.push_back(report::stored_answer_of(json, path_in_words(path)));
+      continue;
+    }
     ResultDocument document = document_of(json, path);
     results.push_back({.json = std::move(json), .document = std::move(document)});
+    paths.push_back(path);
   }
-  const report::Report page = report::report_of(results, current);
+  const report::Report page = report::report_of(results, current, std::move(stored));
   const std::string text = in_format(format, page, results, paths);
+  for (const std::string& sentence : chosen.left_out) {
+    fmt::print(stderr, "{}\n", sentence);
+  }
   if (target == kStandardOutput) {
     std::cout << text;
     return ExitCode::done;
@@ -137,8 +155,9 @@ Command report_command() {
                    .help = "{} (default: html; markdown where FILE ends in .md)",
                    .words = these({"html", "markdown", "json", "csv"})}},
       .notes =
-          {"RESULT.json is a result of any sweep, measured or predicted. The HTML file loads nothing, runs "
-           "no script, and holds the results to download: at most 300 kB for five of them.",
+          {"RESULT.json is a result of any sweep, measured or predicted, or what bench evaluate, compare or "
+           "advise wrote with --format json. The HTML file loads nothing, runs no script, and holds the "
+           "results to download: at most 300 kB for five of them.",
            "Exit codes: 0 done; 2 wrong usage, or a result that cannot be read."},
       .examples = {"bench report results/local/*.json -o report.html",
                    "bench report batch-resnet50-cpu.json --format markdown >> \"$GITHUB_STEP_SUMMARY\""},

@@ -57,12 +57,18 @@ Json report_json(const Report& report) {
             {"answer", Json::array()},
             {"advice", report.advice ? advice_json(*report.advice) : Json()},
             {"no_advice", report.no_advice.empty() ? Json() : Json(report.no_advice)},
+            {"stored_answers", Json::array()},
             {"fleets", Json::array()},
             {"results", Json::array()},
             {"environments", Json::array()}};
   for (const ReportedFinding& finding : report.answer) {
-    json["answer"].push_back(
-        {{"claim", finding.claim}, {"result", report.sections.at(finding.section).title}});
+    json["answer"].push_back({{"claim", finding.claim},
+                              {"result", finding.is_stored ? report.stored.at(finding.section).page.title
+                                                           : report.sections.at(finding.section).title}});
+  }
+  for (const StoredAnswer& stored : report.stored) {
+    json["stored_answers"].push_back(
+        {{"title", stored.page.title}, {"file", stored.file}, {"claim", stored.claim}});
   }
   for (const ReportFleet& fleet : report.fleets) {
     json["fleets"].push_back({{"title", fleet.title},

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <map>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -124,9 +125,14 @@ void choose_answer(const std::vector<ReportedResult>& results, const AnsweringFi
   std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
     return std::pair(candidate.finding->headline, !recommends(*candidate.finding));
   });
-  candidates.resize(std::min<std::size_t>(candidates.size(), kHeadlines));
+  for (std::size_t i = 0; i < report.stored.size() && report.answer.size() < kHeadlines; ++i) {
+    if (!report.stored[i].claim.empty()) {
+      report.answer.push_back({.claim = report.stored[i].claim, .section = i, .is_stored = true});
+    }
+  }
+  candidates.resize(std::min<std::size_t>(candidates.size(), kHeadlines - report.answer.size()));
   for (const Candidate& candidate : candidates) {
-    report.answer.push_back({candidate.finding->claim, candidate.section});
+    report.answer.push_back({.claim = candidate.finding->claim, .section = candidate.section});
   }
 }
 
@@ -145,6 +151,15 @@ std::string devices_in_words(const std::vector<ReportedResult>& results) {
     return fmt::format("{} devices", names.size());
   }
   return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string title_of_page(const std::vector<ReportedResult>& results, const Report& report) {
+  if (report.sections.size() + report.stored.size() == 1) {
+    return results.empty() ? report.stored.front().page.title : report.sections.front().title;
+  }
+  return report.stored.empty()
+             ? fmt::format("{} results of bench: {}", results.size(), devices_in_words(results))
+             : fmt::format("{} results and answers of bench", results.size() + report.stored.size());
 }
 
 // Sections of one title are told apart by their machines, those of one machine by numbers.
@@ -227,8 +242,10 @@ ReportSection section_of(ResultDocument& document) {
   return section;
 }
 
-Report report_of(std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current) {
+Report report_of(std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current,
+                 std::vector<StoredAnswer> stored) {
   Report report;
+  report.stored = std::move(stored);
   for (ReportedResult& result : results) {
     report.sections.push_back(section_of(result.document));
     Facts facts = environment_of(result.document);
@@ -242,10 +259,10 @@ Report report_of(std::vector<ReportedResult>& results, const std::optional<Train
   report.fleets = fleets_of(results);
   const AnsweringFiles answering(results);
   choose_answer(results, answering, report);
-  add_advice(answering, current, report);
-  report.title = results.size() == 1
-                     ? report.sections.front().title
-                     : fmt::format("{} results of bench: {}", results.size(), devices_in_words(results));
+  if (!results.empty() || current) {
+    add_advice(answering, current, report);
+  }
+  report.title = title_of_page(results, report);
   return report;
 }
 

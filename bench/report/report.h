@@ -9,6 +9,7 @@
 
 #include "bench/advise/advice.h"
 #include "bench/json.h"
+#include "bench/report/stored_answer.h"
 #include "bench/result/result.h"
 #include "plots/chart.h"
 
@@ -22,7 +23,8 @@ struct ReportedResult {
 
 struct ReportedFinding {
   std::string claim;
-  std::size_t section = 0;  // of the result that it comes from
+  std::size_t section = 0;  // of the result that it comes from, or of the stored answer
+  bool is_stored = false;
 };
 
 // One result.
@@ -56,9 +58,11 @@ struct ReportFleet {
 
 struct Report {
   std::string title;
-  std::vector<ReportedFinding> answer;  // at most five over all results, the recommendations first
+  std::vector<ReportedFinding>
+      answer;  // at most five: of stored answers, then of results, recommendations first
   std::optional<Advice> advice;
   std::string no_advice;  // why several results give none; empty: they do, or there is one
+  std::vector<StoredAnswer> stored;
   std::vector<ReportFleet> fleets;
   std::vector<ReportSection> sections;
   std::vector<ReportEnvironment> environments;
@@ -75,7 +79,8 @@ ReportSection section_of(ResultDocument& document);
 // Sections in the order of the results. Reads points' params in place. `current`: how the user trains; none:
 // PyTorch's defaults, and no error where the results allow no advice. Throws UsageError where `current` is
 // given and they do not.
-Report report_of(std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current);
+Report report_of(std::vector<ReportedResult>& results, const std::optional<TrainingSettings>& current,
+                 std::vector<StoredAnswer> stored = {});
 
 // "<sweep>-<workload>-<device>.json", and "…-predicted.json": a name for a file that is safe in any system.
 std::string file_name_of(const ResultDocument& document);

@@ -34,13 +34,19 @@ void add_rows(Page& page, std::string title, TextTable table, std::size_t most) 
   page.table(std::move(table));
 }
 
+std::string stored_id(std::size_t stored) {
+  return fmt::format("s{}", stored + 1);
+}
+
 void add_answer(const Report& report, Page& page) {
   List answer{.numbered = true};
   for (const ReportedFinding& finding : report.answer) {
     ListItem& item = answer.items.emplace_back(ListItem{.text = finding.claim});
-    if (report.sections.size() > 1) {
-      item.links.push_back(
-          {report.sections.at(finding.section).title, fmt::format("#r{}", finding.section + 1)});
+    if (report.sections.size() + report.stored.size() > 1) {
+      item.links.push_back(finding.is_stored ? PageLink{report.stored.at(finding.section).page.title,
+                                                        "#" + stored_id(finding.section)}
+                                             : PageLink{report.sections.at(finding.section).title,
+                                                        fmt::format("#r{}", finding.section + 1)});
     }
   }
   page.say(answer.items.empty() ? "The results have no finding." : "");
@@ -123,6 +129,10 @@ Page environment_section(const Report& report) {
 Page page_of(const Report& report, const Extent& extent) {
   Page page{.title = report.title};
   add_answer(report, page);
+  for (std::size_t i = 0; i < report.stored.size(); ++i) {
+    page.sections.push_back(report.stored[i].page);
+    page.sections.back().id = stored_id(i);
+  }
   if (report.advice) {
     page.sections.push_back(advice_section(*report.advice));
   }
@@ -130,9 +140,12 @@ Page page_of(const Report& report, const Extent& extent) {
     page.sections.push_back(fleet_section(fleet, extent));
   }
   for (std::size_t i = 0; i < report.sections.size(); ++i) {
-    page.sections.push_back(result_section(report.sections[i], i + 1, report.sections.size() == 1, extent));
+    const bool is_only = report.sections.size() + report.stored.size() == 1;
+    page.sections.push_back(result_section(report.sections[i], i + 1, is_only, extent));
   }
-  page.sections.push_back(environment_section(report));
+  if (!report.environments.empty()) {
+    page.sections.push_back(environment_section(report));
+  }
   return page;
 }
 
@@ -154,7 +167,7 @@ Page downloads_section(const std::vector<Download>& downloads) {
 }  // namespace
 
 std::string report_html(const Report& report, const std::vector<ReportedResult>& results) {
-  const std::size_t limit = page_limit(results.size());
+  const std::size_t limit = page_limit(results.size() + report.stored.size());
   Page page;
   std::size_t used = 0;
   for (const Extent& extent : kHtml) {
@@ -165,7 +178,10 @@ std::string report_html(const Report& report, const std::vector<ReportedResult>&
       break;
     }
   }
-  page.sections.back() = downloads_section(downloads_of(results, limit > used ? limit - used : 0));
+  page.sections.pop_back();
+  if (!results.empty()) {
+    page.sections.push_back(downloads_section(downloads_of(results, limit > used ? limit - used : 0)));
+  }
   return page_html(page);
 }
 

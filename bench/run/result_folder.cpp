@@ -6,6 +6,7 @@
 #include <fstream>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,13 +22,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Results name their schema first.
-bool is_result(const fs::path& path) {
-  std::array<char, 256> start{};
+// Results, and what commands write, name their schema first.
+bool is_one_of(const std::vector<std::string>& schemas, const fs::path& path) {
+  std::array<char, 256> bytes{};
   std::ifstream file(path, std::ios::binary);
-  file.read(start.data(), start.size());
-  return std::string_view(start.data(), static_cast<std::size_t>(file.gcount())).find("\"bench-result/") !=
-         std::string_view::npos;
+  file.read(bytes.data(), bytes.size());
+  const std::string_view start(bytes.data(), static_cast<std::size_t>(file.gcount()));
+  return std::ranges::any_of(schemas, [&](const std::string& schema) {
+    return start.find(fmt::format("\"{}/", schema)) != std::string_view::npos;
+  });
 }
 
 bool is_put_aside(const fs::path& path) {
@@ -41,27 +44,58 @@ bool is_put_aside(const fs::path& path) {
   return false;
 }
 
-void add_results_in(const fs::path& folder, std::vector<std::string>& paths) {
-  const std::size_t before = paths.size();
+// "Left out of results: a.json, b.json (why)."
+std::string left_out_in_words(const fs::path& folder, std::vector<std::string> names, std::string_view why) {
+  constexpr std::size_t kMostNamed = 20;
+  std::ranges::sort(names);
+  const std::size_t more = names.size() - std::min(names.size(), kMostNamed);
+  names.resize(names.size() - more);
+  return fmt::format("Left out of {}: {}{} ({}).", path_in_words(folder), fmt::join(names, ", "),
+                     more > 0 ? fmt::format(" and {} more", more) : "", why);
+}
+
+// Of the folder; a file that is given itself too is not left out.
+void add_files_in(const fs::path& folder, const std::vector<std::string>& given,
+                  const std::vector<std::string>& schemas, ChosenFiles& chosen) {
+  const auto is_given = [&](const fs::path& path) {
+    return std::ranges::any_of(
+        given, [&](const fs::path& one) { return one.lexically_normal() == path.lexically_normal(); });
+  };
+  std::vector<std::string> earlier;
+  std::vector<std::string> foreign;
+  const std::size_t before = chosen.paths.size();
   std::error_code error;
   fs::recursive_directory_iterator at(folder, error);
   for (; !error && at != fs::recursive_directory_iterator(); at.increment(error)) {
     const fs::path& path = at->path();
+    std::error_code unreadable;
     if (path.filename().string().starts_with('.')) {
       at.disable_recursion_pending();
-    } else if (std::error_code unreadable; path.extension() == ".json" && at->is_regular_file(unreadable) &&
-                                           is_result(path) && !is_put_aside(path)) {
-      paths.push_back(path.string());
+    } else if (path.extension() == ".json" && !at->is_directory(unreadable)) {
+      const bool is_read = at->is_regular_file(unreadable) && is_one_of(schemas, path);
+      if (is_read && !is_put_aside(path)) {
+        chosen.paths.push_back(path.string());
+      } else if (!is_given(path)) {
+        (is_read ? earlier : foreign).push_back(printable(path.lexically_relative(folder).string()));
+      }
     }
   }
   if (error) {
     throw UsageError(fmt::format("{} cannot be read: {}", path_in_words(folder), error.message()));
   }
-  if (paths.size() == before) {
+  if (chosen.paths.size() == before) {
     throw UsageError(
         fmt::format("{} holds no result; give a folder that bench --out wrote to", path_in_words(folder)));
   }
-  std::sort(paths.begin() + static_cast<std::ptrdiff_t>(before), paths.end());
+  std::sort(chosen.paths.begin() + static_cast<std::ptrdiff_t>(before), chosen.paths.end());
+  if (!earlier.empty()) {
+    chosen.left_out.push_back(left_out_in_words(
+        folder, std::move(earlier), "a later run took its place; to show one too, give its path"));
+  }
+  if (!foreign.empty()) {
+    chosen.left_out.push_back(left_out_in_words(folder, std::move(foreign),
+                                                "not what this command reads; to see why, give a path"));
+  }
 }
 
 }  // namespace
@@ -87,21 +121,24 @@ ResultFolder default_result_folder() {
 }
 
 std::vector<std::string> result_paths(const std::vector<std::string>& given) {
-  std::vector<std::string> paths;
+  return files_of(given, {"bench-result"}).paths;
+}
+
+ChosenFiles files_of(const std::vector<std::string>& given, const std::vector<std::string>& schemas) {
+  ChosenFiles chosen;
   for (const std::string& path : given) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
-      add_results_in(path, paths);
+      add_files_in(path, given, schemas, chosen);
     } else {
-      paths.push_back(path);
+      chosen.paths.push_back(path);
     }
   }
-  return paths;
+  return chosen;
 }
 
-ChosenResults results_of_sweeps(const std::vector<std::string>& given,
-                                const std::vector<std::string>& sweeps) {
-  ChosenResults chosen;
+ChosenFiles results_of_sweeps(const std::vector<std::string>& given, const std::vector<std::string>& sweeps) {
+  ChosenFiles chosen;
   for (const std::string& path : given) {
     std::error_code error;
     if (!fs::is_directory(path, error)) {

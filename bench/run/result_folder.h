@@ -21,13 +21,17 @@ ResultFolder default_result_folder();
 // there is a `name.json`). Throws UsageError where a folder has no result, or cannot be read.
 std::vector<std::string> result_paths(const std::vector<std::string>& given);
 
-// The same, but of a folder only results of these sweeps are taken; `left_out` has a sentence for each folder
-// that holds others. Throws UsageError where a folder has none of them.
-struct ChosenResults {
+struct ChosenFiles {
   std::vector<std::string> paths;
-  std::vector<std::string> left_out;
+  std::vector<std::string> left_out;  // sentences, of each folder
 };
-ChosenResults results_of_sweeps(const std::vector<std::string>& given,
-                                const std::vector<std::string>& sweeps);
+
+// The same for files of these schemas ("bench-result"); `left_out` names other JSON that is not given
+// itself, and why.
+ChosenFiles files_of(const std::vector<std::string>& given, const std::vector<std::string>& schemas);
+
+// The same as result_paths(), but of a folder only results of these sweeps are taken; `left_out` has a
+// sentence for each folder that holds others. Throws UsageError where a folder has none of them.
+ChosenFiles results_of_sweeps(const std::vector<std::string>& given, const std::vector<std::string>& sweeps);
 
 }  // namespace bench

@@ -1,5 +1,8 @@
 #include "bench/run/result_folder.h"
 
+#include <filesystem>
+#include <string>
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
@@ -31,6 +34,33 @@ TEST(ResultPaths, AFolderIsTheResultsInItByName) {
               ElementsAre(at("b/batch.json"), at("batch.json"), at("old.2026-01-02.json"), "given.json"));
 }
 
+TEST(ResultPaths, WhatAFolderHoldsBesideIsNamedWithTheReason) {
+  const testing::TemporaryFolder folder;
+  const auto at = [&](const std::string& name) { return (folder.path() / name).string(); };
+  testing::write_file(at("batch.json"), kResult);
+  testing::write_file(at("b/batch.json"), kResult);
+  testing::write_file(at("b/batch.2026-01-02.json"), kResult);
+  testing::write_file(at("verdict.json"), R"({"schema": "bench-compare/1"})");
+  testing::write_file(at("b/notes.json"), "{}");
+  testing::write_file(at(".hidden/batch.json"), "{}");
+  std::filesystem::create_symlink("nowhere", at("link.json"));
+  const ChosenFiles chosen = files_of({folder.path().string()}, {"bench-result", "bench-compare"});
+  EXPECT_THAT(chosen.paths, ElementsAre(at("b/batch.json"), at("batch.json"), at("verdict.json")));
+  ASSERT_EQ(chosen.left_out.size(), 2U);
+  for (const std::string& sentence : chosen.left_out) {
+    expect_words(without_path(sentence, folder.path()));
+  }
+  const ChosenFiles both =
+      files_of({folder.path().string(), at("b/batch.2026-01-02.json")}, {"bench-result", "bench-compare"});
+  EXPECT_EQ(both.paths.back(), at("b/batch.2026-01-02.json"));
+  EXPECT_THAT(both.left_out, ElementsAre(chosen.left_out.at(1))) << "what is given itself is not left out";
+  for (int i = 10; i < 40; ++i) {
+    testing::write_file(at(fmt::format("other-{}.json", i)), "{}");
+  }
+  expect_words(
+      without_path(files_of({folder.path().string()}, {"bench-result"}).left_out.at(1), folder.path()));
+}
+
 TEST(ResultPaths, AFolderWithoutResultsIsRefused) {
   const testing::TemporaryFolder folder;
   testing::write_file(folder.path() / "verdict.json", R"({"schema": "bench-compare/1"})");
@@ -48,7 +78,7 @@ TEST(ResultPaths, OfAFolderOnlyTheSweepsAskedForAreTaken) {
   write("batch");
   write("memory");
   const std::string path = folder.path().string();
-  const ChosenResults chosen = results_of_sweeps({path, "given.json"}, {"batch", "workers"});
+  const ChosenFiles chosen = results_of_sweeps({path, "given.json"}, {"batch", "workers"});
   EXPECT_THAT(chosen.paths, ElementsAre(path + "/batch.json", "given.json")) << "files are not looked into";
   expect_words(without_path(chosen.left_out.at(0), folder.path()));
   expect_words(

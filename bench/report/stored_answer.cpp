@@ -1,0 +1,192 @@
+#include "bench/report/stored_answer.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "bench/advise/advice_formats.h"
+#include "bench/error.h"
+#include "bench/evaluate/evaluation_words.h"
+#include "bench/result/field_lists.h"
+#include "bench/result/result_json.h"
+#include "bench/text/quote.h"
+
+namespace bench::report {
+namespace {
+
+constexpr std::size_t kMostRows = 100;
+
+bool is_set(const Field& object, std::string_view key) {
+  return object.has(key) && object.at(key).json() == true;
+}
+
+Cell ratio_cell(const Field& object) {
+  const auto ratio = object.find("ratio");
+  if (!ratio) {
+    return {};
+  }
+  return Cell::figure(ratio_in_words({.value = ratio->at("value").number(),
+                                      .interval = find_interval(*ratio, "interval"),
+                                      .is_bound = is_set(*ratio, "is_bound")}));
+}
+
+void add_table(TextTable table, Page& page) {
+  if (const std::size_t rows = table.rows.size(); rows > kMostRows + 1) {
+    table.rows.resize(kMostRows + 1);
+    table.below = fmt::format("The first {} of {} rows; the file has all.", kMostRows, rows - 1);
+  }
+  page.table(std::move(table));
+}
+
+void add_claims(const std::vector<std::string>& claims, const Field& root, StoredAnswer& answer) {
+  answer.claim = claims.empty() ? "" : claims.front();
+  answer.page.sentences("", claims);
+  for (const std::string& note : strings_of(root.at("notes"))) {
+    answer.page.say(note, Tone::aside);
+  }
+}
+
+// Those that were printed, in their order.
+std::vector<std::string> claims_of_evaluation(const Field& answers) {
+  std::map<std::int64_t, std::string> printed;
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    const Field answer = answers.at(i);
+    if (const std::int64_t place = answer.at("headline").integer(); place > 0) {
+      printed.emplace(place, answer.at("claim").string());
+    }
+  }
+  std::vector<std::string> claims;
+  for (auto& [place, claim] : printed) {
+    claims.push_back(std::move(claim));
+  }
+  return claims;
+}
+
+StoredAnswer evaluation_answer(const Field& root) {
+  StoredAnswer answer;
+  std::vector<std::string> labels;
+  TextTable table{.title = "At the saturation batch",
+                  .rows = {{"device", "dtype", "batch", "samples/s", "interval", "ratio to the first"}}};
+  const Field devices = root.at("devices");
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const Field device = devices.at(i);
+    const bool predicted = is_set(device, "predicted");
+    labels.push_back(device.at("label").string() + (predicted ? " (predicted)" : ""));
+    const Field curves = device.at("curves");
+    for (std::size_t k = 0; k < curves.size(); ++k) {
+      const Field curve = curves.at(k);
+      const Field at = curve.at("saturation");
+      const auto interval = find_interval(at, "interval");
+      table.rows.push_back(
+          {labels.back(), curve.at("dtype").string(), at.at("batch").integer(),
+           Cell::number(at.at("per_s").number(), interval).after(is_set(at, "is_bound") ? "≤ " : ""),
+           !interval   ? ""
+           : predicted ? "80 %"
+                       : "95 %",
+           ratio_cell(at)});
+    }
+  }
+  const EvaluatedTask task{
+      .workload = root.at("workload").string(), .mode = root.at("mode").string(), .options = {}};
+  answer.page.title = fmt::format("Evaluation: {} on {}", task_in_words(task), list_in_words(labels));
+  add_claims(claims_of_evaluation(root.at("answers")), root, answer);
+  add_table(std::move(table), answer.page);
+  return answer;
+}
+
+StoredAnswer comparison_answer(const Field& root) {
+  StoredAnswer answer;
+  std::vector<std::string> names;
+  const Field suites = root.at("suites");
+  for (std::size_t i = 0; i < suites.size(); ++i) {
+    const Field suite = suites.at(i);
+    names.push_back(fmt::format("{} on {}", suite.at("name").string(), suite.at("device").string()));
+  }
+  answer.page.title = fmt::format("Comparison: {}: {}", fmt::join(names, ", "), root.at("outcome").string());
+  add_claims(strings_of(root.at("headlines")), root, answer);
+  TextTable table{.title = "Points that differ", .rows = {{"point", "metric", "verdict", "new over base"}}};
+  const Field points = root.at("points");
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Field point = points.at(i);
+    const Field changes = point.at("changes");
+    if (const std::string verdict = point.at("verdict").string(); changes.size() == 0 && verdict != "same") {
+      table.rows.push_back({point.at("name").string(), "", verdict, ""});
+    }
+    for (std::size_t k = 0; k < changes.size(); ++k) {
+      const Field change = changes.at(k);
+      if (const std::string verdict = change.at("verdict").string(); verdict != "same") {
+        const auto ratio = change.find("ratio");
+        table.rows.push_back(
+            {point.at("name").string(), change.at("metric").string(), verdict,
+             ratio ? Cell::times(ratio->number(), find_interval(change, "interval")) : Cell()});
+      }
+    }
+  }
+  add_table(std::move(table), answer.page);
+  return answer;
+}
+
+StoredAnswer advice_answer(const Field& root) {
+  const Advice advice = advice_of(root);
+  StoredAnswer answer;
+  answer.page = advice_page(advice);
+  answer.claim = std::get<Paragraph>(answer.page.blocks.front()).text;
+  answer.page.title = "Advice: " + advice.subject;
+  answer.page.blocks.insert(answer.page.blocks.begin(), Paragraph{.text = advice.basis, .tone = Tone::aside});
+  return answer;
+}
+
+struct Reader {
+  std::string_view schema;
+  std::string_view version;
+  StoredAnswer (*read)(const Field& root);
+};
+constexpr std::array<Reader, 3> kReaders{{{"bench-evaluation", "/1", evaluation_answer},
+                                          {"bench-compare", "/1", comparison_answer},
+                                          {"bench-advice", "/1", advice_answer}}};
+
+const Reader* reader_of(const Json& json) {
+  const std::string schema = json.is_object() ? text_member(json, "schema") : "";
+  const auto* const found = std::ranges::find(kReaders, schema.substr(0, schema.find('/')), &Reader::schema);
+  return found == kReaders.end() ? nullptr : found;
+}
+
+}  // namespace
+
+std::vector<std::string> stored_answer_schemas() {
+  std::vector<std::string> schemas;
+  for (const Reader& reader : kReaders) {
+    schemas.emplace_back(reader.schema);
+  }
+  return schemas;
+}
+
+bool is_stored_answer(const Json& json) {
+  return reader_of(json) != nullptr;
+}
+
+StoredAnswer stored_answer_of(const Json& json, const std::string& file) {
+  const Reader& reader = *reader_of(json);
+  const std::string expected = fmt::format("{}{}", reader.schema, reader.version);
+  if (const std::string schema = text_member(json, "schema"); schema != expected) {
+    throw UsageError(fmt::format("{}: schema is {}; this program reads {}", file, quote(schema), expected));
+  }
+  try {
+    StoredAnswer answer = reader.read(Field(json));
+    answer.file = file;
+    return answer;
+  } catch (const UsageError& error) {
+    throw UsageError(fmt::format("{}: {}", file, error.what()));
+  }
+}
+
+}  // namespace bench::report
