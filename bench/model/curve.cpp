@@ -35,9 +35,13 @@ std::optional<std::int64_t> by_memory_line(const Curve& curve, std::int64_t usab
   return line && usable_bytes > 0 ? line->largest_batch(usable_bytes) : std::nullopt;
 }
 
+// Of the batches that are safe: a larger one may not run.
 std::size_t saturation_of(const Curve& curve, bool predicted) {
   std::vector<ThroughputPoint> points;
   for (const CurvePoint& point : curve.points) {
+    if (curve.largest && point.batch > *curve.largest && !points.empty()) {
+      break;
+    }
     points.push_back(predicted ? ThroughputPoint::predicted(point.batch, point.per_s)
                                : ThroughputPoint{point.batch, point.per_s, point.interval});
   }

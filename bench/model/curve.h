@@ -41,7 +41,7 @@ struct CurvePoint {
 struct Curve {
   std::string dtype;
   std::vector<CurvePoint> points;            // by batch; at least one, but for a prediction with a problem
-  std::size_t saturation = 0;                // index of the saturation batch
+  std::size_t saturation = 0;                // index of the saturation batch, at most `largest`
   std::optional<std::int64_t> largest{};     // batch that the device's memory holds; predicted, that is safe
   bool extrapolated = false;                 // `largest`: from the memory line, beyond the points
   std::optional<double> peak_flops_per_s{};  // summed in fp32

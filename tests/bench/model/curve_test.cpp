@@ -56,6 +56,18 @@ TEST(PredictedCurve, SaturatesAtTheFirstBatchNearTheBest) {
   EXPECT_GT(interval.high, curve.at_saturation().per_s);
 }
 
+TEST(PredictedCurve, SaturatesAtABatchThatIsSafe) {
+  Curve curve{.dtype = "fp16", .points = {}};
+  for (const std::int64_t batch : {1, 2, 4, 8, 16}) {
+    curve.points.push_back({.batch = batch, .per_s = 100 * static_cast<double>(batch)});
+  }
+  for (const auto& [largest, saturation] : {std::pair{5, 4}, {64, 16}}) {
+    curve.largest = largest;
+    complete_curve(curve, true, 0);
+    EXPECT_EQ(curve.at_saturation().batch, saturation);
+  }
+}
+
 TEST(PredictedCurve, NamesTheBatchesThatDoNotFit) {
   const Curve curve = predicted_curve(t4(), products_only(), {}, {100, 155, 156, 1000});
   EXPECT_THAT(batches_of(curve), ElementsAre(100, 155)) << "its likely memory is beyond, its least is not";
