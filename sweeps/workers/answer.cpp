@@ -434,7 +434,8 @@ DemandAnswer demand_answer(const Evidence& evidence, const SimulatedRequirement&
     answer.lost_cores = lost_cores(evidence);
   }
   constexpr double kLeast = 0.1;  // of the cores
-  answer.on_idle_per_s = at_most.high() / std::max(kLeast, 1 - answer.lost_cores / evidence.setup.cores);
+  const double had = std::max(kLeast, 1 - answer.lost_cores / evidence.setup.cores);
+  answer.on_idle_per_s = at_most.value / had;
   const double needed = kFed * simulated.required.samples_per_s * simulated.gpus;
   if (simulated.gpus == 1 && is_fed(evidence, measured, simulated.required)) {
     answer.verdict = Verdict::fed;
@@ -443,7 +444,7 @@ DemandAnswer demand_answer(const Evidence& evidence, const SimulatedRequirement&
     answer.au = measured->au;
   } else if (simulated.workers && at_most.low() >= needed) {
     answer.verdict = Verdict::fed;
-  } else if (!simulated.workers && answer.on_idle_per_s < needed) {
+  } else if (!simulated.workers && at_most.high() / had < needed) {
     answer.verdict = Verdict::not_fed;
   }
   return answer;

@@ -132,7 +132,7 @@ struct DemandAnswer {
   std::optional<Estimate> at_most{};
   std::string limited_by{};  // as SimulatedRequirement's
   double lost_cores = 0;     // that other processes took
-  double on_idle_per_s = 0;  // at_most's high end with those cores
+  double on_idle_per_s = 0;  // at_most with those cores
   std::int64_t prefetch = 0;
 };
 
