@@ -121,7 +121,7 @@ std::string flat_in_words(const BatchSeries& series, const BatchPoint& smallest)
 std::string undecided_in_words(const BatchSeries& series, const BatchPoint& fastest) {
   const std::int64_t low = series.saturation->low;
   const bool busy = std::ranges::any_of(series.timed, &BatchPoint::contended);
-  return fmt::format("Cannot tell which batch{} is best: {}; batch {} in {} was fastest, {} [{}].",
+  return fmt::format("Cannot tell which batch{} is best: {}; batch {} was fastest in {}, {} [{}].",
                      low > series.timed.front().batch ? fmt::format(" from {} on", low) : "",
                      busy                                 ? "the machine was busy"
                      : series.saturation->intervals_known ? "the rounds differ too much"
