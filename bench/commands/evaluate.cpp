@@ -247,6 +247,11 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   }
   std::optional<HostLimit> host =
       input.host ? std::optional(host_limit(*input.host, devices.task)) : std::nullopt;
+  prices = renamed(std::move(prices), [&](const std::string& word) {
+    const bool is_own = std::ranges::any_of(
+        devices.devices, [&](const EvaluatedDevice& device) { return device.is_called(word); });
+    return is_own ? word : gpu_id_of("--price", word);
+  });
   Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host), std::move(job));
   std::ranges::move(input.left_out, std::back_inserter(evaluation.notes));
   std::ranges::move(input.notes, std::back_inserter(evaluation.notes));

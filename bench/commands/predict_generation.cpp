@@ -138,7 +138,8 @@ ExitCode run_generation(const Command& command, const std::vector<std::string>& 
     request.cards = static_cast<int>(parse_count("--cards", *cards, 1, kMostCardsShared));
   }
   if (const std::string* const prices = asked.text_of("price")) {
-    request.prices = parse_prices(*prices);
+    request.prices =
+        renamed(parse_prices(*prices), [](const std::string& word) { return gpu_id_of("--price", word); });
     for (const auto& [device, price] : request.prices->by_device) {
       if (std::ranges::find(request.gpus, device, &Gpu::id) == request.gpus.end()) {
         throw UsageError(fmt::format("--price: {} is none of the cards of --gpu", quote(device)));

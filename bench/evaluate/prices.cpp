@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstddef>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -57,10 +58,11 @@ ReadPrice read_price(std::string_view part, std::string_view text) {
     throw UsageError(fmt::format("--price: {} {}; {}", quote(part), why, kPriceForms));
   };
   ReadPrice read;
-  constexpr std::string_view kHire = "/h";
-  if (text.ends_with(kHire)) {
-    read.price.is_hire = true;
-    text.remove_suffix(kHire.size());
+  for (const std::string_view hire : {"/h", "/hour"}) {
+    if (!read.price.is_hire && text.ends_with(hire)) {
+      read.price.is_hire = true;
+      text.remove_suffix(hire.size());
+    }
   }
   text = without_spaces(text);
   for (const bool at_start : {true, false}) {
@@ -82,6 +84,26 @@ ReadPrice read_price(std::string_view part, std::string_view text) {
   return read;
 }
 
+void add_price(PriceList& list, const std::string& device, const Price& price) {
+  if (!list.by_device.emplace(device, price).second) {
+    throw UsageError(fmt::format("--price: {} is given twice; give it once", quote(device)));
+  }
+}
+
+// "t4=0,35/h": a number goes on after the comma.
+void refuse_comma_in_number(std::string_view text, std::size_t begin, std::size_t comma) {
+  const auto is_digit = [&](std::size_t at) {
+    return at < text.size() && std::isdigit(static_cast<unsigned char>(text[at])) != 0;
+  };
+  const std::size_t end = std::min(text.find(',', comma + 1), text.size());
+  const bool starts_entry = text.substr(0, end).find('=', comma) != std::string_view::npos;
+  if (comma > begin && is_digit(comma - 1) && is_digit(comma + 1) && !starts_entry) {
+    throw UsageError(
+        fmt::format("--price: {}: a comma separates entries; write numbers without one, as 0.35/h or 1200",
+                    quote(text.substr(begin, end - begin))));
+  }
+}
+
 }  // namespace
 
 PriceList parse_prices(std::string_view text) {
@@ -89,8 +111,11 @@ PriceList parse_prices(std::string_view text) {
   for (std::size_t begin = 0; begin <= text.size();) {
     const std::size_t end = std::min(text.find(',', begin), text.size());
     const std::string_view part = text.substr(begin, end - begin);
-    begin = end + 1;
     const std::size_t equals = part.rfind('=');
+    if (equals != std::string_view::npos) {
+      refuse_comma_in_number(text, begin, end);
+    }
+    begin = end + 1;
     if (equals == std::string_view::npos && !part.empty() &&
         std::isdigit(static_cast<unsigned char>(part[0])) == 0) {
       throw UsageError(fmt::format("--price: {} has no price; {}", quote(part), kPriceForms));
@@ -100,14 +125,20 @@ PriceList parse_prices(std::string_view text) {
     }
     const ReadPrice read = read_price(part, without_spaces(part.substr(equals + 1)));
     const std::string device(without_spaces(part.substr(0, equals)));
-    if (!list.by_device.emplace(device, read.price).second) {
-      throw UsageError(fmt::format("--price: {} is given twice; give it once", quote(device)));
-    }
+    add_price(list, device, read.price);
     if (!read.currency.empty() && !list.currency.empty() && read.currency != list.currency) {
       throw UsageError(fmt::format("--price: {} and {} are given; give all prices in one currency",
                                    list.currency, read.currency));
     }
     list.currency = read.currency.empty() ? list.currency : read.currency;
+  }
+  return list;
+}
+
+PriceList renamed(PriceList list, const std::function<std::string(const std::string&)>& name_of) {
+  const std::map<std::string, Price> given = std::exchange(list.by_device, {});
+  for (const auto& [device, price] : given) {
+    add_price(list, name_of(device), price);
   }
   return list;
 }

@@ -1,6 +1,7 @@
 // --price of `bench evaluate`: what an hour of a device costs, hired or bought.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -21,11 +22,13 @@ struct PriceList {
   std::optional<double> kwh{};             // price of energy; none: it is not counted
 };
 
-// "t4=0.35/h,rtx3060-12gb=280", with an optional currency before or after the amount: "$0.35/h", "280 EUR". A
-// number without "/h" is a purchase; below kLeastPurchase it is refused, since it is likely to be an hour's.
-// Throws UsageError for anything else, and for two currencies.
+// "t4=0.35/h,rtx3060-12gb=280", with an optional currency before or after the amount: "$0.35/h", "280 EUR".
+// "/hour" is "/h", and a number without either is a purchase; below kLeastPurchase it is refused, since it is
+// likely to be an hour's. Throws UsageError for anything else, and for two currencies.
 PriceList parse_prices(std::string_view text);
 inline constexpr double kLeastPurchase = 20;
+// Each device under the name that `name_of` makes of its own. Throws UsageError where two become one.
+PriceList renamed(PriceList list, const std::function<std::string(const std::string&)>& name_of);
 
 // That a purchase is used for.
 double hours_of_use(const PriceList& list);

@@ -132,6 +132,10 @@ Gpu gpu_named(std::string_view option, const std::string& id_or_file) {
                                  : gpu_catalogue().get(option, id_or_file);
 }
 
+std::string gpu_id_of(std::string_view option, const std::string& word) {
+  return names_gpu(word) ? gpu_named(option, word).id : word;
+}
+
 std::vector<Gpu> gpus_in_list(std::string_view option, const std::string& list) {
   if (list == "all") {
     return gpu_catalogue().all();

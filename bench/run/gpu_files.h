@@ -36,6 +36,8 @@ bool names_gpu(const std::string& id_or_file);
 Gpu gpu_from_file(std::string_view option, const std::string& path);
 // A card of the catalogue by id or alias, or of a file. Throws UsageError naming the option.
 Gpu gpu_named(std::string_view option, const std::string& id_or_file);
+// That card's id; the word itself where it names none.
+std::string gpu_id_of(std::string_view option, const std::string& word);
 // Of a list such as "t4,card.json", each once, or "all". Throws UsageError naming the option.
 std::vector<Gpu> gpus_in_list(std::string_view option, const std::string& list);
 

@@ -186,7 +186,7 @@ std::vector<Page> pages() {
                  kFormats));
   const Arguments two_gpus{"--gpu", "t4,rtx3060-12gb", "--workload", "resnet50", "--mode", "train"};
   const Arguments hire_or_buy =
-      two_gpus + Arguments{"--price", "t4=$0.35/h,rtx3060-12gb=280", "--dtype", "fp16"};
+      two_gpus + Arguments{"--price", "t4=$0.35/hour,RTX3060=280", "--dtype", "fp16"};
   add(in_formats("evaluate/job", evaluate + hire_or_buy + Arguments{"--epochs", "90", "--images", "1.28M"},
                  kFormats));
   add(in_widths("evaluate/long-job", evaluate + hire_or_buy + Arguments{"--samples", "5G", "--kwh", "0.3"}));
@@ -246,7 +246,7 @@ std::vector<Page> pages() {
                  {"markdown"}));
   add(in_formats("predict/generation",
                  {"predict", "--gpu", "rtx3060-12gb,h100-sxm", "--workload", "llama3.1_8b", "--weights",
-                  "int4,bf16", "--context", "8192", "--batch", "1,16", "--price", "h100-sxm=2.5/h"},
+                  "int4,bf16", "--context", "8192", "--batch", "1,16", "--price", "H100 SXM=2.5/h"},
                  kFormats));
   add(in_widths("predict/generation-cards", {"predict", "--gpu", "rtx3090", "--cards", "2", "--workload",
                                              "llama3.1_70b", "--weights", "int4", "--context", "16384"}));

@@ -26,6 +26,25 @@ TEST(Prices, AreHireByTheHourOrPurchase) {
   EXPECT_EQ(list.currency, "");
 }
 
+TEST(Prices, TakeAnHourInFull) {
+  const PriceList list = parse_prices("t4=$0.35/hour");
+  EXPECT_TRUE(list.by_device.at("t4").is_hire);
+  EXPECT_DOUBLE_EQ(list.by_device.at("t4").amount, 0.35);
+}
+
+TEST(Prices, TakeNoCommaInANumber) {
+  for (const char* const text : {"t4=0,35/h", "t4=0,35/h,cpu=1/h", "t4=1,200", "t4=1/h,cpu=0,35EUR"}) {
+    expect_words(refusal_of(text));
+  }
+  EXPECT_EQ(refusal_of("t4=280,3060=300"), "accepted");
+}
+
+TEST(Prices, AreRenamedOnce) {
+  const auto first_letter = [](const std::string& name) { return name.substr(0, 1); };
+  EXPECT_DOUBLE_EQ(renamed(parse_prices("t4=$30,cpu=40"), first_letter).by_device.at("c").amount, 40);
+  EXPECT_THROW(renamed(parse_prices("t4=30,tesla=40"), first_letter), UsageError);
+}
+
 TEST(Prices, TakeACurrencyBeforeOrAfter) {
   for (const char* const text : {"t4=€0.35/h", "t4=0.35€/h", "t4=€ 0.35 /h"}) {
     EXPECT_EQ(parse_prices(text).currency, "€") << text;
