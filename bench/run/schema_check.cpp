@@ -1,11 +1,15 @@
 #include "bench/run/schema_check.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -19,6 +23,45 @@
 
 namespace bench {
 namespace {
+
+// Other tools' words of keys, and ours.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kOtherWords{
+    {{"wait", "data"},
+     {"load", "data"},
+     {"loader", "data"},
+     {"loading", "data"},
+     {"iter", "step"},
+     {"iteration", "step"},
+     {"cores", "host_cores"},
+     {"cpu_cores", "host_cores"},
+     {"cpus", "host_cores"},
+     {"gpus", "cards"},
+     {"world_size", "cards"},
+     {"precision", "dtype"}}};
+
+std::optional<std::string> similar_key(const std::string& key, const std::vector<std::string>& accepted) {
+  const std::optional<std::string> near = nearest(key, accepted);
+  // "step_time" for step_ms
+  const std::string stem = key.substr(0, key.rfind('_')) + "_";
+  const auto same =
+      std::ranges::find_if(accepted, [&](const std::string& name) { return name.starts_with(stem); });
+  return same != accepted.end() && !(near && near->starts_with(stem)) ? *same : near;
+}
+
+// "wait_ms" for data_ms, "iter_time" for step_ms
+std::optional<std::string> key_meant(const std::string& key, const std::vector<std::string>& accepted) {
+  std::optional<std::string> meant = similar_key(key, accepted);
+  for (const auto& [word, ours] : kOtherWords) {
+    if (key != word && !key.starts_with(fmt::format("{}_", word))) {
+      continue;
+    }
+    const std::string other = fmt::format("{}{}", ours, key.substr(word.size()));
+    if (!meant || std::ranges::find(accepted, other) != accepted.end()) {
+      meant = similar_key(other, accepted);
+    }
+  }
+  return meant;
+}
 
 bool is_of_type(const Json& value, const std::string& type) {
   return type == "object"    ? value.is_object()
@@ -214,14 +257,7 @@ class SchemaCheck {
         with_unit.push_back(name);
       }
     }
-    // "step_time" for step_ms
-    const std::string stem = key.substr(0, key.rfind('_')) + "_";
-    const auto same =
-        std::ranges::find_if(accepted, [&](const std::string& name) { return name.starts_with(stem); });
-    auto meant = nearest(key, accepted);
-    if (same != accepted.end() && !(meant && meant->starts_with(stem))) {
-      meant = *same;
-    }
+    const std::optional<std::string> meant = key_meant(key, accepted);
     // All keys of a file are more than anybody reads.
     constexpr std::size_t kMostListed = 20;
     const std::string where = place.empty() ? "" : place + ".";
