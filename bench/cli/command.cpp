@@ -12,7 +12,9 @@ namespace bench {
 
 CommandWords::CommandWords(const Command& command, const std::vector<std::string>& words)
     : command_(&command) {
-  const Parsing parsing{.page = fmt::format("bench {} --help", command.name)};
+  const std::string page = fmt::format("bench {} {}{}--help", command.name, command.form_words,
+                                       command.form_words.empty() ? "" : " ");
+  const Parsing parsing{.page = page};
   const auto dashes = std::ranges::find(words, "--");
   std::vector<std::string> own(words.begin(), dashes);
   has_dashes_ = dashes != words.end();

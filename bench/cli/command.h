@@ -23,6 +23,7 @@ struct Command {
   // Another form of the command, with options and a help of its own, where the words ask for it; else
   // nullptr.
   const Command* (*form)(const std::vector<std::string>& words) = nullptr;
+  std::string form_words{};  // of a form: such words as ask for it, "--workload llama3.1_8b"
 };
 
 // In the order of the help.

@@ -21,10 +21,13 @@ const std::string kNoValue(1, '\0');
 const std::string kYes = "yes";  // of a switch
 
 // Other tools' names of options, and ours.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kOtherNames{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kOtherNames{
     {{"model", "workload"},
      {"network", "workload"},
      {"precision", "dtype"},
+     {"dtype", "weights"},
+     {"sequence", "context"},
+     {"users", "batch"},
      {"bs", "batch"},
      {"iters", "benchmark_repetitions"},
      {"iterations", "benchmark_repetitions"},

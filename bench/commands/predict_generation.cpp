@@ -189,7 +189,8 @@ Command generation_command() {
            "bench predict --gpu h100-sxm --framework vllm --workload qwen2.5_32b --batch 1:64:x4 --price "
            "h100-sxm=2.5/h",
            "bench predict --gpu all --model Qwen3-8B/config.json --format csv"},
-      .run = run_generation};
+      .run = run_generation,
+      .form_words = "--workload llama3.1_8b"};
 }
 
 }  // namespace
