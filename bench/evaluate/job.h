@@ -19,8 +19,7 @@ struct Job {
   std::string words;  // as it was given: "115.2M samples", "90 epochs of 1.28M samples"
 };
 
-// "115.2M": a positive number, with k for thousands, M for millions or G for thousands of them. Throws
-// UsageError that names the option.
+// "115.2M": a positive number; k: 10^3, M: 10^6, G: 10^9. Throws UsageError that names the option.
 double parse_samples(std::string_view option, std::string_view text);
 // As --samples says it.
 Job job_of_samples(std::string_view samples);

@@ -27,7 +27,7 @@ struct PriceList {
 // likely to be an hour's. Throws UsageError for anything else, and for two currencies.
 PriceList parse_prices(std::string_view text);
 inline constexpr double kLeastPurchase = 20;
-// Each device under the name that `name_of` makes of its own. Throws UsageError where two become one.
+// The prices with each device renamed by `name_of`. Throws UsageError where two get one name.
 PriceList renamed(PriceList list, const std::function<std::string(const std::string&)>& name_of);
 
 // That a purchase is used for.

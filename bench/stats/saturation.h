@@ -52,7 +52,7 @@ struct Saturation {
   // of `batch` and best_batch where none does. Low <= batch <= high.
   std::int64_t low = 0;
   std::int64_t high = 0;
-  // The last of the batches from `low` on whose upper bounds all reach 95 % of the best's lower bound.
+  // From `low` to here no batch is surely slower: each upper bound reaches 95 % of the best's lower bound.
   std::int64_t alike_to = 0;
   bool intervals_known = false;  // of all points
   bool at_largest = false;       // `batch` is the largest measured: the saturation may lie beyond
