@@ -13,7 +13,7 @@
 #include "bench/run/result_file.h"
 #include "bench/sweep.h"
 #include "bench/text/quote.h"
-#include "sweeps/cards/findings.h"
+#include "sweeps/cards/answer.h"
 #include "sweeps/cards/library_memory.h"
 #include "sweeps/cards/options.h"
 #include "sweeps/cards/planned.h"

@@ -15,7 +15,7 @@
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 #include "sweeps/collectives/exchange.h"
-#include "sweeps/collectives/findings.h"
+#include "sweeps/collectives/answer.h"
 #include "sweeps/collectives/operation.h"
 #include "sweeps/collectives/workload.h"
 #include "sweeps/ranks/setup.h"

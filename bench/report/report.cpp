@@ -61,15 +61,14 @@ void add_charts(ResultDocument& document, const SweepReport* shown, ReportSectio
 }
 
 // Headlines where the sweep tells them, else the first five.
-void choose_headlines(std::vector<Finding>& findings, const SweepReport* shown) {
+void choose_headlines(ResultDocument& document, const SweepReport* shown) {
+  std::vector<Finding>& findings = document.findings;
   try {
     if (shown != nullptr && shown->choose_headlines != nullptr) {
-      shown->choose_headlines(findings);
+      shown->choose_headlines(document);
     }
-  } catch (const Json::exception&) {  // not as the sweep writes them
-    for (Finding& finding : findings) {
-      finding.headline = 0;
-    }
+  } catch (const UsageError&) {  // not as the sweep writes them
+  } catch (const Json::exception&) {
   }
   if (std::ranges::none_of(findings, [](const Finding& finding) { return finding.headline > 0; })) {
     for (std::size_t i = 0; i < findings.size() && i < kHeadlines; ++i) {
@@ -78,8 +77,9 @@ void choose_headlines(std::vector<Finding>& findings, const SweepReport* shown) 
   }
 }
 
-bool recommends(const Finding& finding) {
-  return finding.name.starts_with("recommend");
+bool recommends(const Finding& finding, const ResultDocument& document) {
+  const SweepReport* const shown = registry<SweepReport>().find(document.sweep.name);
+  return shown != nullptr && finding.name == shown->recommendation;
 }
 
 // The results that the report answers from: all, or of a fleet those of the median machine.
@@ -122,8 +122,9 @@ void choose_answer(const std::vector<ReportedResult>& results, const AnsweringFi
       candidates.push_back({finding, i});
     }
   }
-  std::ranges::stable_sort(candidates, {}, [](const Candidate& candidate) {
-    return std::pair(candidate.finding->headline, !recommends(*candidate.finding));
+  std::ranges::stable_sort(candidates, {}, [&](const Candidate& candidate) {
+    return std::pair(candidate.finding->headline,
+                     !recommends(*candidate.finding, results[candidate.section].document));
   });
   for (std::size_t i = 0; i < report.stored.size() && report.answer.size() < kHeadlines; ++i) {
     if (!report.stored[i].claim.empty()) {
@@ -234,7 +235,7 @@ ReportSection section_of(ResultDocument& document) {
                         .unmeasured = unmeasured_table(document),
                         .warning = warning_of(document),
                         .method = method_of(document)};
-  choose_headlines(document.findings, shown);
+  choose_headlines(document, shown);
   for (const Finding* finding : printed_findings(document, true)) {
     (finding->headline > 0 ? section.findings : section.others).push_back(finding->claim);
   }

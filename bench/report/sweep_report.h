@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/result/result.h"
@@ -12,9 +13,11 @@ namespace bench::report {
 
 struct SweepReport {
   std::string name;  // the sweep's
-  // Sets Finding::headline as the run did: a file's findings come without. Throws Json::exception where
-  // details are not as the sweep writes them.
-  void (*choose_headlines)(std::vector<Finding>& findings) = nullptr;
+  // Sets Finding::headline as the run did: a file's findings come without. Throws UsageError and
+  // Json::exception where points, state or details are not as the sweep writes them.
+  void (*choose_headlines)(ResultDocument& document) = nullptr;
+  // The finding that says what to use; empty: none does.
+  std::string_view recommendation{};
   // The charts of report and picture, most telling first. May read the points' notes in place.
   // Throws UsageError and Json::exception where points or state are not as the sweep writes them.
   std::vector<plots::Chart> (*charts)(ResultDocument& document) = nullptr;

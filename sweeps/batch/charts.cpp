@@ -50,7 +50,10 @@ std::vector<plots::Chart> batch_charts(ResultDocument& document) {
 }
 
 const Registration<report::SweepReport> BENCH_REGISTERED{
-    {.name = "batch", .choose_headlines = choose_batch_headlines, .charts = batch_charts}};
+    {.name = "batch",
+     .choose_headlines = [](ResultDocument& document) { choose_batch_headlines(document.findings); },
+     .recommendation = "recommendation",
+     .charts = batch_charts}};
 
 }  // namespace
 }  // namespace bench::sweeps

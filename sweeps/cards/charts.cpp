@@ -9,15 +9,14 @@
 
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
-#include "sweeps/cards/findings.h"
+#include "sweeps/cards/answer.h"
 
 namespace bench::sweeps {
 namespace {
 
 std::vector<plots::Chart> cards_charts(ResultDocument& document) {
   const std::vector<CardsPoint> all = cards_points(document);
-  const Json& axes = document.sweep.axes;
-  const bool strong = axes.is_object() && axes.value("scaling", "weak") == "strong";
+  const bool strong = cards_setup_in(document).strong;
   using Size = std::pair<double, std::int64_t>;  // the batch, and micro-batches where ranks share out layers
   const auto size_of = [&](const CardsPoint& point) {
     return Size(strong ? point.samples() : static_cast<double>(point.batch), point.micro_batches);
@@ -92,7 +91,14 @@ std::vector<plots::Chart> cards_charts(ResultDocument& document) {
 }
 
 const Registration<report::SweepReport> cards_report{
-    {.name = "cards", .choose_headlines = choose_cards_headlines, .charts = cards_charts}};
+    {.name = "cards",
+     .choose_headlines =
+         [](ResultDocument& document) {
+           const CardsSetup setup = cards_setup_in(document);
+           const std::vector<CardsPoint> all = cards_points(document);
+           choose_cards_headlines(answer_of(all, setup), setup, document.findings);
+         },
+     .charts = cards_charts}};
 
 }  // namespace
 }  // namespace bench::sweeps

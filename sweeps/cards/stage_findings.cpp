@@ -1,7 +1,6 @@
-#include "sweeps/cards/stage_findings.h"
+// The answer of the cards sweep on layers over ranks, in words.
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <string>
 
@@ -10,7 +9,7 @@
 #include "bench/result/finding.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
-#include "sweeps/cards/verdict.h"
+#include "sweeps/cards/words.h"
 
 namespace bench::sweeps {
 namespace {
@@ -42,9 +41,7 @@ std::string ranks_in_words(const CardsPoint& point) {
 }
 
 Finding claim_stage_efficiency(const CardsPoint& point, const CardsPoint& alone) {
-  Finding finding = finding_of(fmt::format("efficiency/split:layers/ranks:{}/micro-batches:{}/batch:{}",
-                                           point.ranks, point.micro_batches, point.batch),
-                               "share", {alone.name, point.name});
+  Finding finding = finding_of(stage_step_name(point), "share", {alone.name, point.name});
   const Estimate times = speedup(point, alone);
   finding.set(scaled(times, 1.0 / point.ranks));
   finding.details = {{"speedup", times.value},
@@ -57,26 +54,26 @@ Finding claim_stage_efficiency(const CardsPoint& point, const CardsPoint& alone)
   return finding;
 }
 
-Finding claim_stage_cards(const CardsPoint& best, const CardsPoint& alone) {
+Finding claim_stage_cards(const PayingRanks& pays, const CardsPoint& alone) {
+  const CardsPoint& best = *pays.best;
   Finding finding = finding_of("cards", "ranks", {alone.name, best.name});
-  const Estimate times = speedup(best, alone);
-  finding.details = {{"speedup", times.value}, {"micro_batches", best.micro_batches}};
-  if (!times.ci95 || (times.low() <= 1 && times.high() >= 1)) {
+  finding.details = {{"speedup", pays.times.value}, {"micro_batches", best.micro_batches}};
+  if (pays.open != nullptr) {
     finding.claim = fmt::format(
         "It is not significant whether layers over ranks pay at batch {}: {} give {} one rank's throughput "
         "[{}].",
-        best.batch, ranks_in_words(best), times_in_words(times), kGiveTime);
+        best.batch, ranks_in_words(best), times_in_words(pays.times), kGiveTime);
     return finding;
   }
-  const bool pays = times.low() > 1;
-  finding.value = pays ? best.ranks : 1;
+  finding.value = pays.ranks;
   finding.claim =
-      pays ? fmt::format("{} give the most at batch {}: {} one rank's throughput.", ranks_in_words(best),
-                         best.batch, times_in_words(times))
-           : fmt::format(
-                 "One rank gives the most at batch {}: layers over several give {} its throughput at "
-                 "best, with {}.",
-                 best.batch, times_in_words(times), ranks_in_words(best));
+      pays.ranks > 1
+          ? fmt::format("{} give the most at batch {}: {} one rank's throughput.", ranks_in_words(best),
+                        best.batch, times_in_words(pays.times))
+          : fmt::format(
+                "One rank gives the most at batch {}: layers over several give {} its throughput at "
+                "best, with {}.",
+                best.batch, times_in_words(pays.times), ranks_in_words(best));
   return finding;
 }
 
@@ -107,16 +104,14 @@ Finding claim_pipeline(const CardsPoint& point, const std::vector<CardsPoint>& a
   return finding;
 }
 
-Finding claim_slowest_stage(const CardsPoint& point) {
+Finding claim_slowest_stage(const CardsPoint& point, const SlowestRank& slowest) {
   Finding finding = finding_of("balance", "share", {point.name});
-  const SlowestRank slowest = slowest_rank(point);
   finding.set({.value = slowest.longer, .ci95 = slowest.ci95});
   finding.details = {{"slowest_rank", slowest.rank}, {"own_ns", point.own_ns}};
-  const bool sure = slowest.ci95 && slowest.ci95->low > 0;
   finding.claim = fmt::format(
       "{} for {} of a step of {}, {}.",
-      sure ? fmt::format("Rank {} has the slowest stage: it computes", slowest.rank)
-           : fmt::format("No stage is significantly slower: rank {} computes", slowest.rank),
+      slowest.is_sure() ? fmt::format("Rank {} has the slowest stage: it computes", slowest.rank)
+                        : fmt::format("No stage is significantly slower: rank {} computes", slowest.rank),
       format_duration(slowest.own_ns), format_duration(point.ns.value),
       slowest.longer > 2
           ? fmt::format("{:.0f} times as long as the others", 1 + slowest.longer)
@@ -177,52 +172,33 @@ std::optional<Finding> claim_micro_batches(const CardsPoint& best, const std::ve
 
 }  // namespace
 
-double pipeline_idle(int stages, std::int64_t micro_batches) {
-  const double behind = stages - 1;
-  return behind / (static_cast<double>(micro_batches) + behind);
+std::string stage_step_name(const CardsPoint& point) {
+  return fmt::format("efficiency/split:layers/ranks:{}/micro-batches:{}/batch:{}", point.ranks,
+                     point.micro_batches, point.batch);
 }
 
-std::vector<double> idle_shares(const CardsPoint& point) {
-  std::vector<double> shares;
-  std::ranges::transform(point.own_ns, std::back_inserter(shares),
-                         [&](double own) { return std::max(0.0, 1 - own / point.ns.value); });
-  return shares;
-}
-
-// Of the largest batch that one rank ran too, else of the largest.
-std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all, const ResultDocument& document) {
+std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all, const CardsAnswer& answer,
+                                    const ResultDocument& document) {
   std::vector<Finding> findings;
-  const CardsPoint* alone = nullptr;
-  const CardsPoint* best = nullptr;
-  for (const CardsPoint& point : all) {
-    if (!point.split_layers) {
-      continue;
-    }
-    const CardsPoint* const own = alone_for(point, all, true);
-    if (own != nullptr) {
-      findings.push_back(claim_stage_efficiency(point, *own));
-    }
-    const bool known = best != nullptr && (own != nullptr) == (alone != nullptr);
-    const bool larger =
-        best == nullptr || (own != nullptr && alone == nullptr) || (known && point.batch > best->batch);
-    if (larger || (known && point.batch == best->batch && point.ns.value < best->ns.value)) {
-      alone = own;
-      best = &point;
+  for (const auto& [point, alone] : answer.steps) {
+    if (alone != nullptr) {
+      findings.push_back(claim_stage_efficiency(*point, *alone));
     }
   }
-  if (best == nullptr) {
+  if (answer.most == nullptr) {
     return findings;
   }
-  findings.push_back(alone != nullptr ? claim_stage_cards(*best, *alone)
-                                      : claim_stages_without_one_rank(*best, document));
-  if (best->own_ns.size() > 1) {
-    findings.push_back(claim_pipeline(*best, all));
-    findings.push_back(claim_slowest_stage(*best));
+  const CardsPoint& best = *answer.most;
+  findings.push_back(answer.pays ? claim_stage_cards(*answer.pays, *answer.alone)
+                                 : claim_stages_without_one_rank(best, document));
+  if (answer.slowest) {
+    findings.push_back(claim_pipeline(best, all));
+    findings.push_back(claim_slowest_stage(best, *answer.slowest));
   }
-  if (!best->peak_bytes.empty()) {
-    findings.push_back(claim_stage_memory(*best, alone));
+  if (!best.peak_bytes.empty()) {
+    findings.push_back(claim_stage_memory(best, answer.alone));
   }
-  if (auto finding = claim_micro_batches(*best, all)) {
+  if (auto finding = claim_micro_batches(best, all)) {
     findings.push_back(*std::move(finding));
   }
   return findings;

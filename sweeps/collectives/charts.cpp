@@ -6,24 +6,20 @@
 
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
-#include "bench/result/finding.h"
 #include "bench/text/units.h"
-#include "sweeps/collectives/findings.h"
-#include "sweeps/series/charts.h"
+#include "sweeps/collectives/answer.h"
 
 namespace bench::sweeps {
 namespace {
 
-// ": latency 5.1 µs, 12.3 GB/s", as the finding has it.
-std::string model_in_words(const ResultDocument& document, const CollectiveSeries& series) {
-  const Finding* const model = find_finding(document.findings, "model/" + series.label());
-  if (model == nullptr) {
+// ": latency 5.1 µs, 12.3 GB/s".
+std::string model_in_words(const CollectiveSeries& series) {
+  if (!series.has_model()) {
     return "";
   }
-  const auto latency = number_in(model->details, "latency_ns");
-  return fmt::format(
-      "{}{}", latency ? ": latency " + format_duration(std::max(*latency, 0.0)) : "",
-      model->value ? fmt::format("{} {}", latency ? "," : ":", format_rate(*model->value, "B/s")) : "");
+  const auto rate = series.bus_bytes_per_s();
+  return fmt::format(": latency {}{}", format_duration(std::max(series.curve->latency_ns.value, 0.0)),
+                     rate ? ", " + format_rate(rate->value, "B/s") : "");
 }
 
 std::vector<plots::Chart> collectives_charts(ResultDocument& document) {
@@ -37,10 +33,11 @@ std::vector<plots::Chart> collectives_charts(ResultDocument& document) {
       .x = bytes,
       .y = {.label = "time", .quantity = plots::Quantity::duration, .scale = plots::AxisScale::log10},
       .series = {}};
-  for (const CollectiveSeries& series : collective_series(document)) {
+  const CollectivesAnswer answer = collectives_answer(document);
+  for (const CollectiveSeries& series : answer.series) {
     const std::size_t place = rates.series.size();
     plots::ChartSeries rate{
-        .name = fmt::format("{}, {} ranks{}", series.label(), series.ranks, model_in_words(document, series)),
+        .name = fmt::format("{}, {} ranks{}", series.label(), series.ranks, model_in_words(series)),
         .points = {},
         .colour = place % plots::kSeriesColours,
         .shape = place};
@@ -63,7 +60,12 @@ std::vector<plots::Chart> collectives_charts(ResultDocument& document) {
 }
 
 const Registration<report::SweepReport> collectives_report{
-    {.name = "collectives", .choose_headlines = choose_collectives_headlines, .charts = collectives_charts}};
+    {.name = "collectives",
+     .choose_headlines =
+         [](ResultDocument& document) {
+           choose_collectives_headlines(collectives_answer(document), document.findings);
+         },
+     .charts = collectives_charts}};
 
 }  // namespace
 }  // namespace bench::sweeps

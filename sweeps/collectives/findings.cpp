@@ -1,9 +1,7 @@
-#include "sweeps/collectives/findings.h"
+#include "sweeps/collectives/answer.h"
 
 #include <algorithm>
 #include <cmath>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,7 +34,7 @@ void note(Json& details, const std::string& name, const Estimate& estimate) {
 
 // The value is the bus bandwidth of large sizes.
 Finding claim_model(const CollectiveSeries& series) {
-  Finding finding = finding_of("model/" + series.label(), "B/s");
+  Finding finding = finding_of(series.finding_name(), "B/s");
   for (const SizePoint& point : series.points) {
     finding.evidence.push_back(point.name);
   }
@@ -51,7 +49,7 @@ Finding claim_model(const CollectiveSeries& series) {
     return finding;
   }
   note(finding.details, "algorithm_bytes_per_s", *curve.bytes_per_s);
-  const Estimate bus = scaled(*curve.bytes_per_s, factor);
+  const Estimate bus = *series.bus_bytes_per_s();
   finding.set(bus, kOfFit);
   if (!conclusive(bus)) {
     finding.claim += fmt::format(", bandwidth inconclusive ({} to {}) [{}].", format_rate(bus.low(), "B/s"),
@@ -70,7 +68,7 @@ Finding claim_model(const CollectiveSeries& series) {
 // Of a series with too few sizes for a model: what its largest gives.
 Finding claim_largest(const CollectiveSeries& series) {
   const SizePoint& point = series.points.back();
-  Finding finding = finding_of("largest_size/" + series.label(), "B/s", {point.name});
+  Finding finding = finding_of(series.finding_name(), "B/s", {point.name});
   finding.set(inverse(point.ns, point.moved * 1e9));
   finding.details = {{"bytes", point.bytes}, {"ns", point.ns.value}};
   finding.claim =
@@ -119,56 +117,26 @@ TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
 
 }  // namespace
 
-std::vector<CollectiveSeries> collective_series(const ResultDocument& document) {
-  const FlagMarks marks(document.benchmarks);
-  const auto place_of = [](const CollectiveParams& params) {
-    return std::tuple(params.operation, params.hosts, params.peer, params.label());
-  };
-  std::map<decltype(place_of(CollectiveParams())), CollectiveSeries> by_place;
-  for (const MeasuredPoint& measured : document.benchmarks) {
-    const auto params = read_collective_params(measured.params);
-    if (!params) {
-      continue;
-    }
-    CollectiveSeries& series =
-        by_place.try_emplace(place_of(*params), CollectiveSeries{*params}).first->second;
-    const auto bytes = static_cast<double>(params->bytes);
-    series.points.push_back({.name = measured.name,
-                             .bytes = bytes,
-                             .moved = bytes * bus_factor(params->operation, params->ranks),
-                             .ns = measured.stats.step_time(),
-                             .rounds = {},
-                             .mark = std::string(marks.of(measured))});
-  }
-  std::vector<CollectiveSeries> all;
-  for (auto& [place, series] : by_place) {
-    std::ranges::sort(series.points, {}, &SizePoint::bytes);
-    series.curve = fit_size_curve(series.points);
-    all.push_back(std::move(series));
-  }
-  return all;
-}
-
 std::vector<Finding> collectives_findings(const ResultDocument& document, const RankSetup& setup) {
+  const CollectivesAnswer answer = collectives_answer(document);
   std::vector<Finding> findings;
-  for (const CollectiveSeries& series : collective_series(document)) {
-    findings.push_back(series.curve && series.points.size() >= 3 ? claim_model(series)
-                                                                 : claim_largest(series));
+  for (const CollectiveSeries& series : answer.series) {
+    findings.push_back(series.has_model() ? claim_model(series) : claim_largest(series));
   }
   findings.push_back(claim_ranks(setup, 1));
   if (auto conditions = claim_conditions(document)) {
     findings.push_back(*std::move(conditions));
   }
-  choose_collectives_headlines(findings);
+  choose_collectives_headlines(answer, findings);
   return findings;
 }
 
-void choose_collectives_headlines(std::vector<Finding>& findings) {
+void choose_collectives_headlines(const CollectivesAnswer& answer, std::vector<Finding>& findings) {
+  constexpr std::size_t kMostSeries = kHeadlines - 1;
   std::vector<std::string> names;
-  for (const Finding& finding : findings) {
-    const bool of_series = finding.name.starts_with("model/") || finding.name.starts_with("largest_size/");
-    if (of_series && names.size() + 1 < static_cast<std::size_t>(kHeadlines)) {
-      names.push_back(finding.name);
+  for (const CollectiveSeries& series : answer.series) {
+    if (names.size() < kMostSeries) {
+      names.push_back(series.finding_name());
     }
   }
   names.emplace_back("ranks");
@@ -176,12 +144,12 @@ void choose_collectives_headlines(std::vector<Finding>& findings) {
 }
 
 std::vector<TextTable> collectives_tables(const ResultDocument& document) {
-  const std::vector<CollectiveSeries> all = collective_series(document);
-  if (all.empty()) {
+  const CollectivesAnswer answer = collectives_answer(document);
+  if (answer.series.empty()) {
     return {};
   }
-  TextTable telling = table_of(all, false);
-  TextTable every = table_of(all, true);
+  TextTable telling = table_of(answer.series, false);
+  TextTable every = table_of(answer.series, true);
   if (telling.rows.size() == every.rows.size()) {
     return {std::move(telling)};
   }

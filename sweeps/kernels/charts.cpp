@@ -131,7 +131,9 @@ std::vector<plots::Chart> kernels_charts(ResultDocument& document) {
 }
 
 const Registration<report::SweepReport> BENCH_REGISTERED{
-    {.name = "kernels", .choose_headlines = choose_kernels_headlines, .charts = kernels_charts}};
+    {.name = "kernels",
+     .choose_headlines = [](ResultDocument& document) { choose_kernels_headlines(document.findings); },
+     .charts = kernels_charts}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -213,7 +213,9 @@ void choose_memory_headlines(std::vector<Finding>& findings) {
 namespace {
 
 const Registration<report::SweepReport> BENCH_REGISTERED{
-    {.name = "memory", .choose_headlines = choose_memory_headlines, .charts = charts_of_memory}};
+    {.name = "memory",
+     .choose_headlines = [](ResultDocument& document) { choose_memory_headlines(document.findings); },
+     .charts = charts_of_memory}};
 
 }  // namespace
 }  // namespace bench::sweeps

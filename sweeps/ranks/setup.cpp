@@ -8,9 +8,15 @@
 
 #include "bench/error.h"
 #include "bench/host/host_info.h"
+#include "bench/result/finding.h"
 #include "bench/text/quote.h"
 
 namespace bench::sweeps {
+namespace {
+
+constexpr const char* kRanks = "ranks";  // the finding
+
+}  // namespace
 
 RankSetup setup_of(const SweepRequest& request) {
   RankSetup setup{.hosts = {}, .near = 0, .cores = 0};
@@ -29,6 +35,18 @@ RankSetup setup_of(const SweepRequest& request) {
   return setup;
 }
 
+RankSetup rank_setup_in(const ResultDocument& document) {
+  RankSetup setup;
+  const Json state = document.sweep.state.value(document.sweep.name, Json::object());
+  setup.hosts = state.value("hosts", std::vector<std::string>());
+  if (const Finding* const ranks = find_finding(document.findings, kRanks);
+      ranks != nullptr && ranks->details.is_object()) {
+    setup.near = ranks->details.value("ranks_on_first_host", 0);
+    setup.cores = ranks->details.value("cores", 0);
+  }
+  return setup;
+}
+
 void require_real_device(const std::string& sweep, const Device& device) {
   if (device.model() != nullptr) {
     throw UsageError(
@@ -40,7 +58,7 @@ void require_real_device(const std::string& sweep, const Device& device) {
 
 Finding claim_ranks(const RankSetup& setup, int threads) {
   const std::set<std::string> hosts(setup.hosts.begin(), setup.hosts.end());
-  Finding finding = finding_of("ranks", "ranks");
+  Finding finding = finding_of(kRanks, "ranks");
   finding.value = static_cast<double>(setup.hosts.size());
   finding.details = {{"hosts", hosts.size()},
                      {"ranks_on_first_host", setup.near},

@@ -20,6 +20,8 @@ struct RankSetup {
 };
 
 RankSetup setup_of(const SweepRequest& request);
+// As a file tells it, by its finding on the ranks. Throws Json::exception.
+RankSetup rank_setup_in(const ResultDocument& document);
 
 // Throws UsageError where the device is not here: ranks are measured, not predicted.
 void require_real_device(const std::string& sweep, const Device& device);

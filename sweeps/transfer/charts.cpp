@@ -211,7 +211,9 @@ void choose_transfer_headlines(std::vector<Finding>& findings) {
 namespace {
 
 const Registration<report::SweepReport> BENCH_REGISTERED{
-    {.name = "transfer", .choose_headlines = choose_transfer_headlines, .charts = transfer_charts}};
+    {.name = "transfer",
+     .choose_headlines = [](ResultDocument& document) { choose_transfer_headlines(document.findings); },
+     .charts = transfer_charts}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -179,7 +179,10 @@ std::vector<plots::Chart> workers_charts(ResultDocument& document) {
 }
 
 const Registration<report::SweepReport> BENCH_REGISTERED{
-    {.name = "workers", .choose_headlines = choose_workers_headlines, .charts = workers_charts}};
+    {.name = "workers",
+     .choose_headlines = [](ResultDocument& document) { choose_workers_headlines(document.findings); },
+     .recommendation = "recommended_workers",
+     .charts = workers_charts}};
 
 }  // namespace
 }  // namespace bench::sweeps

@@ -10,7 +10,7 @@
 
 #include "bench/error.h"
 #include "bench/transfers.h"
-#include "sweeps/cards/findings.h"
+#include "sweeps/cards/answer.h"
 #include "sweeps/cards/library_memory.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/thread_ranks.h"

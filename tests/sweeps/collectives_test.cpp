@@ -14,7 +14,7 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/collectives/exchange.h"
-#include "sweeps/collectives/findings.h"
+#include "sweeps/collectives/answer.h"
 #include "sweeps/collectives/operation.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/passing_ranks.h"

@@ -6,8 +6,10 @@
 #include <random>
 #include <regex>
 
+#include "bench/registry.h"
 #include "bench/report/download.h"
 #include "bench/report/report_page.h"
+#include "bench/report/sweep_report.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/sample_document.h"
 
@@ -88,11 +90,14 @@ std::string unpacked(const std::string& bytes) {
   return text;
 }
 
+const Registration<SweepReport> BENCH_REGISTERED{{.name = "advising", .recommendation = "use"}};
+
 TEST(ReportPage, BeginsWithTheAnswer) {
   ResultDocument first = bench::testing::sample_document();
   first.findings = {claimed("ridge", "The ridge."), claimed("t0", "The fixed cost.")};
   ResultDocument second = first;
-  second.findings = {claimed("recommendation", "Use batch 8.")};
+  second.sweep.name = "advising";
+  second.findings = {claimed("use", "Use batch 8.")};
   std::vector<ReportedResult> results{reported(first), reported(second)};
   const Report report = report_of(results, std::nullopt);
   ASSERT_EQ(report.answer.size(), 3U);

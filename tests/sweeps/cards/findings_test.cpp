@@ -1,7 +1,7 @@
 // How many ranks pay, what limits them, and what their steps are lost to.
 #include <gtest/gtest.h>
 
-#include "sweeps/cards/findings.h"
+#include "sweeps/cards/answer.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/cards/made_up_steps.h"
 

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "sweeps/cards/findings.h"
+#include "sweeps/cards/answer.h"
 #include "sweeps/cards/workload.h"
 
 namespace bench::sweeps {

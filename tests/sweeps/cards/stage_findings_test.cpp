@@ -1,7 +1,7 @@
 // What batches through stages of layers give.
 #include <gmock/gmock.h>
 
-#include "sweeps/cards/stage_findings.h"
+#include "sweeps/cards/answer.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/cards/made_up_steps.h"
 

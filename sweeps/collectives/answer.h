@@ -1,4 +1,5 @@
-// Findings and tables of the collectives sweep. Pure; copes with few points.
+// What a collectives sweep answers: how long each operation takes by size. Findings, tables and charts put it
+// into words.
 #pragma once
 
 #include <optional>
@@ -17,15 +18,23 @@ namespace bench::sweeps {
 struct CollectiveSeries : CollectiveParams {
   std::vector<SizePoint> points{};
   std::optional<SizeCurve> curve{};  // where it can be fitted
+
+  bool has_model() const { return curve && points.size() >= 3; }  // fewer sizes tell no latency
+  std::optional<Estimate> bus_bytes_per_s() const;                // of ever larger sizes, by the model
+  std::string finding_name() const;
 };
-// In the order of the operations; points without CollectiveParams are left out.
-std::vector<CollectiveSeries> collective_series(const ResultDocument& document);
+
+struct CollectivesAnswer {
+  std::vector<CollectiveSeries> series{};  // in the order of the operations
+};
+// Points without CollectiveParams are left out. Pure; copes with few points.
+CollectivesAnswer collectives_answer(const ResultDocument& document);
 
 // model/… of each operation; ranks: where they run.
 std::vector<Finding> collectives_findings(const ResultDocument& document, const RankSetup& setup);
 std::vector<TextTable> collectives_tables(const ResultDocument& document);
 
-// The models, then where the ranks run. Of a file's findings too.
-void choose_collectives_headlines(std::vector<Finding>& findings);
+// The series, then where the ranks run.
+void choose_collectives_headlines(const CollectivesAnswer& answer, std::vector<Finding>& findings);
 
 }  // namespace bench::sweeps
