@@ -72,6 +72,15 @@ Sample seeded_sample(const Graph& graph, std::uint64_t seed, std::uint64_t index
   return sample;
 }
 
+std::vector<Sample> seeded_samples(const Graph& graph, std::uint64_t seed, std::uint64_t first,
+                                   std::uint64_t count) {
+  std::vector<Sample> samples;
+  for (std::uint64_t index = first; index < first + count; ++index) {
+    samples.push_back(seeded_sample(graph, seed, index));
+  }
+  return samples;
+}
+
 std::vector<std::int32_t> seeded_tokens(const Tokens& kind, std::int64_t count, std::uint64_t seed,
                                         std::uint64_t index) {
   std::vector<float> drawn(static_cast<std::size_t>(count));

@@ -39,6 +39,9 @@ class InputBatch {
 
 // Sample number `index` of the network's kind.
 Sample seeded_sample(const Graph& graph, std::uint64_t seed, std::uint64_t index);
+// `count` of them from number `first` on.
+std::vector<Sample> seeded_samples(const Graph& graph, std::uint64_t seed, std::uint64_t first,
+                                   std::uint64_t count);
 
 // The first `count` tokens of a sequence without end, uniform over the vocabulary: no text, in which few
 // words make up most, but the hardest case for a cache. An id that its place forbids is replaced by

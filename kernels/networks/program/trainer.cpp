@@ -165,6 +165,14 @@ std::vector<float> Trainer::gradient(std::size_t index) {
   return plain;
 }
 
+std::vector<std::vector<float>> Trainer::all_gradients() {
+  std::vector<std::vector<float>> all;
+  for (std::size_t index = 0; index < plan_.parameters.size(); ++index) {
+    all.push_back(gradient(index));
+  }
+  return all;
+}
+
 void Trainer::set_parameter(std::size_t index, std::span<const float> plain) {
   const PlannedParameter& trained = plan_.parameters.at(index);
   std::vector<float> arranged(plain.begin(), plain.end());

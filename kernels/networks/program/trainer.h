@@ -45,6 +45,7 @@ class Trainer : public ProgramRunner {
   // stored. Waits.
   std::vector<float> parameter(std::size_t index);
   std::vector<float> gradient(std::size_t index);
+  std::vector<std::vector<float>> all_gradients();
   void set_parameter(std::size_t index, std::span<const float> plain);
   // The next three are for parameters and gradients in fp32, in the order in which they are stored. They
   // wait.

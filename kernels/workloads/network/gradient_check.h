@@ -1,12 +1,20 @@
-// Whether a trainer's gradient is that of its loss.
+// Whether a trainer's gradient is that of its loss: by central differences, by another trainer of the same
+// network, and by the reference implementations at a small size.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "bench/workload.h"
 #include "kernels/networks/program/trainer.h"
+#include "kernels/workloads/network/network_workload.h"
 
 namespace bench::kernels {
 
@@ -71,15 +79,18 @@ SlopeCheck check_slopes(Trainer& trainer, std::uint64_t seed);
 
 // Of a parameter tensor.
 struct TensorDifference {
-  std::string name;  // "layer1.0.conv1 weights"
-  double error = 0;  // ||g − g'|| / ||g'||; below stands at least kLeastShare of the norm of all tensors
+  std::string name;       // "layer1.0.conv1 weights"
+  double error = 0;       // ||g − g'|| / ||g'||, or by the least norm where that is larger
   double norm_ratio = 0;  // ||g|| / ||g'||
   double cosine = 0;  // of the angle between the gradients; near 0 for unrelated ones; NaN where one is not
                       // finite
 };
 
 // A gradient may be zero but for roundings: that of a shift in front of a normalisation.
-inline constexpr double kLeastShare = 1e-4;
+inline constexpr double kLeastShare = 1e-4;  // of the norm of all tensors: the least norm of one
+
+TensorDifference compare_tensor(std::string name, const std::vector<float>& values,
+                                const std::vector<float>& expected, double least_norm);
 
 struct GradientDifference {
   double loss = 0;         // |L − L'| / |L'|
@@ -94,5 +105,45 @@ GradientDifference compare_gradients(Trainer& trainer, Trainer& expected);
 // of the difference in that dtype is the network's own sensitivity. Two passes; leaves the parameters as they
 // were.
 double rounding_turn(Trainer& trainer, Dtype dtype);
+
+// --- By the reference implementations, tensor by tensor, at a small size.
+
+// Fewest values of each channel that a batch norm normalises over; too few enlarge every rounding.
+std::int64_t least_normalised(const Graph& graph, std::int64_t batch);
+
+// A point of the same network that the reference computes in about a second: the cheapest of
+// NetworkPoint::small_graphs at which each channel is normalised over enough values. nullopt where even that
+// takes more than a share of the point's own step.
+std::optional<NetworkPoint> small_point(const NetworkPoint& point);
+
+// How each tensor of a gradient may differ from the reference's.
+struct GradientTolerance {
+  double error = 0;  // of a tensor, in addition to the noise
+  // In fewer bits than fp32, also the reference's gradient differs from that in fp32: by this error in each
+  // tensor. A right one may differ by three times as much. Empty: by nothing.
+  std::vector<double> noise{};
+};
+
+// `passed`, or names the worst tensor; not checked where the noise is larger than what a missing tensor would
+// do.
+Verification judge(const GradientDifference& difference, const GradientTolerance& tolerance);
+
+// Why nothing is checked where the network itself has no loss.
+inline constexpr std::string_view kLossIsNotFinite =
+    "the gradient: the reference's own loss is not finite, as where a logarithm is taken of a negative "
+    "number";
+
+// The comparison of points that differ in their batch alone is made once.
+class GradientReference {
+ public:
+  // The device's implementations are those of another device of the same kind: nothing counts as the point's
+  // memory. Throws Interrupted.
+  Verification compare(const NetworkPoint& point, Device& device);
+
+ private:
+  using Question = std::tuple<std::string, Dtype, bool, bool, bool>;
+  std::mutex mutex_;
+  std::map<Question, Verification> known_;
+};
 
 }  // namespace bench::kernels

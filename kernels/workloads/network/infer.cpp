@@ -8,23 +8,6 @@
 #include "kernels/workloads/reference_answers.h"
 
 namespace bench::kernels {
-namespace {
-
-std::vector<Sample> samples_of(const Graph& graph, std::uint64_t seed) {
-  std::vector<Sample> samples;
-  for (std::uint64_t index = 0; index < distinct_samples(graph); ++index) {
-    samples.push_back(seeded_sample(graph, seed, index));
-  }
-  return samples;
-}
-
-}  // namespace
-
-std::uint64_t distinct_samples(const Graph& graph) {
-  constexpr std::int64_t kExpensive = 100'000'000'000;  // multiply-adds: some seconds on two cores
-  return graph.macs() > kExpensive ? 1 : 2;
-}
-
 double logits_tolerance(Dtype dtype) {
   switch (dtype) {
     case Dtype::fp32:
@@ -52,18 +35,13 @@ ProgramPlan plan_inference(const NetworkType& network, const WorkloadSpec& spec,
 
 ReferenceAnswers::Compute expected_logits(const NetworkPoint& point) {
   return [graph = point.graph, seed = point.seed](const std::vector<std::int64_t>& /*all*/) {
-    return reference_outputs(graph, samples_of(graph, seed), seed);
+    return reference_outputs(graph, seeded_samples(graph, seed, 0, distinct_samples(graph)), seed);
   };
 }
 
 InferWorkload::InferWorkload(const NetworkPoint& point, std::shared_ptr<ReferenceAnswers> expected,
                              Device& device)
-    : expected_(std::move(expected)), runner_(plan_inference(point, device), device, point.seed) {
-  runner_.set_input(samples_of(runner_.plan().graph, point.seed));
-  if (point.launch == Launch::graph) {
-    recorded_ = device.record([this] { runner_.run(); });
-  }
-}
+    : SingleStep(plan_inference(point, device), point, device), expected_(std::move(expected)) {}
 
 InferWorkload::InferWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device)
     : InferWorkload(read_point(network, spec),

@@ -6,6 +6,7 @@
 #include "bench/workload.h"
 #include "kernels/networks/program/runner.h"
 #include "kernels/workloads/network/network_workload.h"
+#include "kernels/workloads/network/step.h"
 #include "kernels/workloads/reference_answers.h"
 
 namespace bench::kernels {
@@ -18,29 +19,18 @@ ProgramPlan plan_inference(const NetworkType& network, const WorkloadSpec& spec,
 // The reference's answers to the distinct samples of a point's batch.
 ReferenceAnswers::Compute expected_logits(const NetworkPoint& point);
 
-class InferWorkload final : public Workload {
+class InferWorkload final : public SingleStep<ProgramRunner> {
  public:
   InferWorkload(const NetworkPoint& point, std::shared_ptr<ReferenceAnswers> expected, Device& device);
   InferWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device);
 
-  void step() override { recorded_ ? recorded_->replay() : runner_.run(); }
   Verification verify() override;
-  Work work() const override { return runner_.plan().work(); }
-  Algorithms algorithms() const override { return runner_.plan().algorithms(); }
-
   // The second half of verify(): compares the output that is there.
   Verification compare_output();
-  ProgramRunner& runner() { return runner_; }
 
  private:
   std::shared_ptr<ReferenceAnswers> expected_;
-  ProgramRunner runner_;
-  std::unique_ptr<RecordedStep> recorded_;  // with --launch graph
 };
-
-// How many different samples a batch repeats, each of which costs a reference answer. With two, mixed-up rows
-// are seen. Where the reference works for several seconds on each, as on U-Net's 512 pixels, it is one.
-std::uint64_t distinct_samples(const Graph& graph);
 
 // Relative error of a row of logits that is still accepted: about three times what the networks here show at
 // most.

@@ -23,9 +23,6 @@ ProgramPlan accepted_plan(const NetworkPoint& point, Device& device) {
   if (point.dtype != Dtype::fp32) {
     throw Unsupported(fmt::format("ranks add up gradients in fp32, not in {}", name_of(point.dtype)));
   }
-  if (point.launch != Launch::stream) {
-    throw Unsupported("a step that ranks do together is not recorded: give --launch stream");
-  }
   return plan_training(point, device);
 }
 
@@ -34,45 +31,39 @@ const NetworkPoint& of_rank(NetworkPoint& point, int rank) {
   return point;
 }
 
-std::string bits_of(const std::vector<float>& values) {
-  return fingerprint({reinterpret_cast<const char*>(values.data()), sizeof(float) * values.size()});
-}
-
 }  // namespace
 
 ParallelTrainWorkload::ParallelTrainWorkload(NetworkPoint point, std::int64_t bucket, RankGroup& ranks,
                                              Device& device)
-    : ranks_(ranks),
-      waiting_(ranks),
-      device_(device),
-      shares_optimizer_(point.training.shared_slice > 0),
-      trainer_(accepted_plan(of_rank(point, ranks.rank()), device), device, point.seed) {
-  set_seeded_batch(trainer_, point.seed, static_cast<std::uint64_t>(ranks.rank()));
+    : RankStep(accepted_plan(of_rank(point, ranks.rank()), device), point.seed, {point, ranks, device},
+               device),
+      shares_optimizer_(point.training.shared_slice > 0) {
+  set_seeded_batch(runner_, point.seed, static_cast<std::uint64_t>(ranks.rank()));
   if (ranks.size() > 1) {
-    buckets_ = gradient_buckets(trainer_, shares_optimizer_ ? point.training.shared_slice : bucket);
+    buckets_ = gradient_buckets(runner_, shares_optimizer_ ? point.training.shared_slice : bucket);
   }
 }
 
 // MPI's libraries move data within their calls only.
 void ParallelTrainWorkload::run_part(std::size_t begin, std::size_t end) {
   if (pending_.empty()) {
-    return trainer_.run_part(begin, end);
+    return runner_.run_part(begin, end);
   }
   for (std::size_t index = begin; index < end; ++index) {
-    trainer_.run_part(index, index + 1);
-    waiting_.within_library([&] { pending_.back()->poll(); });
+    runner_.run_part(index, index + 1);
+    ranks_.within_library([&] { pending_.back()->poll(); });
   }
 }
 
 void ParallelTrainWorkload::start(const Collective& collective) {
   if (collective.bytes > 0) {
-    waiting_.within_library([&] { pending_.push_back(ranks_.start(collective)); });
+    ranks_.within_library([&] { pending_.push_back(ranks_.group().start(collective)); });
   }
 }
 
 void ParallelTrainWorkload::wait_for_all() {
   for (const auto& pending : pending_) {
-    waiting_.within_library([&] { pending->wait(); });
+    ranks_.within_library([&] { pending->wait(); });
   }
   pending_.clear();
 }
@@ -90,14 +81,14 @@ void ParallelTrainWorkload::add_up(const GradientBucket& bucket) {
 }
 
 void ParallelTrainWorkload::run_gradients() {
-  waiting_.restart();
+  ranks_.restart_waiting();
   std::size_t done = 0;
   for (const GradientBucket& bucket : buckets_) {
     run_part(done, bucket.behind + 1);
     done = bucket.behind + 1;
     add_up(bucket);
   }
-  run_part(done, trainer_.plan().training->optimizer_begin);
+  run_part(done, runner_.plan().training->optimizer_begin);
   wait_for_all();
 }
 
@@ -115,12 +106,12 @@ void ParallelTrainWorkload::gather_parameters() {
 void ParallelTrainWorkload::step() {
   const auto start = std::chrono::steady_clock::now();
   run_gradients();
-  trainer_.run_optimizer();
+  runner_.run_optimizer();
   if (shares_optimizer_) {
     gather_parameters();
   }
   queued_ns_ = std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - start).count();
-  ranks_.finish();
+  ranks_.group().finish();
 }
 
 std::vector<float> ParallelTrainWorkload::values_at(const std::byte* data, std::int64_t bytes) {
@@ -130,45 +121,22 @@ std::vector<float> ParallelTrainWorkload::values_at(const std::byte* data, std::
   return values;
 }
 
-// By one collective, which nothing overlaps.
-std::vector<float> ParallelTrainWorkload::sums_of(const std::vector<float>& values) {
-  const auto bytes = static_cast<std::int64_t>(sizeof(float) * values.size());
-  const Buffer buffer = device_.allocate(bytes, MemoryCategory::other);
-  device_.upload(buffer.data(), values.data(), bytes);
-  ranks_.run(
-      {.kind = CollectiveKind::all_reduce, .from = buffer.data(), .to = buffer.data(), .bytes = bytes});
-  return values_at(buffer.data(), bytes);
-}
-
-std::vector<std::vector<float>> ParallelTrainWorkload::gradients() {
-  std::vector<std::vector<float>> all;
-  for (std::size_t index = 0; index < trainer_.plan().parameters.size(); ++index) {
-    all.push_back(trainer_.gradient(index));
-  }
-  return all;
-}
-
-bool ParallelTrainWorkload::is_same_everywhere(const std::string& own) {
-  const std::vector<std::string> all = texts_of(ranks_, fingerprint(own));
-  return std::ranges::all_of(all, [&](const std::string& other) { return other == all.front(); });
-}
-
 Verification ParallelTrainWorkload::verify() {
   Verification verification = shares_optimizer_ ? verify_shares() : verify_sums();
-  trainer_.restart();
+  runner_.restart();
   return verification;
 }
 
 Verification ParallelTrainWorkload::verify_sums() {
-  trainer_.restart();
-  trainer_.run_gradients();
-  std::vector<std::vector<float>> expected = gradients();
+  runner_.restart();
+  runner_.run_gradients();
+  std::vector<std::vector<float>> expected = runner_.all_gradients();
   for (std::vector<float>& values : expected) {
-    values = sums_of(values);
+    ranks_.run(CollectiveKind::all_reduce, values);
   }
   run_gradients();
-  ranks_.finish();
-  const std::vector<std::vector<float>> found = gradients();
+  ranks_.group().finish();
+  const std::vector<std::vector<float>> found = runner_.all_gradients();
   Verification verification;
   verification.tolerance = kSumTolerance;
   std::size_t worst = 0;
@@ -179,31 +147,32 @@ Verification ParallelTrainWorkload::verify_sums() {
       verification.error = error;
       worst = index;
     }
-    bits += bits_of(found[index]);
+    bits += fingerprint_of(found[index]);
   }
-  const bool same = is_same_everywhere(bits);
+  const bool same = ranks_.have_the_same(fingerprint(bits));
   verification.passed = verification.error <= verification.tolerance && same;
-  const PlannedParameter& parameter = trainer_.plan().parameters.at(worst);
+  const PlannedParameter& parameter = runner_.plan().parameters.at(worst);
   verification.detail = fmt::format(
       "the sums of {} ranks' gradients in {} buckets against those tensor by tensor; the worst: {} {}{}",
-      ranks_.size(), buckets_.size(), trainer_.plan().graph[parameter.layer].name, name_of(parameter.slot),
+      ranks_.size(), buckets_.size(), runner_.plan().graph[parameter.layer].name, name_of(parameter.slot),
       same ? "" : "; ranks have different sums");
   return verification;
 }
 
 Verification ParallelTrainWorkload::verify_shares() {
-  trainer_.restart();
-  trainer_.run_gradients();
+  runner_.restart();
+  runner_.run_gradients();
   std::vector<std::vector<float>> expected;  // of this rank's shares, bucket by bucket
   for (const GradientBucket& bucket : buckets_) {
-    const std::vector<float> sums = sums_of(values_at(bucket.data, bucket.bytes));
+    std::vector<float> sums = values_at(bucket.data, bucket.bytes);
+    ranks_.run(CollectiveKind::all_reduce, sums);
     const auto each =
         static_cast<std::ptrdiff_t>(shares_of(bucket.bytes, ranks_.size()).each / sizeof(float));
     const auto own = sums.begin() + ranks_.rank() * each;
     expected.emplace_back(own, own + each);
   }
   run_gradients();
-  ranks_.finish();
+  ranks_.group().finish();
   Verification verification;
   verification.tolerance = kSumTolerance;
   for (std::size_t i = 0; i < buckets_.size(); ++i) {
@@ -211,13 +180,13 @@ Verification ParallelTrainWorkload::verify_shares() {
     const double error = each == 0 ? 0 : relative_error(values_at(buckets_[i].data, each), expected[i]);
     verification.error = error <= verification.error ? verification.error : error;
   }
-  trainer_.restart();
+  runner_.restart();
   step();
   std::string bits;
   for (const GradientBucket& bucket : buckets_) {
-    bits += bits_of(values_at(bucket.weights, bucket.bytes));
+    bits += fingerprint_of(values_at(bucket.weights, bucket.bytes));
   }
-  const bool same = is_same_everywhere(bits);
+  const bool same = ranks_.have_the_same(fingerprint(bits));
   verification.passed = verification.error <= verification.tolerance && same;
   verification.detail = fmt::format(
       "this rank's shares of the sums of {} ranks' gradients, in {} buckets, against whole buckets alone; "

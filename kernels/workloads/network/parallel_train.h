@@ -21,11 +21,11 @@
 #include "kernels/networks/program/trainer.h"
 #include "kernels/workloads/network/gradient_buckets.h"
 #include "kernels/workloads/network/network_workload.h"
-#include "kernels/workloads/network/waiting_time.h"
+#include "kernels/workloads/network/step.h"
 
 namespace bench::kernels {
 
-class ParallelTrainWorkload final : public RankWorkload {
+class ParallelTrainWorkload final : public RankStep<Trainer> {
  public:
   // The point is of as many ranks as the group has, whose collectives take the device's memory; its gradients
   // are fp32. `bucket`: bytes; where the point's ranks share the optimizer, that of their shares. Throws
@@ -33,17 +33,12 @@ class ParallelTrainWorkload final : public RankWorkload {
   ParallelTrainWorkload(NetworkPoint point, std::int64_t bucket, RankGroup& ranks, Device& device);
 
   void step() override;
-  // On a card between events on its stream, where that waits for gradients.
-  double waited_ns() const override { return waiting_.ns(); }
   double queued_ns() const override { return device_.host_accessible() ? 0 : queued_ns_; }
   // The sums against those of each parameter's gradients alone, which nothing overlaps; and whether every
   // rank has the same bits, of the gradients or, where the optimizer is shared, of the parameters after a
   // step.
   Verification verify() override;
-  Work work() const override { return trainer_.plan().work(); }
-  Algorithms algorithms() const override { return trainer_.plan().algorithms(); }
 
-  Trainer& trainer() { return trainer_; }
   std::size_t buckets() const { return buckets_.size(); }
   // Forward and backward passes: every rank's gradients become the sum; where the optimizer is shared, those
   // of its own shares, at the start of their bucket.
@@ -55,18 +50,11 @@ class ParallelTrainWorkload final : public RankWorkload {
   void wait_for_all();
   void add_up(const GradientBucket& bucket);
   void gather_parameters();
-  std::vector<std::vector<float>> gradients();
   std::vector<float> values_at(const std::byte* data, std::int64_t bytes);
-  std::vector<float> sums_of(const std::vector<float>& values);
-  bool is_same_everywhere(const std::string& own);
   Verification verify_sums();
   Verification verify_shares();
 
-  RankGroup& ranks_;
-  WaitingTime waiting_;
-  Device& device_;
   bool shares_optimizer_;
-  Trainer trainer_;
   std::vector<GradientBucket> buckets_;
   std::vector<std::unique_ptr<PendingCollective>> pending_;
   double queued_ns_ = 0;

@@ -1,10 +1,12 @@
 #include "kernels/workloads/network/second_device.h"
 
 #include <map>
-#include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "bench/registry.h"
+#include "bench/text/units.h"
 
 namespace bench::kernels {
 namespace {
@@ -60,6 +62,13 @@ SecondDevice::~SecondDevice() {
 std::int64_t SecondDevice::available_bytes() const {
   return own_ != nullptr ? own_->info().available_bytes
                          : device_->info().memory_bytes - device_->driver_used();
+}
+
+std::optional<std::string> no_room(std::string_view what, std::int64_t needed, std::int64_t available) {
+  if (needed <= available / 10 * 8) {
+    return std::nullopt;
+  }
+  return fmt::format("{} needs {}, and {} are free", what, format_bytes(needed), format_bytes(available));
 }
 
 }  // namespace bench::kernels

@@ -5,6 +5,9 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "bench/device.h"
 
@@ -31,5 +34,9 @@ class SecondDevice {
   std::unique_lock<std::mutex> lock_;  // of one that is kept: one user at a time
   Device* device_;
 };
+
+// Why work that is compared with the measured one's is left out: it would take more than eight tenths of what
+// is free. nullopt where there is room.
+std::optional<std::string> no_room(std::string_view what, std::int64_t needed, std::int64_t available);
 
 }  // namespace bench::kernels

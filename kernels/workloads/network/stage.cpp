@@ -21,33 +21,16 @@ namespace {
 constexpr std::int64_t kMostPipelined = 65'536;
 constexpr std::int64_t kMostTrained = 64;  // the plan has all tensors of each
 
-std::int64_t accepted_micro_batches(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
-  require_own_stage(point, ranks, device);
-  return point.stage->micro_batches;
-}
-
 }  // namespace
 
-void require_own_stage(const NetworkPoint& point, const RankGroup& ranks, const Device& device) {
+StepRanks ranks_of_stages(const NetworkPoint& point, RankGroup& ranks, Device& device) {
   if (!point.stage || point.stage->stages != ranks.size() || point.stage->stage != ranks.rank()) {
     throw std::logic_error("a rank was given another one's stage");
   }
   if (ranks.carries_host_memory() != device.host_accessible()) {
     throw std::logic_error("the ranks exchange other memory than the device's");
   }
-  if (point.launch != Launch::stream) {
-    throw Unsupported("a step that ranks do together is not recorded: give --launch stream");
-  }
-}
-
-// On a card the messages are in the order of its other work.
-void exchange(std::span<const Collective> messages, RankGroup& ranks, Device& device, WaitingTime& waiting) {
-  if (!messages.empty()) {
-    if (ranks.carries_host_memory()) {
-      device.synchronize();
-    }
-    waiting.within_library([&] { ranks.exchange(messages); });
-  }
+  return {point, ranks, device};
 }
 
 std::optional<StagePlace> stage_place(const std::string& network, const Graph& graph,
@@ -110,16 +93,15 @@ ProgramPlan plan_stage(const NetworkPoint& point, Device& device) {
 
 StageWorkload::StageWorkload(const NetworkPoint& point, std::shared_ptr<ReferenceAnswers> expected,
                              RankGroup& ranks, Device& device)
-    : ranks_(ranks),
-      waiting_(ranks),
-      device_(device),
+    : StageWorkload(point, std::move(expected), ranks_of_stages(point, ranks, device), device) {}
+
+StageWorkload::StageWorkload(const NetworkPoint& point, std::shared_ptr<ReferenceAnswers> expected,
+                             const StepRanks& ranks, Device& device)
+    : RankStep(plan_stage(point, device), point.seed, ranks, device),
       expected_(std::move(expected)),
-      micro_batches_(accepted_micro_batches(point, ranks, device)),
-      runner_(plan_stage(point, device), device, point.seed) {
-  for (std::uint64_t index = 0; index < distinct_samples(point.graph); ++index) {
-    samples_.push_back(seeded_sample(point.graph, point.seed, index));
-  }
-  if (is_first()) {
+      micro_batches_(point.stage->micro_batches),
+      samples_(seeded_samples(point.graph, point.seed, 0, distinct_samples(point.graph))) {
+  if (ranks_.is_first()) {
     runner_.set_input(samples_);
   }
 }
@@ -136,12 +118,12 @@ void StageWorkload::run_batch(const OfMicroBatch& before, const OfMicroBatch& af
                         .bytes = plan.output().bytes(),
                         .peer = ranks_.rank() + 1};
   std::vector<Collective> messages;
-  waiting_.restart();
+  ranks_.restart_waiting();
   for (std::int64_t part = 0; part < micro_batches_; ++part) {
-    if (!is_first()) {
+    if (!ranks_.is_first()) {
       messages.push_back(receive);
     }
-    exchange(messages, ranks_, device_, waiting_);
+    ranks_.exchange(messages);
     messages.clear();
     if (before) {
       before(part);
@@ -150,12 +132,12 @@ void StageWorkload::run_batch(const OfMicroBatch& before, const OfMicroBatch& af
     if (after) {
       after(part);
     }
-    if (!is_last()) {
+    if (!ranks_.is_last()) {
       messages.push_back(send);
     }
   }
-  exchange(messages, ranks_, device_, waiting_);
-  ranks_.finish();
+  ranks_.exchange(messages);
+  ranks_.group().finish();
 }
 
 // Sample i of the batch is distinct sample i mod their number, as in a step of one rank, so that a
@@ -172,13 +154,13 @@ Verification StageWorkload::verify() {
     return all;
   };
   const auto before = [&](std::int64_t part) {
-    if (is_first()) {
+    if (ranks_.is_first()) {
       runner_.set_input(turned(samples_, part));
     }
     runner_.poison_output();
   };
   const auto after = [&](std::int64_t part) {
-    if (!is_last()) {
+    if (!ranks_.is_last()) {
       return;
     }
     Verification found =
@@ -189,7 +171,7 @@ Verification StageWorkload::verify() {
     }
   };
   run_batch(before, after);
-  if (is_first()) {
+  if (ranks_.is_first()) {
     runner_.set_input(samples_);
   }
   return worst;
@@ -197,7 +179,7 @@ Verification StageWorkload::verify() {
 
 Work StageWorkload::work() const {
   const auto parts = static_cast<double>(micro_batches_);
-  Work work = runner_.plan().work();
+  Work work = NetworkStep::work();
   work.samples *= parts;
   work.flops *= parts;
   work.fixed_bytes *= parts;

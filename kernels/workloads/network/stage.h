@@ -10,14 +10,14 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
+#include <vector>
 
 #include "bench/ranks.h"
 #include "bench/workload.h"
 #include "kernels/networks/program/runner.h"
 #include "kernels/workloads/network/network_workload.h"
-#include "kernels/workloads/network/waiting_time.h"
+#include "kernels/workloads/network/step.h"
 #include "kernels/workloads/reference_answers.h"
 
 namespace bench::kernels {
@@ -29,15 +29,12 @@ std::optional<StagePlace> stage_place(const std::string& network, const Graph& g
                                       const WorkloadSpec& spec);
 // Throws std::logic_error where the point's stage is not this rank's, or the ranks exchange other memory than
 // the device's; and Unsupported.
-void require_own_stage(const NetworkPoint& point, const RankGroup& ranks, const Device& device);
-
-// Messages between stages, behind what was computed before and ahead of what is computed next.
-void exchange(std::span<const Collective> messages, RankGroup& ranks, Device& device, WaitingTime& waiting);
+StepRanks ranks_of_stages(const NetworkPoint& point, RankGroup& ranks, Device& device);
 
 // The point's stage for one micro-batch. Throws Unsupported.
 ProgramPlan plan_stage(const NetworkPoint& point, Device& device);
 
-class StageWorkload final : public RankWorkload {
+class StageWorkload final : public RankStep<ProgramRunner> {
  public:
   // The point has a stage, and the group as many ranks as there are stages. `expected`: the whole network's
   // answers, which the last rank asks for. Throws Unsupported and OutOfMemory.
@@ -45,28 +42,21 @@ class StageWorkload final : public RankWorkload {
                 Device& device);
 
   void step() override { run_batch({}, {}); }
-  double waited_ns() const override { return waiting_.ns(); }
   // A step in which every micro-batch has other samples: the last rank compares each one's answers.
   Verification verify() override;
   Work work() const override;
-  Algorithms algorithms() const override { return runner_.plan().algorithms(); }
-
-  ProgramRunner& runner() { return runner_; }
 
  private:
+  StageWorkload(const NetworkPoint& point, std::shared_ptr<ReferenceAnswers> expected, const StepRanks& ranks,
+                Device& device);
+
   using OfMicroBatch = std::function<void(std::int64_t micro_batch)>;
   // Called before and after a micro-batch is computed, once its input is there.
   void run_batch(const OfMicroBatch& before, const OfMicroBatch& after);
-  bool is_first() const { return ranks_.rank() == 0; }
-  bool is_last() const { return ranks_.rank() + 1 == ranks_.size(); }
 
-  RankGroup& ranks_;
-  WaitingTime waiting_;
-  Device& device_;
   std::shared_ptr<ReferenceAnswers> expected_;
   std::int64_t micro_batches_;
   std::vector<Sample> samples_;  // the distinct ones of the whole network
-  ProgramRunner runner_;
 };
 
 }  // namespace bench::kernels

@@ -5,13 +5,14 @@
 #include <cstring>
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/text/fingerprint.h"
-#include "bench/text/units.h"
 #include "kernels/networks/graph/drawn_once.h"
+#include "kernels/networks/program/input.h"
 #include "kernels/workloads/network/gradient_check.h"
 #include "kernels/workloads/network/second_device.h"
 #include "kernels/workloads/network/stage.h"
@@ -23,38 +24,20 @@ namespace {
 constexpr double kStageTolerance = 1e-5;
 constexpr std::uint64_t kDistinctSamples = 9;  // no divisor of usual micro-batches, which so differ
 
-StageTraining accepted_stage(const NetworkPoint& point, const RankGroup& ranks, Device& device) {
-  require_own_stage(point, ranks, device);
+StepRanks accepted_ranks(const NetworkPoint& point, RankGroup& ranks, Device& device) {
+  StepRanks accepted = ranks_of_stages(point, ranks, device);
   if (point.dtype != Dtype::fp32) {
     throw Unsupported(fmt::format("stages are trained in fp32, not in {}", name_of(point.dtype)));
   }
-  return plan_stage_training(point, device);
+  return accepted;
 }
 
 std::vector<Sample> distinct_batch(const NetworkPoint& point) {
-  std::vector<Sample> samples;
-  for (std::uint64_t index = 0; index < kDistinctSamples; ++index) {
-    samples.push_back(seeded_sample(point.graph, point.seed, index));
-  }
-  return samples;
+  return seeded_samples(point.graph, point.seed, 0, kDistinctSamples);
 }
 
 std::vector<std::int32_t> distinct_labels(const NetworkPoint& point, const Trainer& trainer) {
   return seeded_labels(point.graph, *trainer.plan().training, point.seed, 0, kDistinctSamples);
-}
-
-double norm_of(const std::vector<float>& values) {
-  double squares = 0;
-  for (const float value : values) {
-    squares += static_cast<double>(value) * static_cast<double>(value);
-  }
-  return std::sqrt(squares);
-}
-
-double difference_norm(const std::vector<float>& a, const std::vector<float>& b) {
-  std::vector<float> difference(a.size());
-  std::ranges::transform(a, b, difference.begin(), std::minus<>());
-  return norm_of(difference);
 }
 
 // The whole network's step with the same micro-batches, on a device of its own: no part of the memory that is
@@ -64,10 +47,9 @@ class WholeNetwork {
   WholeNetwork(NetworkPoint point, const Device& measured) : device_(measured, SecondDevice::Takes::fastest) {
     point.stage.reset();
     ProgramPlan plan = plan_training(point, *device_);
-    const std::int64_t needed = plan.memory().peak;
-    if (const std::int64_t available = device_.available_bytes(); needed > available / 10 * 8) {
-      not_computed_ = fmt::format("the whole network on one rank needs {}, and {} are free",
-                                  format_bytes(needed), format_bytes(available));
+    if (auto reason =
+            no_room("the whole network on one rank", plan.memory().peak, device_.available_bytes())) {
+      not_computed_ = std::move(*reason);
       return;
     }
     try {
@@ -121,61 +103,59 @@ StageTraining plan_stage_training(const NetworkPoint& point, Device& device) {
 }
 
 StageTrainWorkload::StageTrainWorkload(const NetworkPoint& point, RankGroup& ranks, Device& device)
-    : StageTrainWorkload(point, accepted_stage(point, ranks, device), ranks, device) {}
+    : StageTrainWorkload(point, accepted_ranks(point, ranks, device), device) {}
 
-StageTrainWorkload::StageTrainWorkload(const NetworkPoint& point, StageTraining training, RankGroup& ranks,
-                                       Device& device)
-    : point_(point),
-      ranks_(ranks),
-      waiting_(ranks),
-      device_(device),
+StageTrainWorkload::StageTrainWorkload(const NetworkPoint& point, const StepRanks& ranks, Device& device)
+    : StageTrainWorkload(point, plan_stage_training(point, device), ranks, device) {}
+
+StageTrainWorkload::StageTrainWorkload(const NetworkPoint& point, StageTraining training,
+                                       const StepRanks& ranks, Device& device)
+    : RankStep(std::move(training.plan), point.seed, ranks, device),
+      point_(point),
       passes_(std::move(training.passes)),
       shared_(std::move(training.shared)),
-      owners_(std::move(training.owners)),
-      trainer_(std::move(training.plan), device, point.seed) {
-  if (is_first()) {
-    trainer_.set_input(distinct_batch(point_));
+      owners_(std::move(training.owners)) {
+  if (ranks_.is_first()) {
+    runner_.set_input(distinct_batch(point_));
   }
-  if (is_last()) {
-    trainer_.set_labels(distinct_labels(point_, trainer_));
+  if (ranks_.is_last()) {
+    runner_.set_labels(distinct_labels(point_, runner_));
   }
 }
 
 Collective StageTrainWorkload::message(CollectiveKind kind, TensorId tensor, int peer) const {
-  std::byte* const data = trainer_.address(tensor);
+  std::byte* const data = runner_.address(tensor);
   return {.kind = kind,
           .from = data,
           .to = data,
-          .bytes = trainer_.plan().program.tensors()[tensor].bytes,
+          .bytes = runner_.plan().program.tensors()[tensor].bytes,
           .peer = peer};
 }
 
 // What a pass sends goes on while the next pass's data is received: the neighbours do both too.
 void StageTrainWorkload::run_gradients() {
-  waiting_.restart();
+  ranks_.restart_waiting();
   std::vector<Collective> messages;
   for (const StagePass& pass : passes_) {
     const int forward = pass.kind == PassKind::forward ? 1 : -1;
     if (pass.received) {
       messages.push_back(message(CollectiveKind::receive, *pass.received, ranks_.rank() - forward));
     }
-    exchange(messages, ranks_, device_, waiting_);
+    ranks_.exchange(messages);
     messages.clear();
-    trainer_.run_part(pass.begin, pass.end);
+    runner_.run_part(pass.begin, pass.end);
     if (pass.sent) {
       messages.push_back(message(CollectiveKind::send, *pass.sent, ranks_.rank() + forward));
     }
   }
-  exchange(messages, ranks_, device_, waiting_);
+  ranks_.exchange(messages);
   for (const SharedGradient& shared : shared_) {
     add_up(shared);
   }
 }
 
 void StageTrainWorkload::add_up(const SharedGradient& shared) {
-  const auto exchange_one = [this](const Collective& message) {
-    exchange(std::span(&message, 1), ranks_, device_, waiting_);
-  };
+  const auto exchange_one = [this](const Collective& message) { ranks_.exchange(std::span(&message, 1)); };
   const int first = shared.stages.front();
   if (ranks_.rank() != first) {
     exchange_one(message(CollectiveKind::send, shared.gradient, first));
@@ -184,7 +164,7 @@ void StageTrainWorkload::add_up(const SharedGradient& shared) {
   }
   for (std::size_t other = 1; other < shared.stages.size(); ++other) {
     exchange_one(message(CollectiveKind::receive, shared.received, shared.stages[other]));
-    trainer_.run_part(shared.sums[other - 1], shared.sums[other - 1] + 1);
+    runner_.run_part(shared.sums[other - 1], shared.sums[other - 1] + 1);
   }
   for (std::size_t other = 1; other < shared.stages.size(); ++other) {
     exchange_one(message(CollectiveKind::send, shared.gradient, shared.stages[other]));
@@ -193,54 +173,35 @@ void StageTrainWorkload::add_up(const SharedGradient& shared) {
 
 void StageTrainWorkload::step() {
   run_gradients();
-  trainer_.run_optimizer();
-  ranks_.finish();
+  runner_.run_optimizer();
+  ranks_.group().finish();
 }
 
-std::vector<std::vector<float>> StageTrainWorkload::gradients() {
-  std::vector<std::vector<float>> all;
-  for (std::size_t index = 0; index < owners_.size(); ++index) {
-    all.push_back(trainer_.gradient(index));
-  }
-  return all;
-}
-
-// By way of a card's memory, where the ranks exchange that.
 void StageTrainWorkload::hand_over(std::vector<float>& values, int to) {
-  const auto bytes = static_cast<std::int64_t>(sizeof(float) * values.size());
-  const auto pass_on = [&](void* data) {
-    ranks_.run({.kind = is_first() ? CollectiveKind::send : CollectiveKind::receive,
-                .from = data,
-                .to = data,
-                .bytes = bytes,
-                .peer = is_first() ? to : 0});
-  };
-  if (ranks_.carries_host_memory()) {
-    return pass_on(values.data());
+  if (ranks_.is_first()) {
+    ranks_.run(CollectiveKind::send, values, to);
+  } else {
+    ranks_.run(CollectiveKind::receive, values, 0);
   }
-  const Buffer buffer = device_.allocate(bytes, MemoryCategory::other);
-  device_.upload(buffer.data(), values.data(), bytes);
-  pass_on(buffer.data());
-  device_.download(values.data(), buffer.data(), bytes);
 }
 
 StageTrainWorkload::Expected StageTrainWorkload::expected_gradients() {
   std::string own(sizeof(ParameterOwner) * owners_.size(), '\0');
   std::memcpy(own.data(), owners_.data(), own.size());
-  const std::vector<std::string> wanted = texts_of(ranks_, own);
+  const std::vector<std::string> wanted = texts_of(ranks_.group(), own);
   std::optional<WholeNetwork> whole;
-  if (is_first()) {
+  if (ranks_.is_first()) {
     whole.emplace(point_, device_);
   }
-  Expected expected{.not_computed = texts_of(ranks_, whole ? whole->not_computed() : "").front()};
+  Expected expected{.not_computed = texts_of(ranks_.group(), whole ? whole->not_computed() : "").front()};
   if (!expected.not_computed.empty()) {
     return expected;
   }
   std::vector<float> norm{whole ? static_cast<float>(whole->norm()) : 0};
-  if (!is_first()) {
+  if (!ranks_.is_first()) {
     hand_over(norm, ranks_.rank());
     expected.norm = norm.front();
-    expected.gradients = gradients();  // of these sizes
+    expected.gradients = runner_.all_gradients();  // of these sizes
     for (std::vector<float>& gradient : expected.gradients) {
       hand_over(gradient, ranks_.rank());
     }
@@ -270,15 +231,14 @@ bool StageTrainWorkload::copies_are_alike() {
   std::string own;  // a line for each
   for (const SharedGradient& shared : shared_) {
     const auto at =
-        std::ranges::find(trainer_.plan().parameters, shared.gradient, &PlannedParameter::gradient);
-    const auto index = static_cast<std::size_t>(at - trainer_.plan().parameters.begin());
-    const std::vector<float> values = trainer_.parameter(index);
-    const std::string bits(reinterpret_cast<const char*>(values.data()), sizeof(float) * values.size());
-    own += fmt::format("{} {} {}\n", owners_[index].layer, name_of(owners_[index].slot), fingerprint(bits));
+        std::ranges::find(runner_.plan().parameters, shared.gradient, &PlannedParameter::gradient);
+    const auto index = static_cast<std::size_t>(at - runner_.plan().parameters.begin());
+    own += fmt::format("{} {} {}\n", owners_[index].layer, name_of(owners_[index].slot),
+                       fingerprint_of(runner_.parameter(index)));
   }
   std::map<std::string, std::string> known;
   bool alike = true;
-  for (const std::string& text : texts_of(ranks_, own)) {
+  for (const std::string& text : texts_of(ranks_.group(), own)) {
     for (std::size_t begin = 0; begin < text.size();) {
       const std::size_t end = text.find('\n', begin);
       const std::string line = text.substr(begin, end - begin);
@@ -293,34 +253,34 @@ bool StageTrainWorkload::copies_are_alike() {
 
 Verification StageTrainWorkload::verify() {
   const DrawnOnce draws(most_draws_kept(device_));
-  trainer_.restart();
+  runner_.restart();
   run_gradients();
-  ranks_.finish();
-  const std::vector<std::vector<float>> found = gradients();
+  ranks_.group().finish();
+  const std::vector<std::vector<float>> found = runner_.all_gradients();
   const Expected expected = expected_gradients();
   run_gradients();
-  ranks_.finish();
-  const bool repeats = gradients() == found;
+  ranks_.group().finish();
+  const bool repeats = runner_.all_gradients() == found;
   step();
   const bool alike = copies_are_alike();
-  trainer_.restart();
+  runner_.restart();
 
   Verification verification;
   verification.tolerance = kStageTolerance;
   verification.detail = fmt::format("stage {} of {}: ", ranks_.rank() + 1, ranks_.size());
-  std::size_t worst = 0;
+  TensorDifference worst;
   for (std::size_t index = 0; index < expected.gradients.size(); ++index) {
-    const double norm = std::max(norm_of(expected.gradients[index]), kLeastShare * expected.norm);
-    const double error = difference_norm(found[index], expected.gradients[index]) / norm;
-    if (!(error <= verification.error)) {
-      verification.error = error;
-      worst = index;
+    const PlannedParameter& parameter = runner_.plan().parameters[index];
+    TensorDifference found_one = compare_tensor(
+        fmt::format("{} {}", runner_.plan().graph[parameter.layer].name, name_of(parameter.slot)),
+        found[index], expected.gradients[index], kLeastShare * expected.norm);
+    if (index == 0 || !(found_one.error <= worst.error)) {
+      worst = std::move(found_one);
     }
   }
+  verification.error = worst.error;
   if (!expected.gradients.empty()) {
-    const PlannedParameter& parameter = trainer_.plan().parameters[worst];
-    verification.detail += fmt::format("its gradients against the whole network's; the worst: {} {}",
-                                       trainer_.plan().graph[parameter.layer].name, name_of(parameter.slot));
+    verification.detail += "its gradients against the whole network's; the worst: " + worst.name;
   }
   if (!repeats) {
     verification.detail += "; a repeat has other bits";

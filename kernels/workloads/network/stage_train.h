@@ -14,7 +14,7 @@
 #include "kernels/networks/passes/stage_training.h"
 #include "kernels/networks/program/trainer.h"
 #include "kernels/workloads/network/network_workload.h"
-#include "kernels/workloads/network/waiting_time.h"
+#include "kernels/workloads/network/step.h"
 
 namespace bench::kernels {
 
@@ -24,33 +24,27 @@ TrainOptions staged(TrainOptions options, const StagePlace& place);
 // The point's stage. Throws Unsupported.
 StageTraining plan_stage_training(const NetworkPoint& point, Device& device);
 
-class StageTrainWorkload final : public RankWorkload {
+class StageTrainWorkload final : public RankStep<Trainer> {
  public:
   // The point has a stage, and the group as many ranks as there are stages; fp32. Throws Unsupported and
   // OutOfMemory.
   StageTrainWorkload(const NetworkPoint& point, RankGroup& ranks, Device& device);
 
   void step() override;
-  double waited_ns() const override { return waiting_.ns(); }
   // Each rank's gradients against those of the whole network, which the first rank computes with the same
   // micro-batches one after the other; the same bits once more; and after a step the same bits on all ranks
   // that share a parameter.
   Verification verify() override;
-  Work work() const override { return trainer_.plan().work(); }
-  Algorithms algorithms() const override { return trainer_.plan().algorithms(); }
-
-  Trainer& trainer() { return trainer_; }
   // All passes, and the sums of shared gradients.
   void run_gradients();
 
  private:
-  StageTrainWorkload(const NetworkPoint& point, StageTraining training, RankGroup& ranks, Device& device);
+  StageTrainWorkload(const NetworkPoint& point, const StepRanks& ranks, Device& device);
+  StageTrainWorkload(const NetworkPoint& point, StageTraining training, const StepRanks& ranks,
+                     Device& device);
 
-  bool is_first() const { return ranks_.rank() == 0; }
-  bool is_last() const { return ranks_.rank() + 1 == ranks_.size(); }
   Collective message(CollectiveKind kind, TensorId tensor, int peer) const;
   void add_up(const SharedGradient& shared);
-  std::vector<std::vector<float>> gradients();
   // Those of the whole network, of this rank's parameters.
   struct Expected {
     std::string not_computed{};  // why
@@ -63,13 +57,9 @@ class StageTrainWorkload final : public RankWorkload {
   bool copies_are_alike();
 
   NetworkPoint point_;
-  RankGroup& ranks_;
-  WaitingTime waiting_;
-  Device& device_;
   std::vector<StagePass> passes_;
   std::vector<SharedGradient> shared_;
   std::vector<ParameterOwner> owners_;  // by parameter of the trainer
-  Trainer trainer_;
 };
 
 }  // namespace bench::kernels

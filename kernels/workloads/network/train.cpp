@@ -7,9 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/registry.h"
-#include "bench/text/units.h"
 #include "kernels/networks/graph/drawn_once.h"
-#include "kernels/networks/program/input.h"
 #include "kernels/workloads/network/gradient_check.h"
 #include "kernels/workloads/network/second_device.h"
 #include "kernels/workloads/reference_answers.h"
@@ -58,36 +56,6 @@ std::optional<std::string> why_not_trained(const Graph& graph) {
   return std::nullopt;
 }
 
-std::vector<std::int32_t> seeded_labels(const Graph& graph, const TrainingParts& step, std::uint64_t seed,
-                                        std::uint64_t first, std::uint64_t count) {
-  constexpr std::uint64_t kRun = 64;  // rows
-  const auto& tokens = graph.tokens();
-  std::vector<std::int32_t> labels;
-  for (std::uint64_t index = first; index < first + count; ++index) {
-    if (tokens && step.rows == tokens->sequence && step.classes == tokens->vocabulary) {
-      const auto text = seeded_tokens(*tokens, tokens->sequence + 1, seed, index);
-      labels.insert(labels.end(), text.begin() + 1, text.end());
-      continue;
-    }
-    for (std::uint64_t row = 0; row < static_cast<std::uint64_t>(step.rows); ++row) {
-      labels.push_back(static_cast<std::int32_t>((seed + 7 * index + row / kRun) %
-                                                 static_cast<std::uint64_t>(step.classes)));
-    }
-  }
-  return labels;
-}
-
-void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round, std::uint64_t rounds) {
-  constexpr std::uint64_t kSamples = 8;  // distinct ones in a batch
-  const Graph& graph = trainer.plan().graph;
-  std::vector<Sample> samples;
-  for (std::uint64_t index = round * kSamples; index < (round + rounds) * kSamples; ++index) {
-    samples.push_back(seeded_sample(graph, seed, index));
-  }
-  trainer.set_batch(
-      samples, seeded_labels(graph, *trainer.plan().training, seed, round * kSamples, rounds * kSamples));
-}
-
 std::int64_t most_draws_kept(const Device& device) {
   constexpr std::int64_t kMost = std::int64_t{1} << 30;  // those of most networks
   return device.computes_on_host() ? 0 : kMost;
@@ -98,15 +66,9 @@ TrainWorkload::TrainWorkload(const NetworkType& network, const WorkloadSpec& spe
 
 TrainWorkload::TrainWorkload(const NetworkPoint& point, std::shared_ptr<GradientReference> reference,
                              Device& device)
-    : point_(point),
-      reference_(std::move(reference)),
-      device_(device),
-      trainer_(plan_training(point, device), device, point.seed) {
-  set_seeded_batch(trainer_, point.seed);
-  if (point.launch == Launch::graph) {
-    recorded_ = device.record([this] { trainer_.run(); });
-  }
-}
+    : SingleStep(plan_training(point, device), point, device),
+      point_(point),
+      reference_(std::move(reference)) {}
 
 Verification TrainWorkload::verify() {
   const DrawnOnce draws(most_draws_kept(device_));
@@ -126,9 +88,8 @@ Verification TrainWorkload::verify_gradient() {
     tensors.not_checked += "the gradient at the point's own size: the time budget has no room for it";
     return tensors;
   }
-  trainer_
-      .restart();  // steps before this one have changed the parameters, perhaps to where they fit too well
-  trainer_.settle_loss_scale();
+  runner_.restart();  // steps before this one have changed the parameters, perhaps to where they fit too well
+  runner_.settle_loss_scale();
   Verification own = verify_at_own_size();
   if (own.failed()) {
     return own;
@@ -150,29 +111,27 @@ Verification TrainWorkload::verify_gradient() {
 Verification TrainWorkload::verify_at_own_size() {
   constexpr std::int64_t kFewest = 3;
   if (least_normalised(point_.graph, point_.batch / point_.training.accumulate) < kFewest) {
-    Verification none;
-    none.not_checked =
+    return not_checked(
         "the gradient at the point's own size: batch norm has two values of each channel, between which the "
-        "loss jumps";
-    return none;
+        "loss jumps");
   }
   return point_.dtype == Dtype::fp32 ? verify_by_differences() : verify_by_twin();
 }
 
 double TrainWorkload::loss_after(const std::function<void()>& step) {
   constexpr int kSteps = 5;
-  trainer_.restart();
-  trainer_.settle_loss_scale();  // else the steps might all be left out
+  runner_.restart();
+  runner_.settle_loss_scale();  // else the steps might all be left out
   for (int i = 0; i < kSteps; ++i) {
-    trainer_.poison_loss();
+    runner_.poison_loss();
     step();
   }
-  return trainer_.loss();
+  return runner_.loss();
 }
 
 void TrainWorkload::compare_launches(Verification& verification) {
   constexpr double kTolerance = 0.01;  // sums in another order may round differently
-  const double queued = loss_after([this] { trainer_.run(); });
+  const double queued = loss_after([this] { runner_.run(); });
   const double replayed = loss_after([this] { recorded_->replay(); });
   const double difference = std::abs(replayed - queued);
   if (!(difference <= kTolerance * std::abs(queued))) {
@@ -186,15 +145,13 @@ void TrainWorkload::compare_launches(Verification& verification) {
 }
 
 Verification TrainWorkload::verify_by_differences() {
-  const SlopeCheck check = check_slopes(trainer_, point_.seed);
-  Verification verification;
+  const SlopeCheck check = check_slopes(runner_, point_.seed);
   if (check.outcome == SlopeCheck::Outcome::unsettled) {
-    verification.not_checked =
+    return not_checked(
         "the gradient at the point's own size: no step is so short that the loss were straight along it, as "
-        "where "
-        "batch norm has few values";
-    return verification;
+        "where batch norm has few values");
   }
+  Verification verification;
   verification.error = check.error;
   verification.tolerance = kSlopeTolerance;
   verification.passed = check.outcome == SlopeCheck::Outcome::right;
@@ -215,25 +172,22 @@ Verification TrainWorkload::verify_by_twin() {
   full.dtype = Dtype::fp32;
   full.launch = Launch::stream;
   full.training.loss_scaling = false;
-  Verification verification;
-  verification.tolerance = 0.75;
   const SecondDevice device(device_);
   ProgramPlan plan = plan_training(full, *device);
   const MemoryPlan memory = plan.memory();
   const std::int64_t needed = memory.peak + 2 * memory.at_peak[MemoryCategory::weights];
-  if (const std::int64_t available = device.available_bytes(); needed > available / 10 * 8) {
-    verification.not_checked = fmt::format(
-        "the gradient at the point's own size: the step in fp32, held at the same time, needs {}, and {} are "
-        "free",
-        format_bytes(needed), format_bytes(available));
-    return verification;
+  if (const auto reason =
+          no_room("the step in fp32, held at the same time,", needed, device.available_bytes())) {
+    return not_checked("the gradient at the point's own size: " + *reason);
   }
   TrainWorkload twin(full, reference_, *device);
-  trainer_.run_gradients();
-  twin.trainer_.run_gradients();
-  const GradientDifference difference = compare_gradients(trainer_, twin.trainer_);
+  runner_.run_gradients();
+  twin.runner_.run_gradients();
+  const GradientDifference difference = compare_gradients(runner_, twin.runner_);
   const TensorDifference& like = difference.whole;
   const bool near = difference.loss <= 0.03 && like.norm_ratio > 0.7 && like.norm_ratio < 1.4;
+  Verification verification;
+  verification.tolerance = 0.75;
   verification.error = 1 - like.cosine;
   verification.passed = near && verification.error <= verification.tolerance;
   verification.detail = fmt::format(
@@ -242,12 +196,10 @@ Verification TrainWorkload::verify_by_twin() {
       like.norm_ratio, difference.loss);
   const bool is_finite =
       std::isfinite(difference.loss) && std::isfinite(like.norm_ratio) && std::isfinite(like.cosine);
-  if (!verification.passed && is_finite && rounding_turn(twin.trainer_, point_.dtype) > 0.2) {
-    Verification unsettled;
-    unsettled.not_checked =
+  if (!verification.passed && is_finite && rounding_turn(twin.runner_, point_.dtype) > 0.2) {
+    return not_checked(
         "the gradient at the point's own size: that in fp32 itself turns far when its parameters "
-        "are rounded to 16 bits, as where batch norm has few values";
-    return unsettled;
+        "are rounded to 16 bits, as where batch norm has few values");
   }
   if (!std::isfinite(verification.error)) {
     verification.error = std::numeric_limits<double>::infinity();

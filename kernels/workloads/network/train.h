@@ -10,8 +10,9 @@
 #include "bench/workload.h"
 #include "kernels/networks/program/trainer.h"
 #include "kernels/workloads/network/gradient_buckets.h"
-#include "kernels/workloads/network/gradient_reference.h"
+#include "kernels/workloads/network/gradient_check.h"
 #include "kernels/workloads/network/network_workload.h"
+#include "kernels/workloads/network/step.h"
 
 namespace bench::kernels {
 
@@ -19,15 +20,6 @@ namespace bench::kernels {
 ProgramPlan plan_training(const NetworkPoint& point, Device& device);
 // The same of a spec. Throws UsageError too.
 ProgramPlan plan_training(const NetworkType& network, const WorkloadSpec& spec, Device& device);
-
-// Labels of `count` samples of the network from number `first` on, one for each row that the step's loss
-// reads. Where a network of tokens answers at every position with a score for each token, the one that
-// follows. Otherwise neighbouring rows often share one, as the pixels of an object do.
-std::vector<std::int32_t> seeded_labels(const Graph& graph, const TrainingParts& step, std::uint64_t seed,
-                                        std::uint64_t first, std::uint64_t count);
-// The samples and labels of so many rounds from number `round` on, of eight distinct ones each.
-void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round = 0,
-                      std::uint64_t rounds = 1);
 
 // Bytes of drawn parameters that a verification keeps, for all trainers that it compares: none where the
 // host's memory is what is measured.
@@ -37,25 +29,20 @@ std::int64_t most_draws_kept(const Device& device);
 // reads; nullopt where it can.
 std::optional<std::string> why_not_trained(const Graph& graph);
 
-class TrainWorkload final : public Workload {
+class TrainWorkload final : public SingleStep<Trainer> {
  public:
   TrainWorkload(const NetworkPoint& point, std::shared_ptr<GradientReference> reference, Device& device);
   TrainWorkload(const NetworkType& network, const WorkloadSpec& spec, Device& device);
 
-  void step() override { recorded_ ? recorded_->replay() : trainer_.run(); }
   // The gradient tensor by tensor against the reference's at a small size; then as a whole at the point's
   // own: in fp32 against central differences of the loss, in fewer bits against the device's gradient in
   // fp32. A recorded step must lead to the same loss as one that is queued.
   Verification verify() override;
   // Without the second of these, 13 to 60 passes.
   void shorten_verification() override { is_short_ = true; }
-  Work work() const override { return trainer_.plan().work(); }
-  Algorithms algorithms() const override { return trainer_.plan().algorithms(); }
   std::optional<GradientTimeline> gradient_timeline() override {
-    return kernels::gradient_timeline(trainer_, device_);
+    return kernels::gradient_timeline(runner_, device_);
   }
-
-  Trainer& trainer() { return trainer_; }
 
  private:
   Verification verify_gradient();
@@ -68,10 +55,7 @@ class TrainWorkload final : public Workload {
 
   NetworkPoint point_;
   std::shared_ptr<GradientReference> reference_;
-  Device& device_;
-  Trainer trainer_;
-  std::unique_ptr<RecordedStep> recorded_;  // with --launch graph
-  bool is_short_ = false;                   // the verification
+  bool is_short_ = false;  // the verification
 };
 
 }  // namespace bench::kernels

@@ -8,7 +8,6 @@
 #include "bench/error.h"
 #include "kernels/networks/onnx/import.h"
 #include "kernels/workloads/network/gradient_check.h"
-#include "kernels/workloads/network/gradient_reference.h"
 #include "kernels/workloads/network/train.h"
 #include "tests/kernels/networks/networks_fixture.h"
 #include "tests/kernels/networks/onnx/network_files.h"

@@ -16,7 +16,6 @@
 #include "../tiny_networks.h"
 #include "kernels/workloads/network/gradient_buckets.h"
 #include "kernels/workloads/network/gradient_check.h"
-#include "kernels/workloads/network/gradient_reference.h"
 #include "kernels/workloads/network/train.h"
 #include "tests/bench/support/interruption.h"
 #include "tests/kernels/networks/train/idle_operation.h"
@@ -308,7 +307,7 @@ TEST_F(Gradients, ThatAreRightlyZeroAreRightAnswers) {
         NetworkPoint tested{.graph = make(), .batch = batch};
         tested.seed = seed;
         TrainWorkload workload(tested, std::make_shared<GradientReference>(), *device_);
-        with_zeros += SlopeMeter(workload.trainer()).flat().empty() ? 0 : 1;
+        with_zeros += SlopeMeter(workload.runner()).flat().empty() ? 0 : 1;
         const Verification found = workload.verify();
         EXPECT_FALSE(found.failed()) << "seed " << seed << ", batch " << batch << ": " << found.detail;
       }

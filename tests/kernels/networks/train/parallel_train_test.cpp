@@ -63,7 +63,7 @@ TEST(ParallelTraining, RanksHaveTheGradientsOfOneWithAllSamples) {
           ParallelTrainWorkload part(point_of(tiny_network(name), ranks, 8), bucket, group, *own);
           EXPECT_EQ(part.buckets() > 1, bucket == kSmallBucket);
           part.run_gradients();
-          const auto found = gradients_of(part.trainer());
+          const auto found = gradients_of(part.runner());
           for (std::size_t i = 0; i < found.size(); ++i) {
             EXPECT_LT(relative_error(found[i], expected[i]), 1e-5) << i;
           }
@@ -88,8 +88,8 @@ TEST(ParallelTraining, RanksKeepTheSameParametersAndRepeatTheSameBits) {
         EXPECT_GE(part.waited_ns(), 0);
       }
       std::vector<float> parameters;
-      for (std::size_t i = 0; i < part.trainer().plan().parameters.size(); ++i) {
-        const auto one = part.trainer().parameter(i);
+      for (std::size_t i = 0; i < part.runner().plan().parameters.size(); ++i) {
+        const auto one = part.runner().parameter(i);
         parameters.insert(parameters.end(), one.begin(), one.end());
       }
       const std::lock_guard lock(mutex);
@@ -144,8 +144,8 @@ TEST(SharedOptimizer, RanksHaveTheParametersOfThoseThatUpdateEverything) {
             whole.step();
             part.step();
           }
-          const auto expected = parameters_of(whole.trainer());
-          const auto found = parameters_of(part.trainer());
+          const auto expected = parameters_of(whole.runner());
+          const auto found = parameters_of(part.runner());
           for (std::size_t i = 0; i < found.size(); ++i) {
             EXPECT_LT(relative_error(found[i], expected[i]), 1e-5) << i;
           }
@@ -230,7 +230,7 @@ TEST(GradientTimeline, HoldsAllGradientsOfTheLastMicroBatchInOrder) {
                            *device);
     const auto timeline = workload.gradient_timeline();
     ASSERT_TRUE(timeline.has_value());
-    const ProgramPlan& plan = workload.trainer().plan();
+    const ProgramPlan& plan = workload.runner().plan();
     std::int64_t bytes = 0;
     double last = 0;
     for (const GradientTimeline::Part& part : timeline->parts) {

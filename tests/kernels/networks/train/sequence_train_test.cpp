@@ -55,7 +55,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, EverySequenceNetworkTrains, ::testing::Values
 TEST_P(EverySequenceNetworkTrains, GradientsAgreeWithCentralDifferences) {
   for (const std::int64_t batch : {1, 3}) {
     TrainWorkload workload(tiny_network(GetParam()), train_spec(batch), *device_);
-    const SlopeCheck check = check_slopes(workload.trainer(), 1);
+    const SlopeCheck check = check_slopes(workload.runner(), 1);
     EXPECT_EQ(check.outcome, SlopeCheck::Outcome::right)
         << check.by_differences << " measured, " << check.by_gradient << " by the gradient";
   }
@@ -94,12 +94,12 @@ TEST_P(EverySequenceNetworkTrains, AdamHalvesTheLossWithin30Steps) {
     }
     TrainWorkload workload(network, train_spec(4, dtype, "adam"), *device_);
     workload.step();
-    const double first = workload.trainer().loss();
+    const double first = workload.runner().loss();
     EXPECT_NEAR(first, GetParam() == "gpt" ? std::log(97) : std::log(4), 1);
     double loss = first;
     for (int step = 1; step < 30 && !(loss < first / 2); ++step) {
       workload.step();
-      loss = workload.trainer().loss();
+      loss = workload.runner().loss();
     }
     EXPECT_LT(loss, first / 2) << name_of(dtype);
   }
@@ -111,8 +111,8 @@ TEST_P(EverySequenceNetworkTrains, MicroBatchesAddUpToTheBatch) {
     WorkloadSpec wanted = train_spec(6);
     wanted.options["accumulate"] = micro_batches;
     TrainWorkload workload(tiny_network(GetParam()), wanted, *device_);
-    std::vector<float> found = gradients(workload.trainer());
-    found.push_back(static_cast<float>(workload.trainer().loss()));
+    std::vector<float> found = gradients(workload.runner());
+    found.push_back(static_cast<float>(workload.runner().loss()));
     return found;
   };
   const std::vector<float> whole = trained("1");
@@ -188,7 +188,7 @@ TEST_F(SequenceTraining, ComputingAgainTakesLessMemoryAndGivesTheSameGradient) {
             1.1 * plan_training(network, plain, *device_).work().flops);
   TrainWorkload one(network, plain, *device_);
   TrainWorkload other(network, again, *device_);
-  EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-6);
+  EXPECT_LT(relative_error(gradients(other.runner()), gradients(one.runner())), 1e-6);
 }
 
 TEST_F(SequenceTraining, BlocksEndAtResidualSums) {
@@ -202,11 +202,11 @@ TEST_F(SequenceTraining, BlocksEndAtResidualSums) {
 
 TEST_F(SequenceTraining, LabelsAreTheNextTokens) {
   TrainWorkload workload(tiny_gpt(), train_spec(2), *device_);
-  const ProgramPlan& step = workload.trainer().plan();
+  const ProgramPlan& step = workload.runner().plan();
   std::vector<std::int32_t> tokens(2 * 16);
   std::vector<std::int32_t> labels(2 * 16);
-  device_->download(tokens.data(), workload.trainer().address(step.inputs.at(0)), 2 * 16 * 4);
-  device_->download(labels.data(), workload.trainer().address(step.training->labels.at(0)), 2 * 16 * 4);
+  device_->download(tokens.data(), workload.runner().address(step.inputs.at(0)), 2 * 16 * 4);
+  device_->download(labels.data(), workload.runner().address(step.training->labels.at(0)), 2 * 16 * 4);
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     if (i % 16 != 15) {
       EXPECT_EQ(labels[i], tokens[i + 1]) << i;

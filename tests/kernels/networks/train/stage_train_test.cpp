@@ -117,11 +117,11 @@ TEST(StageTraining, RepeatsTheSameBitsWithWhatLivesInAStepPoisoned) {
       auto& staged = dynamic_cast<StageTrainWorkload&>(*part);
       std::vector<std::vector<float>> parameters;
       for (int step = 0; step < 2; ++step) {
-        poison_step(staged.trainer(), *device);
+        poison_step(staged.runner(), *device);
         staged.step();
       }
-      for (std::size_t i = 0; i < staged.trainer().plan().parameters.size(); ++i) {
-        parameters.push_back(staged.trainer().parameter(i));
+      for (std::size_t i = 0; i < staged.runner().plan().parameters.size(); ++i) {
+        parameters.push_back(staged.runner().parameter(i));
       }
       const std::lock_guard lock(mutex);
       const auto [at, added] = known.emplace(group.rank(), parameters);

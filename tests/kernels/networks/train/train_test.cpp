@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Networks, EveryNetworkTrains, ::testing::ValuesIn(train
 
 TEST_P(EveryNetworkTrains, GradientsAgreeWithCentralDifferences) {
   TrainWorkload workload = make(GetParam(), train_spec(GetParam()));
-  const SlopeCheck check = check_slopes(workload.trainer(), 1);
+  const SlopeCheck check = check_slopes(workload.runner(), 1);
   EXPECT_EQ(check.outcome, SlopeCheck::Outcome::right)
       << check.by_differences << " measured, " << check.by_gradient << " by the gradient";
   EXPECT_LT(check.error, kSlopeTolerance);
@@ -80,13 +80,13 @@ TEST_F(Training, AShortVerificationLeavesOutTheDifferencesAtItsOwnSize) {
 
 void expect_to_learn(TrainWorkload& workload) {
   workload.step();
-  const double first = workload.trainer().loss();
-  const auto classes = static_cast<double>(workload.trainer().plan().training->classes);
+  const double first = workload.runner().loss();
+  const auto classes = static_cast<double>(workload.runner().plan().training->classes);
   EXPECT_GT(first, 0.4 * std::log(classes));  // what guessing costs: ln 1000 = 6.9
   double loss = first;
   for (int step = 1; step < 30 && !(loss < first / 2); ++step) {
     workload.step();
-    loss = workload.trainer().loss();
+    loss = workload.runner().loss();
   }
   EXPECT_LT(loss, first / 2);
 }
@@ -137,7 +137,7 @@ TEST_P(EveryNetworkTrains, ComputingAgainTakesLessMemoryAndGivesTheSameGradient)
   EXPECT_GT(plan(again).work().flops, 1.1 * plan(plain).work().flops);
   TrainWorkload one = make(tested, plain);
   TrainWorkload other = make(tested, again);
-  EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-5);
+  EXPECT_LT(relative_error(gradients(other.runner()), gradients(one.runner())), 1e-5);
 }
 
 // With a block's values computed again few others live at the same time as the one that would be written
@@ -154,7 +154,7 @@ TEST_F(Training, WithoutWritingInPlaceTheSameGradientTakesMoreMemory) {
   EXPECT_GT(activations(apart), activations(in_place));
   TrainWorkload one = make(tested, in_place);
   TrainWorkload other = make(tested, apart);
-  EXPECT_LT(relative_error(gradients(other.trainer()), gradients(one.trainer())), 1e-5);
+  EXPECT_LT(relative_error(gradients(other.runner()), gradients(one.runner())), 1e-5);
 }
 
 // Without batch norm a mean over micro-batches is the mean over the batch.
