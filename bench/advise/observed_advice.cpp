@@ -61,6 +61,10 @@ std::optional<double> sample_s(const Observed& observed) {
   return step && samples > 0 ? std::optional(*step / static_cast<double>(samples)) : std::nullopt;
 }
 
+const Gpu* card_of(const Observed& observed) {
+  return observed.device.empty() ? nullptr : gpu_catalogue().find_called(observed.device);
+}
+
 namespace {
 
 void check_elapsed(const Observed& observed, Advice& advice) {
@@ -99,7 +103,7 @@ double least_bytes(const Observed& observed) {
 // Readings beyond what the card computes and what its memory holds.
 void check_peaks(const Observed& observed, Advice& advice) {
   const auto step = accumulation_s(observed);
-  const Gpu* const gpu = observed.device.empty() ? nullptr : gpu_catalogue().find(observed.device);
+  const Gpu* const gpu = card_of(observed);
   if (!observed.device.empty() && gpu == nullptr) {
     advice.warnings.push_back(
         fmt::format("The card {} is not in the catalogue (bench --list --gpus).", quote(observed.device)));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <string>
 #include <tuple>
 #include <utility>
 
@@ -13,93 +14,6 @@
 
 namespace bench {
 namespace {
-
-double of_all(const Observed& observed) {
-  return static_cast<double>(*observed.all_iterations());
-}
-
-double to_go(const Observed& observed) {
-  return of_all(observed) - static_cast<double>(observed.iterations_done.value_or(0));
-}
-
-std::string difference_in_words(double seconds) {
-  return (seconds < 0 ? "-" : "+") + hours_in_words(std::abs(seconds));
-}
-
-void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& advice) {
-  const auto now = static_cast<double>(observed.settings.cards);
-  const double ratio = static_cast<double>(cards) / now;
-  const bool is_given = observed.scaling_efficiency.has_value();
-  // The published pairs double the cards: each further doubling multiplies, so that the interval widens.
-  const double doublings = is_given ? 1 : std::max(1.0, std::log2(ratio));
-  const Interval once = observed.scaling_efficiency.value_or(kPublishedEfficiency);
-  const Interval efficiency{std::pow(once.low, doublings), std::pow(once.high, doublings)};
-  const double middle =
-      is_given ? (efficiency.low + efficiency.high) / 2 : std::pow(kPublishedMedian, doublings);
-  const bool is_train = observed.mode == "train";
-  Change change;
-  change.after = observed.settings;
-  change.after.cards = cards;
-  change.what = changed_words(observed.settings, change.after);
-  change.setting = pytorch_setting(observed.settings, change.after, {.on_gpu = true, .training = is_train});
-  change.costs = costs_of(observed.settings, change.after, {}, {}, is_train);
-  change.speedup = ratio * middle;
-  change.speedup90 = Interval{ratio * efficiency.low, ratio * efficiency.high};
-  if (const auto step = accumulation_s(observed)) {
-    change.step_ns = 1e9 * *step / middle;
-    change.step90_ns = Interval{1e9 * *step / efficiency.high, 1e9 * *step / efficiency.low};
-  }
-  if (observed.step_s && observed.iterations_done.value_or(0) > 0) {
-    change.costs.push_back(fmt::format(
-        "a restart loses {} iterations, {}, unless a checkpoint keeps them", *observed.iterations_done,
-        hours_in_words(static_cast<double>(*observed.iterations_done) * *observed.step_s)));
-  }
-  const auto [fewer, more] = std::minmax(observed.settings.cards, cards);
-  const bool beyond = fewer < kFewestPublished || more > kMostPublished;
-  change.evidence = {is_given ? "scaling efficiency as given"
-                              : published_scaling_in_words() + ", not this network" +
-                                    (beyond ? " and not these counts" : "") +
-                                    (doublings > 1 ? ", once for each doubling" : "")};
-  if (change.speedup > 1) {
-    advice.changes.push_back(std::move(change));
-  } else {
-    advice.warnings.push_back(fmt::format("With {} cards a sample takes {:.2f} times as long, by {}.", cards,
-                                          1 / change.speedup, change.evidence.front()));
-  }
-  if (!observed.all_iterations() || !observed.step_s || to_go(observed) <= 0) {
-    return;
-  }
-  const double as_it_is = to_go(observed) * *observed.step_s;
-  const double compute = *observed.step_s - observed.data_s.value_or(0);
-  const bool can_hide = observed.data_s && compute > 0;
-  const double hidden = to_go(observed) * compute;
-  const double ideal = of_all(observed) * *observed.step_s / ratio;  // from the start, at 100 %
-  AdviceTable table{.question = fmt::format("What do {} cards save, restarted?", cards),
-                    .table = {.rows = {{"scaling efficiency", "time to train", "against as it is"}}}};
-  if (can_hide) {
-    table.table.rows.front().emplace_back("against loading hidden");
-  }
-  for (const double share : {1.0, 0.9, 0.8, 0.7, 0.6, 0.5}) {
-    Cells row{Cell::figure(fmt::format("{:.0f} %", 100 * share)), Cell::figure(hours_in_words(ideal / share)),
-              Cell::figure(difference_in_words(ideal / share - as_it_is))};
-    if (can_hide) {
-      row.push_back(Cell::figure(difference_in_words(ideal / share - hidden)));
-    }
-    table.table.rows.push_back(std::move(row));
-  }
-  table.notes.push_back(fmt::format(
-      "Break-even: {} scaling efficiency against training on as it is{}.", share_in_words(ideal / as_it_is),
-      can_hide ? fmt::format(", {} against loading hidden on {} cards", share_in_words(ideal / hidden),
-                             observed.settings.cards)
-               : ""));
-  table.notes.emplace_back(
-      "Scaling efficiency: throughput over that of these cards times the ratio of cards; not measured here.");
-  if (can_hide) {
-    table.notes.push_back(fmt::format("Both together, loading hidden and {} cards: {} at 100 %.", cards,
-                                      hours_in_words(of_all(observed) * compute / ratio)));
-  }
-  advice.tables.push_back(std::move(table));
-}
 
 // Why the earlier run's steps are other work; empty where they are the same.
 std::string other_work(const Observed& observed, const OtherRun& earlier) {
@@ -120,29 +34,86 @@ std::string other_work(const Observed& observed, const OtherRun& earlier) {
   return "";
 }
 
-// Two step times at the same batch a card give what cards bring.
-std::optional<NamedBottleneck> compare_cards(const Observed& observed, Advice& advice) {
-  const OtherRun& earlier = *observed.earlier_run;
-  if (!earlier.step_s || !earlier.cards || *earlier.cards == observed.settings.cards || !observed.step_s) {
+struct CardsRun {
+  std::int64_t cards = 1;
+  double step_s = 0;
+  std::optional<double> data_s;
+};
+struct TwoCounts {
+  CardsRun fewer, more;
+
+  double ratio() const { return static_cast<double>(more.cards) / static_cast<double>(fewer.cards); }
+  double efficiency() const { return fewer.step_s / more.step_s; }
+  std::string in_words() const {
+    return fmt::format(
+        "{} cards process {:.2f}× the samples of {} in the same time, {:.0f} % of what they could",
+        more.cards, ratio() * efficiency(), fewer.cards, 100 * efficiency());
+  }
+};
+
+// This run and an earlier one of the same work; nullopt where there are none of two counts.
+std::optional<TwoCounts> two_counts(const Observed& observed) {
+  const auto& earlier = observed.earlier_run;
+  if (!earlier || !earlier->step_s || !earlier->cards || *earlier->cards == observed.settings.cards ||
+      !observed.step_s || !is_same_work(observed, *earlier)) {
     return std::nullopt;
   }
-  struct Run {
-    std::int64_t cards;
-    double step_s;
-    std::optional<double> data_s;
-  };
-  Run fewer{*earlier.cards, *earlier.step_s, earlier.data_s};
-  Run more{observed.settings.cards, *observed.step_s, observed.data_s};
-  if (fewer.cards > more.cards) {
-    std::swap(fewer, more);
+  TwoCounts counts{{*earlier->cards, *earlier->step_s, earlier->data_s},
+                   {observed.settings.cards, *observed.step_s, observed.data_s}};
+  if (counts.fewer.cards > counts.more.cards) {
+    std::swap(counts.fewer, counts.more);
   }
-  const double ratio = static_cast<double>(more.cards) / static_cast<double>(fewer.cards);
-  const double speedup = ratio * fewer.step_s / more.step_s;
+  return counts;
+}
+
+// What a ring of so many sends of each byte: see ring_all_reduce_ns().
+double ring_share(std::int64_t cards) {
+  return 1 - 1 / static_cast<double>(cards);
+}
+
+// What another count of cards brings, by what was read of one.
+struct Scaling {
+  double likely = 1;      // throughput over that of this run's cards times the ratio of cards
+  Interval efficiency{};  // the same
+  std::string evidence;
+  bool is_measured = false;  // by step times of two counts of cards
+};
+
+// The step of so many cards. Likely, what it grew by grows on as a ring's exchange does. It may stay as it
+// is, or grow by each doubling as it did by the first; each doubling beyond the runs adds what published
+// pairs differ by.
+Scaling measured_scaling(const Observed& observed, const TwoCounts& counts, std::int64_t cards) {
+  const auto& [fewer, more] = counts;
+  const double doublings =
+      std::log2(static_cast<double>(cards) / static_cast<double>(fewer.cards)) / std::log2(counts.ratio());
+  const double by_doubling = fewer.step_s * std::pow(more.step_s / fewer.step_s, doublings);
+  const double grown =
+      (ring_share(cards) - ring_share(fewer.cards)) / (ring_share(more.cards) - ring_share(fewer.cards));
+  const double by_ring = fewer.step_s + (more.step_s - fewer.step_s) * grown;
+  const double nearest = cards < more.cards ? fewer.step_s : more.step_s;
+  const auto [least, most] = std::minmax(nearest, by_doubling);
+  const double likely = std::clamp(by_ring, least, most);
+  const std::int64_t next_to = cards < more.cards ? fewer.cards : more.cards;
+  const double beyond = std::abs(std::log2(static_cast<double>(cards) / static_cast<double>(next_to)));
+  const double now = *observed.step_s;
+  constexpr double kRun = 1.05;  // one run may take so much longer than the other of the same settings
+  const double low = kRun * std::pow(kPublishedMedian / kPublishedEfficiency.low, beyond);
+  const double high = kRun * std::pow(kPublishedEfficiency.high / kPublishedMedian, beyond);
+  return {.likely = now / likely,
+          .efficiency = {now / most / low, now / least * high},
+          .evidence = counts.in_words(),
+          .is_measured = true};
+}
+
+// Two step times at the same batch a card give what cards bring.
+std::optional<NamedBottleneck> compare_cards(const Observed& observed, Advice& advice) {
+  const auto counts = two_counts(observed);
+  if (!counts) {
+    return std::nullopt;
+  }
+  const auto& [fewer, more] = *counts;
   const double longer = more.step_s - fewer.step_s;
-  std::string told = fmt::format(
-      "{} cards process {:.2f}× the samples of {} in the same time, {:.0f} % of what they "
-      "could",
-      more.cards, speedup, fewer.cards, 100 * speedup / ratio);
+  std::string told = counts->in_words();
   constexpr double kGrown = 0.05;
   if (longer < kGrown * fewer.step_s) {
     return NamedBottleneck{Bottleneck::undecided,
@@ -182,6 +153,135 @@ std::optional<NamedBottleneck> compare_cards(const Observed& observed, Advice& a
                   100 * std::max(0.0, waits))};
 }
 
+// By the efficiency that was given, else by step times of two counts, else by published pairs. nullopt: none
+// is of this card's kind, and `advice` says what is missing.
+std::optional<Scaling> scaling_to(const Observed& observed, std::int64_t cards, Advice& advice) {
+  if (const auto& given = observed.scaling_efficiency) {
+    return Scaling{.likely = (given->low + given->high) / 2,
+                   .efficiency = *given,
+                   .evidence = "scaling efficiency as given"};
+  }
+  if (const auto counts = two_counts(observed)) {
+    if (counts->ratio() * counts->efficiency() > 1) {
+      return measured_scaling(observed, *counts, cards);
+    }
+    advice.warnings.push_back(
+        fmt::format("{}: something between them is at fault (NCCL_DEBUG=INFO shows the way they exchange by, "
+                    "NCCL_P2P_DISABLE=1 another one), so nothing follows for {} cards. Mend it first.",
+                    counts->in_words(), cards));
+    return std::nullopt;
+  }
+  const Gpu* const gpu = card_of(observed);
+  if (gpu != nullptr && gpu->nvlink && gpu->nvlink->empty()) {
+    advice.missing.push_back(fmt::format(
+        "earlier_run of another count of cards (cards, step_ms), or scaling_efficiency_percent: a {} has no "
+        "NVLink, which the cards of published pairs have; bench predict --gpu {} --mode {} --cards {},{} "
+        "tells it "
+        "of a network",
+        display_name(*gpu), gpu->id, observed.mode, std::min(observed.settings.cards, cards),
+        std::max(observed.settings.cards, cards)));
+    return std::nullopt;
+  }
+  const auto [fewer, more] = std::minmax(observed.settings.cards, cards);
+  // The published pairs double the cards: each further doubling multiplies, so that the interval widens.
+  const double doublings =
+      std::max(1.0, std::log2(static_cast<double>(cards) / static_cast<double>(observed.settings.cards)));
+  const bool beyond = fewer < kFewestPublished || more > kMostPublished;
+  return Scaling{.likely = std::pow(kPublishedMedian, doublings),
+                 .efficiency = {std::pow(kPublishedEfficiency.low, doublings),
+                                std::pow(kPublishedEfficiency.high, doublings)},
+                 .evidence = published_scaling_in_words() + ", not this network" +
+                             (beyond ? " and not these counts" : "") +
+                             (doublings > 1 ? ", once for each doubling" : "")};
+}
+
+double of_all(const Observed& observed) {
+  return static_cast<double>(*observed.all_iterations());
+}
+
+double to_go(const Observed& observed) {
+  return of_all(observed) - static_cast<double>(observed.iterations_done.value_or(0));
+}
+
+std::string difference_in_words(double seconds) {
+  return (seconds < 0 ? "-" : "+") + hours_in_words(std::abs(seconds));
+}
+
+void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& advice) {
+  const auto scaling = scaling_to(observed, cards, advice);
+  if (!scaling) {
+    return;
+  }
+  const bool is_train = observed.mode == "train";
+  const double ratio = static_cast<double>(cards) / static_cast<double>(observed.settings.cards);
+  Change change;
+  change.after = observed.settings;
+  change.after.cards = cards;
+  change.what = changed_words(observed.settings, change.after);
+  change.setting = pytorch_setting(observed.settings, change.after, {.on_gpu = true, .training = is_train});
+  change.costs = costs_of(observed.settings, change.after, {}, {}, is_train);
+  change.speedup = ratio * scaling->likely;
+  change.speedup90 = Interval{ratio * scaling->efficiency.low, ratio * scaling->efficiency.high};
+  if (const auto step = accumulation_s(observed)) {
+    change.step_ns = 1e9 * *step / scaling->likely;
+    change.step90_ns =
+        Interval{1e9 * *step / scaling->efficiency.high, 1e9 * *step / scaling->efficiency.low};
+  }
+  if (observed.step_s && observed.iterations_done.value_or(0) > 0) {
+    change.costs.push_back(fmt::format(
+        "a restart loses {} iterations, {}, unless a checkpoint keeps them", *observed.iterations_done,
+        hours_in_words(static_cast<double>(*observed.iterations_done) * *observed.step_s)));
+  }
+  change.evidence = {scaling->evidence};
+  if (change.speedup > 1) {
+    advice.changes.push_back(std::move(change));
+    return;
+  }
+  advice.warnings.push_back(fmt::format(
+      "With {} cards a sample takes {:.2f} times as long{}, by {}.", cards, 1 / change.speedup,
+      scaling->is_measured
+          ? fmt::format(" ({:.2f} to {:.2f})", 1 / change.speedup90->high, 1 / change.speedup90->low)
+          : "",
+      change.evidence.front()));
+}
+
+void tabulate_efficiencies(const Observed& observed, std::int64_t cards, Advice& advice) {
+  const double ratio = static_cast<double>(cards) / static_cast<double>(observed.settings.cards);
+  if (!observed.all_iterations() || !observed.step_s || to_go(observed) <= 0) {
+    return;
+  }
+  const double as_it_is = to_go(observed) * *observed.step_s;
+  const double compute = hidden_step_s(observed).value_or(0);
+  const bool can_hide = compute > 0;
+  const double hidden = to_go(observed) * compute;
+  const double ideal = of_all(observed) * *observed.step_s / ratio;  // from the start, at 100 %
+  AdviceTable table{.question = fmt::format("What do {} cards save, restarted?", cards),
+                    .table = {.rows = {{"scaling efficiency", "time to train", "against as it is"}}}};
+  if (can_hide) {
+    table.table.rows.front().emplace_back("against loading hidden");
+  }
+  for (const double share : {1.0, 0.9, 0.8, 0.7, 0.6, 0.5}) {
+    Cells row{Cell::figure(fmt::format("{:.0f} %", 100 * share)), Cell::figure(hours_in_words(ideal / share)),
+              Cell::figure(difference_in_words(ideal / share - as_it_is))};
+    if (can_hide) {
+      row.push_back(Cell::figure(difference_in_words(ideal / share - hidden)));
+    }
+    table.table.rows.push_back(std::move(row));
+  }
+  table.notes.push_back(fmt::format(
+      "Break-even: {} scaling efficiency against training on as it is{}.", share_in_words(ideal / as_it_is),
+      can_hide ? fmt::format(", {} against loading hidden on {} cards", share_in_words(ideal / hidden),
+                             observed.settings.cards)
+               : ""));
+  table.notes.emplace_back(
+      "Scaling efficiency: throughput over that of these cards times the ratio of cards; not measured here.");
+  if (can_hide) {
+    table.notes.push_back(fmt::format("Both together, loading hidden and {} cards: {} at 100 %.", cards,
+                                      hours_in_words(of_all(observed) * compute / ratio)));
+  }
+  advice.tables.push_back(std::move(table));
+}
+
 }  // namespace
 
 void advise_training_time(const Observed& observed, Advice& advice) {
@@ -195,14 +295,14 @@ void advise_training_time(const Observed& observed, Advice& advice) {
                          {"as it is", Cell::figure(seconds_in_words(*observed.step_s)),
                           Cell::figure(hours_in_words(left * *observed.step_s))}}}};
   if (observed.data_s) {
-    const double compute = *observed.step_s - *observed.data_s;
+    const double compute = *hidden_step_s(observed);
     if (compute > 0) {
       table.table.rows.push_back({"loading hidden", Cell::figure(seconds_in_words(compute)),
                                   Cell::figure(hours_in_words(left * compute))});
     }
     table.notes.push_back(fmt::format("Hiding all of the wait saves {} of the time, {}.",
-                                      share_in_words(*observed.data_s / *observed.step_s),
-                                      hours_in_words(left * *observed.data_s)));
+                                      share_in_words(1 - compute / *observed.step_s),
+                                      hours_in_words(left * (*observed.step_s - compute))));
   }
   advice.tables.push_back(std::move(table));
 }
@@ -228,6 +328,7 @@ std::optional<NamedBottleneck> compare_earlier_run(const Observed& observed, Adv
 void advise_cards(const Observed& observed, Advice& advice) {
   if (observed.proposed && observed.proposed->cards && *observed.proposed->cards != observed.settings.cards) {
     advise_more_cards(observed, *observed.proposed->cards, advice);
+    tabulate_efficiencies(observed, *observed.proposed->cards, advice);
   }
 }
 

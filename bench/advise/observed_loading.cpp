@@ -6,8 +6,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/advise/change_words.h"
 #include "bench/advise/diagnosis.h"
 #include "bench/advise/observed_parts.h"
+#include "bench/stats/fit.h"
 
 namespace bench {
 namespace {
@@ -27,16 +29,18 @@ std::string memory_of_workers(const Observed& observed, std::int64_t workers) {
 struct TimedWorkers {
   std::int64_t workers = 0;
   double step_s = 0;
-  double data_s = 0;
+  std::optional<double> data_s{};
 };
+
+constexpr double kAsFast = 0.9;  // of two runs' times: closer ones may be the same
 
 // By workers, growing; this run's own among them.
 std::vector<TimedWorkers> timed_workers(const Observed& observed) {
   std::vector<TimedWorkers> timed;
   const auto add = [&](std::int64_t workers, const std::optional<double>& step,
                        const std::optional<double>& data) {
-    if (step && data && std::ranges::count(timed, workers, &TimedWorkers::workers) == 0) {
-      timed.push_back({workers, *step, *data});
+    if (step && std::ranges::count(timed, workers, &TimedWorkers::workers) == 0) {
+      timed.push_back({workers, *step, data});
     }
   };
   if (observed.has_workers) {
@@ -54,23 +58,108 @@ std::vector<TimedWorkers> timed_workers(const Observed& observed) {
   return timed;
 }
 
-// Two counts, of which the larger one loads no faster though the trainer waits under both: workers are not
-// what limits the loader.
+// The fewest near the fastest; nullopt: no step was timed.
+std::optional<TimedWorkers> fastest_workers(const std::vector<TimedWorkers>& timed) {
+  if (timed.empty()) {
+    return std::nullopt;
+  }
+  const double least = std::ranges::min(timed, {}, &TimedWorkers::step_s).step_s;
+  return *std::ranges::find_if(timed,
+                               [&](const TimedWorkers& one) { return kNearBest * one.step_s <= least; });
+}
+
+// Another count under which this run's step was faster.
+std::optional<TimedWorkers> faster_workers(const Observed& observed) {
+  const auto fastest = fastest_workers(timed_workers(observed));
+  const bool faster =
+      observed.has_workers && observed.step_s && fastest && fastest->step_s < kAsFast * *observed.step_s;
+  return faster ? fastest : std::nullopt;
+}
+
+bool waits(const TimedWorkers& one, const std::vector<TimedWorkers>& timed) {
+  // Where the wait was not read: another count was faster.
+  return one.data_s ? *one.data_s >= kLimits * one.step_s
+                    : fastest_workers(timed)->step_s < kAsFast * one.step_s;
+}
+
+// Two counts, one of them this run's, of which the larger one loads no faster though the trainer waits under
+// both, and none is faster than this one: workers are not what limits the loader.
 std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(const Observed& observed) {
   const std::vector<TimedWorkers> timed = timed_workers(observed);
-  for (std::size_t i = 0; i + 1 < timed.size(); ++i) {
-    const TimedWorkers& fewer = timed[i];
-    const TimedWorkers& more = timed.back();
+  const auto own = std::ranges::find(timed, observed.settings.workers, &TimedWorkers::workers);
+  if (!observed.has_workers || own == timed.end() || !waits(*own, timed) ||
+      fastest_workers(timed)->step_s < kAsFast * own->step_s) {
+    return std::nullopt;
+  }
+  for (const TimedWorkers& other : timed) {
+    const auto& [fewer, more] = std::minmax(
+        *own, other, [](const TimedWorkers& a, const TimedWorkers& b) { return a.workers < b.workers; });
     constexpr double kManyMore = 1.5;
-    constexpr double kAsSlow = 0.9;
-    const bool both_wait = fewer.data_s >= kLimits * fewer.step_s && more.data_s >= kLimits * more.step_s;
     const bool many_more = static_cast<double>(more.workers) >=
                            kManyMore * static_cast<double>(std::max<std::int64_t>(1, fewer.workers));
-    if (both_wait && many_more && more.step_s >= kAsSlow * fewer.step_s) {
+    if (many_more && waits(other, timed) && more.step_s >= kAsFast * fewer.step_s) {
       return std::pair(fewer, more);
     }
   }
   return std::nullopt;
+}
+
+// A batch is loaded in serial + parallel / workers, through the counts under which the trainer waited.
+struct LoadingLaw {
+  double serial = 0;
+  double parallel = 0;
+
+  double at(double workers) const { return serial + parallel / workers; }
+};
+// nullopt: fewer than two such counts, or more workers load no faster.
+std::optional<LoadingLaw> loading_law(const Observed& observed) {
+  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  std::vector<double> shares;  // 1 over the workers
+  std::vector<double> loads;
+  for (const TimedWorkers& one : timed) {
+    if (waits(one, timed) && (one.workers > 0 || one.data_s)) {  // without workers the wait is the load
+      shares.push_back(1 / std::max(1.0, static_cast<double>(one.workers)));
+      loads.push_back(one.workers > 0 ? one.step_s : *one.data_s);
+    }
+  }
+  const auto line = fit_line(shares, loads);
+  return line && line->slope.value > 0
+             ? std::optional(LoadingLaw{std::max(0.0, line->intercept.value), line->slope.value})
+             : std::nullopt;
+}
+
+// "with 8 workers a step took 77 ms: 2 are too few"
+std::string faster_in_words(const Observed& observed, const TimedWorkers& faster) {
+  const std::int64_t now = observed.settings.workers;
+  return fmt::format("with {} worker{} a step took {}: {} {}", faster.workers, faster.workers == 1 ? "" : "s",
+                     seconds_in_words(faster.step_s), now,
+                     faster.workers > now ? (now == 1 ? "is too few" : "are too few")
+                                          : "are too many, which compete for cores or storage");
+}
+
+// Processes that load, of all cards.
+std::int64_t loaders_of(const Observed& observed) {
+  return observed.settings.cards * std::max<std::int64_t>(1, observed.settings.workers);
+}
+
+// With each card's training.
+std::int64_t processes_of(const Observed& observed) {
+  return observed.settings.cards * (observed.settings.workers + 1);
+}
+bool is_crowded(const Observed& observed) {
+  return observed.has_workers && observed.host_cores && processes_of(observed) > *observed.host_cores;
+}
+// Of a card, where each process has a core.
+std::int64_t workers_with_cores(const Observed& observed) {
+  return std::max<std::int64_t>(1, *observed.host_cores / observed.settings.cards - 1);
+}
+
+// A process that decodes keeps a core busy: where fewer cores are, the processes wait for something else.
+bool decoding_is_excluded(const Observed& observed) {
+  constexpr double kMostWait = 0.5;
+  return observed.has_workers && observed.host_cores && observed.host_cpu &&
+         *observed.host_cpu * static_cast<double>(*observed.host_cores) <
+             kMostWait * static_cast<double>(loaders_of(observed));
 }
 
 // Decoding the same samples takes the same time: where a wait grows many times over and computing stays, the
@@ -107,11 +196,16 @@ class ReadLoading final : public LoadingModel {
         step_ns_(1e9 * accumulation_s(observed).value_or(*observed.step_s)) {
     settings_.batch = std::max<std::int64_t>(1, settings_.batch);
     const double waiting_ns = step_ns_ * observed.data_s.value_or(0) / *observed.step_s;
-    loading_ns_ = settings_.workers == 0 ? waiting_ns : step_ns_ * static_cast<double>(settings_.workers);
+    // The law is of the step that was given.
+    const auto law = loading_law(observed);
+    const double scale = step_ns_ / *observed.step_s;
+    law_ = law                      ? LoadingLaw{scale * law->serial, scale * law->parallel}
+           : settings_.workers == 0 ? LoadingLaw{0, waiting_ns}
+                                    : LoadingLaw{0, step_ns_ * static_cast<double>(settings_.workers)};
     facts_ = {.measured = settings_,
               .compute_ns = step_ns_ - waiting_ns,
               .most_workers = settings_.workers,
-              .samples_per_s_of_a_worker = 1e9 * static_cast<double>(settings_.batch) / loading_ns_,
+              .samples_per_s_of_a_worker = 1e9 * static_cast<double>(settings_.batch) / law_.at(1),
               .is_simulated = false};
     cores_ =
         observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / settings_.cards) : keep_up();
@@ -122,8 +216,9 @@ class ReadLoading final : public LoadingModel {
   std::int64_t keep_up() const { return keep_up(facts().compute_ns); }
   std::int64_t keep_up(double compute_ns) const {
     constexpr double kMost = 1e6;
-    return static_cast<std::int64_t>(
-        std::min(kMost, std::ceil(loading_ns_ / std::max(1.0, compute_ns) - 1e-9)));
+    // Where the serial part is longer: those that come near it.
+    const double left = std::max(compute_ns, law_.serial / kNearBest) - law_.serial;
+    return static_cast<std::int64_t>(std::min(kMost, std::ceil(law_.parallel / std::max(1.0, left) - 1e-9)));
   }
 
   LoadedStep step(const TrainingSettings& settings, double compute_ns,
@@ -131,8 +226,7 @@ class ReadLoading final : public LoadingModel {
     const auto loaders = static_cast<double>(std::min(settings.workers, cores_));
     LoadedStep step{.step_ns = step_ns_, .computing_ns = compute_ns};
     if (settings.workers != settings_.workers) {
-      step.step_ns =
-          settings.workers == 0 ? compute_ns + loading_ns_ : std::max(compute_ns, loading_ns_ / loaders);
+      step.step_ns = settings.workers == 0 ? compute_ns + law_.at(1) : std::max(compute_ns, law_.at(loaders));
       step.at_least = true;
     }
     step.waiting_ns = step.step_ns - compute_ns;
@@ -150,9 +244,21 @@ class ReadLoading final : public LoadingModel {
           "the page cache, or the storage, gave the files faster then.",
           times, seconds_in_words(*observed_.earlier_run->data_s));
     }
-    missing.emplace_back(
+    if (const auto faster = faster_workers(observed_)) {
+      return fmt::format("{}; {}.", times, faster_in_words(observed_, *faster));
+    }
+    const bool decoding_excluded = decoding_is_excluded(observed_);
+    missing.push_back(fmt::format(
         "data_ms of a few hundred steps, run twice in a row: the second time the files come from the page "
-        "cache, and if the wait is as long, decoding or the way to the training process takes it");
+        "cache, and if the wait is as long, {}the way to the training process takes it",
+        decoding_excluded ? "" : "decoding or "));
+    if (decoding_excluded) {
+      return fmt::format(
+          "{}. {:.1f} of the host's {} cores are busy, with {} process{} that load: storage, the way to the "
+          "training process or the workers' start limits, not decoding.",
+          times, *observed_.host_cpu * static_cast<double>(*observed_.host_cores), *observed_.host_cores,
+          loaders_of(observed_), loaders_of(observed_) == 1 ? "" : "es");
+    }
     if (const auto none = workers_that_bring_nothing(observed_)) {
       return fmt::format(
           "{}. {} workers load no faster than {} ({} and {} a step): storage or the way to the "
@@ -172,13 +278,13 @@ class ReadLoading final : public LoadingModel {
   const Observed& observed_;
   TrainingSettings settings_;
   double step_ns_;
-  double loading_ns_ = 0;   // of one batch, by one worker
+  LoadingLaw law_;          // in nanoseconds
   std::int64_t cores_ = 1;  // of a card's workers; as many as keep up where they were not read
 };
 
 // What hiding the wait brings at most, with the span that the readings' last digits leave.
 std::string bound_in_words(const Observed& observed) {
-  const double compute = *observed.step_s - *observed.data_s;
+  const double compute = *hidden_step_s(observed);
   const double by = observed.step_rounding_s + observed.data_rounding_s;
   const double low = (*observed.step_s + observed.step_rounding_s) / (compute + by);
   const double high =
@@ -193,9 +299,50 @@ std::string bound_in_words(const Observed& observed) {
              : fmt::format("{}; {:.2f} to {:.2f}× by the readings' last digits", bound, low, high);
 }
 
+// The fastest count that was timed, and what would tell whether more are faster still.
+void advise_timed_workers(const Observed& observed, const TimedWorkers& faster, Advice& advice) {
+  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  if (const auto step = accumulation_s(observed)) {
+    Change change;
+    change.after = observed.settings;
+    change.after.workers = faster.workers;
+    change.what = changed_words(observed.settings, change.after);
+    change.setting = pytorch_setting(observed.settings, change.after,
+                                     {.on_gpu = true, .training = observed.mode == "train"});
+    change.speedup = *observed.step_s / faster.step_s;
+    change.step_ns = 1e9 * *step / change.speedup;
+    change.costs = {memory_of_workers(observed, faster.workers)};
+    std::vector<std::string> times;
+    for (const TimedWorkers& one : timed) {
+      times.push_back(fmt::format("{} with {}", seconds_in_words(one.step_s), one.workers));
+    }
+    change.evidence = {fmt::format("steps as they were read: {}", fmt::join(times, ", "))};
+    advice.changes.push_back(std::move(change));
+  }
+  const auto law = loading_law(observed);
+  if (!law || faster.workers != timed.back().workers || !waits(faster, timed)) {
+    return;
+  }
+  const std::int64_t more = 2 * faster.workers;
+  const double then = std::max(hidden_step_s(observed).value_or(0), law->at(static_cast<double>(more)));
+  if (then < kAsFast * faster.step_s) {
+    advice.missing.push_back(fmt::format(
+        "workers_tried of {} workers (step_ms, data_ms): {} + {} / workers, as the counts that were "
+        "read load, makes it {} at the least",
+        more, seconds_in_words(law->serial), seconds_in_words(law->parallel), seconds_in_words(then)));
+  }
+}
+
 void advise_workers(const Observed& observed, Advice& advice) {
+  if (const auto faster = faster_workers(observed)) {
+    advise_timed_workers(observed, *faster, advice);
+    return;
+  }
+  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  const bool more_are_no_faster =
+      observed.has_workers && !timed.empty() && timed.back().workers > observed.settings.workers;
   const double compute = *observed.step_s - *observed.data_s;
-  if (!accumulation_s(observed) || workers_that_bring_nothing(observed)) {
+  if (!accumulation_s(observed) || workers_that_bring_nothing(observed) || more_are_no_faster) {
     return;  // what is missing for the one is asked for
   }
   if (compute <= 0) {
@@ -219,10 +366,13 @@ void advise_workers(const Observed& observed, Advice& advice) {
     return;
   }
   if (workers <= now) {
-    if (now > 0 && observed.host_cores) {
+    if (now > 0 && observed.host_cores && !decoding_is_excluded(observed)) {
       advice.warnings.push_back(fmt::format(
-          "The {} workers of {} have the host's {} cores already: more of them bring nothing.", now * cards,
-          cards == 1 ? "the card" : fmt::format("{} cards", cards), *observed.host_cores));
+          "The {} workers of {} have the host's {} cores already: more of them bring nothing{}.", now * cards,
+          cards == 1 ? "the card" : fmt::format("{} cards", cards), *observed.host_cores,
+          now * cards > *observed.host_cores
+              ? fmt::format("; {} each may load as fast", workers_with_cores(observed))
+              : ""));
     }
     return;
   }
@@ -259,7 +409,10 @@ void advise_workers(const Observed& observed, Advice& advice) {
   if (now > 0 && most > workers) {
     change.evidence.push_back(fmt::format("{} to {} workers, by the readings' last digits", workers, most));
   }
-  if (now > 0) {
+  if (const auto law = loading_law(observed)) {
+    change.evidence.push_back(fmt::format("{} + {} / workers a batch, as the counts that were read load",
+                                          seconds_in_words(law->serial), seconds_in_words(law->parallel)));
+  } else if (now > 0) {
     change.evidence.push_back(fmt::format(
         "{} worker{} for which the trainer waits load a batch each {}: {} for one", now, now == 1 ? "" : "s",
         seconds_in_words(*observed.step_s), seconds_in_words(*observed.step_s * static_cast<double>(now))));
@@ -282,13 +435,16 @@ bool slower_than_each_other(const WorkersTried& one, const Observed& observed) {
 }
 
 void compare_workers_tried(const Observed& observed, Advice& advice) {
+  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  const auto fastest = fastest_workers(timed);
   AdviceTable table{.question = "How many workers?", .table = {.rows = {{"workers", "reading", "follows"}}}};
   for (const WorkersTried& tried : observed.workers_tried) {
     const auto zeros = std::ranges::count(tried.utilisation, 0.0);
     const std::string reading =
-        tried.step_s && tried.data_s
-            ? fmt::format("step {}, of which {} wait", seconds_in_words(*tried.step_s),
-                          seconds_in_words(*tried.data_s))
+        tried.step_s
+            ? fmt::format(
+                  "step {}{}", seconds_in_words(*tried.step_s),
+                  tried.data_s ? fmt::format(", of which {} wait", seconds_in_words(*tried.data_s)) : "")
         : !tried.utilisation.empty()
             ? fmt::format("utilisation {} to {} %, 0 in {} of {}", std::ranges::min(tried.utilisation),
                           std::ranges::max(tried.utilisation), zeros, tried.utilisation.size())
@@ -297,12 +453,16 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
         : tried.idle_often          ? "utilisation is often zero"
                                     : "–";
     const bool starved = zeros > 0 || tried.idle_often;
-    const std::string follows = starved ? "starved: the card runs out of work"
-                                : slower_than_each_other(tried, observed)   ? "–"
-                                : tried.slower_than_workers > tried.workers ? "too few: more load faster"
-                                : tried.slower_than_workers ? "too many: they compete for cores or storage"
-                                : tried.idle_rarely         ? "enough, or nearly"
-                                                            : "–";
+    const std::string follows =
+        starved                                     ? "starved: the card runs out of work"
+        : slower_than_each_other(tried, observed)   ? "–"
+        : tried.slower_than_workers > tried.workers ? "too few: more load faster"
+        : tried.slower_than_workers                 ? "too many: they compete for cores or storage"
+        : tried.idle_rarely                         ? "enough, or nearly"
+        : !tried.step_s || timed.size() < 2         ? "–"
+        : tried.workers == fastest->workers
+            ? "fastest"
+            : fmt::format("{:.2f} times the fastest", *tried.step_s / fastest->step_s);
     table.table.rows.push_back({tried.workers, reading, follows});
     if (tried.slower_than_workers < tried.workers && slower_than_each_other(tried, observed)) {
       advice.contradictions.push_back(
@@ -319,7 +479,10 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
   counts.push_back(most);
   const std::string network = observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in;
   table.notes = {
-      "Readings of utilisation do not place the knee, the count from which more workers bring nothing.",
+      timed.size() > 1
+          ? fmt::format("{} worker{} made the fastest step that was read, {}.", fastest->workers,
+                        fastest->workers == 1 ? "" : "s", seconds_in_words(fastest->step_s))
+          : "Readings of utilisation do not place the knee, the count from which more workers bring nothing.",
       fmt::format("Measure: bench --sweep workers {} --mode {} --data DIR --workers {}", network,
                   observed.mode, fmt::join(counts, ",")),
       fmt::format("Memory by batch: bench --sweep memory {} --mode {}{}{}", network, observed.mode,
@@ -371,18 +534,37 @@ std::optional<double> idle_without_waiting(const Observed& observed, double wait
   return idle - waiting > std::max(kTells, waiting) ? std::optional(idle) : std::nullopt;
 }
 
+constexpr double kBusy = 0.8;  // of the cores' time
+
+void ask_for_host_cpu(const Observed& observed, Advice& advice) {
+  advice.missing.push_back(fmt::format(
+      "host_cpu_percent and host_system_percent: us + sy, and sy, of vmstat 5 while it trains; cores that "
+      "are full keep the card from getting work{}",
+      is_crowded(observed)
+          ? fmt::format(", and {} processes share {} here", processes_of(observed), *observed.host_cores)
+          : ""));
+}
+
+// Only its processes and the host's cores are known.
+NamedBottleneck crowded_host(const Observed& observed, Advice& advice) {
+  if (!observed.host_cpu) {
+    ask_for_host_cpu(observed, advice);
+  }
+  return {
+      Bottleneck::undecided,
+      fmt::format("{} × {} workers and the training itself are {} processes on {} cores{}, which may keep "
+                  "the cards from getting work. Try {} a card: it may be as fast, or faster.",
+                  observed.settings.cards == 1 ? "1 card" : fmt::format("{} cards", observed.settings.cards),
+                  observed.settings.workers, processes_of(observed), *observed.host_cores,
+                  observed.host_cpu ? fmt::format(", {:.0f} % busy", 100 * *observed.host_cpu) : "",
+                  workers_with_cores(observed))};
+}
+
 // The wait is short: the rest of the step was not taken apart.
 NamedBottleneck what_else_limits(const Observed& observed, const std::string& times, Advice& advice) {
-  const std::int64_t processes = observed.settings.cards * (observed.settings.workers + 1);
-  const bool crowded = observed.has_workers && observed.host_cores && processes > *observed.host_cores;
-  constexpr double kBusy = 0.8;  // of the cores' time
   std::string host;
   if (!observed.host_cpu) {
-    advice.missing.push_back(fmt::format(
-        "host_cpu_percent and host_system_percent: us + sy, and sy, of vmstat 5 while it trains; cores that "
-        "are "
-        "full keep the card from getting work{}",
-        crowded ? fmt::format(", and {} processes share {} here", processes, *observed.host_cores) : ""));
+    ask_for_host_cpu(observed, advice);
   } else if (*observed.host_cpu < kBusy) {
     host = fmt::format(" The host's cores are {:.0f} % busy, so it is not for want of them.",
                        100 * *observed.host_cpu);
@@ -400,6 +582,18 @@ NamedBottleneck what_else_limits(const Observed& observed, const std::string& ti
 }
 
 }  // namespace
+
+std::optional<double> hidden_step_s(const Observed& observed) {
+  std::optional<double> least;
+  if (observed.step_s && observed.data_s) {
+    least = *observed.step_s - *observed.data_s;
+  }
+  for (const TimedWorkers& one : timed_workers(observed)) {
+    const double compute = one.step_s - one.data_s.value_or(0);
+    least = observed.data_s || one.data_s ? std::min(least.value_or(compute), compute) : least;
+  }
+  return least;
+}
 
 StepModel model_of(const Observed& observed) {
   const auto room = room_on_host(observed);
@@ -423,7 +617,7 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
   if (observed.step_s && observed.data_s) {
     const double share = *observed.data_s / *observed.step_s;
     const std::string times = wait_in_words(observed);
-    if (share >= kCounts) {
+    if (share >= kCounts || faster_workers(observed)) {
       advise_workers(observed, advice);
     }
     if (const auto idle = idle_without_waiting(observed, share)) {
@@ -436,8 +630,22 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
                                          times, 100 * *idle)};
     }
     const StepModel model = model_of(observed);
-    const auto wait = wait_that_limits(model, step_as_read(observed, model), advice.missing);
-    return wait ? *wait : what_else_limits(observed, times, advice);
+    if (auto wait = wait_that_limits(model, step_as_read(observed, model), advice.missing)) {
+      return wait;
+    }
+    const auto faster = faster_workers(observed);
+    return faster
+               ? NamedBottleneck{Bottleneck::undecided, fmt::format("The wait is short: {}; but {}.", times,
+                                                                    faster_in_words(observed, *faster))}
+               : what_else_limits(observed, times, advice);
+  }
+  if (const auto faster = faster_workers(observed)) {
+    advise_timed_workers(observed, *faster, advice);
+    return NamedBottleneck{
+        Bottleneck::loader,
+        fmt::format("A step takes {} with {} worker{}, and {}.", seconds_in_words(*observed.step_s),
+                    observed.settings.workers, observed.settings.workers == 1 ? "" : "s",
+                    faster_in_words(observed, *faster))};
   }
   for (const WorkersTried& tried : observed.workers_tried) {
     if (tried.workers == observed.settings.workers && std::ranges::count(tried.utilisation, 0.0) > 0 &&
@@ -448,7 +656,9 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
                                          tried.workers, tried.workers == 1 ? "" : "s")};
     }
   }
-  return std::nullopt;
+  return is_crowded(observed) && observed.host_cpu.value_or(1) >= kBusy
+             ? std::optional(crowded_host(observed, advice))
+             : std::nullopt;
 }
 
 }  // namespace bench

@@ -7,6 +7,7 @@
 
 #include "bench/advise/observed_advice.h"
 #include "bench/advise/step_option.h"
+#include "bench/model/gpu.h"
 
 namespace bench {
 
@@ -21,11 +22,16 @@ std::optional<double> accumulation_s(const Observed& observed);
 // Time of a sample of the effective batch; absent likewise.
 std::optional<double> sample_s(const Observed& observed);
 
+// A step whose wait is hidden, by this run and those with other counts of workers; absent without a wait.
+std::optional<double> hidden_step_s(const Observed& observed);
+
 // The step as it was read, and under other counts of workers. The time of an accumulation and its wait have
 // to be known, and a part of it to compute in. Settings of a batch that was not read have a batch of 1.
 StepModel model_of(const Observed& observed);
 StepOption step_as_read(const Observed& observed, const StepModel& model);
 
+// Of the catalogue; nullptr where it was not named, or is not in it.
+const Gpu* card_of(const Observed& observed);
 // Bytes of the host's memory that nothing uses; absent where they were not read.
 std::optional<double> room_on_host(const Observed& observed);
 // Whether the other run's steps are of the same samples: batch, accumulation, size and length.

@@ -231,6 +231,88 @@ TEST(Observed, CountsThatLoadAsSlowlyTellThatWorkersDoNotLimit) {
             1U);
 }
 
+std::string worker_readings(const std::string& now, const std::string& others) {
+  return R"({"batch": 32, "host_cores": 16, )" + now + R"(, "workers_tried": [)" + others + "]}";
+}
+
+TEST(Observed, TheFastestCountOfWorkersThatWasReadIsAdvised) {
+  const std::string others = R"({"workers": 2, "step_ms": 10.8, "data_ms": 6},
+                                {"workers": 4, "step_ms": 7.5, "data_ms": 2.5},
+                                {"workers": 16, "step_ms": 7.06, "data_ms": 2})";
+  const Advice more = advice_of(worker_readings(R"("workers": 1, "step_ms": 17.2, "data_ms": 12)", others));
+  ASSERT_EQ(more.changes.size(), 1U);
+  EXPECT_EQ(more.changes.front().after.workers, 16);
+  EXPECT_FALSE(more.changes.front().at_most);
+  EXPECT_NEAR(more.changes.front().speedup, 17.2 / 7.06, 1e-9);
+  expect_words(more.reason);
+  const Advice fewer = advice_of(worker_readings(R"("workers": 4, "step_ms": 300, "data_ms": 250)",
+                                                 R"({"workers": 2, "step_ms": 180, "data_ms": 130})"));
+  ASSERT_EQ(fewer.changes.size(), 1U);
+  EXPECT_EQ(fewer.changes.front().after.workers, 2);
+  expect_words(fewer.reason);
+}
+
+TEST(Observed, StepsByWorkersNeedNoWait) {
+  const std::string others = R"({"workers": 2, "step_ms": 10.8}, {"workers": 16, "step_ms": 7.06})";
+  for (const std::string wait : {"", R"(, "data_ms": 16)"}) {
+    const Advice advice = advice_of(worker_readings(R"("workers": 1, "step_ms": 17.2)" + wait, others));
+    EXPECT_EQ(advice.bottleneck, Bottleneck::loader);
+    ASSERT_EQ(advice.changes.size(), 1U);
+    EXPECT_NEAR(advice.changes.front().speedup, 17.2 / 7.06, 1e-9);
+  }
+  // The fastest one is this run's: nothing larger is promised.
+  EXPECT_THAT(advice_of(worker_readings(R"("workers": 4, "step_ms": 7, "data_ms": 2)",
+                                        R"({"workers": 8, "step_ms": 8})"))
+                  .changes,
+              ::testing::IsEmpty());
+}
+
+// 27 ms and 612 ms of work: eight workers take 103.5 ms, no less.
+TEST(Observed, CountsOfWorkersGiveTheLawOfLoading) {
+  const Advice advice = advice_of(
+      R"({"workers": 2, "step_ms": 333, "data_ms": 270, "earlier_run": {"workers": 4, "step_ms": 180,
+          "data_ms": 120}})");
+  ASSERT_EQ(advice.changes.size(), 1U);
+  EXPECT_EQ(advice.changes.front().after.workers, 4);
+  expect_words(advice.missing);
+  const Advice onwards = advice_of(
+      R"({"workers": 4, "step_ms": 180, "data_ms": 160, "host_cores": 8, "earlier_run": {"workers": 2,
+          "step_ms": 333, "data_ms": 313}})");
+  ASSERT_EQ(onwards.changes.size(), 1U);
+  EXPECT_EQ(onwards.changes.front().after.workers, 8);
+  EXPECT_NEAR(onwards.changes.front().step_ns, 103.5e6, 1);
+  EXPECT_TRUE(onwards.changes.front().at_most);
+}
+
+TEST(Observed, AnEarlierRunWithOtherWorkersBoundsTheStep) {
+  const Advice advice = advice_of(
+      R"({"workers": 2, "step_ms": 333, "data_ms": 217, "iterations": 100,
+          "earlier_run": {"workers": 8, "step_ms": 77, "data_ms": 4}})");
+  ASSERT_EQ(advice.changes.size(), 1U);
+  EXPECT_NEAR(advice.changes.front().step_ns, 77e6, 1);
+  EXPECT_THAT(table_of(advice, "How long does training").table.rows,
+              Contains(ElementsAre("loading hidden", "73 ms", "7.3 s")));
+}
+
+TEST(Observed, MoreProcessesThanCoresAreWorthATry) {
+  const std::string readings = R"({"cards": 8, "workers": 32, "step_ms": 500, "host_cores": )";
+  const Advice crowded = advice_of(readings + "32}");
+  EXPECT_EQ(crowded.bottleneck, Bottleneck::undecided);
+  expect_words(crowded.reason);
+  EXPECT_NE(advice_of(readings + "512}").reason, crowded.reason);
+  EXPECT_NE(advice_of(readings + R"(32, "host_cpu_percent": 20})").reason, crowded.reason);
+}
+
+TEST(Observed, IdleCoresExcludeDecoding) {
+  const std::string readings =
+      R"({"workers": 12, "host_cores": 12, "step_ms": 500, "data_ms": 475, "batch": 8, "host_cpu_percent": )";
+  const Advice idle = advice_of(readings + "10}");
+  EXPECT_EQ(idle.bottleneck, Bottleneck::loader);
+  expect_words(idle.reason);
+  EXPECT_THAT(idle.warnings, ElementsAre("Without effect on this answer: batch."));
+  EXPECT_NE(advice_of(readings + "95}").reason, idle.reason);
+}
+
 TEST(Observed, AWaitThatGrewManyTimesWhileComputingStayedIsTheStorage) {
   const std::string readings =
       R"({"step_ms": 8750, "data_ms": 8621, "batch": 32, "cards": 8, "earlier_run": {"step_ms": )";
@@ -272,6 +354,25 @@ TEST(Observed, TwoCountsOfCardsTellWhatTheyBring) {
   EXPECT_EQ(advice_of(waits + R"(700, "host_cpu_percent": 30})").bottleneck, Bottleneck::loader);
   expect_words(
       advice_of(R"({"cards": 2, "step_ms": 1280, "earlier_run": {"cards": 1, "step_ms": 1270}})").reason);
+}
+
+TEST(Observed, MoreCardsFollowFromWhatTwoCountsBrought) {
+  const std::string readings = R"({"device": "rtx4090", "step_ms": 500, "batch": 8, "proposed": {"cards": )";
+  // On two cards a step grew by 100 ms, and a ring of four sends 1.5 times as much.
+  const Advice read = advice_of(readings + R"(4}, "earlier_run": {"cards": 2, "step_ms": 600}})");
+  ASSERT_EQ(read.changes.size(), 1U);
+  EXPECT_NEAR(read.changes.front().speedup, 4 * 500.0 / 650, 1e-9);
+  EXPECT_LT(read.changes.front().speedup90->low, 4 * 500.0 / 720) << "each doubling as the first";
+  EXPECT_GT(read.changes.front().speedup90->high, 4 * 500.0 / 600) << "as long as on two";
+  EXPECT_NEAR(
+      advice_of(readings + R"(2}, "earlier_run": {"cards": 2, "step_ms": 600}})").changes.front().speedup,
+      2 * 500.0 / 600, 1e-9);
+  const Advice unread = advice_of(readings + "4}}");
+  EXPECT_THAT(unread.changes, ::testing::IsEmpty()) << "published pairs have NVLink, a GeForce card has none";
+  expect_words(unread.missing);
+  const Advice slower = advice_of(readings + R"(4}, "earlier_run": {"cards": 2, "step_s": 3.5}})");
+  EXPECT_THAT(slower.changes, ::testing::IsEmpty());
+  expect_words(slower.warnings);
 }
 
 TEST(Observed, NothingFitsThatIsLargerThanABatchThatDied) {
