@@ -216,7 +216,7 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
   const bool all_flagged = std::ranges::none_of(
       document.benchmarks, [](const MeasuredPoint& point) { return point.validity.flags.empty(); });
   const auto add_signs = [&](TextTable& table) {
-    const std::string signs = signs_of(table, all_flagged);
+    const std::string signs = signs_of(table, all_flagged, is_predicted(document));
     table.below += (table.below.empty() || signs.empty() ? "" : "; ") + signs;
   };
   bool is_left_out = !tables.empty();

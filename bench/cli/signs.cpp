@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/text/intervals.h"
 #include "bench/text/lines.h"
 
 namespace bench {
@@ -21,7 +22,8 @@ struct Sign {
 constexpr std::array<Sign, 9> kSigns{{
     {"171 ± 2",
      "the median, and its 95 % interval: repeated runs of this hour give a value within it 19 times of 20"},
-    {"171 (150–195)", "the same where the interval is not symmetric; of a predicted value its 80 % interval"},
+    {"171 (150–195)",
+     "the same where the interval reaches further on one side; of a predicted value its 80 % interval"},
     {"± ?", "the interval is not known: too few rounds or runs"},
     {"○",
      "the point is less reliable than others: too few rounds, a wide interval, throttling, or other "
@@ -37,18 +39,32 @@ constexpr std::array<Sign, 9> kSigns{{
     {"–", "no value: it was not measured, or does not apply"},
 }};
 
+// "47 (43–51)".
+bool has_ends(std::string_view text) {
+  const std::size_t open = text.find('(');
+  return open != std::string_view::npos &&
+         text.substr(open, text.find(')', open) - open).find(kToInCell) != std::string_view::npos;
+}
+
 }  // namespace
 
-std::string signs_of(const TextTable& table, bool all_flagged) {
-  const auto any_cell = [&](std::string_view sign) {
-    return std::ranges::any_of(table.rows, [&](const Cells& row) {
-      return std::ranges::any_of(row,
-                                 [&](const Cell& cell) { return cell.text.find(sign) != std::string::npos; });
-    });
+std::string signs_of(const TextTable& table, bool all_flagged, bool is_predicted) {
+  const auto any = [&](const auto& has) {
+    return std::ranges::any_of(table.rows, [&](const Cells& row) { return std::ranges::any_of(row, has); });
   };
-  std::vector<std::string_view> signs;
+  const auto any_cell = [&](std::string_view sign) {
+    return any([&](const Cell& cell) { return cell.text.find(sign) != std::string::npos; });
+  };
+  std::vector<std::string> signs;
+  std::vector<std::string_view> intervals;
   if (any_cell("±")) {
-    signs.emplace_back("±: 95 % interval");
+    intervals.emplace_back("±");
+  }
+  if (!is_predicted && any([](const Cell& cell) { return has_ends(cell.text); })) {
+    intervals.emplace_back("(a–b)");
+  }
+  if (!intervals.empty()) {
+    signs.push_back(fmt::format("{}: 95 % interval", fmt::join(intervals, ", ")));
   }
   if (!table.rows.empty() &&
       std::ranges::find(table.rows.front(), "driver", &Cell::text) != table.rows.front().end()) {

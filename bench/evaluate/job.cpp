@@ -95,9 +95,9 @@ std::string cost_in_words(const Evaluation& evaluation, const DeviceJob& job) {
   return amount_in_words(*job.cost, evaluation.prices.currency);
 }
 
-// "hiring t4 ($40, 114 hours)".
+// "hiring t4, $40 for 114 hours".
 std::string way_in_words(const Evaluation& evaluation, const DeviceJob& job) {
-  return fmt::format("{} {} ({}, {})", is_hired(evaluation, job) ? "hiring" : "buying",
+  return fmt::format("{} {}, {} for {}", is_hired(evaluation, job) ? "hiring" : "buying",
                      label_of_job(evaluation, job), cost_in_words(evaluation, job), hours_in_words(job));
 }
 
@@ -131,7 +131,7 @@ std::string other_way(const Evaluation& evaluation, const std::vector<DeviceJob>
   }
   const bool named = bought - jobs.begin() < static_cast<std::ptrdiff_t>(leaders);
   return "; " + break_even_in_words(
-                    of, named ? label : fmt::format("{} ({})", label, cost_in_words(evaluation, *bought)));
+                    of, named ? label : fmt::format("{} at {}", label, cost_in_words(evaluation, *bought)));
 }
 
 }  // namespace
@@ -232,7 +232,7 @@ std::string break_even_in_words(const BreakEven& of, const std::string& bought) 
   if (of.hours.ci95 && std::isinf(of.hours.ci95->high)) {
     const double low = of.hours.ci95->low;
     return fmt::format("buying {} pays from {} hours of use at the earliest, if ever", bought,
-                       digits80(low, {low / 2, low}));
+                       digits80(low, {low / 2, 2 * low}));
   }
   return fmt::format("buying {} pays from {} hours of use", bought,
                      plus_minus(of.hours.value, of.hours.ci95));
@@ -268,7 +268,7 @@ std::string job_in_words(const Evaluation& evaluation) {
     ways.push_back(way_in_words(evaluation, jobs[i]));
   }
   return fmt::format("Cannot tell which costs {} for this job: {}{}", jobs.size() == 2 ? "less" : "least",
-                     fmt::join(ways, " or "), rest);
+                     fmt::join(ways, ", or "), rest);
 }
 
 }  // namespace bench

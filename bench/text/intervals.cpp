@@ -20,70 +20,94 @@ int last_digit_of(double value) {
   return std::abs(value) < 2 * std::pow(10, exponent) ? exponent - 1 : exponent;
 }
 
-// As last_digit_of() for the half width, and the value at most four digits.
-int decimals_of(double value, double half) {
-  return std::clamp(-last_digit_of(half), 0, std::max(kMostDigits - 1 - exponent_of(value), 0));
+double round_to(double value, int last) {
+  const double step = std::pow(10, last);
+  return std::round(value / step) * step + 0.0;  // never "-0"
 }
 
 // To the digit `last`; further only where a number would lose its first.
 std::string rounded(double value, int last) {
-  const int digit = value == 0 ? last : std::min(last, last_digit_of(value));
-  const double step = std::pow(10, digit);
-  return fmt::format("{:.{}f}", std::round(value / step) * step, std::max(-digit, 0));
-}
-
-// A rounded half width is never 0: it is not known to be.
-double rounded_up(double half, int decimals) {
-  return std::max(half, std::pow(10, -decimals));
-}
-
-// "8 to 60", "8–60".
-std::string ends(const Interval& interval, int last, std::string_view to) {
-  return fmt::format("{}{}{}", rounded(interval.low, last), interval.low < 0 ? kTo : to,
-                     rounded(interval.high, last));
-}
-
-// "30 (8 to 60)"; a digit more where the value would coincide with an end.
-std::string lopsided(double value, const Interval& ci95, double half, std::string_view to) {
-  const int finest = exponent_of(value) + 1 - kMostDigits;
-  int last = std::max(last_digit_of(half), finest);
-  const auto coincides = [&] {
-    const std::string shown = rounded(value, last);
-    return shown == rounded(ci95.low, last) || shown == rounded(ci95.high, last);
-  };
-  if (last > finest && coincides()) {
-    --last;
+  if (value == 0) {
+    return "0";
   }
-  return fmt::format("{} ({})", rounded(value, last), ends(ci95, last, to));
+  const int digit = std::min(last, last_digit_of(value));
+  return fmt::format("{:.{}f}", round_to(value, digit), std::max(-digit, 0));
+}
+
+// Of a value before its ends: rounding moves it and them by a seventh of the wider side at most. A value has
+// two digits at least and four at most; one more where it would coincide with an end.
+int last_digit_with_ends(double value, const Interval& ends) {
+  constexpr double kTwoDigits = 3.5;
+  const int finest = exponent_of(value) + 1 - kMostDigits;
+  const double half = std::max(value - ends.low, ends.high - value);
+  int last = exponent_of(half) - (half < kTwoDigits * std::pow(10, exponent_of(half)) ? 1 : 0);
+  if (ends.low >= 0) {
+    last = std::min(last, exponent_of(value) - 1);
+  }
+  last = std::max(last, finest);
+  const std::string shown = rounded(value, last);
+  const bool coincides = shown == rounded(ends.low, last) || shown == rounded(ends.high, last);
+  return coincides && last > finest ? last - 1 : last;
+}
+
+// "28 (8 to 57)", "28 (8–57)".
+std::string with_ends(double value, const Interval& ends, std::string_view to) {
+  const int last = last_digit_with_ends(value, ends);
+  return fmt::format("{} ({}{}{})", rounded(value, last), rounded(ends.low, last), ends.low < 0 ? kTo : to,
+                     rounded(ends.high, last));
+}
+
+// "33.1 ± 1.9": the value and its half width to the digit `last`. A rounded half width is never 0: it is not
+// known to be.
+struct Symmetric {
+  double value;
+  double half;
+  int last;
+};
+
+// One digit of the half width, or else two; none where the ends have to be given: where the half widths of
+// both sides do not agree in these digits, or rounding moves the value or an end by more than a little.
+std::optional<Symmetric> symmetric(double value, const Interval& ends) {
+  const double below = value - ends.low;
+  const double above = ends.high - value;
+  const double half = std::max(below, above);
+  const int finest = std::min(exponent_of(value) + 1 - kMostDigits, 0);
+  const int two = std::max(exponent_of(half) - 1, finest);
+  const int one = half < 10 ? std::max(last_digit_of(half), finest) : two;
+  const auto near = [&](double shown, double actual) { return std::abs(shown - actual) <= half / 6; };
+  for (const int last : {one, two}) {
+    const Symmetric shown{.value = round_to(value, last),
+                          .half = std::max(round_to(half, last), std::pow(10, last)),
+                          .last = last};
+    const bool right =
+        last == finest || (near(shown.value, value) && near(shown.value - shown.half, ends.low) &&
+                           near(shown.value + shown.half, ends.high));
+    const bool reaches_zero = ends.low > 0 && shown.half >= shown.value;
+    if (round_to(below, last) == round_to(above, last) && right && !reaches_zero) {
+      return shown;
+    }
+  }
+  return {};
 }
 
 std::string in_digits(double value, const std::optional<Interval>& ci95, const Scale& scale,
                       std::string_view unit, std::string_view to) {
-  const auto in_unit = [&](double x) { return x / scale.by; };
   const std::string suffix =
       scale.prefix.empty() && unit.empty() ? "" : fmt::format(" {}{}", scale.prefix, unit);
+  const double shown = value / scale.by;
   if (!ci95) {
-    return format_number(in_unit(value)) + suffix;
+    return format_number(shown) + suffix;
   }
-  const double below = in_unit(value - ci95->low);
-  const double above = in_unit(ci95->high - value);
-  const double half = std::max(below, above);
+  const Interval ends{ci95->low / scale.by, ci95->high / scale.by};
+  const double half = std::max(shown - ends.low, ends.high - shown);
   if (!(half > 0) || !std::isfinite(half)) {
-    return format_number(in_unit(value)) + suffix;
+    return format_number(shown) + suffix;
   }
-  const bool would_reach_zero = ci95->low > 0 && half >= in_unit(value);
-  if (std::min(below, above) < half / 3 || would_reach_zero) {
-    return lopsided(in_unit(value), {in_unit(ci95->low), in_unit(ci95->high)}, half, to) + suffix;
+  if (const std::optional<Symmetric> both = symmetric(shown, ends)) {
+    const int decimals = std::max(-both->last, 0);
+    return fmt::format("{:.{}f} ± {:.{}f}{}", both->value, decimals, both->half, decimals, suffix);
   }
-  // A large figure has two digits of its interval: 2630000 ± 350000.
-  const double step = std::max(1.0, std::pow(10.0, exponent_of(half) - 1));
-  if (step > 1) {
-    return fmt::format("{:.0f} ± {:.0f}{}", std::round(in_unit(value) / step) * step,
-                       std::ceil(half / step) * step, suffix);
-  }
-  const int decimals = decimals_of(in_unit(value), half);
-  return fmt::format("{:.{}f} ± {:.{}f}{}", in_unit(value), decimals, rounded_up(half, decimals), decimals,
-                     suffix);
+  return with_ends(shown, ends, to) + suffix;
 }
 
 }  // namespace
@@ -103,24 +127,19 @@ bool is_known80(const Interval& interval80) {
   return interval80.low > 0 && std::isfinite(interval80.high);
 }
 
-// The place of the last digit.
-int last_digit80(double value, const Interval& interval80) {
-  constexpr double kNarrow = 1.1;
-  return exponent_of(interval80.low) - (value < kNarrow * interval80.low ? 2 : 1);
-}
-
 }  // namespace
 
 std::string digits80(double value, const Interval& interval80) {
-  return is_known80(interval80) ? rounded(value, last_digit80(value, interval80)) : format_number(value);
-}
-
-std::string with_interval80(double value, const Interval& interval80, std::string_view to) {
   if (!is_known80(interval80)) {
     return format_number(value);
   }
-  const int last = last_digit80(value, interval80);
-  return fmt::format("{} ({})", rounded(value, last), ends(interval80, last, to));
+  constexpr int kMostDigitsAlone = 3;
+  return rounded(
+      value, std::max(last_digit_with_ends(value, interval80), exponent_of(value) + 1 - kMostDigitsAlone));
+}
+
+std::string with_interval80(double value, const Interval& interval80, std::string_view to) {
+  return is_known80(interval80) ? with_ends(value, interval80, to) : format_number(value);
 }
 
 std::string with_interval80(double value, const Interval& interval80, const Scale& scale,

@@ -15,13 +15,13 @@ namespace bench {
 inline constexpr std::string_view kTo = " to ";
 inline constexpr std::string_view kToInCell = "–";
 
-// A number with as many digits as its interval allows: "33.1 ± 1.9", or "30 (8 to 60)" if one side is much
-// wider or ± would reach below zero. Without an interval three digits.
+// A number with as many digits as its interval allows: "33.1 ± 1.9" where that is right for both ends in the
+// digits shown, or else "28 (8 to 57)". Without an interval three digits.
 std::string plus_minus(double value, const std::optional<Interval>& ci95, std::string_view to = kTo);
 // "777 ± ?" of a single round, which says nothing about the spread between rounds, or without an interval.
 std::string plus_minus_of_rounds(double value, const std::optional<Interval>& ci95, std::int64_t rounds,
                                  std::string_view to = kTo);
-// "980 (840 to 1150)": of a prediction, with two digits of the low end; three where it is within 10 %.
+// "980 (840 to 1150)": of a prediction, always with its ends.
 std::string with_interval80(double value, const Interval& interval80, std::string_view to = kTo);
 // "12.3 (10.0 to 15.1) GB/s".
 std::string with_interval80(double value, const Interval& interval80, const Scale& scale,

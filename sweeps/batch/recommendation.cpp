@@ -112,7 +112,7 @@ std::string flat_in_words(const BatchSeries& series, const BatchPoint& smallest)
   if (std::optional<std::string> accuracy = accuracy_in_words(series)) {
     to_do.push_back(*std::move(accuracy));
   }
-  return fmt::format("Batch makes no difference from {} to {} in {} ({}){}; {} has the lowest latency{}.",
+  return fmt::format("Batch makes no difference from {} to {} in {}: {}{}; {} has the lowest latency{}.",
                      smallest.batch, alike_to, name_of(series.params.dtype), per_second(smallest),
                      alike_to < series.timed.back().batch ? ", larger ones are slower" : "", smallest.batch,
                      in_brackets(to_do));

@@ -39,9 +39,9 @@ TEST(Table, RowsGrowWithTheBatchWithinADtype) {
   document.benchmarks[0].validity.flags = {"noisy", "above_peak"};
   EXPECT_EQ(points_of(document),
             "batch  dtype  samples/s (95 %)  step time    memory   planned    driver\n"
-            "    2  fp32            200 ± 6    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
-            "   16  fp32            250 ± 7    64.0 ms  2.00 MiB  1.00 MiB  3.00 MiB  ○\n"
-            "    2  bf16           400 ± 12    5.00 ms  2.00 MiB  1.00 MiB  3.00 MiB\n");
+            "    2  fp32      200 (194–202)    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
+            "   16  fp32      250 (243–253)    64.0 ms  2.00 MiB  1.00 MiB  3.00 MiB  ○\n"
+            "    2  bf16      400 (388–404)    5.00 ms  2.00 MiB  1.00 MiB  3.00 MiB\n");
 }
 
 PredictedPoint predicted_point(std::int64_t batch, double step_ns, const Json& workspace) {
