@@ -95,6 +95,7 @@ Json model_to_json(const PredictedStep& step, const PredictedMemory& memory, con
           {"flops", flops},
           {"peak_interval80", {std::llround(memory.peak80.low), std::llround(memory.peak80.high)}},
           {"ratio_deviation", step.ratio_deviation},
+          {"batch_deviation", step.batch_deviation},
           {"host_deviation", step.host_deviation},
           {"caveats", step.caveats}};
 }

@@ -83,7 +83,12 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
   std::vector<std::string> joins;  // one for each way in which cards are joined
   std::vector<std::string> cautions;
   for (std::size_t i = 0; i < devices.devices.size(); ++i) {
-    const EvaluatedDevice& device = devices.devices[i];
+    EvaluatedDevice& device = devices.devices[i];
+    for (Curve& curve : device.curves) {
+      for (CurvePoint& point : curve.points) {
+        point.of_card = device.label;
+      }
+    }
     const CardsLink& link = links.size() == 1 ? links.front() : links[i];
     all.push_back(device);
     for (const std::string& caution : link.cautions(cards)) {

@@ -19,6 +19,7 @@ double deviation_of_step(const SampleStats& stats) {
 
 CurvePoint measured_point(const MeasuredPoint& point, std::int64_t batch) {
   const SampleStats& stats = point.stats;
+  const double deviation = deviation_of_step(stats);
   const double items = point.items_per_step;
   return {
       .batch = batch,
@@ -29,7 +30,8 @@ CurvePoint measured_point(const MeasuredPoint& point, std::int64_t batch) {
       .flops_per_sample = point.work.flops / items,
       .input_bytes_per_sample = static_cast<double>(point.memory.by_category[MemoryCategory::input]) / items,
       .power_w = point.validity.power_w,
-      .step = {.step_ns = stats.median_ns, .interval80_ns = {}, .deviation = deviation_of_step(stats)},
+      .batch_deviation = deviation > 0 ? std::optional(deviation) : std::nullopt,
+      .step = {.step_ns = stats.median_ns, .interval80_ns = {}, .deviation = deviation},
       .accumulate = std::max<std::int64_t>(1, whole_member(point.params, "accumulate")),
       .timeline = point.timeline};
 }
@@ -78,6 +80,7 @@ CurvePoint read_prediction(const PredictedPoint& point, std::int64_t batch) {
       {.at_peak = point.memory, .peak = point.peak, .peak80 = peak80_of(point.model)}, part("flops"));
   read.framework = text_member(point.model, "framework");
   read.ratio_deviation = positive_member(point.model, "ratio_deviation");
+  read.batch_deviation = positive_member(point.model, "batch_deviation");
   return read;
 }
 

@@ -26,6 +26,40 @@ Ratio from_ends(const CurvePoint& a, const CurvePoint& b) {
                   a.is_predicted || b.is_predicted ? kPredictedLevel : kMeasuredLevel);
 }
 
+// The logarithms by which cards that train together may take less and more than is likely over one card.
+struct CardsSpread {
+  double less = 0;
+  double more = 0;
+};
+
+CardsSpread spread_over_one(const CurvePoint& point) {
+  if (!point.cards) {
+    return {};
+  }
+  const CardsStep& cards = *point.cards;
+  const double likely = cards.step_ns / cards.one_ns;
+  return {.less = std::log(likely / cards.slowdown80.low), .more = std::log(cards.slowdown80.high / likely)};
+}
+
+// The error of the card's step cancels; of two batches each keeps its own.
+std::optional<Ratio> ratio_of_one_card(const CurvePoint& a, const CurvePoint& b) {
+  double batches = 0;
+  if (a.batch != b.batch) {
+    if (!a.batch_deviation || !b.batch_deviation) {
+      return std::nullopt;
+    }
+    batches = kNormal80 * combined_deviation({*a.batch_deviation, *b.batch_deviation,
+                                              a.step.host_deviation - b.step.host_deviation});
+  }
+  const CardsSpread of_a = spread_over_one(a);
+  const CardsSpread of_b = spread_over_one(b);
+  const double value = value_of(a, b);
+  return Ratio{.value = value,
+               .interval = Interval{value * std::exp(-combined_deviation({of_a.more, of_b.less, batches})),
+                                    value * std::exp(combined_deviation({of_a.less, of_b.more, batches}))},
+               .level = kPredictedLevel};
+}
+
 // The dtype that most devices have; of several the one in which a device is fastest.
 std::string headline_dtype(const std::vector<EvaluatedDevice>& devices) {
   std::string chosen;
@@ -121,14 +155,15 @@ EvaluatedRow row_of(const Evaluation& evaluation, std::size_t index, const Curve
 }  // namespace
 
 Ratio throughput_ratio_of(const CurvePoint& a, const CurvePoint& b) {
-  const bool over_own = a.cards && !b.cards && a.batch == b.batch && a.cards->one_ns == b.step.step_ns;
+  const bool of_one_card = !a.of_card.empty() && a.of_card == b.of_card;
   if (a.is_bound) {
+    const bool over_own = of_one_card && a.cards && !b.cards && a.batch == b.batch;
     return {.value = over_own ? a.cards->speedup().value : value_of(a, b),
             .level = kPredictedLevel,
             .is_bound = true};
   }
-  if (over_own) {
-    return {.value = value_of(a, b), .interval = a.cards->speedup().interval, .level = kPredictedLevel};
+  if (const auto ratio = of_one_card && !b.is_bound ? ratio_of_one_card(a, b) : std::nullopt) {
+    return *ratio;
   }
   if (!a.ratio_deviation || !b.ratio_deviation || a.framework != b.framework) {
     return from_ends(a, b);

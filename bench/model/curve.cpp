@@ -97,6 +97,7 @@ CurvePoint predicted_point(std::int64_t batch, double items, PredictedStep step,
           .input_bytes_per_sample = static_cast<double>(memory.at_peak[MemoryCategory::input]) / items,
           .is_predicted = true,
           .ratio_deviation = step.ratio_deviation,
+          .batch_deviation = step.batch_deviation,
           .step = step,
           .timeline = gradients > 0
                           ? std::optional(even_timeline(step.step_ns, 1, static_cast<double>(gradients)))

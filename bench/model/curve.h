@@ -29,6 +29,10 @@ struct CurvePoint {
   bool is_predicted = false;
   std::string framework{};
   std::optional<double> ratio_deviation{};
+  // What this batch adds to the deviation of the logarithm of a ratio to another batch on the same card,
+  // where it is known; and that card, where several of it are compared with one.
+  std::optional<double> batch_deviation{};
+  std::string of_card{};
   PredictedStep step{};         // measured: its time and deviation; of several machines their range too
   std::int64_t accumulate = 1;  // micro-batches of a training step
   // Of a training step: when its gradients are ready; spread evenly where it is predicted.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include <fmt/format.h>
@@ -122,6 +123,7 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
           .deviation = combined_deviation({own, host_deviation}),
           .host_deviation = host_deviation,
           .ratio_deviation = std::sqrt(ratio_variance(spread, own)),
+          .batch_deviation = between_batches_deviation(*this, terms) / std::numbers::sqrt2,
           .gpu_ns = gpu * kNanoseconds,
           .host_ns = host * kNanoseconds,
           .products_ns = time.products * kNanoseconds,

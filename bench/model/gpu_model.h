@@ -50,6 +50,7 @@ struct PredictedStep {
   double deviation = 0;        // of the logarithm, one standard deviation
   double host_deviation = 0;   // its part that cards on one host share: the host's time a launch is not known
   double ratio_deviation = 0;  // what this card adds to the deviation of a ratio to another card
+  double batch_deviation = 0;  // what this batch adds to that of a ratio to another batch on the card
   double gpu_ns = 0;           // combined with host_ns to step_ns
   double host_ns = 0;          // launching; 0 where the model does not count it
   double products_ns = 0;      // parts of gpu_ns

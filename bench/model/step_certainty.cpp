@@ -53,6 +53,17 @@ double few_chips_variance(double card, std::size_t chips) {
   return card * card * (factor * factor - 1);
 }
 
+const ModelSpread& spread_of(const GpuModel& model, const NetworkTerms& terms) {
+  return terms.is_language ? model.coefficients().language : model.coefficients().image;
+}
+
+// Of a network on a card, whose own deviation is another.
+double rest_deviation(const GpuModel& model, const NetworkTerms& terms) {
+  const double rest = spread_of(model, terms).rest;
+  const bool compiled = model.framework() == Framework::pytorch_compiled;
+  return (compiled ? std::max(rest, kCompiledRest) : rest) + terms.unknown_share;
+}
+
 }  // namespace
 
 bool shares_memory(const Gpu& gpu) {
@@ -89,21 +100,25 @@ KindEvidence kind_evidence(const GpuModel& model, const StepTerms& work, const S
   return evidence;
 }
 
+double between_batches_deviation(const GpuModel& model, const NetworkTerms& terms) {
+  return spread_of(model, terms).scale * kBetweenBatches * rest_deviation(model, terms);
+}
+
 double own_deviation(const GpuModel& model, const NetworkTerms& terms, Dtype dtype, double further) {
   const ModelCoefficients& coefficients = model.coefficients();
-  const ModelSpread& spread = terms.is_language ? coefficients.language : coefficients.image;
+  const ModelSpread& spread = spread_of(model, terms);
   const bool compiled = model.framework() == Framework::pytorch_compiled;
   const auto& chips = coefficients.compiled.chips;
   const bool measured_compiled = std::ranges::find(chips, model.gpu().chip) != chips.end();
   const bool unmeasured = !is_measured_generation(model, dtype) || (compiled && !measured_compiled);
   const double card = spread.card * (unmeasured ? kUnmeasuredGeneration : 1);
-  const double rest = (compiled ? std::max(spread.rest, kCompiledRest) : spread.rest) + terms.unknown_share;
+  const double rest = rest_deviation(model, terms);
   const auto scaled = [&](double variance) { return spread.scale * std::sqrt(variance); };
   switch (model.evidence().reference) {
     case GpuEvidence::Reference::none:
       break;
     case GpuEvidence::Reference::same_network:
-      return scaled(kBetweenBatches * rest * kBetweenBatches * rest);
+      return between_batches_deviation(model, terms);
     case GpuEvidence::Reference::same_card:  // and another network, which errs by itself too
       return scaled(rest * rest + spread.rest * spread.rest);
     case GpuEvidence::Reference::other_card:

@@ -24,6 +24,10 @@ KindEvidence kind_evidence(const GpuModel& model, const StepTerms& work, const S
 // `further`: the variance that a card adds which was never measured.
 double own_deviation(const GpuModel& model, const NetworkTerms& terms, Dtype dtype, double further);
 
+// By how much the logarithm of the ratio of a network's steps at two batches on one card deviates, because of
+// the card and the network.
+double between_batches_deviation(const GpuModel& model, const NetworkTerms& terms);
+
 // Half of what two cards' ratio varies by beyond the errors that they share. The pairs that ratio_half_width
 // was fitted to are of cards with no more than the spread's deviation.
 double ratio_variance(const ModelSpread& spread, double own);

@@ -1,6 +1,7 @@
 #include "bench/evaluate/evaluated_cards.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include <gmock/gmock.h>
@@ -97,6 +98,33 @@ TEST(EvaluatedCards, OverOneCardItsOwnErrorCancels) {
   EXPECT_LT(ratio.interval->low, ratio_of(sure, "nvlink3", 4).interval->low)
       << "of a faster card's step, gradients are more";
   EXPECT_LE(ratio.interval->high, 4 / links().loss("one host", "32-bit", "one")->interval80.low + 1e-9);
+}
+
+// One card's step errs by a factor of 3; between two of its batches the model errs by 5 % each.
+TEST(EvaluatedCards, AtAnotherBatchOfOneCardItsOwnErrorCancelsToo) {
+  ResultDocument unsure = predicted_training();
+  add_predicted(unsure, "fp32", 16, 110, 0.1, 500);
+  for (PredictedPoint& point : unsure.predicted) {
+    point.memory[MemoryCategory::gradients] = 400'000'000;
+    point.interval80_ns = Interval{point.step_ns / 3, point.step_ns * 3};
+    point.model["batch_deviation"] = 0.05;
+  }
+  EvaluatedDevices devices = devices_of(unsure);
+  add_cards(devices, {2, 4}, {link_of("nvlink3")}, links());
+  const auto& one = devices.devices[0].curves[0].points;
+  const auto& two = devices.devices[1].curves[0].points;
+  const auto& four = devices.devices[2].curves[0].points;
+  const Ratio over_one = throughput_ratio_of(two[1], one[1]);
+  const Interval speedup = *two[1].cards->speedup().interval;
+  EXPECT_NEAR(over_one.low(), speedup.low, 1e-9) << "at the same batch";
+  EXPECT_NEAR(over_one.high(), speedup.high, 1e-9);
+  const Ratio ratio = throughput_ratio_of(two[1], one[0]);
+  EXPECT_NEAR(ratio.value, over_one.value * 1.1, 1e-9);
+  const auto below = [](const Ratio& of) { return std::log(of.value / of.low()); };
+  EXPECT_NEAR(below(ratio), std::hypot(below(over_one), kNormal80 * 0.05 * std::sqrt(2.0)), 1e-9)
+      << "what each batch errs by itself is left";
+  EXPECT_NEAR(throughput_ratio_of(one[0], two[1]).high(), 1 / ratio.low(), 1e-9) << "turned over";
+  EXPECT_LT(below(throughput_ratio_of(four[1], two[0])), std::log(3.0)) << "several against several";
 }
 
 TEST(EvaluatedCards, CostPowerAndPeakAreOfAll) {
