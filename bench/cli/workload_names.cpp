@@ -8,12 +8,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/error.h"
 #include "bench/generate/catalogue.h"
 #include "bench/registry.h"
 #include "bench/text/axis.h"
 #include "bench/text/letters.h"
 #include "bench/text/quote.h"
 #include "bench/text/suggest.h"
+#include "bench/workload_reader.h"
 
 namespace bench {
 namespace {
@@ -54,6 +56,29 @@ std::string sizes_with(const WorkloadType& type, const std::string& option, cons
   }
   return found && (option == "sequence" || option == "image-size") ? fmt::format("{}", fmt::join(sizes, ","))
                                                                    : "";
+}
+
+// Whether a file's network can have inputs of such sizes: its reader decides.
+bool takes_sizes(const WorkloadFile& file, const std::string& sizes) {
+  const WorkloadReader* const reader = registry<WorkloadReader>().find(file.format);
+  if (reader == nullptr) {
+    return false;
+  }
+  try {
+    reader->read(file.path, {{"input", sizes}});
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
+// "input_ids (batch x 128)".
+std::string inputs_in_words(const WorkloadFile& file) {
+  std::vector<std::string> inputs;
+  for (const WorkloadInput& input : file.inputs) {
+    inputs.push_back(fmt::format("{} ({})", printable(input.name), printable(input.shape)));
+  }
+  return fmt::format("{}", fmt::join(inputs, ", "));
 }
 
 }  // namespace
@@ -106,10 +131,12 @@ std::string unknown_workload(std::string_view option, std::string_view name,
 
 std::string missing_option(const WorkloadType& type, const std::string& option, const std::string& value) {
   if (const std::string sizes = sizes_with(type, option, value); !sizes.empty()) {
-    return fmt::format(
-        "--{}: {} was given, but {} is a file with inputs of its own; give --input {}, which works where the "
-        "file was exported with dynamic axes",
-        option, quote(value), type.name, printable(sizes));
+    return takes_sizes(*type.file, sizes)
+               ? fmt::format("--{}: {} was given, but {} is a file with inputs of its own; give --input {}",
+                             option, quote(value), type.name, printable(sizes))
+               : fmt::format("--{}: {} was given, but {} has fixed inputs: {}; leave the option out, or "
+                             "export the file again with that size, or with dynamic axes",
+                             option, quote(value), type.name, inputs_in_words(*type.file));
   }
   std::vector<std::string> own;
   for (const CommandOption& has : type.options) {
