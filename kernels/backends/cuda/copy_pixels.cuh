@@ -1,5 +1,5 @@
-// Copies pixels of channels from one map into a part of another: what concat, rows and upsample and their
-// gradients do, by the widest accesses that sizes and addresses allow. Bytes are bytes: it knows no dtype.
+// Copies pixels of channels from one map into a part of another, as maps are joined and pixels repeated, by
+// the widest accesses that sizes and addresses allow. Bytes are bytes: it knows no dtype.
 #pragma once
 
 #include "kernels/backends/cuda/kernel_operation.h"

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include "kernels/networks/graph/layer.h"
+#include "kernels/operations/resize/resize.h"
+
 namespace bench::kernels {
 
 Graph::Graph(const Image& image) {
@@ -55,6 +58,16 @@ Graph::Value Graph::average_pool(const std::string& name, Value x, std::int64_t 
     return x;
   }
   return append(name, {x}, AveragePoolOptions{.size = size});
+}
+
+Graph::Value Graph::upsample(const std::string& name, Value x) {
+  const Shape& in = nodes_.at(x).shape;
+  require(in.is_maps(), name, "needs maps", in);
+  return append(name, {x},
+                ResizeOptions{.height = 2 * in.height(),
+                              .width = 2 * in.width(),
+                              .coordinates = Coordinates::asymmetric,
+                              .rounding = PixelRounding::floor});
 }
 
 Graph::Value Graph::tied_linear(const std::string& name, Value x, Value table) {

@@ -103,7 +103,7 @@ class Graph {
   Value concat(const std::string& name, const std::vector<Value>& maps) {
     return append(name, maps, ConcatOptions{});
   }
-  Value upsample(const std::string& name, Value x) { return append(name, {x}, UpsampleOptions{}); }
+  Value upsample(const std::string& name, Value x);  // each pixel twice in both directions
   Value flatten(const std::string& name, Value x) { return append(name, {x}, FlattenOptions{}); }
   Value rows(const std::string& name, const std::vector<Value>& maps, std::int64_t classes) {
     return append(name, maps, RowsOptions{.classes = classes});

@@ -74,7 +74,6 @@ struct AveragePoolOptions {
 
 struct AddOptions {};
 struct FlattenOptions {};
-struct UpsampleOptions {};  // each pixel twice in both directions
 
 // Along a dimension, counted from the outermost; nullopt: along channels, where smaller maps are centred
 // among zeros.
@@ -82,7 +81,7 @@ struct ConcatOptions {
   std::optional<std::size_t> dimension{};
 };
 
-struct RowsOptions {  // maps of scores as rows of classes, see kernels/operations/rows/rows.h
+struct RowsOptions {  // maps of scores as rows of classes, see layers/rows.cpp
   std::int64_t classes = 1;
 };
 

@@ -1,7 +1,6 @@
 // Joins values along a dimension, or along their channels, where smaller maps are centred among zeros.
-#include "kernels/operations/concat/concat.h"
-
 #include <algorithm>
+#include <vector>
 
 #include "kernels/networks/graph/layer.h"
 #include "kernels/networks/graph/layer_options.h"
@@ -43,24 +42,15 @@ class ConcatLayer final : public LayerOf<ConcatLayer, ConcatOptions> {
   bool reads_any_layout() const override { return true; }
 
   void forward(Recorder& recorder) const override {
-    StridedCopy copy{.parts = {}, .dst = recorder.dst_array()};
     Arguments arguments;
     for (std::size_t index = 0; index < recorder.inputs(); ++index) {
-      const ArrayTensor src = recorder.array(index);
-      copy.parts.push_back(StridedCopy::same(src.array));
-      arguments.emplace_back(kSources[index], src.id);
+      arguments.emplace_back(kSources[index], recorder.array(index).id);
     }
     arguments.emplace_back(Slot::dst, recorder.result());
-    record(recorder, copy, [&](const auto& spec) { recorder.record(spec, arguments); });
+    recorder.record(copy(recorder), arguments);
   }
   // Each input by itself: the gradient of a skip connection is read much later than its neighbour's.
-  void backward(Recorder& recorder) const override {
-    StridedCopy copy{.parts = {}, .dst = recorder.dst_array()};
-    for (std::size_t index = 0; index < recorder.inputs(); ++index) {
-      copy.parts.push_back(StridedCopy::same(recorder.array(index).array));
-    }
-    record(recorder, copy, [&](const auto& spec) { recorder.record_gradient_of_each_input(spec); });
-  }
+  void backward(Recorder& recorder) const override { recorder.record_gradient_of_each_input(copy(recorder)); }
 
   bool keeps_inputs() const override { return true; }
 
@@ -71,25 +61,12 @@ class ConcatLayer final : public LayerOf<ConcatLayer, ConcatOptions> {
     return options_.dimension.value_or(shape.channel_dimension());
   }
 
-  // Records whole pixels where the device has that, else the copy, whose parts do not yet know their places.
-  template <class Record>
-  void record(Recorder& recorder, StridedCopy& copy, const Record& record) const {
-    const Shape& shape = recorder.shape();
-    const std::size_t along = dimension(shape);
-    Concat pixels;
-    std::int64_t before = 0;
-    for (StridedCopy::Part& part : copy.parts) {
-      pixels.inputs.push_back(part.src.tensor());
-      for (std::size_t d = 0; d < shape.rank(); ++d) {
-        part.axes[d].start = d == along ? -before : -((copy.dst.dims[d] - part.src.dims[d]) / 2);
-      }
-      before += part.src.dims[along];
+  StridedCopy copy(Recorder& recorder) const {
+    std::vector<Array> sources;
+    for (std::size_t index = 0; index < recorder.inputs(); ++index) {
+      sources.push_back(recorder.array(index).array);
     }
-    if (along == 1 && shape.is_maps() && recorder.has(pixels)) {
-      record(pixels);
-    } else {
-      record(copy);
-    }
+    return StridedCopy::joined(sources, recorder.dst_array(), dimension(recorder.shape()));
   }
 };
 

@@ -307,6 +307,19 @@ void Recorder::pass_gradient_in_order(std::size_t index, TensorId gradient) {
                               "gradient of " + name()));
 }
 
+void Recorder::record_gradient_of_each_input(StridedCopy copy, std::optional<Layout> layout) {
+  const TensorId diff = this->diff();
+  copy.direction = Direction::backward;
+  for (copy.index = 0; copy.index < inputs(); ++copy.index) {
+    if (wants_gradient(copy.index)) {
+      const ArrayTensor made =
+          layout ? input_gradient_array(copy.index, *layout) : input_gradient_array(copy.index);
+      record(copy, {{Slot::diff_dst, diff}, {Slot::diff_src, made.id}}, {},
+             " (" + plan_.graph[node().inputs[copy.index]].name + ")");
+    }
+  }
+}
+
 void Recorder::copy_gradients() {
   for (const GradientCopy& pending : std::exchange(pending_copies_, {})) {
     run(fmt::format("{}{}{} (layout of a gradient)", prefix_, name(), now_.suffix_), pending.copy,

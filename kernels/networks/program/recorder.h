@@ -227,20 +227,9 @@ class Recorder {
     copy_gradients();
   }
 
-  // The backward pass of an operation that computes the gradient of one of its inputs at a time, `index`.
-  template <class Spec>
-  void record_gradient_of_each_input(Spec spec) {
-    const TensorId diff = this->diff();
-    spec.direction = Direction::backward;
-    for (spec.index = 0; spec.index < inputs(); ++spec.index) {
-      if (wants_gradient(spec.index)) {
-        const bool any = node().layer->reads_any_layout();
-        const TensorId made = any ? input_gradient_array(spec.index).id : input_gradient(spec.index);
-        record(spec, {{Slot::diff_dst, diff}, {Slot::diff_src, made}}, {},
-               " (" + plan_.graph[node().inputs[spec.index]].name + ")");
-      }
-    }
-  }
+  // The backward pass of a copy of all inputs: each one's gradient by itself, in this layout or else as it is
+  // stored.
+  void record_gradient_of_each_input(StridedCopy copy, std::optional<Layout> layout = {});
 
  private:
   std::string described() const;  // the layer and what it reads, to begin an error with

@@ -119,7 +119,7 @@ class CpuResize final : public LoopsOf<Resize> {
 };
 
 const Registration<Implementation<Resize>> BENCH_REGISTERED{cpu_implementation<Resize, CpuResize>(
-    "openmp", 10,
+    "openmp", 5,
     [](const Resize& spec, const Device& device) { return device.unsupported(spec.src.dtype); })};
 
 }  // namespace

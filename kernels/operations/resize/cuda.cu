@@ -1,4 +1,6 @@
-// Resizing and its gradient by kernels of our own: a thread does a unit of what is written.
+// Resizing and its gradient by kernels of our own: a thread does a unit of what is written. Pixels that are
+// repeated are copied.
+#include "kernels/backends/cuda/copy_pixels.cuh"
 #include "kernels/backends/cuda/gpu.cuh"
 #include "kernels/backends/cuda/units.cuh"
 #include "kernels/operations/resize/taps.cuh"
@@ -126,6 +128,15 @@ class ResizeOperation final : public KernelOperation<Machine, Resize> {
   using KernelOperation<Machine, Resize>::KernelOperation;
 
   void run(const SlotPointers& pointers) override {
+    if (const auto factor = spec_.factor(); factor && spec_.forward()) {
+      const std::int64_t pixel = spec_.src.c * bytes_of(spec_.src.dtype);
+      return copy_pixels<Machine>(this->queue(),
+                                  {.from = {pointers[Slot::src], pixel, spec_.rows.in, spec_.columns.in},
+                                   .to = {pointers[Slot::dst], pixel, spec_.rows.out, spec_.columns.out},
+                                   .samples = spec_.src.n,
+                                   .bytes = pixel,
+                                   .factor = *factor});
+    }
     with_element<Machine>(spec_.src.dtype, [&]<class Element>() {
       const auto* const from = stored<Element>(pointers, spec_.forward() ? Slot::src : Slot::diff_dst);
       auto* const to = stored<Element>(pointers, spec_.forward() ? Slot::dst : Slot::diff_src);

@@ -41,6 +41,33 @@ ResizeAxis ResizeAxis::of(Coordinates coordinates, std::int64_t in, std::int64_t
   return axis;
 }
 
+ResizeAxis ResizeAxis::rounded_down(PixelRounding rounding) const {
+  ResizeAxis axis = *this;
+  if (rounding == PixelRounding::half_down || rounding == PixelRounding::half_up) {  // ⌊place + 1/2⌋
+    axis.step *= 2;
+    axis.offset = 2 * axis.offset + axis.unit;
+    axis.unit *= 2;
+  }
+  if (rounding == PixelRounding::ceil) {
+    axis.offset += axis.unit - 1;
+  } else if (rounding == PixelRounding::half_down) {
+    axis.offset -= 1;
+  }
+  return axis;
+}
+
+std::optional<std::int64_t> Resize::factor() const {
+  const std::int64_t factor = rows.out / rows.in;
+  for (const ResizeAxis& axis : {rows.rounded_down(rounding), columns.rounded_down(rounding)}) {
+    const bool repeats = axis.out == factor * axis.in && axis.unit == factor * axis.step &&
+                         axis.offset >= 0 && axis.offset < axis.step;
+    if (kind != Kind::nearest || !repeats) {
+      return std::nullopt;
+    }
+  }
+  return factor;
+}
+
 std::optional<std::string> Resize::invalid() const {
   if (src.n < 1 || src.c < 1 || src.h != rows.in || src.w != columns.in) {
     return fmt::format("resize: axes of {}x{} pixels do not belong to maps of {}x{}", rows.in, columns.in,

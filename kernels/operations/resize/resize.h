@@ -10,6 +10,8 @@
 //            and ONNX have it)
 // A pixel outside is the nearest one inside.
 //
+// Pixels that are only repeated, as networks scale their maps up, are the fast path of each implementation.
+//
 // Slots. forward: src → dst.   backward: diff_dst → diff_src.
 #pragma once
 
@@ -32,6 +34,9 @@ enum class Coordinates {
   asymmetric,          // o · s
 };
 
+// Of a place between two pixels; halves are rounded down or up.
+enum class PixelRounding { floor, ceil, half_down, half_up };
+
 struct ResizeAxis {
   std::int64_t in = 1;
   std::int64_t out = 1;
@@ -40,6 +45,8 @@ struct ResizeAxis {
   // `scale` of the output, where it is not out / in; it is taken to a millionth.
   static ResizeAxis of(Coordinates coordinates, std::int64_t in, std::int64_t out,
                        std::optional<double> scale = std::nullopt);
+  // The axis whose places are, rounded down, those of this one rounded so.
+  ResizeAxis rounded_down(PixelRounding rounding) const;
   bool operator==(const ResizeAxis&) const = default;
 };
 
@@ -48,8 +55,7 @@ struct Resize {
   static constexpr std::int64_t kLongest = std::int64_t{1} << 22;  // pixels of an axis
   static constexpr std::int64_t kFinest = std::int64_t{1} << 29;   // step and unit of one
   enum class Kind { nearest, linear, cubic };
-  // Of a place between two pixels; halves are rounded down or up.
-  enum class Rounding { floor, ceil, half_down, half_up };
+  using Rounding = PixelRounding;
 
   TensorDesc src;
   ResizeAxis rows, columns;
@@ -62,10 +68,13 @@ struct Resize {
   TensorDesc dst() const { return {src.n, src.c, rows.out, columns.out, src.layout, src.dtype}; }
   // Pixels along an axis that one of the result is made of.
   int taps() const { return kind == Kind::nearest ? 1 : kind == Kind::linear ? 2 : 4; }
-  // A product and a sum for each of them; copies take none.
+  // How many pixels of rows and of columns each pixel becomes, where that is all: dst[n, c, y, x] =
+  // src[n, c, ⌊y / factor⌋, ⌊x / factor⌋].
+  std::optional<std::int64_t> factor() const;
+  // A product and a sum for each of them; copies take none, and their gradients sums alone.
   double flops() const {
-    return kind == Kind::nearest && forward() ? 0
-                                              : 2.0 * taps() * taps() * static_cast<double>(dst().elements());
+    const auto pixels = static_cast<double>(dst().elements());
+    return kind != Kind::nearest ? 2.0 * taps() * taps() * pixels : forward() ? 0 : pixels;
   }
   // Why the description is invalid; nullopt where it is valid.
   std::optional<std::string> invalid() const;

@@ -81,7 +81,7 @@ class TapAxis {
   static constexpr int kBefore = kKind == Resize::Kind::cubic ? 1 : 0;
 
   TapAxis(const Resize& spec, const ResizeAxis& axis)
-      : TapAxis(kKind == Resize::Kind::nearest ? rounded_down(axis, spec.rounding) : axis, spec.cubic) {}
+      : TapAxis(kKind == Resize::Kind::nearest ? axis.rounded_down(spec.rounding) : axis, spec.cubic) {}
 
   std::int32_t in() const { return in_; }
   std::int32_t out() const { return out_; }
@@ -163,23 +163,6 @@ class TapAxis {
   static std::int32_t only_pixel(const ResizeAxis& axis) {
     const std::int64_t down = axis.offset / axis.unit - (axis.offset % axis.unit < 0 ? 1 : 0);
     return static_cast<std::int32_t>(down < axis.in + 1 ? down : axis.in + 1);
-  }
-
-  // The axis whose places are, rounded down, those of this one rounded so.
-  static ResizeAxis rounded_down(ResizeAxis axis, Resize::Rounding rounding) {
-    using R = Resize::Rounding;
-    const bool of_halves = rounding == R::half_down || rounding == R::half_up;
-    if (of_halves) {  // ⌊place + 1/2⌋
-      axis.step *= 2;
-      axis.offset = 2 * axis.offset + axis.unit;
-      axis.unit *= 2;
-    }
-    if (rounding == R::ceil) {
-      axis.offset += axis.unit - 1;
-    } else if (rounding == R::half_down) {
-      axis.offset -= 1;
-    }
-    return axis;
   }
 
   BENCH_DEVICE std::int32_t first_output(std::int32_t i) const {

@@ -131,8 +131,13 @@ class CpuStridedCopy final : public LoopsOf<StridedCopy> {
       for_each_task(nest, [&](const Plane& plane, const std::array<std::int64_t, 2>& place, std::int64_t rows,
                               std::int64_t count) {
         for (std::int64_t row = 0; row < rows; ++row) {
+          Stored* const at = to + place[0] + row * plane.above.steps[0];
+          if (plane.row.steps[0] == 1) {
+            std::fill_n(at, count, value);
+            continue;
+          }
           for (std::int64_t i = 0; i < count; ++i) {
-            to[place[0] + row * plane.above.steps[0] + i * plane.row.steps[0]] = value;
+            at[i * plane.row.steps[0]] = value;
           }
         }
       });

@@ -35,6 +35,19 @@ StridedCopy StridedCopy::reorder(const Array& src, const Array& dst) {
   return {.parts = {same(src)}, .dst = dst};
 }
 
+StridedCopy StridedCopy::joined(const std::vector<Array>& sources, const Array& dst, std::size_t along) {
+  StridedCopy copy{.parts = {}, .dst = dst};
+  std::int64_t before = 0;
+  for (const Array& src : sources) {
+    Part& part = copy.parts.emplace_back(same(src));
+    for (std::size_t d = 0; d < dst.dims.rank(); ++d) {
+      part.axes[d].start = d == along ? -before : -((dst.dims[d] - src.dims[d]) / 2);
+    }
+    before += src.dims[along];
+  }
+  return copy;
+}
+
 std::optional<std::string> StridedCopy::invalid() const {
   if (parts.empty() || parts.size() > kSources.size() || index >= parts.size()) {
     return fmt::format("strided copy: {} parts, but 1 to {} are accepted", parts.size(), kSources.size());

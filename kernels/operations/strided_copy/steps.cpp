@@ -1,5 +1,7 @@
 // A copy as nests: see strided_copy.h.
 #include <algorithm>
+#include <iterator>
+#include <utility>
 
 #include "kernels/operations/strided_copy/strided_copy.h"
 
@@ -58,6 +60,42 @@ std::vector<Range> ranges_of(const StridedCopy& spec, const Part& part, std::siz
   return ranges;
 }
 
+// Of an array, by its dimensions: the first index, and the one after the last.
+using Box = std::vector<std::pair<std::int64_t, std::int64_t>>;
+
+Box whole(const Dims& dims) {
+  Box box;
+  for (std::size_t d = 0; d < dims.rank(); ++d) {
+    box.emplace_back(0, dims[d]);
+  }
+  return box;
+}
+
+// What is left of boxes without one that is taken out.
+std::vector<Box> without(const std::vector<Box>& boxes, const Box& taken) {
+  std::vector<Box> left;
+  for (Box box : boxes) {
+    bool apart = false;
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      apart = apart || taken[d].second <= box[d].first || box[d].second <= taken[d].first;
+    }
+    if (apart) {
+      left.push_back(std::move(box));
+      continue;
+    }
+    for (std::size_t d = 0; d < box.size(); ++d) {
+      for (const auto& side : {std::pair{box[d].first, taken[d].first}, {taken[d].second, box[d].second}}) {
+        if (side.first < side.second) {
+          left.push_back(box);
+          left.back()[d] = side;
+        }
+      }
+      box[d] = {std::max(box[d].first, taken[d].first), std::min(box[d].second, taken[d].second)};
+    }
+  }
+  return left;
+}
+
 // The steps of the elements of dst in a choice of ranges.
 void add_box(const StridedCopy& spec, std::size_t index, std::span<const Range> ranges,
              std::vector<CopySteps::Step>& steps) {
@@ -85,7 +123,9 @@ void add_box(const StridedCopy& spec, std::size_t index, std::span<const Range> 
   }
 }
 
-void add_part(const StridedCopy& spec, std::size_t index, std::vector<CopySteps::Step>& steps) {
+// Takes what is copied to out of `gaps`.
+void add_part(const StridedCopy& spec, std::size_t index, std::vector<CopySteps::Step>& steps,
+              std::vector<Box>& gaps) {
   std::vector<std::vector<Range>> ranges;
   for (std::size_t dimension = 0; dimension < spec.dst.dims.rank(); ++dimension) {
     ranges.push_back(ranges_of(spec, spec.parts[index], dimension));
@@ -98,6 +138,11 @@ void add_part(const StridedCopy& spec, std::size_t index, std::vector<CopySteps:
     }
     if (std::ranges::all_of(chosen, [](const Range& range) { return range.first < range.last; })) {
       add_box(spec, index, chosen, steps);
+      Box box;
+      for (const Range& range : chosen) {
+        box.emplace_back(range.first, range.last);
+      }
+      gaps = without(gaps, box);
     }
     std::size_t dimension = 0;
     while (dimension < ranges.size() && ++choice[dimension] == ranges[dimension].size()) {
@@ -113,24 +158,55 @@ void add_part(const StridedCopy& spec, std::size_t index, std::vector<CopySteps:
 
 CopySteps steps_of(const StridedCopy& spec) {
   CopySteps all;
+  std::vector<Box> gaps{whole(spec.dst.dims)};
   for (std::size_t index = 0; index < spec.parts.size(); ++index) {
     if (spec.forward() || index == spec.index) {
-      add_part(spec, index, all.steps);
+      add_part(spec, index, all.steps, gaps);
     }
   }
-  const Array& written = spec.forward() ? spec.dst : spec.parts[spec.index].src;
-  std::int64_t covered = 0;
-  for (const CopySteps::Step& step : all.steps) {
-    covered += step.add ? 0 : step.nest.elements();
+  const Array& written = spec.written();
+  if (!spec.forward()) {  // elements that were left out may lie between others
+    std::int64_t covered = 0;
+    for (const CopySteps::Step& step : all.steps) {
+      covered += step.add ? 0 : step.nest.elements();
+    }
+    gaps.clear();
+    if (covered < written.dims.elements()) {
+      gaps.push_back(whole(written.dims));
+    }
   }
-  if (covered < written.dims.elements()) {
-    const Walk walk = Walk::over(written);
-    all.value = nests(written.dims, std::span(&walk, 1));
+  for (const Box& gap : gaps) {
+    Walk walk = Walk::over(written);
+    Dims extents;
+    for (std::size_t d = 0; d < gap.size(); ++d) {
+      walk.from[d] = gap[d].first;
+      extents.append(gap[d].second - gap[d].first);
+    }
+    std::ranges::move(nests(extents, std::span(&walk, 1)), std::back_inserter(all.value));
   }
   if (auto padding = padding_of(written)) {
     all.padding.push_back(std::move(*padding));
   }
   return all;
+}
+
+bool StridedCopy::is_of_whole_pixels() const {
+  const auto is_nhwc = [](const Array& array) {
+    return array.dims.rank() == 4 && array.layout == Layout::nhwc;
+  };
+  std::int64_t channels = 0;
+  for (const Part& part : parts) {
+    bool plain = is_nhwc(part.src) && part.axes[0].start == 0 && part.axes[1].start == -channels &&
+                 part.src.dims[0] == dst.dims[0];
+    for (std::size_t d = 0; d < dst.dims.rank(); ++d) {
+      plain = plain && part.axes[d].dimension == static_cast<int>(d) && part.axes[d].step == 1;
+    }
+    if (!plain) {
+      return false;
+    }
+    channels += part.src.dims[1];
+  }
+  return is_nhwc(dst) && channels == dst.dims[1] && outside == Outside::value && value == 0;
 }
 
 bool StridedCopy::is_the_same_memory() const {

@@ -51,6 +51,9 @@ struct StridedCopy {
   static Part same(const Array& src);
   // The same values in another layout.
   static StridedCopy reorder(const Array& src, const Array& dst);
+  // Arrays side by side along a dimension of dst. In the others a smaller one is centred among zeros; of an
+  // odd difference the smaller half lies before it, as U-Net pads the maps it has scaled up.
+  static StridedCopy joined(const std::vector<Array>& sources, const Array& dst, std::size_t along);
 
   bool forward() const { return direction == Direction::forward; }
   static double flops() { return 0; }
@@ -59,6 +62,10 @@ struct StridedCopy {
   std::optional<std::string> invalid() const;
   // Whether dst has the bytes of its only input.
   bool is_the_same_memory() const;
+  // Whether all parts and dst are maps in nhwc, and every pixel of dst has the channels of each part's pixel
+  // one after the other, or zeros.
+  bool is_of_whole_pixels() const;
+  const Array& written() const { return forward() ? dst : parts[index].src; }
 
   bool operator==(const StridedCopy&) const = default;
 };
@@ -73,7 +80,7 @@ struct CopySteps {
     Nest nest;
     bool add = false;  // to what earlier steps wrote
   };
-  std::vector<Nest> value;    // where `value` is written first
+  std::vector<Nest> value;    // where `value` is written first: where nothing is copied to, at least
   std::vector<Nest> padding;  // where zeros are
   std::vector<Step> steps;
 };

@@ -9,7 +9,6 @@
 
 #include "kernels/devices/cuda/card.h"
 #include "kernels/operations/batch_norm/batch_norm.h"
-#include "kernels/operations/concat/concat.h"
 #include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/elementwise/elementwise.h"
 #include "kernels/operations/embedding/embedding.h"
@@ -17,12 +16,12 @@
 #include "kernels/operations/launch/round_trip.h"
 #include "kernels/operations/layer_norm/layer_norm.h"
 #include "kernels/operations/pool/pool.h"
-#include "kernels/operations/rows/rows.h"
 #include "kernels/operations/softmax/softmax.h"
 #include "kernels/operations/stream/stream.h"
-#include "kernels/operations/upsample/upsample.h"
 #include "occupancy.h"
 #include "on_cuda.h"
+#include "tests/kernels/operations/resize_cases.h"
+#include "tests/kernels/operations/strided_copy_cases.h"
 
 namespace bench::kernels {
 namespace {
@@ -158,17 +157,14 @@ TEST_P(OwnKernels, AreRightMoving) {
     SCOPED_TRACE(channels);
     const TensorDesc large{2, channels, 9, 8, Layout::nhwc, GetParam()};
     const TensorDesc small{2, 2 * channels, 4, 5, Layout::nhwc, GetParam()};
-    Concat concat{{large, small}};
-    Rows rows{{large, small}, channels};
+    StridedCopy concat = testing::joined({array_of(large), array_of(small)}, 1, Layout::nhwc);
     expect_right(concat);
-    expect_right(rows);
     for (const std::size_t index : {0U, 1U}) {
-      concat.index = rows.index = index;
+      concat.index = index;
       expect_right(backward_of(concat));
-      expect_right(backward_of(rows));
     }
-    expect_right(Upsample{.src = small});
-    expect_right(backward_of(Upsample{.src = small}));
+    expect_right(testing::repeated(small, 2));
+    expect_right(backward_of(testing::repeated(small, 2)));
     const Embedding positions{.rows = 15,
                               .vocabulary = 9,
                               .width = channels,

@@ -8,7 +8,6 @@
 #include "bench/registry.h"
 #include "kernels/operations/attention/attention.h"
 #include "kernels/operations/batch_norm/batch_norm.h"
-#include "kernels/operations/concat/concat.h"
 #include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/conv_transpose/conv_transpose.h"
 #include "kernels/operations/cross_entropy/cross_entropy.h"
@@ -21,9 +20,9 @@
 #include "kernels/operations/operation.h"
 #include "kernels/operations/optimizer/optimizer.h"
 #include "kernels/operations/pool/pool.h"
-#include "kernels/operations/rows/rows.h"
+#include "kernels/operations/resize/resize.h"
 #include "kernels/operations/softmax/softmax.h"
-#include "kernels/operations/upsample/upsample.h"
+#include "kernels/operations/strided_copy/strided_copy.h"
 
 namespace bench::kernels {
 namespace {
@@ -111,7 +110,7 @@ struct AllModelled {
 };
 
 const AllModelled<Conv2d, Matmul, Pool, BatchNorm, Elementwise, Softmax, Linear, CrossEntropy, Optimizer,
-                  Concat, Upsample, ConvTranspose, Rows, Embedding, LayerNorm, Attention, FindOverflow,
+                  StridedCopy, Resize, ConvTranspose, Embedding, LayerNorm, Attention, FindOverflow,
                   UpdateLossScale>
     modelled{};
 

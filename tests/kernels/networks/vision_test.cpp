@@ -120,6 +120,35 @@ TEST_F(Vision, NormsAndActivationsAreFused) {
   }
 }
 
+// Channels 0 and 1 are the first row of a pixel, 2 and 3 its second; a map after another's rows.
+TEST_F(Vision, RowsFollowPixelsAndThenBoxes) {
+  Graph one({4, 1, 2});
+  one.rows("rows", {one.image()}, 2);
+  Graph alike({4, 1, 2});
+  alike.rows("rows", {alike.image(), alike.relu("relu", alike.image())}, 2);
+  Graph unlike({4, 1, 2});
+  unlike.rows("rows", {unlike.image(), unlike.concat("twice", {unlike.image(), unlike.image()})}, 2);
+  const std::vector<Sample> images{{10, 20, 11, 21, -12, 22, -13, 23}};
+  for (const auto& [graph, expected] :
+       {std::pair{one, std::vector<float>{10, 11, -12, -13, 20, 21, 22, 23}},
+        std::pair{alike, std::vector<float>{10, 11, -12, -13, 20, 21, 22, 23, 10, 11, 0, 0, 20, 21, 22, 23}},
+        std::pair{unlike, std::vector<float>{10, 11, -12, -13, 20, 21, 22, 23, 10, 11, -12, -13,
+                                             10, 11, -12, -13, 20, 21, 22, 23, 20, 21, 22,  23}}}) {
+    EXPECT_EQ(reference_outputs(graph, images, 1).front(), expected);
+    for (const NetworkLayouts layouts :
+         {NetworkLayouts{Layout::nhwc, Layout::nhwc}, NetworkLayouts{Layout::nchw, Layout::nchw},
+          NetworkLayouts{Layout::nchw, Layout::nchw16c}}) {
+      const Target target{.batch = 2, .dtype = Dtype::fp32, .layouts = layouts, .implementation = {}};
+      ProgramRunner runner(plan_inference(graph, target, *device_), *device_, 1);
+      runner.set_input(images);
+      runner.run();
+      std::vector<float> found = runner.output();
+      found.resize(expected.size());
+      EXPECT_EQ(found, expected) << name_of(layouts.inner);
+    }
+  }
+}
+
 // Four heads of different sizes and a concatenation of four maps, in every layout: the answer does not depend
 // on it.
 TEST_F(Vision, ManyMapsAnswerAlikeInEveryLayout) {

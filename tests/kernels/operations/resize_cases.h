@@ -10,6 +10,14 @@
 
 namespace bench::kernels::testing {
 
+// Each pixel so many times in rows and in columns.
+inline Resize repeated(const TensorDesc& src, std::int64_t factor) {
+  return {.src = src,
+          .rows = ResizeAxis::of(Coordinates::asymmetric, src.h, factor * src.h),
+          .columns = ResizeAxis::of(Coordinates::asymmetric, src.w, factor * src.w),
+          .rounding = Resize::Rounding::floor};
+}
+
 // Larger, smaller, to one pixel and from one, by each way to find a place, and scales that the sizes are
 // rounded from.
 inline std::vector<Resize> resizes(const TensorDesc& src) {
@@ -31,6 +39,8 @@ inline std::vector<Resize> resizes(const TensorDesc& src) {
       }
     };
     add(2 * src.h, 3 * src.w);
+    add(2 * src.h, 2 * src.w);
+    add(3 * src.h, 3 * src.w);
     add((src.h + 1) / 2, 1);
     add(src.h + 2, src.w - 1);
     add(src.h * 5 / 2, src.w * 5 / 2, 2.5);

@@ -3,6 +3,8 @@
 
 #include <gmock/gmock.h>
 
+#include <numeric>
+
 #include "gradient_check.h"
 #include "resize_cases.h"
 #include "tests/bench/support/golden_words.h"
@@ -74,6 +76,47 @@ TEST(ResizeOperation, HasThePlacesOfEachWayToFindThem) {
   EXPECT_THAT(row(Coordinates::half_pixel, 2, Kind::cubic),
               Pointwise(FloatNear(1e-6F), {(-3 * 1 + 19 * 1 + 19 * 2 - 3 * 4) / 32.0F,
                                            (-3 * 2 + 19 * 4 + 19 * 8 - 3 * 8) / 32.0F}));
+}
+
+TEST(ResizeOperation, KnowsWherePixelsAreRepeated) {
+  const TensorDesc maps{.n = 1, .c = 1, .h = 5, .w = 7};
+  for (const std::int64_t factor : {1, 2, 3}) {
+    EXPECT_EQ(testing::repeated(maps, factor).factor(), factor);
+  }
+  int found = 0;
+  for (const Resize& spec : testing::resizes(maps)) {
+    // By what dst would be: the reference's, of a map in which every pixel has another value.
+    std::vector<float> values(35);
+    std::iota(values.begin(), values.end(), 0.0F);
+    const auto dst = testing::run_reference(spec, {{Slot::src, values}}).at(Slot::dst);
+    const std::int64_t factor = spec.rows.out / 5;
+    bool repeats =
+        spec.kind == Resize::Kind::nearest && spec.rows.out == 5 * factor && spec.columns.out == 7 * factor;
+    for (std::int64_t i = 0; repeats && i < spec.rows.out * spec.columns.out; ++i) {
+      const std::int64_t y = i / spec.columns.out / factor;
+      repeats = dst[i] == static_cast<float>(y * 7 + i % spec.columns.out / factor);
+    }
+    if (spec.factor()) {  // by align_corners they may be repeated by chance
+      EXPECT_TRUE(repeats && spec.factor() == factor) << testing::described(spec);
+    }
+    found += spec.factor().has_value() ? 1 : 0;
+  }
+  EXPECT_EQ(found, 11);
+}
+
+TEST(ResizeOperation, RepeatsPixelsAndSumsTheirGradients) {
+  const Resize spec = testing::repeated({.n = 1, .c = 1, .h = 1, .w = 2}, 2);
+  for (const char* implementation : {"reference", "openmp", "onednn"}) {
+    const auto forward = make_operation(spec, testing::cpu(), implementation);
+    EXPECT_THAT(testing::run_operation(*forward, {{Slot::src, {3, 4}}}).at(Slot::dst),
+                ElementsAre(3, 3, 4, 4, 3, 3, 4, 4));
+    const auto backward = make_operation(backward_of(spec), testing::cpu(), implementation);
+    EXPECT_THAT(testing::run_operation(*backward, {{Slot::diff_dst, {1, 2, 3, 4, 10, 20, 30, 40}}})
+                    .at(Slot::diff_src),
+                ElementsAre(33, 77));
+  }
+  EXPECT_EQ(make_operation(spec, testing::cpu())->algorithm(),
+            make_operation(spec, testing::cpu(), "onednn")->algorithm());
 }
 
 TEST(ResizeOperation, RefusalsSayWhy) {

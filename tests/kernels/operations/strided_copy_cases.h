@@ -1,6 +1,7 @@
 // Copies of every kind, for the tests of each implementation.
 #pragma once
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -36,16 +37,16 @@ inline StridedCopy padded(const Array& src, std::int64_t before, std::int64_t be
   return copy;
 }
 
-inline StridedCopy joined(std::vector<Array> sources, std::size_t dimension, Layout layout) {
-  StridedCopy copy{.parts = {}, .dst = sources[0]};
-  copy.dst.layout = layout;
-  copy.dst.dims[dimension] = 0;
+inline StridedCopy joined(const std::vector<Array>& sources, std::size_t along, Layout layout) {
+  Array dst = sources[0];
+  dst.layout = layout;
+  dst.dims[along] = 0;
   for (const Array& src : sources) {
-    copy.parts.push_back(StridedCopy::same(src));
-    copy.parts.back().axes[dimension].start = -copy.dst.dims[dimension];
-    copy.dst.dims[dimension] += src.dims[dimension];
+    for (std::size_t d = 0; d < dst.dims.rank(); ++d) {
+      dst.dims[d] = d == along ? dst.dims[d] + src.dims[d] : std::max(dst.dims[d], src.dims[d]);
+    }
   }
-  return copy;
+  return StridedCopy::joined(sources, dst, along);
 }
 
 inline std::vector<CopyCase> copy_cases(Dtype dtype, bool blocks) {
@@ -105,6 +106,17 @@ inline std::vector<CopyCase> copy_cases(Dtype dtype, bool blocks) {
       steps.parts[0].axes[1].step = 2;
       all.emplace_back(name + "every other channel", steps);
     }
+  }
+  for (const Layout layout : layouts) {
+    const std::string name = std::string(name_of(layout)) + " centred ";
+    const auto map = [&](std::int64_t c, std::int64_t h, std::int64_t w) {
+      return array({2, c, h, w}, layout);
+    };
+    all.emplace_back(name + "8", joined({map(8, 9, 7), map(16, 8, 6)}, 1, layout));
+    all.emplace_back(name + "3", joined({map(3, 4, 9), map(5, 9, 6), map(1, 7, 7)}, 1, layout));
+    all.emplace_back(name + "16",
+                     joined({map(16, 1, 1), map(16, 5, 5), map(16, 2, 3), map(3, 5, 4)}, 1, layout));
+    all.emplace_back(name + "below each other", joined({map(5, 3, 7), map(4, 6, 4)}, 2, layout));
   }
   StridedCopy repeated{.parts = {{.src = array({3, 1, 4})}}, .dst = array({2, 3, 5, 4})};
   repeated.parts[0].axes = {{{}, {0, 0, 1}, {1, 0, 0}, {2, 0, 1}}};

@@ -83,6 +83,50 @@ TEST(StridedCopyReference, IsWhatItSays) {
               ::testing::ElementsAre(1, 4, 2, 5, 3, 6));
 }
 
+// As torch.nn.functional.pad(x, [diffX // 2, diffX - diffX // 2, …]): the odd row is below, the column right.
+TEST(StridedCopy, CentresTheSmallerMap) {
+  const StridedCopy spec = testing::joined({{.dims = {1, 1, 2, 3}}, {.dims = {1, 1, 1, 2}}}, 1, Layout::nchw);
+  const testing::Values inputs{{Slot::src, {1, 2, 3, 4, 5, 6}}, {Slot::src1, {7, 8}}};
+  for (const char* implementation : {"reference", "openmp"}) {
+    EXPECT_THAT(
+        testing::run_operation(*make_operation(spec, testing::cpu(), implementation), inputs).at(Slot::dst),
+        ::testing::ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0));
+  }
+}
+
+TEST(StridedCopy, WritesEachElementOnce) {
+  for (const auto& [name, spec] : testing::copy_cases(Dtype::fp32, true)) {
+    const CopySteps all = steps_of(spec);
+    std::int64_t written = 0;
+    for (const Nest& nest : all.value) {
+      written += nest.elements();
+    }
+    for (const CopySteps::Step& step : all.steps) {
+      written += step.nest.elements();
+    }
+    EXPECT_EQ(written, spec.dst.dims.elements()) << name;
+  }
+}
+
+TEST(StridedCopy, KnowsWhereWholePixelsAreCopied) {
+  const auto map = [](std::int64_t c, std::int64_t h, std::int64_t w, Layout layout = Layout::nhwc) {
+    return Array{.dims = {2, c, h, w}, .layout = layout};
+  };
+  EXPECT_TRUE(testing::joined({map(3, 4, 5), map(2, 1, 9)}, 1, Layout::nhwc).is_of_whole_pixels());
+  EXPECT_FALSE(testing::joined({map(3, 4, 5), map(3, 4, 5)}, 2, Layout::nhwc).is_of_whole_pixels());
+  EXPECT_FALSE(
+      testing::joined({map(3, 4, 5), map(2, 4, 5, Layout::nchw)}, 1, Layout::nhwc).is_of_whole_pixels());
+  StridedCopy padded = testing::padded(map(3, 4, 5), 2, 1, StridedCopy::Outside::value);
+  EXPECT_TRUE(padded.is_of_whole_pixels());
+  padded.value = 1;
+  EXPECT_FALSE(padded.is_of_whole_pixels());
+  padded = testing::padded(map(3, 4, 5), 2, 1, StridedCopy::Outside::edge);
+  EXPECT_FALSE(padded.is_of_whole_pixels());
+  StridedCopy slice = StridedCopy::reorder(map(8, 4, 5), map(4, 4, 5));
+  EXPECT_FALSE(slice.is_of_whole_pixels());
+  EXPECT_FALSE(testing::transposed(map(5, 5, 5), {0, 1, 3, 2}, Layout::nhwc).is_of_whole_pixels());
+}
+
 TEST(StridedCopy, KnowsWhatIsTheSameMemory) {
   const Array maps{.dims = {2, 5, 4, 3}, .layout = Layout::nhwc};
   EXPECT_TRUE(testing::transposed(maps, {0, 2, 3, 1}).is_the_same_memory());

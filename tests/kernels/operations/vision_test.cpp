@@ -1,5 +1,5 @@
-// The operations of segmentation and detection networks, forwards and backwards: the fast implementations
-// against the references, the references against differences and known values.
+// Transposed convolutions, forwards and backwards: the fast implementations against the references, the
+// references against differences and known values.
 #include <gmock/gmock.h>
 
 #include <array>
@@ -7,10 +7,7 @@
 #include <fmt/format.h>
 
 #include "gradient_check.h"
-#include "kernels/operations/concat/concat.h"
 #include "kernels/operations/conv_transpose/conv_transpose.h"
-#include "kernels/operations/rows/rows.h"
-#include "kernels/operations/upsample/upsample.h"
 #include "product_shapes.h"
 #include "tests/bench/support/golden_words.h"
 
@@ -62,172 +59,14 @@ std::string refusal(const Spec& spec) {
   }
 }
 
-// The gradient of one of several inputs.
-template <class Spec>
-Spec gradient_of(Spec spec, std::size_t index) {
-  spec.index = index;
-  return backward_of(spec);
-}
-
 class VisionOperations : public ::testing::TestWithParam<Dtype> {};
 
 INSTANTIATE_TEST_SUITE_P(All, VisionOperations, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
-// ---- concat
-
 TensorDesc map_of(std::int64_t c, std::int64_t h, std::int64_t w, Layout layout = Layout::nchw,
                   Dtype dtype = Dtype::fp32) {
   return {.n = 2, .c = c, .h = h, .w = w, .layout = layout, .dtype = dtype};
-}
-
-// Maps of one size, of sizes that differ by one and by more in either direction, and of four inputs.
-std::vector<Concat> concats(Layout layout, Dtype dtype) {
-  std::vector<Concat> all;
-  const auto add = [&](const std::vector<std::array<std::int64_t, 3>>& shapes) {
-    Concat spec;
-    for (const auto& [c, h, w] : shapes) {
-      spec.inputs.push_back(map_of(c, h, w, layout, dtype));
-    }
-    all.push_back(spec);
-  };
-  add({{16, 9, 7}, {32, 9, 7}});
-  add({{16, 9, 7}, {5, 8, 6}});
-  add({{32, 4, 9}, {16, 9, 6}, {20, 7, 7}});
-  add({{16, 1, 1}, {16, 5, 5}, {16, 2, 3}, {3, 5, 4}});
-  add({{64, 64, 40}, {64, 64, 40}});  // large enough for threads
-  if (layout != Layout::nchw16c) {
-    add({{3, 9, 7}, {5, 9, 7}, {1, 9, 7}});
-  }
-  return all;
-}
-
-TEST_P(VisionOperations, ConcatLikeTheReference) {
-  BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const Layout layout : kVisionLayouts) {
-    for (const Concat& spec : concats(layout, GetParam())) {
-      SCOPED_TRACE(fmt::format("{} inputs, {}", spec.inputs.size(), trace(spec.dst())));
-      expect_like_reference(spec, GetParam(), 0.0);
-      for (std::size_t index = 0; index < spec.inputs.size(); ++index) {
-        expect_like_reference(gradient_of(spec, index), GetParam(), 0.0);
-      }
-    }
-  }
-}
-
-TEST(Concat, CentresTheSmallerMap) {
-  Concat spec{{map_of(1, 2, 3), map_of(1, 1, 2)}};
-  for (TensorDesc& input : spec.inputs) {
-    input.n = 1;
-  }
-  const Values inputs{{Slot::src, {1, 2, 3, 4, 5, 6}}, {Slot::src1, {7, 8}}};
-  for (const char* implementation : {"reference", "cpu"}) {
-    const auto operation = make_operation(spec, testing::cpu(), implementation);
-    // As torch.nn.functional.pad(x, [diffX // 2, diffX - diffX // 2, …]): the odd row is below, the column
-    // right.
-    EXPECT_THAT(testing::run_operation(*operation, inputs).at(Slot::dst),
-                ElementsAre(1, 2, 3, 4, 5, 6, 7, 8, 0, 0, 0, 0));
-  }
-}
-
-TEST(Concat, ReferenceGradientIsTheDerivative) {
-  const Concat spec{{map_of(2, 3, 4), map_of(3, 2, 4), map_of(1, 1, 1)}};
-  for (std::size_t index = 0; index < spec.inputs.size(); ++index) {
-    expect_derivative(spec, gradient_of(spec, index), kSources[index], Slot::diff_src);
-  }
-}
-
-TEST(Concat, RefusalsSayWhy) {
-  expect_words(refusal(Concat{{map_of(1, 2, 2)}}));
-  expect_words(refusal(Concat{{map_of(1, 2, 2), map_of(1, 2, 2, Layout::nhwc)}}));
-  expect_words(refusal(Concat{{map_of(8, 2, 2, Layout::nchw16c), map_of(16, 2, 2, Layout::nchw16c)}}));
-  expect_words(refusal(gradient_of(Concat{{map_of(1, 2, 2), map_of(1, 2, 2)}}, 2)));
-}
-
-// ---- rows
-
-std::vector<Rows> rows(Layout layout, Dtype dtype) {
-  const auto map = [&](std::int64_t c, std::int64_t h, std::int64_t w) {
-    return map_of(c, h, w, layout, dtype);
-  };
-  return {{.maps = {map(2, 9, 7)}, .classes = 2},
-          {.maps = {map(255, 3, 3), map(255, 6, 6)}, .classes = 85},
-          {.maps = {map(40, 2, 5), map(10, 1, 1), map(20, 3, 2)}, .classes = 10},
-          {.maps = {map(64, 30, 20)}, .classes = 16}};
-}
-
-TEST_P(VisionOperations, RowsLikeTheReference) {
-  BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const Layout layout : kVisionLayouts) {
-    for (const Rows& spec : rows(layout, GetParam())) {
-      SCOPED_TRACE(fmt::format("{} maps, {}", spec.maps.size(), trace(spec.maps[0])));
-      expect_like_reference(spec, GetParam(), 0.0);
-      for (std::size_t index = 0; index < spec.maps.size(); ++index) {
-        expect_like_reference(gradient_of(spec, index), GetParam(), 0.0);
-      }
-    }
-  }
-}
-
-TEST(Rows, FollowPixelsAndThenBoxes) {
-  Rows spec{.maps = {map_of(4, 1, 2)}, .classes = 2};
-  spec.maps[0].n = 1;
-  // Channels 0 and 1 are the first row of a pixel, 2 and 3 its second.
-  const Values inputs{{Slot::src, {10, 20, 11, 21, 12, 22, 13, 23}}};
-  for (const char* implementation : {"reference", "cpu"}) {
-    const auto operation = make_operation(spec, testing::cpu(), implementation);
-    EXPECT_THAT(testing::run_operation(*operation, inputs).at(Slot::dst),
-                ElementsAre(10, 12, 20, 22, 11, 13, 21, 23));  // class 0 of every row, then class 1
-  }
-}
-
-TEST(Rows, ReferenceGradientIsTheDerivative) {
-  const Rows spec{.maps = {map_of(6, 2, 2), map_of(3, 1, 3)}, .classes = 3};
-  for (std::size_t index = 0; index < spec.maps.size(); ++index) {
-    expect_derivative(spec, gradient_of(spec, index), kSources[index], Slot::diff_src);
-  }
-}
-
-TEST(Rows, RefusalsSayWhy) {
-  expect_words(refusal(Rows{.maps = {map_of(7, 2, 2)}, .classes = 2}));
-  expect_words(refusal(Rows{.maps = {}, .classes = 2}));
-  expect_words(refusal(gradient_of(Rows{.maps = {map_of(2, 2, 2)}, .classes = 2}, 1)));
-}
-
-// ---- upsample
-
-TEST_P(VisionOperations, UpsampleLikeTheReference) {
-  BENCH_SKIP_UNSUPPORTED(GetParam());
-  for (const TensorDesc& tensor : testing::tensors_of_every_layout(GetParam())) {
-    for (const std::int64_t factor : {2, 3}) {
-      SCOPED_TRACE(fmt::format("{} by {}", trace(tensor), factor));
-      const Upsample spec{.src = tensor, .factor = factor};
-      expect_like_reference(spec, GetParam(), 0.0);
-      expect_like_reference(backward_of(spec), GetParam(), tolerance_of(GetParam()));
-    }
-  }
-}
-
-TEST(Upsample, RepeatsPixelsAndSumsTheirGradients) {
-  const Upsample spec{.src = {.n = 1, .c = 1, .h = 1, .w = 2}};
-  for (const char* implementation : {"reference", "onednn"}) {
-    const auto forward = make_operation(spec, testing::cpu(), implementation);
-    EXPECT_THAT(testing::run_operation(*forward, {{Slot::src, {3, 4}}}).at(Slot::dst),
-                ElementsAre(3, 3, 4, 4, 3, 3, 4, 4));
-    const auto backward = make_operation(backward_of(spec), testing::cpu(), implementation);
-    EXPECT_THAT(testing::run_operation(*backward, {{Slot::diff_dst, {1, 2, 3, 4, 10, 20, 30, 40}}})
-                    .at(Slot::diff_src),
-                ElementsAre(33, 77));
-  }
-}
-
-TEST(Upsample, ReferenceGradientIsTheDerivative) {
-  const Upsample spec{.src = map_of(2, 3, 2), .factor = 3};
-  expect_derivative(spec, backward_of(spec), Slot::src, Slot::diff_src);
-}
-
-TEST(Upsample, RefusalsSayWhy) {
-  expect_words(refusal(Upsample{.src = map_of(1, 2, 2), .factor = 0}));
 }
 
 // ---- transposed convolution

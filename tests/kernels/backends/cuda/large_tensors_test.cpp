@@ -14,9 +14,10 @@
 #include "kernels/operations/elementwise/cuda.cu"
 #include "kernels/operations/layer_norm/cuda.cu"
 #include "kernels/operations/pool/cuda.cu"
+#include "kernels/operations/resize/cuda.cu"
 #include "kernels/operations/softmax/cuda.cu"
-#include "kernels/operations/upsample/cuda.cu"
 #include "on_fibers.h"
+#include "tests/kernels/operations/resize_cases.h"
 
 namespace bench::kernels {
 namespace {
@@ -152,9 +153,10 @@ TEST(LargeTensors, LoseByRows) {
 // Single elements, nearly as many as are counted in one part; then in parts.
 TEST(LargeTensors, AreCopiedPixelByPixel) {
   for (const std::int64_t samples : {18, 19}) {
-    const Upsample spec{.src = {.n = samples, .c = 7, .h = 2048, .w = 2048, .dtype = Dtype::fp16}};
+    const Resize spec =
+        testing::repeated({.n = samples, .c = 7, .h = 2048, .w = 2048, .dtype = Dtype::fp16}, 2);
     ASSERT_EQ(spec.dst().elements() < kCounted, samples == 18);
-    Large<cuda::UpsampleOperation> large(spec);
+    Large<cuda::ResizeOperation> large(spec);
     const std::int64_t last = large.elements(Slot::dst) - 1;
     large.put(Slot::src, large.elements(Slot::src) - 1, 3);
     large.run();

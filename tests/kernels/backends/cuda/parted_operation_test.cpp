@@ -5,13 +5,12 @@
 
 #include <fmt/format.h>
 
-#include "kernels/operations/concat/cuda.cu"
 #include "kernels/operations/conv2d/implicit_gemm.cu"
 #include "kernels/operations/embedding/cuda.cu"
 #include "kernels/operations/pool/cuda.cu"
-#include "kernels/operations/rows/cuda.cu"
-#include "kernels/operations/upsample/cuda.cu"
+#include "kernels/operations/resize/cuda.cu"
 #include "on_fibers.h"
+#include "tests/kernels/operations/resize_cases.h"
 
 namespace bench::kernels {
 namespace {
@@ -101,16 +100,8 @@ TEST(PartedCopies, AreLikeTheReference) {
     for (const std::int64_t channels : {3, 8}) {
       SCOPED_TRACE(fmt::format("{} {} channels", name_of(dtype), channels));
       const TensorDesc large{37, channels, 5, 7, Layout::nhwc, dtype};
-      const TensorDesc small{37, 2 * channels, 4, 5, Layout::nhwc, dtype};
-      Concat concat{{large, small}};
-      Rows rows{{large, small}, channels};
-      expect_right_in_parts<cuda::ConcatOperation>(concat, dtype);
-      expect_right_in_parts<cuda::RowsOperation>(rows, dtype);
-      concat.index = rows.index = 1;
-      expect_right_in_parts<cuda::ConcatOperation>(backward_of(concat), dtype);
-      expect_right_in_parts<cuda::RowsOperation>(backward_of(rows), dtype);
-      expect_right_in_parts<cuda::UpsampleOperation>({.src = large}, dtype);
-      expect_right_in_parts<cuda::UpsampleOperation>(backward_of(Upsample{.src = large}), dtype);
+      expect_right_in_parts<cuda::ResizeOperation>(testing::repeated(large, 2), dtype);
+      expect_right_in_parts<cuda::ResizeOperation>(backward_of(testing::repeated(large, 2)), dtype);
     }
   }
 }

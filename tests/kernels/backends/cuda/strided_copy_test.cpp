@@ -30,6 +30,22 @@ TEST(CudaStridedCopy, BothPassesAreLikeTheReference) {
   }
 }
 
+struct FewCounted : testing::Fibers {
+  static constexpr std::int64_t kMostCounted = 500;
+};
+
+// Beyond what a kernel counts: nests in parts take the place of whole pixels.
+TEST(CudaStridedCopy, LargeMapsAreJoinedInParts) {
+  const Array large{.dims = {37, 8, 5, 7}, .layout = Layout::nhwc};
+  const Array small{.dims = {37, 16, 4, 5}, .layout = Layout::nhwc};
+  StridedCopy spec = testing::joined({large, small}, 1, Layout::nhwc);
+  ASSERT_TRUE(spec.is_of_whole_pixels());
+  testing::expect_like_reference<cuda::StridedCopyOperation, FewCounted>(spec, Dtype::fp32, {}, kExact);
+  spec.index = 1;
+  testing::expect_like_reference<cuda::StridedCopyOperation, FewCounted>(backward_of(spec), Dtype::fp32, {},
+                                                                         kExact);
+}
+
 TEST(CudaNest, IsWalkedInParts) {
   const Array src{.dims = {3, 4, 5}};
   const StridedCopy turned = testing::transposed(src, {2, 0, 1});

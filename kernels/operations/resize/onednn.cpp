@@ -2,18 +2,18 @@
 #include <fmt/format.h>
 
 #include "kernels/backends/onednn/primitive_operation.h"
-#include "kernels/operations/upsample/upsample.h"
+#include "kernels/operations/resize/resize.h"
 
 namespace bench::kernels {
 namespace {
 
-std::string described(const Upsample& spec) {
-  return fmt::format("upsample {} {} {} n{} c{} {}x{} by {}", spec.forward() ? "forward" : "backward",
+std::string described(const Resize& spec) {
+  return fmt::format("resize {} {} {} n{} c{} {}x{} by {}", spec.forward() ? "forward" : "backward",
                      name_of(spec.src.dtype), name_of(spec.src.layout), spec.src.n, spec.src.c, spec.src.h,
-                     spec.src.w, spec.factor);
+                     spec.src.w, *spec.factor());
 }
 
-void plan(const Upsample& spec, onednn::PrimitiveOperation& made) {
+void plan(const Resize& spec, onednn::PrimitiveOperation& made) {
   constexpr auto kNearest = dnnl::algorithm::resampling_nearest;
   const auto src = onednn::describe(spec.src);
   const auto dst = onednn::describe(spec.dst());
@@ -29,9 +29,12 @@ void plan(const Upsample& spec, onednn::PrimitiveOperation& made) {
   made.plan(onednn::resampling_backward(kNearest, src, dst, ahead, onednn::attributes()));
 }
 
-const Registration<Implementation<Upsample>> BENCH_REGISTERED{
-    onednn::primitive_implementation<Upsample, described, plan>(
-        [](const Upsample& spec, const Device& device) { return device.unsupported(spec.src.dtype); })};
+const Registration<Implementation<Resize>> BENCH_REGISTERED{
+    onednn::primitive_implementation<Resize, described, plan>(
+        [](const Resize& spec, const Device& device) -> std::optional<std::string> {
+          return spec.factor() ? device.unsupported(spec.src.dtype)
+                               : std::optional<std::string>("resize: its pixels are not only repeated");
+        })};
 
 }  // namespace
 }  // namespace bench::kernels
