@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/result/field_lists.h"
 #include "bench/result/flags.h"
 #include "bench/result/result_json.h"
 #include "bench/sweep.h"
@@ -46,18 +47,6 @@ Json step_memory(const SweepStudy& study, const std::vector<StudiedSeries>& all)
     }
   }
   return memory["names"].empty() ? Json() : memory;
-}
-
-// Read from a file's sweep; none where it has no such member.
-template <class T>
-std::vector<T> read_all(const Field& sweep, const char* key, T (*read)(const Field&)) {
-  std::vector<T> all;
-  if (const auto list = sweep.find(key)) {
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      all.push_back(read(list->at(i)));
-    }
-  }
-  return all;
 }
 
 class MemorySweep final : public Sweep {
@@ -165,8 +154,12 @@ class MemorySweep final : public Sweep {
   }
   void restore(ResultDocument& document) override {
     const Field sweep(document.sweep.state, "sweep");
-    limits_before_.all = read_all(sweep, "limits", read_limit);
-    soaks_before_ = read_all(sweep, "soak", read_soak);
+    for (Limit& limit : read_list(sweep, "limits", read_limit)) {
+      if (describe(limit, plan_.axes)) {
+        limits_before_.all.push_back(std::move(limit));
+      }
+    }
+    soaks_before_ = read_list(sweep, "soak", read_soak);
     limits_.adopt(limits_before_);
   }
 

@@ -15,7 +15,7 @@
 #include "bench/sweep.h"
 #include "sweeps/series/points.h"
 #include "sweeps/transfer/copies.h"
-#include "sweeps/transfer/findings.h"
+#include "sweeps/transfer/answer.h"
 #include "sweeps/transfer/options.h"
 #include "sweeps/transfer/studies.h"
 

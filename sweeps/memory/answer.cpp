@@ -7,7 +7,6 @@
 #include <fmt/ranges.h>
 
 #include "bench/text/units.h"
-#include "sweeps/series/series.h"
 
 namespace bench::sweeps {
 namespace {
@@ -32,22 +31,15 @@ T& found_or_added(std::vector<T>& all, const Matches& matches, T made) {
 }
 
 void add(const Limit& limit, std::vector<ModeFit>& modes) {
-  Json of_point = limit.params;
-  of_point["batch"] = limit.smallest_batch;
-  const std::optional<BatchParams> params = read_params(of_point);
-  if (!params) {
-    return;
-  }
-  const std::string rest = limit.label.substr(std::min(limit.label.find(' ') + 1, limit.label.size()));
   ModeFit& mode = found_or_added(
-      modes, [&](const ModeFit& one) { return one.mode == params->mode; }, ModeFit{params->mode, rest});
-  const DtypeFit fit{params->dtype, safe_batch(limit), limit.known_largest()};
+      modes, [&](const ModeFit& one) { return one.mode == limit.mode; }, ModeFit{limit.mode, limit.kind});
+  const DtypeFit fit{limit.dtype, safe_batch(limit), limit.known_largest()};
   DtypeFit& dtype = found_or_added(
       mode.dtypes, [&](const DtypeFit& one) { return one.dtype == fit.dtype; }, fit);
-  mode.of_several = mode.of_several || rest != mode.hungriest;
+  mode.of_several = mode.of_several || limit.kind != mode.hungriest;
   if (std::pair(fit.safe_batch, fit.largest_batch) < std::pair(dtype.safe_batch, dtype.largest_batch)) {
     dtype = fit;
-    mode.hungriest = rest;
+    mode.hungriest = limit.kind;
   }
 }
 

@@ -93,6 +93,18 @@ void Limits::adopt(const Limits& before) {
   }
 }
 
+bool describe(Limit& limit, const Json& axes) {
+  Json of_point = limit.params;
+  of_point["batch"] = limit.smallest_batch;
+  const auto params = read_params(of_point);
+  if (params) {
+    limit.mode = params->mode;
+    limit.dtype = params->dtype;
+    limit.kind = memory_kind(*params, axes);
+  }
+  return params.has_value();
+}
+
 Json to_json(const Limit& limit) {
   return write_struct(limit);
 }
@@ -124,6 +136,7 @@ void predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& 
           limit->label = label;
           limit->params = point.params;
           limit->params.erase("batch");
+          describe(*limit, plan.axes);
           limits.all.push_back(*std::move(limit));
         }
       } catch (const PlanningEnded& ended) {

@@ -32,6 +32,10 @@ inline constexpr std::string_view kNoTimeToTry = "the time budget leaves less th
 struct Limit {
   std::string label{};  // of the series
   Json params{};        // of the series: a point's, without the batch
+  // Of these, see describe(). Not in the file.
+  std::string mode{};
+  Dtype dtype = Dtype::fp32;
+  std::string kind{};  // the label without its dtype
   std::int64_t cap_bytes = 0;
   std::int64_t fixed_bytes = 0;  // weights, gradients and optimizer state
   std::int64_t setup_bytes = 0;  // held during setup
@@ -64,8 +68,11 @@ struct Limits {
   void adopt(const Limits& before);
 };
 
+// Sets mode, dtype and kind by the params, and says whether these are a point's.
+bool describe(Limit& limit, const Json& axes);
+
 Json to_json(const Limit& limit);
-Limit read_limit(const Field& field);  // throws UsageError
+Limit read_limit(const Field& field);  // not described yet; throws UsageError
 
 // Plans the limits that `limits` lacks, caps growing; a series that the device does not support has none.
 // Nothing is allocated. Where `end` gives a reason, the rest is left out.

@@ -97,7 +97,7 @@ SweepPlan plan_memory(const SweepRequest& request, const Device& device) {
   return plan;
 }
 
-std::string memory_label(const BatchParams& params, const Json& axes) {
+std::string memory_kind(const BatchParams& params, const Json& axes) {
   std::string optimizer;
   std::string training;
   std::string others;
@@ -115,7 +115,11 @@ std::string memory_label(const BatchParams& params, const Json& axes) {
   const std::string_view mode = params.mode == "infer"   ? "inference"
                                 : params.mode == "train" ? "training"
                                                          : std::string_view(params.mode);
-  return fmt::format("{} {}{}{}{}", name_of(params.dtype), mode, optimizer, training, others);
+  return fmt::format("{}{}{}{}", mode, optimizer, training, others);
+}
+
+std::string memory_label(const BatchParams& params, const Json& axes) {
+  return fmt::format("{} {}", name_of(params.dtype), memory_kind(params, axes));
 }
 
 std::vector<StudiedSeries> studied_series(const SweepStudy& study) {

@@ -15,6 +15,8 @@ SweepPlan plan_memory(const SweepRequest& request, const Device& device);
 // Names a series: "fp32 inference", "bf16 training with adam, 4 micro-batches, recomputing"; further options,
 // such as the image size, where `axes` has several values of them.
 std::string memory_label(const BatchParams& params, const Json& axes);
+// The same without the dtype: "training with adam, 4 micro-batches, recomputing".
+std::string memory_kind(const BatchParams& params, const Json& axes);
 
 // A series of the sweep, with its largest measured point.
 struct StudiedSeries {

@@ -37,6 +37,9 @@ struct CopySeries : CopyWay {
   std::vector<SizePoint> points{};
   std::optional<SizeCurve> curve{};  // of a plain one, where it can be fitted
 
+  // Of at least three sizes; fewer tell no latency.
+  bool has_model() const { return curve && points.size() >= 3; }
+  std::string model_name() const { return "model/" + label(); }  // of the finding
   const SizePoint* at(double bytes) const;
   std::vector<std::string> names() const;
   // The point that copies so many bytes, or those on either side of it.

@@ -1,7 +1,4 @@
-// Findings from the measured copies, and the sweep's headlines.
-#include "sweeps/transfer/findings.h"
-#include "bench/result/result.h"
-
+// The answer of the transfer sweep on the measured copies in words, and the sweep's headlines.
 #include <algorithm>
 #include <cctype>
 #include <cmath>
@@ -9,13 +6,12 @@
 
 #include <fmt/format.h>
 
-#include "bench/model/links.h"
 #include "bench/result/finding.h"
 #include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
-#include "sweeps/series/series.h"
+#include "sweeps/transfer/answer.h"
 
 namespace bench::sweeps {
 namespace {
@@ -29,95 +25,68 @@ std::string step80_in_words(const PredictedPoint& step) {
 }
 
 // The copy of a batch next to the step that reads it.
-Finding claim_input(const PredictedPoint& step, const BatchParams& params, const std::string& workload,
-                    const std::optional<double>& bytes_per_s) {
-  Finding finding = finding_of(fmt::format("input/batch:{}", params.batch), "share of step time");
-  const std::int64_t bytes = step.memory[MemoryCategory::input];
-  const std::string batch = fmt::format("a batch of {} ({})", params.batch, format_bytes(bytes));
-  const Interval step80 = step.interval80_ns.value_or(Interval{step.step_ns, step.step_ns});
-  finding.details = {
-      {"bytes", bytes}, {"step_ns", step.step_ns}, {"step_interval80_ns", {step80.low, step80.high}}};
-  if (!bytes_per_s) {
-    finding.claim = fmt::format("A step of {} in {} takes {}; what moving {} takes is not known.", workload,
-                                name_of(params.dtype), step80_in_words(step), batch);
+Finding claim_input(const InputCopy& input, const std::string& workload) {
+  Finding finding = finding_of(input.finding_name(), "share of step time");
+  if (input.step == nullptr) {
+    finding.claim = fmt::format("No step of {} at batch {} is predicted: {}.", workload, input.params.batch,
+                                input.refusal);
     return finding;
   }
-  const double least_ns = static_cast<double>(bytes) / *bytes_per_s * 1e9;
-  finding.details["least_copy_ns"] = least_ns;
-  finding.value = least_ns / step.step_ns;
+  const PredictedPoint& step = *input.step;
+  const std::string batch = fmt::format("a batch of {} ({})", input.params.batch, format_bytes(input.bytes));
+  const Interval step80 = step.interval80_ns.value_or(Interval{step.step_ns, step.step_ns});
+  finding.details = {
+      {"bytes", input.bytes}, {"step_ns", step.step_ns}, {"step_interval80_ns", {step80.low, step80.high}}};
+  if (!input.least_ns) {
+    finding.claim = fmt::format("A step of {} in {} takes {}; what moving {} takes is not known.", workload,
+                                name_of(input.params.dtype), step80_in_words(step), batch);
+    return finding;
+  }
+  finding.details["least_copy_ns"] = *input.least_ns;
+  finding.value = input.share;
   finding.claim = fmt::format(
-      "Moving {} takes at least {}, {} of a step of {}; {}.", batch, format_duration(least_ns),
-      format_percent(*finding.value), step80_in_words(step),
-      least_ns < step80.low    ? "overlapped with the step it may cost nothing [pin_memory=True, and a "
-                                 "second stream]"
-      : least_ns > step80.high ? "the bus limits"
-                               : "bus and GPU are about as fast");
+      "Moving {} takes at least {}, {} of a step of {}; {}.", batch, format_duration(*input.least_ns),
+      format_percent(*input.share), step80_in_words(step),
+      *input.least_ns < step80.low ? "overlapped with the step it may cost nothing [pin_memory=True, and a "
+                                     "second stream]"
+      : *input.least_ns > step80.high ? "the bus limits"
+                                      : "bus and GPU are about as fast");
   return finding;
-}
-
-void claim_inputs(const TransferFacts& facts, std::vector<Finding>& findings) {
-  const std::string& workload = facts.document.sweep.workload;
-  for (const PredictedPoint& step : facts.document.predicted) {
-    if (const auto params = read_params(step.params); params && step.step_ns > 0) {
-      findings.push_back(claim_input(step, *params, workload, facts.bus_bytes_per_s()));
-    }
-  }
-  for (const UnmeasuredPoint& step : facts.document.unmeasured) {
-    if (const auto params = facts.is_modelled ? read_params(step.params) : std::nullopt) {
-      findings.push_back(finding_of(fmt::format("input/batch:{}", params->batch), "share of step time"));
-      findings.back().claim =
-          fmt::format("No step of {} at batch {} is predicted: {}.", workload, params->batch, step.reason);
-    }
-  }
 }
 
 // ---- the bus ----
 
-const SizePoint* fastest_one_way(const std::vector<CopySeries>& all) {
-  const SizePoint* best = nullptr;
-  for (const CopySeries& series : all) {
-    for (const SizePoint& point : series.points) {
-      if (series.direction != "both" && (best == nullptr || point.bytes_per_s() > best->bytes_per_s())) {
-        best = &point;
-      }
-    }
-  }
-  return best;
-}
-
-void claim_bus(const TransferFacts& facts, std::vector<Finding>& findings) {
+Finding claim_bus(const Bus& bus) {
   Finding finding = finding_of("bus", "B/s");
-  const auto bus = facts.bus_bytes_per_s();
-  if (facts.is_modelled) {
-    finding.value = bus;
+  finding.value = bus.known_bytes_per_s();
+  if (bus.is_of_data_sheet) {
     finding.claim =
-        bus ? fmt::format(
+        bus.bytes_per_s
+            ? fmt::format(
                   "The bus (PCIe {}) carries at most {} each way, from the data sheet; which share copies "
                   "reach is not known [run this sweep on the machine].",
-                  facts.pcie, byte_rate(*bus))
+                  bus.pcie, byte_rate(*bus.bytes_per_s))
             : "The data sheet names no bus: the device's memory is the host's, and no batch crosses one.";
-  } else if (!facts.state.crosses_bus) {
-    finding.claim = fmt::format("{}: these are copies within the host's memory and say nothing about a card.",
-                                kNoBusCrossed);
-  } else if (!bus) {
+  } else if (!bus.is_crossed) {
+    finding.claim =
+        "No bus was crossed: these are copies within the host's memory and say nothing about a card.";
+  } else if (!bus.bytes_per_s) {
     finding.claim = "The bus's generation and width are unknown.";
   } else {
-    finding.claim = fmt::format("The bus (PCIe {}) carries {} each way", facts.pcie, byte_rate(*bus));
-    const SizePoint* const best = fastest_one_way(facts.series);
-    if (best != nullptr) {
-      finding.evidence = {best->name};
+    finding.claim =
+        fmt::format("The bus (PCIe {}) carries {} each way", bus.pcie, byte_rate(*bus.bytes_per_s));
+    if (bus.fastest == nullptr) {
+      finding.claim += ".";
+      return finding;
     }
-    if (best == nullptr || best->bytes_per_s() <= *bus) {
-      finding.value = bus;
-      finding.claim += best == nullptr ? "."
-                                       : fmt::format("; the fastest copy reaches {} of it.",
-                                                     format_percent(best->bytes_per_s() / *bus));
-    } else {
-      finding.claim += fmt::format(", but {} at {} is faster: the link or the time was misread.",
-                                   byte_rate(best->bytes_per_s()), best->name);
-    }
+    finding.evidence = {bus.fastest->name};
+    finding.claim += bus.is_misread()
+                         ? fmt::format(", but {} at {} is faster: the link or the time was misread.",
+                                       byte_rate(bus.fastest->bytes_per_s()), bus.fastest->name)
+                         : fmt::format("; the fastest copy reaches {} of it.",
+                                       format_percent(bus.fastest->bytes_per_s() / *bus.bytes_per_s));
   }
-  findings.push_back(std::move(finding));
+  return finding;
 }
 
 // ---- time by size ----
@@ -144,7 +113,7 @@ Json pieces_of(const SizeCurve& curve) {
 }
 
 Finding claim_model(const CopySeries& series, const SizeCurve& curve, std::optional<double> bus) {
-  Finding finding = finding_of("model/" + series.label(), "B/s", series.names());
+  Finding finding = finding_of(series.model_name(), "B/s", series.names());
   // Both ways at once a step moves a copy's bytes twice.
   const double each_way = series.points.front().moved / series.points.front().bytes;
   finding.details = {{"moved_per_byte", each_way}, {"pieces", pieces_of(curve)}};
@@ -171,8 +140,8 @@ Finding claim_model(const CopySeries& series, const SizeCurve& curve, std::optio
     note(finding.details, "half_bytes", *half, "half_bytes_ci95");
   }
   if (!conclusive(total)) {
-    finding.claim += fmt::format(", bandwidth inconclusive ({} to {}) [give a larger --time-budget].",
-                                 byte_rate(total.low()), byte_rate(total.high()));
+    finding.claim += fmt::format(", bandwidth inconclusive ({} to {}) [{}].", byte_rate(total.low()),
+                                 byte_rate(total.high()), kGiveTime);
     return finding;
   }
   finding.claim += fmt::format(", bandwidth {}", plus_minus_rate(total.value, total.ci95, "B/s"));
@@ -186,26 +155,18 @@ Finding claim_model(const CopySeries& series, const SizeCurve& curve, std::optio
   return finding;
 }
 
-void claim_models(const TransferFacts& facts, std::vector<Finding>& findings) {
-  for (const CopySeries& series : facts.series) {
-    if (series.curve && series.points.size() >= 3) {
-      findings.push_back(claim_model(series, *series.curve, facts.bus_bytes_per_s()));
-    }
-  }
-}
-
 std::vector<double> values_of(const std::vector<HeldOut>& sizes, double HeldOut::*error) {
   std::vector<double> values;
   std::ranges::transform(sizes, std::back_inserter(values), error);
   return values;
 }
 
-void claim_model_error(const TransferFacts& facts, std::vector<Finding>& findings) {
+void claim_model_error(const std::vector<CopySeries>& all, std::vector<Finding>& findings) {
   std::vector<HeldOut> one_way;
   std::vector<HeldOut> both_ways;
   Json by_series = Json::object();
   Json straight_by_series = Json::object();
-  for (const CopySeries& series : facts.series) {
+  for (const CopySeries& series : all) {
     const auto own = series.plain() ? held_out_errors(series.points) : std::vector<HeldOut>();
     if (!own.empty()) {
       by_series[series.label()] = median(values_of(own, &HeldOut::error));
@@ -245,54 +206,37 @@ std::string capitalized(std::string kind) {
   return kind;
 }
 
-void claim_crossover(const TransferFacts& facts, const std::string& direction, const std::string& kind,
-                     std::vector<Finding>& findings) {
-  const CopySeries* const pageable = find_series(facts.series, direction + "/pageable");
-  const CopySeries* const other = find_series(facts.series, direction + "/" + kind);
-  const auto largest = largest_of_both(other, pageable);
-  if (!largest) {
-    return;  // never compared
-  }
-  const auto from = faster_from(other->points, pageable->points);
-  const auto back = faster_from(pageable->points, other->points);
-  Finding finding = finding_of(fmt::format("crossover/{}/{}", direction, kind), "B",
-                               {largest->one->name, largest->other->name});
+Finding claim_crossover(const Crossover& crossover) {
+  const auto& [one, pageable] = crossover.largest;
+  const auto& from = crossover.faster_from;
+  const auto& back = crossover.slower_from;
+  Finding finding = finding_of(crossover.finding_name(), "B", {one->name, pageable->name});
   finding.value = from;
   if (back) {
     finding.details["pageable_faster_from"] = *back;
   }
-  finding.claim =
-      fmt::format("{} copies {}{} pageable ones{}: {} vs {} at {}{}.", capitalized(kind), copy_way(direction),
-                  from   ? " are faster than"
-                  : back ? " are slower than"
-                         : " vs",
-                  from || back ? fmt::format(" from {} on", size_text(from ? *from : *back)) : "",
-                  byte_rate(largest->one->bytes_per_s()), byte_rate(largest->other->bytes_per_s()),
-                  size_text(largest->one->bytes), from || back ? "" : ", not significant");
-  if (other->curve && pageable->curve) {
-    if (const auto crossed = crossing(*other->curve, *pageable->curve)) {
-      finding.details["models_cross_at_bytes"] = *crossed;
-    }
+  finding.claim = fmt::format("{} copies {}{} pageable ones{}: {} vs {} at {}{}.",
+                              capitalized(crossover.kind), copy_way(crossover.direction),
+                              from   ? " are faster than"
+                              : back ? " are slower than"
+                                     : " vs",
+                              from || back ? fmt::format(" from {} on", size_text(from ? *from : *back)) : "",
+                              byte_rate(one->bytes_per_s()), byte_rate(pageable->bytes_per_s()),
+                              size_text(one->bytes), from || back ? "" : ", not significant");
+  if (crossover.models_cross_at) {
+    finding.details["models_cross_at_bytes"] = *crossover.models_cross_at;
   }
-  findings.push_back(std::move(finding));
+  return finding;
 }
 
-void claim_crossovers(const TransferFacts& facts, std::vector<Finding>& findings) {
-  for (const char* direction : {"h2d", "d2h"}) {
-    for (const char* kind : {"pinned", "staged"}) {
-      claim_crossover(facts, direction, kind, findings);
-    }
-  }
-}
-
-void claim_in_flight(const TransferFacts& facts, std::vector<Finding>& findings) {
-  for (const CopySeries& series : facts.series) {
+void claim_in_flight(const std::vector<CopySeries>& all, std::vector<Finding>& findings) {
+  for (const CopySeries& series : all) {
     const bool both = series.direction == "both";
     if (both ? !series.plain() : series.in_flight == 1) {
       continue;
     }
-    const auto largest = largest_of_both(
-        &series, find_series(facts.series, (both ? "h2d" : series.direction) + "/" + series.kind));
+    const auto largest =
+        largest_of_both(&series, find_series(all, (both ? "h2d" : series.direction) + "/" + series.kind));
     if (!largest) {
       continue;
     }
@@ -309,12 +253,11 @@ void claim_in_flight(const TransferFacts& facts, std::vector<Finding>& findings)
   }
 }
 
-void claim_first_touch(const TransferFacts& facts, std::vector<Finding>& findings) {
-  for (const CopySeries& series : facts.series) {
+void claim_first_touch(const std::vector<CopySeries>& all, std::vector<Finding>& findings) {
+  for (const CopySeries& series : all) {
     const auto largest =
-        series.first_touch
-            ? largest_of_both(&series, find_series(facts.series, series.direction + "/" + series.kind))
-            : std::nullopt;
+        series.first_touch ? largest_of_both(&series, find_series(all, series.direction + "/" + series.kind))
+                           : std::nullopt;
     if (!largest) {
       continue;
     }
@@ -332,10 +275,6 @@ void claim_first_touch(const TransferFacts& facts, std::vector<Finding>& finding
 
 }  // namespace
 
-std::optional<double> TransferFacts::bus_bytes_per_s() const {
-  return is_modelled || state.crosses_bus ? pcie_bytes_per_s(pcie) : std::nullopt;
-}
-
 std::string copy_way(const std::string& direction) {
   return direction == "h2d" ? "to the device" : direction == "d2h" ? "to the host" : "both ways at once";
 }
@@ -349,14 +288,67 @@ std::string size_text(double bytes) {
 }
 
 std::vector<Finding> transfer_findings(const ResultDocument& document, const TransferState& state) {
-  const TransferFacts facts{.document = document, .state = state, .series = copy_series(document)};
+  const TransferEvidence evidence(document, state);
+  const TransferAnswer answer = answer_of(evidence);
   std::vector<Finding> findings;
-  for (const auto claim : {claim_inputs, claim_steps, claim_bus, claim_models, claim_model_error,
-                           claim_crossovers, claim_in_flight, claim_first_touch, claim_host_costs}) {
-    claim(facts, findings);
+  for (const InputCopy& input : answer.inputs) {
+    findings.push_back(claim_input(input, document.sweep.workload));
   }
-  choose_transfer_headlines(findings);
+  claim_steps(evidence, answer, findings);
+  findings.push_back(claim_bus(answer.bus));
+  for (const CopySeries& series : evidence.series) {
+    if (series.has_model()) {
+      findings.push_back(claim_model(series, *series.curve, answer.bus.bytes_per_s));
+    }
+  }
+  claim_model_error(evidence.series, findings);
+  std::ranges::transform(answer.crossovers, std::back_inserter(findings), claim_crossover);
+  claim_in_flight(evidence.series, findings);
+  claim_first_touch(evidence.series, findings);
+  claim_host_costs(evidence, answer, findings);
+  choose_transfer_headlines(evidence, answer, findings);
   return findings;
+}
+
+void choose_transfer_headlines(const TransferEvidence& evidence, const TransferAnswer& answer,
+                               std::vector<Finding>& findings) {
+  std::vector<std::string> names;
+  if (!answer.inputs.empty()) {
+    names = {std::ranges::max_element(answer.inputs, {}, &InputCopy::share)->finding_name(), "bus"};
+    return set_headlines(findings, names, true);
+  }
+  const auto add = [&](const std::string& name, bool says_enough) {
+    if (says_enough) {
+      names.push_back(name);
+    }
+  };
+  const auto add_model = [&](const char* label) {
+    const CopySeries* const series = find_series(evidence.series, label);
+    add(fmt::format("model/{}", label), series != nullptr && series->has_model() &&
+                                            series->curve->bytes_per_s &&
+                                            conclusive(*series->curve->bytes_per_s));
+  };
+  for (const StepsAnswer& steps : answer.steps) {
+    add(steps.finding_name(), names.empty() || steps.verdict);
+  }
+  if (const Crossover* const pinned = answer.crossover("h2d", "pinned")) {
+    add(pinned->finding_name(), names.empty() || pinned->faster_from);
+  }
+  add_model("h2d/pinned");
+  for (const StepsAnswer& steps : answer.steps) {
+    for (const Overlap& overlap : steps.overlaps) {
+      add(steps.overlap_name(overlap), overlap.kind->name == "pinned" && overlap.hidden);
+    }
+  }
+  add("bus", answer.bus.known_bytes_per_s().has_value());
+  add_model("h2d/pageable");
+  add("pinning_cost", answer.pinning && answer.pinning->largest != nullptr);
+  add_model("d2h/pinned");
+  if (!answer.bus.is_crossed && !answer.bus.is_of_data_sheet) {
+    // The caveat once, next to the recommendation that it qualifies.
+    names.insert(names.begin() + (names.empty() ? 0 : 1), "bus");
+  }
+  set_headlines(findings, names, true);
 }
 
 }  // namespace bench::sweeps

@@ -91,6 +91,9 @@ struct TransferState {
 //   {"host_memory", "unsupported": why}]}, or {…, "unsupported": why}], where a time is {"median_ns",
 //   "ci95_ns", "samples_ns"} and "beside" is the overlapped step.
 Json to_json(const TransferState& state);
+// As a file has it; without the member, of a device that is not here, what a state is by default. Throws
+// UsageError.
+TransferState transfer_state_in(const ResultDocument& document);
 
 // The studies run on these. `node` is that of the host memory, see node_named().
 struct TransferStudy {

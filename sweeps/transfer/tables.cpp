@@ -8,11 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "bench/model/links.h"
 #include "bench/text/units.h"
-#include "sweeps/series/series.h"
-#include "sweeps/transfer/findings.h"
-#include "sweeps/transfer/verdict.h"
+#include "sweeps/transfer/answer.h"
 
 namespace bench::sweeps {
 namespace {
@@ -151,22 +148,19 @@ TextTable steps_table(const StepStudy& study) {
   return table;
 }
 
-TextTable predicted_table(const ResultDocument& document) {
-  const std::optional<double> bus = pcie_bytes_per_s(document.context.detail("pcie"));
+TextTable predicted_table(const std::vector<InputCopy>& inputs) {
   TextTable table{.title = "Predicted steps, and the least that the copy of their batch takes",
                   .rows = {{"batch", "bytes", "copy at least", "step (80 %)", "share"}},
                   .lists_points = true};
-  for (const PredictedPoint& step : document.predicted) {
-    const auto params = read_params(step.params);
-    if (!params || !(step.step_ns > 0)) {
-      continue;
+  for (const InputCopy& input : inputs) {
+    if (input.step != nullptr) {
+      const double step_ns = input.step->step_ns;
+      table.rows.push_back(
+          {input.params.batch, Cell::bytes(input.bytes),
+           input.least_ns ? Cell::time(*input.least_ns) : Cell::none(),
+           Cell::time80(step_ns, input.step->interval80_ns.value_or(Interval{step_ns, step_ns})),
+           input.share ? Cell::share(*input.share) : Cell::none()});
     }
-    const std::int64_t bytes = step.memory[MemoryCategory::input];
-    const double least_ns = bus ? static_cast<double>(bytes) / *bus * 1e9 : 0;
-    table.rows.push_back(
-        {params->batch, Cell::bytes(bytes), bus ? Cell::time(least_ns) : Cell::none(),
-         Cell::time80(step.step_ns, step.interval80_ns.value_or(Interval{step.step_ns, step.step_ns})),
-         bus ? Cell::share(least_ns / step.step_ns) : Cell::none()});
   }
   return table;
 }
@@ -175,14 +169,15 @@ TextTable predicted_table(const ResultDocument& document) {
 
 std::vector<TextTable> transfer_tables(const ResultDocument& document, const TransferState& state) {
   std::vector<TextTable> tables;
-  const std::vector<CopySeries> all = copy_series(document);
+  const TransferEvidence evidence(document, state);
+  const std::vector<CopySeries>& all = evidence.series;
   tables.push_back(copies_table(all));
   for (const char* direction : {"h2d", "d2h", "both"}) {
     tables.push_back(bandwidth_table(direction, all));
   }
   tables.push_back(other_table(all));
   tables.push_back(pinning_table(state.pinning));
-  tables.push_back(predicted_table(document));
+  tables.push_back(predicted_table(answer_of(evidence).inputs));
   for (const StepStudy& study : state.steps) {
     if (study.unsupported.empty()) {
       tables.push_back(steps_table(study));

@@ -11,7 +11,7 @@
 #include "bench/stats/random.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/axis.h"
-#include "sweeps/transfer/findings.h"
+#include "sweeps/transfer/answer.h"
 #include "tests/bench/support/golden_words.h"
 
 namespace bench::sweeps {

@@ -1,5 +1,5 @@
 // Findings and tables of the transfer sweep's copies, on a made-up machine.
-#include "sweeps/transfer/findings.h"
+#include "sweeps/transfer/answer.h"
 
 #include <gmock/gmock.h>
 

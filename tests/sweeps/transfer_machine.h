@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/result/result.h"
-#include "sweeps/transfer/findings.h"
+#include "sweeps/transfer/answer.h"
 
 namespace bench::sweeps {
 
