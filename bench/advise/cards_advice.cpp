@@ -32,6 +32,14 @@ double rate(const MeasuredPoint& point) {
   return point.items_per_step / step_ns(point);
 }
 
+// What a step and the plans of sharing it out have in common.
+Json without_sharing(Json params) {
+  if (params.is_object()) {
+    params.erase("shard");
+  }
+  return params;
+}
+
 // Of a log-normal error.
 Interval with_half_width(double value, const Interval& interval, double from, double to) {
   const double factor = std::exp(to * log_deviation(interval, from));
@@ -80,7 +88,7 @@ class CardsAdviser {
   }
 
   void compare_points(Advice& advice) const {
-    AdviceTable table{.question = "Do more ranks pay?", .notes = {cards_.finding("cards")->claim}};
+    AdviceTable table{.question = "Do more ranks pay?", .notes = {cards_.findings().cards->claim}};
     table.table.rows = {{"ranks", "batch", "step", "samples/s", "times as fast (90 %)", "pays"}};
     for (const MeasuredPoint& one : cards_.document().benchmarks) {
       if (!(step_ns(one) > 0)) {
@@ -215,7 +223,7 @@ class CardsAdviser {
                                   "arithmetic; --shard optimizer measures it"});
     }
     for (const PredictedPoint& planned : cards_.document().predicted) {
-      if (planned.name.starts_with(now_.name + "/shard:")) {
+      if (without_sharing(planned.params) == without_sharing(now_.params)) {
         table.table.rows.push_back(
             {text_member(planned.model, "shared"), Cell::bytes(planned.peak), "planned, never run"});
       }
@@ -227,7 +235,7 @@ class CardsAdviser {
   }
 
   void ask(Advice& advice) const {
-    const Finding* const loader = cards_.finding("loader");
+    const Finding* const loader = cards_.findings().loader;
     if (loader != nullptr && !loader->value) {
       advice.missing.push_back(loader->claim);
     }
@@ -253,8 +261,9 @@ class CardsAdviser {
           fmt::format("more than {} cards: bench advise {} --cards {} --link NAME (bench predict --help)",
                       ranks_of(now_), file_.path, 2 * ranks_of(now_)));
     }
-    for (const char* const name : {"ranks", "balance", "memory"}) {
-      if (const Finding* const one = cards_.finding(name)) {
+    const CardsFindings& all = cards_.findings();
+    for (const Finding* const one : {all.ranks, all.balance, all.memory}) {
+      if (one != nullptr) {
         advice.warnings.push_back(one->claim);
       }
     }

@@ -1,6 +1,7 @@
 #include "bench/advise/measured_cards.h"
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -58,8 +59,21 @@ std::string stages_in_words(const MeasuredPoint& point) {
                               : ranks;
 }
 
-MeasuredCards::MeasuredCards(const EvaluatedFile& file) : document_(file.document) {
-  const Finding* const cards = finding("cards");
+CardsFindings::CardsFindings(const ResultDocument& document) {
+  const auto named = [&](std::string_view name) { return find_finding(document.findings, name); };
+  cards = named("cards");
+  limit = named("limit");
+  loader = named("loader");
+  ranks = named("ranks");
+  balance = named("balance");
+  memory = named("memory");
+  for (const char* const prefix : {"efficiency/", "waits/"}) {
+    std::ranges::copy(find_findings(document.findings, prefix), std::back_inserter(steps));
+  }
+}
+
+MeasuredCards::MeasuredCards(const EvaluatedFile& file) : document_(file.document), findings_(file.document) {
+  const Finding* const cards = findings_.cards;
   if (cards == nullptr || cards->evidence.empty() || point(cards->evidence.back()) == nullptr) {
     throw UsageError(
         fmt::format("{}: it has no finding on several ranks to advise from; give a whole result of bench "
@@ -69,16 +83,11 @@ MeasuredCards::MeasuredCards(const EvaluatedFile& file) : document_(file.documen
   now_ = point(cards->evidence.back());
   const MeasuredPoint* const first = point(cards->evidence.front());
   alone_ = first != nullptr && ranks_of(*first) == 1 && first != now_ ? first : nullptr;
-  for (const Finding& one : document_.findings) {
-    const bool is_of_steps = one.name.starts_with("efficiency/") || one.name.starts_with("waits/");
-    if (is_of_steps && std::ranges::count(one.evidence, now_->name) > 0) {
-      steps_ = &one;
+  for (const Finding* const one : findings_.steps) {
+    if (std::ranges::count(one->evidence, now_->name) > 0) {
+      steps_ = one;
     }
   }
-}
-
-const Finding* MeasuredCards::finding(const std::string& name) const {
-  return find_finding(document_.findings, name);
 }
 
 const MeasuredPoint* MeasuredCards::point(const std::string& name) const {
@@ -91,7 +100,7 @@ double MeasuredCards::exposed_ns() const {
 }
 
 bool MeasuredCards::takes_turns() const {
-  return say_turns(finding("limit"));
+  return say_turns(findings_.limit);
 }
 
 std::int64_t MeasuredCards::memory_of_a_rank() const {
@@ -137,9 +146,9 @@ std::pair<Bottleneck, std::string> MeasuredCards::limit() const {
 
 // Ranks that take turns come first: nothing else is told apart then.
 std::pair<Bottleneck, std::string> MeasuredCards::limit_by_findings() const {
-  const Finding* const limit = finding("limit");
-  const Finding* const loader = finding("loader");
-  const Finding* const turns = limit == nullptr ? finding("ranks") : limit;
+  const Finding* const limit = findings_.limit;
+  const Finding* const loader = findings_.loader;
+  const Finding* const turns = limit == nullptr ? findings_.ranks : limit;
   if (say_turns(turns)) {
     return {Bottleneck::host, turns->claim};
   }
@@ -155,7 +164,7 @@ std::pair<Bottleneck, std::string> MeasuredCards::limit_by_findings() const {
   }
   if (splits_layers(*now_)) {
     return {limit == nullptr ? Bottleneck::undecided : Bottleneck::stages,
-            limit == nullptr ? finding("cards")->claim : limit->claim};
+            limit == nullptr ? findings_.cards->claim : limit->claim};
   }
   const std::string named = limit == nullptr ? "" : text_member(limit->details, "limit");
   if (named == "bus" || named == "launch") {
@@ -176,7 +185,7 @@ std::pair<Bottleneck, std::string> MeasuredCards::limit_by_findings() const {
   return {loses_nothing ? Bottleneck::compute : Bottleneck::undecided, limit != nullptr ? limit->claim
                                                                        : steps_ != nullptr
                                                                            ? steps_->claim
-                                                                           : finding("cards")->claim};
+                                                                           : findings_.cards->claim};
 }
 
 // The part of a rank's step that is the same whatever its batch, by two batches of one rank, on a card.

@@ -25,6 +25,20 @@ TrainingSettings settings_of(const MeasuredPoint& point);
 // "layers over 2 ranks, 4 micro-batches", or "2 ranks".
 std::string stages_in_words(const MeasuredPoint& point);
 
+// What a run of the cards sweep found, by the names that its file has; nullptr: it did not.
+struct CardsFindings {
+  explicit CardsFindings(const ResultDocument& document);
+
+  const Finding* cards = nullptr;
+  const Finding* limit = nullptr;
+  const Finding* loader = nullptr;
+  const Finding* ranks = nullptr;
+  const Finding* balance = nullptr;
+  const Finding* memory = nullptr;
+  // On the steps of several ranks: their efficiency, or without one rank alone their waits.
+  std::vector<const Finding*> steps{};
+};
+
 class MeasuredCards {
  public:
   // Of a file that lives longer. Throws UsageError naming it where it has no finding on several ranks.
@@ -35,7 +49,7 @@ class MeasuredCards {
   const MeasuredPoint& now() const { return *now_; }
   // One rank with as much work; nullptr where it was not measured.
   const MeasuredPoint* alone() const { return alone_; }
-  const Finding* finding(const std::string& name) const;
+  const CardsFindings& findings() const { return findings_; }
   bool is_training() const { return document_.sweep.mode != "infer"; }
   bool is_on_cpu() const { return document_.context.device.kind == "cpu"; }
 
@@ -56,6 +70,7 @@ class MeasuredCards {
   std::pair<Bottleneck, std::string> limit_by_findings() const;
 
   const ResultDocument& document_;
+  CardsFindings findings_;
   const MeasuredPoint* now_ = nullptr;
   const MeasuredPoint* alone_ = nullptr;
   const Finding* steps_ = nullptr;  // on the step of `now_`: efficiency, or waits without one rank alone

@@ -34,11 +34,6 @@ double deviation_of(const CurvePoint& point) {
   return std::max(kLeastDeviation, log_width(point.interval, point.is_predicted ? kNormal80 : kNormal95));
 }
 
-const Finding* finding(const ResultDocument& document, const std::string& name) {
-  const Finding* const found = find_finding(document.findings, name);
-  return found != nullptr && found->value ? found : nullptr;
-}
-
 // What starting an operation takes at most: no operation of a kernels result takes less, where its start is
 // part of its time.
 double launch_ns(const ResultDocument* kernels) {
@@ -163,11 +158,11 @@ StepModel::StepModel(const std::vector<EvaluatedFile>& files) {
   }
   if (by_sweep.contains("transfer")) {
     const ResultDocument& document = by_sweep["transfer"]->document;
-    const Finding* const pinned = finding(document, "model/h2d/pinned");
-    const Finding* const pageable = finding(document, "model/h2d/pageable");
-    if (document.context.device.kind != "cpu" && pinned != nullptr && pageable != nullptr) {
-      pinned_bytes_per_s_ = *pinned->value;
-      pageable_bytes_per_s_ = *pageable->value;
+    const auto pinned = find_value(document.findings, "model/h2d/pinned");
+    const auto pageable = find_value(document.findings, "model/h2d/pageable");
+    if (document.context.device.kind != "cpu" && pinned && pageable) {
+      pinned_bytes_per_s_ = *pinned;
+      pageable_bytes_per_s_ = *pageable;
     }
   }
 }
@@ -181,11 +176,8 @@ StepModel::StepModel(std::unique_ptr<LoadingModel> loading, std::string mode, do
 // take to start is work on the weights.
 void StepModel::read_fixed_times(const ResultDocument& batches, const ResultDocument* kernels) {
   for (const Curve& curve : device_->curves) {
-    const Finding* fixed = finding(batches, "t0/" + curve.dtype);
-    if (fixed == nullptr && device_->curves.size() == 1) {
-      fixed = finding(batches, "t0");  // of a sweep in one dtype
-    }
-    if (fixed == nullptr || !fixed->ci95 || !(fixed->ci95->low > 0)) {
+    const Finding* const fixed = find_finding(batches.findings, "t0", curve.dtype);
+    if (fixed == nullptr || !fixed->value || !fixed->ci95 || !(fixed->ci95->low > 0)) {
       continue;
     }
     Work work;
@@ -197,8 +189,9 @@ void StepModel::read_fixed_times(const ResultDocument& batches, const ResultDocu
     }
     const auto dtype = parse_dtype(curve.dtype);
     const auto peaks = dtype ? batches.context.peaks.find(*dtype) : batches.context.peaks.end();
-    const Finding* const measured = kernels == nullptr ? nullptr : finding(*kernels, "memory_bandwidth");
-    const double bytes_per_s = measured != nullptr                    ? *measured->value
+    const auto measured =
+        kernels == nullptr ? std::nullopt : find_value(kernels->findings, "memory_bandwidth");
+    const double bytes_per_s = measured                               ? *measured
                                : peaks != batches.context.peaks.end() ? peaks->second.bytes_per_s
                                                                       : 0;
     const double weights_ns = bytes_per_s > 0 ? work.fixed_bytes / bytes_per_s * 1e9 : 0;

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/advise/measured_cards.h"
 #include "bench/cli/workload_names.h"
 #include "bench/commands/network_words.h"
 #include "bench/dtype.h"
@@ -146,11 +147,12 @@ std::optional<StandInRun> read_stand_in_run(const Observed& observed, const std:
     }
     StandInRun run{.path = path_in_words(path)};
     constexpr std::size_t kLongestClaim = 4096;
-    for (const Finding& finding : document.findings) {
-      const bool is_of_ranks = finding.name.starts_with("efficiency/") || finding.name == "limit" ||
-                               finding.name == "memory" || finding.name == "ranks";
-      if (is_of_ranks) {
-        run.findings.push_back(printable(finding.claim, kLongestClaim));
+    const CardsFindings findings(document);
+    std::vector<const Finding*> told = findings.steps;
+    told.insert(told.end(), {findings.limit, findings.memory, findings.ranks});
+    for (const Finding* const finding : told) {
+      if (finding != nullptr) {
+        run.findings.push_back(printable(finding->claim, kLongestClaim));
       }
     }
     return run;

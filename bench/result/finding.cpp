@@ -3,11 +3,24 @@
 #include <algorithm>
 #include <cstddef>
 
+#include <fmt/format.h>
+
 namespace bench {
 
 const Finding* find_finding(const std::vector<Finding>& findings, std::string_view name) {
   const auto found = std::ranges::find(findings, name, &Finding::name);
   return found == findings.end() ? nullptr : &*found;
+}
+
+const Finding* find_finding(const std::vector<Finding>& findings, std::string_view name,
+                            std::string_view series) {
+  const Finding* const found = find_finding(findings, fmt::format("{}/{}", name, series));
+  return found != nullptr ? found : find_finding(findings, name);
+}
+
+std::optional<double> find_value(const std::vector<Finding>& findings, std::string_view name) {
+  const Finding* const found = find_finding(findings, name);
+  return found == nullptr ? std::nullopt : found->value;
 }
 
 std::vector<const Finding*> find_findings(const std::vector<Finding>& findings, std::string_view prefix) {

@@ -1,6 +1,7 @@
 // Which findings are printed, and what they ask the reader to do.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,10 @@ namespace bench {
 
 // nullptr: there is none.
 const Finding* find_finding(const std::vector<Finding>& findings, std::string_view name);
+// That of a series, whose name ends in its label: "t0/fp32"; of a run with one series it does not: "t0".
+const Finding* find_finding(const std::vector<Finding>& findings, std::string_view name,
+                            std::string_view series);
+std::optional<double> find_value(const std::vector<Finding>& findings, std::string_view name);
 // Those whose names begin so, in their order: "demand/", of which there is one a GPU.
 std::vector<const Finding*> find_findings(const std::vector<Finding>& findings, std::string_view prefix);
 

@@ -153,6 +153,15 @@ TEST(CardsAdvice, FullMemoryAsksToShareOut) {
   file.document.sweep.memory_cap_bytes = 540 * kMiB;
   PredictedPoint planned;
   planned.name = name_of_point(2, 8) + "/shard:gradients";
+  for (const MeasuredPoint& point : file.document.benchmarks) {
+    if (point.name == name_of_point(2, 8)) {
+      planned.params = point.params;
+    }
+  }
+  planned.params["batch"] = 16;
+  planned.params["shard"] = "gradients";
+  file.document.predicted.push_back(planned);  // of another step
+  planned.params["batch"] = 8;
   planned.peak = 400 * kMiB;
   planned.status = "planned";
   planned.model = {{"shared", "gradients too (ZeRO-2)"}};
