@@ -43,10 +43,7 @@ std::map<std::string, BothSides<std::size_t>> conditions_of(const MatchedPoint& 
   for (const Side side : kSides) {
     for (const RunPoint* run : point.runs[side]) {
       for (const std::string& flag : run == nullptr ? std::vector<std::string>{} : run->flags) {
-        // A peak that was measured among other work is too low.
-        const bool above_peak =
-            flag.starts_with("above_peak") && std::ranges::find(run->flags, kContention) == run->flags.end();
-        if (flag.starts_with("throttled:") || above_peak) {
+        if (flag.starts_with("throttled:") || flag.starts_with("above_peak")) {
           ++runs_with[flag][side];
         }
       }
