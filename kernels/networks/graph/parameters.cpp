@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/text/fingerprint.h"
 #include "kernels/networks/graph/drawn_once.h"
 
 namespace bench::kernels {
@@ -30,15 +31,12 @@ LayerParameter parameter_of(const Graph& graph, Graph::Value value, Slot slot) {
 
 }  // namespace
 
-// FNV-1a: stable between platforms, unlike std::hash.
 std::uint64_t stream_of(std::string_view layer, std::string_view parameter) {
-  std::uint64_t hash = 14695981039346656037U;
+  Fnv1a hash;
   for (const std::string_view part : {layer, std::string_view("."), parameter}) {
-    for (const char c : part) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211U;
-    }
+    hash.add(part);
   }
-  return hash;
+  return hash.value();
 }
 
 void draw(std::span<float> values, const Uniform& start, std::string_view layer, Slot slot,

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/text/fingerprint.h"
 #include "bench/text/quote.h"
 #include "sweeps/workers/loader/file_range.h"
 #include "sweeps/workers/loader/synthetic.h"
@@ -230,16 +231,14 @@ std::unique_ptr<Dataset> open_data(const std::string& data, const ProgressCallba
 }
 
 std::string contents_of(const Dataset& data) {
-  constexpr std::uint64_t kPrime = 0x100000001b3;  // FNV-1a
-  std::uint64_t hash = 0xcbf29ce484222325;
+  Fnv1a hash;
   std::int64_t bytes = 0;
   for (std::int64_t i = 0; i < data.size(); ++i) {
     bytes += data.encoded_bytes(i);
-    for (const char c : fmt::format("{}\n{}\n", data.name(i), data.encoded_bytes(i))) {
-      hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
-    }
+    hash.add(fmt::format("{}\n{}\n", data.name(i), data.encoded_bytes(i)));
   }
-  return fmt::format("{} image{}, {} B, {:016x}", data.size(), data.size() == 1 ? "" : "s", bytes, hash);
+  return fmt::format("{} image{}, {} B, {:016x}", data.size(), data.size() == 1 ? "" : "s", bytes,
+                     hash.value());
 }
 
 }  // namespace bench::loader

@@ -12,25 +12,23 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "bench/text/fingerprint.h"
+
 namespace bench::kernels::onnx {
 namespace {
 
 constexpr std::size_t kMostElements = 64;
 
-// FNV-1a with 64 bits over numbers and texts.
+// Over numbers and texts.
 class Hash {
  public:
   Hash& add(std::uint64_t number) {
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-      mix((number >> shift) & 0xFFU);
-    }
+    hash_.add_bytes_of(number);
     return *this;
   }
   Hash& add(std::string_view text) {
     add(text.size());
-    for (const char c : text) {
-      mix(static_cast<unsigned char>(c));
-    }
+    hash_.add(text);
     return *this;
   }
   Hash& add(std::span<const std::byte> bytes) {
@@ -38,15 +36,14 @@ class Hash {
   }
   // Sums of these do not depend on the order. FNV's own value changes too little with the last byte for that.
   std::uint64_t value() const {
-    std::uint64_t bits = hash_;  // the finalizer of SplitMix64
+    std::uint64_t bits = hash_.value();  // the finalizer of SplitMix64
     bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9;
     bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111eb;
     return bits ^ (bits >> 31U);
   }
 
  private:
-  void mix(std::uint64_t byte) { hash_ = (hash_ ^ byte) * 0x100000001b3; }
-  std::uint64_t hash_ = 0xcbf29ce484222325;
+  Fnv1a hash_;
 };
 
 std::uint64_t element_count(const Tensor& tensor) {
