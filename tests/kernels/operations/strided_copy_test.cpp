@@ -122,6 +122,9 @@ TEST(StridedCopy, KnowsWhereWholePixelsAreCopied) {
   EXPECT_FALSE(padded.is_of_whole_pixels());
   padded = testing::padded(map(3, 4, 5), 2, 1, StridedCopy::Outside::edge);
   EXPECT_FALSE(padded.is_of_whole_pixels());
+  StridedCopy cut = testing::joined({map(3, 4, 5), map(3, 4, 5)}, 1, Layout::nhwc);
+  --cut.parts[1].axes[1].start;  // its last channel lies outside
+  EXPECT_FALSE(cut.is_of_whole_pixels());
   StridedCopy slice = StridedCopy::reorder(map(8, 4, 5), map(4, 4, 5));
   EXPECT_FALSE(slice.is_of_whole_pixels());
   EXPECT_FALSE(testing::transposed(map(5, 5, 5), {0, 1, 3, 2}, Layout::nhwc).is_of_whole_pixels());
