@@ -39,12 +39,6 @@ void ControlFlow::require_no_data(const std::string& name, const Node& node, con
                               node.name.empty() ? node.outputs.front() : node.name, guess->second));
 }
 
-void ControlFlow::add_initializers(const Graph& graph) {
-  for (const Tensor& tensor : graph.initializers) {
-    network_.initializers.insert_or_assign(tensor.name, &tensor);
-  }
-}
-
 const Value& ControlFlow::result(const std::string& name) {
   const Value* const value = network_.find(name);
   if (value == nullptr) {
@@ -65,7 +59,7 @@ void ControlFlow::choose_branch(const Node& node) {
   require_no_data(node.inputs.front(), node, "The branch");
   const bool holds = condition.elements() > 0 && condition.value(0) != 0;
   const Graph& branch = graph_of(node, holds ? "then_branch" : "else_branch", "a branch");
-  add_initializers(branch);
+  network_.index.add_initializers(branch);
   run_(branch);
   for (std::size_t i = 0; i < node.outputs.size() && i < branch.outputs.size(); ++i) {
     const std::string& name = branch.outputs[i].name;
@@ -110,7 +104,7 @@ void ControlFlow::unroll(const Node& node) {
     values.push_back(lowering.any_in(i + 2));
   }
   std::vector<std::vector<Value>> all_turns(body.outputs.size() - 1 - passed);
-  add_initializers(body);
+  network_.index.add_initializers(body);
   for (std::int64_t turn = 0; goes && turn < turns.value_or(kMostUnrolled); ++turn) {
     unrolled_ += static_cast<std::int64_t>(body.nodes.size()) + 1;
     if (unrolled_ > kMostUnrolled) {

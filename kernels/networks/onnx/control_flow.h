@@ -29,7 +29,6 @@ class ControlFlow {
   void unroll(const Node& node);
   bool truth(const std::string& name, const Node& node, const std::string& what);
   void require_no_data(const std::string& name, const Node& node, const std::string& what);
-  void add_initializers(const Graph& graph);
   const Value& result(const std::string& name);
   void set(const std::string& name, Value value);
 

@@ -14,7 +14,6 @@
 #include "kernels/networks/onnx/inputs.h"
 #include "kernels/networks/onnx/lower/lowering.h"
 #include "kernels/networks/onnx/lower/one_sample.h"
-#include "kernels/networks/onnx/needed.h"
 #include "kernels/networks/onnx/patterns.h"
 #include "kernels/networks/onnx/prune.h"
 
@@ -45,14 +44,20 @@ class Importer {
       network_.assume_of("The file lists weights among its inputs: {}.", weight);
     }
     inputs_ = add_inputs(plan_, file_, network_);
-    count_readers(network_);
-    for (const Tensor& tensor : model.graph.initializers) {
-      network_.initializers.emplace(tensor.name, &tensor);
-    }
   }
 
   void run() {
-    output_ = find_needed(network_, file_);
+    const std::vector<ValueInfo>& outputs = network_.model.graph.outputs;
+    if (outputs.empty()) {
+      throw UsageError(fmt::format("{}: it has no output", file_));
+    }
+    for (const ValueInfo& output : outputs) {
+      if (output.name != network_.index.output()) {
+        network_.assume_of(
+            outputs.size() == 2 ? "The output {} is not computed." : "The outputs {} are not computed.",
+            output.name);
+      }
+    }
     run(network_.model.graph);
   }
 
@@ -63,14 +68,15 @@ class Importer {
 
   ImportedNetwork result() && {
     require_supported();
-    const auto found = network_.values.find(output_);
+    const auto found = network_.values.find(network_.index.output());
     if (found == network_.values.end()) {
-      throw UsageError(fmt::format("{}: nothing makes the output {}", file_, quote(output_)));
+      throw UsageError(fmt::format("{}: nothing makes the output {}", file_, quote(network_.index.output())));
     }
     const Value& output = found->second;
     const Layers::Value last = layer_of(output);
     if (last == network_.graph.image()) {
-      throw UsageError(fmt::format("{}: nothing is computed before the output {}", file_, quote(output_)));
+      throw UsageError(
+          fmt::format("{}: nothing is computed before the output {}", file_, quote(network_.index.output())));
     }
     if (!network_.graph[last].shape.batch_dimension()) {
       throw UsageError(
@@ -169,7 +175,7 @@ class Importer {
     for (const Node& node : graph.nodes) {
       const bool gives_nothing =
           std::ranges::all_of(node.outputs, [](const std::string& name) { return name.empty(); });
-      if (network_.absorbed.contains(&node) || gives_nothing) {
+      if (network_.absorbed.contains(&node) || network_.index.is_unneeded(node) || gives_nothing) {
         forget_inputs(node);
         continue;
       }
@@ -195,7 +201,7 @@ class Importer {
     }
     for (const std::string& input : node.inputs) {
       std::size_t& read = times_read_[input];
-      if (++read < network_.readers[input].size()) {
+      if (++read < network_.index.readers(input).size()) {
         continue;
       }
       const auto at = network_.values.find(input);
@@ -223,19 +229,11 @@ class Importer {
   }
 
   // The reader has made sure that some node makes it.
-  std::string why_missing(const std::string& input) {
-    if (makers_.empty()) {
-      for (const Node& node : network_.model.graph.nodes) {
-        for (const std::string& output : node.outputs) {
-          makers_.emplace(output, &node);
-        }
-      }
-    }
-    const auto maker = makers_.find(input);
-    return maker == makers_.end()
-               ? fmt::format("nothing makes its input '{}'", input)
-               : fmt::format("it reads '{}', a further result of {}, which is not computed", input,
-                             operator_of(*maker->second));
+  std::string why_missing(const std::string& input) const {
+    const Node* const maker = network_.index.maker(input);
+    return maker == nullptr ? fmt::format("nothing makes its input '{}'", input)
+                            : fmt::format("it reads '{}', a further result of {}, which is not computed",
+                                          input, operator_of(*maker));
   }
 
   // Behind a node that was refused, shapes are not known, and so only whether there is such an operator at
@@ -422,10 +420,8 @@ class Importer {
   ControlFlow control_flow_{network_, plan_, [this](const Graph& graph) { return run(graph); }};
   std::vector<ImportedInput> inputs_;
   std::vector<Unsupported> unsupported_;
-  std::string output_;
   std::deque<Node> aligned_;                                 // layers may refer to them
   std::unordered_map<std::string, std::size_t> times_read_;  // by nodes that are done with
-  std::unordered_map<std::string, const Node*> makers_;      // by results; empty until it is needed
 };
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <set>
+#include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -310,33 +311,76 @@ Constant tokens(const PlannedInput& input) {
   return made;
 }
 
+Constant zeros(const PlannedInput& input) {
+  return Constant::uniform(input.type, input.dims, 0);
+}
+Constant ones(const PlannedInput& input) {
+  return Constant::uniform(input.type, input.dims, 1);
+}
+
+bool is_boolean(const PlannedInput& input) {
+  return input.type == ElementType::boolean;
+}
+bool is_drawn(const PlannedInput& input) {
+  return is_float(input.type) && !is_mask(input.name);
+}
+bool has_places(const PlannedInput& input) {
+  return !input.dims.empty();
+}
+bool names_rows(const PlannedInput& input) {
+  constexpr std::int64_t kTypes = 16;
+  return input.rows > kTypes;
+}
+bool hides(const PlannedInput& input) {
+  return input.hides && (is_boolean(input) || is_mask(input.name));
+}
+bool is_named_mask(const PlannedInput& input) {
+  return is_mask(input.name);
+}
+bool is_any(const PlannedInput& /*input*/) {
+  return true;
+}
+
+// What an input holds that is not the batch: the first of these that fits.
+struct Guess {
+  std::vector<std::string_view> words;    // one of which its name has; none: any name
+  std::vector<std::string_view> without;  // none of which its name has
+  bool (*fits)(const PlannedInput& input);
+  const char* content;                              // as it is printed; {}: rows of the table that it indexes
+  Constant (*values)(const PlannedInput& input){};  // nullptr: drawn, as a parameter
+  bool is_listed = false;                           // its elements differ
+};
+const std::vector<Guess>& guesses() {
+  static const std::vector<Guess> all{
+      {{}, {}, is_drawn, "seeded values, the same for every sample"},
+      {{"position"}, {}, has_places, "positions 0, 1, 2, …", positions, true},
+      {{}, {"type", "segment"}, names_rows, "tokens below {}, the same for every sample", tokens, true},
+      {{}, {}, hides, "zeros (a mask that hides where it is true)", zeros},
+      {{}, {}, is_named_mask, "ones (a mask)", ones},
+      {{"length"}, {}, is_any, "ones", ones},
+      {{}, {}, is_boolean, "ones", ones},
+      {{}, {}, is_any, "zeros", zeros},
+  };
+  return all;
+}
+
 // The content of an input that is not the batch. Throws Refused beyond the budget.
 std::string fill(const PlannedInput& input, Value& value, Budget& budget) {
   const std::string name = lower_case(input.name);
-  const auto has = [&](const char* part) { return name.find(part) != std::string::npos; };
-  if (is_float(input.type) && !is_mask(input.name)) {
+  const auto has_one = [&](const std::vector<std::string_view>& words) {
+    return std::ranges::any_of(words, [&](std::string_view word) { return name.find(word) != name.npos; });
+  };
+  const Guess& guess = *std::ranges::find_if(guesses(), [&](const Guess& each) {
+    return (each.words.empty() || has_one(each.words)) && !has_one(each.without) && each.fits(input);
+  });
+  if (guess.values == nullptr) {
     value.parameter = input.name;
     value.trained = false;
-    return "seeded values, the same for every sample";
+  } else {
+    budget.take(guess.is_listed ? elements_of(input.dims) : 0);
+    value.constant = std::make_shared<Constant>(guess.values(input));
   }
-  if (has("position") && !input.dims.empty()) {
-    budget.take(elements_of(input.dims));
-    value.constant = std::make_shared<Constant>(positions(input));
-    return "positions 0, 1, 2, …";
-  }
-  if (constexpr std::int64_t kTypes = 16; input.rows > kTypes && !has("type") && !has("segment")) {
-    budget.take(elements_of(input.dims));
-    value.constant = std::make_shared<Constant>(tokens(input));
-    return fmt::format("tokens below {}, the same for every sample", input.rows);
-  }
-  const bool mask = is_mask(input.name);
-  if (input.hides && (mask || input.type == ElementType::boolean)) {
-    value.constant = std::make_shared<Constant>(Constant::uniform(input.type, input.dims, 0));
-    return "zeros (a mask that hides where it is true)";
-  }
-  const bool ones = mask || has("length") || input.type == ElementType::boolean;
-  value.constant = std::make_shared<Constant>(Constant::uniform(input.type, input.dims, ones ? 1 : 0));
-  return mask ? "ones (a mask)" : ones ? "ones" : "zeros";
+  return fmt::format(fmt::runtime(guess.content), input.rows);
 }
 
 }  // namespace

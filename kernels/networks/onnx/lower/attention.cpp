@@ -130,7 +130,7 @@ void lower(Lowering& node, const Attending& options) {
 }
 
 bool is_read(const Lowering& node, std::size_t output) {
-  return node.node.outputs.size() > output && node.all.readers.contains(node.node.outputs[output]);
+  return node.node.outputs.size() > output && !node.all.index.readers(node.node.outputs[output]).empty();
 }
 
 void lower_attention(Lowering& node) {

@@ -10,9 +10,8 @@ namespace {
 // Whether no node reads any of the results.
 bool is_last(const Lowering& node) {
   return std::ranges::all_of(node.node.outputs, [&](const std::string& output) {
-    const auto readers = node.all.readers.find(output);
-    return readers == node.all.readers.end() ||
-           std::ranges::all_of(readers->second, [](const Node* reader) { return reader == nullptr; });
+    return std::ranges::all_of(node.all.index.readers(output),
+                               [](const Node* reader) { return reader == nullptr; });
   });
 }
 

@@ -26,11 +26,11 @@ const Value* Importing::find(const std::string& name) {
   if (const auto known = values.find(name); known != values.end()) {
     return &known->second;
   }
-  const auto at = initializers.find(name);
-  if (at == initializers.end()) {
+  const Tensor* const initializer = index.initializer(name);
+  if (initializer == nullptr) {
     return nullptr;
   }
-  const Tensor& tensor = *at->second;
+  const Tensor& tensor = *initializer;
   Value value;
   value.name = name;
   value.type = tensor.type;
@@ -99,11 +99,6 @@ void Importing::note_unread(const std::string& name, const Tensor& tensor) {
                         tensor.type == ElementType::boolean ? "true" : "0"),
             name);
   guesses.insert_or_assign(name, name);
-}
-
-const Node* Importing::sole_reader(const std::string& name) const {
-  const auto at = readers.find(name);
-  return at == readers.end() || at->second.size() != 1 ? nullptr : at->second.front();
 }
 
 std::optional<Layers::Value> Importing::owner(const std::string& parameter, const std::string& form) const {

@@ -12,6 +12,7 @@
 
 #include "bench/text/quote.h"
 #include "kernels/networks/onnx/constants/refused.h"
+#include "kernels/networks/onnx/file_index.h"
 #include "kernels/networks/onnx/import.h"
 #include "kernels/networks/onnx/lower/value.h"
 
@@ -22,9 +23,10 @@ std::string without_name(const std::string& why, const std::string& layer);
 
 class Importing {
  public:
-  Importing(const Model& file, Layers layers) : model(file), graph(std::move(layers)) {}
+  Importing(const Model& file, Layers layers) : model(file), index(file.graph), graph(std::move(layers)) {}
 
   const Model& model;
+  FileIndex index;
   Layers graph;
   Budget budget;
   std::int64_t file_batch = 1;  // that the file's numbers hold
@@ -33,13 +35,9 @@ class Importing {
   std::set<std::string> unknown;  // results of nodes that were refused
   std::vector<ParameterSource> sources;
   std::vector<std::string> assumptions;
-  // Nodes that read a name; one beyond the nodes: the network's output, or a nested graph.
-  std::unordered_map<std::string, std::vector<const Node*>> readers;
   std::set<std::string> convolved;          // weights of convolutions
   std::set<std::int64_t> joined_positions;  // that a reshape has made rows of, with the batch behind them
   std::set<const Node*> absorbed;           // what they compute is done by an earlier node's layer
-
-  std::unordered_map<std::string, const Tensor*> initializers;
   // Known values whose elements the file does not tell, and the input or the tensor that they come from.
   std::unordered_map<std::string, std::string> guesses;
 
@@ -94,8 +92,6 @@ class Importing {
   // maps are stored, where the layer takes `any_order`.
   Layers::Value rows(const Value& value, bool any_order = false);
 
-  // The only node that reads the name; nullptr where there are several, or the network's end.
-  const Node* sole_reader(const std::string& name) const;
   // The layer that has that weight already and the same form; nullopt: none.
   std::optional<Layers::Value> owner(const std::string& parameter, const std::string& form) const;
   void own(const std::string& parameter, const std::string& form, Layers::Value layer);

@@ -91,7 +91,7 @@ bool is_matrix(const Value& value) {
 
 // The summand that a following Add adds to each row; nullptr: none.
 const Node* adds_bias(const Lowering& node, std::int64_t features, std::optional<WeightInput>& bias) {
-  const Node* const next = node.all.sole_reader(node.node.outputs.front());
+  const Node* const next = node.all.index.sole_reader(node.node.outputs.front());
   if (next == nullptr || next->op != "Add" || !next->domain.empty() || next->inputs.size() != 2) {
     return nullptr;
   }

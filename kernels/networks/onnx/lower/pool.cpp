@@ -51,7 +51,7 @@ void lower_windows(Lowering& node, bool average) {
 }
 
 void lower_max_pool(Lowering& node) {
-  if (node.node.outputs.size() > 1 && node.all.readers.contains(node.node.outputs[1])) {
+  if (node.node.outputs.size() > 1 && !node.all.index.readers(node.node.outputs[1]).empty()) {
     throw Refused("it also gives the places of the maxima");
   }
   lower_windows(node, false);

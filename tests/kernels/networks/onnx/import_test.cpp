@@ -65,6 +65,17 @@ TEST(Import, ReadsAttributes) {
   EXPECT_EQ(options_of<BatchNormOptions>(*norm)->epsilon, 0.25F);
 }
 
+// Both have the empty name.
+TEST(Import, AResultThatIsNotGivenIsNoInputThatIsNot) {
+  OnnxWriter net;
+  net.input("x", {-1, 3, 8, 8});
+  net.floats("six", {}, {6});
+  net.node("MaxPool", {"x"}, {"p", ""}, {written::ints("kernel_shape", {2, 2})});
+  net.node("Clip", {"p", "", "six"}, {"y"});
+  net.output("y");
+  EXPECT_EQ(output_shape(imported(net)), Shape::maps(3, 7, 7));
+}
+
 TEST(Import, NamesTheInitializerOfEachParameter) {
   const ImportedNetwork network = imported(classifier(1));
   const auto of = [&](const std::string& initializer) {
