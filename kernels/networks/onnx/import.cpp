@@ -15,7 +15,7 @@
 #include "kernels/networks/onnx/lower/lowering.h"
 #include "kernels/networks/onnx/lower/one_sample.h"
 #include "kernels/networks/onnx/patterns.h"
-#include "kernels/networks/onnx/prune.h"
+#include "kernels/networks/passes/dead_code.h"
 
 namespace bench::kernels::onnx {
 namespace {
@@ -84,22 +84,22 @@ class Importer {
     }
     network_.finish_assumptions();
     draw_alike();
-    Pruned pruned = prune(network_.graph, last);
-    ImportedNetwork made{.graph = std::move(pruned.graph),
+    LiveLayers live = without_dead_code(network_.graph, last);
+    ImportedNetwork made{.graph = std::move(live.graph),
                          .name = fmt::format("{}-{:08x}", stem_, network_.model.hash & 0xffffffffU),
                          .inputs = std::move(inputs_),
                          .assumptions = std::move(network_.assumptions),
                          .parameters = {},
                          .values = {}};
     for (ParameterSource& source : network_.sources) {
-      if (const auto at = pruned.places.find(source.layer); at != pruned.places.end()) {
+      if (const auto at = live.places.find(source.layer); at != live.places.end()) {
         source.layer = at->second;
         made.parameters.push_back(std::move(source));
       }
     }
     for (const auto& [name, value] : network_.values) {
       if (value.layer && *value.layer != network_.graph.image()) {
-        if (const auto at = pruned.places.find(*value.layer); at != pruned.places.end()) {
+        if (const auto at = live.places.find(*value.layer); at != live.places.end()) {
           made.values.emplace(name, at->second);
         }
       }

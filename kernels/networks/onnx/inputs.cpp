@@ -11,7 +11,7 @@
 #include "bench/error.h"
 #include "bench/text/quote.h"
 #include "kernels/networks/graph/array_options.h"
-#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/rebatch.h"
 #include "kernels/networks/onnx/mask_sense.h"
 #include "kernels/networks/onnx/reader/weights_among_inputs.h"
 

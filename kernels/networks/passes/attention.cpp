@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "kernels/networks/graph/array_options.h"
-#include "kernels/networks/passes/find_attention.h"
-#include "kernels/networks/passes/straighten.h"
+#include "kernels/networks/passes/canonicalise.h"
+#include "kernels/networks/passes/match_attention.h"
 
 namespace bench::kernels {
 namespace {
@@ -19,7 +19,7 @@ using Value = Graph::Value;
 
 class Writer {
  public:
-  Writer(const Graph& graph, const AttentionFinder& finder, const std::map<Value, FoundAttention>& all)
+  Writer(const Graph& graph, const AttentionMatcher& finder, const std::map<Value, MatchedAttention>& all)
       : old_(graph), finder_(finder), written_(graph.input_only()), place_(graph.nodes().size(), 0) {
     for (Value value = 1; value < graph.nodes().size(); ++value) {
       const auto found = all.find(value);
@@ -91,7 +91,7 @@ class Writer {
   }
 
   // Whether all three lie one after the other in the same rows.
-  bool is_packed(const FoundAttention& found) const {
+  bool is_packed(const MatchedAttention& found) const {
     const auto& [batch, heads, positions, features] = found.operands[0].dims;
     const std::int64_t width = heads.extent.size * features.extent.size;
     const auto first = finder_.rows_of(found.operands[0]);
@@ -105,7 +105,7 @@ class Writer {
     return found.operands[1].dims[2].extent == positions.extent;
   }
 
-  Value write(const FoundAttention& found) {
+  Value write(const MatchedAttention& found) {
     const auto& [batch, heads, positions, features] = found.operands[0].dims;
     const double usual = 1 / std::sqrt(static_cast<double>(features.extent.size));
     const bool is_usual = std::abs(found.scale / usual - 1) < 1e-6;
@@ -128,7 +128,7 @@ class Writer {
   }
 
   const Graph& old_;
-  const AttentionFinder& finder_;
+  const AttentionMatcher& finder_;
   Graph written_;
   std::vector<Value> place_;                                     // old node → new node
   std::map<std::tuple<Value, bool, std::int64_t>, Value> rows_;  // by positions too
@@ -139,8 +139,8 @@ bool has_softmax(const Graph& graph) {
 }
 
 // By the second product.
-std::map<Value, FoundAttention> all_attention(const Graph& graph, const AttentionFinder& finder) {
-  std::map<Value, FoundAttention> all;
+std::map<Value, MatchedAttention> all_attention(const Graph& graph, const AttentionMatcher& finder) {
+  std::map<Value, MatchedAttention> all;
   for (Value value = 1; value < graph.nodes().size(); ++value) {
     if (const auto found = finder.find(value)) {
       all.emplace(found->last, *found);
@@ -155,19 +155,19 @@ Graph with_attention(const Graph& graph) {
   if (!has_softmax(graph)) {
     return graph;
   }
-  const AttentionFinder finder(graph);
-  const std::map<Value, FoundAttention> all = all_attention(graph, finder);
+  const AttentionMatcher finder(graph);
+  const std::map<Value, MatchedAttention> all = all_attention(graph, finder);
   if (all.empty()) {
     return graph;
   }
-  return straightened(Writer(graph, finder, all).graph());
+  return canonicalised(Writer(graph, finder, all).graph());
 }
 
 bool scales_scores(const Graph& graph) {
   if (!has_softmax(graph)) {
     return false;
   }
-  const std::map<Value, FoundAttention> all = all_attention(graph, AttentionFinder(graph));
+  const std::map<Value, MatchedAttention> all = all_attention(graph, AttentionMatcher(graph));
   return !all.empty() &&
          std::ranges::all_of(all, [](const auto& found) { return found.second.scales_scores; });
 }

@@ -6,7 +6,7 @@
 
 #include "kernels/networks/onnx/constants/attributes.h"
 #include "kernels/networks/onnx/constants/evaluate.h"
-#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/rebatch.h"
 #include "kernels/networks/onnx/constants/refused.h"
 
 namespace bench::kernels::onnx {

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "kernels/networks/onnx/constants/attributes.h"
-#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/rebatch.h"
 #include "kernels/networks/onnx/constants/refused.h"
 
 namespace bench::kernels::onnx {

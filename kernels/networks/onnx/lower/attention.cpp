@@ -1,5 +1,5 @@
 // Attention that is a single node: Attention (opset 23) and ONNX Runtime's MultiHeadAttention. The node
-// becomes products and a softmax, which the attention pass (kernels/networks/passes/find_attention.h) finds
+// becomes products and a softmax, which the attention pass (kernels/networks/passes/match_attention.h) finds
 // again.
 #include <cmath>
 

@@ -6,7 +6,7 @@
 
 #include "kernels/networks/graph/array_options.h"
 #include "kernels/networks/graph/layer_options.h"
-#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/rebatch.h"
 #include "kernels/networks/onnx/constants/slices.h"
 #include "kernels/networks/onnx/lower/batch_apart.h"
 #include "kernels/networks/onnx/lower/copies.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "kernels/networks/graph/layer_options.h"
-#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/rebatch.h"
 #include "kernels/networks/onnx/lower/batch_apart.h"
 
 namespace bench::kernels::onnx {

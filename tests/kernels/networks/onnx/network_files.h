@@ -18,7 +18,7 @@
 #include "bench/registry.h"
 #include "bench/workload_reader.h"
 #include "kernels/networks/onnx/import.h"
-#include "kernels/networks/onnx/prune.h"
+#include "kernels/networks/passes/dead_code.h"
 
 namespace bench::kernels::onnx {
 
@@ -77,7 +77,7 @@ inline bench::kernels::Graph first_layers(const bench::kernels::Graph& graph) {
     macs += graph[value].layer->macs(graph.place(value));
     last = graph[value].shape.batch_dimension() ? value : last;
   }
-  return prune(graph, last).graph;
+  return without_dead_code(graph, last).graph;
 }
 
 struct TestedNetwork {

@@ -1,5 +1,5 @@
-// Attention that a graph writes out as products and a softmax: where it is, and what its queries, keys and
-// values were cut from.
+// The pattern match of attention that a graph writes out as products and a softmax: where it is, and what its
+// queries, keys and values were cut from.
 #pragma once
 
 #include <array>
@@ -20,7 +20,7 @@ struct AttentionOperand {
   std::array<View::Run, 4> dims{};
 };
 
-struct FoundAttention {
+struct MatchedAttention {
   Graph::Value last = 0;  // the second product
   std::array<AttentionOperand, 3> operands;
   bool causal = false;
@@ -37,11 +37,11 @@ struct HeadRows {
 };
 
 // Follows a softmax back to its operands and forward to its second product. The graph must outlive it.
-class AttentionFinder {
+class AttentionMatcher {
  public:
-  explicit AttentionFinder(const Graph& graph);
+  explicit AttentionMatcher(const Graph& graph);
 
-  std::optional<FoundAttention> find(Graph::Value softmax) const;
+  std::optional<MatchedAttention> find(Graph::Value softmax) const;
 
   // Whether the operand lies in rows of what it was made of.
   std::optional<HeadRows> rows_of(const AttentionOperand& operand) const;
@@ -53,14 +53,14 @@ class AttentionFinder {
   bool keeps_matrices(const Node& node) const;
 
   // The product that the softmax reads, by way of scales and masks.
-  std::optional<Graph::Value> first_product(Graph::Value softmax, FoundAttention& found) const;
+  std::optional<Graph::Value> first_product(Graph::Value softmax, MatchedAttention& found) const;
 
-  std::optional<Graph::Value> unscaled(const Node& node, FoundAttention& found) const;
+  std::optional<Graph::Value> unscaled(const Node& node, MatchedAttention& found) const;
 
   // What a mask is added to, or is chosen from.
-  std::optional<Graph::Value> unmasked(const Node& node, FoundAttention& found) const;
+  std::optional<Graph::Value> unmasked(const Node& node, MatchedAttention& found) const;
 
-  bool is_mask(Graph::Value mask, const Shape& scores, FoundAttention& found) const;
+  bool is_mask(Graph::Value mask, const Shape& scores, MatchedAttention& found) const;
 
   // Whether it is a constant square, the same for all heads and samples, each of whose elements is as it
   // should be where it hides a later position, and where it does not.
@@ -73,7 +73,7 @@ class AttentionFinder {
   // The view's dimensions in order. Where batch and heads are one, the heads are inside.
   static bool split(AttentionOperand& operand);
 
-  bool fits(FoundAttention& found) const;
+  bool fits(MatchedAttention& found) const;
 
   const Graph& graph_;
   std::vector<int> readers_;

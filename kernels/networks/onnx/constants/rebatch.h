@@ -1,4 +1,4 @@
-// Which dimension of a reshaped value carries the batch.
+// Re-batching: which dimension of a reshaped value carries the batch.
 #pragma once
 
 #include <cstdint>

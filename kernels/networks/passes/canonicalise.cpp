@@ -1,4 +1,4 @@
-#include "kernels/networks/passes/straighten.h"
+#include "kernels/networks/passes/canonicalise.h"
 
 #include <algorithm>
 #include <array>
@@ -15,9 +15,9 @@ namespace {
 using Value = Graph::Value;
 using Run = View::Run;
 
-class Straightener {
+class Canonicaliser {
  public:
-  explicit Straightener(const Graph& graph)
+  explicit Canonicaliser(const Graph& graph)
       : old_(graph), views_(views_of(graph, Factors::apart)), made_(graph.input_only()) {}
 
   Graph run() && {
@@ -120,8 +120,8 @@ class Straightener {
 
 }  // namespace
 
-Graph straightened(const Graph& graph) {
-  return Straightener(graph).run();
+Graph canonicalised(const Graph& graph) {
+  return Canonicaliser(graph).run();
 }
 
 }  // namespace bench::kernels

@@ -1,4 +1,4 @@
-#include "kernels/networks/passes/find_attention.h"
+#include "kernels/networks/passes/match_attention.h"
 
 #include <algorithm>
 #include <cmath>
@@ -18,7 +18,7 @@ constexpr float kHidden = -1e4F;  // scores below it have no weight
 
 }  // namespace
 
-AttentionFinder::AttentionFinder(const Graph& graph)
+AttentionMatcher::AttentionMatcher(const Graph& graph)
     : graph_(graph),
       readers_(graph.reader_counts()),
       plain_(views_of(graph, Factors::apart)),
@@ -31,14 +31,14 @@ AttentionFinder::AttentionFinder(const Graph& graph)
   }
 }
 
-std::optional<FoundAttention> AttentionFinder::find(Value softmax) const {
+std::optional<MatchedAttention> AttentionMatcher::find(Value softmax) const {
   const auto* const options = options_of<SoftmaxOptions>(graph_[softmax]);
   const Shape& shape = graph_[softmax].shape;
   if (options == nullptr || options->log || (shape.rank() != 3 && shape.rank() != 4) ||
       options->dimension.value_or(shape.rank() - 1) != shape.rank() - 1 || shape.is_flat()) {
     return std::nullopt;
   }
-  FoundAttention found;
+  MatchedAttention found;
   const auto first = first_product(softmax, found);
   const auto last = second_product(softmax);
   if (!first || !last) {
@@ -65,7 +65,7 @@ std::optional<FoundAttention> AttentionFinder::find(Value softmax) const {
   return fits(found) ? std::optional(found) : std::nullopt;
 }
 
-std::optional<HeadRows> AttentionFinder::rows_of(const AttentionOperand& operand) const {
+std::optional<HeadRows> AttentionMatcher::rows_of(const AttentionOperand& operand) const {
   const auto& [batch, heads, positions, features] = operand.dims;
   const Extent all = elements(graph_[operand.view.source].shape);
   const std::int64_t rows = batch.extent.size * positions.extent.size;
@@ -90,14 +90,14 @@ std::optional<HeadRows> AttentionFinder::rows_of(const AttentionOperand& operand
              : std::nullopt;
 }
 
-bool AttentionFinder::keeps_matrices(const Node& node) const {
+bool AttentionMatcher::keeps_matrices(const Node& node) const {
   const Shape& from = graph_[node.inputs[0]].shape;
   const auto last = [](const Shape& shape, std::size_t i) { return shape[shape.rank() - i]; };
   return options_of<ReshapeOptions>(node) != nullptr && from.rank() >= 2 && node.shape.rank() >= 2 &&
          last(from, 1) == last(node.shape, 1) && last(from, 2) == last(node.shape, 2);
 }
 
-std::optional<Value> AttentionFinder::first_product(Value softmax, FoundAttention& found) const {
+std::optional<Value> AttentionMatcher::first_product(Value softmax, MatchedAttention& found) const {
   Value at = graph_[softmax].inputs[0];
   while (is_read_once(at) && graph_[at].layer != nullptr) {
     const Node& node = graph_[at];
@@ -120,7 +120,7 @@ std::optional<Value> AttentionFinder::first_product(Value softmax, FoundAttentio
   return std::nullopt;
 }
 
-std::optional<Value> AttentionFinder::unscaled(const Node& node, FoundAttention& found) const {
+std::optional<Value> AttentionMatcher::unscaled(const Node& node, MatchedAttention& found) const {
   const auto itself = static_cast<Value>(&node - graph_.nodes().data());
   for (const Value input : node.inputs) {
     const View& before = scaled_[input];
@@ -134,7 +134,7 @@ std::optional<Value> AttentionFinder::unscaled(const Node& node, FoundAttention&
   return std::nullopt;
 }
 
-std::optional<Value> AttentionFinder::unmasked(const Node& node, FoundAttention& found) const {
+std::optional<Value> AttentionMatcher::unmasked(const Node& node, MatchedAttention& found) const {
   const auto* const pointwise = options_of<PointwiseOptions>(node);
   const bool adds = options_of<AddOptions>(node) != nullptr ||
                     (pointwise != nullptr && pointwise->function == PointwiseFunction::add);
@@ -161,7 +161,7 @@ std::optional<Value> AttentionFinder::unmasked(const Node& node, FoundAttention&
 }
 
 template <class IsRight>
-bool AttentionFinder::is_causal(Value mask, const Shape& scores, const IsRight& is_right) const {
+bool AttentionMatcher::is_causal(Value mask, const Shape& scores, const IsRight& is_right) const {
   const View& view = plain_[mask];
   const std::span<const float> values = constant_values(graph_, view);
   const std::int64_t size = scores[scores.rank() - 1].size;
@@ -189,7 +189,7 @@ bool AttentionFinder::is_causal(Value mask, const Shape& scores, const IsRight& 
   return true;
 }
 
-bool AttentionFinder::is_mask(Value mask, const Shape& scores, FoundAttention& found) const {
+bool AttentionMatcher::is_mask(Value mask, const Shape& scores, MatchedAttention& found) const {
   if (constant_scalar(graph_, plain_[mask]) == 0.0F) {
     return true;
   }
@@ -199,7 +199,7 @@ bool AttentionFinder::is_mask(Value mask, const Shape& scores, FoundAttention& f
   return causal;
 }
 
-std::optional<Value> AttentionFinder::second_product(Value softmax) const {
+std::optional<Value> AttentionMatcher::second_product(Value softmax) const {
   Value at = softmax;
   while (is_read_once(at) && at != graph_.output()) {
     const Value reader = reader_[at];
@@ -216,7 +216,7 @@ std::optional<Value> AttentionFinder::second_product(Value softmax) const {
   return std::nullopt;
 }
 
-bool AttentionFinder::split(AttentionOperand& operand) {
+bool AttentionMatcher::split(AttentionOperand& operand) {
   std::vector<View::Dim> dims = operand.view.dims;
   if (dims.size() == 3) {
     const View::Dim both = dims[0];
@@ -247,7 +247,7 @@ bool AttentionFinder::split(AttentionOperand& operand) {
   return true;
 }
 
-bool AttentionFinder::fits(FoundAttention& found) const {
+bool AttentionMatcher::fits(MatchedAttention& found) const {
   const auto& [q, k, v] = found.operands;
   for (std::size_t d = 0; d < 2; ++d) {
     if (q.dims.at(d).extent != k.dims.at(d).extent || q.dims.at(d).extent != v.dims.at(d).extent) {

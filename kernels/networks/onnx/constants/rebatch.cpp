@@ -1,4 +1,4 @@
-#include "kernels/networks/onnx/constants/rebind.h"
+#include "kernels/networks/onnx/constants/rebatch.h"
 
 #include <algorithm>
 #include <optional>
