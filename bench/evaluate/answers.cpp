@@ -98,11 +98,7 @@ Answer best_dtype_answer(const Evaluation& evaluation, const std::string& dtype)
   }
   const Contest contest(std::move(contestants));
   answer.ratio = contest.lead_over(1);
-  std::string ranking = ranking_in_words(contest, "");
-  if (ranking.starts_with("Not ")) {
-    ranking.front() = 'n';
-  }
-  answer.claim = "Each in its fastest dtype: " + ranking;
+  answer.claim = "Each in its fastest dtype: " + ranking_in_words(contest, "");
   return answer;
 }
 

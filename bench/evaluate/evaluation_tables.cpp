@@ -47,45 +47,6 @@ Cell samples_cell(const CurvePoint& point) {
   return Cell::number(point.per_s, point.interval).after(point.is_bound ? "≤ " : "");
 }
 
-// The columns that a buyer looks for first stand first: a narrow terminal leaves out the last.
-TextTable saturation_table(const Evaluation& evaluation) {
-  const std::string& currency = evaluation.prices.currency;
-  const bool several = evaluation.has_several_cards();
-  TextTable table{
-      .title = several ? "At the saturation batch; batch and memory are a card's" : "At the saturation batch",
-      .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
-                "ratio to " + evaluation.devices.front().label, "memory", "largest batch",
-                fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s", "cores",
-                "of peak", "J/sample"}}};
-  for (const EvaluatedRow& row : evaluation.rows) {
-    const bool bound = row.point.is_bound;
-    const std::string most = bound ? "≤ " : "";
-    table.rows.push_back(
-        {evaluation.device_of(row).label, row.dtype, row.point.batch, samples_cell(row.point),
-         row.to_first ? Cell::figure(ratio_in_words(*row.to_first)) : Cell(), memory_cell(row),
-         largest_batch_cell(evaluation.curve_of(row)),
-         row.cost_per_million && !evaluation.job
-             ? Cell::number(*row.cost_per_million).after(bound ? "≥ " : "")
-             : Cell(),
-         row.feed ? Cell::figure(fmt::format("{}{} ({})", most, format_number(row.feed->per_s),
-                                             name_of(row.feed->limit)))
-                  : Cell(),
-         row.cores_to_feed ? Cell::figure(fmt::format("{}{:.0f}", most, *row.cores_to_feed)) : Cell(),
-         row.peak_share ? Cell::share(*row.peak_share).after(most) : Cell(),
-         row.joules_per_sample ? Cell::number(*row.joules_per_sample).after(row.power_measured ? "" : "≤ ")
-                               : Cell()});
-  }
-  std::vector<std::string> joined;
-  for (const EvaluatedDevice& device : evaluation.devices) {
-    if (device.cards > 1) {
-      joined.push_back(fmt::format("{} over {}", device.label, device.link));
-    }
-  }
-  table.below =
-      joined.empty() ? "" : fmt::format("Joined: {} (--link gives another).", fmt::join(joined, ", "));
-  return table;
-}
-
 // What the job takes on each device.
 TextTable job_table(const Evaluation& evaluation) {
   const std::string& currency = evaluation.prices.currency;
@@ -153,16 +114,6 @@ std::vector<std::string> dtypes_shown(const Evaluation& evaluation, bool verbose
 // A wider table is in the data only.
 constexpr std::size_t kMostColumns = 8;
 
-std::vector<std::string> claims_of(const Evaluation& evaluation, bool verbose) {
-  std::vector<std::string> claims;
-  for (const Answer& answer : evaluation.answers) {
-    if (verbose || answer.headline > 0) {
-      claims.push_back(answer.claim);
-    }
-  }
-  return claims;
-}
-
 // "resnet50 inference: t4 and rtx3060-12gb, predicted for eager PyTorch".
 std::string evaluation_heading(const Evaluation& evaluation) {
   constexpr std::size_t kMostNamed = 6;
@@ -194,6 +145,55 @@ std::vector<std::string> notes_shown(const Evaluation& evaluation, bool verbose)
 }
 
 }  // namespace
+
+std::vector<std::string> claims_of(const Evaluation& evaluation, bool verbose) {
+  std::vector<std::string> claims;
+  for (const Answer& answer : evaluation.answers) {
+    if (verbose || answer.headline > 0) {
+      claims.push_back(answer.claim);
+    }
+  }
+  return claims;
+}
+
+// The columns that a buyer looks for first stand first: a narrow terminal leaves out the last.
+TextTable saturation_table(const Evaluation& evaluation) {
+  const std::string& currency = evaluation.prices.currency;
+  const bool several = evaluation.has_several_cards();
+  TextTable table{
+      .title = several ? "At the saturation batch; batch and memory are a card's" : "At the saturation batch",
+      .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
+                "ratio to " + evaluation.devices.front().label, "memory", "largest batch",
+                fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s", "cores",
+                "of peak", "J/sample"}}};
+  for (const EvaluatedRow& row : evaluation.rows) {
+    const bool bound = row.point.is_bound;
+    const std::string most = bound ? "≤ " : "";
+    table.rows.push_back(
+        {evaluation.device_of(row).label, row.dtype, row.point.batch, samples_cell(row.point),
+         row.to_first ? Cell::figure(ratio_in_words(*row.to_first)) : Cell(), memory_cell(row),
+         largest_batch_cell(evaluation.curve_of(row)),
+         row.cost_per_million && !evaluation.job
+             ? Cell::number(*row.cost_per_million).after(bound ? "≥ " : "")
+             : Cell(),
+         row.feed ? Cell::figure(fmt::format("{}{} ({})", most, format_number(row.feed->per_s),
+                                             name_of(row.feed->limit)))
+                  : Cell(),
+         row.cores_to_feed ? Cell::figure(fmt::format("{}{:.0f}", most, *row.cores_to_feed)) : Cell(),
+         row.peak_share ? Cell::share(*row.peak_share).after(most) : Cell(),
+         row.joules_per_sample ? Cell::number(*row.joules_per_sample).after(row.power_measured ? "" : "≤ ")
+                               : Cell()});
+  }
+  std::vector<std::string> joined;
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    if (device.cards > 1) {
+      joined.push_back(fmt::format("{} over {}", device.label, device.link));
+    }
+  }
+  table.below =
+      joined.empty() ? "" : fmt::format("Joined: {} (--link gives another).", fmt::join(joined, ", "));
+  return table;
+}
 
 Page evaluation_page(const Evaluation& evaluation, bool verbose) {
   Page page{.title = evaluation_heading(evaluation)};

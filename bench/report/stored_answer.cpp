@@ -3,8 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstdint>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -15,6 +13,7 @@
 
 #include "bench/advise/advice_formats.h"
 #include "bench/error.h"
+#include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/result/field_lists.h"
 #include "bench/result/result_json.h"
@@ -25,20 +24,6 @@ namespace {
 
 constexpr std::size_t kMostRows = 100;
 
-bool is_set(const Field& object, std::string_view key) {
-  return object.has(key) && object.at(key).json() == true;
-}
-
-Cell ratio_cell(const Field& object) {
-  const auto ratio = object.find("ratio");
-  if (!ratio) {
-    return {};
-  }
-  return Cell::figure(ratio_in_words({.value = ratio->at("value").number(),
-                                      .interval = find_interval(*ratio, "interval"),
-                                      .is_bound = is_set(*ratio, "is_bound")}));
-}
-
 void add_table(TextTable table, Page& page) {
   if (const std::size_t rows = table.rows.size(); rows > kMostRows + 1) {
     table.rows.resize(kMostRows + 1);
@@ -47,59 +32,26 @@ void add_table(TextTable table, Page& page) {
   page.table(std::move(table));
 }
 
-void add_claims(const std::vector<std::string>& claims, const Field& root, StoredAnswer& answer) {
+void add_claims(const std::vector<std::string>& claims, const std::vector<std::string>& notes,
+                StoredAnswer& answer) {
   answer.claim = claims.empty() ? "" : claims.front();
   answer.page.sentences("", claims);
-  for (const std::string& note : strings_of(root.at("notes"))) {
+  for (const std::string& note : notes) {
     answer.page.say(note, Tone::aside);
   }
 }
 
-// Those that were printed, in their order.
-std::vector<std::string> claims_of_evaluation(const Field& answers) {
-  std::map<std::int64_t, std::string> printed;
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    const Field answer = answers.at(i);
-    if (const std::int64_t place = answer.at("headline").integer(); place > 0) {
-      printed.emplace(place, answer.at("claim").string());
-    }
-  }
-  std::vector<std::string> claims;
-  for (auto& [place, claim] : printed) {
-    claims.push_back(std::move(claim));
-  }
-  return claims;
-}
-
 StoredAnswer evaluation_answer(const Field& root) {
-  StoredAnswer answer;
+  const Evaluation evaluation = read_evaluation(root);
   std::vector<std::string> labels;
-  TextTable table{.title = "At the saturation batch",
-                  .rows = {{"device", "dtype", "batch", "samples/s", "interval", "ratio to the first"}}};
-  const Field devices = root.at("devices");
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const Field device = devices.at(i);
-    const bool predicted = is_set(device, "predicted");
-    labels.push_back(device.at("label").string() + (predicted ? " (predicted)" : ""));
-    const Field curves = device.at("curves");
-    for (std::size_t k = 0; k < curves.size(); ++k) {
-      const Field curve = curves.at(k);
-      const Field at = curve.at("saturation");
-      const auto interval = find_interval(at, "interval");
-      table.rows.push_back(
-          {labels.back(), curve.at("dtype").string(), at.at("batch").integer(),
-           Cell::number(at.at("per_s").number(), interval).after(is_set(at, "is_bound") ? "≤ " : ""),
-           !interval   ? ""
-           : predicted ? "80 %"
-                       : "95 %",
-           ratio_cell(at)});
-    }
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    labels.push_back(device.label + (device.predicted ? " (predicted)" : ""));
   }
-  const EvaluatedTask task{
-      .workload = root.at("workload").string(), .mode = root.at("mode").string(), .options = {}};
-  answer.page.title = fmt::format("Evaluation: {} on {}", task_in_words(task), list_in_words(labels));
-  add_claims(claims_of_evaluation(root.at("answers")), root, answer);
-  add_table(std::move(table), answer.page);
+  StoredAnswer answer;
+  answer.page.title =
+      fmt::format("Evaluation: {} on {}", task_in_words(evaluation.task), list_in_words(labels));
+  add_claims(claims_of(evaluation, false), evaluation.notes, answer);
+  add_table(saturation_table(evaluation), answer.page);
   return answer;
 }
 
@@ -112,7 +64,7 @@ StoredAnswer comparison_answer(const Field& root) {
     names.push_back(fmt::format("{} on {}", suite.at("name").string(), suite.at("device").string()));
   }
   answer.page.title = fmt::format("Comparison: {}: {}", fmt::join(names, ", "), root.at("outcome").string());
-  add_claims(strings_of(root.at("headlines")), root, answer);
+  add_claims(strings_of(root.at("headlines")), strings_of(root.at("notes")), answer);
   TextTable table{.title = "Points that differ", .rows = {{"point", "metric", "verdict", "new over base"}}};
   const Field points = root.at("points");
   for (std::size_t i = 0; i < points.size(); ++i) {

@@ -273,6 +273,30 @@ TEST(Evaluation, IsDataToo) {
   expect_words(csv);
 }
 
+// A report shows a stored evaluation in the command's own table.
+TEST(Evaluation, IsReadBack) {
+  const Evaluation evaluation =
+      evaluated({predicted_card("slow", 40, 100), predicted_card("fast", 60, 900)},
+                parse_prices("slow=$0.36/h,fast=$0.36/h"), workers_document(300, 2));
+  const Json json = evaluation_json(evaluation);
+  const Evaluation read = read_evaluation(Field(json));
+  const auto table_of = [](const Evaluation& of) {
+    Page page;
+    page.table(saturation_table(of));
+    return page_text(page, 200);
+  };
+  EXPECT_EQ(table_of(read), table_of(evaluation));
+  EXPECT_EQ(claims_of(read, true), claims_of(evaluation, true));
+  EXPECT_EQ(claims_of(read, false), claims_of(evaluation, false));
+  EXPECT_EQ(read.notes, evaluation.notes);
+  Json other = json;
+  other["devices"][0]["curves"][0]["saturation"]["batch"] = 3;
+  EXPECT_THROW(read_evaluation(Field(other)), UsageError);
+  other = json;
+  other["devices"] = Json::array();
+  EXPECT_THROW(read_evaluation(Field(other)), UsageError);
+}
+
 TEST(Evaluation, KeepsForeignTextOutOfMarkdown) {
   ResultDocument document = batch_document("a <b>|cpu");
   add_measured(document, "fp32", 1, 50);
