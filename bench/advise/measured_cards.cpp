@@ -11,13 +11,12 @@
 #include "bench/result/finding.h"
 #include "bench/result/result.h"
 #include "bench/result/result_json.h"
+#include "bench/stats/memory_line.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/units.h"
 
 namespace bench {
 namespace {
-
-constexpr double kTight = 0.9;  // of a rank's memory
 
 bool say_turns(const Finding* finding) {
   return finding != nullptr && finding->details.contains("takes_turns");
@@ -113,7 +112,7 @@ double MeasuredCards::memory_share() const {
 }
 
 bool MeasuredCards::memory_is_full() const {
-  return memory_share() > kTight;
+  return memory_share() > kSafeShare;
 }
 
 std::vector<BudgetPart> MeasuredCards::budget() const {

@@ -14,6 +14,7 @@
 #include "bench/registry.h"
 #include "bench/result/finding.h"
 #include "bench/result/result_json.h"
+#include "bench/stats/memory_line.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/quote.h"
 
@@ -237,9 +238,8 @@ std::optional<std::int64_t> StepModel::safe_batch(const std::string& dtype) cons
     return limit->second.safe;
   }
   // By the points alone: 90 % of the largest is below 90 % of the cap, memory being fixed + slope · batch.
-  constexpr double kSafe = 0.9;
   const auto largest = largest_batch(dtype);
-  return largest ? std::optional(static_cast<std::int64_t>(kSafe * static_cast<double>(*largest)))
+  return largest ? std::optional(static_cast<std::int64_t>(kSafeShare * static_cast<double>(*largest)))
                  : std::nullopt;
 }
 

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "bench/result/finding.h"
 #include "bench/result/result_json.h"
 #include "bench/stats/statistics.h"
 
@@ -104,13 +105,10 @@ void add_point(std::vector<Curve>& curves, const std::string& dtype, const Curve
 // The batch that the model computed itself.
 std::optional<std::int64_t> predicted_largest(const std::string& dtype,
                                               const std::vector<Finding>& findings) {
-  for (const std::string& name : {"largest_batch/" + dtype, std::string("largest_batch")}) {
-    const auto found = std::ranges::find(findings, name, &Finding::name);
-    if (found != findings.end() && found->value && *found->value >= 1) {
-      return static_cast<std::int64_t>(*found->value);
-    }
-  }
-  return std::nullopt;
+  const Finding* const found = find_finding(findings, "largest_batch", dtype);
+  return found != nullptr && found->value && *found->value >= 1
+             ? std::optional(static_cast<std::int64_t>(*found->value))
+             : std::nullopt;
 }
 
 }  // namespace
