@@ -16,7 +16,7 @@
 #include "bench/result/flags.h"
 #include "bench/result/result_json.h"
 #include "bench/sweep.h"
-#include "sweeps/memory/findings.h"
+#include "sweeps/memory/answer.h"
 #include "sweeps/memory/limits.h"
 #include "sweeps/memory/plan.h"
 #include "sweeps/memory/soak.h"

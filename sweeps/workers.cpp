@@ -28,7 +28,7 @@
 #include "bench/sweep.h"
 #include "bench/text/quote.h"
 #include "sweeps/series/points.h"
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/answer.h"
 #include "sweeps/workers/load_times.h"
 #include "sweeps/workers/options.h"
 #include "sweeps/workers/pipeline.h"

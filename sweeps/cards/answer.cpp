@@ -211,7 +211,7 @@ CardsLimit limit_of(const CardsPoint& point, const CardsPoint& alone, const Card
 LoaderNeed loader_need(const CardsPoint& point, const CardsSetup& setup) {
   const auto started = static_cast<double>(setup.ranks.hosts.size());
   const double share = started > 0 ? setup.ranks.near / started : 1;
-  LoaderNeed need{.needed_per_s = point.samples() / point.ns.value * 1e9 * share, .loader = setup.loader};
+  LoaderNeed need{.needed_per_s = point.per_s().value * share, .loader = setup.loader};
   if (need.loader) {
     need.workers = std::ceil(need.needed_per_s / need.loader->per_core());
   }

@@ -32,6 +32,8 @@ struct CardsPoint : CardsParams {
   double queued_ns = 0;
   double copied_ns = 0;
   std::vector<std::int64_t> plan_bytes{}, peak_bytes{}, activation_bytes{};  // of each rank
+
+  Estimate per_s() const { return inverse(ns, samples() * 1e9); }  // samples of all ranks
 };
 // By ranks, then by samples and micro-batches.
 std::vector<CardsPoint> cards_points(const ResultDocument& document);

@@ -61,7 +61,7 @@ std::vector<plots::Chart> cards_charts(ResultDocument& document) {
       if (size_of(point) != size && !is_alone) {
         continue;
       }
-      const Estimate rate = inverse(point.ns, point.samples() * 1e9);
+      const Estimate rate = point.per_s();
       measured.points.push_back({.x = static_cast<double>(point.ranks),
                                  .y = rate.value,
                                  .interval = rate.ci95,
@@ -72,8 +72,8 @@ std::vector<plots::Chart> cards_charts(ResultDocument& document) {
                              .open = !point.mark.empty()});
       busy.points.push_back({.x = static_cast<double>(point.ranks), .y = point.ns.value - point.exposed_ns});
       if (const CardsPoint* const alone = alone_for(point, all, strong)) {
-        perfect.points.push_back({.x = static_cast<double>(point.ranks),
-                                  .y = point.ranks * alone->samples() / alone->ns.value * 1e9});
+        perfect.points.push_back(
+            {.x = static_cast<double>(point.ranks), .y = point.ranks * alone->per_s().value});
       }
     }
     curves.series.push_back(std::move(measured));

@@ -291,7 +291,7 @@ std::string memory_alone(Finding& finding, const CardsPoint* alone) {
 }
 
 std::string per_second(const CardsPoint& point) {
-  const Estimate rate = inverse(point.ns, point.samples() * 1e9);
+  const Estimate rate = point.per_s();
   return plus_minus(rate.value, rate.ci95) + " samples/s";
 }
 

@@ -215,7 +215,7 @@ std::vector<TextTable> stage_tables(const std::vector<CardsPoint>& all) {
     const auto slowest = std::ranges::max_element(point.own_ns) - point.own_ns.begin();
     table.rows.push_back(
         {point.ranks, point.micro_batches, point.batch, Cell::time(point.ns.value, point.ns.ci95),
-         Cell::rate(point.samples() / point.ns.value * 1e9, ""),
+         Cell::rate(point.per_s().value, ""),
          alone == nullptr ? Cell::none() : Cell::times(speedup(point, *alone).value),
          several ? Cell::figure(fmt::format("rank {}", slowest)) : Cell::none(),
          several ? Cell::figure(idle_in_words(point)) : Cell::none(),

@@ -29,7 +29,7 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
                                 : Cell::figure(percent_in_words(scaled(speed, 1.0 / point.ranks)));
     table.rows.push_back(
         {point.ranks, point.batch, Cell::time(point.ns.value, point.ns.ci95),
-         Cell::rate(point.samples() / point.ns.value * 1e9, ""),
+         Cell::rate(point.per_s().value, ""),
          alone == nullptr ? Cell::none() : Cell::figure(times_alone(speed)), efficiency,
          point.ranks == 1 ? Cell::none() : Cell::time(point.exposed_ns),
          point.peak_bytes.empty() ? Cell::none() : Cell::bytes(std::ranges::max(point.peak_bytes)),

@@ -9,7 +9,7 @@
 #include "bench/report/sweep_report.h"
 #include "bench/result/finding.h"
 #include "bench/text/units.h"
-#include "sweeps/memory/findings.h"
+#include "sweeps/memory/answer.h"
 #include "sweeps/memory/plan.h"
 #include "sweeps/series/charts.h"
 

@@ -1,4 +1,4 @@
-#include "sweeps/memory/findings.h"
+#include "sweeps/memory/answer.h"
 
 #include <algorithm>
 #include <cmath>

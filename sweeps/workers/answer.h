@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bench/stats/saturation.h"
+#include "bench/sweep.h"
 #include "sweeps/workers/profile.h"
 #include "sweeps/workers/record.h"
 #include "sweeps/workers/simulated.h"
@@ -151,5 +152,10 @@ struct WorkersAnswer {
   std::optional<Slowdown> slowdown{};
 };
 WorkersAnswer answer_of(const Evidence& evidence);
+
+std::vector<Finding> workers_findings(const Evidence& evidence);
+std::vector<TextTable> workers_tables(const Evidence& evidence);
+// Required throughputs first, then the recommendation; how sure it is last. Of a file's findings too.
+void choose_workers_headlines(std::vector<Finding>& findings);
 
 }  // namespace bench::sweeps

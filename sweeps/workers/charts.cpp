@@ -9,7 +9,7 @@
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
 #include "bench/text/units.h"
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/answer.h"
 
 namespace bench::sweeps {
 namespace {

@@ -1,4 +1,4 @@
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/answer.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/answer.h"
 #include "tests/sweeps/workers/loader_machine.h"
 
 namespace bench::sweeps::testing {

@@ -1,5 +1,5 @@
 // The findings of the workers sweep on machines that are known.
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/answer.h"
 
 #include <gmock/gmock.h>
 

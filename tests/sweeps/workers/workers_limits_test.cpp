@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/answer.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/workers/loader_findings.h"
 

@@ -5,7 +5,7 @@
 
 #include <vector>
 
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/answer.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
 namespace bench::sweeps {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/workers/findings.h"
+#include "sweeps/workers/answer.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/sweeps/workers/loader_findings.h"
 
