@@ -158,8 +158,13 @@ std::string title_of_page(const std::vector<ReportedResult>& results, const Repo
   if (report.sections.size() + report.stored.size() == 1) {
     return results.empty() ? report.stored.front().page.title : report.sections.front().title;
   }
+  std::size_t machines = 0;
+  for (const ReportFleet& fleet : report.fleets) {
+    machines = std::max(machines, fleet.machines);
+  }
   return report.stored.empty()
-             ? fmt::format("{} results of bench: {}", results.size(), devices_in_words(results))
+             ? fmt::format("{} results of bench: {}{}", results.size(), devices_in_words(results),
+                           machines == 0 ? "" : fmt::format(" of {} machines", machines))
              : fmt::format("{} results and answers of bench", results.size() + report.stored.size());
 }
 

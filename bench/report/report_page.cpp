@@ -5,6 +5,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/advise/advice_formats.h"
 #include "bench/page/page.h"
@@ -34,12 +35,26 @@ void add_rows(Page& page, std::string title, TextTable table, std::size_t most) 
   page.table(std::move(table));
 }
 
+std::string title_of(const ReportFleet& fleet) {
+  return fmt::format("{} machines: {}", fleet.machines, fleet.title);
+}
+
 std::string stored_id(std::size_t stored) {
   return fmt::format("s{}", stored + 1);
 }
 
+std::string fleet_id(std::size_t fleet) {
+  return fmt::format("f{}", fleet + 1);
+}
+
+// What tells the machines of a fleet apart comes before what one of them says for all.
 void add_answer(const Report& report, Page& page) {
   List answer{.numbered = true};
+  for (std::size_t i = 0; i < report.fleets.size(); ++i) {
+    const ReportFleet& fleet = report.fleets[i];
+    answer.items.push_back({.text = fmt::format("{}", fmt::join(fleet.sentences, " ")),
+                            .links = {{title_of(fleet), "#" + fleet_id(i)}}});
+  }
   for (const ReportedFinding& finding : report.answer) {
     ListItem& item = answer.items.emplace_back(ListItem{.text = finding.claim});
     if (report.sections.size() + report.stored.size() > 1) {
@@ -61,9 +76,8 @@ Page advice_section(const Advice& advice) {
   return page;
 }
 
-Page fleet_section(const ReportFleet& fleet, const Extent& extent) {
-  Page page{.title = fmt::format("{} machines: {}", fleet.machines, fleet.title)};
-  page.sentences("", fleet.sentences);
+Page fleet_section(const ReportFleet& fleet, const std::string& id, const Extent& extent) {
+  Page page{.title = title_of(fleet), .id = id};
   add_rows(page, "", fleet.points, extent.rows);
   return page;
 }
@@ -91,9 +105,9 @@ void add_further_findings(const ReportSection& section, const Extent& extent, Pa
   page.list(std::move(list));
 }
 
-// `is_only`: its findings are the page's answer, which says them.
+// `is_only`: its title and findings are the page's own.
 Page result_section(const ReportSection& section, std::size_t number, bool is_only, const Extent& extent) {
-  Page page{.title = section.title, .id = fmt::format("r{}", number)};
+  Page page{.title = is_only ? "" : section.title, .id = fmt::format("r{}", number)};
   page.say(section.question, Tone::aside);
   page.sentences("", is_only ? std::vector<std::string>{} : section.findings);
   page.say(section.findings.empty() ? "It has no finding." : "");
@@ -127,6 +141,9 @@ Page environment_section(const Report& report) {
 }
 
 Page page_of(const Report& report, const Extent& extent) {
+  if (report.sections.empty() && report.stored.size() == 1 && !report.advice) {
+    return report.stored.front().page;  // its first sentences are the answer
+  }
   Page page{.title = report.title};
   add_answer(report, page);
   for (std::size_t i = 0; i < report.stored.size(); ++i) {
@@ -136,8 +153,8 @@ Page page_of(const Report& report, const Extent& extent) {
   if (report.advice) {
     page.sections.push_back(advice_section(*report.advice));
   }
-  for (const ReportFleet& fleet : report.fleets) {
-    page.sections.push_back(fleet_section(fleet, extent));
+  for (std::size_t i = 0; i < report.fleets.size(); ++i) {
+    page.sections.push_back(fleet_section(report.fleets[i], fleet_id(i), extent));
   }
   for (std::size_t i = 0; i < report.sections.size(); ++i) {
     const bool is_only = report.sections.size() + report.stored.size() == 1;

@@ -269,8 +269,8 @@ std::vector<std::string> outliers_in_words(const std::vector<std::vector<double>
   const std::vector<double> distances = shared_distances(rows);
   std::vector<std::string> sentences;
   for (const std::size_t i : outliers_of(distances, std::log1p(kLeast))) {
-    sentences.push_back(fmt::format("Unlike the other machines: {} takes {} the median machine.", names[i],
-                                    longer_in_words(distances[i])));
+    sentences.push_back(fmt::format("{} is unlike the other machines: it takes {} the median machine.",
+                                    names[i], longer_in_words(distances[i])));
   }
   return sentences;
 }

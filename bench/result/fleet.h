@@ -41,8 +41,8 @@ struct MachineTimes {
   // The machine in the middle. Of an even number the slower of both: half of the machines at least are as
   // fast. nullopt where none shares a point with another.
   std::optional<std::size_t> median() const;
-  // "Unlike the other machines: node4 takes 9.9 % longer than the median machine.", of those that are at
-  // least 3 % unlike.
+  // "node4 is unlike the other machines: it takes 9.9 % longer than the median machine.", of those that are
+  // at least 3 % unlike.
   std::vector<std::string> outliers_in_words() const;
 };
 

@@ -28,6 +28,46 @@ std::string percent_encoded(std::string_view text, std::string_view encoded) {
   return out;
 }
 
+bool is_alphanumeric(char c) {
+  return std::isalnum(static_cast<unsigned char>(c)) != 0;
+}
+
+// ":tada:", but not "08:27:55".
+bool starts_emoji(std::string_view text, std::size_t colon) {
+  std::size_t end = colon + 1;
+  bool any_letter = false;
+  for (; end < text.size() &&
+         (is_alphanumeric(text[end]) || text[end] == '_' || text[end] == '+' || text[end] == '-');
+       ++end) {
+    any_letter = any_letter || std::isalpha(static_cast<unsigned char>(text[end])) != 0;
+  }
+  const bool is_closed = end > colon + 1 && end < text.size() && text[end] == ':';
+  return is_closed && (any_letter || colon == 0 || !is_alphanumeric(text[colon - 1]));
+}
+
+// Of Markdown, where the character stands in a line that does not begin with foreign text's markup alone.
+bool may_be_markup(std::string_view text, std::size_t i) {
+  constexpr std::string_view kPlain = " /+-,%()=;?'";  // no markup within a line
+  const char c = text[i];
+  const char before = i == 0 ? ' ' : text[i - 1];
+  const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+  switch (c) {
+    case '.':
+      return before == 'w' || before == 'W';  // "www.…"
+    case ':':
+      return next == '/' || starts_emoji(text, i);  // "https:/…"
+    case '_':
+      return !is_alphanumeric(before) || !is_alphanumeric(next);  // within a word it is none
+    case '[':
+      return i == 0 || next == '^';  // a task, a link's definition, a footnote
+    case ']':
+      return next == '(' || next == '[' || next == ':';  // a link
+    default:
+      return static_cast<unsigned char>(c) < 0x80 && !is_alphanumeric(c) &&
+             kPlain.find(c) == std::string_view::npos;
+  }
+}
+
 }  // namespace
 
 std::string xml_text(std::string_view text, std::size_t longest) {
@@ -57,20 +97,13 @@ std::string xml_text(std::string_view text, std::size_t longest) {
 }
 
 std::string markdown_text(std::string_view text, std::size_t longest) {
-  constexpr std::string_view kPlain = " /+-,.%()=:;";  // no markup within a line
   std::string out;
-  char before = ' ';
   const std::string shown = printable(text, longest);
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const char c = shown[i];
-    const auto byte = static_cast<unsigned char>(c);
-    const bool starts_link = c == '.' && (before == 'w' || before == 'W');             // "www.…"
-    const bool within_word = c == ':' && i + 1 < shown.size() && shown[i + 1] != ' ';  // "https:/…", ":tada:"
-    const bool plain = byte >= 0x80 || std::isalnum(byte) != 0 || kPlain.find(c) != std::string_view::npos;
-    out += plain && !starts_link && !within_word ? std::string(1, c) : fmt::format("&#{};", byte);
+    out += may_be_markup(shown, i) ? fmt::format("&#{};", static_cast<unsigned char>(c)) : std::string(1, c);
     out += c == '@' || c == '#' ? "&#8203;"
                                 : "";  // a space of no width: "@name" and "#1" become links otherwise
-    before = c;
   }
   return out;
 }

@@ -12,7 +12,7 @@ inline constexpr std::size_t kLongestText = 500;  // characters
 
 // For element content and attributes in quotes.
 std::string xml_text(std::string_view text, std::size_t longest = kLongestText);
-// For a cell or line of Markdown: every character that may be markup becomes an entity.
+// For a cell or line of Markdown: every character that may be markup where it stands becomes an entity.
 std::string markdown_text(std::string_view text, std::size_t longest = kLongestText);
 // The message of a workflow command, and the value of one of its properties.
 std::string command_message(std::string_view text, std::size_t longest = kLongestText);

@@ -279,6 +279,11 @@ TEST(CompareEscapes, EachFormatKeepsForeignTextOutOfItsSyntax) {
   EXPECT_EQ(markdown_text("a|b"), "a&#124;b");
   EXPECT_EQ(markdown_text("www.x.y"), "www&#46;x.y");
   EXPECT_EQ(markdown_text("<i>"), "&#60;i&#62;");
+  EXPECT_EQ(markdown_text("https://x"), "https&#58;//x");
+  EXPECT_EQ(markdown_text(":tada: :+1: _a_"), "&#58;tada: &#58;+1: &#95;a&#95;");
+  EXPECT_EQ(markdown_text("[ ] a [b](c) [^1] [d]: e"), "&#91; ] a [b&#93;(c) &#91;&#94;1] [d&#93;: e");
+  const std::string plain = "isn't it 07:48:27+00:00? batch:8 [num_workers=2, --batch 1:64:x4].";
+  EXPECT_EQ(markdown_text(plain), plain);
   EXPECT_EQ(command_message("50%\n::x"), "50%25\\n::x");
   EXPECT_EQ(command_property("a:b,c"), "a%3Ab%2Cc");
   EXPECT_LT(xml_text(std::string(1'000'000, 'x')).size(), 1000U);
