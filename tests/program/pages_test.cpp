@@ -257,7 +257,7 @@ std::vector<Page> pages() {
   add(in_formats("inspect/embedding_classifier", {"inspect", "embedding_classifier", "--batch", "1,8"},
                  kTableFormats));
   add(in_formats("list/all", {"--list"}, kFormats));
-  add(in_formats("list/gpus", {"--list", "--gpus"}, {"text", "markdown", "csv"}));
+  add(in_formats("list/gpus", {"--list", "--gpus"}, kFormats));
   add(in_widths("inspect/on-a-gpu", {"inspect", "resnet50", "--device", "rtx3070", "--batch", "1,32"}));
   const Arguments dry{"--dry-run", "--device", "t4",      "--workload", "resnet50",
                       "--mode",    "train",    "--batch", "1:64:x4",    "--sweep"};
@@ -291,6 +291,7 @@ std::vector<Page> pages() {
     add(in_widths("help/workload-" + workload, {"--workload", workload, "--help"}));
   }
   add(in_widths("help/bench-verbose", {"--help", "--verbose"}));
+  add(in_widths("help/explain", {"--explain"}));
   for (const std::string command : {"compare", "ab", "advise", "predict", "evaluate", "report", "inspect"}) {
     add(in_widths("help/" + command, {command, "--help"}));
   }
@@ -316,16 +317,24 @@ const std::vector<End> kEnds{{.document = "batch"},
                              {.document = "batch-interrupted", .interrupted = true},
                              {.document = "batch-predicted"},
                              {.document = "cards"},
+                             {.document = "cards-interrupted", .interrupted = true},
                              {.document = "collectives"},
+                             {.document = "collectives-interrupted", .interrupted = true},
                              {.document = "collectives-turns"},
                              {.document = "kernels"},
+                             {.document = "kernels-interrupted", .interrupted = true},
                              {.document = "kernels-predicted"},
                              {.document = "memory"},
+                             {.document = "memory-interrupted", .interrupted = true},
                              {.document = "memory-predicted"},
                              {.document = "../transfer"},
+                             {.document = "transfer-interrupted", .interrupted = true},
                              {.document = "transfer-predicted"},
                              {.document = "workers"},
                              {.document = "workers-demand"},
+                             {.document = "workers-gpus"},
+                             {.document = "workers-interrupted", .interrupted = true},
+                             {.document = "workers-predicted"},
                              {.document = "workers-simulated"}};
 
 // A stored result with what its sweep makes of it.
