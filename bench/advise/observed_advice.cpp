@@ -13,6 +13,7 @@
 #include "bench/result/json_text.h"
 #include "bench/run/gpu_files.h"
 #include "bench/text/quote.h"
+#include "bench/text/units.h"
 
 namespace bench {
 
@@ -35,7 +36,12 @@ std::string share_in_words(double share) {
 }
 
 std::string seconds_in_words(double seconds) {
-  return seconds < 0.1 ? fmt::format("{:.3g} ms", 1e3 * seconds) : fmt::format("{:.3g} s", seconds);
+  if (seconds == 0) {
+    return "0 s";
+  }
+  constexpr double kNsPerS = 1e9;
+  const Scale scale = duration_scale(kNsPerS * seconds);
+  return fmt::format("{:.3g} {}", kNsPerS * seconds / scale.by, scale.prefix);
 }
 
 std::optional<double> accumulation_s(const Observed& observed) {

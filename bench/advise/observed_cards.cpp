@@ -203,8 +203,9 @@ double to_go(const Observed& observed) {
   return of_all(observed) - static_cast<double>(observed.iterations_done.value_or(0));
 }
 
-std::string difference_in_words(double seconds) {
-  return (seconds < 0 ? "-" : "+") + hours_in_words(std::abs(seconds));
+// Of what is saved: "74.1 h (3.1 days)", or "25.0 h longer".
+std::string saving_in_words(double seconds) {
+  return hours_in_words(std::abs(seconds)) + (seconds < 0 ? "" : " longer");
 }
 
 void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& advice) {
@@ -256,15 +257,15 @@ void tabulate_efficiencies(const Observed& observed, std::int64_t cards, Advice&
   const double hidden = to_go(observed) * compute;
   const double ideal = of_all(observed) * *observed.step_s / ratio;  // from the start, at 100 %
   AdviceTable table{.question = fmt::format("What do {} cards save, restarted?", cards),
-                    .table = {.rows = {{"scaling efficiency", "time to train", "against as it is"}}}};
+                    .table = {.rows = {{"scaling efficiency", "time to train", "saved against as it is"}}}};
   if (can_hide) {
-    table.table.rows.front().emplace_back("against loading hidden");
+    table.table.rows.front().emplace_back("saved against loading hidden");
   }
   for (const double share : {1.0, 0.9, 0.8, 0.7, 0.6, 0.5}) {
     Cells row{Cell::figure(fmt::format("{:.0f} %", 100 * share)), Cell::figure(hours_in_words(ideal / share)),
-              Cell::figure(difference_in_words(ideal / share - as_it_is))};
+              Cell::figure(saving_in_words(ideal / share - as_it_is))};
     if (can_hide) {
-      row.push_back(Cell::figure(difference_in_words(ideal / share - hidden)));
+      row.push_back(Cell::figure(saving_in_words(ideal / share - hidden)));
     }
     table.table.rows.push_back(std::move(row));
   }

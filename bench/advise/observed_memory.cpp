@@ -258,11 +258,10 @@ std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice
   }
   const double short_of = *observed.allocation - *observed.free;
   AdviceTable table{.question = "Does the allocation to come fit?"};
-  table.notes.push_back(fmt::format("It asks for {}, and {} is free: {} ({:.0f} bytes).",
-                                    gib_in_words(*observed.allocation), gib_in_words(*observed.free),
-                                    short_of > 0 ? gib_in_words(short_of) + " short"
-                                                 : "it fits, and leaves " + gib_in_words(std::abs(short_of)),
-                                    std::abs(short_of)));
+  const std::string difference = format_bytes(std::llround(std::abs(short_of)));
+  table.notes.push_back(fmt::format(
+      "It asks for {}, and {} is free: {}.", gib_in_words(*observed.allocation), gib_in_words(*observed.free),
+      short_of > 0 ? difference + " short" : "it fits, and leaves " + difference));
   if (observed.memory_cap) {
     table.notes.push_back(
         fmt::format("The peak of that card would be {} of {}.",
@@ -280,7 +279,7 @@ std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice
   }
   return NamedBottleneck{Bottleneck::vram, fmt::format("An allocation of {} meets {} free: {} short.",
                                                        gib_in_words(*observed.allocation),
-                                                       gib_in_words(*observed.free), gib_in_words(short_of))};
+                                                       gib_in_words(*observed.free), difference)};
 }
 
 }  // namespace
@@ -304,10 +303,11 @@ std::optional<NamedBottleneck> advise_memory(const Observed& observed, Advice& a
   if (!named && observed.no_faster_above_batch) {
     named = {Bottleneck::undecided,
              fmt::format(
-                 "No faster above batch {}: what grows with the batch limits, {}, not what each step costs.",
+                 "It is no faster above batch {}: {} limits it, not the cost that each step has.",
                  *observed.no_faster_above_batch,
-                 observed.data_s ? "computing or copies"
-                                 : "computing, copies or the loader, which data_ms would tell apart")};
+                 observed.data_s
+                     ? "what grows with the batch, computing or copies,"
+                     : "what grows with the batch, computing, copies or the loader (data_ms tells which),")};
   }
   return named;
 }

@@ -80,7 +80,7 @@ StepModel::StepModel(const std::vector<EvaluatedFile>& files) {
     const std::string& sweep = file.document.sweep.name;
     if (std::ranges::count(advising_sweeps(), sweep) == 0) {
       throw UsageError(
-          fmt::format("{}: a result of the sweep {} advises on nothing; accepted: {}, or one of cards alone",
+          fmt::format("{}: is of the sweep {}; advice comes from results of {}, or from one of cards alone",
                       file.path, quote(sweep), fmt::join(advising_sweeps(), ", ")));
     }
     if (const auto [at, is_new] = by_sweep.emplace(sweep, &file); !is_new) {

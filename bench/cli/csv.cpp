@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/page/csv.h"
+#include "bench/result/result_json.h"
 #include "bench/stats/estimate.h"
 
 namespace bench {
@@ -72,13 +73,48 @@ class PointRows {
   std::vector<Fields> rows_;
 };
 
+// What a loader is expected to do where nothing was measured: the file's "simulated".
+std::vector<Json> simulated_points(const ResultDocument& document) {
+  const Json& state = document.sweep.state;
+  const Json::json_pointer at("/simulated/points");
+  if (!document.benchmarks.empty() || !state.contains(at) || !state.at(at).is_array()) {
+    return {};
+  }
+  std::vector<Json> points(state.at(at).begin(), state.at(at).end());
+  std::erase_if(points, [](const Json& point) {
+    return !point.is_object() || !point.contains("images_per_s") || !point["images_per_s"].is_number();
+  });
+  return points;
+}
+
+// All but its rate.
+Json simulated_params(Json point) {
+  point.erase("images_per_s");
+  point.erase("au_ci95");
+  return point;
+}
+
+void add_names(const Json& params, std::vector<std::string>& names) {
+  for (const auto& [name, value] : params.items()) {
+    if (std::ranges::find(names, name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+}
+
 void add_parameters(const auto& points, std::vector<std::string>& names) {
   for (const auto& point : points) {
-    for (const auto& [name, value] : point.params.items()) {
-      if (std::ranges::find(names, name) == names.end()) {
-        names.push_back(name);
-      }
-    }
+    add_names(point.params, names);
+  }
+}
+
+void add_simulated(PointRows& rows, const Fields& before, const ResultDocument& document) {
+  for (const Json& point : simulated_points(document)) {
+    const double per_s = point["images_per_s"];
+    rows.add(before,
+             fmt::format("{}/{}/workers:{}", document.sweep.name, document.sweep.workload,
+                         whole_member(point, "workers")),
+             "simulated", simulated_params(point), {csv_number(per_s), "", "", "", "", "", "", "", ""});
   }
 }
 
@@ -88,6 +124,9 @@ std::vector<std::string> parameters_of(const std::vector<const ResultDocument*>&
     add_parameters(document->benchmarks, parameters);
     add_parameters(document->predicted, parameters);
     add_parameters(document->unmeasured, parameters);
+    for (const Json& point : simulated_points(*document)) {
+      add_names(simulated_params(point), parameters);
+    }
   }
   return parameters;
 }
@@ -109,6 +148,7 @@ void add_points(PointRows& rows, const Fields& before, const ResultDocument& doc
   for (const UnmeasuredPoint& point : document.unmeasured) {
     rows.add(before, point.name, point.status, point.params, {"", "", "", "", "", "", "", "", point.reason});
   }
+  add_simulated(rows, before, document);
 }
 
 }  // namespace

@@ -213,8 +213,10 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
     claims.push_back(finding->claim);
   }
   page.sentences("", claims);
-  const bool all_flagged = std::ranges::none_of(
-      document.benchmarks, [](const MeasuredPoint& point) { return point.validity.flags.empty(); });
+  const bool all_flagged = !document.benchmarks.empty() &&
+                           std::ranges::none_of(document.benchmarks, [](const MeasuredPoint& point) {
+                             return point.validity.flags.empty();
+                           });
   const auto add_signs = [&](TextTable& table) {
     const std::string signs = signs_of(table, all_flagged, is_predicted(document));
     table.below += (table.below.empty() || signs.empty() ? "" : "; ") + signs;

@@ -19,7 +19,7 @@ struct Sign {
   std::string_view meaning;
 };
 
-constexpr std::array<Sign, 9> kSigns{{
+constexpr std::array<Sign, 14> kSigns{{
     {"171 ± 2",
      "the median, and its 95 % interval: repeated runs of this hour give a value within it 19 times of 20"},
     {"171 (150–195)",
@@ -36,6 +36,19 @@ constexpr std::array<Sign, 9> kSigns{{
     {"step time",
      "the median time of one step: one batch through the network, in training with its gradients "
      "and the optimizer"},
+    {"of peak",
+     "the arithmetic that a step reaches over the most that the device does in this dtype, by its "
+     "data sheet or as measured; above 100 %, one of the two is wrong"},
+    {"saturation",
+     "the smallest batch that reaches 95 % of the best throughput; the asymptotic throughput T∞ is "
+     "what ever larger batches would approach"},
+    {"AU",
+     "accelerator utilisation: the throughput with this loader over that with ready data; 1 is a device "
+     "that never waits for data"},
+    {"tight, danger",
+     "memory above 90 % of the cap, and above 95 %: what is left is for fragmentation and "
+     "libraries; below 90 % it is safe"},
+    {"≤, ≥", "a bound: the value is at most, or at least, that much"},
     {"–", "no value: it was not measured, or does not apply"},
 }};
 

@@ -232,14 +232,19 @@ namespace {
 TextTable measured_table(const ResultDocument& document) {
   const FlagMarks marks(document.benchmarks);
   const bool with_plan = plan_differs(document);
-  Cells header{"samples/s (95 %)", "step time", "memory"};
+  // Of copies and collectives a step has no samples.
+  const bool has_samples = std::ranges::any_of(
+      document.benchmarks, [](const MeasuredPoint& point) { return point.params.contains("batch"); });
+  Cells header = has_samples ? Cells{"samples/s (95 %)", "step time"} : Cells{"time (95 %)"};
+  header.emplace_back("memory");
   if (with_plan) {
     header.emplace_back("planned");
   }
   header.insert(header.end(), {"driver", ""});
   return PointRows(document, document.benchmarks).table(header, [&](const MeasuredPoint& point) {
-    Cells cells{throughput(point), Cell::time(point.stats.median_ns),
-                Cell::bytes(point.memory.peak_measured)};
+    Cells cells = has_samples ? Cells{throughput(point), Cell::time(point.stats.median_ns)}
+                              : Cells{Cell::time(point.stats.median_ns, point.stats.ci95_ns)};
+    cells.push_back(Cell::bytes(point.memory.peak_measured));
     if (with_plan) {
       cells.push_back(Cell::bytes(point.memory.peak_predicted));
     }

@@ -208,6 +208,15 @@ class Duet {
   }
 
   std::int64_t pairs() const { return static_cast<std::int64_t>(runs_.next.size()); }
+  // Of whole runs, and of one that was interrupted once it had measured.
+  bool has_results() const {
+    return std::ranges::any_of(fs::directory_iterator(options_.out), [](const fs::directory_entry& run) {
+      return run.is_directory() && run.path().filename() != "cache" &&
+             std::ranges::any_of(fs::directory_iterator(run), [](const fs::directory_entry& file) {
+               return file.path().extension() == ".json";
+             });
+    });
+  }
   const std::optional<Judgement>& judgement() const { return judgement_; }
   const std::string& ended_because() const { return ended_because_; }
 
@@ -308,10 +317,13 @@ ExitCode run_ab(const Command& command, const std::vector<std::string>& given) {
     fmt::print(std::cerr, "{}\n", duet.ended_because());
   }
   if (interrupted()) {
-    fmt::print(std::cerr, "interrupted after {} whole pair{}; what was measured is saved\n", duet.pairs(),
-               duet.pairs() == 1 ? "" : "s");
+    fmt::print(std::cerr, "interrupted after {} whole pair{}; {}\n", duet.pairs(),
+               duet.pairs() == 1 ? "" : "s",
+               duet.has_results() ? "what was measured is saved" : "nothing was measured");
   }
-  fmt::print(std::cerr, "Results: {}/{{base,new}}-*/*.json\n", printable(options.out.string(), 4096));
+  if (duet.has_results()) {
+    fmt::print(std::cerr, "Results: {}/{{base,new}}-*/*.json\n", printable(options.out.string(), 4096));
+  }
   if (interrupted()) {
     return ExitCode::interrupted;
   }

@@ -120,9 +120,11 @@ Page page_of(const DryRun& run, const Options& options) {
   const std::string left =
       is_whole_card ? fmt::format(", all that the driver leaves of {}", format_bytes(device.memory_bytes))
                     : "";
-  Page page{.title = fmt::format("{} of {} on {}: {} point{} planned within {}{}; nothing was run.",
-                                 run.sweep, run.request.label, device_in_words(device), points,
-                                 points == 1 ? "" : "s", format_bytes(cap), left)};
+  const std::string planned = points == 0 ? "no point to measure"
+                                          : fmt::format("{} point{} planned within {}{}", points,
+                                                        points == 1 ? "" : "s", format_bytes(cap), left);
+  Page page{.title = fmt::format("{} of {} on {}: {}; nothing was run.", run.sweep, run.request.label,
+                                 device_in_words(device), planned)};
   const bool asks_for_memory = !run.answers.empty();
   for (const Finding& answer : run.answers) {
     page.say(answer.claim, Tone::answer);

@@ -142,7 +142,8 @@ void rank(Answer& answer, const Contest& contest, const std::string& adjective,
   const std::string in = answer.dtype + over;
   const auto told = [&](const Contestant& of) { return fmt::format("{} on {}", figure(of), of.label); };
   if (contest.size() == 1) {
-    answer.claim = fmt::format("In {}: {}.", in, told(contest[0]));
+    answer.claim = fmt::format("{} {} {} in {}.", contest[0].label, adjective == "cheap" ? "costs" : "takes",
+                               figure(contest[0]), in);
     return;
   }
   const bool is_pair = contest.size() == 2;
@@ -306,8 +307,8 @@ Answer peak_answer(const Evaluation& evaluation, const std::string& dtype) {
   for (std::size_t i = 0; i < shares.size() && !one_peak; ++i) {
     shares[i] += " of its " + peaks[i];
   }
-  answer.claim = fmt::format("In {}, with sums in fp32, reached{}: {}.", dtype,
-                             one_peak ? " of the " + peaks.front() : "", parts_in_words(std::move(shares)));
+  answer.claim = fmt::format("Share of the {} that {} with sums in fp32 reaches: {}.",
+                             one_peak ? peaks.front() : "peak", dtype, parts_in_words(std::move(shares)));
   return answer;
 }
 

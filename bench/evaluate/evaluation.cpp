@@ -80,13 +80,6 @@ std::string headline_dtype(const std::vector<EvaluatedDevice>& devices) {
   return chosen;
 }
 
-// --price may use any of a device's words, in letters of any case.
-const Price* price_of(const EvaluatedDevice& device, const PriceList& prices) {
-  const auto found = std::ranges::find_if(prices.by_device,
-                                          [&](const auto& entry) { return device.is_called(entry.first); });
-  return found == prices.by_device.end() ? nullptr : &found->second;
-}
-
 void check_price_names(const std::vector<EvaluatedDevice>& devices, const PriceList& prices) {
   for (const auto& [name, price] : prices.by_device) {
     if (std::ranges::none_of(devices,
@@ -98,6 +91,34 @@ void check_price_names(const std::vector<EvaluatedDevice>& devices, const PriceL
       throw UsageError(unknown_value("--price", name, labels));
     }
   }
+}
+
+// By the devices' labels: --price may use any of a device's words, in letters of any case. The label of
+// another device is meant for a device too where no other word is.
+PriceList by_label(const std::vector<EvaluatedDevice>& devices, PriceList prices) {
+  const std::map<std::string, Price> given = std::exchange(prices.by_device, {});
+  for (const EvaluatedDevice& device : devices) {
+    std::vector<std::string> words;
+    for (const auto& [word, price] : given) {
+      if (device.is_called(word)) {
+        words.push_back(word);
+      }
+    }
+    if (words.size() > 1) {
+      std::erase_if(words, [&](const std::string& word) {
+        return word != device.label &&
+               std::ranges::find(devices, word, &EvaluatedDevice::label) != devices.end();
+      });
+    }
+    if (words.size() > 1) {
+      throw UsageError(
+          fmt::format("--price: {} and {} are one device; give it once", quote(words[0]), quote(words[1])));
+    }
+    if (!words.empty()) {
+      prices.by_device.emplace(device.label, given.at(words.front()));
+    }
+  }
+  return prices;
 }
 
 void set_host_figures(EvaluatedRow& row, const EvaluatedDevice& device,
@@ -122,9 +143,10 @@ void set_costs(EvaluatedRow& row, const EvaluatedDevice& device, const PriceList
       row.joules_per_sample = *row.power_w / row.point.per_s;
     }
   }
-  if (const Price* const price = price_of(device, prices)) {
+  if (const auto found = prices.by_device.find(device.label); found != prices.by_device.end()) {
     const double per_s = row.feed ? row.feed->per_s : row.point.per_s;
-    row.price = Price{.amount = price->amount * static_cast<double>(device.cards), .is_hire = price->is_hire};
+    const Price& price = found->second;
+    row.price = Price{.amount = price.amount * static_cast<double>(device.cards), .is_hire = price.is_hire};
     row.cost_per_hour = cost_per_hour(*row.price, prices, row.power_w);
     row.cost_per_million = *row.cost_per_hour / (per_s * kSecondsAnHour) * kMillion;
   }
@@ -213,6 +235,7 @@ std::vector<std::string> dtypes_of(const std::vector<EvaluatedDevice>& devices) 
 Evaluation evaluate(EvaluatedDevices devices, PriceList prices, std::optional<HostLimit> host,
                     std::optional<Job> job) {
   check_price_names(devices.devices, prices);
+  prices = by_label(devices.devices, std::move(prices));
   Evaluation evaluation{.task = std::move(devices.task),
                         .devices = std::move(devices.devices),
                         .prices = std::move(prices),

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/evaluate/evaluation_words.h"
 #include "bench/generate/prediction.h"
 #include "bench/page/csv.h"
 #include "bench/result/finding.h"
@@ -202,9 +203,7 @@ TextTable generation_table(const GenerationPrediction& prediction, bool only_hel
   header.insert(header.end(), {"batch", "fits", "tokens/s (80 %)"});
   add_if(header, many_users, "a user");
   header.insert(header.end(), {"first token", "memory"});
-  add_if(header, has_prices,
-         fmt::format("{} a million tokens",
-                     !has_prices || request.prices->currency.empty() ? "cost" : request.prices->currency));
+  add_if(header, has_prices, "cost a million tokens");
   table.rows.push_back(std::move(header));
   for (const GenerationPoint& point : prediction.points) {
     const auto batch = static_cast<double>(point.batch);
@@ -222,12 +221,17 @@ TextTable generation_table(const GenerationPrediction& prediction, bool only_hel
     row.insert(row.end(), {is_out ? Cell::none() : Cell::figure(time_text(point.first)),
                            Cell::bytes(static_cast<std::int64_t>(point.memory.total()))});
     add_if(row, has_prices,
-           is_out || !point.cost_per_million ? Cell::none() : Cell::number(*point.cost_per_million));
+           is_out || !point.cost_per_million
+               ? Cell::none()
+               : Cell::figure(amount_in_words(*point.cost_per_million, request.prices->currency)));
     table.rows.push_back(std::move(row));
   }
   table.below =
       "memory: weights, keys and values, activations, by plan; the driver and the libraries take 0.3 to 1 "
       "GiB more on each card";
+  if (has_prices && request.prices->currency.empty()) {
+    table.below += "; cost: in the currency of --price";
+  }
   return table;
 }
 
@@ -397,13 +401,17 @@ Json generation_json(const GenerationPrediction& prediction) {
                       {"ridge_batch", of.ridge_batch},
                       {"rows_measured", of.rows}});
   }
-  return {{"schema", "bench-generation-prediction/1"},
-          {"workload", request.model.id},
-          {"parameters", parameters(request.model)},
-          {"engine", request.engine},
-          {"cards", request.cards},
-          {"points", std::move(points)},
-          {"limits", std::move(limits)}};
+  Json json{{"schema", "bench-generation-prediction/1"},
+            {"workload", request.model.id},
+            {"parameters", parameters(request.model)},
+            {"engine", request.engine},
+            {"cards", request.cards},
+            {"points", std::move(points)},
+            {"limits", std::move(limits)}};
+  if (request.prices) {
+    json["currency"] = request.prices->currency;
+  }
+  return json;
 }
 
 }  // namespace bench

@@ -221,7 +221,7 @@ class Gguf {
     const auto tensors = read<std::uint64_t>();
     const auto entries = read<std::uint64_t>();
     if (tensors > kMostTensors || entries > kMostEntries) {
-      refuse(fmt::format("{} tensors and {} entries; accepted: at most {} and {}", tensors, entries,
+      refuse(fmt::format("tensors: {}, entries: {}; accepted: at most {} and {}", tensors, entries,
                          kMostTensors, kMostEntries));
     }
     for (std::uint64_t i = 0; i < entries; ++i) {

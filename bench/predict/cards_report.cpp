@@ -223,7 +223,8 @@ Page cards_page(const CardsPrediction& prediction) {
   page.sentences("", findings(prediction));
   page.table(table(prediction));
   if (const CardsStep& best = best_of(prediction); best.cards > 1) {  // what its cards could share out
-    page.table({.title = "", .rows = sharing_rows(best)});
+    page.table({.title = fmt::format("What {} cards hold where they share out more", best.cards),
+                .rows = sharing_rows(best)});
   }
   for (const std::string& line : notes(prediction)) {
     page.say(line);

@@ -178,8 +178,8 @@ std::string subject_in_words(const Prediction& prediction) {
   const std::string host =
       prediction.framework != Framework::pytorch ? ""
       : prediction.host_launch_s
-          ? fmt::format(", {} of the host an operation", format_duration(*prediction.host_launch_s * 1e9))
-          : fmt::format(", {} of the host an operation, as on the machines measured",
+          ? fmt::format(", {} of host time an operation", format_duration(*prediction.host_launch_s * 1e9))
+          : fmt::format(", {} of host time an operation, as on the machines measured",
                         format_duration(prediction.assumed_launch_s * 1e9));
   return fmt::format("{} ({}) on {}, predicted: {}{}; intervals hold 80 %", prediction.workload,
                      prediction.mode, listed(ids), runs_by(prediction.framework), host);

@@ -45,14 +45,13 @@ void predict_points(const SweepPlan& plan, Device& device, std::int64_t memory_c
 }
 
 void mark_as_predicted(std::vector<Finding>& findings) {
+  constexpr std::string_view kSimulated = "Simulated: ";  // of a predicted consumer: one word is enough
   for (Finding& finding : findings) {
-    constexpr std::string_view kSimulated = "Simulated: ";  // of a predicted consumer: one word is enough
-    if (finding.claim.starts_with(kSimulated)) {
-      finding.claim.erase(0, kSimulated.size());
+    const auto says = [&](std::string_view word) { return finding.claim.find(word) != std::string::npos; };
+    if (says("redicted") || says("as profiled")) {
+      continue;
     }
-    if (finding.claim.find("redicted") == std::string::npos) {
-      finding.claim = "Predicted: " + finding.claim;
-    }
+    finding.claim.replace(0, finding.claim.starts_with(kSimulated) ? kSimulated.size() : 0, "Predicted: ");
   }
 }
 

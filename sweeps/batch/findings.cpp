@@ -356,9 +356,14 @@ Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baselin
   finding.value = static_cast<double>(one->bytes) / static_cast<double>(other->bytes);
   finding.evidence = {one->name, other->name};
   finding.details = {{"batch", one->batch}, {"bytes", one->bytes}, {"baseline_bytes", other->bytes}};
-  finding.claim = fmt::format("{} takes {} of the memory of {} at batch {}: {} instead of {}.", series.label,
-                              format_percent(*finding.value), baseline.label, one->batch,
-                              format_bytes(one->bytes), format_bytes(other->bytes));
+  const std::string bytes = format_bytes(one->bytes);
+  const std::string baseline_bytes = format_bytes(other->bytes);
+  finding.claim =
+      bytes == baseline_bytes
+          ? fmt::format("{} takes as much memory as {} at batch {}: {}.", series.label, baseline.label,
+                        one->batch, bytes)
+          : fmt::format("{} takes {} of the memory of {} at batch {}: {} instead of {}.", series.label,
+                        format_percent(*finding.value), baseline.label, one->batch, bytes, baseline_bytes);
   return finding;
 }
 

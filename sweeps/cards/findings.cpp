@@ -106,11 +106,11 @@ Finding claim_memory(const CardsPoint& point, const CardsPoint* alone, const Lib
   // SGD has no state to share.
   const bool holds_less = point.shard_optimizer && !than.empty() && most < alone->peak_bytes.front();
   finding.claim = fmt::format(
-      "A rank of {} takes {}{}{}{}; the library of the ranks takes {}.", point.ranks, format_bytes(most),
+      "Each of {} ranks takes {}{}{}{}; the library of the ranks takes {}.", point.ranks, format_bytes(most),
       as_planned ? ", as planned on every rank" : ", not what was planned", than,
       holds_less ? ": each keeps its share of the optimizer's state" : "",
       library.joining.empty() ? std::string("more, which could not be measured here")
-                              : fmt::format("{} more, measured as the process grew by joining and summing {}",
+                              : fmt::format("{} more, by which the process grew when it joined and summed {}",
                                             library.in_words(), format_bytes(library.summed)));
   if (!library.joining.empty()) {
     finding.details["library_bytes"] = library.total();
@@ -150,9 +150,8 @@ Finding claim_cards(const CardsAnswer& answer, bool strong) {
   finding.value = pays.ranks;
   finding.claim =
       pays.ranks == 1
-          ? fmt::format(
-                "One rank pays: with {} each further one gives less than half of what the first gives.",
-                fewest == 2 ? "more" : std::to_string(fewest))
+          ? fmt::format("Use one rank: with {} each further one adds less than half of what the first gives.",
+                        fewest == 2 ? "more" : std::to_string(fewest))
           : fmt::format("{} ranks pay{}: {}.", pays.ranks,
                         pays.ranks == answer.most->ranks ? ", the most that were started" : "",
                         batch_in_words(best, strong));
@@ -288,6 +287,11 @@ std::string memory_alone(Finding& finding, const CardsPoint* alone) {
   finding.evidence.insert(finding.evidence.begin(), alone->name);
   finding.details["alone_bytes"] = alone->peak_bytes.front();
   return ", one alone " + format_bytes(alone->peak_bytes.front());
+}
+
+Cell rate_cell(const CardsPoint& point) {
+  const Estimate rate = point.per_s();
+  return Cell::number(rate.value, rate.ci95);
 }
 
 std::string per_second(const CardsPoint& point) {

@@ -205,7 +205,7 @@ std::vector<Finding> stage_findings(const std::vector<CardsPoint>& all, const Ca
 }
 
 std::vector<TextTable> stage_tables(const std::vector<CardsPoint>& all) {
-  TextTable table{.title = "Batches through stages that ranks have; ± half of the 95 % interval",
+  TextTable table{.title = "Batches through stages that ranks have",
                   .rows = {{"ranks", "micro-batches", "batch", "step", "samples/s", "speedup", "slowest",
                             "idle a rank", "memory a rank", ""}},
                   .lists_points = true};
@@ -215,8 +215,7 @@ std::vector<TextTable> stage_tables(const std::vector<CardsPoint>& all) {
     const auto slowest = std::ranges::max_element(point.own_ns) - point.own_ns.begin();
     table.rows.push_back(
         {point.ranks, point.micro_batches, point.batch, Cell::time(point.ns.value, point.ns.ci95),
-         Cell::rate(point.per_s().value, ""),
-         alone == nullptr ? Cell::none() : Cell::times(speedup(point, *alone).value),
+         rate_cell(point), alone == nullptr ? Cell::none() : Cell::times(speedup(point, *alone).value),
          several ? Cell::figure(fmt::format("rank {}", slowest)) : Cell::none(),
          several ? Cell::figure(idle_in_words(point)) : Cell::none(),
          point.peak_bytes.empty() ? Cell::none() : Cell::figure(bytes_in_words(point.peak_bytes)),

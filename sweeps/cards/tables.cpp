@@ -15,7 +15,7 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
   if (setup.split_layers) {
     return stage_tables(all);
   }
-  TextTable table{.title = "Training steps that ranks do together; ± half of the 95 % interval",
+  TextTable table{.title = "Training steps that ranks do together",
                   .rows = {{"ranks", "batch each", "step", "samples/s", "speedup", "efficiency", "waits",
                             "memory a rank", ""}},
                   .lists_points = true};
@@ -28,8 +28,7 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
                                 ? Cell::share(1)
                                 : Cell::figure(percent_in_words(scaled(speed, 1.0 / point.ranks)));
     table.rows.push_back(
-        {point.ranks, point.batch, Cell::time(point.ns.value, point.ns.ci95),
-         Cell::rate(point.per_s().value, ""),
+        {point.ranks, point.batch, Cell::time(point.ns.value, point.ns.ci95), rate_cell(point),
          alone == nullptr ? Cell::none() : Cell::figure(times_alone(speed)), efficiency,
          point.ranks == 1 ? Cell::none() : Cell::time(point.exposed_ns),
          point.peak_bytes.empty() ? Cell::none() : Cell::bytes(std::ranges::max(point.peak_bytes)),

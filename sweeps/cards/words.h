@@ -11,6 +11,7 @@ namespace bench::sweeps {
 std::string percent_in_words(const Estimate& share);
 // "57 ± 2 samples/s"; "1.58 times (1.34 to 1.87)"; "1.58".
 std::string per_second(const CardsPoint& point);
+Cell rate_cell(const CardsPoint& point);  // the same in a table of samples/s
 std::string times_in_words(const Estimate& speedup);
 std::string times_alone(const Estimate& speedup);
 // Adds the memory of one rank alone to a finding on that of several: ", one alone 99.9 MiB", for its claim;

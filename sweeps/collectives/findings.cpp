@@ -95,13 +95,10 @@ bool is_telling(const SizePoint& point, const CollectiveSeries& series) {
 }
 
 TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
-  TextTable table{
-      .title =
-          "Median time of the slowest rank; bandwidth (bytes over time) and bus bandwidth, ± half "
-          "of the 95 % interval",
-      .rows = {{"operation", "ranks", "bytes", "time", "bandwidth", "bus bandwidth", ""}},
-      .lists_points = true,
-      .details = every_size};
+  TextTable table{.title = "Median time of the slowest rank; bandwidth (bytes over time) and bus bandwidth",
+                  .rows = {{"operation", "ranks", "bytes", "time", "bandwidth", "bus bandwidth", ""}},
+                  .lists_points = true,
+                  .details = every_size};
   for (const CollectiveSeries& series : all) {
     for (const SizePoint& point : series.points) {
       if (every_size || is_telling(point, series)) {

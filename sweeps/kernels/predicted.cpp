@@ -67,11 +67,11 @@ PredictedPoint predicted_product_point(const SweepPoint& point, const GpuModel& 
   std::vector<std::string> caveats;
   if (!product.is_measured) {
     constexpr int kTen = 10;
-    caveats.push_back(
-        fmt::format("no table of {} products on compute capability {}.{}: they were measured on {}, and "
-                    "large ones elsewhere",
-                    name_of(point.spec.dtype), gpu.compute_capability / kTen, gpu.compute_capability % kTen,
-                    fmt::join(products.cards, ", ")));
+    caveats.push_back(fmt::format(
+        "{} products were not measured on a card of compute capability {}.{}, but on {}: expect a "
+        "larger error",
+        name_of(point.spec.dtype), gpu.compute_capability / kTen, gpu.compute_capability % kTen,
+        fmt::join(products.cards, ", ")));
   }
   return {.name = point.name,
           .params = point.params,

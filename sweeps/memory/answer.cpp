@@ -95,7 +95,7 @@ std::string verdict_in_words(const FitAnswer& answer) {
   const std::string batch = answer.asked ? fmt::format("batch {}", *answer.asked) : "";
   switch (answer.fit) {
     case Fit::yes:
-      return answer.asked ? fmt::format("Yes, {} fits in {}", batch, cap) : fmt::format("Yes in {}", cap);
+      return answer.asked ? fmt::format("Yes, {} fits in {}", batch, cap) : "Fits in " + cap;
     case Fit::tight:
       return answer.asked ? fmt::format("Tight: {} fits in {}, but fills over 90 % of it", batch, cap)
                           : fmt::format("Tight in {}: over 90 % of it is filled", cap);
@@ -105,7 +105,7 @@ std::string verdict_in_words(const FitAnswer& answer) {
     case Fit::no:
       break;
   }
-  return answer.asked ? fmt::format("No, {} does not fit in {}", batch, cap) : fmt::format("No in {}", cap);
+  return answer.asked ? fmt::format("No, {} does not fit in {}", batch, cap) : "Does not fit in " + cap;
 }
 
 std::string batches_in_words(const FitAnswer& answer) {

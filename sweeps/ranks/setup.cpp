@@ -51,7 +51,7 @@ void require_real_device(const std::string& sweep, const Device& device) {
   if (device.model() != nullptr) {
     throw UsageError(
         fmt::format("--device: {} was given, which is not here; accepted by --sweep {}: cpu, and the GPUs of "
-                    "this machine (for others: bench predict --from RESULT --cards N)",
+                    "this machine (for others: bench predict --gpu ID --cards N)",
                     quote(device.info().id), sweep));
   }
 }

@@ -53,8 +53,8 @@ plots::Chart loader_chart(const WorkerCurves& curves, const std::string& title, 
   std::erase_if(lines.series, [](const plots::ChartSeries& series) { return series.points.empty(); });
   const bool open = keep_telling_marks(lines);
   if (curves.knee) {
-    lines.places.push_back(
-        {fmt::format("knee, {} workers", *curves.knee), static_cast<double>(*curves.knee)});
+    lines.places.push_back({fmt::format("knee, {} worker{}", *curves.knee, *curves.knee == 1 ? "" : "s"),
+                            static_cast<double>(*curves.knee)});
   }
   return {.title = title,
           .content = std::move(lines),

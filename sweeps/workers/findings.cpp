@@ -367,10 +367,10 @@ const char* verdict_word(const DemandAnswer& answer) {
                                               : "undecided";
 }
 
-// "t4 (500 samples/s)", "2 of t4 (500 samples/s)".
+// "t4 (500 samples/s)", "2 × t4 (500 samples/s)".
 std::string consumers_text(const DemandAnswer& answer) {
   const std::string one = required_text(answer.required);
-  return answer.gpus > 1 ? fmt::format("{} of {}", answer.gpus, one) : one;
+  return answer.gpus > 1 ? fmt::format("{} × {}", answer.gpus, one) : one;
 }
 
 // What limits a loader that does not feed the consumer, and the way on.
@@ -541,8 +541,8 @@ std::optional<Finding> claim_stages(const Evidence& evidence, const WorkersAnswe
   for (const StageName& stage : by_time) {
     parts.push_back(fmt::format("{} {}", stage.text, format_percent(stages.*stage.time / stages.total())));
   }
-  finding.claim =
-      fmt::format("A sample takes a worker {}: {}", format_duration(stages.total()), fmt::join(parts, ", "));
+  finding.claim = fmt::format("A sample takes a worker {}{}: {}", format_duration(stages.total()),
+                              finding.evidence.empty() ? " (as profiled)" : "", fmt::join(parts, ", "));
   return finding;
 }
 

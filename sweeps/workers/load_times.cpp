@@ -140,7 +140,7 @@ TimedLoader read_load_times(const Json& json) {
                                  kSamplesSchema));
   }
   check_by_schema(json, "samples");
-  TimedLoader loader{.name = json.value("loader", "a loader of the user's"),
+  TimedLoader loader{.name = json.value("loader", "your loader"),
                      .cores = json["cores"],
                      .batch = json["batch"],
                      .batch_bytes = json["batch_bytes"],

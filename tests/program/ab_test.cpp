@@ -144,8 +144,26 @@ TEST(Ab, CtrlCKeepsWhatWasRun) {
   process.send(SIGINT);
   const Ended ended = process.wait();
   EXPECT_EQ(ended.code, 130) << ended.err;
-  EXPECT_THAT(ended.err, HasSubstr("interrupted after 1 whole pair;"));
+  const std::string runs = (folder.path() / "runs").string();
+  EXPECT_TRUE(ended.err.ends_with("interrupted after 1 whole pair; what was measured is saved\nResults: " +
+                                  runs + "/{base,new}-*/*.json\n"))
+      << ended.err;
   EXPECT_TRUE(fs::exists(folder.path() / "runs/new-01/batch.json"));
+}
+
+TEST(Ab, CtrlCBeforeAResultSavesNothing) {
+  const TemporaryFolder folder;
+  const fs::path begun = folder.path() / "begun";
+  const std::string program =
+      made_script(folder, "program", "#!/bin/sh\ntouch '" + begun.string() + "'\nexec sleep 1000\n");
+  Process process({"ab", "--out", folder.path() / "runs", program, program, "--", "--sweep", "batch"});
+  while (!fs::exists(begun) && !process.ended()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  process.send(SIGINT);
+  const Ended ended = process.wait();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_TRUE(ended.err.ends_with("interrupted after 0 whole pairs; nothing was measured\n")) << ended.err;
 }
 
 }  // namespace

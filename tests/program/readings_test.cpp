@@ -151,7 +151,7 @@ TEST_F(SamplesFile, GivesFindingsPictureAndFile) {
   EXPECT_EQ(finding("recommended_workers").value, 2);
   EXPECT_EQ(schema_errors(read_file(result())), "");
   EXPECT_TRUE(std::filesystem::exists(folder_.path() / "workers-simulated-samples-cpu.svg"));
-  EXPECT_EQ(read_result(result()).sweep.state.at("profile").at("loader"), "a loader of the user's");
+  EXPECT_EQ(read_result(result()).sweep.state.at("profile").at("loader"), "your loader");
   // The result is a profile for other consumers and hosts; and a required throughput is a consumer.
   const Ended again = run_bench({"--sweep", "workers", "--simulate", "--profile", result().string(),
                                  "--cores", "16", "--no-plot", "--out", (folder_.path() / "again").string()});

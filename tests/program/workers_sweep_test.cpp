@@ -117,7 +117,8 @@ TEST_F(WorkersSweepProgram, AnswersFromImagesToAKnee) {
   const ResultDocument fed = read_result(path);
   EXPECT_EQ(fed.sweep.state.at("simulated").at("demands").size(), 2U) << "as predicted, and at its fast end";
   for (const Finding& finding : fed.findings) {
-    EXPECT_THAT(finding.claim, HasSubstr("redicted"));
+    const auto says = [&](const char* word) { return finding.claim.find(word) != std::string::npos; };
+    EXPECT_TRUE(says("redicted") || says("as profiled")) << finding.claim;
   }
 }
 

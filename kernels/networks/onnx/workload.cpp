@@ -93,7 +93,8 @@ WorkloadType read(const std::string& path, const GivenOptions& given) {
   const auto graph = std::make_shared<const bench::kernels::Graph>(std::move(network.graph));
   WorkloadType type =
       network_workload(NetworkSource{.name = fmt::format("{}-{}", file.name, file.hash),
-                                     .description = fmt::format("{} nodes", graph->nodes().size() - 1),
+                                     .description = fmt::format("{} node{}", graph->nodes().size() - 1,
+                                                                graph->nodes().size() == 2 ? "" : "s"),
                                      .options = {{.name = kInput,
                                                   .default_value = sizes_taken(network.inputs),
                                                   .help = "sizes of the inputs, for one sample"}},

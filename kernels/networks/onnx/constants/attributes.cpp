@@ -29,7 +29,7 @@ std::optional<std::vector<std::int64_t>> integers_of(const Node& node, const std
 std::size_t axis_of(std::int64_t axis, std::size_t rank) {
   const auto dimensions = static_cast<std::int64_t>(rank);
   if (axis < -dimensions || axis >= dimensions) {
-    throw Refused(fmt::format("dimension {} of a value of {} dimensions", axis, rank));
+    throw Refused(fmt::format("dimension {} of a value of rank {}", axis, rank));
   }
   return static_cast<std::size_t>(axis < 0 ? axis + dimensions : axis);
 }

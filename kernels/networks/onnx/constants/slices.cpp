@@ -132,7 +132,7 @@ std::size_t split_results(const Node& node) {
   const auto results = static_cast<std::int64_t>(node.outputs.size());
   const std::int64_t told = integer_of(node, "num_outputs", results);
   if (told != results) {
-    throw Refused(fmt::format("its num_outputs is {}, but it has {} outputs", told, results));
+    throw Refused(fmt::format("its num_outputs is {}, but the number of its outputs is {}", told, results));
   }
   return node.outputs.size();
 }

@@ -160,9 +160,9 @@ void Inliner::enter(const Function& function, const Node& node) {
   }
   if (node.inputs.size() > function.inputs.size() || node.outputs.size() > function.outputs.size()) {
     throw Refusal(
-        fmt::format("is damaged: {} has {} inputs and {} outputs, and its function {} and {}; export it "
-                    "again",
-                    described(node), node.inputs.size(), node.outputs.size(), function.inputs.size(),
+        fmt::format("is damaged: {} and its function differ in their inputs ({} and {}) or outputs ({} and "
+                    "{}); export it again",
+                    described(node), node.inputs.size(), function.inputs.size(), node.outputs.size(),
                     function.outputs.size()));
   }
   for (const auto& [domain, version] : function.opsets) {
