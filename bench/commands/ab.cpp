@@ -279,6 +279,7 @@ class Duet {
     if (settings.paired) {
       settings.look = ++looks_;
     }
+    settings.pair_ns = budget_.elapsed_ns() / static_cast<double>(pairs());
     looked_after_ = pairs();
     judgement_ = judge(match_runs(runs_.base, runs_.next, options_.allowed), settings);
     slower_before_ = std::exchange(slower_, {});

@@ -223,6 +223,7 @@ class Judge {
                           .base = median(values_of(point, Side::base, metric)),
                           .next = median(values_of(point, Side::next, metric)),
                           .estimate = comparison.points[i],
+                          .shared = std::exp(taken_out),
                           .reason = reason_of(comparison.points[i].reason, calibration, one_run)};
       if (!suite.machines.empty()) {
         const MachineChanges of_machines = changes_by_machine(suite, point, metric);

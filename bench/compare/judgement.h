@@ -28,6 +28,7 @@ struct CompareSettings {
   bool allow_inconclusive = false;
   bool paired = false;                 // the runs of both sides in the order given are pairs
   std::optional<std::int64_t> look{};  // at data that grow, from 1
+  std::optional<double> pair_ns{};     // that a pair took
 };
 
 struct JudgedPoint {

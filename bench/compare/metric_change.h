@@ -33,6 +33,7 @@ struct MetricChange {
   double base = 0;  // nanoseconds, a share, or bytes; median over the runs
   double next = 0;
   ChangeEstimate estimate{};  // of time and stall
+  double shared = 1;          // next over base of all points, which the estimate's ratio leaves out
   std::string reason{};       // of an inconclusive one; a sentence's part
   // Of time and stall, by machine of the suite, next over base; NaN: not compared there. Without what the
   // estimate's ratio leaves out.

@@ -104,26 +104,29 @@ std::vector<std::string> reasons_of(const Judgement& judgement, const PointNames
 // What `change` is of, where a reader who divides the two numbers next to it gets another one: it is less
 // what all points share, and each run's, or each pair's, where the numbers are medians.
 std::string change_note(const Judgement& judgement, const std::vector<const MetricChange*>& shown) {
-  constexpr double kShown = 0.001;
-  std::vector<std::string> shared;
-  for (const JudgedSuite& suite : judgement.suites) {
-    const double taken_out = suite.common ? std::pow(suite.common->ratio.value, suite.common_share) : 1;
-    if (std::abs(taken_out - 1) > kShown) {
-      shared.push_back(signed_percent(taken_out));
-    }
-  }
-  if (!shared.empty()) {
-    return fmt::format("change: beyond the {} that all points share", fmt::join(shared, " and "));
-  }
   constexpr double kSeen = 0.02;
-  const bool differs = std::ranges::any_of(shown, [](const MetricChange* change) {
-    return change != nullptr && change->metric == Metric::time && change->machines.empty() &&
-           change->base > 0 && change->next > 0 &&
-           std::abs(std::log(change->next / change->base / change->estimate.ratio.value)) > kSeen;
-  });
-  return !differs                    ? ""
-         : judgement.settings.paired ? "change: mean over the pairs; base → new: medians of all runs"
-                                     : "change: of the runs' means; base → new: their medians";
+  std::vector<std::string> shared;
+  bool differs = false;
+  for (const MetricChange* const change : shown) {
+    if (change == nullptr || change->metric != Metric::time) {
+      continue;
+    }
+    if (leaves_out_shared(*change) && std::ranges::count(shared, signed_percent(change->shared)) == 0) {
+      shared.push_back(signed_percent(change->shared));
+    }
+    const double whole = change->estimate.ratio.value * change->shared;
+    differs = differs || (change->machines.empty() && change->base > 0 && change->next > 0 &&
+                          std::abs(std::log(change->next / change->base / whole)) > kSeen);
+  }
+  std::vector<std::string> parts;
+  if (!shared.empty()) {
+    parts.push_back(fmt::format("beyond the {} that all points share", fmt::join(shared, " and ")));
+  }
+  if (differs) {
+    parts.emplace_back(judgement.settings.paired ? "mean over the pairs; base → new: medians of all runs"
+                                                 : "of the runs' means; base → new: their medians");
+  }
+  return parts.empty() ? "" : fmt::format("change: {}", fmt::join(parts, ", "));
 }
 
 // How much of a judgement a page has.

@@ -63,11 +63,18 @@ bool all_suites(const Judgement& judgement, bool (*holds)(const JudgedSuite&)) {
   return std::ranges::all_of(judgement.suites, holds);
 }
 
+// "12 more pairs, about 4.0 min,".
+std::string further_pairs(const Judgement& judgement, std::size_t pairs) {
+  const std::optional<double>& one_ns = judgement.settings.pair_ns;
+  return plural(pairs, "more pair") +
+         (one_ns ? fmt::format(", about {},", format_duration(static_cast<double>(pairs) * *one_ns)) : "");
+}
+
 // What to do where nothing is certain. Empty where no one step is known to help.
 std::string inconclusive_advice(const Judgement& judgement) {
   if (judgement.further_runs && *judgement.further_runs > 0) {
     const auto runs = static_cast<std::size_t>(*judgement.further_runs);
-    return fmt::format("{} would settle it", judgement.settings.paired ? plural(runs, "more pair")
+    return fmt::format("{} would settle it", judgement.settings.paired ? further_pairs(judgement, runs)
                                              : all_suites(judgement, of_a_fleet)
                                                  ? plural(runs, "more machine")
                                              : all_suites(judgement, of_one_machine)
@@ -178,19 +185,48 @@ std::string differences_headline(const std::vector<Difference>& differences) {
   return fmt::format("Different: {}", fmt::join(parts, "; "));
 }
 
+// The largest slowdown in the intervals of the inconclusive changes, as a share; none where one has no
+// interval or none reaches a slowdown.
+std::optional<double> largest_open(const Judgement& judgement) {
+  double largest = 0;
+  bool all_known = true;
+  const auto add = [&](const ChangeEstimate& estimate) {
+    all_known = all_known && estimate.ratio.interval;
+    largest = std::max(largest, estimate.ratio.interval ? estimate.ratio.high() - 1 : 0);
+  };
+  for (const JudgedPoint& point : judgement.points) {
+    all_known = all_known && (point.verdict != Verdict::inconclusive || !point.changes.empty());
+    for (const MetricChange& change : point.changes) {
+      if (change.verdict == Verdict::inconclusive) {
+        add(change.estimate);
+      }
+    }
+  }
+  for (const JudgedSuite& suite : judgement.suites) {
+    if (suite.common && suite.common_verdict == Verdict::inconclusive) {
+      add(*suite.common);
+    }
+  }
+  return all_known && largest > 0 ? std::optional(largest) : std::nullopt;
+}
+
 // The smallest slowdown that all inconclusive points could have shown, and half of them: a single disturbed
 // point can be far above the rest. Points that were not compared, throttled ones for example, have none.
 std::string showable_headline(const Judgement& judgement) {
   constexpr double kTooMuch = 10;
   constexpr double kAlike = 1.5;
+  constexpr double kFar = 2;  // beyond what the interval leaves open
   const double all = *judgement.smallest_change;
   const double half = *judgement.smallest_change_of_half;
   const std::size_t inconclusive = judgement.count(Verdict::inconclusive);
-  if (half >= kTooMuch) {
-    return judgement.code == ExitCode::regression && inconclusive > 0
-               ? fmt::format("At {} these runs are too few or too noisy to show even a tenfold slowdown",
-                             plural(inconclusive, "inconclusive point"))
-               : "These runs are too few or too noisy to show even a tenfold slowdown";
+  const double open = largest_open(judgement).value_or(kTooMuch);  // no sentence contradicts an interval
+  if (half >= kTooMuch || half > kFar * open) {
+    return fmt::format("{} {}",
+                       judgement.code == ExitCode::regression && inconclusive > 0
+                           ? fmt::format("At {} these runs", plural(inconclusive, "inconclusive point"))
+                           : "These runs",
+                       open < kTooMuch ? fmt::format("do not rule out a slowdown of up to {}", percent(open))
+                                       : "are too few or too noisy to show even a tenfold slowdown");
   }
   const auto known =
       static_cast<std::size_t>(std::ranges::count_if(judgement.points, [](const JudgedPoint& point) {
@@ -206,8 +242,11 @@ std::string showable_headline(const Judgement& judgement) {
     return fmt::format("These runs would show a slowdown of {} or more {}", percent(all), where);
   }
   return fmt::format(
-      "These runs would show a slowdown of {} at half of the inconclusive points, {} at the noisiest",
-      percent(half), all < kTooMuch ? "of " + percent(all) : "not even a tenfold one");
+      "These runs would show a slowdown of {} at half of the inconclusive points; at the noisiest {}",
+      percent(half),
+      all < kTooMuch    ? "one of " + percent(all)
+      : open < kTooMuch ? fmt::format("up to {} is not ruled out", percent(open))
+                        : "not even a tenfold one");
 }
 
 }  // namespace
@@ -260,6 +299,11 @@ std::string change_in_words(const MetricChange& change) {
   return change.base > 0 ? signed_percent(change.next / change.base) : "–";
 }
 
+bool leaves_out_shared(const MetricChange& change) {
+  constexpr double kShown = 0.001;
+  return std::abs(change.shared - 1) > kShown;
+}
+
 std::string machines_in_words(const MetricChange& change) {
   double least = std::numeric_limits<double>::infinity();
   double largest = 0;
@@ -281,9 +325,12 @@ std::string explanation(const JudgedPoint& point) {
   const MetricChange* const change = telling_change(point);
   std::vector<std::string> parts;
   if (change != nullptr) {
-    parts.push_back(fmt::format("{} {}, {} to {}", name_of(change->metric), change_in_words(*change),
-                                value_in_words(change->metric, change->base),
-                                value_in_words(change->metric, change->next)));
+    parts.push_back(fmt::format(
+        "{} {}{}, {} to {}", name_of(change->metric), change_in_words(*change),
+        leaves_out_shared(*change)
+            ? fmt::format(" beyond the {} of all points", signed_percent(change->shared))
+            : "",
+        value_in_words(change->metric, change->base), value_in_words(change->metric, change->next)));
     if (const std::string machines = machines_in_words(*change); !machines.empty()) {
       parts.push_back(fmt::format("{} on the machines", machines));
     }

@@ -20,6 +20,8 @@ std::string change_in_words(const MetricChange& change);
 std::string value_in_words(Metric metric, double value);
 // The change that gave the point its verdict; of a point that is the same its time. nullptr: it has none.
 const MetricChange* telling_change(const JudgedPoint& point);
+// Whether the change is less what all points share.
+bool leaves_out_shared(const MetricChange& change);
 // "+4.8 to +5.9 %", the least and the largest change of the machines; empty where they are not compared by
 // themselves.
 std::string machines_in_words(const MetricChange& change);

@@ -148,7 +148,40 @@ TEST(CompareFormats, AChangeThatIsNotOfTheNumbersShownSaysOfWhat) {
   expect_words(as_table(judgement, 100, false));
   judgement.suites[0].common.emplace().ratio.value = 0.825;
   judgement.suites[0].common_share = 1;
+  judgement.points[0].changes[0].shared = 0.825;
   expect_words(as_table(judgement, 100, false));
+  expect_words(explanation(judgement.points[0]));
+  judgement.points[0].changes[0].next = 80;  // nor of the medians
+  expect_words(as_table(judgement, 100, false));
+}
+
+// -37 to +144 % beside "not even a tenfold slowdown".
+TEST(CompareFormats, NoSentenceAboutNoiseContradictsAnInterval) {
+  Judgement judgement;
+  judgement.code = ExitCode::inconclusive;
+  MetricChange change{.verdict = Verdict::inconclusive, .base = 100, .next = 124};
+  change.estimate.ratio = {.value = 1.24, .interval = Interval{0.63, 2.44}};
+  judgement.points = {{.name = "a", .verdict = Verdict::inconclusive, .changes = {change}}};
+  judgement.counts = {{Verdict::inconclusive, 1}};
+  judgement.smallest_change = judgement.smallest_change_of_half = 12;
+  expect_words(headlines(judgement).back());
+  judgement.smallest_change = judgement.smallest_change_of_half = 4;  // far beyond the interval
+  expect_words(headlines(judgement).back());
+  judgement.smallest_change = judgement.smallest_change_of_half = 1.8;
+  expect_words(headlines(judgement).back());
+  judgement.smallest_change = 12;
+  expect_words(headlines(judgement).back());
+}
+
+TEST(CompareFormats, FurtherPairsSayHowLongTheyTake) {
+  Judgement judgement;
+  judgement.code = ExitCode::inconclusive;
+  judgement.points = {{.name = "a", .verdict = Verdict::inconclusive}};
+  judgement.counts = {{Verdict::inconclusive, 1}};
+  judgement.further_runs = 12;
+  judgement.settings.paired = true;
+  judgement.settings.pair_ns = 20e9;
+  expect_words(headlines(judgement).front());
 }
 
 TEST(CompareFormats, MarkdownHasNoMarkupOfOthers) {
