@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iostream>
 #include <optional>
+#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -20,6 +21,7 @@
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
 #include "bench/run/whole_file.h"
+#include "bench/stats/statistics.h"
 
 namespace bench {
 namespace {
@@ -84,6 +86,52 @@ std::string in_format(const std::string& format, const report::Report& page,
   return report::report_markdown(page);
 }
 
+// The median half width of the intervals at these points; none where one was not measured.
+std::optional<double> typical_half_width(const ResultDocument& document,
+                                         const std::set<std::string>& points) {
+  std::vector<double> widths;
+  for (const MeasuredPoint& point : document.benchmarks) {
+    if (points.contains(point.name)) {
+      widths.push_back(point.stats.half_width());
+    }
+  }
+  return widths.empty() || widths.size() < points.size() ? std::nullopt : std::optional(median(widths));
+}
+
+// Of runs of one question the one with the narrowest intervals at the points of the latest.
+std::string better_measured(const std::string& path, const std::vector<std::string>& earlier) {
+  const auto read = [](const std::string& file) -> std::optional<ResultDocument> {
+    try {
+      const Json json = read_json(file);
+      return report::is_stored_answer(json) ? std::nullopt : std::optional(document_of(json, file));
+    } catch (const UsageError&) {  // named when it is the one to show
+      return std::nullopt;
+    }
+  };
+  const std::optional<ResultDocument> latest = read(path);
+  if (!latest) {
+    return path;
+  }
+  std::set<std::string> points;
+  for (const MeasuredPoint& point : latest->benchmarks) {
+    points.insert(point.name);
+  }
+  std::string best = path;
+  double narrowest = typical_half_width(*latest, points).value_or(0);
+  for (const std::string& file : earlier) {
+    const std::optional<ResultDocument> run = read(file);
+    const bool is_same = run && run->context.machine == latest->context.machine &&
+                         run->sweep.workload == latest->sweep.workload &&
+                         run->sweep.mode == latest->sweep.mode;
+    if (const auto width = is_same ? typical_half_width(*run, points) : std::nullopt;
+        width && *width < narrowest) {
+      narrowest = *width;
+      best = file;
+    }
+  }
+  return best;
+}
+
 ExitCode run_report(const Command& command, const std::vector<std::string>& given) {
   const CommandWords words(command, given);
   const std::string* const out = words.text_of("out");
@@ -100,7 +148,7 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
   }
   std::vector<std::string> schemas = report::stored_answer_schemas();
   schemas.emplace_back("bench-result");
-  const ChosenFiles chosen = files_of(words.before(), schemas);
+  const ChosenFiles chosen = files_of(words.before(), schemas, better_measured);
   check_files(chosen.paths, target, format);
   std::optional<TrainingSettings> current;
   if (const std::string* const settings = words.text_of("current")) {

@@ -4,6 +4,8 @@
 #include <array>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
+#include <map>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -33,15 +35,17 @@ bool is_one_of(const std::vector<std::string>& schemas, const fs::path& path) {
   });
 }
 
-bool is_put_aside(const fs::path& path) {
+// The result that took the place of this one, `name.json` of `name.<date>.json`; empty where there is none.
+fs::path later_run(const fs::path& path) {
   const std::string stem = path.stem().string();
   std::error_code error;
   for (std::size_t dot = stem.find('.'); dot != std::string::npos; dot = stem.find('.', dot + 1)) {
-    if (fs::exists(path.parent_path() / (stem.substr(0, dot) + ".json"), error)) {
-      return true;
+    const fs::path later = path.parent_path() / (stem.substr(0, dot) + ".json");
+    if (fs::exists(later, error)) {
+      return later;
     }
   }
-  return false;
+  return {};
 }
 
 // "Left out of results: a.json, b.json (why)."
@@ -56,13 +60,17 @@ std::string left_out_in_words(const fs::path& folder, std::vector<std::string> n
 
 // Of the folder; a file that is given itself too is not left out.
 void add_files_in(const fs::path& folder, const std::vector<std::string>& given,
-                  const std::vector<std::string>& schemas, ChosenFiles& chosen) {
+                  const std::vector<std::string>& schemas, const RunChooser& chosen_run,
+                  ChosenFiles& chosen) {
   const auto is_given = [&](const fs::path& path) {
     return std::ranges::any_of(
         given, [&](const fs::path& one) { return one.lexically_normal() == path.lexically_normal(); });
   };
-  std::vector<std::string> earlier;
+  std::map<std::string, std::vector<std::string>> earlier;  // by the run that took their place
   std::vector<std::string> foreign;
+  const auto in_folder = [&](const fs::path& path) {
+    return printable(path.lexically_relative(folder).string());
+  };
   const std::size_t before = chosen.paths.size();
   std::error_code error;
   fs::recursive_directory_iterator at(folder, error);
@@ -73,10 +81,13 @@ void add_files_in(const fs::path& folder, const std::vector<std::string>& given,
       at.disable_recursion_pending();
     } else if (path.extension() == ".json" && !at->is_directory(unreadable)) {
       const bool is_read = at->is_regular_file(unreadable) && is_one_of(schemas, path);
-      if (is_read && !is_put_aside(path)) {
+      const fs::path later = is_read ? later_run(path) : fs::path();
+      if (is_read && later.empty()) {
         chosen.paths.push_back(path.string());
+      } else if (is_read && !is_given(path)) {
+        earlier[later.string()].push_back(path.string());
       } else if (!is_given(path)) {
-        (is_read ? earlier : foreign).push_back(printable(path.lexically_relative(folder).string()));
+        foreign.push_back(in_folder(path));
       }
     }
   }
@@ -88,9 +99,25 @@ void add_files_in(const fs::path& folder, const std::vector<std::string>& given,
         fmt::format("{} holds no result; give a folder that bench --out wrote to", path_in_words(folder)));
   }
   std::sort(chosen.paths.begin() + static_cast<std::ptrdiff_t>(before), chosen.paths.end());
-  if (!earlier.empty()) {
+  std::vector<std::string> replaced;
+  std::vector<std::string> worse;
+  for (auto& [later, runs] : earlier) {
+    const std::string best = chosen_run ? chosen_run(later, runs) : later;
+    if (const auto place = std::ranges::find(chosen.paths, later);
+        place != chosen.paths.end() && best != later) {
+      *place = best;
+      std::erase(runs, best);
+      worse.push_back(in_folder(later));
+    }
+    std::ranges::transform(runs, std::back_inserter(replaced), in_folder);
+  }
+  if (!replaced.empty()) {
     chosen.left_out.push_back(left_out_in_words(
-        folder, std::move(earlier), "a later run took its place; to show one too, give its path"));
+        folder, std::move(replaced), "a later run took its place; to show one too, give its path"));
+  }
+  if (!worse.empty()) {
+    chosen.left_out.push_back(left_out_in_words(
+        folder, std::move(worse), "an earlier run was measured better; to show one too, give its path"));
   }
   if (!foreign.empty()) {
     chosen.left_out.push_back(left_out_in_words(folder, std::move(foreign),
@@ -124,12 +151,13 @@ std::vector<std::string> result_paths(const std::vector<std::string>& given) {
   return files_of(given, {"bench-result"}).paths;
 }
 
-ChosenFiles files_of(const std::vector<std::string>& given, const std::vector<std::string>& schemas) {
+ChosenFiles files_of(const std::vector<std::string>& given, const std::vector<std::string>& schemas,
+                     const RunChooser& chosen_run) {
   ChosenFiles chosen;
   for (const std::string& path : given) {
     std::error_code error;
     if (fs::is_directory(path, error)) {
-      add_files_in(path, given, schemas, chosen);
+      add_files_in(path, given, schemas, chosen_run, chosen);
     } else {
       chosen.paths.push_back(path);
     }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,14 @@ struct ChosenFiles {
   std::vector<std::string> left_out;  // sentences, of each folder
 };
 
+// Of a result and the earlier ones whose place it took, the path of the one to read.
+using RunChooser =
+    std::function<std::string(const std::string& path, const std::vector<std::string>& earlier)>;
+
 // The same for files of these schemas ("bench-result"); `left_out` names other JSON that is not given
-// itself, and why.
-ChosenFiles files_of(const std::vector<std::string>& given, const std::vector<std::string>& schemas);
+// itself, and why. Without `chosen_run` the latest run of several is taken.
+ChosenFiles files_of(const std::vector<std::string>& given, const std::vector<std::string>& schemas,
+                     const RunChooser& chosen_run = {});
 
 // The same as result_paths(), but of a folder only results of these sweeps are taken; `left_out` has a
 // sentence for each folder that holds others. Throws UsageError where a folder has none of them.

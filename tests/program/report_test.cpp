@@ -79,6 +79,25 @@ TEST_F(ReportProgram, WritesForPrograms) {
   EXPECT_EQ(report(two + Arguments{"--format", "csv"}).out, read_file(path("points.csv")));
 }
 
+TEST_F(ReportProgram, OfTwoRunsOfOneQuestionShowsTheBetterMeasured) {
+  const std::string good = read_file(reference("batch-resnet50"));
+  Json wide = Json::parse(good);
+  for (Json& point : wide.at("benchmarks")) {
+    Json& interval = point.at("stats").at("ci95_ns");
+    if (interval.is_array()) {
+      interval = {0.5 * interval[0].get<double>(), 2 * interval[1].get<double>()};
+    }
+  }
+  write_file(path("batch.json"), wide.dump());
+  write_file(path("batch.2026-01-02.json"), good);
+  const Ended both = report({folder_.path().string(), "--format", "markdown"});
+  EXPECT_EQ(both.out, report({path("batch.2026-01-02.json"), "--format", "markdown"}).out);
+  EXPECT_THAT(both.err, HasSubstr("batch.json (an earlier run was measured better"));
+  write_file(path("batch.json"), good);
+  write_file(path("batch.2026-01-02.json"), wide.dump());
+  EXPECT_THAT(report({folder_.path().string(), "--format", "markdown"}).err, HasSubstr("a later run took"));
+}
+
 TEST_F(ReportProgram, ReplacesItsFileAsAWhole) {
   write_file(path("old.html"), "old");
   fs::create_symlink("old.html", path("link.html"));

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -59,6 +60,25 @@ TEST(ResultPaths, WhatAFolderHoldsBesideIsNamedWithTheReason) {
   }
   expect_words(
       without_path(files_of({folder.path().string()}, {"bench-result"}).left_out.at(1), folder.path()));
+}
+
+TEST(ResultPaths, AnEarlierRunThatWasMeasuredBetterMayBeTaken) {
+  const testing::TemporaryFolder folder;
+  const auto at = [&](const std::string& name) { return (folder.path() / name).string(); };
+  for (const char* name : {"batch.json", "batch.2026-01-02.json", "batch.2026-01-03.json", "memory.json"}) {
+    testing::write_file(at(name), kResult);
+  }
+  const ChosenFiles chosen =
+      files_of({folder.path().string()}, {"bench-result"},
+               [&](const std::string& latest, const std::vector<std::string>& earlier) {
+                 EXPECT_EQ(latest, at("batch.json"));
+                 EXPECT_EQ(earlier.size(), 2U);
+                 return at("batch.2026-01-02.json");
+               });
+  EXPECT_THAT(chosen.paths, ElementsAre(at("batch.2026-01-02.json"), at("memory.json")));
+  for (const std::string& sentence : chosen.left_out) {
+    expect_words(without_path(sentence, folder.path()));
+  }
 }
 
 TEST(ResultPaths, AFolderWithoutResultsIsRefused) {
