@@ -63,14 +63,15 @@ Json to_json(const PlannedWorkspace& planned) {
 }
 
 // Of this program's own engine, whose time only a measurement tells.
-PredictedPoint planned_point(const SweepPoint& point, Device& device) {
+Point planned_point(const SweepPoint& point, Device& device) {
   const MemoryPlan plan = library_planner().engine_plan(*point.workload, device);
-  return {.name = point.name,
-          .params = point.params,
-          .items_per_step = static_cast<double>(point.spec.batch),
-          .memory = plan.at_peak,
-          .peak = plan.peak,
-          .status = "planned",
+  return {
+      .name = point.name,
+      .params = point.params,
+      .origin = Origin::planned,
+      .items_per_step = static_cast<double>(point.spec.batch),
+      .memory = {.by_category = plan.at_peak, .peak_predicted = plan.peak},
+      .prediction = {
           .model = {
               {"framework", name_of(Framework::bench)},
               {"card", device.info().id},
@@ -79,7 +80,7 @@ PredictedPoint planned_point(const SweepPoint& point, Device& device) {
                    {"the plan leaves out the card's context, and takes cuBLASLt's workspace at its limit"})},
               {"workspace",
                {{"planned_by", library_planner().planned_by(device)},
-                {"planned_bytes", plan.in_step[MemoryCategory::workspace]}}}}};
+                {"planned_bytes", plan.in_step[MemoryCategory::workspace]}}}}}};
 }
 
 Json model_to_json(const PredictedStep& step, const PredictedMemory& memory, const GpuModel& model,
@@ -101,19 +102,21 @@ Json model_to_json(const PredictedStep& step, const PredictedMemory& memory, con
 }
 
 // Memory by the model's total alone.
-PredictedPoint point_of(const SweepPoint& point, const Device& device, const GpuModel& model) {
+Point point_of(const SweepPoint& point, const Device& device, const GpuModel& model) {
   const StepSetting setting = step_setting(point.spec, device);
   const NetworkTerms terms = terms_of(*point.workload, setting);
   const PredictedStep step = step_of(model, terms, setting);
   const PredictedMemory memory = model.memory(terms, setting);
+  const auto samples = static_cast<double>(point.spec.batch);
+  const Work work{.samples = samples, .flops = flops_of(terms, point.spec.batch)};
   return {.name = point.name,
           .params = point.params,
-          .step_ns = step.step_ns,
-          .interval80_ns = step.interval80_ns,
-          .items_per_step = static_cast<double>(point.spec.batch),
-          .memory = memory.at_peak,
-          .peak = memory.peak,
-          .model = model_to_json(step, memory, model, flops_of(terms, point.spec.batch))};
+          .origin = Origin::predicted,
+          .items_per_step = samples,
+          .work = work,
+          .memory = {.by_category = memory.at_peak, .peak_predicted = memory.peak},
+          .prediction = {.step_ns = {.value = step.step_ns, .ci95 = step.interval80_ns},
+                         .model = model_to_json(step, memory, model, work.flops)}};
 }
 
 }  // namespace
@@ -160,28 +163,28 @@ PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& wor
   return step_of(*device.model(), terms_of(workload, setting), setting);
 }
 
-PredictedPoint predicted_point(const SweepPoint& point, Device& device) {
+Point predicted_point(const SweepPoint& point, Device& device) {
   return predicts_engine(device) ? planned_point(point, device)
                                  : predicted_point(point, device, *device.model());
 }
 
-PredictedPoint predicted_point(const SweepPoint& point, Device& device, const GpuModel& model) {
-  PredictedPoint predicted = point_of(point, device, model);
-  if (predicted.peak > device.memory().cap().value_or(predicted.peak)) {
+Point predicted_point(const SweepPoint& point, Device& device, const GpuModel& model) {
+  Point predicted = point_of(point, device, model);
+  if (predicted.peak() > device.memory().cap().value_or(predicted.peak())) {
     return predicted;  // nothing is planned of what does not fit
   }
   const StepSetting setting = step_setting(point.spec, device);
   const PlannedWorkspace planned = eager_workspace(*point.workload, setting, device);
   const PredictedMemory memory = model.memory(terms_of(*point.workload, setting), setting, planned.bytes);
-  predicted.memory = memory.at_peak;
-  predicted.peak = memory.peak;
+  predicted.memory = {.by_category = memory.at_peak, .peak_predicted = memory.peak};
+  Json& told = predicted.prediction.model;
   if (planned.bytes > memory.at_peak[MemoryCategory::workspace]) {
-    predicted.model["caveats"].push_back(
+    told["caveats"].push_back(
         "cuDNN plans more workspace than the fitted total has room for, so memory may be higher "
         "(model.workspace in the file)");
   }
   if (Json workspace = to_json(planned); !workspace.is_null()) {
-    predicted.model["workspace"] = std::move(workspace);
+    told["workspace"] = std::move(workspace);
   }
   return predicted;
 }

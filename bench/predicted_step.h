@@ -30,8 +30,8 @@ std::int64_t most_bytes_on(Device& device, const ConfiguredWorkload& workload, c
 // On a modelled device. All throw Unsupported; those of a point tell the memory too, and throws OutOfMemory.
 PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& workload,
                              const WorkloadSpec& spec);
-PredictedPoint predicted_point(const SweepPoint& point, Device& device);
+Point predicted_point(const SweepPoint& point, Device& device);
 // The same by another model of the device's card.
-PredictedPoint predicted_point(const SweepPoint& point, Device& device, const GpuModel& model);
+Point predicted_point(const SweepPoint& point, Device& device, const GpuModel& model);
 
 }  // namespace bench

@@ -31,7 +31,7 @@ void Sweep::prepare(SweepStudy& study) {
   }
 }
 
-PredictedPoint Sweep::predicted(const SweepPoint& point, Device& device) const {
+Point Sweep::predicted(const SweepPoint& point, Device& device) const {
   return predicted_point(point, device);
 }
 

@@ -125,7 +125,7 @@ class Sweep {
   virtual void predict(const PlanningEnd& /*end*/) {}
   // The point on a device that is not here. By default the device's model answers. Throws Unsupported and
   // OutOfMemory.
-  virtual PredictedPoint predicted(const SweepPoint& point, Device& device) const;
+  virtual Point predicted(const SweepPoint& point, Device& device) const;
   // Before the first point, within the time budget; not for a dry run. By default measures the device's peaks
   // in the points' dtypes, as far as a fifth of the time budget reaches.
   virtual void prepare(SweepStudy& study);

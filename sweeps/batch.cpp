@@ -94,7 +94,7 @@ class BatchSweep final : public Sweep {
       finding.name += several ? "/" + dtype : "";
       findings.push_back(std::move(finding));
     };
-    const bool predicted = device_.model() != nullptr || !document.predicted.empty();
+    const bool predicted = device_.model() != nullptr || !modelled_points(document).empty();
     using Claim = Finding (*)(const BatchSeries& series);
     const std::vector<Claim> claims =
         predicted ? std::vector<Claim>{claim_t_inf,       claim_saturation,

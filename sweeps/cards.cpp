@@ -200,7 +200,7 @@ class CardsSweep final : public Sweep {
 
   // Nothing more is measured: what was can be planned on.
   void study(SweepStudy& study) override {
-    study.document.predicted = planned_sharing(study.document, setup_.whole_optimizer);
+    set_modelled_points(study.document, planned_sharing(study.document, setup_.whole_optimizer));
   }
 
   std::vector<Finding> findings(const ResultDocument& document) const override {
@@ -219,7 +219,7 @@ class CardsSweep final : public Sweep {
     return json;
   }
   void restore(ResultDocument& document) override {
-    for (MeasuredPoint& point : document.benchmarks) {
+    for (Point& point : measured_points(document)) {
       for (auto& note : point.notes) {
         note = note == nullptr ? nullptr : read_rank_steps(note->to_json());
       }

@@ -133,11 +133,11 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
   const Roofline roofline = roofline_in(document, references);
   TextTable table{
       .title =
-          document.predicted.empty()
+          modelled_points(document).empty()
               ? "Rates, and the share of the measured roofline (above 100 %: data from a cache)"
               : "Predicted rates of the kernels alone, and the share of the data sheet's roofline (above "
                 "100 %: Winograd's algorithm computes less than is counted)",
-      .rows = {{"point", document.predicted.empty() ? "step time" : "step time (80 %)", "bandwidth",
+      .rows = {{"point", modelled_points(document).empty() ? "step time" : "step time (80 %)", "bandwidth",
                 "arithmetic", "FLOP/B", "of the roofline", ""}},
       .lists_points = true};
   for (const KernelResult& point : points) {
@@ -173,7 +173,7 @@ class KernelsSweep final : public Sweep {
   }
 
   const SweepPlan& plan() const override { return plan_; }
-  PredictedPoint predicted(const SweepPoint& point, Device& device) const override {
+  Point predicted(const SweepPoint& point, Device& device) const override {
     return predicted_kernel(point, device);
   }
   std::vector<Finding> findings(const ResultDocument& document) const override {

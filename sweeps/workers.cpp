@@ -232,11 +232,11 @@ class WorkersSweep final : public Sweep {
     try {
       known_.setup.found = session_->found();
       known_.setup.found->from_storage =
-          part_from_storage(document.benchmarks, known_.setup.found->mean_encoded_bytes);
+          part_from_storage(measured_points(document), known_.setup.found->mean_encoded_bytes);
     } catch (const Unsupported&) {
       // Each point says so.
     }
-    known_.points = loader_points(document.benchmarks, known_.setup);
+    known_.points = loader_points(measured_points(document), known_.setup);
     known_.profile = measure_profile(known_.points, known_.setup);
     if (known_.profile) {
       known_.profile->host = bench::to_json(document.context).at("host");
@@ -274,7 +274,7 @@ class WorkersSweep final : public Sweep {
  private:
   Evidence evidence_of(const ResultDocument& document) const {
     Evidence evidence = known_;
-    evidence.points = loader_points(document.benchmarks, known_.setup);
+    evidence.points = loader_points(measured_points(document), known_.setup);
     evidence.host_memory_bytes = static_cast<double>(document.context.host.memory_bytes);
     for (const std::int64_t workers : options_.workers) {
       if (!evidence.points.pool.empty() && evidence.points.at(workers) == nullptr) {

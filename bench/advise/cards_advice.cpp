@@ -28,7 +28,7 @@
 namespace bench {
 namespace {
 
-double rate(const MeasuredPoint& point) {
+double rate(const Point& point) {
   return point.items_per_step / step_ns(point);
 }
 
@@ -58,7 +58,8 @@ class CardsAdviser {
         "{}, {} in {} at batch {}, {}, on {}", printable(text_member(now_.params, "workload")),
         cards_.is_training() ? "training" : "inference", settings.dtype, settings.batch * settings.accumulate,
         stages_in_words(now_), printable(cards_.document().context.device.name));
-    advice.basis = fmt::format("measured by the cards sweep, {} points", cards_.document().benchmarks.size());
+    advice.basis =
+        fmt::format("measured by the cards sweep, {} points", measured_points(cards_.document()).size());
     advice.current = settings;
     advice.step_ns = step_ns(now_) / static_cast<double>(settings.accumulate);
     advice.budget = cards_.budget();
@@ -90,7 +91,7 @@ class CardsAdviser {
   void compare_points(Advice& advice) const {
     AdviceTable table{.question = "Do more ranks pay?", .notes = {cards_.findings().cards->claim}};
     table.table.rows = {{"ranks", "batch", "step", "samples/s", "times as fast (90 %)", "pays"}};
-    for (const MeasuredPoint& one : cards_.document().benchmarks) {
+    for (const Point& one : measured_points(cards_.document())) {
       if (!(step_ns(one) > 0)) {
         continue;
       }
@@ -222,10 +223,10 @@ class CardsAdviser {
       table.table.rows.push_back({"optimizer (ZeRO-1)", Cell::bytes(now_.memory.peak_measured - freed),
                                   "arithmetic; --shard optimizer measures it"});
     }
-    for (const PredictedPoint& planned : cards_.document().predicted) {
+    for (const Point& planned : modelled_points(cards_.document())) {
       if (without_sharing(planned.params) == without_sharing(now_.params)) {
-        table.table.rows.push_back(
-            {text_member(planned.model, "shared"), Cell::bytes(planned.peak), "planned, never run"});
+        table.table.rows.push_back({text_member(planned.prediction.model, "shared"),
+                                    Cell::bytes(planned.peak()), "planned, never run"});
       }
     }
     if (state == 0) {
@@ -241,7 +242,7 @@ class CardsAdviser {
     }
     const bool link_limits = advice.bottleneck == Bottleneck::link;
     std::set<double> batches;
-    for (const MeasuredPoint& one : cards_.document().benchmarks) {
+    for (const Point& one : measured_points(cards_.document())) {
       if (ranks_of(one) == ranks_of(now_)) {
         batches.insert(one.items_per_step);
       }
@@ -272,7 +273,7 @@ class CardsAdviser {
   const EvaluatedFile& file_;
   const std::optional<SeveralCards>& several_;
   const MeasuredCards cards_;
-  const MeasuredPoint& now_;
+  const Point& now_;
 };
 
 }  // namespace

@@ -24,24 +24,24 @@ bool say_turns(const Finding* finding) {
 
 }  // namespace
 
-double step_ns(const MeasuredPoint& point) {
+double step_ns(const Point& point) {
   return point.stats.median_ns;
 }
 
-std::int64_t count_of(const MeasuredPoint& point, const char* key, std::int64_t otherwise) {
+std::int64_t count_of(const Point& point, const char* key, std::int64_t otherwise) {
   const std::int64_t value = whole_member(point.params, key);
   return value > 0 ? value : otherwise;
 }
 
-std::int64_t ranks_of(const MeasuredPoint& point) {
+std::int64_t ranks_of(const Point& point) {
   return count_of(point, "ranks", 1);
 }
 
-bool splits_layers(const MeasuredPoint& point) {
+bool splits_layers(const Point& point) {
   return text_member(point.params, "split") == "layers";
 }
 
-TrainingSettings settings_of(const MeasuredPoint& point) {
+TrainingSettings settings_of(const Point& point) {
   TrainingSettings settings;
   settings.accumulate = count_of(point, "accumulate", 1);
   settings.batch = count_of(point, "batch", 1) / settings.accumulate;
@@ -50,7 +50,7 @@ TrainingSettings settings_of(const MeasuredPoint& point) {
   return settings;
 }
 
-std::string stages_in_words(const MeasuredPoint& point) {
+std::string stages_in_words(const Point& point) {
   const std::string ranks = fmt::format("{} rank{}", ranks_of(point), ranks_of(point) == 1 ? "" : "s");
   const std::int64_t micro_batches = count_of(point, "micro-batches", 1);
   return splits_layers(point) ? fmt::format("layers over {}, {} micro-batch{}", ranks, micro_batches,
@@ -80,7 +80,7 @@ MeasuredCards::MeasuredCards(const EvaluatedFile& file) : document_(file.documen
                     file.path));
   }
   now_ = point(cards->evidence.back());
-  const MeasuredPoint* const first = point(cards->evidence.front());
+  const Point* const first = point(cards->evidence.front());
   alone_ = first != nullptr && ranks_of(*first) == 1 && first != now_ ? first : nullptr;
   for (const Finding* const one : findings_.steps) {
     if (std::ranges::count(one->evidence, now_->name) > 0) {
@@ -89,9 +89,9 @@ MeasuredCards::MeasuredCards(const EvaluatedFile& file) : document_(file.documen
   }
 }
 
-const MeasuredPoint* MeasuredCards::point(const std::string& name) const {
-  const auto found = std::ranges::find(document_.benchmarks, name, &MeasuredPoint::name);
-  return found == document_.benchmarks.end() ? nullptr : &*found;
+const Point* MeasuredCards::point(const std::string& name) const {
+  const auto found = std::ranges::find(measured_points(document_), name, &Point::name);
+  return found == measured_points(document_).end() ? nullptr : &*found;
 }
 
 double MeasuredCards::exposed_ns() const {
@@ -192,11 +192,11 @@ std::optional<std::string> MeasuredCards::launch_limit() const {
   if (is_on_cpu() || alone_ == nullptr) {
     return std::nullopt;
   }
-  const auto other = std::ranges::find_if(document_.benchmarks, [&](const MeasuredPoint& one) {
+  const auto other = std::ranges::find_if(measured_points(document_), [&](const Point& one) {
     return ranks_of(one) == 1 && one.items_per_step != alone_->items_per_step && one.stats.step_time().ci95;
   });
   const Estimate own = alone_->stats.step_time();
-  if (other == document_.benchmarks.end() || !own.ci95) {
+  if (other == measured_points(document_).end() || !own.ci95) {
     return std::nullopt;
   }
   const Estimate others = other->stats.step_time();

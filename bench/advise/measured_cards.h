@@ -15,15 +15,15 @@ namespace bench {
 
 inline constexpr double kWaitCounts = 0.05;  // of a step: shorter waits are not worth a change
 
-double step_ns(const MeasuredPoint& point);  // the median
+double step_ns(const Point& point);  // the median
 // From a point's params.
-std::int64_t count_of(const MeasuredPoint& point, const char* key, std::int64_t otherwise);
-std::int64_t ranks_of(const MeasuredPoint& point);
-bool splits_layers(const MeasuredPoint& point);
+std::int64_t count_of(const Point& point, const char* key, std::int64_t otherwise);
+std::int64_t ranks_of(const Point& point);
+bool splits_layers(const Point& point);
 // Ranks that share out the layers hold one copy of the model, and count as one card of its batch.
-TrainingSettings settings_of(const MeasuredPoint& point);
+TrainingSettings settings_of(const Point& point);
 // "layers over 2 ranks, 4 micro-batches", or "2 ranks".
-std::string stages_in_words(const MeasuredPoint& point);
+std::string stages_in_words(const Point& point);
 
 // What a run of the cards sweep found, by the names that its file has; nullptr: it did not.
 struct CardsFindings {
@@ -46,9 +46,9 @@ class MeasuredCards {
 
   const ResultDocument& document() const { return document_; }
   // The most ranks that the finding `cards` is on.
-  const MeasuredPoint& now() const { return *now_; }
+  const Point& now() const { return *now_; }
   // One rank with as much work; nullptr where it was not measured.
-  const MeasuredPoint* alone() const { return alone_; }
+  const Point* alone() const { return alone_; }
   const CardsFindings& findings() const { return findings_; }
   bool is_training() const { return document_.sweep.mode != "infer"; }
   bool is_on_cpu() const { return document_.context.device.kind == "cpu"; }
@@ -64,15 +64,15 @@ class MeasuredCards {
   std::pair<Bottleneck, std::string> limit() const;
 
  private:
-  const MeasuredPoint* point(const std::string& name) const;
+  const Point* point(const std::string& name) const;
   double memory_share() const;
   std::optional<std::string> launch_limit() const;
   std::pair<Bottleneck, std::string> limit_by_findings() const;
 
   const ResultDocument& document_;
   CardsFindings findings_;
-  const MeasuredPoint* now_ = nullptr;
-  const MeasuredPoint* alone_ = nullptr;
+  const Point* now_ = nullptr;
+  const Point* alone_ = nullptr;
   const Finding* steps_ = nullptr;  // on the step of `now_`: efficiency, or waits without one rank alone
 };
 

@@ -29,8 +29,8 @@ std::string times_that_differ(const std::vector<EvaluatedFile>& files) {
     return "";
   }
   constexpr double kDiffer = 1.5;  // times, beyond what two runs on one machine do
-  for (const MeasuredPoint& one : batches->document.benchmarks) {
-    for (const MeasuredPoint& other : memory->document.benchmarks) {
+  for (const Point& one : measured_points(batches->document)) {
+    for (const Point& other : measured_points(memory->document)) {
       const auto [less, more] = std::minmax(one.stats.median_ns, other.stats.median_ns);
       if (one.params == other.params && less > 0 && more > kDiffer * less) {
         return fmt::format("{} takes {} by {} and {} by {}.", printable(one.name),
@@ -102,13 +102,13 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
     advice.contradictions.push_back(differ);
   }
   for (const EvaluatedFile& file : files) {
-    const auto has_few = [](const MeasuredPoint& point) {
+    const auto has_few = [](const Point& point) {
       return std::ranges::count(point.validity.flags, "few_rounds") > 0;
     };
-    if (const auto few = std::ranges::count_if(file.document.benchmarks, has_few); few > 0) {
+    if (const auto few = std::ranges::count_if(measured_points(file.document), has_few); few > 0) {
       advice.warnings.push_back(
           fmt::format("{}: fewer than 3 rounds at {} of {} points; give a larger --time-budget.", file.path,
-                      few, file.document.benchmarks.size()));
+                      few, measured_points(file.document).size()));
     }
   }
   return with_machines(std::move(advice));

@@ -39,7 +39,7 @@ double deviation_of(const CurvePoint& point) {
 // part of its time.
 double launch_ns(const ResultDocument* kernels) {
   double least = 20e3;  // far beyond what any device here takes, but below work on weights
-  for (const MeasuredPoint& point : kernels == nullptr ? std::vector<MeasuredPoint>() : kernels->benchmarks) {
+  for (const Point& point : kernels == nullptr ? std::span<const Point>() : measured_points(*kernels)) {
     if (point.work.launches > 0 && point.stats.median_ns > 0) {
       least = std::min(least, point.stats.median_ns / static_cast<double>(point.work.launches));
     }
@@ -182,7 +182,7 @@ void StepModel::read_fixed_times(const ResultDocument& batches, const ResultDocu
       continue;
     }
     Work work;
-    for (const MeasuredPoint& point : batches.benchmarks) {
+    for (const Point& point : measured_points(batches)) {
       if (text_member(point.params, "dtype") == curve.dtype) {
         work.launches = std::max(work.launches, point.work.launches);
         work.fixed_bytes = std::max(work.fixed_bytes, point.work.fixed_bytes);

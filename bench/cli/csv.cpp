@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/table.h"
 #include "bench/page/csv.h"
 #include "bench/result/result_json.h"
 #include "bench/stats/estimate.h"
@@ -17,33 +18,25 @@ namespace {
 
 using Fields = Cells;
 
-// What measured and predicted points have.
-struct Figures {
-  Estimate step_ns;  // of 0: not known
-  Estimate items_per_s;
-  std::int64_t peak = 0;  // bytes
-  std::string flags{};
-};
-
 // Behind the parameters.
-Fields figure_fields(const Figures& figures) {
-  const Estimate& step = figures.step_ns;
-  if (step.value <= 0) {
-    return {"", "", "", "", "", "", figures.peak > 0 ? Cell(figures.peak) : Cell(), figures.flags, ""};
+Fields figure_fields(const Point& point) {
+  const std::string flags = fmt::format("{}", fmt::join(point.validity.flags, ";"));
+  if (!point.is_timed()) {
+    return {"", "", "", "", "", "", point.peak() > 0 ? Cell(point.peak()) : Cell(), flags, ""};
   }
   Fields fields;
-  for (const Estimate& estimate : {figures.items_per_s, step}) {
+  for (const Estimate& estimate : {point.items_per_s(), point.step_ns()}) {
     fields.insert(fields.end(),
                   {csv_number(estimate.value), csv_low(estimate.ci95), csv_high(estimate.ci95)});
   }
-  fields.insert(fields.end(), {figures.peak, figures.flags, ""});
+  fields.insert(fields.end(), {point.peak(), flags, ""});
   return fields;
 }
 
-class PointRows {
+class CsvRows {
  public:
   // `before`: of columns before the names of the points.
-  PointRows(const Fields& before, std::vector<std::string> parameters) : parameters_(std::move(parameters)) {
+  CsvRows(const Fields& before, std::vector<std::string> parameters) : parameters_(std::move(parameters)) {
     Fields header = before;
     header.insert(header.end(), {"name", "status"});
     header.insert(header.end(), parameters_.begin(), parameters_.end());
@@ -77,7 +70,7 @@ class PointRows {
 std::vector<Json> simulated_points(const ResultDocument& document) {
   const Json& state = document.sweep.state;
   const Json::json_pointer at("/simulated/points");
-  if (!document.benchmarks.empty() || !state.contains(at) || !state.at(at).is_array()) {
+  if (!measured_points(document).empty() || !state.contains(at) || !state.at(at).is_array()) {
     return {};
   }
   std::vector<Json> points(state.at(at).begin(), state.at(at).end());
@@ -94,21 +87,7 @@ Json simulated_params(Json point) {
   return point;
 }
 
-void add_names(const Json& params, std::vector<std::string>& names) {
-  for (const auto& [name, value] : params.items()) {
-    if (std::ranges::find(names, name) == names.end()) {
-      names.push_back(name);
-    }
-  }
-}
-
-void add_parameters(const auto& points, std::vector<std::string>& names) {
-  for (const auto& point : points) {
-    add_names(point.params, names);
-  }
-}
-
-void add_simulated(PointRows& rows, const Fields& before, const ResultDocument& document) {
+void add_simulated(CsvRows& rows, const Fields& before, const ResultDocument& document) {
   for (const Json& point : simulated_points(document)) {
     const double per_s = point["images_per_s"];
     rows.add(before,
@@ -121,29 +100,22 @@ void add_simulated(PointRows& rows, const Fields& before, const ResultDocument& 
 std::vector<std::string> parameters_of(const std::vector<const ResultDocument*>& documents) {
   std::vector<std::string> parameters;
   for (const ResultDocument* const document : documents) {
-    add_parameters(document->benchmarks, parameters);
-    add_parameters(document->predicted, parameters);
-    add_parameters(document->unmeasured, parameters);
+    for (const Point& point : document->points) {
+      add_parameters(point.params, parameters);
+    }
+    for (const UnmeasuredPoint& point : document->unmeasured) {
+      add_parameters(point.params, parameters);
+    }
     for (const Json& point : simulated_points(*document)) {
-      add_names(simulated_params(point), parameters);
+      add_parameters(simulated_params(point), parameters);
     }
   }
   return parameters;
 }
 
-void add_points(PointRows& rows, const Fields& before, const ResultDocument& document) {
-  for (const MeasuredPoint& point : document.benchmarks) {
-    rows.add(before, point.name, "measured", point.params,
-             figure_fields({.step_ns = {point.stats.median_ns, point.stats.ci95_ns},
-                            .items_per_s = point.items_per_s(),
-                            .peak = point.memory.peak_measured,
-                            .flags = fmt::format("{}", fmt::join(point.validity.flags, ";"))}));
-  }
-  for (const PredictedPoint& point : document.predicted) {
-    rows.add(before, point.name, point.status, point.params,
-             figure_fields({.step_ns = {point.step_ns, point.interval80_ns},
-                            .items_per_s = point.items_per_s(),
-                            .peak = point.peak}));
+void add_points(CsvRows& rows, const Fields& before, const ResultDocument& document) {
+  for (const Point& point : document.points) {
+    rows.add(before, point.name, std::string(name_of(point.origin)), point.params, figure_fields(point));
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
     rows.add(before, point.name, point.status, point.params, {"", "", "", "", "", "", "", "", point.reason});
@@ -154,7 +126,7 @@ void add_points(PointRows& rows, const Fields& before, const ResultDocument& doc
 }  // namespace
 
 std::string result_csv(const ResultDocument& document) {
-  PointRows rows({}, parameters_of({&document}));
+  CsvRows rows({}, parameters_of({&document}));
   add_points(rows, {}, document);
   return csv_table(rows.rows());
 }
@@ -162,7 +134,7 @@ std::string result_csv(const ResultDocument& document) {
 std::string results_csv(const std::vector<ResultOfFile>& results) {
   std::vector<const ResultDocument*> documents;
   std::ranges::transform(results, std::back_inserter(documents), &ResultOfFile::document);
-  PointRows rows({"file"}, parameters_of(documents));
+  CsvRows rows({"file"}, parameters_of(documents));
   for (const ResultOfFile& result : results) {
     add_points(rows, {result.file}, *result.document);
   }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <map>
 #include <set>
+#include <span>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -58,25 +59,6 @@ Reason reason_for(std::string_view flag_class, const std::set<std::string>& flag
             .action = "run on an idle machine"};
   }
   return {.before = fmt::format("{} holds for ", flag_class)};
-}
-
-bool is_predicted(const ResultDocument& document) {
-  return document.context.device.kind == "modelled";
-}
-
-// Of all predicted points, each once.
-std::vector<std::string> caveats_of(const ResultDocument& document) {
-  std::vector<std::string> caveats;
-  for (const PredictedPoint& point : document.predicted) {
-    for (const Json& caveat :
-         point.model.is_object() ? point.model.value("caveats", Json::array()) : Json()) {
-      const std::string text = caveat.is_string() ? caveat.get<std::string>() : caveat.dump();
-      if (std::ranges::find(caveats, text) == caveats.end()) {
-        caveats.push_back(text);
-      }
-    }
-  }
-  return caveats;
 }
 
 // What is wrong, and what to do about it.
@@ -137,7 +119,7 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
     std::set<std::string> flags;
   };
   std::map<std::string, Flagged> classes;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     std::set<std::string_view> seen;
     for (const std::string& flag : point.validity.flags) {
       Flagged& flagged = classes[std::string(class_of_flag(flag))];
@@ -145,8 +127,8 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
       flagged.flags.insert(flag);
     }
   }
-  const FlagMarks marks(document.benchmarks);
-  const std::size_t all = document.benchmarks.size();
+  const FlagMarks marks(measured_points(document));
+  const std::size_t all = measured_points(document).size();
   std::vector<Problem> problems;
   Problem of_all;  // together they hold for every point
   for (const auto& [name, flagged] : classes) {
@@ -166,7 +148,7 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
   }
   for (const bool in_part : {false, true}) {
     const auto points =
-        static_cast<std::size_t>(std::ranges::count_if(document.benchmarks, [&](const MeasuredPoint& point) {
+        static_cast<std::size_t>(std::ranges::count_if(measured_points(document), [&](const Point& point) {
           return point.verification && !point.verification->not_checked.empty() &&
                  point.verification->passed == in_part;
         }));
@@ -213,10 +195,10 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
     claims.push_back(finding->claim);
   }
   page.sentences("", claims);
-  const bool all_flagged = !document.benchmarks.empty() &&
-                           std::ranges::none_of(document.benchmarks, [](const MeasuredPoint& point) {
-                             return point.validity.flags.empty();
-                           });
+  const std::span<const Point> measured = measured_points(document);
+  const bool all_flagged = !measured.empty() && std::ranges::none_of(measured, [](const Point& point) {
+    return point.validity.flags.empty();
+  });
   const auto add_signs = [&](TextTable& table) {
     const std::string signs = signs_of(table, all_flagged, is_predicted(document));
     table.below += (table.below.empty() || signs.empty() ? "" : "; ") + signs;
@@ -240,8 +222,7 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
     }
   }
   page.say(is_left_out ? "The tables are left out (--verbose)." : "");
-  const bool is_empty =
-      document.benchmarks.empty() && document.predicted.empty();  // so the reason is the answer
+  const bool is_empty = document.points.empty();  // so the reason is the answer
   for (Paragraph& line : unmeasured_in_words(document, verbose)) {
     line.brief = line.brief && !is_empty;
     page.blocks.emplace_back(std::move(line));

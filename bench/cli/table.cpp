@@ -1,8 +1,10 @@
 #include "bench/cli/table.h"
 
 #include <algorithm>
+#include <functional>
 #include <iterator>
 #include <set>
+#include <span>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -21,19 +23,6 @@ Cell shown(const Json& value) {
   return value.is_string()   ? Cell(value.get<std::string>())
          : value.is_number() ? Cell::figure(value.dump())
                              : Cell(value.dump());
-}
-
-// Parameter names in the order they first appear.
-std::vector<std::string> parameter_names(const auto& points) {
-  std::vector<std::string> names;
-  for (const auto& point : points) {
-    for (const auto& [name, value] : point.params.items()) {
-      if (std::ranges::find(names, name) == names.end()) {
-        names.push_back(name);
-      }
-    }
-  }
-  return names;
 }
 
 // A parameter that is the same everywhere says nothing in a column; `batch` and `dtype` are always looked
@@ -56,36 +45,31 @@ bool worth_a_column(const auto& points, const std::string& name) {
   return false;
 }
 
-// "171 ± 2": the items of a step over its time.
-Cell throughput(const MeasuredPoint& point) {
-  if (point.stats.median_ns <= 0) {
+// "171 ± 2", predicted "171 (150–195)": the items of a step over its time.
+Cell throughput(const Point& point) {
+  if (!point.is_timed()) {
     return Cell::none();
   }
   const Estimate rate = point.items_per_s();
-  return Cell::figure(plus_minus_of_rounds(rate.value, rate.ci95, point.stats.rounds, kToInCell));
-}
-
-// "171 (150–195)".
-Cell predicted_throughput(const PredictedPoint& point) {
-  if (point.step_ns <= 0) {
-    return Cell::none();
-  }
-  const Estimate rate = point.items_per_s();
-  return rate.ci95 ? Cell::number80(rate.value, *rate.ci95) : Cell::number(rate.value);
+  return point.is_measured()
+             ? Cell::figure(plus_minus_of_rounds(rate.value, rate.ci95, point.stats.rounds, kToInCell))
+         : rate.ci95 ? Cell::number80(rate.value, *rate.ci95)
+                     : Cell::number(rate.value);
 }
 
 // A member of the point's model.workspace; empty: there is none.
-std::string workspace_member(const PredictedPoint& point, const char* key) {
-  const Json workspace = point.model.is_object() ? point.model.value("workspace", Json()) : Json();
+std::string workspace_member(const Point& point, const char* key) {
+  const Json& model = point.prediction.model;
+  const Json workspace = model.is_object() ? model.value("workspace", Json()) : Json();
   return workspace.is_object() ? workspace.value(key, std::string()) : "";
 }
 
-bool is_workspace_planned(const PredictedPoint& point) {
+bool is_workspace_planned(const Point& point) {
   return !workspace_member(point, "planned_by").empty();
 }
 
 // "workspace planned by cuDNN 9.19 for sm_75", or why it is estimated.
-std::string workspaces_in_words(const std::vector<PredictedPoint>& points) {
+std::string workspaces_in_words(std::span<const Point> points) {
   const auto planned = std::ranges::count_if(points, is_workspace_planned);
   const auto first = std::ranges::find_if(points, is_workspace_planned);
   const auto other = std::ranges::find_if_not(points, is_workspace_planned);
@@ -99,13 +83,6 @@ std::string workspaces_in_words(const std::vector<PredictedPoint>& points) {
       "{}cuDNN's workspaces are estimated{}",
       planned == 0 ? "" : fmt::format("{} at {} of {} points, else ", by, planned, points.size()),
       why.empty() ? "" : fmt::format(" ({})", why));
-}
-
-// The memory plan is shown where it and the tracker disagree somewhere.
-bool plan_differs(const ResultDocument& document) {
-  return std::ranges::any_of(document.benchmarks, [](const MeasuredPoint& point) {
-    return point.memory.peak_predicted != point.memory.peak_measured;
-  });
 }
 
 // As asked for, then as measured.
@@ -150,6 +127,14 @@ std::string_view short_name(const ResultDocument& document, std::string_view nam
 
 }  // namespace
 
+void add_parameters(const Json& params, std::vector<std::string>& names) {
+  for (const auto& [name, value] : params.items()) {
+    if (std::ranges::find(names, name) == names.end()) {
+      names.push_back(name);
+    }
+  }
+}
+
 std::string points_in_words(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
                             std::size_t named) {
   if (points.size() == 1) {
@@ -185,37 +170,45 @@ std::vector<UnmeasuredGroup> alike(const std::vector<const UnmeasuredPoint*>& po
   return groups;
 }
 
+struct PointColumn {
+  std::string header;
+  std::function<Cell(const Point&)> cell;
+};
+
 // Points in the order of their rows, with the cells of the parameters that differ.
-template <class Point>
 class PointRows {
  public:
-  PointRows(const ResultDocument& document, const std::vector<Point>& points)
-      : parameters_(parameter_names(points)) {
+  PointRows(const ResultDocument& document, std::span<const Point> points) {
+    for (const Point& point : points) {
+      points_.push_back(&point);
+      add_parameters(point.params, parameters_);
+    }
     std::erase_if(parameters_, [&](const std::string& name) { return !worth_a_column(points, name); });
     // Rows of one dtype follow one another, so that they read as a curve over the batch.
     std::vector<std::string> order = parameters_;
     std::stable_partition(order.begin(), order.end(),
                           [](const std::string& name) { return name != "batch"; });
-    for (const Point& point : points) {
-      points_.push_back(&point);
-    }
     const std::vector<Json> dtypes = dtypes_in_order(document, points);
     std::ranges::stable_sort(points_, [&](const Point* a, const Point* b) {
       return comes_before(a->params, b->params, order, dtypes);
     });
   }
 
-  // `others`: the columns after the parameters; `cells`: theirs of a point.
-  TextTable table(const Cells& others, const auto& cells) const {
+  // `others`: the columns after the parameters.
+  TextTable table(const std::vector<PointColumn>& others) const {
     TextTable table{.title = "", .rows = {Cells(parameters_.begin(), parameters_.end())}};
-    table.rows.front().insert(table.rows.front().end(), others.begin(), others.end());
+    for (const PointColumn& column : others) {
+      table.rows.front().emplace_back(column.header);
+    }
     for (const Point* point : points_) {
       Cells& row = table.rows.emplace_back();
       for (const std::string& name : parameters_) {
         const auto value = point->params.find(name);
         row.push_back(value == point->params.end() ? Cell::none() : shown(*value));
       }
-      std::ranges::move(cells(*point), std::back_inserter(row));
+      for (const PointColumn& column : others) {
+        row.push_back(column.cell(*point));
+      }
     }
     return table;
   }
@@ -227,65 +220,44 @@ class PointRows {
 
 }  // namespace
 
-namespace {
-
-TextTable measured_table(const ResultDocument& document) {
-  const FlagMarks marks(document.benchmarks);
-  const bool with_plan = plan_differs(document);
+TextTable points_table(const ResultDocument& document) {
+  const auto measured = measured_points(document);
+  const auto points = measured.empty() ? modelled_points(document) : measured;
+  if (points.empty()) {
+    return {};
+  }
+  const FlagMarks marks(measured);
+  std::vector<PointColumn> columns;
   // Of copies and collectives a step has no samples.
   const bool has_samples = std::ranges::any_of(
-      document.benchmarks, [](const MeasuredPoint& point) { return point.params.contains("batch"); });
-  Cells header = has_samples ? Cells{"samples/s (95 %)", "step time"} : Cells{"time (95 %)"};
-  header.emplace_back("memory");
-  if (with_plan) {
-    header.emplace_back("planned");
+      points, [](const Point& point) { return !point.is_measured() || point.params.contains("batch"); });
+  if (!has_samples) {
+    columns.push_back({"time (95 %)", [](const Point& point) {
+                         return Cell::time(point.stats.median_ns, point.stats.ci95_ns);
+                       }});
+  } else if (!measured.empty() || std::ranges::any_of(points, &Point::is_timed)) {
+    columns.push_back({fmt::format("samples/s ({})", level_in_words(points.front().origin)), throughput});
+    columns.push_back({"step time", [](const Point& point) { return Cell::time(point.step_ns().value); }});
   }
-  header.insert(header.end(), {"driver", ""});
-  return PointRows(document, document.benchmarks).table(header, [&](const MeasuredPoint& point) {
-    Cells cells = has_samples ? Cells{throughput(point), Cell::time(point.stats.median_ns)}
-                              : Cells{Cell::time(point.stats.median_ns, point.stats.ci95_ns)};
-    cells.push_back(Cell::bytes(point.memory.peak_measured));
-    if (with_plan) {
-      cells.push_back(Cell::bytes(point.memory.peak_predicted));
-    }
-    cells.push_back(Cell::bytes(point.memory.driver_used));
-    cells.emplace_back(marks.of(point));
-    return cells;
-  });
-}
-
-TextTable predicted_table(const ResultDocument& document) {
-  const bool planned = std::ranges::any_of(document.predicted, is_workspace_planned);
-  const bool timed =
-      std::ranges::any_of(document.predicted, [](const PredictedPoint& point) { return point.step_ns > 0; });
-  Cells header;
-  if (timed) {
-    header = {"samples/s (80 %)", "step time"};
+  columns.push_back({"memory", [](const Point& point) { return Cell::bytes(point.peak()); }});
+  // The plan is shown where it and the tracker disagree somewhere.
+  if (std::ranges::any_of(measured, [](const Point& point) {
+        return point.memory.peak_predicted != point.memory.peak_measured;
+      })) {
+    columns.push_back(
+        {"planned", [](const Point& point) { return Cell::bytes(point.memory.peak_predicted); }});
   }
-  header.emplace_back("memory");
-  if (planned) {
-    header.emplace_back("workspace");
+  if (!measured.empty()) {
+    columns.push_back({"driver", [](const Point& point) { return Cell::bytes(point.memory.driver_used); }});
+    columns.push_back({"", [&](const Point& point) { return Cell(marks.of(point)); }});
+  } else if (std::ranges::any_of(points, is_workspace_planned)) {
+    columns.push_back({"workspace", [](const Point& point) {
+                         return is_workspace_planned(point)
+                                    ? Cell::bytes(point.memory.by_category[MemoryCategory::workspace])
+                                    : Cell("estimated");
+                       }});
   }
-  return PointRows(document, document.predicted).table(header, [&](const PredictedPoint& point) {
-    Cells cells;
-    if (timed) {
-      cells = {predicted_throughput(point), Cell::time(point.step_ns)};
-    }
-    cells.push_back(Cell::bytes(point.peak));
-    if (planned) {
-      cells.push_back(is_workspace_planned(point) ? Cell::bytes(point.memory[MemoryCategory::workspace])
-                                                  : "estimated");
-    }
-    return cells;
-  });
-}
-
-}  // namespace
-
-TextTable points_table(const ResultDocument& document) {
-  return !document.benchmarks.empty()  ? measured_table(document)
-         : !document.predicted.empty() ? predicted_table(document)
-                                       : TextTable{};
+  return PointRows(document, points).table(columns);
 }
 
 TextTable unmeasured_table(const ResultDocument& document) {
@@ -305,7 +277,7 @@ std::string predicted_title(const ResultDocument& document) {
   const RunContext& context = document.context;
   return fmt::format("Predicted for {}{} on {}; nothing was measured; {}", context.detail("framework"),
                      cast_in_words(context.detail(kCastDetail)), context.device.name,
-                     workspaces_in_words(document.predicted));
+                     workspaces_in_words(modelled_points(document)));
 }
 
 std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool verbose) {

@@ -25,6 +25,9 @@ TextTable unmeasured_table(const ResultDocument& document);
 // `verbose`: all points, a line for each reason, with the names of three.
 std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool verbose);
 
+// The parameters' names, each once, in the order in which they first appear.
+void add_parameters(const Json& params, std::vector<std::string>& names);
+
 // "infer/fp16/batch:1", or "90 points (a, b, c and 87 more)" with the first `named` of them.
 std::string points_in_words(const ResultDocument& document, const std::vector<const UnmeasuredPoint*>& points,
                             std::size_t named);

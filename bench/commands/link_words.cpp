@@ -35,7 +35,7 @@ bool is_folder(const std::string& path) {
 MeasuredAllReduce measured_link(const std::string& path, const ResultDocument& document) {
   MeasuredAllReduce measured;
   std::map<double, double> by_size;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     const auto operation = point.params.find("operation");
     const std::int64_t bytes = whole_member(point.params, "bytes");
     if (operation != point.params.end() && *operation == "all-reduce" && bytes > 0 &&

@@ -90,7 +90,7 @@ std::string in_format(const std::string& format, const report::Report& page,
 std::optional<double> typical_half_width(const ResultDocument& document,
                                          const std::set<std::string>& points) {
   std::vector<double> widths;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     if (points.contains(point.name)) {
       widths.push_back(point.stats.half_width());
     }
@@ -113,7 +113,7 @@ std::string better_measured(const std::string& path, const std::vector<std::stri
     return path;
   }
   std::set<std::string> points;
-  for (const MeasuredPoint& point : latest->benchmarks) {
+  for (const Point& point : measured_points(*latest)) {
     points.insert(point.name);
   }
   std::string best = path;

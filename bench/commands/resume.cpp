@@ -190,7 +190,7 @@ void widen_axis(Json& axis, const std::string& name, const Json& params) {
 
 void widen_axes(ResultDocument& document) {
   for (auto& [name, axis] : document.sweep.axes.items()) {
-    for (const MeasuredPoint& point : document.benchmarks) {
+    for (const Point& point : measured_points(document)) {
       widen_axis(axis, name, point.params);
     }
     for (const UnmeasuredPoint& point : document.unmeasured) {
@@ -254,13 +254,14 @@ bool take_over(const std::filesystem::path& path, const SweepPlan& plan, ResumeR
   ResultDocument old = read_resumable(path);
   require_same_run(old, document);
   const NameCheck names(path, plan);
-  for (const MeasuredPoint& point : old.benchmarks) {
+  for (const Point& point : measured_points(old)) {
     names.check(point.name, point.params);
   }
   for (const UnmeasuredPoint& point : old.unmeasured) {
     names.check(point.name, point.params);
   }
-  document.benchmarks = std::move(old.benchmarks);
+  set_modelled_points(old, {});
+  document.points = std::move(old.points);
   document.context.run_id = old.context.run_id;
   std::ranges::move(document.sessions, std::back_inserter(old.sessions));
   document.sessions = std::move(old.sessions);

@@ -55,7 +55,7 @@ std::vector<ShortSweep> other_sweeps(const ShortSweeps& sweeps, const ResultDocu
     loader.words.insert(loader.words.end(), {"--batch", std::to_string(sweeps.current.batch)});
   }
   const bool takes_long = std::ranges::any_of(
-      measured.benchmarks, [](const MeasuredPoint& point) { return point.stats.median_ns > kLongNs; });
+      measured_points(measured), [](const Point& point) { return point.stats.median_ns > kLongNs; });
   if (takes_long) {
     loader.words.insert(loader.words.end(), {"--consumer", "20ms"});
   }

@@ -102,8 +102,7 @@ void print_summary(const Options& options, const ResultDocument& document,
   if (!result.earlier().empty()) {
     fmt::print(notes, "earlier  {} (the result that was there before)\n", printable_path(result.earlier()));
   }
-  const bool nothing_known =
-      document.benchmarks.empty() && document.predicted.empty() && !document.unmeasured.empty();
+  const bool nothing_known = document.points.empty() && !document.unmeasured.empty();
   if (!options.plot || nothing_known) {
     return;
   }
@@ -122,12 +121,12 @@ std::size_t errors_in(const ResultDocument& document) {
 }
 
 bool only_references_measured(const SweepPlan& plan, const ResultDocument& document) {
-  const auto is_reference = [&](const MeasuredPoint& measured) {
+  const auto is_reference = [&](const Point& measured) {
     return std::ranges::any_of(plan.points, [&](const SweepPoint& point) {
       return point.is_reference && point.name == measured.name;
     });
   };
-  return !document.benchmarks.empty() && std::ranges::all_of(document.benchmarks, is_reference) &&
+  return !measured_points(document).empty() && std::ranges::all_of(measured_points(document), is_reference) &&
          std::ranges::any_of(document.unmeasured,
                              [](const UnmeasuredPoint& point) { return point.status == "skipped"; });
 }
@@ -136,7 +135,7 @@ ExitCode exit_code_of(const SweepPlan& plan, const ResultDocument& document) {
   if (interrupted()) {
     return ExitCode::interrupted;
   }
-  const bool nothing = document.benchmarks.empty() && document.predicted.empty() && !plan.points.empty();
+  const bool nothing = document.points.empty() && !plan.points.empty();
   return nothing || errors_in(document) > 0 || only_references_measured(plan, document)
              ? ExitCode::inconclusive
              : ExitCode::done;

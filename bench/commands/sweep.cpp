@@ -66,7 +66,7 @@ class LiveOutput : public RunObserver {
   const VerificationCost& verification() const { return verification_; }
   // Where nothing was measured or refused yet, an earlier result stays in its place.
   void changed(const ResultDocument& document) override {
-    if (!document.benchmarks.empty() || !document.unmeasured.empty()) {
+    if (!measured_points(document).empty() || !document.unmeasured.empty()) {
       file_.write(document);
       if (ranks_ != nullptr && !file_.path().empty()) {
         ranks_->note_saved(file_.path().string());
@@ -246,7 +246,7 @@ class SweepRun {
     file_.continue_previous();
     if (!continued_) {
       fmt::print(std::cerr, "--resume: going on with {}, which holds {} measured points\n",
-                 file_.path().string(), document_.benchmarks.size());
+                 file_.path().string(), measured_points(document_).size());
     }
     say_differences();
   }
@@ -321,7 +321,7 @@ class SweepRun {
         bar.finish();
         fmt::print(std::cerr, "{}\n", cost);
       }
-      if (!interrupted() && !(document_.benchmarks.empty() && document_.unmeasured.empty())) {
+      if (!interrupted() && !(measured_points(document_).empty() && document_.unmeasured.empty())) {
         sweep_->study(study);
       }
       end_session_now();
@@ -363,7 +363,7 @@ class SweepRun {
   }
 
   void say_how_to_go_on() const {
-    if (interrupted() && !document_.benchmarks.empty()) {
+    if (interrupted() && !measured_points(document_).empty()) {
       fmt::print(std::cerr, "interrupted{}{}\n", file_.path().empty() ? "" : "; what was measured is saved",
                  to_go_on("; go on with "));
     }

@@ -45,7 +45,7 @@ std::string identity_of(const ResultDocument& document) {
     hash.add(document.context.run_id);
     return hash.text();
   }
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     hash.add(point.name);
     for (const std::int64_t sample : point.samples_ns) {
       hash.add(sample);
@@ -78,7 +78,7 @@ std::unordered_map<std::string, double> stalls_of(const SweepDescription& sweep)
   return stalls;
 }
 
-RunPoint run_point(const MeasuredPoint& point) {
+RunPoint run_point(const Point& point) {
   const std::vector<double> medians = round_medians(point);
   return {.name = point.name,
           .params = point.params,
@@ -99,7 +99,7 @@ RunPoint run_point(const MeasuredPoint& point) {
 // The mean of the logarithms of arithmetic and copy, each the median over all rounds.
 std::map<std::string, double> calibrations_of(const ResultDocument& document) {
   std::map<std::string, std::pair<std::vector<double>, std::vector<double>>> readings;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     for (const MeasuredRound& round : point.rounds) {
       for (const auto& [name, calibration] : round.calibration) {
         if (calibration.arithmetic_ns > 0 && calibration.copy_ns > 0) {
@@ -118,7 +118,7 @@ std::map<std::string, double> calibrations_of(const ResultDocument& document) {
 
 std::optional<double> clock_of(const ResultDocument& document) {
   std::vector<double> clocks;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     for (const MeasuredRound& round : point.rounds) {
       if (round.clock_mhz) {
         clocks.push_back(*round.clock_mhz);
@@ -134,7 +134,7 @@ std::optional<double> clock_of(const ResultDocument& document) {
 }  // namespace
 
 ComparedRun compared_run(const ResultDocument& document, const std::filesystem::path& path) {
-  if (document.context.device.kind == "modelled") {
+  if (is_predicted(document)) {
     throw NotComparable(
         fmt::format("{} was predicted for {}, which is not here: nothing of it was measured; "
                     "compare measured results, or put devices side by side with bench evaluate",
@@ -150,11 +150,11 @@ ComparedRun compared_run(const ResultDocument& document, const std::filesystem::
                   .calibrations = calibrations_of(document),
                   .clock_mhz = clock_of(document)};
   run.sweep.state = Json::object();
-  run.points.reserve(document.benchmarks.size());
+  run.points.reserve(measured_points(document).size());
   const std::unordered_map<std::string, double> stalls = stalls_of(document.sweep);
   const std::optional<PointKeys> keys =
       document.sessions.empty() ? std::nullopt : std::optional(PointKeys(document, document.sessions.back()));
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     RunPoint& added = run.points.emplace_back(run_point(point));
     added.key = keys ? keys->of(point) : "";
     if (const auto stall = stalls.find(point.name); stall != stalls.end()) {

@@ -18,7 +18,7 @@ double deviation_of_step(const SampleStats& stats) {
   return interval && interval->low > 0 ? log_deviation(*interval, kNormal95) : 0;
 }
 
-CurvePoint measured_point(const MeasuredPoint& point, std::int64_t batch) {
+CurvePoint measured_point(const Point& point, std::int64_t batch) {
   const SampleStats& stats = point.stats;
   const double deviation = deviation_of_step(stats);
   const double items = point.items_per_step;
@@ -47,8 +47,8 @@ std::string place_of_two(const ResultDocument& document) {
                         hosts.is_array() && hosts.size() > 1 && hosts[0] != hosts[1]);
 }
 
-std::optional<TwoRanks> two_ranks_of(const ResultDocument& document, const MeasuredPoint& one) {
-  for (const MeasuredPoint& point : document.benchmarks) {
+std::optional<TwoRanks> two_ranks_of(const ResultDocument& document, const Point& one) {
+  for (const Point& point : measured_points(document)) {
     const bool is_same = text_member(point.params, "dtype") == text_member(one.params, "dtype") &&
                          whole_member(point.params, "batch") == whole_member(one.params, "batch");
     if (whole_member(point.params, "ranks") == 2 && !point.params.contains("shard") &&
@@ -69,19 +69,21 @@ Interval peak80_of(const Json& model) {
   return is_interval ? Interval{(*found)[0].get<double>(), (*found)[1].get<double>()} : Interval{};
 }
 
-CurvePoint read_prediction(const PredictedPoint& point, std::int64_t batch) {
-  const auto part = [&](const char* name) { return positive_member(point.model, name).value_or(0); };
-  CurvePoint read = predicted_point(
-      batch, point.items_per_step,
-      {.step_ns = point.step_ns,
-       .interval80_ns = point.interval80_ns.value_or(Interval{}),
-       .host_deviation = part("host_deviation"),
-       .gpu_ns = part("gpu_ns"),
-       .host_ns = part("host_ns")},
-      {.at_peak = point.memory, .peak = point.peak, .peak80 = peak80_of(point.model)}, part("flops"));
-  read.framework = text_member(point.model, "framework");
-  read.ratio_deviation = positive_member(point.model, "ratio_deviation");
-  read.batch_deviation = positive_member(point.model, "batch_deviation");
+CurvePoint read_prediction(const Point& point, std::int64_t batch) {
+  const auto& [step_ns, model] = point.prediction;
+  const auto part = [&](const char* name) { return positive_member(model, name).value_or(0); };
+  CurvePoint read =
+      predicted_point(batch, point.items_per_step,
+                      {.step_ns = step_ns.value,
+                       .interval80_ns = step_ns.ci95.value_or(Interval{}),
+                       .host_deviation = part("host_deviation"),
+                       .gpu_ns = part("gpu_ns"),
+                       .host_ns = part("host_ns")},
+                      {.at_peak = point.memory.by_category, .peak = point.peak(), .peak80 = peak80_of(model)},
+                      point.work.flops);
+  read.framework = text_member(model, "framework");
+  read.ratio_deviation = positive_member(model, "ratio_deviation");
+  read.batch_deviation = positive_member(model, "batch_deviation");
   return read;
 }
 
@@ -143,23 +145,18 @@ int dtype_rank(std::string_view dtype) {
 
 std::vector<Curve> evaluated_curves(const ResultDocument& document, const Json& datasheet) {
   std::vector<Curve> curves;
-  for (const MeasuredPoint& point : document.benchmarks) {
-    if (point.items_per_step > 0 && whole_member(point.params, "ranks") < 2) {
-      CurvePoint one = measured_point(point, whole_member(point.params, "batch"));
+  for (const Point& point : document.points) {
+    if (point.is_timed() && point.items_per_step > 0 && whole_member(point.params, "ranks") < 2) {
+      const std::int64_t batch = whole_member(point.params, "batch");
+      CurvePoint one = point.is_measured() ? measured_point(point, batch) : read_prediction(point, batch);
       one.two_ranks = one.timeline ? two_ranks_of(document, point) : std::nullopt;
       add_point(curves, dtype_of(point.params, document.context), one);
-    }
-  }
-  for (const PredictedPoint& point : document.predicted) {
-    if (point.items_per_step > 0) {
-      add_point(curves, dtype_of(point.params, document.context),
-                read_prediction(point, whole_member(point.params, "batch")));
     }
   }
   for (Curve& curve : curves) {
     std::ranges::sort(curve.points, {}, &CurvePoint::batch);
     set_peak(curve, document.context, datasheet);
-    if (!document.predicted.empty()) {
+    if (is_predicted(document)) {
       curve.largest = predicted_largest(curve.dtype == "half" ? "fp16" : curve.dtype, document.findings);
     }
   }

@@ -96,12 +96,12 @@ EvaluatedDevice device_without_curves(const EvaluatedFile& file, const Json& dat
   const RunContext& context = document.context;
   EvaluatedDevice device;
   device.name = printable(context.device.name);
-  device.predicted = document.benchmarks.empty() && !document.predicted.empty();
+  device.predicted = is_predicted(document);
   device.machine = device.predicted ? "" : context.machine;
   device.is_cpu = context.device.kind == "cpu";
   device.framework = "bench";
-  if (device.predicted) {
-    const std::string of = text_member(document.predicted.front().model, "framework");
+  if (device.predicted && !document.points.empty()) {
+    const std::string of = text_member(document.points.front().prediction.model, "framework");
     device.framework = of.empty() ? "pytorch" : of;
   }
   const std::string id = text_member(datasheet, "id");
@@ -129,22 +129,16 @@ void add_caveat(EvaluatedDevice& device, const std::string& caveat) {
 }
 
 void add_caveats(EvaluatedDevice& device, const ResultDocument& document) {
-  for (const PredictedPoint& point : document.predicted) {
-    const auto caveats = point.model.find("caveats");
-    for (const Json& caveat :
-         caveats != point.model.end() && caveats->is_array() ? *caveats : Json::array()) {
-      if (caveat.is_string()) {
-        add_caveat(device, caveat.get<std::string>());
-      }
-    }
+  for (const std::string& caveat : caveats_of(document)) {
+    add_caveat(device, caveat);
   }
-  const auto above = std::ranges::count_if(document.benchmarks, [](const MeasuredPoint& point) {
+  const auto above = std::ranges::count_if(measured_points(document), [](const Point& point) {
     return std::ranges::any_of(point.validity.flags,
                                [](const std::string& flag) { return flag.starts_with("above_peak"); });
   });
   if (above > 0) {
     device.caveats.push_back(fmt::format("{} of {} points lie above the device's peak and prove nothing",
-                                         above, document.benchmarks.size()));
+                                         above, measured_points(document).size()));
   }
 }
 
@@ -193,11 +187,8 @@ EvaluatedTask task_of(const EvaluatedFile& file) {
   }
   EvaluatedTask task{.workload = sweep.workload, .mode = sweep.mode, .options = sweep.workload_options};
   if (task.mode.empty()) {
-    const auto& documents = file.document;
-    const Json& params = !documents.benchmarks.empty()  ? documents.benchmarks.front().params
-                         : !documents.predicted.empty() ? documents.predicted.front().params
-                                                        : Json::object();
-    task.mode = text_member(params, "mode");
+    const std::vector<Point>& points = file.document.points;
+    task.mode = points.empty() ? "" : text_member(points.front().params, "mode");
   }
   drop_ways(task, file.document.context.workload_file);
   return task;
@@ -282,7 +273,7 @@ std::vector<EvaluatedDevice> pooled_devices(const std::vector<EvaluatedFile>& fi
   for (const EvaluatedFile& file : files) {
     documents.push_back(&file.document);
     file_of[&file.document] = &file;
-    if (file.document.benchmarks.empty() && file.document.predicted.empty()) {
+    if (file.document.points.empty()) {
       refuse_without_points(file);
     }
   }

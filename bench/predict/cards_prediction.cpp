@@ -69,13 +69,13 @@ std::vector<std::string> as_sentences(const std::vector<std::string>& clauses) {
 
 bool holds_timeline(const ResultDocument& document) {
   const auto has = [](const auto& point) { return point.timeline.has_value(); };
-  return std::ranges::any_of(document.benchmarks, has);
+  return std::ranges::any_of(measured_points(document), has);
 }
 
 std::string workload_of(const ResultDocument& document) {
-  const auto one = std::ranges::find_if(
-      document.benchmarks, [](const MeasuredPoint& point) { return point.timeline.has_value(); });
-  const std::string own = document.sweep.name == "cards" && one != document.benchmarks.end()
+  const auto one = std::ranges::find_if(measured_points(document),
+                                        [](const Point& point) { return point.timeline.has_value(); });
+  const std::string own = document.sweep.name == "cards" && one != measured_points(document).end()
                               ? text_member(one->params, "workload")
                               : "";
   return printable(own.empty() ? document.sweep.workload : own);

@@ -31,7 +31,7 @@ void check_setting(const EngineReference::File& file, const WorkloadType& worklo
   if (document.context.device.kind == "cpu") {
     refuse_reference(file.path, "was measured on a CPU; give a result that was measured on a GPU");
   }
-  if (document.benchmarks.empty() && !document.predicted.empty()) {
+  if (is_predicted(document)) {
     refuse_reference(file.path, "is predicted itself; give a result that was measured");
   }
   if (document.sweep.name != "batch") {
@@ -109,7 +109,7 @@ EngineReference::EngineReference(const std::vector<File>& files, const WorkloadT
     check_setting(file, workload, spec);
     const Gpu& gpu = gpu_of(file, catalogue, gpus);
     const std::size_t before = steps_.size();
-    for (const MeasuredPoint& point : file.document.benchmarks) {
+    for (const Point& point : measured_points(file.document)) {
       const auto dtype = point.params.find("dtype");
       const auto known = dtype != point.params.end() && dtype->is_string()
                              ? parse_dtype(dtype->get<std::string>())

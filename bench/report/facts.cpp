@@ -24,24 +24,24 @@ std::string date_of(const ResultDocument& document) {
 }
 
 std::string checked_answers(const ResultDocument& document) {
-  const auto checked = std::ranges::count_if(document.benchmarks, [](const MeasuredPoint& point) {
+  const auto checked = std::ranges::count_if(measured_points(document), [](const Point& point) {
     return point.verification && point.verification->passed;
   });
-  return document.benchmarks.empty()
+  return measured_points(document).empty()
              ? ""
              : fmt::format(
                    "{} of {} points compared with the reference implementation before they were timed",
-                   checked, document.benchmarks.size());
+                   checked, measured_points(document).size());
 }
 
 std::string rounds_in_words(const ResultDocument& document) {
-  if (document.benchmarks.empty()) {
+  if (measured_points(document).empty()) {
     return "";
   }
-  const auto [least, most] = std::ranges::minmax(
-      document.benchmarks, {}, [](const MeasuredPoint& point) { return point.stats.rounds; });
+  const auto [least, most] = std::ranges::minmax(measured_points(document), {},
+                                                 [](const Point& point) { return point.stats.rounds; });
   std::size_t samples = 0;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     samples += point.samples_ns.size();
   }
   return fmt::format("{}{} a point, {} timings in all",
@@ -101,7 +101,7 @@ Facts environment_of(const ResultDocument& document) {
 
 Facts method_of(const ResultDocument& document) {
   const SweepDescription& sweep = document.sweep;
-  const bool predicted = document.context.device.kind == "modelled";
+  const bool predicted = is_predicted(document);
   Facts facts;
   if (!document.context.argv.empty()) {
     const std::vector<std::string> words(document.context.argv.begin() + 1, document.context.argv.end());

@@ -29,8 +29,7 @@ std::string mode_in_words(const ResultDocument& document) {
   const auto has_it = [&](const auto& point) {
     return point.params.is_object() && point.params.contains("mode") && point.params["mode"] == mode;
   };
-  const bool holds =
-      std::ranges::all_of(document.benchmarks, has_it) && std::ranges::all_of(document.predicted, has_it);
+  const bool holds = std::ranges::all_of(document.points, has_it);
   return !holds ? "" : mode == "infer" ? " inference" : mode == "train" ? " training" : "";
 }
 
@@ -215,11 +214,6 @@ void add_advice(const AnsweringFiles& answering, const std::optional<TrainingSet
 }
 
 }  // namespace
-
-bool is_predicted(const ResultDocument& document) {
-  return document.context.device.kind == "modelled" ||
-         (document.benchmarks.empty() && !document.predicted.empty());
-}
 
 std::string title_of(const ResultDocument& document) {
   const SweepDescription& sweep = document.sweep;

@@ -71,8 +71,6 @@ struct Report {
 // "batch: resnet50 inference on AMD EPYC".
 std::string title_of(const ResultDocument& document);
 
-bool is_predicted(const ResultDocument& document);
-
 // Reads points' params in place.
 ReportSection section_of(ResultDocument& document);
 

@@ -160,14 +160,14 @@ PointKeys::PointKeys(const ResultDocument& document, const Session& session)
                           with_versions(document), document.context.host.usable_cores,
                           joined(session.threads))) {}
 
-std::string PointKeys::of(const MeasuredPoint& point) const {
+std::string PointKeys::of(const Point& point) const {
   return fingerprint(fmt::format("{}\n{}\n{}", point.name, to_line(point.params), shared_));
 }
 
 RunMedians medians_of(const ResultDocument& document, std::size_t session) {
   RunMedians medians;
   const PointKeys keys(document, document.sessions.at(session));
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     const bool whole = std::ranges::all_of(point.rounds, [&](const MeasuredRound& round) {
       return static_cast<std::size_t>(round.session) == session;
     });
@@ -280,13 +280,13 @@ std::optional<std::string> unusual_speed(const Session& session) {
 
 std::string between_runs_in_words(const ResultDocument& document) {
   std::vector<double> half_widths;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     const double value = point.stats.median_ns;
     if (const auto& interval = point.stats.ci95_between_ns; interval && value > 0) {
       half_widths.push_back(std::max(interval->high - value, value - interval->low) / value);
     }
   }
-  const std::size_t all = document.benchmarks.size();
+  const std::size_t all = measured_points(document).size();
   const std::size_t without = all - half_widths.size();
   if (all == 0) {
     return "";

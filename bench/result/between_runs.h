@@ -35,7 +35,7 @@ struct PastRun {
 class PointKeys {
  public:
   PointKeys(const ResultDocument& document, const Session& session);
-  std::string of(const MeasuredPoint& point) const;
+  std::string of(const Point& point) const;
 
  private:
   std::string shared_;  // by all points

@@ -34,14 +34,14 @@ std::string_view class_of_flag(std::string_view flag) {
   return flag == kDisturbed ? kContention : flag;
 }
 
-FlagMarks::FlagMarks(std::span<const MeasuredPoint> points) {
-  std::map<std::string_view, std::set<const MeasuredPoint*>> by_class;
-  for (const MeasuredPoint& point : points) {
+FlagMarks::FlagMarks(std::span<const Point> points) {
+  std::map<std::string_view, std::set<const Point*>> by_class;
+  for (const Point& point : points) {
     for (const std::string& flag : point.validity.flags) {
       by_class[class_of_flag(flag)].insert(&point);
     }
   }
-  std::set<const MeasuredPoint*> marked;
+  std::set<const Point*> marked;
   for (const auto& [flag_class, flagged] : by_class) {
     if (separates_points(flagged.size(), points.size())) {
       marking_.emplace(flag_class);
@@ -54,7 +54,7 @@ FlagMarks::FlagMarks(std::span<const MeasuredPoint> points) {
   }
 }
 
-std::string_view FlagMarks::of(const MeasuredPoint& point) const {
+std::string_view FlagMarks::of(const Point& point) const {
   return std::ranges::any_of(point.validity.flags,
                              [this](const std::string& flag) { return separates(class_of_flag(flag)); })
              ? "○"
@@ -63,7 +63,7 @@ std::string_view FlagMarks::of(const MeasuredPoint& point) const {
 
 std::optional<Finding> claim_conditions(const ResultDocument& document) {
   Finding finding = finding_of(kConditions, "points");
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     if (std::ranges::find(point.validity.flags, kContention) != point.validity.flags.end()) {
       finding.evidence.push_back(point.name);
     }
@@ -72,12 +72,13 @@ std::optional<Finding> claim_conditions(const ResultDocument& document) {
     return std::nullopt;
   }
   finding.value = static_cast<double>(finding.evidence.size());
-  finding.claim = fmt::format(
-      "Other processes used the CPU during {} of {} point{} [run on an idle machine{}].",
-      finding.evidence.size(), document.benchmarks.size(), document.benchmarks.size() == 1 ? "" : "s",
-      waits_passively(document.context)
-          ? ""
-          : ", or with OMP_WAIT_POLICY=passive, 11 to 20 % slower on an idle one");
+  finding.claim =
+      fmt::format("Other processes used the CPU during {} of {} point{} [run on an idle machine{}].",
+                  finding.evidence.size(), measured_points(document).size(),
+                  measured_points(document).size() == 1 ? "" : "s",
+                  waits_passively(document.context)
+                      ? ""
+                      : ", or with OMP_WAIT_POLICY=passive, 11 to 20 % slower on an idle one");
   return finding;
 }
 

@@ -20,10 +20,10 @@ std::string_view class_of_flag(std::string_view flag);
 // of ten points at most have one.
 class FlagMarks {
  public:
-  explicit FlagMarks(std::span<const MeasuredPoint> points);
+  explicit FlagMarks(std::span<const Point> points);
 
   // "○" for a point with such a flag, else "".
-  std::string_view of(const MeasuredPoint& point) const;
+  std::string_view of(const Point& point) const;
   bool separates(std::string_view flag_class) const { return marking_.contains(flag_class); }
   // Whether there are no marks because the classes that separate points would together mark every point.
   bool would_mark_all() const { return would_mark_all_; }

@@ -108,7 +108,7 @@ MachineTimes times_by_machine(const std::vector<const ResultDocument*>& document
     if (std::ranges::find(times.machines, machine) == times.machines.end()) {
       times.machines.push_back(machine);
     }
-    for (const MeasuredPoint& point : document->benchmarks) {
+    for (const Point& point : measured_points(*document)) {
       if (point.stats.median_ns > 0) {
         auto& of_point = by_point[point.name];
         if (of_point.empty()) {
@@ -134,26 +134,26 @@ MachineTimes times_by_machine(const std::vector<const ResultDocument*>& document
 }
 
 // A point as the machines timed it.
-using TimedPoint = std::map<std::string, std::vector<const MeasuredPoint*>>;  // by machine
+using TimedPoint = std::map<std::string, std::vector<const Point*>>;  // by machine
 
 // Of an even number the slower of both.
-const MeasuredPoint* middle_of(std::vector<const MeasuredPoint*> points) {
-  std::ranges::stable_sort(points, {}, [](const MeasuredPoint* point) { return point->stats.median_ns; });
+const Point* middle_of(std::vector<const Point*> points) {
+  std::ranges::stable_sort(points, {}, [](const Point* point) { return point->stats.median_ns; });
   return points[points.size() / 2];
 }
 
-MeasuredPoint pooled(const TimedPoint& machines, const std::string& median_machine) {
-  std::vector<const MeasuredPoint*> middles;
+Point pooled(const TimedPoint& machines, const std::string& median_machine) {
+  std::vector<const Point*> middles;
   for (const auto& [machine, points] : machines) {
     middles.push_back(middle_of(points));
   }
   const auto own = machines.find(median_machine);
-  MeasuredPoint point = own == machines.end() ? *middle_of(middles) : *middle_of(own->second);
+  Point point = own == machines.end() ? *middle_of(middles) : *middle_of(own->second);
   if (middles.size() < 2) {
     return point;
   }
   Interval range{.low = std::numeric_limits<double>::infinity(), .high = 0};
-  for (const MeasuredPoint* const one : middles) {
+  for (const Point* const one : middles) {
     const Interval interval =
         one->stats.in_another_run().value_or(Interval{one->stats.median_ns, one->stats.median_ns});
     range = {std::min(range.low, interval.low), std::max(range.high, interval.high)};
@@ -180,7 +180,7 @@ ResultDocument Pool::document() const {
   }
   std::map<std::string, TimedPoint> by_point;
   for (const ResultDocument* const document : documents) {
-    for (const MeasuredPoint& point : document->benchmarks) {
+    for (const Point& point : measured_points(*document)) {
       if (point.stats.median_ns > 0) {
         by_point[point.name][document->context.machine].push_back(&point);
       }
@@ -189,18 +189,19 @@ ResultDocument Pool::document() const {
     available =
         std::min(available_bytes(pooled_document.context.device), available_bytes(document->context.device));
   }
-  pooled_document.benchmarks.clear();
+  std::vector<Point> points;
   for (const std::string& name : times.points) {
-    pooled_document.benchmarks.push_back(pooled(by_point[name], median_machine));
+    points.push_back(pooled(by_point[name], median_machine));
   }
+  std::ranges::copy(modelled_points(pooled_document), std::back_inserter(points));
+  pooled_document.points = std::move(points);
   return pooled_document;
 }
 
 std::vector<Pool> pool(const std::vector<const ResultDocument*>& documents) {
   std::map<std::string, std::vector<const ResultDocument*>> by_fleet;
   const auto may_be_pooled = [](const ResultDocument& document) {
-    const bool is_predicted = document.benchmarks.empty() && !document.predicted.empty();
-    return !is_predicted && document.context.device.kind != "modelled" && !document.context.machine.empty();
+    return !is_predicted(document) && !document.context.machine.empty();
   };
   for (const ResultDocument* const document : documents) {
     if (may_be_pooled(*document)) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <stdexcept>
 #include <unordered_map>
 
@@ -119,8 +120,8 @@ Json without_points(const ResultDocument& document) {
   json["sessions"] = to_json(document.sessions);
   json["sweep"] = to_json(document.sweep);
   json["benchmarks"] = Json::array();
-  for (const PredictedPoint& point : document.predicted) {
-    json["predicted"].push_back(predicted_to_json(point));
+  for (const Point& point : modelled_points(document)) {
+    json["predicted"].push_back(modelled_to_json(point));
   }
   json["unmeasured"] = written_value(document.unmeasured);
   json["findings"] = written_value(document.findings);
@@ -129,7 +130,51 @@ Json without_points(const ResultDocument& document) {
 
 }  // namespace
 
-std::vector<std::int64_t> round_sizes(const MeasuredPoint& point) {
+std::string_view name_of(Origin origin) {
+  return origin == Origin::measured ? "measured" : origin == Origin::predicted ? "predicted" : "planned";
+}
+
+std::string_view level_in_words(Origin origin) {
+  return origin == Origin::measured ? "95 %" : "80 %";
+}
+
+std::span<Point> measured_points(ResultDocument& document) {
+  return {document.points.begin(), std::ranges::partition_point(document.points, &Point::is_measured)};
+}
+
+std::span<const Point> measured_points(const ResultDocument& document) {
+  return {document.points.begin(), std::ranges::partition_point(document.points, &Point::is_measured)};
+}
+
+std::span<const Point> modelled_points(const ResultDocument& document) {
+  return {std::ranges::partition_point(document.points, &Point::is_measured), document.points.end()};
+}
+
+void set_modelled_points(ResultDocument& document, std::vector<Point> points) {
+  std::erase_if(document.points, [](const Point& point) { return !point.is_measured(); });
+  std::ranges::move(points, std::back_inserter(document.points));
+}
+
+bool is_predicted(const ResultDocument& document) {
+  return document.points.empty() ? document.context.device.kind == "modelled"
+                                 : !document.points.front().is_measured();
+}
+
+std::vector<std::string> caveats_of(const ResultDocument& document) {
+  std::vector<std::string> caveats;
+  for (const Point& point : modelled_points(document)) {
+    const Json& model = point.prediction.model;
+    for (const Json& caveat : model.is_object() ? model.value("caveats", Json::array()) : Json()) {
+      std::string text = caveat.is_string() ? caveat.get<std::string>() : caveat.dump();
+      if (std::ranges::find(caveats, text) == caveats.end()) {
+        caveats.push_back(std::move(text));
+      }
+    }
+  }
+  return caveats;
+}
+
+std::vector<std::int64_t> round_sizes(const Point& point) {
   std::vector<std::int64_t> sizes;
   for (const MeasuredRound& round : point.rounds) {
     sizes.push_back(round.samples);
@@ -137,7 +182,7 @@ std::vector<std::int64_t> round_sizes(const MeasuredPoint& point) {
   return sizes;
 }
 
-std::vector<double> round_medians(const MeasuredPoint& point) {
+std::vector<double> round_medians(const Point& point) {
   std::vector<double> medians;
   auto from = point.samples_ns.begin();
   for (const MeasuredRound& round : point.rounds) {
@@ -150,7 +195,7 @@ std::vector<double> round_medians(const MeasuredPoint& point) {
   return medians;
 }
 
-RoundTimes round_times(const MeasuredPoint& point) {
+RoundTimes round_times(const Point& point) {
   RoundTimes times;
   auto next = point.samples_ns.begin();
   for (const MeasuredRound& round : point.rounds) {
@@ -174,7 +219,7 @@ std::vector<MeasuredRound> rounds_of(const std::vector<std::int64_t>& sizes) {
 Json to_json(const ResultDocument& document) {
   Json json = without_points(document);
   Families families;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     json["benchmarks"].push_back(point_to_json(point, families.place(point.name)));
   }
   require_finite(json, "");
@@ -187,7 +232,7 @@ std::string ResultText::of(const ResultDocument& document) {
   std::unordered_map<std::string, std::pair<Version, std::string>> now;
   std::vector<std::string> lines;
   Families families;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     const auto place = families.place(point.name);
     const Version version{.samples = point.samples_ns.size(),
                           .stats = point.stats,
@@ -220,17 +265,17 @@ ResultDocument document_from_json(const Json& json) {
   }
   document.sweep = sweep_from_json(root.at("sweep"));
   for (std::size_t i = 0; i < points.size(); ++i) {
-    document.benchmarks.push_back(point_from_json(points.at(i), document.sessions.size()));
+    document.points.push_back(point_from_json(points.at(i), document.sessions.size()));
   }
-  if (const auto predicted = root.find("predicted")) {
-    for (std::size_t i = 0; i < predicted->size(); ++i) {
-      document.predicted.push_back(predicted_from_json(predicted->at(i)));
+  if (const auto modelled = root.find("predicted")) {
+    for (std::size_t i = 0; i < modelled->size(); ++i) {
+      document.points.push_back(modelled_from_json(modelled->at(i)));
     }
   }
   read_value(root.at("unmeasured"), document.unmeasured);
   read_value(root.at("findings"), document.findings);
-  check_names(document.benchmarks, "benchmarks");
-  check_names(document.predicted, "predicted");
+  check_names(measured_points(document), "benchmarks");
+  check_names(modelled_points(document), "predicted");
   return document;
 }
 

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -84,36 +85,65 @@ struct MeasuredRound {
   bool operator==(const MeasuredRound&) const = default;
 };
 
-struct MeasuredPoint {
-  std::string name;                      // "batch/resnet50/infer/fp32/batch:32"
-  Json params;                           // {"batch": 32, "dtype": "fp32", …}
-  std::vector<std::int64_t> samples_ns;  // in the order taken, round after round
-  std::vector<MeasuredRound> rounds{};   // their samples sum to samples_ns.size()
-  double cpu_time_ns = 0;                // processor time of a step, all threads, mean
-  double items_per_step = 0;             // samples (images) a step
-  Work work;                             // of a step
-  Algorithms algorithms{};               // empty: not known
-  std::optional<PlannedMemory> plan;     // where the workload's plan says more than the peak
-  std::optional<GradientTimeline> timeline{};
-  SampleStats stats;
-  PointMemory memory;
-  Validity validity;
-  std::optional<Verification> verification;
-  std::vector<std::shared_ptr<const SampleNote>> notes;  // empty, or one a sample
+// How a point's figures came about.
+enum class Origin : std::uint8_t {
+  measured,
+  predicted,  // by the model of a device that is not here
+  planned,    // only its memory is told
+};
 
-  // Throughput in this run; of a median below the clock's resolution infinite.
-  Estimate items_per_s() const {
-    return inverse({.value = stats.median_ns, .ci95 = stats.ci95_ns}, items_per_step * 1e9);
+// In files and tables: "measured".
+std::string_view name_of(Origin origin);
+// Of the intervals of such points: "95 %".
+std::string_view level_in_words(Origin origin);
+
+// What a model tells of a point: with the step's interval of 80 %.
+struct PointPrediction {
+  Estimate step_ns{};  // 0 where no time is predicted
+  Json model{};        // what the time is made of, and caveats; may be null
+};
+
+// A step of one setting, measured or of a model: step_ns(), items_per_s() and peak() are of either.
+struct Point {
+  std::string name;  // "batch/resnet50/infer/fp32/batch:32"
+  Json params;       // {"batch": 32, "dtype": "fp32", …}
+  Origin origin = Origin::measured;
+  double items_per_step = 0;  // samples (images) a step
+  Work work{};                // of a step
+  PointMemory memory{};
+  PointPrediction prediction{};  // where it was not measured
+
+  // The rest only a measured point has.
+  std::vector<std::int64_t> samples_ns{};  // in the order taken, round after round
+  std::vector<MeasuredRound> rounds{};     // their samples sum to samples_ns.size()
+  double cpu_time_ns = 0;                  // processor time of a step, all threads, mean
+  Algorithms algorithms{};                 // empty: not known
+  std::optional<PlannedMemory> plan{};     // where the workload's plan says more than the peak
+  std::optional<GradientTimeline> timeline{};
+  SampleStats stats{};
+  Validity validity{};
+  std::optional<Verification> verification{};
+  std::vector<std::shared_ptr<const SampleNote>> notes{};  // empty, or one a sample
+
+  bool is_measured() const { return origin == Origin::measured; }
+  // Whether it tells a time: a median may be below the clock's resolution, a plan has none.
+  bool is_timed() const { return step_ns().value > 0; }
+  // With an interval of 95 % for this run, where it is not measured of 80 %.
+  Estimate step_ns() const {
+    return is_measured() ? Estimate{.value = stats.median_ns, .ci95 = stats.ci95_ns} : prediction.step_ns;
   }
+  // Infinite where it is not timed.
+  Estimate items_per_s() const { return inverse(step_ns(), items_per_step * 1e9); }
+  std::int64_t peak() const { return is_measured() ? memory.peak_measured : memory.peak_predicted; }
 };
 
 // Samples of each round.
-std::vector<std::int64_t> round_sizes(const MeasuredPoint& point);
+std::vector<std::int64_t> round_sizes(const Point& point);
 // The median of each round's samples, in nanoseconds; rounds without samples are left out.
-std::vector<double> round_medians(const MeasuredPoint& point);
+std::vector<double> round_medians(const Point& point);
 // In the order taken. Rounds without samples, and those whose median is below the clock's resolution, are
 // left out.
-RoundTimes round_times(const MeasuredPoint& point);
+RoundTimes round_times(const Point& point);
 // Rounds of so many samples, one after the other, of which nothing else is known.
 std::vector<MeasuredRound> rounds_of(const std::vector<std::int64_t>& sizes);
 
@@ -127,24 +157,6 @@ struct UnmeasuredPoint {
   std::string reason;
 
   bool lacked_time() const { return status == "skipped" && reason != kBrokenOff; }
-};
-
-// A point of a device that is not here.
-struct PredictedPoint {
-  std::string name;
-  Json params;
-  double step_ns = 0;
-  std::optional<Interval> interval80_ns{};
-  double items_per_step = 0;
-  MemoryByCategory memory;
-  std::int64_t peak = 0;             // bytes
-  std::string status = "predicted";  // "planned" where only memory is told
-  Json model;                        // what the time is made of, and caveats: see to_json
-
-  // With an interval of 80 %; infinite where no time is predicted.
-  Estimate items_per_s() const {
-    return inverse({.value = step_ns, .ci95 = interval80_ns}, items_per_step * 1e9);
-  }
 };
 
 struct Finding {
@@ -271,11 +283,22 @@ struct ResultDocument {
   RunContext context;
   std::vector<Session> sessions{};  // in their order; at least one where there are points
   SweepDescription sweep;
-  std::vector<MeasuredPoint> benchmarks;
-  std::vector<PredictedPoint> predicted{};  // of a modelled device; then there are no benchmarks
+  std::vector<Point> points{};  // the measured ones first
   std::vector<UnmeasuredPoint> unmeasured;
   std::vector<Finding> findings;
 };
+
+// The points that were measured, for what only a measurement tells; and all others.
+std::span<Point> measured_points(ResultDocument& document);
+std::span<const Point> measured_points(const ResultDocument& document);
+std::span<const Point> modelled_points(const ResultDocument& document);
+// Instead of those that are there.
+void set_modelled_points(ResultDocument& document, std::vector<Point> points);
+
+// Whether it is of a device that is not here.
+bool is_predicted(const ResultDocument& document);
+// Of all modelled points, each once.
+std::vector<std::string> caveats_of(const ResultDocument& document);
 
 // Strict JSON: throws std::domain_error on NaN or Infinity. Bytes and nanosecond samples are integers.
 Json to_json(const ResultDocument& document);

@@ -2,6 +2,7 @@
 #include "bench/result/result_points.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <utility>
@@ -88,18 +89,30 @@ void members(auto& io, Of<GradientTimeline> auto& timeline) {
   io("update_ns", timeline.update_ns, check::not_negative);
 }
 
-void members(auto& io, Of<PredictedPoint> auto& point) {
+Json written_value(const Origin& origin) {
+  return name_of(origin);
+}
+
+void read_value(const Field& field, Origin& origin) {
+  constexpr std::array<Origin, 2> kModelled{Origin::predicted, Origin::planned};
+  const auto found = std::ranges::find(kModelled, field.string(), [](Origin one) { return name_of(one); });
+  if (found == kModelled.end()) {
+    throw UsageError(
+        fmt::format("{} is {}; accepted: predicted, planned", field.path(), quote(field.string())));
+  }
+  origin = *found;
+}
+
+// A point that was not measured.
+void members(auto& io, Of<Point> auto& point) {
+  auto& step = point.prediction.step_ns;
   io("name", point.name);
   io("params", point.params);
-  io("real_time", point.step_ns, check::not_negative);
+  io("real_time", step.value, check::not_negative);
   io("items_per_step", point.items_per_step, check::not_negative);
-  io.nullable("interval80_ns", point.interval80_ns);
-  io("status", point.status, [](const Field& field) {
-    if (const std::string status = field.string(); status != "predicted" && status != "planned") {
-      throw UsageError(fmt::format("{} is {}; accepted: predicted, planned", field.path(), quote(status)));
-    }
-  });
-  io.maybe("model", point.model);
+  io.nullable("interval80_ns", step.ci95);
+  io("status", point.origin);
+  io.maybe("model", point.prediction.model);
 }
 
 namespace {
@@ -115,7 +128,7 @@ class UnreadNote : public SampleNote {
 };
 
 // One note a sample, each an object, where there are any.
-void read_notes(const Field& field, MeasuredPoint& point) {
+void read_notes(const Field& field, Point& point) {
   if (!field.json().is_array() || field.json().size() != point.samples_ns.size()) {
     throw UsageError(fmt::format("{} is not an array of one note for each of the {} samples", field.path(),
                                  point.samples_ns.size()));
@@ -126,7 +139,7 @@ void read_notes(const Field& field, MeasuredPoint& point) {
 }
 
 // The counts that are written twice must agree: otherwise the file was edited or cut, and proves nothing.
-void check_counts(const Field& field, const MeasuredPoint& point) {
+void check_counts(const Field& field, const Point& point) {
   const auto samples = static_cast<std::int64_t>(point.samples_ns.size());
   if (samples == 0) {
     throw UsageError(fmt::format("{}.samples_ns is empty; a measured point has samples", field.path()));
@@ -150,7 +163,7 @@ void check_counts(const Field& field, const MeasuredPoint& point) {
   }
 }
 
-void check_median(const Field& field, const MeasuredPoint& point) {
+void check_median(const Field& field, const Point& point) {
   const double median = point.stats.median_ns;
   if (median > 0 && !std::isfinite(point.items_per_step * 1e9 / median)) {
     throw UsageError(fmt::format("{}.items_per_step is {}, too large for a median of {} ns", field.path(),
@@ -200,7 +213,7 @@ void check_batch(const Field& field, const Json& params) {
 
 }  // namespace
 
-Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64_t> place) {
+Json point_to_json(const Point& point, std::pair<std::size_t, std::int64_t> place) {
   Json json{{"name", point.name},
             {"family_index", place.first},
             {"per_family_instance_index", place.second},
@@ -250,12 +263,12 @@ Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64
   return json;
 }
 
-MeasuredPoint point_from_json(const Field& field, std::size_t sessions) {
+Point point_from_json(const Field& field, std::size_t sessions) {
   if (const std::string unit = field.at("time_unit").string(); unit != "ns") {
     throw UsageError(
         fmt::format(R"({}.time_unit is {}; this program reads 'ns')", field.path(), quote(unit)));
   }
-  MeasuredPoint point;
+  Point point;
   JsonReader io(field);
   double real_time = 0;
   io("name", point.name);
@@ -297,28 +310,24 @@ MeasuredPoint point_from_json(const Field& field, std::size_t sessions) {
   return point;
 }
 
-Json predicted_to_json(const PredictedPoint& point) {
+Json modelled_to_json(const Point& point) {
   Json json = write_struct(point);
   json["time_unit"] = "ns";
-  if (point.step_ns > 0) {
+  if (point.is_timed()) {
     json["items_per_second"] = point.items_per_s().value;
   }
-  Json& memory = json["memory"];
-  for (const MemoryCategory category : kMemoryCategories) {
-    memory[std::string(name_of(category))] = point.memory[category];
-  }
-  memory["peak_predicted"] = point.peak;
+  json["memory"] = write_struct(point.memory.by_category);
+  json["memory"]["peak_predicted"] = point.memory.peak_predicted;
   return json;
 }
 
-PredictedPoint predicted_from_json(const Field& field) {
-  auto point = read_struct<PredictedPoint>(field);
+Point modelled_from_json(const Field& field) {
+  auto point = read_struct<Point>(field);
   const Field memory = field.at("memory");
-  JsonReader io(memory);
-  for (const MemoryCategory category : kMemoryCategories) {
-    io(name_of(category), point.memory[category], check::bytes);
-  }
-  io("peak_predicted", point.peak, check::bytes);
+  read_value(memory, point.memory.by_category);
+  JsonReader{memory}("peak_predicted", point.memory.peak_predicted, check::bytes);
+  const auto work = [&](const char* key) { return positive_member(point.prediction.model, key).value_or(0); };
+  point.work = {.samples = point.items_per_step, .flops = work("flops"), .fixed_bytes = work("bytes")};
   return point;
 }
 

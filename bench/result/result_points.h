@@ -12,13 +12,14 @@
 namespace bench {
 
 // `place`: the index of the point's family, and of the point in it, as Google Benchmark numbers them.
-Json point_to_json(const MeasuredPoint& point, std::pair<std::size_t, std::int64_t> place);
+Json point_to_json(const Point& point, std::pair<std::size_t, std::int64_t> place);
 // `sessions`: how many the file has. Throws UsageError naming the field that is missing, damaged or
 // contradicts another.
-MeasuredPoint point_from_json(const Field& field, std::size_t sessions);
+Point point_from_json(const Field& field, std::size_t sessions);
 
-Json predicted_to_json(const PredictedPoint& point);
+// Of a point that was not measured.
+Json modelled_to_json(const Point& point);
 // Throws UsageError.
-PredictedPoint predicted_from_json(const Field& field);
+Point modelled_from_json(const Field& field);
 
 }  // namespace bench

@@ -49,7 +49,7 @@ std::string in_hours(std::int64_t seconds) {
 // Each reading once: rounds carry the last one until the next is taken.
 std::vector<Calibrations> readings_of(const ResultDocument& document, std::size_t session) {
   std::vector<const MeasuredRound*> rounds;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     for (const MeasuredRound& round : point.rounds) {
       if (static_cast<std::size_t>(round.session) == session && !round.calibration.empty()) {
         rounds.push_back(&round);
@@ -114,7 +114,7 @@ std::map<std::string, SessionCalibration> session_calibration(const ResultDocume
 
 void mark_disturbances(ResultDocument& document, std::size_t session) {
   const auto typical = session_calibration(document, session);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : measured_points(document)) {
     bool changed = false;
     for (MeasuredRound& round : point.rounds) {
       if (static_cast<std::size_t>(round.session) == session) {
@@ -132,7 +132,7 @@ void mark_disturbances(ResultDocument& document, std::size_t session) {
   }
 }
 
-std::vector<std::string> flags_of_rounds(const MeasuredPoint& point, const std::vector<Session>& sessions) {
+std::vector<std::string> flags_of_rounds(const Point& point, const std::vector<Session>& sessions) {
   std::vector<std::string> flags;
   const auto is_disturbed = [](const MeasuredRound& round) {  // throttling has its own flag
     return std::ranges::any_of(round.disturbed, [](const std::string& why) { return why != "throttled"; });

@@ -33,7 +33,7 @@ inline constexpr std::string_view kContention = "throttled:cpu_contention";  // 
 inline constexpr std::string_view kDisturbed = "disturbed";  // most rounds were, by more than throttling
 inline constexpr std::string_view kMixedSessions = "mixed_sessions";  // that differ
 // Those of the two that the point's rounds call for.
-std::vector<std::string> flags_of_rounds(const MeasuredPoint& point, const std::vector<Session>& sessions);
+std::vector<std::string> flags_of_rounds(const Point& point, const std::vector<Session>& sessions);
 
 // How the machine or the program of `now` differs from that of `before`, in words: "another build (a1 there,
 // b2 now)", "another boot", "10 h later". What one of them does not know differs only where the other does.

@@ -23,7 +23,7 @@ namespace {
 using Run = benchmark::BenchmarkReporter::Run;
 
 // One entry a round.
-std::vector<Run> runs_of(const MeasuredPoint& point, std::int64_t family) {
+std::vector<Run> runs_of(const Point& point, std::int64_t family) {
   std::vector<Run> runs;
   auto from = point.samples_ns.begin();
   for (const MeasuredRound& round : point.rounds) {
@@ -189,12 +189,12 @@ void write_google_benchmark(const ResultDocument& document, const std::string& f
   benchmark::BenchmarkReporter::Context::executable_name = "bench";
   benchmark::BenchmarkReporter::Context context;
   context.name_field_width = 10;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     context.name_field_width = std::max(context.name_field_width, point.name.size() + 8);
   }
   reporter->ReportContext(context);
   std::int64_t family = 0;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     reporter->ReportRuns(runs_of(point, family++));
   }
   reporter->Finalize();

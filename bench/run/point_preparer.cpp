@@ -287,7 +287,7 @@ std::variant<PreparedPoint, Refusal> PointPreparer::made(const SweepPoint& point
     throw std::runtime_error(fmt::format("wrong answer: error {:.3g}, accepted {:.3g}; {}",
                                          verification.error, verification.tolerance, verification.detail));
   }
-  MeasuredPoint& entry = prepared.entry;
+  Point& entry = prepared.entry;
   entry.name = point.name;
   entry.params = point.params;
   entry.work = workload.work();

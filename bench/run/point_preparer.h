@@ -38,7 +38,7 @@ WarmWorkload make_warm(const SweepPoint& point, Device& device, const Clock& clo
 // A point's first preparation.
 struct PreparedPoint {
   WarmWorkload made;
-  MeasuredPoint entry;  // all that is known before the first sample
+  Point entry;  // all that is known before the first sample
 };
 
 // Why a point and the rest of its series cannot be measured.

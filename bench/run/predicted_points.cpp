@@ -29,12 +29,12 @@ void predict_points(const SweepPlan& plan, Device& device, std::int64_t memory_c
       ended.insert(point.series);
     };
     try {
-      PredictedPoint predicted = predict(point);
-      if (predicted.peak > memory_cap) {
+      Point predicted = predict(point);
+      if (predicted.peak() > memory_cap) {
         leave_out("oom", fmt::format("needs {} (predicted), the memory cap is {}",
-                                     format_bytes(predicted.peak), format_bytes(memory_cap)));
+                                     format_bytes(predicted.peak()), format_bytes(memory_cap)));
       } else {
-        document.predicted.push_back(std::move(predicted));
+        document.points.push_back(std::move(predicted));
       }
     } catch (const Unsupported& error) {
       leave_out("unsupported", error.what());

@@ -12,7 +12,7 @@
 namespace bench {
 
 // Throws Unsupported and OutOfMemory.
-using PointPredictor = std::function<PredictedPoint(const SweepPoint& point)>;
+using PointPredictor = std::function<Point(const SweepPoint& point)>;
 
 // Adds each point of `plan` to the document: as predicted, or as unmeasured with its reason. An open series
 // ends with its first point beyond the cap, or that is unsupported. Returns early when interrupted() turns

@@ -18,9 +18,9 @@ ResultRecorder::ResultRecorder(const SweepPlan& plan, Device& device, const Stop
   }
 }
 
-MeasuredPoint* ResultRecorder::measured(const std::string& name) {
-  const auto at = std::ranges::find(document_.benchmarks, name, &MeasuredPoint::name);
-  return at == document_.benchmarks.end() ? nullptr : &*at;
+Point* ResultRecorder::measured(const std::string& name) {
+  const auto at = std::ranges::find(measured_points(document_), name, &Point::name);
+  return at == measured_points(document_).end() ? nullptr : &*at;
 }
 
 const UnmeasuredPoint* ResultRecorder::unmeasured(const std::string& name) const {
@@ -29,21 +29,21 @@ const UnmeasuredPoint* ResultRecorder::unmeasured(const std::string& name) const
 }
 
 // In the plan's order; points of an earlier run that this one does not ask for come first.
-MeasuredPoint& ResultRecorder::insert(const MeasuredPoint& point) {
+Point& ResultRecorder::insert(const Point& point) {
   const auto place = [this](const std::string& name) {
     const auto found = place_.find(name);
     return found == place_.end() ? 0 : found->second;
   };
-  const auto at = std::ranges::find_if(document_.benchmarks, [&](const MeasuredPoint& other) {
-    return place(other.name) > place(point.name);
+  const auto at = std::ranges::find_if(document_.points, [&](const Point& other) {
+    return !other.is_measured() || place(other.name) > place(point.name);
   });
   std::erase_if(document_.unmeasured, [&](const auto& other) { return other.name == point.name; });
-  return *document_.benchmarks.insert(at, point);
+  return *document_.points.insert(at, point);
 }
 
-void ResultRecorder::add_repetition(const SweepPoint& point, const MeasuredPoint& prepared,
-                                    Repetition repetition, const DeviceState& state, MeasuredRound round) {
-  MeasuredPoint* entry = measured(point.name);
+void ResultRecorder::add_repetition(const SweepPoint& point, const Point& prepared, Repetition repetition,
+                                    const DeviceState& state, MeasuredRound round) {
+  Point* entry = measured(point.name);
   if (entry == nullptr) {
     entry = &insert(prepared);
   }
@@ -74,13 +74,13 @@ void ResultRecorder::set_unmeasured(const SweepPoint& point, const std::string& 
 }
 
 void ResultRecorder::lose(const SweepPoint& point, const std::string& reason) {
-  std::erase_if(document_.benchmarks, [&](const auto& other) { return other.name == point.name; });
+  std::erase_if(document_.points, [&](const auto& other) { return other.name == point.name; });
   set_unmeasured(point, "error", reason);
 }
 
 // From the point's statistics and the device's state since the samples before. A reason for throttling, once
 // given, stays; other programs come and go, and count by rounds.
-void ResultRecorder::set_validity(MeasuredPoint& point, Dtype dtype, const DeviceState& state) {
+void ResultRecorder::set_validity(Point& point, Dtype dtype, const DeviceState& state) {
   std::set<std::string> flags;
   std::ranges::copy_if(point.validity.flags, std::inserter(flags, flags.end()),
                        [](const std::string& flag) { return flag.starts_with("throttled:"); });
@@ -100,7 +100,7 @@ void ResultRecorder::set_validity(MeasuredPoint& point, Dtype dtype, const Devic
 // measurement, and the peak is measured again before a point is flagged; one that was measured while other
 // programs used the cores is too low and flags none. Where the sweep had time for some dtypes' peaks only,
 // points of the others are not judged.
-bool ResultRecorder::above_peak(const MeasuredPoint& point, Dtype dtype) {
+bool ResultRecorder::above_peak(const Point& point, Dtype dtype) {
   if (!(point.work.flops > 0)) {
     return false;  // and no need to measure what the device can do
   }

@@ -19,12 +19,12 @@ class ResultRecorder {
   ResultRecorder(const SweepPlan& plan, Device& device, const StopRule& rule, ResultDocument& document,
                  RunObserver& observer);
 
-  MeasuredPoint* measured(const std::string& name);  // nullptr where it is not
+  Point* measured(const std::string& name);  // nullptr where it is not
   const UnmeasuredPoint* unmeasured(const std::string& name) const;
 
   // Where `point` is measured already, it goes on with its samples; else with none.
   // `round`: its place; the rest of it is filled in.
-  void add_repetition(const SweepPoint& point, const MeasuredPoint& prepared, Repetition repetition,
+  void add_repetition(const SweepPoint& point, const Point& prepared, Repetition repetition,
                       const DeviceState& state, MeasuredRound round);
   void set_unmeasured(const SweepPoint& point, const std::string& status, const std::string& reason);
   // The fault may have spoilt the point's earlier samples, and would break the device again: the point
@@ -32,9 +32,9 @@ class ResultRecorder {
   void lose(const SweepPoint& point, const std::string& reason);
 
  private:
-  MeasuredPoint& insert(const MeasuredPoint& point);
-  void set_validity(MeasuredPoint& point, Dtype dtype, const DeviceState& state);
-  bool above_peak(const MeasuredPoint& point, Dtype dtype);
+  Point& insert(const Point& point);
+  void set_validity(Point& point, Dtype dtype, const DeviceState& state);
+  bool above_peak(const Point& point, Dtype dtype);
 
   std::map<std::string, std::size_t> place_;  // of a point in the plan
   Device& device_;

@@ -103,7 +103,7 @@ class Runner {
 
   // Points that were prepared and never timed. Interrupted before the first sample, a run leaves no trace.
   void list_untimed(const std::string& why) {
-    if (interrupted() && document_.benchmarks.empty()) {
+    if (interrupted() && measured_points(document_).empty()) {
       return;
     }
     for (const ReadyPoint& ready : ready_points_) {
@@ -121,7 +121,7 @@ class Runner {
   struct ReadyPoint {
     const SweepPoint* point;
     PointCost cost;
-    MeasuredPoint entry;  // what is known before the first sample
+    Point entry;  // what is known before the first sample
   };
 
   // Reference points first, then those that are needed; smaller points before larger ones, whatever their
@@ -160,7 +160,7 @@ class Runner {
       auto& prepared = std::get<PreparedPoint>(outcome);
       ready_points_.push_back({&point, prepared.made.cost, std::move(prepared.entry)});
       // A run without a figure answers nothing.
-      const bool is_needed = point.is_needed || document_.benchmarks.empty();
+      const bool is_needed = point.is_needed || measured_points(document_).empty();
       if ((budget_.left_ns() > 0 || is_needed) && !interrupted()) {
         const std::vector<PointCost> costs = ready_costs();
         sample(ready_points_.back(), prepared.made, 0, sampling_ns(costs, costs.size() - 1, 0));
@@ -177,11 +177,11 @@ class Runner {
 
   // Those of an earlier run count.
   std::int64_t rounds_of(const SweepPoint& point) {
-    const MeasuredPoint* const known = recorder_.measured(point.name);
+    const Point* const known = recorder_.measured(point.name);
     return known == nullptr ? 0 : known->stats.rounds;
   }
   bool is_finished(const SweepPoint& point) {
-    const MeasuredPoint* const known = recorder_.measured(point.name);
+    const Point* const known = recorder_.measured(point.name);
     return known != nullptr &&
            (StopRule::precise(known->stats) || known->stats.rounds >= settings_.rounds.at_most);
   }

@@ -42,7 +42,7 @@ void enter_between_runs(ResultDocument& document, std::size_t session, std::span
   fit->spread.since = earlier.empty() ? now.started : earlier.front().started;
   now.history = fit->spread;
   const PointKeys keys(document, now);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : measured_points(document)) {
     if (const auto found = fit->ci95_ns.find(keys.of(point)); found != fit->ci95_ns.end()) {
       point.stats.ci95_between_ns = found->second;
     }

@@ -5,10 +5,13 @@
 #include <iterator>
 #include <optional>
 #include <ranges>
+#include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/model/gpu_model.h"
 #include "bench/model/step_limit.h"
 #include "bench/result/finding.h"
 #include "bench/stats/ratio.h"
@@ -16,7 +19,6 @@
 #include "bench/stats/step_time.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
-#include "sweeps/batch/predicted.h"
 
 namespace bench::sweeps {
 namespace {
@@ -44,7 +46,7 @@ std::vector<std::string> fitted_names(const BatchSeries& series) {
   std::vector<std::string> names;
   for (const BatchPoint& point : series.timed) {
     if (std::ranges::binary_search(series.model->batches, point.batch)) {
-      names.push_back(point.name);
+      names.push_back(point.name());
     }
   }
   return names;
@@ -96,7 +98,7 @@ std::string zero_in_words(const BatchSeries& series) {
 std::string weights_in_words(const BatchSeries& series) {
   const BatchPoint& smallest = series.timed.front();
   const double weights_ns =
-      find_limit(smallest.work, series.peaks, smallest.step_ns).fixed_bytes_ns.value_or(0);
+      find_limit(smallest.point->work, series.peaks, smallest.step_ns).fixed_bytes_ns.value_or(0);
   const double t0 = series.model->t0_ns.value;
   return weights_ns < 0.5 * t0 || weights_ns > 1.5 * t0
              ? ""
@@ -116,12 +118,93 @@ std::string t0_in_words(const BatchSeries& series) {
                      model.holds ? weights_in_words(series) : caveat);
 }
 
+// ---- a device that is not here ----
+
+// The parts of a step, and the largest of them.
+struct Parts {
+  double gpu_ns = 0;
+  double host_ns = 0;
+  double products_ns = 0;
+  double memory_ns = 0;
+  std::string_view limit{};
+};
+
+Parts parts_of(const BatchPoint& point) {
+  const Json& model = point.point->prediction.model;
+  const auto part = [&](const char* name) { return model.value(name, 0.0); };
+  Parts parts{.gpu_ns = part("gpu_ns"),
+              .host_ns = part("host_ns"),
+              .products_ns = part("products_ns") + part("tiles_ns"),
+              .memory_ns = part("memory_ns")};
+  parts.limit = parts.host_ns > parts.gpu_ns          ? "launch"
+                : parts.products_ns > parts.memory_ns ? "compute"
+                                                      : "memory";
+  return parts;
+}
+
+std::string parts_in_words(const Parts& parts) {
+  if (parts.limit == "launch") {
+    return fmt::format("the host limits a step: launching its operations takes {}, the GPU's work {}",
+                       format_duration(parts.host_ns), format_duration(parts.gpu_ns));
+  }
+  const bool computes = parts.limit == "compute";
+  return fmt::format("{} limits a step: {} of the GPU's {}, {} {}", computes ? "arithmetic" : "memory",
+                     format_duration(computes ? parts.products_ns : parts.memory_ns),
+                     format_duration(parts.gpu_ns), computes ? "moving data" : "arithmetic",
+                     format_duration(computes ? parts.memory_ns : parts.products_ns));
+}
+
+// Of the logarithm.
+double half_width80(const BatchPoint& point) {
+  const std::optional<Interval>& step = point.point->prediction.step_ns.ci95;
+  return step ? std::log(step->high / step->low) / 2 : 0;
+}
+
+PredictedWidth width_of(const BatchPoint& point) {
+  return {.half_width80 = half_width80(point),
+          .host_deviation = point.point->prediction.model.value("host_deviation", 0.0)};
+}
+
+// By the two largest batches.
+Finding predicted_t_inf(const BatchSeries& series) {
+  Finding finding = finding_of("t_inf", "samples/s", series.names());
+  if (series.points.size() < 2) {
+    finding.claim = too_few(series, "The asymptotic throughput");
+    return finding;
+  }
+  const BatchPoint& last = series.points.back();
+  const BatchPoint& before = series.points[series.points.size() - 2];
+  const double slope_ns =
+      (last.step_ns.value - before.step_ns.value) / static_cast<double>(last.batch - before.batch);
+  const Ratio per_s = within_factor(1e9 / slope_ns, std::exp(half_width80(last)), kPredictedLevel);
+  finding.details = {{"t_inf_per_s", per_s.value}, {"batches", {before.batch, last.batch}}};
+  set_ratio(finding, per_s);
+  finding.claim = fmt::format("Asymptotic throughput of {}: {} samples/s.", series.label, in_words(per_s));
+  return finding;
+}
+
+// What takes the most of a step.
+Finding predicted_limit(const BatchPoint& point, const BatchSeries& series, std::string name) {
+  Finding finding = finding_of(std::move(name), "share of step time", {point.name()});
+  const Parts parts = parts_of(point);
+  const double largest =
+      parts.limit == "launch" ? parts.host_ns : std::max(parts.products_ns, parts.memory_ns);
+  finding.value = std::min(1.0, largest / point.step_ns.value);
+  finding.details = {{"limit", parts.limit}, {"batch", point.batch}};
+  finding.claim = fmt::format("At batch {} in {} {}.", point.batch, series.label, parts_in_words(parts));
+  return finding;
+}
+
+// ---- speedups ----
+
 Ratio speedup_at(const BatchPoint& one, const BatchPoint& other) {
   const auto work = [](const BatchPoint& point) {
     return TimedWork{point.step_ns, point.times, point.throughput.per_s * point.step_ns.value};
   };
-  return one.is_predicted() ? predicted_ratio(one, other)
-                            : ratio_of(throughput_ratio(work(one), work(other)));
+  return one.is_predicted()
+             ? within_factor(one.throughput.per_s / other.throughput.per_s,
+                             std::exp(gain_half_width80(width_of(one), width_of(other))), kPredictedLevel)
+             : ratio_of(throughput_ratio(work(one), work(other)));
 }
 
 bool share_a_batch(const BatchSeries& one, const BatchSeries& other) {
@@ -228,8 +311,8 @@ Finding claim_limit(const BatchSeries& series) {
     return predicted_limit(series.points.front(), series, "limit_below_ceiling");
   }
   const BatchPoint& smallest = series.timed.front();
-  finding.evidence = {smallest.name};
-  LimitReport report = find_limit(smallest.work, series.peaks, smallest.step_ns);
+  finding.evidence = {smallest.name()};
+  LimitReport report = find_limit(smallest.point->work, series.peaks, smallest.step_ns);
   // Neither roof explains the step: without a core of its own, that says nothing about its kernels.
   const bool hidden = report.limit == StepLimit::implementation && smallest.contended;
   report.limit = hidden ? StepLimit::unknown : report.limit;
@@ -261,8 +344,9 @@ Finding claim_limit(const BatchSeries& series) {
           "{} the implementation limits a step of {}: {} below both roofs; peak arithmetic takes {} of it, "
           "memory bandwidth {}.",
           where, step,
-          smallest.work.launches <= 1 ? "1 operation runs"
-                                      : fmt::format("{} operations run", smallest.work.launches),
+          smallest.point->work.launches <= 1
+              ? "1 operation runs"
+              : fmt::format("{} operations run", smallest.point->work.launches),
           format_percent(compute), format_percent(memory));
       break;
     case StepLimit::launch:
@@ -322,8 +406,8 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   finding.details = {{"mean_ratio", mean_ratio(ratios)->value}, {"by_batch", Json::array()}};
   for (const auto& [batch, ratio] : speedups.by_batch) {
     finding.details["by_batch"].push_back({{"batch", batch}, {"ratio", ratio.value}});
-    finding.evidence.push_back(series.at(batch)->name);
-    finding.evidence.push_back(baseline.at(batch)->name);
+    finding.evidence.push_back(series.at(batch)->name());
+    finding.evidence.push_back(baseline.at(batch)->name());
   }
   if (series.is_predicted()) {
     finding.details["batch"] = *speedups.batch;
@@ -354,7 +438,7 @@ Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baselin
     return finding;
   }
   finding.value = static_cast<double>(one->bytes) / static_cast<double>(other->bytes);
-  finding.evidence = {one->name, other->name};
+  finding.evidence = {one->name(), other->name()};
   finding.details = {{"batch", one->batch}, {"bytes", one->bytes}, {"baseline_bytes", other->bytes}};
   const std::string bytes = format_bytes(one->bytes);
   const std::string baseline_bytes = format_bytes(other->bytes);

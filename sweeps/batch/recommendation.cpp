@@ -132,7 +132,7 @@ std::string undecided_in_words(const BatchSeries& series, const BatchPoint& fast
 
 Finding only_batch(const BatchSeries& series, Finding finding) {
   const BatchPoint& point = series.timed.front();
-  finding.evidence = {point.name};
+  finding.evidence = {point.name()};
   const std::string reason =
       series.ran_out_of_time  ? fmt::format("no second batch was measured [{}]", kGiveTime)
       : series.smallest_oom   ? fmt::format("batch {} does not fit", *series.smallest_oom)
@@ -150,8 +150,7 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
   const BatchAnswer answer = answer_of(all);
   if (answer.series == nullptr) {
     const bool for_time = std::ranges::any_of(document.unmeasured, &UnmeasuredPoint::lacked_time);
-    finding.claim = fmt::format("No batch was {}{}.",
-                                document.context.device.kind == "modelled" ? "predicted" : "measured",
+    finding.claim = fmt::format("No batch was {}{}.", is_predicted(document) ? "predicted" : "measured",
                                 for_time ? fmt::format(" [{}]", kGiveTime) : "");
     return finding;
   }
@@ -164,7 +163,7 @@ Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDo
   if (answer.is_advice()) {
     finding.value = static_cast<double>(point.batch);
   }
-  finding.evidence = {point.name};
+  finding.evidence = {point.name()};
   finding.details = {{"dtype", name_of(series.params.dtype)},
                      {"state", name_of(*answer.state)},
                      {"batch", point.batch},

@@ -20,7 +20,7 @@ double median_of(std::vector<double> values) {
   return values.empty() ? 0 : median(values);
 }
 
-void read_notes(const MeasuredPoint& measured, CardsPoint& point) {
+void read_notes(const Point& measured, CardsPoint& point) {
   const auto ranks = static_cast<std::size_t>(point.ranks);
   std::vector<double> exposed;
   std::vector<double> queued;
@@ -262,9 +262,9 @@ bool SlowestRank::is_unbalanced() const {
 }
 
 std::vector<CardsPoint> cards_points(const ResultDocument& document) {
-  const FlagMarks marks(document.benchmarks);
+  const FlagMarks marks(measured_points(document));
   std::vector<CardsPoint> all;
-  for (const MeasuredPoint& measured : document.benchmarks) {
+  for (const Point& measured : measured_points(document)) {
     const auto params = read_cards_params(measured.params);
     if (!params || measured.stats.median_ns <= 0) {
       continue;

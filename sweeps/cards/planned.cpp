@@ -20,7 +20,7 @@ namespace {
 // Of one rank with this batch, or with any.
 const GradientTimeline* timeline_for(const CardsParams& params, const ResultDocument& document) {
   const GradientTimeline* any = nullptr;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     const auto own = read_cards_params(point.params);
     if (!own || !point.timeline || point.timeline->parts.empty()) {
       continue;
@@ -38,7 +38,7 @@ struct WholeStep : CardsStep {
   std::optional<std::int64_t> shared_peak{};  // measured, of a rank that shares the optimizer
 };
 
-std::optional<WholeStep> step_of(const MeasuredPoint& point, const ResultDocument& document,
+std::optional<WholeStep> step_of(const Point& point, const ResultDocument& document,
                                  std::optional<std::int64_t> whole_optimizer) {
   const auto params = read_cards_params(point.params);
   const MemoryByCategory& memory = point.memory.by_category;
@@ -74,10 +74,10 @@ std::optional<WholeStep> step_of(const MeasuredPoint& point, const ResultDocumen
 
 }  // namespace
 
-std::vector<PredictedPoint> planned_sharing(const ResultDocument& document,
-                                            std::optional<std::int64_t> whole_optimizer) {
-  std::vector<PredictedPoint> planned;
-  for (const MeasuredPoint& point : document.benchmarks) {
+std::vector<Point> planned_sharing(const ResultDocument& document,
+                                   std::optional<std::int64_t> whole_optimizer) {
+  std::vector<Point> planned;
+  for (const Point& point : measured_points(document)) {
     const auto step = step_of(point, document, whole_optimizer);
     if (!step) {
       continue;
@@ -94,17 +94,16 @@ std::vector<PredictedPoint> planned_sharing(const ResultDocument& document,
       }
       planned.push_back({.name = fmt::format("{}/shard:{}", name, plan.id),
                          .params = std::move(params),
+                         .origin = Origin::planned,
                          .items_per_step = point.items_per_step,
-                         .memory = plan.memory,
-                         .peak = plan.peak,
-                         .status = "planned",
-                         .model = {{"basis", "planned, never run"},
-                                   {"shared", plan.shared},
-                                   {"start_bytes", plan.at_start},
-                                   {"passing_bytes", plan.passing},
-                                   {"host_bytes", plan.host},
-                                   {"sent_bytes", plan.sent},
-                                   {"bus_bytes", plan.over_bus}}});
+                         .memory = {.by_category = plan.memory, .peak_predicted = plan.peak},
+                         .prediction = {.model = {{"basis", "planned, never run"},
+                                                  {"shared", plan.shared},
+                                                  {"start_bytes", plan.at_start},
+                                                  {"passing_bytes", plan.passing},
+                                                  {"host_bytes", plan.host},
+                                                  {"sent_bytes", plan.sent},
+                                                  {"bus_bytes", plan.over_bus}}}});
     }
   }
   return planned;
@@ -113,7 +112,7 @@ std::vector<PredictedPoint> planned_sharing(const ResultDocument& document,
 std::vector<TextTable> sharing_tables(const ResultDocument& document,
                                       std::optional<std::int64_t> whole_optimizer) {
   std::optional<WholeStep> most;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     const auto step = step_of(point, document, whole_optimizer);
     if (step && (!most || std::tuple(step->cards, step->batch) > std::tuple(most->cards, most->batch))) {
       most = step;

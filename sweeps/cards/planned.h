@@ -15,8 +15,8 @@ namespace bench::sweeps {
 
 // Of each measured training step of several ranks: its memory with gradients, parameters and the optimizer on
 // the host shared out. Planned, never run.
-std::vector<PredictedPoint> planned_sharing(const ResultDocument& document,
-                                            std::optional<std::int64_t> whole_optimizer);
+std::vector<Point> planned_sharing(const ResultDocument& document,
+                                   std::optional<std::int64_t> whole_optimizer);
 // Of the most ranks with the largest batch; none where nothing is planned.
 std::vector<TextTable> sharing_tables(const ResultDocument& document,
                                       std::optional<std::int64_t> whole_optimizer);

@@ -20,12 +20,12 @@ std::string CollectiveSeries::finding_name() const {
 }
 
 CollectivesAnswer collectives_answer(const ResultDocument& document) {
-  const FlagMarks marks(document.benchmarks);
+  const FlagMarks marks(measured_points(document));
   const auto place_of = [](const CollectiveParams& params) {
     return std::tuple(params.operation, params.hosts, params.peer, params.label());
   };
   std::map<decltype(place_of(CollectiveParams())), CollectiveSeries> by_place;
-  for (const MeasuredPoint& measured : document.benchmarks) {
+  for (const Point& measured : measured_points(document)) {
     const auto params = read_collective_params(measured.params);
     if (!params) {
       continue;

@@ -121,7 +121,7 @@ std::vector<plots::Chart> kernels_charts(ResultDocument& document) {
   const std::vector<KernelResult> points = read_results(document);
   std::vector<plots::Chart> charts{roofline_chart(points, roofline_in(document, {})),
                                    bandwidth_chart(points)};
-  if (!document.predicted.empty()) {
+  if (!modelled_points(document).empty()) {
     for (plots::Chart& chart : charts) {
       chart.intervals.clear();
       chart.note = "Roofs are of the data sheet.";

@@ -92,7 +92,8 @@ std::string reason_for_no_memory(const ResultDocument& document, const std::vect
   // The run may have ended before a reference point was even prepared.
   const bool left_out = std::ranges::any_of(references, [&](const std::string& name) {
     return is_stream(name) &&
-           std::ranges::find(document.benchmarks, name, &MeasuredPoint::name) == document.benchmarks.end() &&
+           std::ranges::find(measured_points(document), name, &Point::name) ==
+               measured_points(document).end() &&
            std::ranges::find(document.unmeasured, name, &UnmeasuredPoint::name) == document.unmeasured.end();
   });
   if ((missing != nullptr && missing->status == "skipped") || left_out) {
@@ -142,7 +143,7 @@ std::optional<Finding> claim_incomplete(const ResultDocument& document,
                                         const std::set<std::string>& references) {
   std::vector<std::string> measured;
   std::vector<std::string> skipped;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     if (references.contains(point.name)) {
       measured.push_back(point.name);
     }

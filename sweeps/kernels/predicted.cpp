@@ -34,28 +34,30 @@ bool is_product(const SweepPoint& point) {
   return workload_of(point) == "gemm";
 }
 
-void add_work(const ProductSize& size, Dtype dtype, Json& model) {
+Work work_of(const ProductSize& size, Dtype dtype) {
   const auto m = static_cast<double>(size.m);
   const auto n = static_cast<double>(size.n);
   const auto k = static_cast<double>(size.k);
-  model["flops"] = 2 * m * n * k;
-  model["bytes"] = static_cast<double>(bytes_of(dtype)) * (m * k + k * n + m * n);
+  return {.samples = m,
+          .flops = 2 * m * n * k,
+          .fixed_bytes = static_cast<double>(bytes_of(dtype)) * (m * k + k * n + m * n)};
 }
 
 // Of an operation, by the terms of its step: arithmetic is rounded up to whole tiles.
-void add_work(const NetworkTerms& terms, std::int64_t batch, Json& model) {
+Work work_of(const NetworkTerms& terms, std::int64_t batch) {
   const auto samples = static_cast<double>(batch);
   const auto sum = [&](const auto& per_sample, const auto& per_step) {
     return samples * std::accumulate(per_sample.begin(), per_sample.end(), 0.0) +
            std::accumulate(per_step.begin(), per_step.end(), 0.0);
   };
-  model["flops"] =
-      sum(terms.per_sample.flops, terms.per_step.flops) + sum(terms.per_sample.grads, terms.per_step.grads);
-  model["bytes"] = sum(terms.per_sample.bytes, terms.per_step.bytes);
+  return {.samples = samples,
+          .flops = sum(terms.per_sample.flops, terms.per_step.flops) +
+                   sum(terms.per_sample.grads, terms.per_step.grads),
+          .fixed_bytes = sum(terms.per_sample.bytes, terms.per_step.bytes)};
 }
 
 // Throws Unsupported.
-PredictedPoint predicted_product_point(const SweepPoint& point, const GpuModel& model) {
+Point predicted_product_point(const SweepPoint& point, const GpuModel& model) {
   if (const auto reason = model.lacks_units(point.spec.dtype)) {
     throw Unsupported(*reason);
   }
@@ -75,26 +77,21 @@ PredictedPoint predicted_product_point(const SweepPoint& point, const GpuModel& 
   }
   return {.name = point.name,
           .params = point.params,
-          .step_ns = step_ns,
-          .interval80_ns = Interval{.low = step_ns / width, .high = step_ns * width},
+          .origin = Origin::predicted,
           .items_per_step = static_cast<double>(point.spec.batch),
-          .memory = {},
-          .model = {{"framework", name_of(model.framework())},
-                    {"card", model.gpu().id},
-                    {"products_ns", step_ns},
-                    {"caveats", caveats}}};
+          .prediction = {.step_ns = {.value = step_ns, .ci95 = Interval{step_ns / width, step_ns * width}},
+                         .model = {{"framework", name_of(model.framework())},
+                                   {"card", model.gpu().id},
+                                   {"products_ns", step_ns},
+                                   {"caveats", caveats}}}};
 }
 
 // Memory-bound steps of networks may read from a cache, and the fit gives such classes more than the memory's
 // bandwidth: an operation that computes nothing moves its bytes no faster than the data sheet says.
-void keep_below_roof(PredictedPoint& point, const Gpu& gpu) {
-  const double least_ns = 1e9 * point.model.value("bytes", 0.0) / gpu.bytes_per_s;
-  const double factor = point.model.value("flops", 0.0) > 0 ? 1 : std::max(1.0, least_ns / point.step_ns);
-  point.step_ns *= factor;
-  if (point.interval80_ns) {
-    point.interval80_ns =
-        Interval{.low = point.interval80_ns->low * factor, .high = point.interval80_ns->high * factor};
-  }
+void keep_below_roof(Point& point, const Gpu& gpu) {
+  Estimate& step = point.prediction.step_ns;
+  const double least_ns = 1e9 * point.work.fixed_bytes / gpu.bytes_per_s;
+  step = scaled(step, point.work.flops > 0 ? 1 : std::max(1.0, least_ns / step.value));
 }
 
 }  // namespace
@@ -104,20 +101,19 @@ bool can_be_predicted(const SweepPoint& point) {
   return is_product(point) || (!is_our_own && point.workload->eager_terms({}).has_value());
 }
 
-PredictedPoint predicted_kernel(const SweepPoint& point, Device& device) {
+Point predicted_kernel(const SweepPoint& point, Device& device) {
   if (!can_be_predicted(point)) {
     throw Unsupported("the model of GPUs knows no time of this operation");
   }
   const GpuModel& model = *device.model();
   // The kernel alone: launches overlap where a step has many.
   const GpuModel alone(model.gpu(), model.framework(), model.coefficients(), {.host_launch_s = 0});
-  PredictedPoint predicted =
+  Point predicted =
       is_product(point) ? predicted_product_point(point, model) : predicted_point(point, device, alone);
-  if (workload_of(point) == "gemm") {
-    add_work(product_of(point), point.spec.dtype, predicted.model);
-  } else {
-    add_work(*point.workload->eager_terms({}), point.spec.batch, predicted.model);
-  }
+  predicted.work = is_product(point) ? work_of(product_of(point), point.spec.dtype)
+                                     : work_of(*point.workload->eager_terms({}), point.spec.batch);
+  predicted.prediction.model["flops"] = predicted.work.flops;
+  predicted.prediction.model["bytes"] = predicted.work.fixed_bytes;
   keep_below_roof(predicted, model.gpu());
   return predicted;
 }

@@ -12,6 +12,6 @@ bool can_be_predicted(const SweepPoint& point);
 
 // Matrix products by the model of products, others by that of networks; with the operation's arithmetic
 // and bytes. Throws Unsupported.
-PredictedPoint predicted_kernel(const SweepPoint& point, Device& device);
+Point predicted_kernel(const SweepPoint& point, Device& device);
 
 }  // namespace bench::sweeps

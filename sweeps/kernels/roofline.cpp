@@ -20,36 +20,23 @@ std::optional<KernelParams> read_kernel_params(const Json& params) {
 
 std::vector<KernelResult> read_results(const ResultDocument& document) {
   std::vector<KernelResult> points;
-  const FlagMarks marks(document.benchmarks);
-  for (const MeasuredPoint& measured : document.benchmarks) {
-    const auto params = read_kernel_params(measured.params);
-    if (!params || measured.stats.median_ns <= 0) {
+  const FlagMarks marks(measured_points(document));
+  for (const Point& one : document.points) {
+    const auto params = read_kernel_params(one.params);
+    if (!params || !one.is_timed()) {
       continue;
     }
     KernelResult& point = points.emplace_back(KernelResult{*params});
-    point.name = measured.name;
-    point.samples = measured.items_per_step;
-    point.launches = measured.work.launches;
-    point.flops = measured.work.flops;
-    point.bytes = measured.work.fixed_bytes + measured.work.sample_bytes;
-    point.step_ns = measured.stats.step_time();
-    point.rounds = round_times(measured);
-    point.mark = marks.of(measured);
-    point.above_peak = std::ranges::count(measured.validity.flags, "above_peak") > 0;
-  }
-  for (const PredictedPoint& predicted : document.predicted) {
-    const auto params = read_kernel_params(predicted.params);
-    if (!params || predicted.step_ns <= 0) {
-      continue;
-    }
-    KernelResult& point = points.emplace_back(KernelResult{*params});
-    point.name = predicted.name;
-    point.samples = predicted.items_per_step;
-    point.launches = 1;
-    point.flops = predicted.model.value("flops", 0.0);
-    point.bytes = predicted.model.value("bytes", 0.0);
-    point.step_ns.value = predicted.step_ns;
-    point.step80_ns = predicted.interval80_ns;
+    point.name = one.name;
+    point.samples = one.items_per_step;
+    point.launches = one.is_measured() ? one.work.launches : 1;
+    point.flops = one.work.flops;
+    point.bytes = one.work.fixed_bytes + one.work.sample_bytes;
+    point.step_ns = one.is_measured() ? one.stats.step_time() : Estimate{.value = one.step_ns().value};
+    point.step80_ns = one.prediction.step_ns.ci95;
+    point.rounds = round_times(one);
+    point.mark = marks.of(one);
+    point.above_peak = std::ranges::count(one.validity.flags, "above_peak") > 0;
   }
   return points;
 }
@@ -131,14 +118,14 @@ Roofline roofline_of(const std::vector<KernelResult>& points, double cache_bytes
 
 bool only_references_timed(const ResultDocument& document, const std::set<std::string>& references) {
   const auto is_reference = [&](const auto& point) { return references.contains(point.name); };
-  return !document.benchmarks.empty() && std::ranges::all_of(document.benchmarks, is_reference) &&
+  return !measured_points(document).empty() && std::ranges::all_of(measured_points(document), is_reference) &&
          std::ranges::any_of(document.unmeasured, [&](const UnmeasuredPoint& point) {
            return point.status == "skipped" && !is_reference(point);
          });
 }
 
 Roofline roofline_in(const ResultDocument& document, const std::set<std::string>& references) {
-  if (!document.predicted.empty()) {
+  if (!modelled_points(document).empty()) {
     Roofline sheet;
     for (const auto& [dtype, peaks] : document.context.peaks) {
       sheet.memory = RoofCeiling{.rate = {.value = peaks.bytes_per_s}, .name = kDataSheet};

@@ -15,7 +15,8 @@ constexpr double kUncalibrated = 0.05;  // the share by which a plan may be off 
 
 // Of a predicted point all that there is.
 std::int64_t step_bytes(const BatchPoint& point) {
-  return point.plan ? point.plan->step_peak : point.predicted != nullptr ? point.bytes : 0;
+  const std::optional<PlannedMemory>& plan = point.point->plan;
+  return plan ? plan->step_peak : point.is_predicted() ? point.bytes : 0;
 }
 
 // Bytes that a step holds for each sample, weights not counted, between the smallest and the largest batch.
@@ -38,12 +39,12 @@ std::string optimizer_of(const BatchSeries& series) {
 }
 
 double beyond_step(const BatchPoint& point) {
-  return static_cast<double>(point.memory.driver_used - step_bytes(point));
+  return static_cast<double>(point.point->memory.driver_used - step_bytes(point));
 }
 
 // The share by which the system reports more than a step's bytes and `other`; negative for less.
 double off_by(const BatchPoint& point, double other) {
-  return (beyond_step(point) - other) / static_cast<double>(point.memory.driver_used);
+  return (beyond_step(point) - other) / static_cast<double>(point.point->memory.driver_used);
 }
 
 }  // namespace
@@ -84,8 +85,8 @@ std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtyp
       continue;
     }
     const BatchPoint& point = series.points.front();
-    const MemoryByCategory& bytes = point.memory.by_category;
-    is_own_engine = point.predicted == nullptr;
+    const MemoryByCategory& bytes = point.point->memory.by_category;
+    is_own_engine = !point.is_predicted();
     const double multiple = static_cast<double>(bytes.fixed_part()) / static_cast<double>(point.weights);
     words.push_back(
         fmt::format("{:.2f} with {} ({})", multiple, optimizer, format_bytes(bytes.fixed_part())));
@@ -94,7 +95,7 @@ std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtyp
                                   {"gradients", bytes[MemoryCategory::gradients]},
                                   {"optimizer", bytes[MemoryCategory::optimizer]}};
     finding.value = std::max(finding.value.value_or(0), multiple);
-    finding.evidence.push_back(point.name);
+    finding.evidence.push_back(point.name());
   }
   if (words.empty()) {
     return std::nullopt;
@@ -123,10 +124,11 @@ std::optional<Finding> claim_activations(const std::vector<BatchSeries>& all, Dt
     return std::nullopt;
   }
   const BatchPoint& point = training->points.back();
-  const double maps =
-      point.plan ? static_cast<double>(point.plan->feature_maps) / static_cast<double>(point.batch) : 0;
+  const double maps = point.point->plan ? static_cast<double>(point.point->plan->feature_maps) /
+                                              static_cast<double>(point.batch)
+                                        : 0;
   Finding finding =
-      finding_of("activations_per_sample", "ratio", {point.name, inference->points.back().name});
+      finding_of("activations_per_sample", "ratio", {point.name(), inference->points.back().name()});
   finding.details = {{"training_bytes", *in_training}, {"inference_bytes", *in_inference}};
   finding.value = *in_training / *in_inference;
   finding.claim = fmt::format("A sample takes {} in {} training, {:.1f} times the {} of inference",
@@ -142,12 +144,13 @@ std::optional<Finding> claim_activations(const std::vector<BatchSeries>& all, Dt
 }
 
 std::optional<Finding> claim_peak(const BatchSeries& series) {
-  if (series.points.empty() || !series.points.back().plan || series.points.back().plan->peak_at.empty()) {
+  if (series.points.empty() || !series.points.back().point->plan ||
+      series.points.back().point->plan->peak_at.empty()) {
     return std::nullopt;
   }
   const BatchPoint& largest = series.points.back();
-  const PlannedMemory& plan = *largest.plan;
-  Finding finding = finding_of("peak", "bytes", {largest.name});
+  const PlannedMemory& plan = *largest.point->plan;
+  Finding finding = finding_of("peak", "bytes", {largest.name()});
   finding.value = static_cast<double>(largest.bytes);
   finding.details = {
       {"peak_at", plan.peak_at}, {"setup_peak_bytes", plan.setup_peak}, {"step_peak_bytes", plan.step_peak}};
@@ -176,12 +179,12 @@ std::optional<Finding> claim_system(const std::vector<BatchSeries>& all) {
   for (const BatchSeries& series : all) {
     std::vector<const BatchPoint*> points;
     for (const BatchPoint& point : series.points) {
-      if (point.memory.driver_used <= 0 || step_bytes(point) <= 0) {
+      if (point.point->memory.driver_used <= 0 || step_bytes(point) <= 0) {
         continue;
       }
       points.push_back(&point);
-      finding.evidence.push_back(point.name);
-      const double off = off_by(point, static_cast<double>(point.plan->library));
+      finding.evidence.push_back(point.name());
+      const double off = off_by(point, static_cast<double>(point.point->plan->library));
       near += std::abs(off) <= kUncalibrated ? 1 : 0;
       if (worst_point == nullptr || std::abs(off) > std::abs(worst)) {
         worst = off;
@@ -205,13 +208,13 @@ std::optional<Finding> claim_system(const std::vector<BatchSeries>& all) {
                      {"label", worst_label},
                      {"within_5_percent", near},
                      {"calibrated_points", calibrated}};
-  const double worst_bytes = std::abs(worst) * static_cast<double>(worst_point->memory.driver_used);
+  const double worst_bytes = std::abs(worst) * static_cast<double>(worst_point->point->memory.driver_used);
   finding.claim = fmt::format(
       "Memory in use, as the system reports it, is within {} of the plan at {} of {} point{}; furthest off "
       "is {} at batch {}: {} {} ({} of {})",
       format_percent(kUncalibrated), near, finding.evidence.size(), finding.evidence.size() == 1 ? "" : "s",
       worst_label, worst_point->batch, format_percent(std::abs(worst)), worst < 0 ? "less" : "more",
-      format_bytes(std::llround(worst_bytes)), format_bytes(worst_point->memory.driver_used));
+      format_bytes(std::llround(worst_bytes)), format_bytes(worst_point->point->memory.driver_used));
   if (calibrated > 0) {
     finding.details["worst_calibrated"] = worst_calibrated;
     finding.claim += fmt::format(

@@ -123,8 +123,8 @@ std::string memory_label(const BatchParams& params, const Json& axes) {
 }
 
 std::vector<StudiedSeries> studied_series(const SweepStudy& study) {
-  std::map<std::string, const MeasuredPoint*> measured;
-  for (const MeasuredPoint& point : study.document.benchmarks) {
+  std::map<std::string, const Point*> measured;
+  for (const Point& point : measured_points(study.document)) {
     measured[point.name] = &point;
   }
   std::vector<StudiedSeries> all;

@@ -23,7 +23,7 @@ struct StudiedSeries {
   std::string label;
   const SweepPoint* first = nullptr;
   const SweepPoint* largest_point = nullptr;  // nullptr where none was measured
-  const MeasuredPoint* largest = nullptr;
+  const Point* largest = nullptr;
   SeriesCost
       cost;  // of its largest prepared point; where this run prepared none, of the dearest other series
 };

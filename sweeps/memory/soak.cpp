@@ -174,8 +174,8 @@ Finding claim_growth(const Soak& soak, const ResultDocument& document) {
       fmt::format("{} grows by {} ({}) a step over {}, {} the device memory that the program asked for", what,
                   signed_bytes(*finding.value), range, steps, tracked && tracked->grows ? "in" : "outside");
   const std::int64_t cap = document.sweep.memory_cap_bytes.value_or(0);
-  const auto point = std::ranges::find(document.benchmarks, soak.point, &MeasuredPoint::name);
-  if (cap > 0 && point != document.benchmarks.end()) {
+  const auto point = std::ranges::find(measured_points(document), soak.point, &Point::name);
+  if (cap > 0 && point != measured_points(document).end()) {
     const std::int64_t grown = soak.seen.back().bytes - soak.seen.front().bytes;
     const double left = growth->steps_until(cap - point->memory.peak_measured - grown).value_or(0);
     finding.details["steps_until_out_of_memory"] = left;

@@ -108,7 +108,7 @@ plots::ChartSeries curve_of(const BatchSeries& series, const Finding* saturation
 double highest(const BatchSeries& series) {
   double most = 0;
   for (const BatchPoint& point : series.points) {
-    most = std::max(most, static_cast<double>(point.memory.by_category.total()));
+    most = std::max(most, static_cast<double>(point.point->memory.by_category.total()));
   }
   return most;
 }
@@ -224,7 +224,7 @@ plots::Bars memory_bars(const BatchSeries& series, const LineOfFile& line,
         layer.values.emplace_back();
         continue;
       }
-      const std::int64_t bytes = std::max<std::int64_t>(point->memory.by_category[category], 0);
+      const std::int64_t bytes = std::max<std::int64_t>(point->point->memory.by_category[category], 0);
       any = any || bytes > 0;
       layer.values.emplace_back(Estimate{.value = static_cast<double>(bytes)});
     }

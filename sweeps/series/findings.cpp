@@ -76,8 +76,9 @@ std::string too_few(const BatchSeries& series, std::string_view needs) {
 std::string per_second(const BatchPoint& point) {
   const double per_s = point.throughput.per_s;
   const std::optional<Interval> interval = point.interval();
-  return (point.is_predicted() && interval ? with_interval80(per_s, *interval)
-                                           : plus_minus_of_rounds(per_s, interval, point.rounds)) +
+  return (point.is_predicted() && interval
+              ? with_interval80(per_s, *interval)
+              : plus_minus_of_rounds(per_s, interval, point.point->stats.rounds)) +
          " samples/s";
 }
 
@@ -141,9 +142,9 @@ Finding claim_saturation(const BatchSeries& series) {
     finding.set_interval(saturation.range(), kOfSizes);
   }
   const BatchPoint& point = *series.at(*saturation.batch);
-  finding.evidence = {point.name};
+  finding.evidence = {point.name()};
   if (saturation.best_batch != *saturation.batch) {
-    finding.evidence.push_back(series.at(saturation.best_batch)->name);
+    finding.evidence.push_back(series.at(saturation.best_batch)->name());
   }
   const std::string speed = per_second(point);
   const std::string_view of_trusted =

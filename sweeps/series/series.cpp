@@ -10,51 +10,32 @@
 namespace bench::sweeps {
 namespace {
 
-bool above_peak(const MeasuredPoint& point) {
+bool above_peak(const Point& point) {
   return std::ranges::any_of(point.validity.flags,
                              [](const std::string& flag) { return flag.starts_with("above_peak"); });
 }
 
-BatchPoint read_point(const MeasuredPoint& point, std::int64_t batch) {
+BatchPoint read_point(const Point& point, std::int64_t batch) {
+  const auto [step_ns, interval] = point.step_ns();
+  BatchPoint read{.point = &point, .batch = batch, .step_ns = {.value = step_ns}};
   const double items = point.items_per_step > 0 ? point.items_per_step : static_cast<double>(batch);
-  const double median = point.stats.median_ns;
-  BatchPoint read;
-  read.name = point.name;
-  read.batch = batch;
-  read.step_ns.value = median;
-  read.throughput = {.batch = batch, .per_s = items * 1e9 / median};
-  if (const auto& within = point.stats.ci95_ns) {
-    read.step_ns.ci95 = Interval{.low = std::clamp(within->low, std::min(1.0, median), median),
-                                 .high = std::max(within->high, median)};
+  read.throughput = {.batch = batch, .per_s = point.is_timed() ? items * 1e9 / step_ns : 0};
+  if (!point.is_measured()) {
+    read.step_ns.ci95 = Interval{step_ns, step_ns};
+    read.throughput = ThroughputPoint::predicted(batch, read.throughput.per_s);
+  } else if (interval) {
+    read.step_ns.ci95 = Interval{.low = std::clamp(interval->low, std::min(1.0, step_ns), step_ns),
+                                 .high = std::max(interval->high, step_ns)};
     read.throughput.ci95 = throughput_interval(*read.step_ns.ci95, items);
   }
   read.times = round_times(point);
-  read.bytes = point.memory.peak_measured;
-  read.memory = point.memory;
-  read.plan = point.plan;
-  const std::int64_t weights = point.memory.by_category[MemoryCategory::weights];
-  read.weights = std::clamp<std::int64_t>(weights, 0, std::max<std::int64_t>(read.bytes, 0));
-  read.work = point.work;
-  read.rounds = point.stats.rounds;
+  read.bytes = point.peak();
+  read.weights = std::clamp<std::int64_t>(point.memory.by_category[MemoryCategory::weights], 0,
+                                          std::max<std::int64_t>(read.bytes, 0));
   for (const std::string& flag : point.validity.flags) {
     read.few_rounds = read.few_rounds || flag == "few_rounds";
     read.contended = read.contended || flag == kContention;
   }
-  return read;
-}
-
-BatchPoint read_point(const PredictedPoint& point, std::int64_t batch) {
-  BatchPoint read;
-  read.name = point.name;
-  read.batch = batch;
-  if (point.step_ns > 0) {
-    read.step_ns = {.value = point.step_ns, .ci95 = Interval{point.step_ns, point.step_ns}};
-    read.throughput = ThroughputPoint::predicted(batch, point.items_per_s().value);
-  }
-  read.bytes = point.peak;
-  read.weights = point.memory[MemoryCategory::weights];
-  read.memory = {.by_category = point.memory, .peak_predicted = point.peak, .peak_measured = point.peak};
-  read.predicted = &point;
   return read;
 }
 
@@ -75,7 +56,7 @@ std::vector<std::string> names_of(const std::vector<BatchPoint>& points) {
   std::vector<std::string> names;
   names.reserve(points.size());
   for (const BatchPoint& point : points) {
-    names.push_back(point.name);
+    names.push_back(point.name());
   }
   return names;
 }
@@ -92,13 +73,6 @@ std::vector<MemoryPoint> memory_points(const BatchSeries& series) {
 
 }  // namespace
 
-std::optional<Interval> BatchPoint::interval() const {
-  if (!is_predicted()) {
-    return throughput.ci95;
-  }
-  return predicted->items_per_s().ci95;
-}
-
 void BatchSeries::analyse() {
   timed.clear();
   std::ranges::copy_if(points, std::back_inserter(timed), [](const BatchPoint& p) { return !p.few_rounds; });
@@ -109,9 +83,10 @@ void BatchSeries::analyse() {
   std::vector<StepTimePoint> times;
   std::vector<ThroughputPoint> throughputs;
   for (const BatchPoint& point : timed) {
+    const Work& work = point.point->work;
     times.push_back({.batch = point.batch,
                      .step_ns = point.step_ns.value,
-                     .flops_per_sample = point.work.samples > 0 ? point.work.flops / point.work.samples : 0});
+                     .flops_per_sample = work.samples > 0 ? work.flops / work.samples : 0});
     throughputs.push_back(point.throughput);
   }
   model = fit_step_time(times);
@@ -166,9 +141,9 @@ std::optional<BatchParams> read_params(const Json& params) {
 
 std::vector<BatchSeries> read_series(const ResultDocument& document, const SeriesLabel& label) {
   std::vector<BatchSeries> all;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     const auto params = read_params(point.params);
-    if (!params || point.stats.median_ns <= 0) {
+    if (!params || !(point.is_timed() || point.origin == Origin::planned)) {
       continue;
     }
     BatchSeries& series = series_of(all, *params, label);
@@ -176,12 +151,6 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
       series.left_out.push_back(point.name);
     } else {
       series.points.push_back(read_point(point, params->batch));
-    }
-  }
-  for (const PredictedPoint& point : document.predicted) {
-    if (const auto params = read_params(point.params);
-        params && (point.step_ns > 0 || point.status == "planned")) {
-      series_of(all, *params, label).points.push_back(read_point(point, params->batch));
     }
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {

@@ -30,25 +30,24 @@ struct BatchParams {
 // nullopt without a batch or a known dtype.
 std::optional<BatchParams> read_params(const Json& params);
 
+// A point of the document, which outlives it.
 struct BatchPoint {
-  std::string name;
+  const Point* point = nullptr;
   std::int64_t batch = 0;
-  Estimate step_ns;
-  RoundTimes times;
+  Estimate step_ns{};  // in claims about a series a predicted step has no width: see read_series()
+  RoundTimes times{};
   std::int64_t bytes = 0;    // tracked peak; 0 where it was not tracked
   std::int64_t weights = 0;  // of these
-  PointMemory memory;
-  std::optional<PlannedMemory> plan;
-  ThroughputPoint throughput;
-  Work work;
-  const PredictedPoint* predicted = nullptr;  // in the document, where the device is not here
-  std::int64_t rounds = 0;
+  ThroughputPoint throughput{};
   bool few_rounds = false;  // too few for its interval to hold the spread between rounds
   bool contended = false;   // other processes used the CPU
 
-  bool is_predicted() const { return predicted != nullptr; }
+  const std::string& name() const { return point->name; }
+  bool is_predicted() const { return !point->is_measured(); }
   // Samples/s: 95 % of a measured point, 80 % of a predicted one.
-  std::optional<Interval> interval() const;
+  std::optional<Interval> interval() const {
+    return is_predicted() ? point->items_per_s().ci95 : throughput.ci95;
+  }
 };
 
 // The points of one series, by batch, and their fits.

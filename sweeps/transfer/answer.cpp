@@ -26,7 +26,7 @@ const SizePoint* fastest_one_way(const std::vector<CopySeries>& all) {
 
 Bus bus_of(const TransferEvidence& evidence) {
   Bus bus{.pcie = evidence.document.context.detail("pcie"),
-          .is_of_data_sheet = evidence.document.context.device.kind == "modelled",
+          .is_of_data_sheet = is_predicted(evidence.document),
           .is_crossed = evidence.state.crosses_bus,
           .fastest = fastest_one_way(evidence.series)};
   if (bus.is_of_data_sheet || bus.is_crossed) {
@@ -37,16 +37,16 @@ Bus bus_of(const TransferEvidence& evidence) {
 
 std::vector<InputCopy> input_copies(const ResultDocument& document, const Bus& bus) {
   std::vector<InputCopy> inputs;
-  for (const PredictedPoint& step : document.predicted) {
+  for (const Point& step : modelled_points(document)) {
     const auto params = read_params(step.params);
-    if (!params || !(step.step_ns > 0)) {
+    if (!params || !step.is_timed()) {
       continue;
     }
     InputCopy& input = inputs.emplace_back(
-        InputCopy{.params = *params, .step = &step, .bytes = step.memory[MemoryCategory::input]});
+        InputCopy{.params = *params, .step = &step, .bytes = step.memory.by_category[MemoryCategory::input]});
     if (bus.bytes_per_s) {
       input.least_ns = static_cast<double>(input.bytes) / *bus.bytes_per_s * 1e9;
-      input.share = *input.least_ns / step.step_ns;
+      input.share = *input.least_ns / step.step_ns().value;
     }
   }
   for (const UnmeasuredPoint& step : document.unmeasured) {

@@ -30,8 +30,8 @@ struct TransferEvidence {
 // Of a device that is not here: the copy of a batch next to the step that reads it.
 struct InputCopy {
   BatchParams params;
-  const PredictedPoint* step = nullptr;  // nullptr: none is predicted
-  std::string refusal{};                 // why
+  const Point* step = nullptr;  // nullptr: none is predicted
+  std::string refusal{};        // why
   std::int64_t bytes = 0;
   std::optional<double> least_ns{};  // of the copy; none where the bus is not known
   std::optional<double> share{};     // of the step

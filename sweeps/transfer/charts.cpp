@@ -102,8 +102,8 @@ plots::Chart predicted_chart(const std::vector<InputCopy>& inputs) {
       continue;
     }
     const auto batch = static_cast<double>(input.params.batch);
-    curves.series.front().points.push_back(
-        {.x = batch, .y = input.step->step_ns, .interval = input.step->interval80_ns});
+    const Estimate step = input.step->step_ns();
+    curves.series.front().points.push_back({.x = batch, .y = step.value, .interval = step.ci95});
     if (input.least_ns) {
       copies.points.push_back({.x = batch, .y = *input.least_ns});
     }
@@ -122,7 +122,7 @@ plots::Chart predicted_chart(const std::vector<InputCopy>& inputs) {
 std::vector<plots::Chart> transfer_charts(ResultDocument& document) {
   const StoredTransfer stored(document);
   const auto& [evidence, answer] = stored;
-  if (!document.predicted.empty()) {
+  if (is_predicted(document)) {
     return {predicted_chart(answer.inputs)};
   }
   std::vector<plots::Chart> charts;

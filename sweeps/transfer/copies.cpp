@@ -73,9 +73,9 @@ std::vector<std::string> CopySeries::names_near(double bytes) const {
 }
 
 std::vector<CopySeries> copy_series(const ResultDocument& document) {
-  const FlagMarks marks(document.benchmarks);
+  const FlagMarks marks(measured_points(document));
   std::vector<CopySeries> all;
-  for (const MeasuredPoint& measured : document.benchmarks) {
+  for (const Point& measured : measured_points(document)) {
     const auto params = read_copy_params(measured.params);
     if (!params) {
       continue;

@@ -18,10 +18,9 @@ namespace {
 
 // ---- predicted steps ----
 
-std::string step80_in_words(const PredictedPoint& step) {
-  const Interval interval = step.interval80_ns.value_or(Interval{step.step_ns, step.step_ns});
-  return fmt::format("{} ({} to {})", format_duration(step.step_ns), format_duration(interval.low),
-                     format_duration(interval.high));
+std::string step80_in_words(const Estimate& step) {
+  return fmt::format("{} ({} to {})", format_duration(step.value), format_duration(step.low()),
+                     format_duration(step.high()));
 }
 
 // The copy of a batch next to the step that reads it.
@@ -32,11 +31,10 @@ Finding claim_input(const InputCopy& input, const std::string& workload) {
                                 input.refusal);
     return finding;
   }
-  const PredictedPoint& step = *input.step;
+  const Estimate step = input.step->step_ns();
   const std::string batch = fmt::format("a batch of {} ({})", input.params.batch, format_bytes(input.bytes));
-  const Interval step80 = step.interval80_ns.value_or(Interval{step.step_ns, step.step_ns});
   finding.details = {
-      {"bytes", input.bytes}, {"step_ns", step.step_ns}, {"step_interval80_ns", {step80.low, step80.high}}};
+      {"bytes", input.bytes}, {"step_ns", step.value}, {"step_interval80_ns", {step.low(), step.high()}}};
   if (!input.least_ns) {
     finding.claim = fmt::format("A step of {} in {} takes {}; what moving {} takes is not known.", workload,
                                 name_of(input.params.dtype), step80_in_words(step), batch);
@@ -47,9 +45,9 @@ Finding claim_input(const InputCopy& input, const std::string& workload) {
   finding.claim = fmt::format(
       "Moving {} takes at least {}, {} of a step of {}; {}.", batch, format_duration(*input.least_ns),
       format_percent(*input.share), step80_in_words(step),
-      *input.least_ns < step80.low ? "overlapped with the step it may cost nothing [pin_memory=True, and a "
+      *input.least_ns < step.low() ? "overlapped with the step it may cost nothing [pin_memory=True, and a "
                                      "second stream]"
-      : *input.least_ns > step80.high ? "the bus limits"
+      : *input.least_ns > step.high() ? "the bus limits"
                                       : "bus and GPU are about as fast");
   return finding;
 }

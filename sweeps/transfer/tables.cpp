@@ -154,12 +154,11 @@ TextTable predicted_table(const std::vector<InputCopy>& inputs) {
                   .lists_points = true};
   for (const InputCopy& input : inputs) {
     if (input.step != nullptr) {
-      const double step_ns = input.step->step_ns;
-      table.rows.push_back(
-          {input.params.batch, Cell::bytes(input.bytes),
-           input.least_ns ? Cell::time(*input.least_ns) : Cell::none(),
-           Cell::time80(step_ns, input.step->interval80_ns.value_or(Interval{step_ns, step_ns})),
-           input.share ? Cell::share(*input.share) : Cell::none()});
+      const Estimate step = input.step->step_ns();
+      table.rows.push_back({input.params.batch, Cell::bytes(input.bytes),
+                            input.least_ns ? Cell::time(*input.least_ns) : Cell::none(),
+                            Cell::time80(step.value, {step.low(), step.high()}),
+                            input.share ? Cell::share(*input.share) : Cell::none()});
     }
   }
   return table;
@@ -185,7 +184,7 @@ std::vector<TextTable> transfer_tables(const ResultDocument& document, const Tra
   }
   std::erase_if(tables, [](const TextTable& table) { return table.rows.size() < 2; });
   if (!state.crosses_bus &&
-      document.predicted.empty()) {  // copies within the host's memory, which say nothing about a card
+      !is_predicted(document)) {  // copies within the host's memory, which say nothing about a card
     for (TextTable& table : tables) {
       table.details = true;
     }

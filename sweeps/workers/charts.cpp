@@ -72,7 +72,7 @@ struct FollowedSteps {
 // stalls are visible; else the one with the fewest.
 std::optional<FollowedSteps> steps_to_follow(const ResultDocument& document, std::int64_t knee) {
   std::optional<FollowedSteps> best;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     const FollowedSteps steps{.workers = whole_member(point.params, "workers")};
     for (const auto& note : point.notes) {
       const auto* const window = dynamic_cast<const Window*>(note.get());

@@ -102,7 +102,7 @@ MeasuredStep better_known(MeasuredStep step, double simulated_ns, std::optional<
 // Cores that other programs kept busy, on average over all repetitions that say so.
 double mean_other_cores(const ResultDocument& document) {
   std::vector<double> cores;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     for (const MeasuredRound& round : point.rounds) {
       if (round.other_cores) {
         cores.push_back(*round.other_cores);

@@ -448,7 +448,7 @@ BatchResult read_batch_result(const std::string& option, const std::string& path
         option, quote(path), sweep.empty() ? "no sweep" : "--sweep " + printable(sweep)));
   }
   BatchResult result{.workload = document.sweep.workload, .device = document.context.device.name};
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     const auto params = read_params(point.params);
     if (!params || point.stats.median_ns <= 0 || point.items_per_step <= 0) {
       continue;

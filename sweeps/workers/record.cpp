@@ -118,7 +118,7 @@ double without_extremes(const std::vector<double>& rates, const std::vector<doub
   return images / time;
 }
 
-std::optional<LoaderPoint> point_of(const MeasuredPoint& measured, const LoaderParams& params) {
+std::optional<LoaderPoint> point_of(const Point& measured, const LoaderParams& params) {
   const auto batch = static_cast<double>(params.batch);
   auto windows = std::make_shared<Window>();
   std::vector<double> times;
@@ -190,7 +190,7 @@ bool of_another_run(const LoaderParams& point, const LoaderSetup& setup) {
 }
 
 // On average over the rounds; those that do not tell count as undisturbed.
-double other_cores_during(const MeasuredPoint& measured, double cores) {
+double other_cores_during(const Point& measured, double cores) {
   std::vector<double> others;
   for (const MeasuredRound& round : measured.rounds) {
     others.push_back(round.other_cores.value_or(0) + cores * round.steal.value_or(0));
@@ -400,7 +400,7 @@ std::vector<LoaderPoint> read_measured(const Json& sweep) {
 }
 
 void restore_points(ResultDocument& document) {
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : measured_points(document)) {
     for (auto& note : point.notes) {
       note = note ? read_window(note->to_json()) : nullptr;
     }
@@ -422,10 +422,10 @@ std::vector<const LoaderPoint*> LoaderPoints::capacity_and_pool() const {
   return points;
 }
 
-LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup) {
+LoaderPoints loader_points(std::span<const Point> measured, const LoaderSetup& setup) {
   const FlagMarks marks(measured);
   LoaderPoints points;
-  for (const MeasuredPoint& one : measured) {
+  for (const Point& one : measured) {
     const auto params = read_loader_params(one.params);
     if (!params || of_another_run(*params, setup)) {
       continue;
@@ -458,11 +458,10 @@ LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const Loa
   return points;
 }
 
-std::optional<double> part_from_storage(const std::vector<MeasuredPoint>& measured,
-                                        double mean_encoded_bytes) {
+std::optional<double> part_from_storage(std::span<const Point> measured, double mean_encoded_bytes) {
   double from_storage = 0;
   double images = 0;
-  for (const MeasuredPoint& point : measured) {
+  for (const Point& point : measured) {
     for (const auto& note : point.notes) {
       const auto* const window = dynamic_cast<const Window*>(note.get());
       if (window == nullptr || window->storage_bytes < 0) {

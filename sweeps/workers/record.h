@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -204,12 +205,11 @@ void restore_points(ResultDocument& document);
 
 // Points without LoaderParams or usable windows are left out, and those that --resume kept of a run with
 // another setup.
-LoaderPoints loader_points(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup);
+LoaderPoints loader_points(std::span<const Point> measured, const LoaderSetup& setup);
 
 // The part of the images' bytes that the windows read from storage instead of the page cache; nullopt where a
 // window did not note it.
-std::optional<double> part_from_storage(const std::vector<MeasuredPoint>& measured,
-                                        double mean_encoded_bytes);
+std::optional<double> part_from_storage(std::span<const Point> measured, double mean_encoded_bytes);
 
 // A worker's time for an image: from its batches, or from its stages where workers share batches. With
 // storage simulated, without waits for reads. 0 where neither was measured.

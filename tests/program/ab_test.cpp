@@ -44,9 +44,9 @@ void made_pairs(const fs::path& folder, int pairs, double factor) {
     for (const std::string side : {"base", "new"}) {
       ResultDocument document = sample_document();
       document.context.run_id = side + std::to_string(pair);
-      document.benchmarks.clear();
+      document.points.clear();
       for (int point = 0; point < 5; ++point) {
-        MeasuredPoint measured = sample_point(point + 1, 10'000'000);
+        Point measured = sample_point(point + 1, 10'000'000);
         const int salt = side == "base" ? 3 : 11;
         const double noise = 1 + 0.0005 * ((pair * 7 + point * salt) % 5);
         const double level = noise * (point == 0 && side == "new" ? factor : 1);
@@ -57,7 +57,7 @@ void made_pairs(const fs::path& folder, int pairs, double factor) {
         measured.stats.p05_ns = measured.stats.p95_ns = measured.stats.median_ns;
         measured.stats.rounds = 3;
         measured.validity.flags.clear();
-        document.benchmarks.push_back(measured);
+        document.points.push_back(measured);
       }
       write_file(folder / (side + (pair < 10 ? "-0" : "-") + std::to_string(pair) + ".json"),
                  to_text(to_json(document)));

@@ -52,8 +52,8 @@ TEST_P(CardsSweepProgram, OneFileHasEveryRanksTimesAndThePlannedMemory) {
   const auto file = folder_.path() / "cards-resnet18-3-ranks-cpu.json";
   EXPECT_EQ(schema_errors(read_file(file)), "");
   const ResultDocument document = read_result(file);
-  ASSERT_EQ(document.benchmarks.size(), 3U);
-  for (const MeasuredPoint& point : document.benchmarks) {
+  ASSERT_EQ(measured_points(document).size(), 3U);
+  for (const Point& point : measured_points(document)) {
     const auto ranks = point.params.at("ranks").get<std::size_t>();
     EXPECT_TRUE(point.verification.value().passed) << point.name;
     EXPECT_EQ(point.items_per_step, 4.0 * static_cast<double>(ranks));
@@ -73,10 +73,11 @@ TEST_P(CardsSweepProgram, OneFileHasEveryRanksTimesAndThePlannedMemory) {
   EXPECT_EQ(std::ranges::count(document.findings, "efficiency/ranks:3/batch:4", &Finding::name), 1);
   EXPECT_THAT(document.context.software.at("mpi"),
               ::testing::StartsWith(GetParam().name == kOpenMpi.name ? "Open MPI v" : "MPICH"));
-  ASSERT_EQ(document.predicted.size(), 2U * 2) << "of 2 and 3 ranks, gradients and parameters shared out";
-  for (const PredictedPoint& point : document.predicted) {
-    EXPECT_EQ(point.status, "planned");
-    EXPECT_EQ(point.memory.total(), point.peak) << point.name;
+  ASSERT_EQ(modelled_points(document).size(), 2U * 2)
+      << "of 2 and 3 ranks, gradients and parameters shared out";
+  for (const Point& point : modelled_points(document)) {
+    EXPECT_EQ(point.origin, Origin::planned);
+    EXPECT_EQ(point.memory.by_category.total(), point.peak()) << point.name;
   }
   if (own_memory_bytes()) {
     const Json& library = document.sweep.state.at("cards").at("library");
@@ -107,7 +108,7 @@ TEST_P(CardsSweepProgram, ACapIsSharedByTheRanksOfAHostAndAPointBeyondItIsRefuse
   ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
   EXPECT_THAT(ended.err, HasSubstr("memory cap " + format_bytes(cap) + " a"));
   const ResultDocument document = read_result(folder_.path() / "cards-resnet18-2-ranks-cpu.json");
-  ASSERT_EQ(document.benchmarks.size(), 1U);
+  ASSERT_EQ(measured_points(document).size(), 1U);
   ASSERT_EQ(document.unmeasured.size(), 1U);
   EXPECT_EQ(document.unmeasured.front().status, "oom");
   EXPECT_THAT(document.unmeasured.front().reason, HasSubstr("the memory cap is " + format_bytes(cap)));
@@ -122,8 +123,8 @@ TEST_P(CardsSweepProgram, RanksTrainWithTwoValuesOfEachChannel) {
                                        "--out", folder_.path().string()});
   ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
   const ResultDocument document = read_result(folder_.path() / "cards-resnet18-2-ranks-cpu.json");
-  ASSERT_EQ(document.benchmarks.size(), 2U);
-  for (const MeasuredPoint& point : document.benchmarks) {
+  ASSERT_EQ(measured_points(document).size(), 2U);
+  for (const Point& point : measured_points(document)) {
     EXPECT_TRUE(point.verification.value().passed) << point.name << point.verification.value().detail;
   }
 }
@@ -156,8 +157,8 @@ TEST_P(CardsSweepProgram, EightRanksTrainTogether) {
       files, [](const std::string& name) { return name.ends_with("-8-ranks-cpu.json"); });
   ASSERT_NE(result, files.end());
   const ResultDocument document = read_result(folder_.path() / *result);
-  ASSERT_EQ(document.benchmarks.size(), 1U);
-  const MeasuredPoint& point = document.benchmarks.front();
+  ASSERT_EQ(measured_points(document).size(), 1U);
+  const Point& point = measured_points(document).front();
   EXPECT_TRUE(point.verification.value().passed);
   EXPECT_THAT(point.verification.value().detail, HasSubstr("the summed gradients of 8 ranks"));
   EXPECT_EQ(point.items_per_step, 32);
@@ -173,12 +174,12 @@ TEST_P(CardsSweepProgram, AShortBudgetHasOneRankAndTheMost) {
   const Ended ended = run_script(launch_of(GetParam(), 3) + "\"$@\"", arguments);
   EXPECT_EQ(ended.code, 0) << ended.err << ended.out;
   const ResultDocument document = read_result(folder_.path() / "cards-resnet18-3-ranks-cpu.json");
-  ASSERT_EQ(document.benchmarks.size(), 2U);
-  EXPECT_EQ(document.benchmarks.front().params.at("ranks"), 1);
-  EXPECT_EQ(document.benchmarks.back().params.at("ranks"), 3);
-  EXPECT_THAT(document.benchmarks.front().verification.value().not_checked,
+  ASSERT_EQ(measured_points(document).size(), 2U);
+  EXPECT_EQ(measured_points(document).front().params.at("ranks"), 1);
+  EXPECT_EQ(measured_points(document).back().params.at("ranks"), 3);
+  EXPECT_THAT(measured_points(document).front().verification.value().not_checked,
               HasSubstr("the time budget has no room for it"));
-  EXPECT_TRUE(document.benchmarks.front().verification.value().passed);
+  EXPECT_TRUE(measured_points(document).front().verification.value().passed);
   ASSERT_EQ(document.unmeasured.size(), 1U);
   EXPECT_THAT(document.unmeasured.front().name, ::testing::EndsWith("resnet18/train/fp32/ranks:2/batch:4"));
 }
@@ -196,7 +197,7 @@ TEST_P(CardsSweepProgram, ASignalToAnotherRankAloneEndsTheRunAndItsRankIsNamed) 
   EXPECT_EQ(ended.code, 130) << ended.err << ended.out;
   EXPECT_THAT(ended.err, AllOf(HasSubstr("bench: rank 1 was interrupted"),
                                HasSubstr("interrupted; what was measured is saved")));
-  EXPECT_FALSE(read_result(file).benchmarks.empty());
+  EXPECT_FALSE(read_result(file).points.empty());
 }
 
 TEST_P(CardsSweepProgram, RanksThatShareTheOptimizerHoldLess) {
@@ -205,9 +206,9 @@ TEST_P(CardsSweepProgram, RanksThatShareTheOptimizerHoldLess) {
       cards_run(folder_.path()) + Arguments{"--optimizer", "adam", "--shard", "optimizer", "--cards", "1,3"});
   ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
   const ResultDocument document = read_result(folder_.path() / "cards-resnet18-3-ranks-cpu.json");
-  ASSERT_EQ(document.benchmarks.size(), 2U);
+  ASSERT_EQ(measured_points(document).size(), 2U);
   std::map<int, std::int64_t> peaks;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     EXPECT_TRUE(point.verification.value().passed) << point.name;
     const Json note = point.notes.front()->to_json();
     EXPECT_EQ(note.at("peak_bytes"), note.at("plan_bytes")) << point.name;
@@ -216,11 +217,11 @@ TEST_P(CardsSweepProgram, RanksThatShareTheOptimizerHoldLess) {
   }
   // Two thirds of Adam's two states of 11.7 M parameters.
   EXPECT_NEAR(static_cast<double>(peaks[1] - peaks[3]), 2.0 / 3 * 2 * 4 * 11.69e6, 1e6);
-  ASSERT_EQ(document.predicted.size(), 2U) << "gradients and parameters shared out too";
-  for (const PredictedPoint& point : document.predicted) {
-    EXPECT_EQ(point.status, "planned");
-    EXPECT_EQ(point.model.at("basis"), "planned, never run");
-    EXPECT_LT(point.peak, peaks[3]) << point.name;
+  ASSERT_EQ(modelled_points(document).size(), 2U) << "gradients and parameters shared out too";
+  for (const Point& point : modelled_points(document)) {
+    EXPECT_EQ(point.origin, Origin::planned);
+    EXPECT_EQ(point.prediction.model.at("basis"), "planned, never run");
+    EXPECT_LT(point.peak(), peaks[3]) << point.name;
   }
 }
 
@@ -238,9 +239,9 @@ TEST_P(CardsSweepProgram, LayersOverRanksHoldLessAndAnswerRightly) {
   const auto file = folder_.path() / "cards-resnet18-2-ranks-cpu.json";
   EXPECT_EQ(schema_errors(read_file(file)), "");
   const ResultDocument document = read_result(file);
-  ASSERT_EQ(document.benchmarks.size(), 3U);
+  ASSERT_EQ(measured_points(document).size(), 3U);
   std::int64_t alone = 0;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     EXPECT_TRUE(point.verification.value().passed) << point.name;
     EXPECT_EQ(point.items_per_step, 4);
     const Json note = point.notes.front()->to_json();
@@ -263,8 +264,8 @@ TEST_P(CardsSweepProgram, StagesTrainWithTheNetworksGradients) {
   const auto file = folder_.path() / "cards-resnet18-2-ranks-cpu.json";
   EXPECT_EQ(schema_errors(read_file(file)), "");
   const ResultDocument document = read_result(file);
-  ASSERT_EQ(document.benchmarks.size(), 3U);
-  for (const MeasuredPoint& point : document.benchmarks) {
+  ASSERT_EQ(measured_points(document).size(), 3U);
+  for (const Point& point : measured_points(document)) {
     EXPECT_TRUE(point.verification.value().passed) << point.name << point.verification.value().detail;
     EXPECT_EQ(point.items_per_step, 4);
     const Json note = point.notes.front()->to_json();

@@ -47,9 +47,9 @@ TEST_P(CollectivesSweepProgram, OneRankWritesEveryRanksFigures) {
     const auto file = folder_.path() / ("collectives-" + std::to_string(ranks) + "-ranks-cpu.json");
     EXPECT_EQ(schema_errors(read_file(file)), "");
     const ResultDocument document = read_result(file);
-    EXPECT_EQ(document.benchmarks.size(), 12U);
+    EXPECT_EQ(document.points.size(), 12U);
     EXPECT_TRUE(document.unmeasured.empty());
-    for (const MeasuredPoint& point : document.benchmarks) {
+    for (const Point& point : document.points) {
       EXPECT_TRUE(point.verification.value().passed) << point.name;
       const bool pair = point.params.at("operation") == "send-receive";
       EXPECT_EQ(point.params.at("ranks"), pair ? 2 : ranks);
@@ -70,9 +70,9 @@ TEST_P(CollectivesSweepProgram, EightRanksSumRightly) {
   const Ended ended = run_script(launch(8) + "\"$@\"", arguments);
   ASSERT_EQ(ended.code, 0) << ended.err << ended.out;
   const ResultDocument document = read_result(folder_.path() / "collectives-8-ranks-cpu.json");
-  ASSERT_EQ(document.benchmarks.size(), 1U);
-  EXPECT_TRUE(document.benchmarks.front().verification.value().passed);
-  EXPECT_EQ(document.benchmarks.front().notes.front()->to_json().at("rank_ns").size(), 8U);
+  ASSERT_EQ(document.points.size(), 1U);
+  EXPECT_TRUE(document.points.front().verification.value().passed);
+  EXPECT_EQ(document.points.front().notes.front()->to_json().at("rank_ns").size(), 8U);
 }
 
 TEST_P(CollectivesSweepProgram, WrongUsageIsOneSentenceFromOneRank) {
@@ -182,7 +182,7 @@ TEST_P(CollectivesSweepProgram, ARankThatDiesIsNamedByEveryOtherAndWhatWasMeasur
   EXPECT_THAT(ended.err, HasSubstr("rank 0 ends here; what was measured before is in " + file.string()));
   const std::string code = "ended with exit code 3";
   EXPECT_NE(ended.err.find(code), ended.err.rfind(code)) << "of both\n" << ended.err;
-  EXPECT_FALSE(read_result(file).benchmarks.empty());
+  EXPECT_FALSE(read_result(file).points.empty());
   if (mpi.name == kMpich.name) {  // Open MPI's launcher ends with 0 where it lets ranks live
     EXPECT_EQ(ended.code, 3);
   }

@@ -25,11 +25,11 @@ using ::testing::HasSubstr;
 ResultDocument made_document(const std::string& id, int run, double factor) {
   ResultDocument document = sample_document();
   document.context.run_id = id;
-  document.benchmarks.clear();
+  document.points.clear();
   document.unmeasured.clear();
   document.findings.clear();
   for (int point = 0; point < 5; ++point) {
-    MeasuredPoint measured = sample_point(point + 1, 10'000'000);
+    Point measured = sample_point(point + 1, 10'000'000);
     const double level = (point == 2 ? factor : 1) * (1 + 0.0005 * ((run * 7 + point * 3) % 5));
     measured.samples_ns.assign(6, static_cast<std::int64_t>(1e7 * (point + 1) * level));
     measured.rounds = rounds_of({2, 2, 2});
@@ -39,7 +39,7 @@ ResultDocument made_document(const std::string& id, int run, double factor) {
     measured.stats.p95_ns = measured.stats.median_ns;
     measured.stats.rounds = 3;
     measured.validity.flags.clear();
-    document.benchmarks.push_back(measured);
+    document.points.push_back(measured);
   }
   return document;
 }
@@ -95,7 +95,7 @@ TEST(CompareProgram, OneRunOfOneRoundIsOneSentence) {
   const TemporaryFolder folder;
   const Arguments base = made_runs(folder, "a", 1);
   ResultDocument document = made_document("b", 0, 1.5);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.samples_ns.resize(1);
     point.rounds = rounds_of({1});
     point.stats.rounds = 1;
@@ -137,7 +137,7 @@ void write_fleet(const fs::path& folder, const std::vector<double>& factors) {
     ResultDocument document = made_document((folder / host).string(), static_cast<int>(i), 1);
     document.context.machine = "id of " + host;
     document.context.google_benchmark["host_name"] = host;
-    for (MeasuredPoint& point : document.benchmarks) {
+    for (Point& point : document.points) {
       const double factor = (1 + 0.1 * static_cast<double>(i)) * factors[i];
       const auto sample = static_cast<std::int64_t>(static_cast<double>(point.samples_ns.front()) * factor);
       point.samples_ns.assign(point.samples_ns.size(), sample);
@@ -186,9 +186,9 @@ TEST(CompareProgram, HostileNamesDoNothing) {
     for (Arguments* const side : {&base, &next}) {
       const std::string id = (side == &base ? "a" : "b") + std::to_string(run);
       ResultDocument document = made_document(id, run, side == &base ? 1 : 1.2);
-      document.benchmarks[2].name =
+      document.points[2].name =
           "<script>\x1b[2J\n::error::x|`$(touch " + (folder.path() / "pwned").string() + ")`";
-      document.benchmarks[3].name = std::string(1'000'000, 'x');
+      document.points[3].name = std::string(1'000'000, 'x');
       side->push_back(folder.path() / (id + ".json"));
       write_file(side->back(), to_text(to_json(document)));
     }

@@ -54,7 +54,7 @@ Options options_of(std::vector<std::string> argv) {
 
 std::set<std::string> names_of(const ResultDocument& document) {
   std::set<std::string> names;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     names.insert(point.name);
   }
   return names;

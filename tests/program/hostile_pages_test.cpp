@@ -267,13 +267,13 @@ TEST(HostilePages, NamesAreText) {
 TEST(HostilePages, OfTenThousandPointsAreCompleteOrSayWhatTheyLeaveOut) {
   constexpr std::size_t kPoints = 10'000;
   ResultDocument document = read_result(kDocuments / "batch.json");
-  MeasuredPoint point = document.benchmarks.front();
+  Point point = document.points.front();
   point.params["label"] = kHostile;
-  document.benchmarks.clear();
+  document.points.clear();
   for (std::size_t i = 1; i <= kPoints; ++i) {
     point.params["batch"] = i;
     point.name = fmt::format("{}/{}", kHostile, i);
-    document.benchmarks.push_back(point);
+    document.points.push_back(point);
   }
   std::vector<report::ReportedResult> results{{.json = to_json(document), .document = document}};
   const report::Report report = report::report_of(results, std::nullopt);

@@ -41,7 +41,7 @@ bool wait_for_change(Process& process, const fs::path& path, const std::string& 
 
 std::map<std::string, std::vector<std::int64_t>> samples_by_name(const ResultDocument& document) {
   std::map<std::string, std::vector<std::int64_t>> samples;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     samples[point.name] = point.samples_ns;
   }
   return samples;
@@ -75,7 +75,7 @@ TEST(Killed, AtAnyMomentTheFileIsWholeAndResumeKeepsEverySample) {
   // And a run that may end, ends, and leaves the file alone in its folder.
   const Ended ended = run_bench(small_run(folder.path()) + Arguments{"--resume"});
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(read_result(path).benchmarks.size(), 3U);
+  EXPECT_EQ(read_result(path).points.size(), 3U);
   EXPECT_THAT(folder.names(), ElementsAre(kSmallFile));
 }
 
@@ -91,7 +91,7 @@ TEST_P(Interrupted, ExitsWith130AndSavesWhatItHas) {
   EXPECT_EQ(ended.signal, 0);
   EXPECT_EQ(ended.code, 130) << ended.err;
   EXPECT_EQ(schema_errors(read_file(path)), "");
-  EXPECT_FALSE(read_result(path).benchmarks.empty());
+  EXPECT_FALSE(read_result(path).points.empty());
   EXPECT_THAT(ended.out, HasSubstr(path.string()));
   EXPECT_THAT(ended.out, Not(HasSubstr("--time-budget")));
   for (const Finding& finding : read_result(path).findings) {
@@ -174,7 +174,7 @@ TEST(InterruptedCommand, OneThatWaitsForAReaderEndsWith130) {
 TEST(Resume, WithoutAFileItStarts) {
   const TemporaryFolder folder;
   EXPECT_EQ(run_bench(small_run(folder.path()) + Arguments{"--resume"}).code, 0);
-  EXPECT_FALSE(read_result(folder.path() / kSmallFile).benchmarks.empty());
+  EXPECT_FALSE(read_result(folder.path() / kSmallFile).points.empty());
 }
 
 TEST(TwoAtOnce, TheSecondSaysSoAndTheFirstGoesOn) {

@@ -30,13 +30,13 @@ TEST(KernelsSweepProgram, CoversSeveralWorkloadsInOneResult) {
   const auto file = folder.path() / "kernels-all-cpu.json";
   EXPECT_EQ(schema_errors(read_file(file)), "");
   const ResultDocument document = read_result(file);
-  EXPECT_EQ(document.benchmarks.size(), 4U) << ended.out;
+  EXPECT_EQ(document.points.size(), 4U) << ended.out;
   EXPECT_EQ(std::ranges::count(document.findings, "arithmetic_peak/fp32", &Finding::name), 1);
   const auto memory = std::ranges::find(document.findings, "memory_bandwidth", &Finding::name);
   ASSERT_NE(memory, document.findings.end());
   EXPECT_THAT(memory->claim, HasSubstr("No roofline")) << "no array of these is larger than the caches";
   EXPECT_TRUE(std::filesystem::exists(folder.path() / "kernels-all-cpu.svg"));
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured) << point.name;
     EXPECT_LE(point.verification.value().error, point.verification.value().tolerance);
   }
@@ -49,9 +49,9 @@ TEST(KernelsSweepProgram, OneWorkloadWithItsOwnOptions) {
                                                                        "--dtype", "fp32", "--no-plot"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   const ResultDocument document = read_result(folder.path() / "kernels-gemm-cpu.json");
-  ASSERT_EQ(document.benchmarks.size(), 2U);
-  EXPECT_EQ(document.benchmarks[0].params.at("inner"), 48);
-  EXPECT_EQ(document.benchmarks[0].work.flops, 2 * 16 * 48 * 32);
+  ASSERT_EQ(document.points.size(), 2U);
+  EXPECT_EQ(document.points[0].params.at("inner"), 48);
+  EXPECT_EQ(document.points[0].work.flops, 2 * 16 * 48 * 32);
   EXPECT_EQ(std::ranges::count(document.findings, "arithmetic_peak/fp32", &Finding::name), 1);
 }
 
@@ -70,7 +70,7 @@ TEST(KernelsSweepProgram, TensorCoresAreUnsupportedOnTheCpuWithTheReason) {
                                                        "--dtype", "fp32", "--elements", "4096", "--no-plot"});
   EXPECT_EQ(ended.code, 3) << ended.err;
   const ResultDocument document = read_result(folder.path() / "kernels-fma-cpu.json");
-  EXPECT_EQ(document.benchmarks.size(), 0U);
+  EXPECT_EQ(document.points.size(), 0U);
   ASSERT_EQ(document.unmeasured.size(), 6U);
   for (const UnmeasuredPoint& point : document.unmeasured) {
     EXPECT_EQ(point.status, "unsupported");

@@ -48,9 +48,9 @@ std::int64_t processes(const Ended& ended) {
   return count;
 }
 
-std::vector<std::int64_t> batches(const std::vector<MeasuredPoint>& points) {
+std::vector<std::int64_t> batches(const std::vector<Point>& points) {
   std::vector<std::int64_t> found;
-  for (const MeasuredPoint& point : points) {
+  for (const Point& point : points) {
     found.push_back(point.params.at("batch"));
   }
   return found;
@@ -71,7 +71,7 @@ TEST(LostDevice, NothingLostIsOneProcess) {
   const Ended ended = run_fragile(fragile_run(folder.path(), "0"));
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_EQ(processes(ended), 1);
-  EXPECT_THAT(batches(read_result(folder.path() / kFragileFile).benchmarks), ElementsAre(1, 2, 4, 8));
+  EXPECT_THAT(batches(read_result(folder.path() / kFragileFile).points), ElementsAre(1, 2, 4, 8));
 }
 
 TEST(FragileRun, TellsWhatVerificationTookIfItIsAsked) {
@@ -90,7 +90,7 @@ TEST(LostDevice, ThePointIsInErrorAndAFreshProcessMeasuresTheOthers) {
   const std::string text = read_file(folder.path() / kFragileFile);
   EXPECT_EQ(schema_errors(text), "");
   const ResultDocument document = read_result(folder.path() / kFragileFile);
-  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 4, 8));
+  EXPECT_THAT(batches(document.points), ElementsAre(1, 4, 8));
   EXPECT_THAT(batches_in_error(document), ElementsAre(2));
   EXPECT_THAT(ended.out, HasSubstr((folder.path() / kFragileFile).string()));
   EXPECT_THAT(folder.names(), ElementsAre(kFragileFile)) << "one result, no lock left";
@@ -102,7 +102,7 @@ TEST(LostDevice, EachPointThatLosesItIsTriedOnce) {
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(processes(ended), 5) << ended.err;
   const ResultDocument document = read_result(folder.path() / kFragileFile);
-  EXPECT_THAT(document.benchmarks, IsEmpty());
+  EXPECT_THAT(document.points, IsEmpty());
   EXPECT_THAT(batches_in_error(document), UnorderedElementsAre(1, 2, 4, 8));
 }
 
@@ -113,7 +113,7 @@ TEST(LostDevice, SamplesOfThePointThatLostItAreNotKeptThoseOfTheOthersAre) {
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(processes(ended), 2) << ended.err;
   const ResultDocument document = read_result(folder.path() / kFragileFile);
-  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 2, 8));
+  EXPECT_THAT(batches(document.points), ElementsAre(1, 2, 8));
   EXPECT_THAT(batches_in_error(document), ElementsAre(4));
 }
 
@@ -147,7 +147,7 @@ TEST(LostDevice, ALaterResumeTriesThePointInErrorAgain) {
   again.emplace_back("--resume");
   const Ended ended = run_fragile(again);
   EXPECT_EQ(processes(ended), 2) << ended.err;
-  EXPECT_THAT(batches(read_result(folder.path() / kFragileFile).benchmarks), ElementsAre(1, 4, 8));
+  EXPECT_THAT(batches(read_result(folder.path() / kFragileFile).points), ElementsAre(1, 4, 8));
 }
 
 // Batches of 100 + 10 · batch bytes: 1 KiB holds 92, 2 KiB 194, 3 KiB 297.
@@ -167,7 +167,7 @@ TEST(LostDevice, WhileALimitIsTriedTheOthersAreTriedInAFreshProcess) {
   EXPECT_EQ(processes(ended), 2) << ended.err;
   EXPECT_EQ(schema_errors(read_file(folder.path() / kMemoryFile)), "");
   const ResultDocument document = read_result(folder.path() / kMemoryFile);
-  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 2, 4));
+  EXPECT_THAT(batches(document.points), ElementsAre(1, 2, 4));
   const Json& limits = document.sweep.state.at("limits");
   ASSERT_EQ(limits.size(), 3U);
   EXPECT_EQ(limits[0].at("proof").at("largest_batch"), 92);
@@ -184,7 +184,7 @@ TEST(LostDevice, EveryLimitIsTriedOnce) {
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(processes(ended), 4) << ended.err;
   const ResultDocument document = read_result(folder.path() / kMemoryFile);
-  EXPECT_THAT(document.benchmarks, SizeIs(3));
+  EXPECT_THAT(document.points, SizeIs(3));
   for (const Json& limit : document.sweep.state.at("limits")) {
     EXPECT_TRUE(limit.at("proof").contains("not_tried")) << limit;
   }
@@ -197,7 +197,7 @@ TEST(LostDevice, InAPointAndInALimitTheRestIsMeasuredAndTried) {
   EXPECT_EQ(ended.code, 3) << ended.err;
   EXPECT_EQ(processes(ended), 3) << ended.err;
   const ResultDocument document = read_result(folder.path() / kMemoryFile);
-  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 4));
+  EXPECT_THAT(batches(document.points), ElementsAre(1, 4));
   EXPECT_EQ(document.sweep.state.at("limits")[2].at("proof").at("largest_batch"), 297);
 }
 
@@ -209,7 +209,7 @@ TEST(LostDevice, InASoakItsSamplesStayAndTheLimitsAreTried) {
   EXPECT_EQ(processes(ended), 2) << ended.err;
   EXPECT_EQ(schema_errors(read_file(folder.path() / kMemoryFile)), "");
   const ResultDocument document = read_result(folder.path() / kMemoryFile);
-  EXPECT_THAT(batches(document.benchmarks), ElementsAre(1, 2, 4));
+  EXPECT_THAT(batches(document.points), ElementsAre(1, 2, 4));
   ASSERT_EQ(document.sweep.state.at("soak").size(), 1U);
   const Json& soak = document.sweep.state.at("soak")[0];
   EXPECT_GT(soak.at("samples").size(), 25U);
@@ -225,7 +225,7 @@ TEST(LostDevice, AnInheritedContinuationIsIgnored) {
   const Ended ended = run_fragile(fragile_run(folder.path(), "2"));
   unsetenv("BENCH_CONTINUES");
   EXPECT_EQ(processes(ended), 2) << ended.err;
-  EXPECT_THAT(read_result(folder.path() / kFragileFile).benchmarks, SizeIs(3));
+  EXPECT_THAT(read_result(folder.path() / kFragileFile).points, SizeIs(3));
 }
 
 }  // namespace

@@ -35,7 +35,7 @@ TEST(MemorySweepProgram, FindsProvesAndWatches) {
   EXPECT_EQ(schema_errors(read_file(folder.path() / kFile)), "");
   const ResultDocument document = read_result(folder.path() / kFile);
 
-  EXPECT_EQ(document.benchmarks.size(), 6U);
+  EXPECT_EQ(document.points.size(), 6U);
   const Json& limits = document.sweep.state.at("limits");
   ASSERT_EQ(limits.size(), 6U);
   for (const Json& limit : limits) {
@@ -49,7 +49,7 @@ TEST(MemorySweepProgram, FindsProvesAndWatches) {
     }
   }
   EXPECT_EQ(document.sweep.state.at("soak").size(), 3U);
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured) << point.name;
   }
 }
@@ -103,7 +103,7 @@ TEST(MemorySweepProgram, ResumesWhereItWas) {
   ASSERT_EQ(run_bench(run + Arguments{"--batch", "1"}).code, 0);
   const Ended ended = run_bench(run + Arguments{"--batch", "1,2", "--resume"});
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_EQ(read_result(folder.path() / kFile).benchmarks.size(), 2U);
+  EXPECT_EQ(read_result(folder.path() / kFile).points.size(), 2U);
 }
 
 }  // namespace

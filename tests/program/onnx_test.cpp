@@ -83,10 +83,10 @@ TEST_F(Onnx, IsAWorkloadLikeAnyOther) {
   EXPECT_EQ(document.sweep.workload, "net-" + read.hash);
   EXPECT_EQ(result().filename(), "batch-net-" + read.hash + "-cpu.json");
   EXPECT_EQ(document.sweep.workload_options.at("input"), "images=1x3x8x8");
-  ASSERT_EQ(document.benchmarks.size(), 2U);
-  EXPECT_EQ(document.benchmarks[1].name, "batch/net-" + read.hash + "/infer/fp32/batch:2");
-  EXPECT_EQ(document.benchmarks[1].memory.peak_measured, document.benchmarks[1].memory.peak_predicted);
-  for (const MeasuredPoint& point : document.benchmarks) {
+  ASSERT_EQ(document.points.size(), 2U);
+  EXPECT_EQ(document.points[1].name, "batch/net-" + read.hash + "/infer/fp32/batch:2");
+  EXPECT_EQ(document.points[1].memory.peak_measured, document.points[1].memory.peak_predicted);
+  for (const Point& point : document.points) {
     EXPECT_TRUE(point.verification && point.verification->passed) << point.name;
   }
 }
@@ -97,8 +97,8 @@ TEST_F(Onnx, IsTrained) {
   EXPECT_EQ(ended.code, 0) << ended.err;
   const ResultDocument document = read_result(result());
   EXPECT_EQ(document.sweep.workload_options.at("optimizer"), "adam");
-  ASSERT_EQ(document.benchmarks.size(), 2U);
-  EXPECT_GT(document.benchmarks[0].memory.by_category[MemoryCategory::optimizer], 0);
+  ASSERT_EQ(document.points.size(), 2U);
+  EXPECT_GT(document.points[0].memory.by_category[MemoryCategory::optimizer], 0);
 }
 
 // Of the kernels sweep a point each mode and dtype; of the transfer sweep the steps that copies are
@@ -189,7 +189,7 @@ TEST_F(Onnx, InspectShowsWhatANetworkIsMadeOf) {
   EXPECT_THAT(points, HasSubstr("/infer/fp32/batch:8"));
   const Ended run = run_bench(sweep("batch", path, Arguments{"--batch", "8"} + rounds(3)));
   ASSERT_EQ(run.code, 0) << run.err;
-  EXPECT_EQ(report["memory"][1]["total"], read_result(result()).benchmarks[0].memory.peak_measured);
+  EXPECT_EQ(report["memory"][1]["total"], read_result(result()).points[0].memory.peak_measured);
 }
 
 TEST(Inspect, TakesTheNamesOfNetworks) {

@@ -36,7 +36,7 @@ class Planning : public ::testing::Test {
   }
   static std::vector<std::string> measured(const ResultDocument& document) {
     std::vector<std::string> names;
-    for (const MeasuredPoint& point : document.benchmarks) {
+    for (const Point& point : document.points) {
       names.push_back(point.name);
     }
     return names;

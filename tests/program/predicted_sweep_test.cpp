@@ -28,7 +28,7 @@ class PredictedSweep : public ::testing::Test {
     const std::filesystem::path path = folder_.path() / file;
     EXPECT_EQ(schema_errors(read_file(path)), "");
     ResultDocument document = read_result(path);
-    EXPECT_THAT(document.benchmarks, IsEmpty());
+    EXPECT_TRUE(measured_points(document).empty());
     EXPECT_EQ(document.context.device.kind, "modelled");
     EXPECT_THAT(document.findings, Each(Field(&Finding::claim, HasSubstr("redicted"))));
     return document;
@@ -46,17 +46,17 @@ TEST_F(PredictedSweep, BatchesOfANetwork) {
   const ResultDocument document =
       predicted("batch-resnet18-t4-predicted.json",
                 {"--sweep", "batch", "--device", "t4", "--workload", "resnet18", "--dtype", "fp32,fp16"});
-  for (const PredictedPoint& point : document.predicted) {
-    ASSERT_TRUE(point.interval80_ns) << point.name;
-    EXPECT_LT(point.interval80_ns->low, point.step_ns);
-    EXPECT_GT(point.interval80_ns->high, point.step_ns);
-    EXPECT_EQ(point.memory.total(), point.peak);
-    EXPECT_EQ(point.model.at("card"), "t4");
+  for (const Point& point : document.points) {
+    const Estimate step = point.step_ns();
+    ASSERT_TRUE(step.ci95) << point.name;
+    EXPECT_LT(step.low(), step.value);
+    EXPECT_GT(step.high(), step.value);
+    EXPECT_EQ(point.memory.by_category.total(), point.peak());
+    EXPECT_EQ(point.prediction.model.at("card"), "t4");
   }
-  const auto at64 =
-      std::ranges::find(document.predicted, "batch/resnet18/infer/fp32/batch:64", &PredictedPoint::name);
-  ASSERT_NE(at64, document.predicted.end());
-  EXPECT_NEAR(at64->step_ns, 56.585e6, 1e4) << "the worked example of the model";
+  const auto at64 = std::ranges::find(document.points, "batch/resnet18/infer/fp32/batch:64", &Point::name);
+  ASSERT_NE(at64, document.points.end());
+  EXPECT_NEAR(at64->step_ns().value, 56.585e6, 1e4) << "the worked example of the model";
   EXPECT_GT(finding(document, "speedup_fp16").value, 1);
   EXPECT_GT(finding(document, "largest_batch/fp32").value, 64);
   EXPECT_EQ(finding(document, "limit_below_ceiling/fp32").details.at("limit"), "launch");
@@ -73,10 +73,10 @@ TEST_F(PredictedSweep, ATrainingStepCastWhole) {
       predicted("batch-resnet18-a100-40gb-predicted.json",
                 {"--sweep", "batch", "--device", "a100-40gb", "--workload", "resnet18", "--mode", "train",
                  "--dtype", "fp16", "--batch", "64", "--optimizer", "adam"});
-  ASSERT_EQ(half.predicted.size(), 1U);
-  ASSERT_EQ(autocast.predicted.size(), 1U);
-  EXPECT_LT(half.predicted[0].memory[MemoryCategory::weights],
-            autocast.predicted[0].memory[MemoryCategory::weights]);
+  ASSERT_EQ(half.points.size(), 1U);
+  ASSERT_EQ(autocast.points.size(), 1U);
+  EXPECT_LT(half.points[0].memory.by_category[MemoryCategory::weights],
+            autocast.points[0].memory.by_category[MemoryCategory::weights]);
   EXPECT_EQ(half.context.detail("cast"), "whole");
 }
 
@@ -84,7 +84,7 @@ TEST_F(PredictedSweep, WhatDoesNotFit) {
   const ResultDocument document =
       predicted("batch-resnet18-t4-predicted.json", {"--sweep", "batch", "--device", "t4", "--workload",
                                                      "resnet18", "--dtype", "fp32", "--batch", "1,1000000"});
-  EXPECT_EQ(document.predicted.size(), 1U);
+  EXPECT_EQ(document.points.size(), 1U);
   ASSERT_EQ(document.unmeasured.size(), 1U);
   EXPECT_EQ(document.unmeasured[0].status, "oom");
 }
@@ -97,8 +97,8 @@ TEST_F(PredictedSweep, Memory) {
   EXPECT_NEAR(*finding(document, "optimizer_multiple/fp32").value, 4, 0.01) << "adam";
 }
 
-Json workspace_of(const PredictedPoint& point) {
-  return point.model.value("workspace", Json::object());
+Json workspace_of(const Point& point) {
+  return point.prediction.model.value("workspace", Json::object());
 }
 
 // Where cuDNN is at hand and plans without a driver, it does.
@@ -106,23 +106,24 @@ TEST_F(PredictedSweep, WorkspaceIsPlannedWhereItCanBe) {
   const Arguments sweep{"--sweep", "memory", "--workload", "resnet18", "--mode",  "infer",
                         "--dtype", "fp16",   "--batch",    "8",        "--device"};
   const ResultDocument t4 = predicted("memory-resnet18-t4-predicted.json", sweep + Arguments{"t4"});
-  ASSERT_EQ(t4.predicted.size(), 1U);
-  const PredictedPoint& point = t4.predicted.front();
-  EXPECT_EQ(point.memory.total(), point.peak);
+  ASSERT_EQ(t4.points.size(), 1U);
+  const Point& point = t4.points.front();
+  EXPECT_EQ(point.memory.by_category.total(), point.peak());
   if (const Json workspace = workspace_of(point); workspace.contains("planned_by")) {
-    EXPECT_GT(point.memory[MemoryCategory::workspace], 0);
-    EXPECT_LE(point.memory[MemoryCategory::workspace], workspace.at("planned_bytes").get<std::int64_t>());
+    EXPECT_GT(point.memory.by_category[MemoryCategory::workspace], 0);
+    EXPECT_LE(point.memory.by_category[MemoryCategory::workspace],
+              workspace.at("planned_bytes").get<std::int64_t>());
   } else {
     EXPECT_NE(workspace.value("why_not", ""), "");
-    EXPECT_EQ(point.memory[MemoryCategory::workspace], 0);
+    EXPECT_EQ(point.memory.by_category[MemoryCategory::workspace], 0);
   }
 
   const ResultDocument volta =
       predicted("memory-resnet18-v100-16gb-predicted.json", sweep + Arguments{"v100-16gb"});
-  ASSERT_EQ(volta.predicted.size(), 1U);
-  EXPECT_EQ(volta.predicted.front().peak, point.peak) << "the total does not depend on the plan";
-  EXPECT_EQ(volta.predicted.front().memory[MemoryCategory::workspace], 0);
-  EXPECT_NE(workspace_of(volta.predicted.front()).value("why_not", ""), "");
+  ASSERT_EQ(volta.points.size(), 1U);
+  EXPECT_EQ(volta.points.front().peak(), point.peak()) << "the total does not depend on the plan";
+  EXPECT_EQ(volta.points.front().memory.by_category[MemoryCategory::workspace], 0);
+  EXPECT_NE(workspace_of(volta.points.front()).value("why_not", ""), "");
 }
 
 // Memory needs no measured time.
@@ -150,11 +151,11 @@ TEST_F(PredictedSweep, MemoryOfThisProgramsEngine) {
     const std::filesystem::path path = folder_.path() / "memory-resnet18-t4-predicted.json";
     EXPECT_EQ(schema_errors(read_file(path)), "");
     const ResultDocument document = read_result(path);
-    ASSERT_EQ(document.predicted.size(), 2U);
-    for (const PredictedPoint& point : document.predicted) {
-      EXPECT_EQ(point.status, "planned");
-      EXPECT_EQ(point.step_ns, 0);
-      EXPECT_EQ(point.memory.total(), point.peak);
+    ASSERT_EQ(document.points.size(), 2U);
+    for (const Point& point : document.points) {
+      EXPECT_EQ(point.origin, Origin::planned);
+      EXPECT_FALSE(point.is_timed());
+      EXPECT_EQ(point.memory.by_category.total(), point.peak());
     }
     EXPECT_GT(finding(document, "memory_line/fp16 training with sgd").details.at("slope_bytes"), 0);
   } else {
@@ -182,9 +183,9 @@ TEST_F(PredictedSweep, Kernels) {
   const Finding& share = finding(document, "roofline_share/gemm/fp16");
   EXPECT_GT(share.value, 0);
   EXPECT_LE(share.value, 1);
-  for (const PredictedPoint& point : document.predicted) {
-    ASSERT_TRUE(point.interval80_ns) << point.name;
-    EXPECT_GT(point.interval80_ns->high, 1.2 * point.step_ns) << "no card of Turing was measured";
+  for (const Point& point : document.points) {
+    const Estimate step = point.step_ns();
+    EXPECT_GT(step.high(), 1.2 * step.value) << point.name << ": no card of Turing was measured";
   }
 }
 
@@ -193,10 +194,11 @@ TEST_F(PredictedSweep, NoKernelIsFasterThanMemoryAllows) {
       predicted("kernels-stream-h100-sxm-predicted.json",
                 {"--sweep", "kernels", "--device", "h100-sxm", "--workload", "stream"});
   const double bytes_per_s = document.context.datasheet.at("bytes_per_s").get<double>();
-  for (const PredictedPoint& point : document.predicted) {
-    EXPECT_LE(point.model.at("bytes").get<double>() / point.step_ns * 1e9, 1.0001 * bytes_per_s)
+  for (const Point& point : document.points) {
+    EXPECT_LE(point.prediction.model.at("bytes").get<double>() / point.step_ns().value * 1e9,
+              1.0001 * bytes_per_s)
         << point.name;
-    EXPECT_EQ(point.model.at("host_ns"), 0) << "the kernel alone";
+    EXPECT_EQ(point.prediction.model.at("host_ns"), 0) << "the kernel alone";
   }
 }
 

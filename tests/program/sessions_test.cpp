@@ -47,7 +47,7 @@ TEST_F(SessionsOfAProgram, EachRoundTellsOfItsMachine) {
   EXPECT_EQ(document.context.run_id, document.sessions[0].id);
   EXPECT_NE(document.sessions[0].build, "");
   EXPECT_GT(document.sessions[0].calibration.at("host").readings, 0);
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     for (const MeasuredRound& round : point.rounds) {
       EXPECT_TRUE(round.cpu_time_ns);
       EXPECT_GT(round.calibration.at("host").arithmetic_ns, 0);
@@ -58,7 +58,7 @@ TEST_F(SessionsOfAProgram, EachRoundTellsOfItsMachine) {
 TEST_F(SessionsOfAProgram, FromTheThirdRunOnPointsHaveAnIntervalBetweenRuns) {
   for (int run = 1; run <= 3; ++run) {
     const ResultDocument document = measure();
-    for (const MeasuredPoint& point : document.benchmarks) {
+    for (const Point& point : document.points) {
       EXPECT_EQ(point.stats.ci95_between_ns.has_value(), run == 3) << point.name;
     }
   }
@@ -82,7 +82,7 @@ TEST_F(SessionsOfAProgram, AResumedRunSaysWhatDiffersAndSoDoItsPoints) {
   Json json = Json::parse(read_file(file()));
   const Ended alike = run_bench(small_run(out(), 4) + Arguments{"--resume"});
   EXPECT_THAT(alike.err, Not(HasSubstr("may differ")));
-  for (const MeasuredPoint& point : read_result(file()).benchmarks) {
+  for (const Point& point : read_result(file()).points) {
     EXPECT_THAT(point.validity.flags, Not(Contains("mixed_sessions")));
     EXPECT_EQ(point.rounds.back().session, 1);
   }
@@ -92,7 +92,7 @@ TEST_F(SessionsOfAProgram, AResumedRunSaysWhatDiffersAndSoDoItsPoints) {
   EXPECT_EQ(other.code, 0) << other.err;
   EXPECT_THAT(other.err, HasSubstr("another build (0123 there, "));
   EXPECT_EQ(schema_errors(read_file(file())), "");
-  for (const MeasuredPoint& point : read_result(file()).benchmarks) {
+  for (const Point& point : read_result(file()).points) {
     EXPECT_THAT(point.validity.flags, Contains("mixed_sessions"));
   }
 }

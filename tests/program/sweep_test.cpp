@@ -38,7 +38,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 std::vector<std::string> point_names(const ResultDocument& document) {
   std::vector<std::string> names;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     names.push_back(point.name);
   }
   return names;
@@ -59,7 +59,7 @@ TEST(SweepProgram, MeasuresPrintsAndWrites) {
   EXPECT_EQ(schema_errors(read_file(path)), "");
   const ResultDocument document = read_result(path);
   EXPECT_THAT(point_names(document), UnorderedElementsAre(kBatch1, kBatch2, kBatch4));
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     EXPECT_GE(point.samples_ns.size(), 1U);
     EXPECT_LE(point.verification.value().error, point.verification.value().tolerance);
     EXPECT_GT(point.memory.peak_predicted, 0);
@@ -87,9 +87,9 @@ TEST(SweepProgram, ANetwork) {
   EXPECT_EQ(schema_errors(read_file(path)), "");
   const ResultDocument document = read_result(path);
   // A machine so slow that the budget ends before anything is timed says so.
-  EXPECT_EQ(ended.code, document.benchmarks.empty() ? 3 : 0) << ended.err;
+  EXPECT_EQ(ended.code, document.points.empty() ? 3 : 0) << ended.err;
   std::set<std::string> seen;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     seen.insert(point.name);
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
@@ -128,8 +128,8 @@ TEST(SweepProgram, ATrainingStep) {
   const std::filesystem::path path = folder.path() / "batch-resnet18-cpu.json";
   EXPECT_EQ(schema_errors(read_file(path)), "");
   const ResultDocument document = read_result(path);
-  EXPECT_EQ(ended.code, document.benchmarks.empty() ? 3 : 0) << ended.err;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  EXPECT_EQ(ended.code, document.points.empty() ? 3 : 0) << ended.err;
+  for (const Point& point : document.points) {
     EXPECT_THAT(point.name, ::testing::StartsWith("batch/resnet18/train/fp32/batch:"));
     EXPECT_EQ(point.params.at("optimizer"), "adam");
     EXPECT_EQ(point.memory.peak_measured, point.memory.peak_predicted);

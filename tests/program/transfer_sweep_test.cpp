@@ -53,7 +53,7 @@ TEST(TransferSweepProgram, AnswersFromCopiesToAVerdict) {
   const auto file = folder.path() / kFile;
   EXPECT_EQ(schema_errors(read_file(file)), "");
   const ResultDocument document = read_result(file);
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     EXPECT_EQ(point.verification.value().error, 0) << point.name;
     EXPECT_GT(point.work.sample_bytes, 0) << point.name;
     EXPECT_EQ(point.memory.peak_predicted, point.memory.peak_measured) << point.name;
@@ -92,7 +92,7 @@ TEST(TransferSweepProgram, ALockLimitMakesPinnedPointsUnsupportedAndSaysHowToRai
     }
   }
   EXPECT_EQ(refused, 1) << ended.out;
-  const bool small_ones = std::ranges::any_of(document.benchmarks, [](const MeasuredPoint& point) {
+  const bool small_ones = std::ranges::any_of(document.points, [](const Point& point) {
     return point.params.at("host-memory") == "pinned" && point.params.at("bytes") == 4096;
   });
   EXPECT_TRUE(small_ones) << "4 KiB and a page can be locked within 16 KiB\n" << ended.out;
@@ -115,7 +115,7 @@ TEST(TransferSweepProgram, OneNodeHasNoFarMemory) {
                                 Arguments{"--numa-node", "far", "--directions", "h2d", "--no-plot"});
   ASSERT_EQ(ended.code, 3) << "nothing was measured: " << ended.err;
   const ResultDocument document = read_result(folder.path() / kFile);
-  EXPECT_TRUE(document.benchmarks.empty());
+  EXPECT_TRUE(document.points.empty());
   ASSERT_FALSE(document.unmeasured.empty());
   EXPECT_THAT(document.unmeasured[0].reason, HasSubstr("second NUMA node"));
   const Arguments planned =
@@ -145,7 +145,7 @@ TEST(TransferSweepProgram, ResumingWithOtherSizesKeepsThePointsAndNamesTheirSize
   const ResultDocument document = read_result(folder.path() / kFile);
   EXPECT_EQ(document.sweep.axes.at("bytes"), Json::array({4096, 8192, 16384, 32768}));
   for (const char* bytes : {"4096", "8192", "16384", "32768"}) {
-    EXPECT_TRUE(std::ranges::any_of(document.benchmarks, [&](const MeasuredPoint& point) {
+    EXPECT_TRUE(std::ranges::any_of(document.points, [&](const Point& point) {
       return point.name.ends_with(std::string("/pages:cold/bytes:") + bytes) ||
              point.name.ends_with(std::string("/pageable/bytes:") + bytes);
     })) << bytes;

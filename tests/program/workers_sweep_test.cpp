@@ -77,7 +77,7 @@ TEST_F(WorkersSweepProgram, MakesImagesOutsideOfTheTimeBudgetAndWithoutAHomeForT
                               std::nullopt, "/usr/bin/env")
                           .wait();
   EXPECT_THAT(ended.err, HasSubstr("making synthetic images"));
-  EXPECT_FALSE(read_result(file("workers-5ms-cpu.json")).benchmarks.empty()) << ended.out << ended.err;
+  EXPECT_FALSE(read_result(file("workers-5ms-cpu.json")).points.empty()) << ended.out << ended.err;
   EXPECT_TRUE(std::filesystem::is_empty(temporary));
 }
 
@@ -90,7 +90,7 @@ TEST_F(WorkersSweepProgram, AnswersFromImagesToAKnee) {
   for (const UnmeasuredPoint& point : document.unmeasured) {
     ADD_FAILURE() << point.name << ": " << point.reason;
   }
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     EXPECT_EQ(point.notes.size(), point.samples_ns.size()) << point.name;
     EXPECT_LT(point.verification->error, point.verification->tolerance) << point.name;
   }
@@ -180,7 +180,7 @@ TEST_F(WorkersSweepProgram, AFolderThatVanishesEndsTheRunWithWhatWasMeasured) {
   const auto result = file("workers-20ms-cpu.json");
   Process process(run_of("20ms", "0,1,2", kEndless) + Arguments{"--no-plot"});
   const auto measured = [&] {  // more than ready data: all points were made ready
-    return std::filesystem::exists(result) && read_result(result).benchmarks.size() > 1;
+    return std::filesystem::exists(result) && read_result(result).points.size() > 1;
   };
   while (!process.ended() && !measured()) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -51,7 +51,7 @@ TEST(BatchAdvice, SaysWhereMemoryEndsBeforeTheCeiling) {
 
 TEST(BatchAdvice, DtypesWithoutASharedBatchCannotBeCompared) {
   ResultDocument document = document_of({{}, {.dtype = "bf16"}}, 1);
-  document.benchmarks[1].params["batch"] = 2;
+  document.points[1].params["batch"] = 2;
   EXPECT_FALSE(find(document, "speedup_bf16").value);
   EXPECT_FALSE(find(document, "memory_ratio_bf16").value);
 }
@@ -120,7 +120,7 @@ TEST(BatchAdvice, AFlatCurveIsNamed) {
   expect_words(find(flat, "ceiling_batch").claim);
   ResultDocument falling = document_of({{.t0_ns = 0, .per_s = 17}}, 32);
   for (const std::size_t place : {4, 5}) {  // larger batches leave the cache
-    MeasuredPoint& point = falling.benchmarks[place];
+    Point& point = falling.points[place];
     point.stats.median_ns *= 1.4;
     point.stats.ci95_ns = {0.99 * point.stats.median_ns, 1.01 * point.stats.median_ns};
   }
@@ -149,14 +149,14 @@ TEST(BatchAdvice, OneBatchIsDescribed) {
   expect_words(leave_out("skipped", "the time budget of 1 s ended; give a larger --time-budget"));
   expect_words(leave_out("skipped", "interrupted before it was timed"));
   expect_words(leave_out("oom", ""));
-  document.benchmarks.clear();
+  document.points.clear();
   EXPECT_EQ(leave_out("oom", ""), "No batch was measured.");
 }
 
 // As in its row of the table.
 TEST(BatchAdvice, OneRoundHasNoInterval) {
   ResultDocument document = document_of({{}}, 256);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.stats.rounds = 1;
     point.stats.ci95_ns.reset();
   }
@@ -173,7 +173,7 @@ TEST(BatchAdvice, OneRoundHasNoInterval) {
 // Without an interval no dtype is surely faster.
 TEST(BatchAdvice, OneRoundIsNoReasonToLeaveFp32) {
   ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 220}}, 64);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.stats.ci95_ns.reset();
   }
   EXPECT_EQ(find(document, "recommendation").details["dtype"], "fp32");

@@ -30,11 +30,11 @@ TEST(BatchFindings, NamesFollowTheAxisSoThatTheyDoNotChangeAsPointsArrive) {
 
 TEST(BatchFindings, OneOfAThingIsSingular) {
   ResultDocument document = document_of({{.t0_ns = 30e6}, {.dtype = "bf16", .per_s = 200}}, 8);
-  document.benchmarks[0].work.launches = 1;
+  document.points[0].work.launches = 1;
   expect_words(find(document, "limit_below_ceiling/fp32").claim);
   // One batch shared, and not the one at the saturation.
-  std::erase_if(document.benchmarks,
-                [](const MeasuredPoint& p) { return p.params["dtype"] == "fp32" && p.params["batch"] != 1; });
+  std::erase_if(document.points,
+                [](const Point& p) { return p.params["dtype"] == "fp32" && p.params["batch"] != 1; });
   expect_words(find(document, "speedup_bf16").claim);
 }
 
@@ -81,11 +81,11 @@ TEST(BatchFindings, TwoPointsGiveALineOfMemoryThatNothingTestsYet) {
 // A file may hold whatever an older program or another tool wrote.
 TEST(BatchFindings, SurvivesPointsWithoutTheirNumbers) {
   ResultDocument document = document_of({{}}, 64);
-  document.benchmarks[0].params = nullptr;
-  document.benchmarks[1].work = {};
-  document.benchmarks[2].stats = {};
-  document.benchmarks[3].stats.ci95_ns = {0, 0};
-  document.benchmarks[4].memory.peak_measured = 0;
+  document.points[0].params = nullptr;
+  document.points[1].work = {};
+  document.points[2].stats = {};
+  document.points[3].stats.ci95_ns = {0, 0};
+  document.points[4].memory.peak_measured = 0;
   document.sweep = {};
   for (const Finding& finding : findings_of(document)) {
     EXPECT_FALSE(finding.claim.empty()) << finding.name;

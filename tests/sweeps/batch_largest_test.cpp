@@ -40,7 +40,7 @@ class BatchLargest : public ::testing::Test {
     document.sweep.memory_cap_bytes = request.largest_cap();
     for (const SweepPoint& point : sweep->plan().points) {
       if (point.spec.batch <= 16) {
-        document.benchmarks.push_back(measured_point(point, machine));
+        document.points.push_back(measured_point(point, machine));
       }
     }
     const auto findings = sweep->findings(document);

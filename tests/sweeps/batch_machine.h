@@ -27,11 +27,11 @@ struct Machine {
   double noise = 0.002;
 };
 
-inline MeasuredPoint measure(const Machine& machine, std::int64_t batch, std::mt19937_64& engine) {
+inline Point measure(const Machine& machine, std::int64_t batch, std::mt19937_64& engine) {
   const auto size = static_cast<double>(batch);
   const double noise = 1 + machine.noise * (2 * unit_draw(engine) - 1);
   const double step = (machine.t0_ns + size * 1e9 / machine.per_s) * noise;
-  MeasuredPoint point;
+  Point point;
   point.name = "batch/tiny/infer/" + machine.dtype + "/batch:" + std::to_string(batch);
   point.params = {{"batch", batch}, {"dtype", machine.dtype}};
   point.items_per_step = size;
@@ -57,7 +57,7 @@ inline ResultDocument document_of(const std::vector<Machine>& machines, std::int
     document.context.peaks[*parse_dtype(machine.dtype)] = {
         .flops_per_s = 500e9, .bytes_per_s = 50e9, .source = ""};
     for (std::int64_t batch = 1; batch <= last; batch *= 2) {
-      document.benchmarks.push_back(measure(machine, batch, engine));
+      document.points.push_back(measure(machine, batch, engine));
     }
   }
   if (cap > 0) {
@@ -99,7 +99,7 @@ inline std::vector<std::string> names_of(const std::vector<Finding>& findings) {
 }
 
 inline void flag(ResultDocument& document, const std::string& name, const std::vector<std::string>& flags) {
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     if (point.name.find(name) != std::string::npos) {
       point.validity.flags = flags;
     }
@@ -108,7 +108,7 @@ inline void flag(ResultDocument& document, const std::string& name, const std::v
 
 // Widens the interval of a dtype's points so far that no saturation can be placed.
 inline void blur(ResultDocument& document, const std::string& dtype, double by) {
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     if (point.params["dtype"] == dtype) {
       point.stats.ci95_ns = {point.stats.median_ns * (1 - by), point.stats.median_ns * (1 + by)};
     }

@@ -25,7 +25,7 @@ TEST(BatchMemoryClaims, DrawsTheMemoryLine) {
 
 TEST(BatchMemoryClaims, ShowsAStepInMemory) {
   ResultDocument document = document_of({{}}, 64);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     if (point.params["batch"] >= 16) {
       point.memory.peak_measured += 64 << 20;
     }
@@ -94,8 +94,8 @@ ResultDocument with_changing_weights(std::int64_t sample_bytes) {
   const std::vector<std::int64_t> weights_mib = {45, 49, 45, 45, 45};
   for (std::size_t i = 0; i < weights_mib.size(); ++i) {
     const std::int64_t weights = weights_mib[i] << 20;
-    document.benchmarks[i].memory.by_category[MemoryCategory::weights] = weights;
-    document.benchmarks[i].memory.peak_measured += weights;
+    document.points[i].memory.by_category[MemoryCategory::weights] = weights;
+    document.points[i].memory.peak_measured += weights;
   }
   return document;
 }

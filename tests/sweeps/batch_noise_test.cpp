@@ -17,7 +17,7 @@ constexpr int kRepeats = 120;
 ResultDocument repeated(const Machine& machine, int rounds, std::uint64_t seed) {
   std::mt19937_64 engine(seed);
   ResultDocument document = document_of({machine}, 64);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     std::vector<double> times;
     for (int round = 0; round < rounds; ++round) {
       double normal = -6;

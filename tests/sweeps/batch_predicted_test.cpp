@@ -15,20 +15,21 @@ void add_card(ResultDocument& document, const std::string& dtype, double host_ns
   document.sweep.axes["dtype"].push_back(dtype);
   for (std::int64_t batch = 1; batch <= 64; batch *= 2) {
     const double gpu_ns = static_cast<double>(batch) * sample_ns;
-    PredictedPoint point;
+    Point point;
     point.name = "batch/tiny/infer/" + dtype + "/batch:" + std::to_string(batch);
     point.params = {{"batch", batch}, {"dtype", dtype}};
-    point.step_ns = std::max(host_ns, gpu_ns);
-    point.interval80_ns = {point.step_ns / 1.25, point.step_ns * 1.25};
+    point.origin = Origin::predicted;
+    const double step_ns = std::max(host_ns, gpu_ns);
+    point.prediction.step_ns = {.value = step_ns, .ci95 = Interval{step_ns / 1.25, step_ns * 1.25}};
     point.items_per_step = static_cast<double>(batch);
-    point.memory[MemoryCategory::other] = 1000;
-    point.memory[MemoryCategory::activations] = 100 * batch;
-    point.peak = 1000 + 100 * batch;
-    point.model = {{"gpu_ns", gpu_ns},
-                   {"host_ns", host_ns},
-                   {"products_ns", 0.75 * gpu_ns},
-                   {"memory_ns", 0.25 * gpu_ns}};
-    document.predicted.push_back(std::move(point));
+    point.memory.by_category[MemoryCategory::other] = 1000;
+    point.memory.by_category[MemoryCategory::activations] = 100 * batch;
+    point.memory.peak_predicted = 1000 + 100 * batch;
+    point.prediction.model = {{"gpu_ns", gpu_ns},
+                              {"host_ns", host_ns},
+                              {"products_ns", 0.75 * gpu_ns},
+                              {"memory_ns", 0.25 * gpu_ns}};
+    document.points.push_back(std::move(point));
   }
 }
 

@@ -47,7 +47,7 @@ TEST(BatchSpeedClaims, AFixedCostNearZeroIsNotDistinguishable) {
 
 TEST(BatchSpeedClaims, NoNegativeFixedCostIsPrinted) {
   ResultDocument document = document_of({{.t0_ns = 0, .noise = 0.0}}, 8);
-  for (MeasuredPoint& point : document.benchmarks) {  // a larger batch is slower than its share
+  for (Point& point : document.points) {  // a larger batch is slower than its share
     point.stats.median_ns *= 1 + 0.02 * point.items_per_step;
   }
   const Finding t0 = find(document, "t0");
@@ -59,8 +59,8 @@ TEST(BatchSpeedClaims, NoNegativeFixedCostIsPrinted) {
 TEST(BatchSpeedClaims, StatesNoAsymptoticThroughputBelowAMeasuredPoint) {
   ResultDocument document = document_of({{.t0_ns = 0, .noise = 0.0}}, 4, 1LL << 30);
   for (std::size_t i = 1; i < 3; ++i) {
-    document.benchmarks[i].stats.median_ns *= 1.2;
-    document.benchmarks[i].stats.ci95_ns.reset();
+    document.points[i].stats.median_ns *= 1.2;
+    document.points[i].stats.ci95_ns.reset();
   }
   const Finding t_inf = find(document, "t_inf");
   EXPECT_FALSE(t_inf.value);
@@ -70,16 +70,15 @@ TEST(BatchSpeedClaims, StatesNoAsymptoticThroughputBelowAMeasuredPoint) {
   expect_words(t_inf.claim);
   EXPECT_EQ(t_inf.interval_kind, "none");
 
-  document.benchmarks[1].stats.median_ns = 19e6;
-  document.benchmarks[2].stats.median_ns = 37e6;
+  document.points[1].stats.median_ns = 19e6;
+  document.points[2].stats.median_ns = 37e6;
   EXPECT_TRUE(find(document, "t_inf").value);
 }
 
 TEST(BatchSpeedClaims, SaysWhereTheModelDoesNotHold) {
   ResultDocument document = document_of({{}}, 64);
-  document.benchmarks[2].stats.median_ns *= 2;
-  document.benchmarks[2].stats.ci95_ns = {document.benchmarks[2].stats.median_ns,
-                                          document.benchmarks[2].stats.median_ns};
+  document.points[2].stats.median_ns *= 2;
+  document.points[2].stats.ci95_ns = {document.points[2].stats.median_ns, document.points[2].stats.median_ns};
   expect_words(find(document, "t_inf").claim);
   EXPECT_EQ(find(document, "t_inf").details["model_holds"], false);
   expect_words(find(document, "t0").claim);  // it is said once
@@ -88,7 +87,7 @@ TEST(BatchSpeedClaims, SaysWhereTheModelDoesNotHold) {
 // Winograd's algorithm comes in at batch 4 and does 6 GFLOP a sample where others did 7; 100 GFLOP/s.
 ResultDocument with_winograd(std::int64_t last) {
   ResultDocument document = document_of({{.t0_ns = 0, .noise = 0}}, last);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.work.flops = (point.items_per_step < 4 ? 7e9 : 6e9) * point.items_per_step;
     point.stats.median_ns = 2e6 + point.work.flops / 100;
     point.stats.ci95_ns = {0.999 * point.stats.median_ns, 1.001 * point.stats.median_ns};
@@ -111,7 +110,7 @@ TEST(BatchSpeedClaims, FitsOnlyBatchesThatDoTheSameWork) {
 // Batch 8 was measured, and its algorithm is another: it is named by what is left.
 TEST(BatchSpeedClaims, NamesTheBatchesOfAFitWithAGap) {
   ResultDocument document = document_of({{}}, 64);
-  document.benchmarks[3].work.flops *= 0.8;
+  document.points[3].work.flops *= 0.8;
   expect_words(find(document, "t0").claim);
 }
 
@@ -131,9 +130,9 @@ TEST(BatchSpeedClaims, FewerThanThreeBatchesOfTheSameWorkHaveNoFit) {
 // Neither T∞ of a fit with a gap nor any other lies below a measured batch, of its fit or not.
 TEST(BatchSpeedClaims, StatesNoAsymptoticThroughputBelowABatchOutsideTheFit) {
   ResultDocument document = document_of({{}}, 64);
-  document.benchmarks[3].work.flops *= 0.8;
-  document.benchmarks[3].stats.median_ns = 70e6;  // 114 samples/s of batch 8; T∞ is 100
-  document.benchmarks[3].stats.ci95_ns = {69e6, 71e6};
+  document.points[3].work.flops *= 0.8;
+  document.points[3].stats.median_ns = 70e6;  // 114 samples/s of batch 8; T∞ is 100
+  document.points[3].stats.ci95_ns = {69e6, 71e6};
   EXPECT_FALSE(find(document, "t_inf").value);
   expect_words(find(document, "t_inf").claim);
 }
@@ -158,7 +157,7 @@ TEST(BatchSpeedClaims, PlacesTheCeilingAndRecommendsItNotTheLargest) {
 TEST(BatchSpeedClaims, TheGainOfLargerBatchesIsFromTheEndsOfTheIntervals) {
   ResultDocument document = document_of({{.t0_ns = 0, .noise = 0}}, 16);
   const auto set = [&](std::size_t place, double low, double median, double high) {
-    MeasuredPoint& point = document.benchmarks[place];
+    Point& point = document.points[place];
     point.stats.median_ns = point.items_per_step * 1e9 / median;
     point.stats.ci95_ns = {point.items_per_step * 1e9 / high, point.items_per_step * 1e9 / low};
   };
@@ -173,15 +172,14 @@ TEST(BatchSpeedClaims, TheGainOfLargerBatchesIsFromTheEndsOfTheIntervals) {
   set(3, 80, 105, 130);
   expect_words(find(document, "recommendation").claim);
   set(3, 100, 105, 112);
-  document.benchmarks[4].stats.ci95_ns.reset();
+  document.points[4].stats.ci95_ns.reset();
   expect_words(find(document, "recommendation").claim);
 }
 
 TEST(BatchSpeedClaims, TheBestIsNotComparedWithItself) {
   ResultDocument document = document_of({{.t0_ns = 0, .noise = 0}}, 8);
-  document.benchmarks[0].stats.median_ns *= 0.9;
-  document.benchmarks[0].stats.ci95_ns = {document.benchmarks[0].stats.median_ns,
-                                          document.benchmarks[0].stats.median_ns};
+  document.points[0].stats.median_ns *= 0.9;
+  document.points[0].stats.ci95_ns = {document.points[0].stats.median_ns, document.points[0].stats.median_ns};
   EXPECT_EQ(find(document, "ceiling_batch").claim,
             "fp32 saturates at batch 1, the smallest measured: 111 samples/s, the best measured.");
 }
@@ -233,7 +231,7 @@ TEST(BatchSpeedClaims, NoisyPointsPlaceNoCeiling) {
 
 TEST(BatchSpeedClaims, PointsAboveThePeakProveNothing) {
   ResultDocument document = document_of({{}}, 256);
-  MeasuredPoint& wrong = document.benchmarks[0];
+  Point& wrong = document.points[0];
   wrong.validity.flags = {"noisy", "above_peak"};
   wrong.stats.median_ns = 1;
   wrong.stats.ci95_ns = {1, 1};
@@ -248,7 +246,7 @@ TEST(BatchSpeedClaims, PointsAboveThePeakProveNothing) {
 
 TEST(BatchSpeedClaims, FewRoundsStayOutOfSpeedClaimsWhereOthersRemain) {
   ResultDocument document = document_of({{}}, 256);
-  MeasuredPoint& odd = document.benchmarks[0];
+  Point& odd = document.points[0];
   odd.validity.flags = {"few_rounds"};
   odd.stats.median_ns *= 3;
   odd.stats.ci95_ns = {odd.stats.median_ns, odd.stats.median_ns};
@@ -285,8 +283,8 @@ TEST(BatchSpeedClaims, OtherProcessesAreAFindingOfTheirOwn) {
 
 TEST(BatchSpeedClaims, AWideIntervalProvesNoProportion) {
   ResultDocument document = document_of({{.t0_ns = 0, .noise = 0.0}}, 8);
-  document.benchmarks[1].stats.median_ns *= 1.2;
-  document.benchmarks[2].stats.median_ns *= 0.85;
+  document.points[1].stats.median_ns *= 1.2;
+  document.points[2].stats.median_ns *= 0.85;
   const Finding t0 = find(document, "t0");
   EXPECT_LT(t0.ci95->low, 0);
   expect_words(t0.claim);
@@ -294,7 +292,7 @@ TEST(BatchSpeedClaims, AWideIntervalProvesNoProportion) {
 
 TEST(BatchSpeedClaims, OnlyPointsAboveThePeakLeaveNothing) {
   ResultDocument document = document_of({{}}, 1);
-  document.benchmarks[0].validity.flags = {"above_peak"};
+  document.points[0].validity.flags = {"above_peak"};
   EXPECT_FALSE(find(document, "limit_below_ceiling").value);
   EXPECT_EQ(find(document, "left_out").value, 1);
 }

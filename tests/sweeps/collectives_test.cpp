@@ -13,8 +13,8 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/sweep.h"
-#include "sweeps/collectives/exchange.h"
 #include "sweeps/collectives/answer.h"
+#include "sweeps/collectives/exchange.h"
 #include "sweeps/collectives/operation.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/passing_ranks.h"
@@ -383,12 +383,12 @@ ResultDocument made_up_collectives(int ranks) {
   ResultDocument document;
   for (std::int64_t bytes = 64; bytes <= std::int64_t{1} << 24; bytes *= 4) {
     const CollectiveParams params{.operation = Operation::all_reduce, .bytes = bytes, .ranks = ranks};
-    MeasuredPoint point;
+    Point point;
     point.name = fmt::format("p{}", bytes);
     point.params = params.to_json();
     point.stats.median_ns = 5000 + static_cast<double>(bytes) / 2;
     point.stats.ci95_ns = Interval{0.99 * point.stats.median_ns, 1.01 * point.stats.median_ns};
-    document.benchmarks.push_back(point);
+    document.points.push_back(point);
   }
   return document;
 }
@@ -411,7 +411,7 @@ TEST(CollectivesFindings, LatencyAndBusBandwidthAreFitted) {
 
 TEST(CollectivesFindings, CopeWithNoPointsAndFew) {
   ResultDocument document = made_up_collectives(2);
-  document.benchmarks.resize(2);
+  document.points.resize(2);
   const auto findings = collectives_findings(document, {.hosts = {"a", "a"}, .near = 2, .cores = 2});
   ASSERT_EQ(findings.size(), 2U) << "two sizes tell no latency";
   EXPECT_EQ(findings[0].name, "largest_size/all-reduce");

@@ -58,11 +58,11 @@ TEST(FindingsFuzz, OfTheKernelsSweep) {
 TEST(FindingsFuzz, OfTheTransferSweep) {
   const sweeps::TransferMachine card = sweeps::transfer_card();
   ResultDocument document = testing::sample_document();
-  const MeasuredPoint whole = document.benchmarks.front();
-  document.benchmarks.clear();
+  const Point whole = document.points.front();
+  document.points.clear();
   for (std::size_t i = 0; i < 33; i += 2) {  // three series to the device, every second size
-    const MeasuredPoint& copy = card.document.benchmarks[i];
-    MeasuredPoint point = whole;
+    const Point& copy = card.document.points[i];
+    Point point = whole;
     point.name = copy.name;
     point.params = copy.params;
     point.work = copy.work;
@@ -72,7 +72,7 @@ TEST(FindingsFuzz, OfTheTransferSweep) {
     for (std::size_t sample = 0; sample < point.samples_ns.size(); ++sample) {
       point.samples_ns[sample] = around + (sample % 2 == 0 ? 1000 : -1000);
     }
-    document.benchmarks.push_back(point);
+    document.points.push_back(point);
   }
   const auto findings_in = [&](const Json& json) {
     return sweeps::transfer_findings(document_from_json(json), card.state);

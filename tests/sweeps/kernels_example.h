@@ -24,8 +24,8 @@ struct Invented {
   double samples = 1;
 };
 
-inline MeasuredPoint point(const Invented& in) {
-  MeasuredPoint measured;
+inline Point point(const Invented& in) {
+  Point measured;
   measured.name = "kernels/" + in.workload + "/" + in.mode + "/" + in.dtype + "/" + in.caches + "/" + in.rest;
   measured.params = {
       {"workload", in.workload}, {"mode", in.mode}, {"dtype", in.dtype}, {"caches", in.caches}};
@@ -38,15 +38,15 @@ inline MeasuredPoint point(const Invented& in) {
 }
 
 // A stream kernel, which moves data and computes nothing.
-inline MeasuredPoint stream(const std::string& mode, const std::string& caches, double bytes, double ns,
-                            const std::string& rest) {
+inline Point stream(const std::string& mode, const std::string& caches, double bytes, double ns,
+                    const std::string& rest) {
   return point(
       {.workload = "stream", .caches = caches, .bytes = bytes, .ns = ns, .mode = mode, .rest = rest});
 }
 
 // An operation on 100 MB.
-inline MeasuredPoint operation(const std::string& workload, const std::string& caches, double flops,
-                               double ns, const std::string& rest) {
+inline Point operation(const std::string& workload, const std::string& caches, double flops, double ns,
+                       const std::string& rest) {
   return point(
       {.workload = workload, .caches = caches, .flops = flops, .bytes = 1e8, .ns = ns, .rest = rest});
 }
@@ -57,12 +57,11 @@ inline ResultDocument example() {
   document.context.device.kind = "cpu";
   document.context.caches = {{.type = "Data", .level = 1, .size = 32768},
                              {.type = "Unified", .level = 3, .size = 4'000'000}};
-  document.benchmarks = {
-      stream("triad", "cold", 1e8, 1e7, "big"),   stream("copy", "cold", 1e8, 1.25e7, "big"),
-      stream("copy", "cold", 1e6, 5e4, "small"),  stream("copy", "hot", 1e6, 2.5e4, "small"),
-      operation("gemm", "hot", 1e10, 5e7, "n:1"), operation("gemm", "cold", 1e10, 8e7, "n:1"),
-      operation("conv2d", "hot", 5e8, 2e7, "a"),  operation("conv2d", "hot", 1e10, 1e8, "b")};
-  document.benchmarks[0].work.flops = 2e7;  // a triad multiplies and adds
+  document.points = {stream("triad", "cold", 1e8, 1e7, "big"),   stream("copy", "cold", 1e8, 1.25e7, "big"),
+                     stream("copy", "cold", 1e6, 5e4, "small"),  stream("copy", "hot", 1e6, 2.5e4, "small"),
+                     operation("gemm", "hot", 1e10, 5e7, "n:1"), operation("gemm", "cold", 1e10, 8e7, "n:1"),
+                     operation("conv2d", "hot", 5e8, 2e7, "a"),  operation("conv2d", "hot", 1e10, 1e8, "b")};
+  document.points[0].work.flops = 2e7;  // a triad multiplies and adds
   return document;
 }
 

@@ -35,7 +35,7 @@ std::vector<TextTable> tables_of(const ResultDocument& document) {
 
 TEST(KernelsFindings, WithoutStreamKernelsThereIsNoRoofline) {
   ResultDocument document = example();
-  document.benchmarks.erase(document.benchmarks.begin(), document.benchmarks.begin() + 4);
+  document.points.erase(document.points.begin(), document.points.begin() + 4);
   const std::vector<Finding> findings = findings_in(document);
   expect_words(named(findings, "memory_bandwidth")->claim);
   EXPECT_DOUBLE_EQ(*named(findings, "arithmetic_peak/fp32")->value, 200e9);
@@ -45,8 +45,8 @@ TEST(KernelsFindings, WithoutStreamKernelsThereIsNoRoofline) {
 // The matrix product that would set the roof in bf16 had no time; a smaller one did.
 TEST(KernelsFindings, SayWhichPointsOfTheRoofHadNoTime) {
   ResultDocument document = example();
-  std::set<std::string> references{document.benchmarks[0].name, document.benchmarks[1].name,
-                                   document.benchmarks[4].name, "kernels/gemm/largest", "kernels/gemm/huge"};
+  std::set<std::string> references{document.points[0].name, document.points[1].name, document.points[4].name,
+                                   "kernels/gemm/largest", "kernels/gemm/huge"};
   document.unmeasured = {{"kernels/gemm/huge", {}, "unsupported", "no such dtype"},
                          {"kernels/gemm/middle", {}, "skipped", "no time"}};
   EXPECT_EQ(named(findings_in(document, references), "roof_incomplete"), nullptr);
@@ -63,7 +63,7 @@ TEST(KernelsFindings, SayWhichPointsOfTheRoofHadNoTime) {
 TEST(KernelsFindings, ReferencePointsAloneMakeNoRoofline) {
   ResultDocument document = example();
   std::set<std::string> references;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : document.points) {
     references.insert(point.name);
   }
   EXPECT_TRUE(named(findings_in(document, references), "memory_bandwidth")->value)
@@ -83,7 +83,7 @@ TEST(KernelsFindings, ReferencePointsAloneMakeNoRoofline) {
 
 TEST(KernelsFindings, ASkippedStreamKernelIsNotMistakenForNone) {
   ResultDocument document = example();
-  std::erase_if(document.benchmarks, [](const auto& one) { return one.params.at("workload") == "stream"; });
+  std::erase_if(document.points, [](const auto& one) { return one.params.at("workload") == "stream"; });
   document.unmeasured = {{"kernels/stream/triad/fp32/cold",
                           {{"workload", "stream"}, {"mode", "triad"}, {"dtype", "fp32"}, {"caches", "cold"}},
                           "skipped",
@@ -113,16 +113,16 @@ TEST(KernelsFindings, SayWhyColdArraysShowNoMemory) {
   EXPECT_EQ(claim(), "No roofline: the largest stream kernels are oom: more than the memory cap.");
   document.unmeasured.clear();
   references.clear();
-  document.benchmarks.push_back(stream("copy", "cold", 1.5e8, 1e6, "fast"));
-  document.benchmarks.back().validity.flags = {"above_peak"};
+  document.points.push_back(stream("copy", "cold", 1.5e8, 1e6, "fast"));
+  document.points.back().validity.flags = {"above_peak"};
   expect_words(claim());
-  std::erase_if(document.benchmarks, [](const auto& one) { return one.params.at("caches") == "cold"; });
+  std::erase_if(document.points, [](const auto& one) { return one.params.at("caches") == "cold"; });
   expect_words(claim());
 }
 
 TEST(KernelsFindings, GiveTheReasonOfStreamKernelsThatWereRefused) {
   ResultDocument document = example();
-  document.benchmarks.clear();
+  document.points.clear();
   EXPECT_TRUE(findings_in(document).empty());
   document.unmeasured = {{"kernels/gemm/fp16", {{"workload", "gemm"}}, "unsupported", "no fp16 in gemm"},
                          {"kernels/stream/triad/fp16/cold",
@@ -181,7 +181,7 @@ TEST(KernelsFindings, EachComparedNumberHasAnInterval) {
 
 TEST(KernelsFindings, OneSampleHasNoInterval) {
   ResultDocument document = example();
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.stats.ci95_ns = {point.stats.median_ns, point.stats.median_ns};
   }
   const std::vector<Finding> findings = findings_in(document);
@@ -195,15 +195,15 @@ TEST(KernelsFindings, TensorCoresStandBesideTheOrdinaryUnits) {
   ResultDocument document;
   const auto fma = [&](const std::string& mode, double flops, const std::string& rest,
                        const std::vector<std::string>& flags = {}) {
-    document.benchmarks.push_back(point({.workload = "fma",
-                                         .caches = "hot",
-                                         .flops = flops,
-                                         .bytes = 1e4,
-                                         .ns = 1000,
-                                         .mode = mode,
-                                         .dtype = "fp16",
-                                         .rest = rest,
-                                         .flags = flags}));
+    document.points.push_back(point({.workload = "fma",
+                                     .caches = "hot",
+                                     .flops = flops,
+                                     .bytes = 1e4,
+                                     .ns = 1000,
+                                     .mode = mode,
+                                     .dtype = "fp16",
+                                     .rest = rest,
+                                     .flags = flags}));
   };
   fma("forward", 2e6, "steps:1024");
   EXPECT_EQ(named(findings_in(document), "tensor_cores/fp16"), nullptr);
@@ -227,12 +227,12 @@ TEST(KernelsFindings, ThePointThatIsTheCeilingIsSaidToBeIt) {
   ResultDocument document = example();
   const auto claim = [&] { return named(findings_in(document), "roofline_share/gemm/fp32")->claim; };
   EXPECT_EQ(claim(), "gemm/fp32 sets the peak of arithmetic.");
-  document.benchmarks.push_back(operation("gemm", "hot", 5e9, 5e7, "n:0"));
+  document.points.push_back(operation("gemm", "hot", 5e9, 5e7, "n:0"));
   EXPECT_EQ(claim(),
             "gemm/fp32 sets the peak of arithmetic, and reaches at least 50.0 ± 1.0 % of its roofline, at "
             "n:0 (limit: arithmetic).");
   // Another operation has its share of that ceiling.
-  document.benchmarks.push_back(operation("fma", "hot", 5e9, 5e7, "f"));
+  document.points.push_back(operation("fma", "hot", 5e9, 5e7, "f"));
   EXPECT_EQ(named(findings_in(document), "roofline_share/fma/fp32")->claim,
             "fma/fp32 reaches 50.0 ± 1.0 % of its roofline, at f (limit: arithmetic).");
 }
@@ -240,7 +240,7 @@ TEST(KernelsFindings, ThePointThatIsTheCeilingIsSaidToBeIt) {
 // A point of the same operation whose data stayed in a cache lies above the roof.
 TEST(KernelsFindings, TheCeilingMayReachTheLeastOfItsOperation) {
   ResultDocument document = example();
-  document.benchmarks.push_back(
+  document.points.push_back(
       point({.workload = "gemm", .caches = "hot", .flops = 1.5e9, .bytes = 1.5e8, .ns = 1e7, .rest = "c"}));
   EXPECT_EQ(
       named(findings_in(document), "roofline_share/gemm/fp32")->claim,
@@ -252,13 +252,13 @@ TEST(KernelsFindings, TheCeilingMayReachTheLeastOfItsOperation) {
 TEST(KernelsFindings, SharesOfTheRoofDoNotMixTensorCoresAndOrdinaryUnits) {
   ResultDocument document = example();
   for (const std::string mode : {"forward", "tensor-cores"}) {
-    document.benchmarks.push_back(point({.workload = "fma",
-                                         .caches = "hot",
-                                         .flops = mode == "forward" ? 5e9 : 1e10,
-                                         .bytes = 1e8,
-                                         .ns = 5e7,
-                                         .mode = mode,
-                                         .rest = mode}));
+    document.points.push_back(point({.workload = "fma",
+                                     .caches = "hot",
+                                     .flops = mode == "forward" ? 5e9 : 1e10,
+                                     .bytes = 1e8,
+                                     .ns = 5e7,
+                                     .mode = mode,
+                                     .rest = mode}));
   }
   const std::vector<Finding> findings = findings_in(document);
   ASSERT_NE(named(findings, "roofline_share/fma/fp32"), nullptr);
@@ -271,13 +271,13 @@ TEST(KernelsFindings, SharesOfTheRoofDoNotMixTensorCoresAndOrdinaryUnits) {
 TEST(KernelsFindings, ASlowKernelIsNotReportedAsItsLaunch) {
   ResultDocument document = example();
   const auto claim = [&] { return named(findings_in(document), "roofline_share/softmax/fp32")->claim; };
-  document.benchmarks.push_back(operation("softmax", "hot", 1e4, 10'000, "n:1"));
-  document.benchmarks.back().work.sample_bytes = 1e3;
+  document.points.push_back(operation("softmax", "hot", 1e4, 10'000, "n:1"));
+  document.points.back().work.sample_bytes = 1e3;
   expect_words(claim());  // no launch was measured
-  document.benchmarks.push_back(
+  document.points.push_back(
       point({.workload = "launch", .caches = "hot", .bytes = 4, .ns = 7500, .rest = "n:1"}));
   expect_words(claim());
-  MeasuredPoint& slow = document.benchmarks[document.benchmarks.size() - 2];
+  Point& slow = document.points[document.points.size() - 2];
   slow.stats.median_ns = 100'000;
   slow.stats.ci95_ns = {99'000, 101'000};
   expect_words(claim());
@@ -291,17 +291,17 @@ TEST(KernelsFindings, ASlowKernelIsNotReportedAsItsLaunch) {
 
 TEST(KernelsFindings, AGainWithinTheNoiseIsNone) {
   ResultDocument document;
-  document.benchmarks = {operation("gemm", "hot", 1e6, 1000, "n"), operation("gemm", "cold", 1e6, 1010, "n")};
+  document.points = {operation("gemm", "hot", 1e6, 1000, "n"), operation("gemm", "cold", 1e6, 1010, "n")};
   EXPECT_EQ(named(findings_in(document), "cold_caches/gemm/fp32"), nullptr);
 }
 
 TEST(KernelsFindings, ALaunchIsTimedWhereTheHostWaitsForEach) {
   ResultDocument document = example();
   EXPECT_EQ(named(findings_in(document), "launch_round_trip"), nullptr);
-  document.benchmarks.push_back(point(
+  document.points.push_back(point(
       {.workload = "launch", .caches = "hot", .bytes = 64, .ns = 40'000, .rest = "n:16", .samples = 16}));
   EXPECT_EQ(named(findings_in(document), "launch_round_trip"), nullptr);
-  document.benchmarks.push_back(
+  document.points.push_back(
       point({.workload = "launch", .caches = "hot", .bytes = 4, .ns = 7500, .rest = "n:1"}));
   const std::vector<Finding> findings = findings_in(document);
   const Finding* launch = named(findings, "launch_round_trip");
@@ -317,14 +317,14 @@ TEST(KernelsFindings, ALaunchIsTimedWhereTheHostWaitsForEach) {
 // missing.
 TEST(KernelsFindings, TheFirstPrintedAnswersTheQuestion) {
   ResultDocument document = example();
-  document.benchmarks.push_back(point({.workload = "gemm",
-                                       .caches = "hot",
-                                       .flops = 1e10,
-                                       .bytes = 1e8,
-                                       .ns = 2.5e7,
-                                       .dtype = "bf16",
-                                       .rest = "n"}));
-  document.benchmarks.push_back(
+  document.points.push_back(point({.workload = "gemm",
+                                   .caches = "hot",
+                                   .flops = 1e10,
+                                   .bytes = 1e8,
+                                   .ns = 2.5e7,
+                                   .dtype = "bf16",
+                                   .rest = "n"}));
+  document.points.push_back(
       point({.workload = "launch", .caches = "hot", .bytes = 4, .ns = 7500, .rest = "n:1"}));
   const auto printed = [&] {
     std::map<int, std::string> names;
@@ -339,17 +339,17 @@ TEST(KernelsFindings, TheFirstPrintedAnswersTheQuestion) {
   EXPECT_THAT(printed(), ElementsAre(Pair(1, "roofline_share/conv2d/fp32"), Pair(2, "memory_bandwidth"),
                                      Pair(3, "arithmetic_peak/bf16"), Pair(4, "arithmetic_peak/fp32"),
                                      Pair(5, "launch_round_trip")));
-  document.benchmarks.erase(document.benchmarks.begin(),
-                            document.benchmarks.begin() + 4);  // the stream kernels
+  document.points.erase(document.points.begin(),
+                        document.points.begin() + 4);  // the stream kernels
   EXPECT_THAT(printed(), ElementsAre(Pair(1, "arithmetic_peak/bf16"), Pair(2, "arithmetic_peak/fp32"),
                                      Pair(3, "launch_round_trip")));
 }
 
 TEST(KernelsFindings, PointsThatOtherProcessesDisturbedAreCounted) {
   ResultDocument document = example();
-  document.benchmarks[0].validity.flags = {"noisy"};
+  document.points[0].validity.flags = {"noisy"};
   EXPECT_EQ(named(findings_in(document), "conditions"), nullptr) << "the warning line says it";
-  document.benchmarks[0].validity.flags = {"throttled:cpu_contention"};
+  document.points[0].validity.flags = {"throttled:cpu_contention"};
   expect_words(named(findings_in(document), "conditions")->claim);
 }
 
@@ -357,13 +357,13 @@ TEST(KernelsFindings, NothingMeasuredIsNothingClaimed) {
   EXPECT_THAT(findings_in({}), IsEmpty());
   EXPECT_THAT(tables_of({}), IsEmpty());
   ResultDocument odd;
-  odd.benchmarks.emplace_back();
+  odd.points.emplace_back();
   EXPECT_THAT(findings_in(odd), IsEmpty());
 }
 
 TEST(KernelsTables, WithoutARooflineGiveTheReasonInsteadOfAColumn) {
   ResultDocument document = example();
-  std::erase_if(document.benchmarks, [](const auto& one) { return one.params.at("workload") == "stream"; });
+  std::erase_if(document.points, [](const auto& one) { return one.params.at("workload") == "stream"; });
   document.findings = findings_in(document);
   const std::vector<TextTable> tables = tables_of(document);
   ASSERT_EQ(tables.size(), 1U);

@@ -28,7 +28,7 @@ TEST(Roofline, TakesItsCeilingsFromTheBestPoints) {
 // Twice the 4 MB of the cache, and 16 MiB, are enough; of all that pass the fastest is the roof.
 TEST(Roofline, TheBestOfTheArraysBeyondTheCachesIsMemorysCeilingAndIsNamed) {
   ResultDocument document = example();
-  document.benchmarks.push_back(stream("read", "cold", 2e7, 1e6, "mid"));
+  document.points.push_back(stream("read", "cold", 2e7, 1e6, "mid"));
   EXPECT_DOUBLE_EQ(roofline_in(document).memory->rate.value, 20e9);
   const std::vector<Finding> findings = findings_in(document);
   const Finding* memory = named(findings, "memory_bandwidth");
@@ -40,9 +40,9 @@ TEST(Roofline, TheBestOfTheArraysBeyondTheCachesIsMemorysCeilingAndIsNamed) {
 // One lucky sample among slow ones has the best median, and an interval that proves nothing.
 TEST(Roofline, ALuckySampleIsNoCeiling) {
   ResultDocument document = example();
-  const auto add_noisy = [&](MeasuredPoint point, Interval ci95_ns) {
+  const auto add_noisy = [&](Point point, Interval ci95_ns) {
     point.stats.ci95_ns = ci95_ns;
-    document.benchmarks.push_back(std::move(point));
+    document.points.push_back(std::move(point));
   };
   add_noisy(operation("gemm", "hot", 1e10, 2.5e7, "lucky"), {2e7, 8e9});
   add_noisy(stream("add", "cold", 1e8, 5e6, "lucky"), {4e6, 1e9});
@@ -56,11 +56,11 @@ TEST(Roofline, ALuckySampleIsNoCeiling) {
 // Six cold kernels of one speed, ±4 % each: the roof is their mean, not the luckiest, and has an interval.
 TEST(Roofline, EqualKernelsArePooled) {
   ResultDocument document = example();
-  document.benchmarks.erase(document.benchmarks.begin(), document.benchmarks.begin() + 2);
+  document.points.erase(document.points.begin(), document.points.begin() + 2);
   for (const double off : {-0.02, -0.01, -0.005, 0.005, 0.01, 0.02}) {
-    MeasuredPoint kernel = stream("triad", "cold", 1e8, 1e7 / (1 + off), "k" + std::to_string(off));
+    Point kernel = stream("triad", "cold", 1e8, 1e7 / (1 + off), "k" + std::to_string(off));
     kernel.stats.ci95_ns = {0.96 * kernel.stats.median_ns, 1.04 * kernel.stats.median_ns};
-    document.benchmarks.push_back(kernel);
+    document.points.push_back(kernel);
   }
   const Roofline roofline = roofline_in(document);
   EXPECT_NEAR(roofline.memory->rate.value, 10e9, 0.01e9);
@@ -74,10 +74,10 @@ TEST(Roofline, EqualKernelsArePooled) {
 // A point of one round has no interval: it sets no roof next to one that has.
 TEST(Roofline, APointWithoutAnIntervalSetsNoRoof) {
   ResultDocument document = example();
-  document.benchmarks.push_back(operation("gemm", "hot", 1e10, 2e7, "once"));
-  document.benchmarks.back().stats.ci95_ns.reset();
+  document.points.push_back(operation("gemm", "hot", 1e10, 2e7, "once"));
+  document.points.back().stats.ci95_ns.reset();
   EXPECT_DOUBLE_EQ(roofline_in(document).compute.at("fp32").rate.value, 200e9);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.stats.ci95_ns.reset();
   }
   EXPECT_DOUBLE_EQ(roofline_in(document).compute.at("fp32").rate.value, 500e9);
@@ -89,11 +89,11 @@ TEST(Roofline, APointWithoutAnIntervalSetsNoRoof) {
 TEST(Roofline, ALargeLastCacheNeedsLargerArrays) {
   ResultDocument document = example();
   document.context.caches[1].size = 260LL << 20;
-  document.benchmarks.push_back(stream("triad", "cold", 402'653'184, 4e7, "l"));
+  document.points.push_back(stream("triad", "cold", 402'653'184, 4e7, "l"));
   EXPECT_FALSE(roofline_in(document).memory);
   EXPECT_EQ(named(findings_in(document), "memory_bandwidth")->claim,
             "No roofline: cold arrays of 384 MiB are below twice the 260 MiB cache [give more --elements].");
-  document.benchmarks.push_back(stream("triad", "cold", 805'306'368, 8e7, "x"));
+  document.points.push_back(stream("triad", "cold", 805'306'368, 8e7, "x"));
   ASSERT_TRUE(roofline_in(document).memory);
   EXPECT_NEAR(roofline_in(document).memory->rate.value, 10e9, 1e8);
 }
@@ -112,8 +112,8 @@ TEST(Roofline, LimitsByTheLowerOfTheTwo) {
 
 TEST(Roofline, APointAboveThePeakSetsNoCeiling) {
   ResultDocument document = example();
-  document.benchmarks.push_back(operation("gemm", "hot", 1e11, 5e7, "n:2"));
-  document.benchmarks.back().validity.flags = {"above_peak"};
+  document.points.push_back(operation("gemm", "hot", 1e11, 5e7, "n:2"));
+  document.points.back().validity.flags = {"above_peak"};
   EXPECT_DOUBLE_EQ(roofline_in(document).compute.at("fp32").rate.value, 200e9);
 }
 
@@ -133,10 +133,10 @@ TEST(Roofline, ArraysThatACacheHoldsSayNothingOfMemory) {
 
 TEST(Roofline, WhatMemoryPacesIsNoArithmeticCeiling) {
   ResultDocument document = example();
-  std::erase_if(document.benchmarks, [](const MeasuredPoint& one) {
+  std::erase_if(document.points, [](const Point& one) {
     return one.params.at("workload") == "gemm" || one.params.at("workload") == "conv2d";
   });
-  document.benchmarks.push_back(operation("fma", "hot", 2.5e7, 1e7, ""));
+  document.points.push_back(operation("fma", "hot", 2.5e7, 1e7, ""));
   EXPECT_TRUE(roofline_in(document).compute.empty()) << "neither triad nor a multiply-add an element";
   EXPECT_EQ(named(findings_in(document), "arithmetic_peak/fp32"), nullptr);
 }

@@ -28,8 +28,8 @@ struct PointOf {
   std::int64_t feature_maps = 0;
 };
 
-MeasuredPoint made(const PointOf& of) {
-  MeasuredPoint point;
+Point made(const PointOf& of) {
+  Point point;
   point.name = fmt::format("memory/net/{}/{}/{}/batch:{}", of.mode, of.dtype, of.optimizer, of.batch);
   point.params = {{"batch", of.batch}, {"dtype", of.dtype}, {"mode", of.mode}, {"workload", "net"}};
   if (of.mode == "train") {
@@ -71,7 +71,7 @@ std::vector<Finding> findings_of(ResultDocument document) {
 std::vector<Finding> findings_of(const std::vector<PointOf>& points) {
   ResultDocument document;
   for (const PointOf& point : points) {
-    document.benchmarks.push_back(made(point));
+    document.points.push_back(made(point));
   }
   return findings_of(document);
 }
@@ -160,11 +160,11 @@ TEST(MemoryFindings, TheSystemsViewIsComparedAndCalibrated) {
 TEST(MemoryFindings, OptionsThatVaryStandInTheLabel) {
   ResultDocument document;
   document.sweep.axes = {{"accumulate", {"1", "4"}}, {"image-size", {"32", "64"}}};
-  MeasuredPoint point = made({.batch = 4});
+  Point point = made({.batch = 4});
   point.params["accumulate"] = 4;
   point.params["recompute"] = "yes";
   point.params["image-size"] = 64;
-  document.benchmarks = {point};
+  document.points = {point};
   const auto findings = findings_of(document);
   EXPECT_TRUE(contains(findings, "peak/fp32 training with sgd, 4 micro-batches, recomputing, image-size 64"));
 }

@@ -166,9 +166,9 @@ inline WorkloadType machine_workload(const MachineNumbers& numbers) {
   return type;
 }
 
-inline MeasuredPoint measured_point(const SweepPoint& point, Device& device) {
+inline Point measured_point(const SweepPoint& point, Device& device) {
   const MemoryPlan plan = point.workload->plan(device);
-  MeasuredPoint measured;
+  Point measured;
   measured.name = point.name;
   measured.params = point.params;
   measured.items_per_step = static_cast<double>(point.spec.batch);

@@ -58,7 +58,7 @@ class MemorySweepRun : public ::testing::Test {
     }
     for (const SweepPoint& point : sweep_->plan().points) {
       if (!point.workload->unsupported(machine_) && point.spec.batch <= 16 && point.spec.batch >= smallest_) {
-        document.benchmarks.push_back(measured_point(point, machine_));
+        document.points.push_back(measured_point(point, machine_));
       }
     }
     SweepStudy study{.request = request_,

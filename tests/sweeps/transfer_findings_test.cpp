@@ -25,7 +25,7 @@ TEST(TransferFindings, ModelsAreComparedWithTheBus) {
   EXPECT_EQ(both.details.at("moved_per_byte"), 2);
   expect_words(transfer_finding(transfer_card(), "bus").claim);
   TransferMachine misread = transfer_card();
-  for (MeasuredPoint& point : misread.document.benchmarks) {
+  for (Point& point : misread.document.points) {
     point.stats.median_ns /= 2;
   }
   EXPECT_FALSE(transfer_finding(misread, "bus").value);
@@ -48,7 +48,7 @@ TEST(TransferFindings, WithoutABusThatIsSaidOnce) {
     EXPECT_EQ(finding.claim.find("bus") != std::string::npos, finding.name == "bus") << finding.claim;
   }
   // Nothing else without a value is printed.
-  host.document.benchmarks.clear();
+  host.document.points.clear();
   host.state.pinning.clear();
   for (const Finding& finding : transfer_findings(host.document, host.state)) {
     EXPECT_TRUE(finding.headline == 0 || finding.value || finding.name == "bus") << finding.claim;
@@ -72,15 +72,15 @@ TEST(TransferFindings, CrossoversNameTheSize) {
   expect_words(pinned.claim);
   // Where they meet below the smallest size measured, nothing was seen of it.
   TransferMachine large = transfer_card();
-  std::erase_if(large.document.benchmarks,
-                [](const MeasuredPoint& point) { return point.params.value("bytes", 0.0) < 65536; });
+  std::erase_if(large.document.points,
+                [](const Point& point) { return point.params.value("bytes", 0.0) < 65536; });
   EXPECT_FALSE(transfer_finding(large, "crossover/h2d/pinned").details.contains("models_cross_at_bytes"));
   EXPECT_EQ(transfer_finding(transfer_card(), "crossover/h2d/staged").value, 1024 * 1024);
 }
 
 TEST(TransferFindings, OneSampleASizeProvesNothing) {
   TransferMachine card = transfer_card();
-  for (MeasuredPoint& point : card.document.benchmarks) {
+  for (Point& point : card.document.points) {
     point.stats.ci95_ns = {point.stats.median_ns, point.stats.median_ns};
   }
   const Finding crossover = transfer_finding(card, "crossover/h2d/pinned");
@@ -105,7 +105,7 @@ TEST(TransferFindings, SeveralAtOnceAndColdPages) {
 TEST(TransferFindings, WhatWasNeverComparedHasNoCrossover) {
   ResultDocument document;
   add_copies(document, "h2d", "pinned", 1000, 10e9);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.params["bytes"] = point.params["bytes"].get<std::int64_t>() + 1;
   }
   add_copies(document, "h2d", "pageable", 1000, 10e9);
@@ -118,7 +118,7 @@ TEST(TransferFindings, WhatWasNeverComparedHasNoCrossover) {
 TEST(TransferFindings, LatencyAndBandwidthAreThoseOfTheCurvesEnds) {
   TransferMachine machine;
   add_copies(machine.document, "both", "pinned", 1000, 10e9);
-  for (MeasuredPoint& point : machine.document.benchmarks) {
+  for (Point& point : machine.document.points) {
     const double more = point.params["bytes"].get<double>() - (2 << 20);
     point.stats.median_ns -= std::max(0.0, more) / 10;
   }
@@ -142,7 +142,7 @@ TEST(TransferFindings, LatencyAndBandwidthAreThoseOfTheCurvesEnds) {
 TEST(TransferFindings, AFlatEndHasNoBandwidth) {
   TransferMachine machine;
   add_copies(machine.document, "h2d", "pinned", 1000, 10e9);
-  for (MeasuredPoint& point : machine.document.benchmarks) {
+  for (Point& point : machine.document.points) {
     point.stats.median_ns = std::min(1e5, point.stats.median_ns);
   }
   const Finding model = transfer_finding(machine, "model/h2d/pinned");
@@ -154,7 +154,7 @@ TEST(TransferFindings, AFlatEndHasNoBandwidth) {
 TEST(TransferFindings, ASizeGivenTwiceEndsNothing) {
   ResultDocument document;
   add_copies(document, "h2d", "pinned", 1000, 10e9);
-  document.benchmarks.push_back(document.benchmarks.front());
+  document.points.push_back(document.points.front());
   for (const Finding& finding : transfer_findings(document, {})) {
     EXPECT_FALSE(finding.name.starts_with("model")) << finding.claim;
   }
@@ -164,7 +164,7 @@ TEST(TransferFindings, CopesWithLittle) {
   EXPECT_EQ(transfer_findings({}, {}).size(), 1U);  // that no bus was crossed
   ResultDocument document;
   add_copies(document, "h2d", "pinned", 10, 1e9);
-  document.benchmarks.resize(2);
+  document.points.resize(2);
   EXPECT_FALSE(transfer_findings(document, {}).empty());
   EXPECT_EQ(transfer_tables(document, {}).size(), 2U);  // the short one, and every size
   EXPECT_TRUE(transfer_tables({}, {}).empty());
@@ -182,7 +182,7 @@ TEST(TransferTables, HaveARowASize) {
 
 TEST(TransferTables, PrintTheLinesThatCarryTheAnswerAndTheRestOnRequest) {
   TransferMachine card = transfer_card();
-  card.document.benchmarks[0].stats.ci95_ns = {1, 1e9};
+  card.document.points[0].stats.ci95_ns = {1, 1e9};
   const auto tables = transfer_tables(card.document, card.state);
   EXPECT_FALSE(tables[0].details);
   EXPECT_TRUE(tables[0].lists_points);

@@ -19,7 +19,7 @@ inline void add_copies(ResultDocument& document, const std::string& direction, c
                        double latency_ns, double bytes_per_s, std::int64_t in_flight = 1,
                        const std::string& pages = "touched") {
   for (std::int64_t bytes = 1024; bytes <= std::int64_t{1} << 30; bytes *= 4) {
-    MeasuredPoint point;
+    Point point;
     point.name = fmt::format("transfer/{}/{}/{}/{}/{}", direction, kind, pages, in_flight, bytes);
     point.params = {{"direction", direction},
                     {"host-memory", kind},
@@ -30,7 +30,7 @@ inline void add_copies(ResultDocument& document, const std::string& direction, c
     point.work.sample_bytes = moved;
     point.stats.median_ns = latency_ns + moved / bytes_per_s * 1e9;
     point.stats.ci95_ns = {0.99 * point.stats.median_ns, 1.01 * point.stats.median_ns};
-    document.benchmarks.push_back(std::move(point));
+    document.points.push_back(std::move(point));
   }
 }
 

@@ -12,7 +12,7 @@ RecordedRounds read_recorded(const std::string& file) {
   std::ifstream stream(file);
   const ResultDocument document = document_from_json(Json::parse(stream));
   RecordedRounds recorded;
-  for (const MeasuredPoint& point : document.benchmarks) {
+  for (const Point& point : measured_points(document)) {
     std::vector<double> rounds = round_medians(point);
     if (rounds.size() >= kFewestRounds) {
       const double center = median(rounds);

@@ -57,7 +57,7 @@ bench::ResultDocument large_document(std::int64_t points) {
   document.context.google_benchmark = {{"date", "2000-01-01T00:00:00+00:00"}};
   document.sessions = {{.id = "run", .started = "2000-01-01T00:00:00+00:00"}};
   for (std::int64_t i = 1; i <= points; ++i) {
-    bench::MeasuredPoint point;
+    bench::Point point;
     point.name = "batch/nothing/infer/fp32/batch:" + std::to_string(i);
     point.params = {{"batch", i}, {"dtype", "fp32"}};
     // As much as a point of a real sweep holds: three rounds of some tens of samples.
@@ -79,7 +79,7 @@ bench::ResultDocument large_document(std::int64_t points) {
                   .launches = 50};
     point.verification =
         bench::Verification{.passed = true, .error = 1e-7, .tolerance = 1e-5, .detail = "all rows"};
-    document.benchmarks.push_back(std::move(point));
+    document.points.push_back(std::move(point));
   }
   return document;
 }
@@ -106,7 +106,7 @@ int main() {
       write_s = seconds_since(write_start);
       bytes = std::filesystem::file_size(file.path());
       const auto read_start = Clock::now();
-      read = bench::read_result(file.path()).benchmarks.size();
+      read = bench::read_result(file.path()).points.size();
       read_s = seconds_since(read_start);
     }
     std::filesystem::remove_all(folder);

@@ -16,7 +16,7 @@ int main() {
     sweeps::restore_points(document);
     const Json& loader = file.at("sweep").at("loader");
     const sweeps::LoaderSetup setup{.cores = loader.at("cores"), .lookahead = loader.at("lookahead")};
-    const sweeps::LoaderPoints points = sweeps::loader_points(document.benchmarks, setup);
+    const sweeps::LoaderPoints points = sweeps::loader_points(measured_points(document), setup);
     const auto profile = sweeps::measure_profile(points, setup);
     if (!profile) {
       std::cerr << "too little was measured to simulate from\n";

@@ -105,8 +105,8 @@ inline EvaluatedFile fixed_cost_file() {
   for (const std::int64_t batch : {1, 2, 4}) {
     const auto samples = static_cast<double>(batch);
     add_measured(file.document, "fp32", batch, samples / (0.04 + 0.01 * samples), 0.01, 100 + 100 * batch);
-    file.document.benchmarks.back().work.fixed_bytes = 10e6;
-    file.document.benchmarks.back().work.launches = 10'000;
+    file.document.points.back().work.fixed_bytes = 10e6;
+    file.document.points.back().work.launches = 10'000;
   }
   Finding fixed = finding_of("t0", "ns");  // as a sweep in one dtype calls it
   fixed.set({.value = 40e6, .ci95 = Interval{39e6, 41e6}});

@@ -29,8 +29,8 @@ std::string name_of_point(int ranks, std::int64_t batch) {
 }
 
 // A step of so many ms, ± 1 %.
-MeasuredPoint ranks_point(int ranks, std::int64_t batch, double ms) {
-  MeasuredPoint point;
+Point ranks_point(int ranks, std::int64_t batch, double ms) {
+  Point point;
   point.name = name_of_point(ranks, batch);
   point.params = {
       {"ranks", ranks}, {"batch", batch}, {"dtype", "fp32"}, {"workload", "small"}, {"bucket", 25 * kMiB}};
@@ -62,7 +62,7 @@ EvaluatedFile cards_file(const char* kind = "cuda") {
   document.sweep.workload = "small-2-ranks";
   document.sweep.mode = "train";
   document.sweep.state = {{"cards", {{"hosts", {"a", "a"}}}}};
-  document.benchmarks = {ranks_point(1, 8, 100), ranks_point(2, 8, 160)};
+  document.points = {ranks_point(1, 8, 100), ranks_point(2, 8, 160)};
   const std::vector<std::string> both{name_of_point(1, 8), name_of_point(2, 8)};
   Finding limit = said("limit", "The collective limits 2 ranks.", both);
   limit.set({.value = 0.83, .ci95 = Interval{0.7, 0.95}});
@@ -115,7 +115,7 @@ TEST(CardsAdvice, AccumulationIsNotProposedWhereNoiseHidesWhatLimits) {
 
 TEST(CardsAdvice, PointsOfTheFileAreComparedBySampleWithTheirIntervals) {
   EvaluatedFile file = cards_file("cpu");
-  file.document.benchmarks.push_back(ranks_point(2, 16, 220));
+  file.document.points.push_back(ranks_point(2, 16, 220));
   const Advice advice = advice_from_cards(file, std::nullopt);
   const Change* const larger = change_in(advice.changes, "batch 8 → 16");
   ASSERT_NE(larger, nullptr);
@@ -151,21 +151,21 @@ TEST(CardsAdvice, FullMemoryAsksToShareOut) {
   EvaluatedFile file = cards_file();
   EXPECT_EQ(advice_from_cards(file, std::nullopt).tables.size(), 1U);
   file.document.sweep.memory_cap_bytes = 540 * kMiB;
-  PredictedPoint planned;
+  Point planned;
+  planned.origin = Origin::planned;
   planned.name = name_of_point(2, 8) + "/shard:gradients";
-  for (const MeasuredPoint& point : file.document.benchmarks) {
+  for (const Point& point : file.document.points) {
     if (point.name == name_of_point(2, 8)) {
       planned.params = point.params;
     }
   }
   planned.params["batch"] = 16;
   planned.params["shard"] = "gradients";
-  file.document.predicted.push_back(planned);  // of another step
+  file.document.points.push_back(planned);  // of another step
   planned.params["batch"] = 8;
-  planned.peak = 400 * kMiB;
-  planned.status = "planned";
-  planned.model = {{"shared", "gradients too (ZeRO-2)"}};
-  file.document.predicted.push_back(planned);
+  planned.memory.peak_predicted = 400 * kMiB;
+  planned.prediction.model = {{"shared", "gradients too (ZeRO-2)"}};
+  file.document.points.push_back(planned);
   const Advice advice = advice_from_cards(file, std::nullopt);
   EXPECT_EQ(advice.bottleneck, Bottleneck::vram);
   expect_words(advice.reason);
@@ -191,18 +191,18 @@ TEST(CardsAdvice, TheBusAndLaunchingAreTakenFromTheSweepsFinding) {
 TEST(CardsAdvice, AStepThatHardlyGrowsWithTheBatchIsBoundByLaunching) {
   EvaluatedFile file = cards_file();
   finding_in(file, "limit") = said("limit", "2 ranks lose nothing to speak of.", {name_of_point(2, 8)});
-  file.document.benchmarks.push_back(ranks_point(1, 16, 110));
+  file.document.points.push_back(ranks_point(1, 16, 110));
   EXPECT_EQ(advice_from_cards(file, std::nullopt).bottleneck, Bottleneck::launch);
-  file.document.benchmarks.back() = ranks_point(1, 16, 195);
+  file.document.points.back() = ranks_point(1, 16, 195);
   EXPECT_EQ(advice_from_cards(file, std::nullopt).bottleneck, Bottleneck::undecided);
-  file.document.benchmarks[1] = ranks_point(2, 8, 101);
+  file.document.points[1] = ranks_point(2, 8, 101);
   finding_in(file, "efficiency/ranks:2/batch:8").set({.value = 0.99, .ci95 = Interval{0.97, 1.01}});
   EXPECT_EQ(advice_from_cards(file, std::nullopt).bottleneck, Bottleneck::compute);
 }
 
 TEST(CardsAdvice, MoreCardsArePredictedFromOneRankAndABoundDoesNotPay) {
   EvaluatedFile file = cards_file("cpu");
-  file.document.benchmarks[0].timeline = {
+  file.document.points[0].timeline = {
       .parts = {{.ready_ns = 90 * kMs, .bytes = 100 * kMiB}}, .backward_ns = 90 * kMs, .update_ns = 10 * kMs};
   const LinkCatalogue links = links_from_json(testing::json_of("links.json"));
   const auto with = [&](EvaluatedFile of, const char* link) {
@@ -233,18 +233,18 @@ TEST(CardsAdvice, MoreCardsArePredictedFromOneRankAndABoundDoesNotPay) {
 TEST(CardsAdvice, LayersOverRanksAreComparedByTheirMicroBatches) {
   EvaluatedFile file = cards_file();
   file.document.sweep.mode = "infer";
-  for (MeasuredPoint& point : file.document.benchmarks) {
+  for (Point& point : file.document.points) {
     point.items_per_step = 8;
   }
-  MeasuredPoint& split = file.document.benchmarks[1];
+  Point& split = file.document.points[1];
   split.params["split"] = "layers";
   split.params["micro-batches"] = 1;
-  MeasuredPoint piped = split;
+  Point piped = split;
   piped.name += "/micro-batches:4";
   piped.params["micro-batches"] = 4;
   piped.stats.median_ns = 60 * kMs;
   piped.stats.ci95_ns = Interval{59 * kMs, 61 * kMs};
-  file.document.benchmarks.push_back(piped);
+  file.document.points.push_back(piped);
   const Advice advice = advice_from_cards(file, std::nullopt);
   EXPECT_EQ(advice.bottleneck, Bottleneck::stages);
   EXPECT_NE(

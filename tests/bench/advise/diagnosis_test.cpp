@@ -37,7 +37,7 @@ TEST(Diagnosis, NothingPaysWhereTheDeviceNeverWaits) {
 
 TEST(Diagnosis, OneSettingAloneDecidesNothing) {
   EvaluatedFile file = batch_file();
-  file.document.benchmarks.resize(1);
+  file.document.points.resize(1);
   const Advice advice = advice_from(StepModel({file}), {.batch = 1});
   EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
   expect_words(advice.reason);
@@ -45,7 +45,7 @@ TEST(Diagnosis, OneSettingAloneDecidesNothing) {
 
 TEST(Diagnosis, ALoaderBesideASingleBatchDecidesNothingEither) {
   EvaluatedFile file = batch_file(0.6);
-  file.document.benchmarks.resize(1);
+  file.document.points.resize(1);
   const Advice advice = advice_from(StepModel({file, workers_file(0.1)}), {.batch = 1, .workers = 1});
   EXPECT_EQ(advice.bottleneck, Bottleneck::undecided);
   expect_words(advice.missing);
@@ -68,7 +68,7 @@ TEST(Diagnosis, AGainWithinTheNoiseIsNone) {
 
 TEST(Diagnosis, AMemoryNearItsCapComesBeforeComputing) {
   EvaluatedFile file = batch_file();
-  file.document.benchmarks.back().memory.peak_measured = 960;  // of 1000
+  file.document.points.back().memory.peak_measured = 960;  // of 1000
   const Advice advice = advice_from(StepModel({file}), {.batch = 16});
   EXPECT_EQ(advice.bottleneck, Bottleneck::vram);
   expect_words(advice.reason);
@@ -116,7 +116,7 @@ TEST(Diagnosis, AHostThatStartsOperationsSlowerThanAPredictedCardEndsThemIsNamed
   EvaluatedFile file{.path = "batch.json", .document = testing::predicted_document("t4")};
   for (const std::int64_t batch : {1, 3}) {
     testing::add_predicted(file.document, "fp32", batch, batch == 1 ? 25 : 30, 0.1, 100 * batch);
-    Json& model = file.document.predicted.back().model;
+    Json& model = file.document.points.back().prediction.model;
     model["host_ns"] = 36e6;
     model["gpu_ns"] = batch == 1 ? 20e6 : 95e6;  // of 40 and 100 ms
   }

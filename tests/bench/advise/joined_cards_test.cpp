@@ -34,7 +34,7 @@ TEST(JoinedCards, WhatSeveralCardsExchangeIsSaidNotToBeCounted) {
 
 StepModel joined(const char* link) {
   EvaluatedFile file = batch_file();
-  for (MeasuredPoint& point : file.document.benchmarks) {
+  for (Point& point : file.document.points) {
     point.timeline = even_timeline(point.stats.median_ns, 1, 200e6);
   }
   StepModel model({file});
@@ -79,7 +79,7 @@ TEST(JoinedCards, WhatCardsExchangeIsAPartOfTheStepAndOnceForAllAccumulations) {
 // Of one CPU: 80 ms a step at batch 8, its gradients within it.
 StepModel joined_cpus(CardsLink link) {
   EvaluatedFile file = fixed_cost_file();
-  for (MeasuredPoint& point : file.document.benchmarks) {
+  for (Point& point : file.document.points) {
     point.timeline = even_timeline(point.stats.median_ns, 1, 1e6);
   }
   StepModel model({file});

@@ -20,7 +20,7 @@ EvaluatedFile of_host(const std::string& host, double times) {
   file.path = host + ".json";
   file.document.context.machine = host + " and its card";
   file.document.context.google_benchmark["host_name"] = host;
-  for (MeasuredPoint& point : file.document.benchmarks) {
+  for (Point& point : file.document.points) {
     point.stats.median_ns *= times;
   }
   return file;

@@ -85,7 +85,7 @@ TEST(StepModel, FixedTimeOfTheWeightsIsComputing) {
 
 TEST(StepModel, FixedTimeBeyondWhatAnOperationTakesToStartIsComputing) {
   EvaluatedFile file = fixed_cost_file();
-  for (MeasuredPoint& point : file.document.benchmarks) {
+  for (Point& point : file.document.points) {
     point.work.launches = 100;
   }
   const Advice advice = advice_from(StepModel({file}), {.batch = 1});
@@ -102,7 +102,7 @@ TEST(StepModel, AKernelsResultTellsBandwidthAndTheShortestOperation) {
   EXPECT_NEAR(part_named(advice_from(StepModel({fixed_cost_file(), kernels}), {.batch = 1}), "launching"),
               20e6, 1);
   add_measured(kernels.document, "fp32", 1, 1e6);  // 1 µs
-  kernels.document.benchmarks.back().work.launches = 1;
+  kernels.document.points.back().work.launches = 1;
   EXPECT_NEAR(part_named(advice_from(StepModel({fixed_cost_file(), kernels}), {.batch = 1}), "launching"),
               10e6, 1);
 }

@@ -15,8 +15,8 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::StartsWith;
 
-MeasuredPoint flagged(const std::string& name, std::vector<std::string> flags) {
-  MeasuredPoint point;
+Point flagged(const std::string& name, std::vector<std::string> flags) {
+  Point point;
   point.name = name;
   point.params = {{"batch", 1}};
   point.validity.flags = std::move(flags);
@@ -53,7 +53,7 @@ TEST(Report, PrintsHeadlinesInTheirOrder) {
 
 TEST(Report, BeginsWithTheAnswerAndWrapsIt) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {})};
+  document.points = {flagged("a", {})};
   document.findings = {claimed("first", "Use batch 16 in fp32: 33.0 ± 0.3 samples/s in 258 MiB.", 1)};
   const std::string out = page_text(result_page(document, {}, false), 50);
   EXPECT_THAT(out, StartsWith("* Use batch 16 in fp32: 33.0 ± 0.3 samples/s in\n  258 MiB.\n\nbatch"));
@@ -61,7 +61,7 @@ TEST(Report, BeginsWithTheAnswerAndWrapsIt) {
 
 TEST(Report, HasOneEmptyLineBetweenItsParts) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {"few_rounds"})};
+  document.points = {flagged("a", {"few_rounds"})};
   document.unmeasured = {{.name = "b", .params = {}, .status = "oom", .reason = "no room"}};
   document.findings = {claimed("first", "F.", 1)};
   const TextTable points{.title = "Points", .rows = {{"p"}, {1}}, .lists_points = true};
@@ -74,7 +74,7 @@ TEST(Report, HasOneEmptyLineBetweenItsParts) {
 
 TEST(Report, LeavesOutDetailsUnlessVerbose) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {})};
+  document.points = {flagged("a", {})};
   document.findings = {claimed("first", "F.", 1)};
   const TextTable points{.title = "Points", .rows = {{"p"}, {1}}, .lists_points = true, .details = true};
   const std::string few = page_text(result_page(document, {points}, false), 100);
@@ -85,7 +85,7 @@ TEST(Report, LeavesOutDetailsUnlessVerbose) {
 
 TEST(Report, SaysWithVerboseThatTheIntervalBetweenRunsIsMissing) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {})};
+  document.points = {flagged("a", {})};
   for (const bool verbose : {false, true}) {
     const std::string out = page_text(result_page(document, {}, verbose), 200);
     EXPECT_EQ(out.find("Between runs: no interval is known") != std::string::npos, verbose);
@@ -95,11 +95,11 @@ TEST(Report, SaysWithVerboseThatTheIntervalBetweenRunsIsMissing) {
 TEST(Report, WarnsInASentenceForEachRemedy) {
   ResultDocument document;
   EXPECT_EQ(warning_of(document), "");
-  document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"noisy", "throttled:cpu_contention"})};
+  document.points = {flagged("a", {"noisy"}), flagged("b", {"noisy", "throttled:cpu_contention"})};
   EXPECT_EQ(warning_of(document),
             "Warning: 95 % intervals wider than ±10 % at both points [give a larger --time-budget]. Other "
             "processes used the CPU during 1 of 2 points (○) [run on an idle machine].");
-  document.benchmarks = {flagged("a", {"few_rounds", "noisy"})};
+  document.points = {flagged("a", {"few_rounds", "noisy"})};
   document.unmeasured = {
       {.name = "b", .params = {}, .status = "skipped", .reason = "no time; give a larger --time-budget"},
       {.name = "c", .params = {}, .status = "skipped", .reason = "no room; give a larger --time-budget"},
@@ -114,11 +114,11 @@ TEST(Report, WarnsInASentenceForEachRemedy) {
 // Both say that a figure is imprecise: one reason, one mark.
 TEST(Report, FewRoundsAndWideIntervalsAreOneReason) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"few_rounds"}), flagged("c", {})};
+  document.points = {flagged("a", {"noisy"}), flagged("b", {"few_rounds"}), flagged("c", {})};
   EXPECT_EQ(warning_of(document),
             "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at 2 of 3 points (○) [give a "
             "larger --time-budget].");
-  document.benchmarks.pop_back();
+  document.points.pop_back();
   EXPECT_EQ(warning_of(document),
             "Warning: fewer than 3 rounds or 95 % intervals wider than ±10 % at both points [give a larger "
             "--time-budget].");
@@ -128,30 +128,29 @@ TEST(Report, FewRoundsAndWideIntervalsAreOneReason) {
 // Each reason separates points, and together they would mark every row.
 TEST(Report, MarksNoneWhereEachPointHasSomeFlag) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {"noisy"}), flagged("b", {"few_rounds", "throttled:cpu_contention"}),
-                         flagged("c", {"throttled:cpu_contention"})};
+  document.points = {flagged("a", {"noisy"}), flagged("b", {"few_rounds", "throttled:cpu_contention"}),
+                     flagged("c", {"throttled:cpu_contention"})};
   EXPECT_EQ(warning_of(document),
             "Warning: all 3 points: fewer than 3 rounds or 95 % intervals wider than ±10 % at 2, other "
             "processes used the CPU during 2 [give a larger --time-budget; run on an idle machine].");
   expect_words(marked(document));
-  document.benchmarks.push_back(flagged("d", {}));
+  document.points.push_back(flagged("d", {}));
   expect_words(warning_of(document));
   expect_words(marked(document));
 }
 
 TEST(Report, SaysWhereTheAnswerWasNotChecked) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {}), flagged("b", {}), flagged("c", {})};
-  document.benchmarks[0].verification =
-      Verification{.passed = true, .error = 0, .tolerance = 1, .detail = ""};
+  document.points = {flagged("a", {}), flagged("b", {}), flagged("c", {})};
+  document.points[0].verification = Verification{.passed = true, .error = 0, .tolerance = 1, .detail = ""};
   EXPECT_EQ(warning_of(document), "");
-  document.benchmarks[1].verification = Verification{
+  document.points[1].verification = Verification{
       .passed = true, .error = 0, .tolerance = 1, .detail = "rows", .not_checked = "the other rows"};
   EXPECT_EQ(
       warning_of(document),
       "Warning: the answer was only partly checked at 1 of 3 points [see verification.not_checked in the "
       "result file].");
-  document.benchmarks[2].verification =
+  document.points[2].verification =
       Verification{.passed = false, .error = 0, .tolerance = 0, .detail = "", .not_checked = "no reference"};
   expect_words(warning_of(document));
   expect_words(marked(document));
@@ -159,15 +158,15 @@ TEST(Report, SaysWhereTheAnswerWasNotChecked) {
 
 TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {"disturbed", "mixed_sessions"}), flagged("b", {})};
+  document.points = {flagged("a", {"disturbed", "mixed_sessions"}), flagged("b", {})};
   EXPECT_EQ(
       warning_of(document),
       "Warning: sessions that differ are pooled at 1 of 2 points (○) [run without --resume]. Other work or a "
       "slow spell disturbed most rounds of 1 of 2 points (○) [run on an idle machine].");
-  document.benchmarks = {flagged("a", {"disturbed", "throttled:cpu_contention"}), flagged("b", {})};
+  document.points = {flagged("a", {"disturbed", "throttled:cpu_contention"}), flagged("b", {})};
   EXPECT_EQ(warning_of(document),
             "Warning: other processes used the CPU during 1 of 2 points (○) [run on an idle machine].");
-  document.benchmarks = {flagged("a", {})};
+  document.points = {flagged("a", {})};
   document.sessions.emplace_back().calibration["host"] = {
       .median = {.arithmetic_ns = 112, .copy_ns = 50},
       .readings = 9,
@@ -176,7 +175,7 @@ TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
   EXPECT_EQ(warning_of(document),
             "Warning: arithmetic on the host takes 1.12× its usual time on this machine (median of 8 runs) "
             "[compare with runs of the same hour only].");
-  document.benchmarks = {flagged("a", {"disturbed", "throttled:cpu_contention"})};
+  document.points = {flagged("a", {"disturbed", "throttled:cpu_contention"})};
   EXPECT_EQ(warning_of(document),
             "Warning: other processes used the CPU during the only point [run on an idle machine].")
       << "their use is why arithmetic takes longer";
@@ -186,20 +185,20 @@ TEST(Report, DisturbedRoundsMixedSessionsAndAnUnusualHour) {
 TEST(Report, MarksNoneWhereNearlyEachPointHasAFlag) {
   ResultDocument document;
   for (const std::string name : {"a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k"}) {
-    document.benchmarks.push_back(flagged(name, {"noisy"}));
+    document.points.push_back(flagged(name, {"noisy"}));
   }
-  document.benchmarks.push_back(flagged("l", {}));
+  document.points.push_back(flagged("l", {}));
   EXPECT_EQ(warning_of(document),
             "Warning: 95 % intervals wider than ±10 % at 11 of 12 points [give a larger --time-budget].");
   expect_words(marked(document));
-  document.benchmarks.push_back(flagged("m", {}));
+  document.points.push_back(flagged("m", {}));
   expect_words(warning_of(document));
 }
 
 // The time budget had not ended.
 TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {"few_rounds", "throttled:cpu_contention"})};
+  document.points = {flagged("a", {"few_rounds", "throttled:cpu_contention"})};
   document.unmeasured = {
       {.name = "b", .params = {}, .status = "skipped", .reason = "no time; give a larger --time-budget"}};
   constexpr std::string_view kWarning =
@@ -212,13 +211,13 @@ TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
 
 TEST(Report, PointsAboveThePeakAreLeftOut) {
   ResultDocument document;
-  document.benchmarks = {flagged("a", {"above_peak"}), flagged("b", {})};
+  document.points = {flagged("a", {"above_peak"}), flagged("b", {})};
   EXPECT_EQ(
       warning_of(document),
       "Warning: 1 of 2 points ran above the device's peak and is left out (○) [run on an idle machine].");
-  document.benchmarks = {flagged("a", {"above_peak"})};
+  document.points = {flagged("a", {"above_peak"})};
   expect_words(warning_of(document));
-  document.benchmarks.push_back(flagged("b", {"above_peak"}));
+  document.points.push_back(flagged("b", {"above_peak"}));
   expect_words(warning_of(document));
 }
 

@@ -9,8 +9,8 @@
 namespace bench {
 namespace {
 
-MeasuredPoint point(std::int64_t batch, const std::string& dtype, double step_ns) {
-  MeasuredPoint measured;
+Point point(std::int64_t batch, const std::string& dtype, double step_ns) {
+  Point measured;
   measured.name = "batch/net/infer/" + dtype + "/batch:" + std::to_string(batch);
   measured.params = {{"batch", batch}, {"dtype", dtype}, {"mode", "infer"}};
   measured.items_per_step = static_cast<double>(batch);
@@ -35,8 +35,8 @@ std::string points_of(const ResultDocument& document) {
 
 TEST(Table, RowsGrowWithTheBatchWithinADtype) {
   ResultDocument document;
-  document.benchmarks = {point(16, "fp32", 64e6), point(2, "fp32", 10e6), point(2, "bf16", 5e6)};
-  document.benchmarks[0].validity.flags = {"noisy", "above_peak"};
+  document.points = {point(16, "fp32", 64e6), point(2, "fp32", 10e6), point(2, "bf16", 5e6)};
+  document.points[0].validity.flags = {"noisy", "above_peak"};
   EXPECT_EQ(points_of(document),
             "batch  dtype  samples/s (95 %)  step time    memory   planned    driver\n"
             "    2  fp32      200 (194–202)    10.0 ms  2.00 MiB  1.00 MiB  3.00 MiB\n"
@@ -44,14 +44,12 @@ TEST(Table, RowsGrowWithTheBatchWithinADtype) {
             "    2  bf16      400 (388–404)    5.00 ms  2.00 MiB  1.00 MiB  3.00 MiB\n");
 }
 
-PredictedPoint predicted_point(std::int64_t batch, double step_ns, const Json& workspace) {
-  PredictedPoint predicted{
-      .name = "p", .params = {{"batch", batch}, {"dtype", "fp16"}}, .memory = {}, .model = {}};
-  predicted.step_ns = step_ns;
+Point predicted_point(std::int64_t batch, double step_ns, const Json& workspace) {
+  Point predicted{.name = "p", .params = {{"batch", batch}, {"dtype", "fp16"}}, .origin = Origin::predicted};
+  predicted.prediction = {.step_ns = {.value = step_ns}, .model = {{"workspace", workspace}}};
   predicted.items_per_step = static_cast<double>(batch);
-  predicted.memory[MemoryCategory::workspace] = workspace.contains("planned_by") ? 1 << 20 : 0;
-  predicted.peak = 3 << 20;
-  predicted.model = {{"workspace", workspace}};
+  predicted.memory.by_category[MemoryCategory::workspace] = workspace.contains("planned_by") ? 1 << 20 : 0;
+  predicted.memory.peak_predicted = 3 << 20;
   return predicted;
 }
 
@@ -61,51 +59,51 @@ TEST(Table, SaysWhoPlannedTheWorkspaceOrWhyItIsEstimated) {
   ResultDocument document;
   document.context.device.name = "Tesla T4";
   document.context.device.details["framework"] = "pytorch";
-  document.predicted = {predicted_point(1, 1e6, planned)};
+  document.points = {predicted_point(1, 1e6, planned)};
   EXPECT_EQ(
       predicted_title(document),
       "Predicted for pytorch on Tesla T4; nothing was measured; workspace planned by cuDNN 9.19 for sm_75");
   EXPECT_EQ(points_of(document),
             "batch  dtype  samples/s (80 %)  step time    memory  workspace\n"
             "    1  fp16               1000    1.00 ms  3.00 MiB   1.00 MiB\n");
-  document.predicted.push_back(predicted_point(2, 1e6, estimated));
+  document.points.push_back(predicted_point(2, 1e6, estimated));
   expect_words(predicted_title(document));
   expect_words(points_of(document));
-  document.predicted.erase(document.predicted.begin());
+  document.points.erase(document.points.begin());
   expect_words(predicted_title(document));
 }
 
 TEST(Table, APlannedPointHasNoTime) {
   ResultDocument document;
-  document.predicted = {predicted_point(1, 0, {{"planned_by", "cuDNN 9.19 for sm_75"}})};
+  document.points = {predicted_point(1, 0, {{"planned_by", "cuDNN 9.19 for sm_75"}})};
   expect_words(points_of(document));
 }
 
 TEST(Table, AFlagOfEveryPointMarksNone) {
   ResultDocument document;
-  document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};
-  for (MeasuredPoint& each : document.benchmarks) {
+  document.points = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};
+  for (Point& each : document.points) {
     each.validity.flags = {"few_rounds"};
   }
   expect_words(points_of(document));
-  document.benchmarks[1].validity.flags = {};
+  document.points[1].validity.flags = {};
   expect_words(points_of(document));
 }
 
 TEST(Table, ThePlanIsShownWhereItIsNotWhatWasTracked) {
   ResultDocument document;
-  document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};
-  document.benchmarks[0].memory.peak_predicted = 2 << 20;
+  document.points = {point(1, "fp32", 1e6), point(2, "fp32", 2e6)};
+  document.points[0].memory.peak_predicted = 2 << 20;
   expect_words(points_of(document));
-  document.benchmarks[1].memory.peak_predicted = 2 << 20;
+  document.points[1].memory.peak_predicted = 2 << 20;
   expect_words(points_of(document));
 }
 
 TEST(Table, DtypesStandAsAskedFor) {
   ResultDocument document;
   document.sweep.axes = {{"dtype", {"tf32", "fp32", "bf16"}}};
-  document.benchmarks = {point(1, "bf16", 1e6), point(1, "fp32", 1e6), point(1, "tf32", 1e6),
-                         point(1, "fp16", 1e6)};
+  document.points = {point(1, "bf16", 1e6), point(1, "fp32", 1e6), point(1, "tf32", 1e6),
+                     point(1, "fp16", 1e6)};
   const std::string text = points_of(document);
   EXPECT_LT(text.find("tf32"), text.find("fp32"));
   EXPECT_LT(text.find("fp32"), text.find("bf16"));
@@ -114,26 +112,26 @@ TEST(Table, DtypesStandAsAskedFor) {
 
 TEST(Table, OneRoundHasNoSpread) {
   ResultDocument document;
-  document.benchmarks = {point(1, "fp32", 1e6)};
-  document.benchmarks[0].stats.rounds = 1;
+  document.points = {point(1, "fp32", 1e6)};
+  document.points[0].stats.rounds = 1;
   expect_words(points_of(document));
 }
 
 TEST(Table, AFigureHasTheDigitsThatItsIntervalAllows) {
   ResultDocument document;
-  document.benchmarks = {point(1, "fp32", 1e6), point(2, "fp32", 1e6), point(4, "fp32", 1e6),
-                         point(8, "fp32", 1e6)};
-  document.benchmarks[0].stats.ci95_ns = Interval{.low = 0.9999e6, .high = 1.0001e6};
-  document.benchmarks[1].stats.ci95_ns = Interval{.low = 0.9e6, .high = 1.1e6};
-  document.benchmarks[2].stats.ci95_ns = Interval{.low = 0.1e6, .high = 2.2e6};
-  document.benchmarks[3].stats.ci95_ns = Interval{.low = 0, .high = 2e6};
+  document.points = {point(1, "fp32", 1e6), point(2, "fp32", 1e6), point(4, "fp32", 1e6),
+                     point(8, "fp32", 1e6)};
+  document.points[0].stats.ci95_ns = Interval{.low = 0.9999e6, .high = 1.0001e6};
+  document.points[1].stats.ci95_ns = Interval{.low = 0.9e6, .high = 1.1e6};
+  document.points[2].stats.ci95_ns = Interval{.low = 0.1e6, .high = 2.2e6};
+  document.points[3].stats.ci95_ns = Interval{.low = 0, .high = 2e6};
   expect_words(points_of(document));
 }
 
 TEST(Table, AParameterThatChangesGetsAColumn) {
   ResultDocument document;
-  document.benchmarks = {point(1, "fp32", 1e6), point(1, "fp32", 2e6)};
-  document.benchmarks[1].params["mode"] = "train";
+  document.points = {point(1, "fp32", 1e6), point(1, "fp32", 2e6)};
+  document.points[1].params["mode"] = "train";
   expect_words(points_of(document));
 }
 
@@ -220,7 +218,7 @@ TEST(Unmeasured, OneLineForAStatusUnlessItIsAnError) {
 
 TEST(Table, AStepOfNoTimeHasNoRate) {
   ResultDocument document;
-  document.benchmarks = {point(1, "fp32", 0)};
+  document.points = {point(1, "fp32", 0)};
   expect_words(points_of(document));
 }
 

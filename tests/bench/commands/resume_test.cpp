@@ -36,7 +36,7 @@ ResultDocument resumable_document() {
 
 // A run like `fresh`, with the file's points.
 ResultDocument goes_on_with(const fs::path& path, ResultDocument fresh = resumable_document()) {
-  fresh.benchmarks.clear();
+  fresh.points.clear();
   fresh.unmeasured.clear();
   EXPECT_TRUE(take_over(path, {}, ResumeReason::requested, fresh));
   return fresh;
@@ -88,7 +88,7 @@ TEST(Resume, TheSameRunGoesOn) {
   fresh.context.device.available_bytes = 1;
   fresh.context.software["git"] = "0123abcd-dirty";
   const ResultDocument document = goes_on(fresh);
-  EXPECT_EQ(document.benchmarks.size(), 2U);
+  EXPECT_EQ(document.points.size(), 2U);
   EXPECT_EQ(to_json(document)["benchmarks"], to_json(resumable_document())["benchmarks"]);
 }
 
@@ -101,7 +101,7 @@ TEST(Resume, KeepsTheRunItBeganAndAddsItsOwnSession) {
   ASSERT_EQ(document.sessions.size(), 3U);
   EXPECT_EQ(document.sessions.front().id, resumable_document().sessions.front().id);
   EXPECT_EQ(document.sessions.back().id, "fresh");
-  EXPECT_EQ(document.benchmarks[0].rounds, resumable_document().benchmarks[0].rounds);
+  EXPECT_EQ(document.points[0].rounds, resumable_document().points[0].rounds);
 }
 
 TEST_P(ResumeOfAnother, IsRefusedNamingBothValues) {

@@ -84,7 +84,7 @@ ResultDocument run_that_measured(const std::vector<std::string>& names, const st
   const SweepPlan plan = plan_with_a_reference_point();
   for (const SweepPoint& point : plan.points) {
     if (std::ranges::find(names, point.name) != names.end()) {
-      document.benchmarks.emplace_back().name = point.name;
+      document.points.emplace_back().name = point.name;
     } else {
       document.unmeasured.emplace_back().name = point.name;
       document.unmeasured.back().status = fate_of_the_rest;

@@ -28,7 +28,7 @@ inline ResultDocument batch_document(const std::string& device) {
 // `per_s` samples a second, ± `error` of it in the step time; `bytes` at the peak.
 inline void add_measured(ResultDocument& document, const std::string& dtype, std::int64_t batch, double per_s,
                          double error = 0.01, std::int64_t bytes = 0) {
-  MeasuredPoint point;
+  Point point;
   point.name = "batch/" + dtype + "/batch:" + std::to_string(batch);
   point.params = {{"batch", batch}, {"dtype", dtype}};
   point.items_per_step = static_cast<double>(batch);
@@ -41,7 +41,7 @@ inline void add_measured(ResultDocument& document, const std::string& dtype, std
   point.memory.peak_measured = bytes;
   point.memory.by_category[MemoryCategory::input] = 4 * batch;
   point.work = {.samples = static_cast<double>(batch), .flops = 1e9 * static_cast<double>(batch)};
-  document.benchmarks.push_back(point);
+  document.points.push_back(point);
 }
 
 // A card of the catalogue that is not here.
@@ -62,19 +62,21 @@ inline ResultDocument predicted_document(const std::string& id, double power_w =
 // The interval is ± 20 % in the step time; that of a ratio has `ratio_error` of each device.
 inline void add_predicted(ResultDocument& document, const std::string& dtype, std::int64_t batch,
                           double per_s, double ratio_error = 0.1, std::int64_t bytes = 0) {
-  PredictedPoint point;
+  Point point;
   point.name = "batch/" + dtype + "/batch:" + std::to_string(batch);
   point.params = {{"batch", batch}, {"dtype", dtype}};
   point.items_per_step = static_cast<double>(batch);
-  point.step_ns = static_cast<double>(batch) * 1e9 / per_s;
-  point.interval80_ns = Interval{.low = point.step_ns * 0.8, .high = point.step_ns * 1.2};
-  point.memory[MemoryCategory::input] = 4 * batch;
-  point.peak = bytes;
-  point.model = {{"framework", "pytorch"}, {"flops", 1e9 * static_cast<double>(batch)}};
+  point.origin = Origin::predicted;
+  const double step_ns = static_cast<double>(batch) * 1e9 / per_s;
+  point.prediction.step_ns = {.value = step_ns, .ci95 = Interval{step_ns * 0.8, step_ns * 1.2}};
+  point.work.flops = 1e9 * static_cast<double>(batch);
+  point.memory.by_category[MemoryCategory::input] = 4 * batch;
+  point.memory.peak_predicted = bytes;
+  point.prediction.model = {{"framework", "pytorch"}};
   if (ratio_error > 0) {
-    point.model["ratio_deviation"] = ratio_error / 1.2816 / std::sqrt(2.0);
+    point.prediction.model["ratio_deviation"] = ratio_error / 1.2816 / std::sqrt(2.0);
   }
-  document.predicted.push_back(point);
+  document.points.push_back(point);
 }
 
 // In place of the workers sweep.

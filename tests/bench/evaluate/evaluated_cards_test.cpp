@@ -30,7 +30,7 @@ ResultDocument predicted_training() {
   ResultDocument document = predicted_document("t4");
   document.sweep.mode = "train";
   add_predicted(document, "fp32", 8, 100, 0.1, 500);
-  document.predicted.back().memory[MemoryCategory::gradients] = 400'000'000;
+  document.points.back().memory.by_category[MemoryCategory::gradients] = 400'000'000;
   return document;
 }
 
@@ -89,8 +89,8 @@ TEST(EvaluatedCards, WithoutPeerAccessTheyExchangeThroughTheHost) {
 TEST(EvaluatedCards, OverOneCardItsOwnErrorCancels) {
   ResultDocument sure = predicted_training();
   ResultDocument unsure = sure;
-  PredictedPoint& point = unsure.predicted.back();
-  point.interval80_ns = Interval{point.step_ns / 3, point.step_ns * 3};
+  Estimate& step = unsure.points.back().prediction.step_ns;
+  step.ci95 = Interval{step.value / 3, step.value * 3};
   const Ratio ratio = ratio_of(unsure, "nvlink3", 4);
   ASSERT_TRUE(ratio.interval);
   EXPECT_LT(ratio.interval->high / ratio.interval->low, 2) << "a factor of 9 between the one card's ends";
@@ -104,10 +104,11 @@ TEST(EvaluatedCards, OverOneCardItsOwnErrorCancels) {
 TEST(EvaluatedCards, AtAnotherBatchOfOneCardItsOwnErrorCancelsToo) {
   ResultDocument unsure = predicted_training();
   add_predicted(unsure, "fp32", 16, 110, 0.1, 500);
-  for (PredictedPoint& point : unsure.predicted) {
-    point.memory[MemoryCategory::gradients] = 400'000'000;
-    point.interval80_ns = Interval{point.step_ns / 3, point.step_ns * 3};
-    point.model["batch_deviation"] = 0.05;
+  for (Point& point : unsure.points) {
+    point.memory.by_category[MemoryCategory::gradients] = 400'000'000;
+    Estimate& step = point.prediction.step_ns;
+    step.ci95 = Interval{step.value / 3, step.value * 3};
+    point.prediction.model["batch_deviation"] = 0.05;
   }
   EvaluatedDevices devices = devices_of(unsure);
   add_cards(devices, {2, 4}, {link_of("nvlink3")}, links());
@@ -145,7 +146,7 @@ TEST(EvaluatedCards, OfAMeasuredCardNeedItsTimeline) {
   add_measured(document, "fp32", 8, 100);
   EvaluatedDevices without = devices_of(document);
   expect_words(message_of<UsageError>([&] { add_cards(without, {2}, {link_of("pcie4")}, links()); }));
-  document.benchmarks[0].timeline = even_timeline(80e6, 1, 1e6);
+  document.points[0].timeline = even_timeline(80e6, 1, 1e6);
   EvaluatedDevices with = devices_of(document);
   add_cards(with, {2}, {link_of("pcie4")}, links());
   EXPECT_TRUE(with.devices[1].predicted);
@@ -157,7 +158,7 @@ TEST(EvaluatedCards, WhoseLossNobodyMeasuredHaveBoundsAndWinNothing) {
   document.sweep.mode = "train";
   document.context.device.kind = "cpu";
   add_measured(document, "fp32", 8, 100);
-  document.benchmarks[0].timeline = even_timeline(80e6, 1, 1e6);
+  document.points[0].timeline = even_timeline(80e6, 1, 1e6);
   EvaluatedDevices devices = devices_of(document);
   ASSERT_TRUE(devices.devices[0].is_cpu);
   expect_words(add_cards(devices, {2}, {link_of("eth-10g")}, links()));

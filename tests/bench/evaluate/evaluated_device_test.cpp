@@ -43,7 +43,7 @@ TEST(EvaluatedDevices, TakeRatesFromStepTimes) {
 TEST(EvaluatedDevices, TakeWhatAnotherRunWouldGiveWhereItIsKnown) {
   ResultDocument document = batch_document("a cpu");
   add_measured(document, "fp32", 1, 100, 0.01);
-  document.benchmarks.front().stats.ci95_between_ns = Interval{.low = 5e6, .high = 2e7};
+  document.points.front().stats.ci95_between_ns = Interval{.low = 5e6, .high = 2e7};
   const EvaluatedDevices evaluated = devices_of({document});
   EXPECT_DOUBLE_EQ(evaluated.devices.front().curves.front().points.front().interval->low, 50);
 }
@@ -213,7 +213,7 @@ TEST(EvaluatedDevices, RefuseOtherWork) {
   other.sweep.name = "memory";
   expect_words(refusal_of({first, other}));
   other = first;
-  other.benchmarks.clear();
+  other.points.clear();
   expect_words(refusal_of({first, other}));
 }
 

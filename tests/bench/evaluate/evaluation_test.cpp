@@ -187,7 +187,7 @@ TEST(Evaluation, TakesMeasuredPowerBeforeTheDataSheets) {
   ResultDocument measured = predicted_document("t4", 70);
   measured.context.device.name = "Tesla T4";
   add_measured(measured, "fp16", 2, 100);
-  measured.benchmarks.front().validity.power_w = 50;
+  measured.points.front().validity.power_w = 50;
   const Evaluation evaluation = evaluated({measured, predicted_card("other", 42, 100, 200)});
   EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->joules_per_sample.value(), 0.5);
   EXPECT_TRUE(evaluation.row(0, "fp16")->power_measured);

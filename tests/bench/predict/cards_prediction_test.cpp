@@ -26,8 +26,8 @@ constexpr double kMs = 1e6;
 constexpr std::int64_t kMiB = 1 << 20;
 
 // 100 ms a step, its gradients, 400 MB, ready at 60, 80 and 95; timed at half that speed.
-MeasuredPoint measured(std::int64_t batch, const char* dtype = "fp32") {
-  MeasuredPoint point;
+Point measured(std::int64_t batch, const char* dtype = "fp32") {
+  Point point;
   point.name = "batch/small/train";
   point.params = {{"batch", batch}, {"dtype", dtype}};
   point.items_per_step = static_cast<double>(batch);
@@ -45,13 +45,13 @@ MeasuredPoint measured(std::int64_t batch, const char* dtype = "fp32") {
   return point;
 }
 
-ResultDocument result(std::vector<MeasuredPoint> points, const char* kind = "cuda") {
+ResultDocument result(std::vector<Point> points, const char* kind = "cuda") {
   ResultDocument document;
   document.context.device = {.id = "x", .kind = kind, .name = "Card", .details = {}};
   document.sweep.name = "batch";
   document.sweep.workload = "small";
   document.sweep.mode = "train";
-  document.benchmarks = std::move(points);
+  document.points = std::move(points);
   return document;
 }
 
@@ -77,13 +77,13 @@ CardsPrediction cards_of(const ResultDocument& document, const CardsRequest& req
 // A cards sweep's result: one rank in 100 ms, two in `two_ms`, each within 5 %.
 ResultDocument of_two_ranks(double two_ms, std::vector<std::string> hosts = {"a", "a"},
                             const char* kind = "cuda") {
-  MeasuredPoint two = measured(8);
+  Point two = measured(8);
   two.timeline.reset();
   two.items_per_step = 16;
   two.params["ranks"] = 2;
   two.stats.median_ns = two_ms * kMs;
   ResultDocument document = result({measured(8), two, measured(16)}, kind);
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.stats.ci95_ns = Interval{point.stats.median_ns / 1.05, point.stats.median_ns * 1.05};
   }
   document.sweep.state = {{"cards", {{"hosts", std::move(hosts)}}}};
@@ -111,7 +111,7 @@ TEST(CardsPrediction, ReplaysTheStepAtTheSpeedThatWasMeasured) {
 }
 
 TEST(CardsPrediction, TheOneCardsIntervalIsInTheStepAndCancelsInTheEfficiency) {
-  MeasuredPoint point = measured(8);
+  Point point = measured(8);
   const CardsStep without = cards_of(result({point}), on("pcie4", {2}), catalogue()).steps[1];
   point.stats.ci95_ns = Interval{point.stats.median_ns / 2, point.stats.median_ns * 2};
   const CardsPrediction prediction = cards_of(result({point}), on("pcie4", {2}), catalogue());
@@ -141,7 +141,7 @@ TEST(CardsPrediction, AccumulatingStepsOnSeveralHostsLoseLess) {
   request.link.link = CardLinks{.inside = catalogue().get("--link", "nvlink3"),
                                 .between = catalogue().get("--link", "ib-8x200g"),
                                 .per_host = 8};
-  MeasuredPoint point = measured(8);
+  Point point = measured(8);
   const CardsPrediction once = cards_of(result({point}), request, catalogue());
   point.params["accumulate"] = 8;
   const CardsPrediction accumulating = cards_of(result({point}), request, catalogue());
@@ -209,10 +209,10 @@ TEST(CardsPrediction, TwoRanksTellOfLinksLikeTheirsAlone) {
   const CardsPrediction cpu = cards_of(of_two_ranks(150, {"a", "a"}, "cpu"), on("eth-10g", {4}), links);
   EXPECT_TRUE(cpu.losses.empty()) << "hosts of one CPU each, and two ranks shared one";
   ResultDocument single = of_two_ranks(150);
-  single.benchmarks[1].stats.ci95_ns.reset();
+  single.points[1].stats.ci95_ns.reset();
   EXPECT_EQ(cards_of(single, on("pcie4", {4}), links).losses.size(), 1U) << "without an interval";
   ResultDocument odd = of_two_ranks(150);
-  odd.benchmarks[1].params["ranks"] = "2";
+  odd.points[1].params["ranks"] = "2";
   odd.sweep.state = {{"cards", 1}};
   EXPECT_EQ(cards_of(odd, on("pcie4", {4}), links).losses.size(), 1U);
 }
@@ -239,7 +239,7 @@ TEST(CardsPrediction, WhatHostsOfOneCpuLoseNobodyMeasured) {
 CardsPrediction of_machines(const std::vector<double>& step_ms) {
   std::vector<EvaluatedFile> files;
   for (const double ms : step_ms) {
-    MeasuredPoint point = measured(8);
+    Point point = measured(8);
     point.stats.median_ns = ms * kMs;
     ResultDocument document = result({point});
     const std::string number = std::to_string(files.size() + 1);
@@ -265,7 +265,7 @@ TEST(CardsFleet, IsTheMedianMachinesRowFromTheSlowestToTheFastest) {
 
 // 145456 samples/s known to a tenth are 150000.
 TEST(CardsReport, PrintsAsManyDigitsAsTheIntervalAllows) {
-  MeasuredPoint point = measured(14'545);
+  Point point = measured(14'545);
   point.stats.ci95_ns = Interval{point.stats.median_ns * 0.8, point.stats.median_ns * 1.25};
   const std::string text =
       page_text(cards_page(cards_of(result({point}), on("pcie4", {2}), catalogue())), 100);
@@ -318,14 +318,14 @@ TEST(CardsPrediction, ChoosesTheBatchesAskedFor) {
 }
 
 TEST(CardsPrediction, AResultWithoutTimelinesIsRefused) {
-  MeasuredPoint point = measured(8);
+  Point point = measured(8);
   point.timeline.reset();
   expect_words(message_of<UsageError>([&] { cards_of(result({point}), on("nvlink3", {2}), catalogue()); }));
 }
 
 TEST(CardsReport, LinesFitTheScreenWhateverTheNumbers) {
   for (const double step_ms : {0.0942, 1.01, 94.2, 994.4, 123'456.7}) {
-    MeasuredPoint point = measured(65'536);
+    Point point = measured(65'536);
     point.stats.median_ns = step_ms * kMs;
     const CardsPrediction prediction =
         cards_of(result({point}, "cpu"), on("eth-10g", {2, 65'536}), catalogue());

@@ -16,21 +16,21 @@ namespace {
 
 using ::testing::ElementsAre;
 
-MeasuredPoint measured(std::int64_t batch, double step_ns, const char* dtype = "fp32") {
-  MeasuredPoint point;
+Point measured(std::int64_t batch, double step_ns, const char* dtype = "fp32") {
+  Point point;
   point.params = {{"batch", batch}, {"dtype", dtype}};
   point.items_per_step = static_cast<double>(batch);
   point.stats.median_ns = step_ns;
   return point;
 }
 
-EngineReference::File result_on(const char* name, std::vector<MeasuredPoint> points) {
+EngineReference::File result_on(const char* name, std::vector<Point> points) {
   EngineReference::File file{.path = "run.json", .document = {}};
   file.document.context.device = {.id = "cuda:0", .kind = "cuda", .name = name, .details = {}};
   file.document.sweep.name = "batch";
   file.document.sweep.workload = "small";
   file.document.sweep.mode = "infer";
-  file.document.benchmarks = std::move(points);
+  file.document.points = std::move(points);
   return file;
 }
 
@@ -99,7 +99,7 @@ TEST_F(EngineReferenceTest, AnotherCardTakesTheFactor) {
 }
 
 TEST_F(EngineReferenceTest, TakesNoStepThatNoCardCanRun) {
-  MeasuredPoint impossible = measured(16, 1e3);
+  Point impossible = measured(16, 1e3);
   impossible.validity.flags = {"above_peak"};
   const EngineReference engine = reference({result_on("Tesla T4", {measured(8, 1e7), impossible})});
   EXPECT_THAT(engine.batches(Dtype::fp32), ElementsAre(8));
@@ -125,10 +125,10 @@ TEST_F(EngineReferenceTest, RefusesWhatIsOfSomethingElse) {
   expect_words(refusal_of([](File& file) { file.document.sweep.workload_options["image-size"] = "64"; }));
   EXPECT_EQ(refusal_of([](File& file) { file.document.sweep.workload_options["launch"] = "graph"; }), "");
   expect_words(refusal_of([](File& file) { file.document.context.device.name = "Voodoo 2"; }));
-  expect_words(refusal_of([](File& file) { file.document.benchmarks.clear(); }));
+  expect_words(refusal_of([](File& file) { file.document.points.clear(); }));
   expect_words(refusal_of([](File& file) {
-    file.document.benchmarks.clear();
-    file.document.predicted.emplace_back();
+    file.document.points.clear();
+    file.document.points.emplace_back().origin = Origin::predicted;
   }));
 }
 

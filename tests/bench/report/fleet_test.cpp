@@ -27,14 +27,14 @@ ReportedResult result_on(const std::string& host, double factor, double second =
   ResultDocument document = bench::testing::sample_document();
   document.context.machine = "id of " + host;
   document.context.google_benchmark["host_name"] = host;
-  document.benchmarks.clear();
+  document.points.clear();
   for (const int batch : {1, 2}) {
-    MeasuredPoint point = bench::testing::sample_point(batch, 10'000'000);
+    Point point = bench::testing::sample_point(batch, 10'000'000);
     const double level = factor * (batch == 2 ? 2 * second : 1);
     point.samples_ns.assign(6, static_cast<std::int64_t>(1e7 * level));
     point.rounds = rounds_of({2, 2, 2});
     point.stats.median_ns = 1e7 * level;
-    document.benchmarks.push_back(std::move(point));
+    document.points.push_back(std::move(point));
   }
   Json json = to_json(document);
   return {.json = std::move(json), .document = std::move(document)};

@@ -52,9 +52,9 @@ ResultDocument hostile_document() {
   document.context.software["onednn"] = kHostile;
   document.context.argv = {"bench", kHostile};
   document.sweep.workload_options[kHostile] = kHostile;
-  document.benchmarks.front().name = kHostile;
-  document.benchmarks.front().params[kHostile] = kHostile;
-  document.benchmarks.front().validity.flags = {kHostile};
+  document.points.front().name = kHostile;
+  document.points.front().params[kHostile] = kHostile;
+  document.points.front().validity.flags = {kHostile};
   document.unmeasured = {{.name = kHostile, .params = {{"batch", 1}}, .status = "error", .reason = kHostile}};
   document.findings = {claimed(kHostile, kHostile)};
   return document;
@@ -155,13 +155,13 @@ TEST(ReportPage, SameResultsGiveTheSameBytes) {
 
 TEST(ReportPage, PredictionsSaySo) {
   ResultDocument document = bench::testing::sample_document();
-  document.benchmarks.clear();
+  document.points.clear();
   document.context.device.kind = "modelled";
-  PredictedPoint& point = document.predicted.emplace_back();
+  Point& point = document.points.emplace_back();
   point.name = "batch/x/batch:1";
   point.params = {{"batch", 1}, {"dtype", "fp32"}};
-  point.step_ns = 1e6;
-  point.interval80_ns = Interval{0.8e6, 1.2e6};
+  point.origin = Origin::predicted;
+  point.prediction.step_ns = {.value = 1e6, .ci95 = Interval{0.8e6, 1.2e6}};
   point.items_per_step = 1;
   document.findings = {claimed("recommendation", "Use batch 1.")};
   std::vector<ReportedResult> results{reported(document)};
@@ -175,11 +175,11 @@ TEST(ReportPage, PredictionsSaySo) {
 // Thousands of points, each with timings that do not compress.
 TEST(ReportPage, KeepsToItsLimit) {
   ResultDocument document = bench::testing::sample_document();
-  const MeasuredPoint point = document.benchmarks.front();
-  document.benchmarks.clear();
+  const Point point = document.points.front();
+  document.points.clear();
   std::mt19937_64 random(1);
   for (int i = 0; i < 1000; ++i) {
-    MeasuredPoint& added = document.benchmarks.emplace_back(point);
+    Point& added = document.points.emplace_back(point);
     added.name = "point " + std::to_string(random());
     added.params["size"] = i;
     for (std::int64_t& sample : added.samples_ns) {
@@ -201,11 +201,11 @@ TEST(ReportPage, KeepsToItsLimit) {
 // A result made to be large: long names in every cell.
 TEST(ReportPage, KeepsToItsLimitWithLongNames) {
   ResultDocument document = bench::testing::sample_document();
-  const MeasuredPoint point = document.benchmarks.front();
+  const Point point = document.points.front();
   const std::string name(400, '&');
-  document.benchmarks.clear();
+  document.points.clear();
   for (int i = 0; i < 300; ++i) {
-    MeasuredPoint& added = document.benchmarks.emplace_back(point);
+    Point& added = document.points.emplace_back(point);
     added.name = name + std::to_string(i);
     for (int k = 0; k < 20; ++k) {
       added.params["p" + std::to_string(k)] = name + std::to_string(i);

@@ -155,7 +155,7 @@ TEST(BetweenRuns, EqualMediansGiveNoInterval) {
 TEST(PointKey, HoldsAllThatATimeMayRestOnButTheBuildAndTheHour) {
   const ResultDocument document = testing::sample_document();
   const Session session = document.sessions.front();
-  const MeasuredPoint point = document.benchmarks.front();
+  const Point point = document.points.front();
   const std::string key = PointKeys(document, session).of(point);
   ResultDocument other = document;
   other.context.software["git"] = "another";
@@ -171,28 +171,28 @@ TEST(PointKey, HoldsAllThatATimeMayRestOnButTheBuildAndTheHour) {
   EXPECT_NE(PointKeys(other, session).of(point), key);
   later.threads["OMP_NUM_THREADS"] = "1";
   EXPECT_NE(PointKeys(document, later).of(point), key);
-  EXPECT_NE(PointKeys(document, session).of(document.benchmarks[1]), key);
+  EXPECT_NE(PointKeys(document, session).of(document.points[1]), key);
 }
 
 TEST(MediansOf, AreThoseOfPointsThatTheSessionMeasuredAlone) {
   ResultDocument document = testing::sample_document();
   EXPECT_TRUE(medians_of(document, 0).empty()) << "both points are of two sessions";
-  for (MeasuredRound& round : document.benchmarks[0].rounds) {
+  for (MeasuredRound& round : document.points[0].rounds) {
     round.session = 1;
   }
   const RunMedians medians = medians_of(document, 1);
   ASSERT_EQ(medians.size(), 1U);
-  EXPECT_EQ(medians.begin()->second.median_ns, document.benchmarks[0].stats.median_ns);
+  EXPECT_EQ(medians.begin()->second.median_ns, document.points[0].stats.median_ns);
   EXPECT_NEAR(medians.begin()->second.standard_error, std::log(1.01 / 0.99) / 3.92, 1e-12);
 }
 
 TEST(BetweenRunsInWords, SayHowWideTheIntervalsAreAndWhereThereAreNone) {
   ResultDocument document = testing::sample_document();
   const auto set = [&](std::size_t point, double share) {
-    SampleStats& stats = document.benchmarks[point].stats;
+    SampleStats& stats = document.points[point].stats;
     stats.ci95_between_ns = Interval{stats.median_ns * (1 - share), stats.median_ns * (1 + share / 2)};
   };
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.stats.ci95_between_ns = std::nullopt;
   }
   document.sessions.back().history = std::nullopt;

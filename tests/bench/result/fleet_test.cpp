@@ -74,7 +74,7 @@ TEST(Fleet, AMachinesTimeIsTheMedianOfItsResults) {
   std::vector<ResultDocument> documents(4);
   for (std::size_t i = 0; i < documents.size(); ++i) {
     documents[i].context = context_of(i < 3 ? "one" : "other", i < 3 ? "a" : "b", "cpu");
-    MeasuredPoint& point = documents[i].benchmarks.emplace_back();
+    Point& point = documents[i].points.emplace_back();
     point.name = i == 3 ? "second" : "first";
     point.stats.median_ns = std::exp(static_cast<double>(i));
   }
@@ -94,13 +94,24 @@ ResultDocument result_on(const std::string& machine, const std::vector<double>& 
   ResultDocument document;
   document.context = context_of(machine, machine, "cpu");
   for (std::size_t i = 0; i < ns.size(); ++i) {
-    MeasuredPoint& point = document.benchmarks.emplace_back();
+    Point& point = document.points.emplace_back();
     point.name = "batch:" + std::to_string(i + 1);
     point.stats.median_ns = ns[i];
     point.stats.ci95_ns = Interval{0.9 * ns[i], 1.1 * ns[i]};
     point.memory.peak_measured = static_cast<std::int64_t>(ns[i]);
   }
   return document;
+}
+
+TEST(Fleet, ItsPlannedPointsAreThoseOfTheMedianMachine) {
+  ResultDocument a = result_on("a", {100});
+  ResultDocument b = result_on("b", {110});
+  set_modelled_points(a, {{.name = "planned by a", .params = {}, .origin = Origin::planned}});
+  set_modelled_points(b, {{.name = "planned by b", .params = {}, .origin = Origin::planned}});
+  const ResultDocument document = pool({&a, &b}).front().document();
+  ASSERT_EQ(document.points.size(), 2U);
+  EXPECT_TRUE(document.points.front().is_measured());
+  EXPECT_EQ(document.points.back().name, "planned by b");
 }
 
 TEST(Fleet, ItsResultIsTheMedianMachinesFromTheFastestToTheSlowest) {
@@ -111,14 +122,14 @@ TEST(Fleet, ItsResultIsTheMedianMachinesFromTheFastestToTheSlowest) {
   ASSERT_EQ(pools.size(), 1U);
   const ResultDocument all = pools.front().document();
   EXPECT_EQ(all.context.machine, "b");
-  ASSERT_EQ(all.benchmarks.size(), 3U);
-  EXPECT_EQ(all.benchmarks[0].stats.median_ns, 110);
-  EXPECT_EQ(all.benchmarks[1].stats.median_ns, 195) << "the fastest here, but of the median machine";
-  EXPECT_NEAR(all.benchmarks[1].stats.ci95_between_ns->low, 175.5, 1e-9);
-  EXPECT_NEAR(all.benchmarks[1].stats.ci95_between_ns->high, 231, 1e-9);
-  EXPECT_EQ(all.benchmarks[1].stats.ci95_ns->low, 175.5) << "its own";
-  EXPECT_EQ(all.benchmarks[0].memory.peak_measured, 120);
-  EXPECT_FALSE(all.benchmarks[2].stats.ci95_between_ns) << "on one machine";
+  ASSERT_EQ(all.points.size(), 3U);
+  EXPECT_EQ(all.points[0].stats.median_ns, 110);
+  EXPECT_EQ(all.points[1].stats.median_ns, 195) << "the fastest here, but of the median machine";
+  EXPECT_NEAR(all.points[1].stats.ci95_between_ns->low, 175.5, 1e-9);
+  EXPECT_NEAR(all.points[1].stats.ci95_between_ns->high, 231, 1e-9);
+  EXPECT_EQ(all.points[1].stats.ci95_ns->low, 175.5) << "its own";
+  EXPECT_EQ(all.points[0].memory.peak_measured, 120);
+  EXPECT_FALSE(all.points[2].stats.ci95_between_ns) << "on one machine";
 }
 
 TEST(Fleet, IsOfOneWorkloadAndDeviceAndSeveralMachines) {

@@ -21,19 +21,19 @@ Json sample_json() {
 
 TEST(ResultJson, RoundTripLosesNothing) {
   ResultDocument before = testing::sample_document();
-  before.benchmarks[0].algorithms = {{"brgconv:avx2", 17}, {"jit \"quoted\"", 3}};
-  before.benchmarks[0].timeline = {.parts = {{.ready_ns = 7.5, .bytes = 4000}, {.ready_ns = 9, .bytes = 96}},
-                                   .backward_ns = 9.5,
-                                   .update_ns = 2};
+  before.points[0].algorithms = {{"brgconv:avx2", 17}, {"jit \"quoted\"", 3}};
+  before.points[0].timeline = {.parts = {{.ready_ns = 7.5, .bytes = 4000}, {.ready_ns = 9, .bytes = 96}},
+                               .backward_ns = 9.5,
+                               .update_ns = 2};
   const ResultDocument after = document_from_json(Json::parse(to_text(to_json(before))));
 
   EXPECT_EQ(to_json(after)["context"], to_json(before)["context"]);
   EXPECT_EQ(after.sessions, before.sessions);
   EXPECT_EQ(to_json(after)["sweep"], to_json(before)["sweep"]);
-  ASSERT_EQ(after.benchmarks.size(), before.benchmarks.size());
-  for (std::size_t i = 0; i < before.benchmarks.size(); ++i) {
-    const MeasuredPoint& a = after.benchmarks[i];
-    const MeasuredPoint& b = before.benchmarks[i];
+  ASSERT_EQ(after.points.size(), before.points.size());
+  for (std::size_t i = 0; i < before.points.size(); ++i) {
+    const Point& a = after.points[i];
+    const Point& b = before.points[i];
     EXPECT_EQ(a.name, b.name);
     EXPECT_EQ(a.params, b.params);
     EXPECT_EQ(a.samples_ns, b.samples_ns);
@@ -82,23 +82,23 @@ TEST(ResultJson, RoundTripLosesNothing) {
 
 ResultDocument predicted_document() {
   ResultDocument document = testing::sample_document();
-  document.benchmarks.clear();
-  PredictedPoint point;
+  document.points.clear();
+  Point point;
   point.name = "batch/resnet18/infer/fp32/batch:8";
   point.params = {{"batch", 8}, {"dtype", "fp32"}};
-  point.step_ns = 1e7 / 3;
-  point.interval80_ns = Interval{.low = 3e6, .high = 4e6};
+  point.origin = Origin::predicted;
+  point.prediction.step_ns = {.value = 1e7 / 3, .ci95 = Interval{.low = 3e6, .high = 4e6}};
   point.items_per_step = 8;
-  point.memory[MemoryCategory::weights] = 7;
-  point.memory[MemoryCategory::activations] = 49;
-  point.peak = 56;
-  point.model = {{"gpu_ns", 3e6}, {"caveats", {"one \"clause\""}}};
-  PredictedPoint planned;
+  point.memory.by_category[MemoryCategory::weights] = 7;
+  point.memory.by_category[MemoryCategory::activations] = 49;
+  point.memory.peak_predicted = 56;
+  point.prediction.model = {{"gpu_ns", 3e6}, {"caveats", {"one \"clause\""}}};
+  Point planned;
   planned.name = "batch/resnet18/infer/fp32/batch:16";
   planned.params = {{"batch", 16}, {"dtype", "fp32"}};
   planned.items_per_step = 16;
-  planned.status = "planned";
-  document.predicted = {point, planned};
+  planned.origin = Origin::planned;
+  document.points = {point, planned};
   return document;
 }
 
@@ -108,15 +108,32 @@ TEST(ResultJson, PredictedPointsAreNoBenchmarks) {
   EXPECT_EQ(testing::schema_errors(text), "");
   EXPECT_EQ(Json::parse(text).at("benchmarks").size(), 0U);
   const ResultDocument after = document_from_json(Json::parse(text));
-  ASSERT_EQ(after.predicted.size(), 2U);
-  EXPECT_EQ(after.predicted[0].step_ns, before.predicted[0].step_ns);
-  EXPECT_EQ(after.predicted[0].interval80_ns, before.predicted[0].interval80_ns);
-  EXPECT_EQ(after.predicted[0].memory, before.predicted[0].memory);
-  EXPECT_EQ(after.predicted[0].peak, 56);
-  EXPECT_EQ(after.predicted[0].model, before.predicted[0].model);
-  EXPECT_EQ(after.predicted[1].interval80_ns, std::nullopt);
-  EXPECT_EQ(after.predicted[1].status, "planned");
+  const Point& read = after.points.at(0);
+  const Point& written = before.points[0];
+  EXPECT_EQ(read.origin, Origin::predicted);
+  EXPECT_EQ(read.step_ns().value, written.step_ns().value);
+  EXPECT_EQ(read.step_ns().ci95, written.step_ns().ci95);
+  EXPECT_EQ(read.memory.by_category, written.memory.by_category);
+  EXPECT_EQ(read.peak(), 56);
+  EXPECT_EQ(read.prediction.model, written.prediction.model);
+  EXPECT_EQ(after.points.at(1).step_ns().ci95, std::nullopt);
+  EXPECT_EQ(after.points[1].origin, Origin::planned);
   EXPECT_EQ(to_text(to_json(after)), text);
+}
+
+TEST(ResultJson, WhatOnlyAMeasurementTellsIsReadFromMeasuredPointsAlone) {
+  ResultDocument document = testing::sample_document();
+  const std::size_t measured = document.points.size();
+  EXPECT_TRUE(modelled_points(document).empty());
+  set_modelled_points(document, predicted_document().points);
+  set_modelled_points(document, predicted_document().points);
+  EXPECT_FALSE(is_predicted(document)) << "some of it was measured";
+  const Json json = to_json(document);
+  EXPECT_EQ(json.at("benchmarks").size(), measured);
+  EXPECT_EQ(json.at("predicted").size(), 2U);
+  const ResultDocument after = document_from_json(json);
+  EXPECT_EQ(measured_points(after).size(), measured);
+  EXPECT_EQ(modelled_points(after).front().name, "batch/resnet18/infer/fp32/batch:8");
 }
 
 TEST(ResultJson, PredictedPointsAreChecked) {
@@ -136,7 +153,7 @@ TEST(ResultJson, WhatIsWrittenFollowsTheSchema) {
 
 TEST(ResultJson, AlgorithmsFollowTheSchemaAndAreCounts) {
   ResultDocument document = testing::sample_document();
-  document.benchmarks[0].algorithms = {{"brgconv:avx2", 17}};
+  document.points[0].algorithms = {{"brgconv:avx2", 17}};
   Json json = Json::parse(to_text(to_json(document)));
   EXPECT_EQ(testing::schema_errors(to_text(json)), "");
   EXPECT_FALSE(json["benchmarks"][1].contains("algorithms"));
@@ -146,7 +163,7 @@ TEST(ResultJson, AlgorithmsFollowTheSchemaAndAreCounts) {
 
 TEST(ResultJson, ATimelineFollowsTheSchemaAndGoesForward) {
   ResultDocument document = testing::sample_document();
-  document.benchmarks[0].timeline = {
+  document.points[0].timeline = {
       .parts = {{.ready_ns = 3, .bytes = 8}, {.ready_ns = 5, .bytes = 8}}, .backward_ns = 6, .update_ns = 1};
   const Json json = Json::parse(to_text(to_json(document)));
   EXPECT_EQ(testing::schema_errors(to_text(json)), "");
@@ -185,9 +202,9 @@ TEST(ResultJson, SchemaRefusesWhatTheFormatForbids) {
 
 TEST(ResultJson, WhatWasNotCheckedHasNotPassed) {
   ResultDocument document = testing::sample_document();
-  Verification& partly = document.benchmarks.at(0).verification.value();
+  Verification& partly = document.points.at(0).verification.value();
   partly.not_checked = "the gradient";
-  document.benchmarks.at(1).verification =
+  document.points.at(1).verification =
       Verification{.passed = false, .error = 0, .tolerance = 0, .detail = "", .not_checked = "no reference"};
   const Json json = to_json(document);
   EXPECT_EQ(testing::schema_errors(to_text(json)), "");
@@ -195,10 +212,10 @@ TEST(ResultJson, WhatWasNotCheckedHasNotPassed) {
   EXPECT_EQ(json["benchmarks"][1]["verification"], Json({{"not_checked", "no reference"}}));
 
   ResultDocument after = document_from_json(Json::parse(to_text(json)));
-  EXPECT_TRUE(after.benchmarks.at(0).verification->passed);
-  EXPECT_EQ(after.benchmarks.at(0).verification->not_checked, "the gradient");
-  EXPECT_FALSE(after.benchmarks.at(1).verification->passed);
-  EXPECT_EQ(after.benchmarks.at(1).verification->not_checked, "no reference");
+  EXPECT_TRUE(after.points.at(0).verification->passed);
+  EXPECT_EQ(after.points.at(0).verification->not_checked, "the gradient");
+  EXPECT_FALSE(after.points.at(1).verification->passed);
+  EXPECT_EQ(after.points.at(1).verification->not_checked, "no reference");
 
   Json neither = json;
   neither["benchmarks"][1]["verification"] = Json::object();
@@ -221,10 +238,10 @@ TEST(ResultJson, EntriesAreGoogleBenchmarks) {
 
 TEST(ResultJson, FamiliesAreNumberedByNameUpToTheLastPart) {
   ResultDocument document = testing::sample_document();
-  document.benchmarks.resize(1);
+  document.points.resize(1);
   for (const char* name : {"batch/resnet18/infer/bf16/batch:1", "batch/resnet18/infer/fp32/batch:2"}) {
-    document.benchmarks.push_back(testing::sample_point(1, 100));
-    document.benchmarks.back().name = name;
+    document.points.push_back(testing::sample_point(1, 100));
+    document.points.back().name = name;
   }
   std::vector<std::pair<int, int>> indices;
   const Json json = to_json(document);
@@ -259,15 +276,15 @@ TEST(ResultJson, TheTextOfAGrowingDocumentIsThatOfTheWhole) {
   ResultText text;
   ResultDocument document = testing::sample_document();
   EXPECT_EQ(text.of(document), to_text(to_json(document)));
-  document.benchmarks[1].samples_ns.push_back(30'000'001);
-  document.benchmarks[1].rounds.back().samples += 1;
+  document.points[1].samples_ns.push_back(30'000'001);
+  document.points[1].rounds.back().samples += 1;
   document.findings.pop_back();
   EXPECT_EQ(text.of(document), to_text(to_json(document)));
-  MeasuredPoint other = testing::sample_point(4, 50'000'000);
+  Point other = testing::sample_point(4, 50'000'000);
   other.name = "batch/resnet18/infer/bf16/batch:4";  // a family of its own, which moves the next one
-  document.benchmarks.insert(document.benchmarks.begin(), other);
+  document.points.insert(document.points.begin(), other);
   EXPECT_EQ(text.of(document), to_text(to_json(document)));
-  document.benchmarks.erase(document.benchmarks.begin() + 1);
+  document.points.erase(document.points.begin() + 1);
   EXPECT_EQ(text.of(document), to_text(to_json(document)));
 }
 
@@ -285,7 +302,7 @@ TEST(ResultJson, WhatASweepAddsIsReadBack) {
   document.context.datasheet = {{"id", "t4"}};
   document.context.device.details["clocks.sm_mhz"] = "210";
   document.context.device.details["l2_bytes"] = "3145728";
-  document.benchmarks[0].plan = PlannedMemory{"forward conv1", 1, 2, 3, 4};
+  document.points[0].plan = PlannedMemory{"forward conv1", 1, 2, 3, 4};
   const Json json = Json::parse(to_text(to_json(document)));
   EXPECT_EQ(json["context"]["device"]["l2_bytes"], 3145728);
   EXPECT_EQ(json["context"]["device"]["clocks"]["sm_mhz"], 210);
@@ -295,7 +312,7 @@ TEST(ResultJson, WhatASweepAddsIsReadBack) {
   EXPECT_EQ(after.context.detail("l2_bytes"), "3145728");
   EXPECT_EQ(after.context.peaks.at(Dtype::bf16).flops_per_s, 2e12);
   EXPECT_EQ(after.sweep.lost, document.sweep.lost);
-  EXPECT_EQ(after.benchmarks[0].plan->feature_maps, 4);
+  EXPECT_EQ(after.points[0].plan->feature_maps, 4);
 }
 
 TEST(ResultJson, NotANumberIsRefusedWhereverItStands) {
@@ -311,13 +328,13 @@ TEST(ResultJson, NotANumberIsRefusedWhereverItStands) {
     }
     return std::string("nothing thrown");
   };
-  EXPECT_EQ(message_of([&](auto& d) { d.benchmarks[1].stats.cv = nan; }),
+  EXPECT_EQ(message_of([&](auto& d) { d.points[1].stats.cv = nan; }),
             "benchmarks.1.stats.cv is not a finite number");
   EXPECT_EQ(message_of([&](auto& d) { d.findings[0].value = infinity; }),
             "findings.0.value is not a finite number");
   EXPECT_EQ(message_of([&](auto& d) { d.findings[0].ci95->high = -infinity; }),
             "findings.0.ci95.1 is not a finite number");
-  EXPECT_EQ(message_of([&](auto& d) { d.benchmarks[0].work.flops = nan; }),
+  EXPECT_EQ(message_of([&](auto& d) { d.points[0].work.flops = nan; }),
             "benchmarks.0.work.flops is not a finite number");
   EXPECT_EQ(message_of([&](auto& d) { d.context.google_benchmark["load_avg"][2] = nan; }),
             "context.load_avg.2 is not a finite number");
@@ -325,7 +342,7 @@ TEST(ResultJson, NotANumberIsRefusedWhereverItStands) {
 
 TEST(ResultJson, NoRateFromAMedianOfZero) {
   ResultDocument document = testing::sample_document();
-  document.benchmarks[0].stats.median_ns = 0;
+  document.points[0].stats.median_ns = 0;
   const Json json = to_json(document);
   EXPECT_FALSE(json["benchmarks"][0].contains("items_per_second"));
   EXPECT_EQ(testing::schema_errors(to_text(json)), "");

@@ -53,9 +53,9 @@ MeasuredRound calibrated(std::int64_t start_ns, double arithmetic_ns, std::int64
 // Rounds carry the last reading until the next one.
 TEST(SessionCalibration, IsTheMedianOfItsReadingsEachOnce) {
   ResultDocument document;
-  document.benchmarks.resize(2);
-  document.benchmarks[0].rounds = {calibrated(0, 100), calibrated(20, 100), calibrated(40, 120)};
-  document.benchmarks[1].rounds = {calibrated(10, 100), calibrated(30, 130), calibrated(0, 900, 1)};
+  document.points.resize(2);
+  document.points[0].rounds = {calibrated(0, 100), calibrated(20, 100), calibrated(40, 120)};
+  document.points[1].rounds = {calibrated(10, 100), calibrated(30, 130), calibrated(0, 900, 1)};
   const auto calibration = session_calibration(document, 0);
   ASSERT_TRUE(calibration.contains("host"));
   EXPECT_EQ(calibration.at("host").readings, 3);
@@ -66,21 +66,21 @@ TEST(SessionCalibration, IsTheMedianOfItsReadingsEachOnce) {
 TEST(MarkDisturbances, JudgesBySessionAndFlagsAPointMostOfWhoseRoundsWere) {
   ResultDocument document;
   document.sessions = {session(), session()};
-  MeasuredPoint slow;
+  Point slow;
   slow.rounds = {calibrated(0, 100), calibrated(10, 150), calibrated(20, 151)};
   slow.validity.flags = {"noisy"};
-  MeasuredPoint steady;
+  Point steady;
   steady.rounds = {calibrated(30, 101), calibrated(40, 102), calibrated(50, 99), calibrated(0, 400, 1)};
-  document.benchmarks = {slow, steady};
+  document.points = {slow, steady};
   mark_disturbances(document, 0);
-  EXPECT_THAT(document.benchmarks[0].rounds[1].disturbed, ElementsAre("calibration"));
-  EXPECT_THAT(document.benchmarks[0].validity.flags, ElementsAre("disturbed", "noisy"));
-  EXPECT_THAT(document.benchmarks[1].rounds[3].disturbed, IsEmpty()) << "of another session";
-  EXPECT_THAT(document.benchmarks[1].validity.flags, IsEmpty());
+  EXPECT_THAT(document.points[0].rounds[1].disturbed, ElementsAre("calibration"));
+  EXPECT_THAT(document.points[0].validity.flags, ElementsAre("disturbed", "noisy"));
+  EXPECT_THAT(document.points[1].rounds[3].disturbed, IsEmpty()) << "of another session";
+  EXPECT_THAT(document.points[1].validity.flags, IsEmpty());
 }
 
 TEST(FlagsOfRounds, OtherProcessesAreSaidWhereTheyTouchedMostRounds) {
-  MeasuredPoint point;
+  Point point;
   point.rounds = {{.throttled = {"cpu_contention"}}, {.throttled = {"cpu_quota"}}};
   EXPECT_THAT(flags_of_rounds(point, {session()}), IsEmpty());
   point.rounds.push_back({.throttled = {"cpu_quota", "cpu_contention"}});
@@ -88,7 +88,7 @@ TEST(FlagsOfRounds, OtherProcessesAreSaidWhereTheyTouchedMostRounds) {
 }
 
 TEST(FlagsOfRounds, NameSessionsThatDiffer) {
-  MeasuredPoint point;
+  Point point;
   point.rounds = {{.samples = 1, .session = 0}, {.samples = 1, .session = 1}};
   EXPECT_THAT(flags_of_rounds(point, {session(), session()}), IsEmpty());
   EXPECT_THAT(flags_of_rounds(point, {session(), session("2026-03-01T22:00:00+01:00")}),

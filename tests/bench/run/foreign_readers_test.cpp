@@ -105,8 +105,8 @@ TEST(ForeignReaders, GoogleBenchmarksCompare) {
 TEST(ForeignReaders, GoogleBenchmarksUTest) {
   constexpr std::int64_t kRounds = 9;
   ResultDocument document = testing::sample_document();
-  document.benchmarks.resize(1);
-  MeasuredPoint& point = document.benchmarks.front();
+  document.points.resize(1);
+  Point& point = document.points.front();
   point.rounds.clear();
   point.samples_ns.clear();
   for (std::int64_t round = 0; round < kRounds; ++round) {

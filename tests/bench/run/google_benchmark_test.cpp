@@ -45,7 +45,7 @@ TEST(GoogleBenchmarkFlags, AnUnknownOneIsNamed) {
 }
 
 ResultDocument two_rounds() {
-  MeasuredPoint point;
+  Point point;
   point.name = kNames[0];
   point.samples_ns = {1000, 3000, 5000};
   point.rounds = rounds_of({2, 1});
@@ -53,7 +53,7 @@ ResultDocument two_rounds() {
   point.items_per_step = 4;
   point.cpu_time_ns = 8000;
   ResultDocument document;
-  document.benchmarks = {point};
+  document.points = {point};
   return document;
 }
 

@@ -183,9 +183,9 @@ TEST(ResultFile, WhenTheDiskIsFullTheLastResultStands) {
   file.write(sample_document());
   const std::string before = read_file(file.path());
   ResultDocument large = sample_document();
-  large.benchmarks[0].samples_ns.assign(10'000, 123'456);
-  large.benchmarks[0].rounds = rounds_of({10'000});
-  large.benchmarks[0].stats.median_ns = 123'456;
+  large.points[0].samples_ns.assign(10'000, 123'456);
+  large.points[0].rounds = rounds_of({10'000});
+  large.points[0].stats.median_ns = 123'456;
   {
     const FileSizeLimit limit(8192);
     expect_words(without_path(message_of<UsageError>([&] { file.write(large); }), folder.path()));
@@ -193,7 +193,7 @@ TEST(ResultFile, WhenTheDiskIsFullTheLastResultStands) {
   EXPECT_EQ(read_file(file.path()), before);
   EXPECT_THAT(folder.names(), ::testing::UnorderedElementsAre(kName, std::string(".") + kName + ".lock"));
   file.write(large);
-  EXPECT_EQ(read_result(file.path()).benchmarks[0].samples_ns.size(), 10'000U);
+  EXPECT_EQ(read_result(file.path()).points[0].samples_ns.size(), 10'000U);
 }
 
 TEST(ResultFile, AFullDiskIsSeenBeforeMeasuring) {
@@ -208,7 +208,7 @@ TEST(ResultFile, ANumberThatIsNotOneLeavesTheLastResult) {
   ResultFile file = file_in(folder.path());
   file.write(sample_document());
   ResultDocument broken = sample_document();
-  broken.benchmarks[0].stats.cv = std::numeric_limits<double>::infinity();
+  broken.points[0].stats.cv = std::numeric_limits<double>::infinity();
   EXPECT_THROW(file.write(broken), std::domain_error);
   EXPECT_EQ(to_json(read_result(file.path())), to_json(sample_document()));
 }

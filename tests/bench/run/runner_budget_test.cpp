@@ -25,8 +25,8 @@ TEST_F(RunnerTest, AnInaccuratePointIsRepeatedUntilTheBudgetEnds) {
   std::int64_t call = 0;
   device_.next_ns = [&call] { return 800'000'000 + 200'000'000 * (++call % 3); };
   run(testing::fake_plan({1}));
-  ASSERT_THAT(document_.benchmarks, SizeIs(1));
-  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("noisy"));
+  ASSERT_THAT(document_.points, SizeIs(1));
+  EXPECT_THAT(document_.points[0].validity.flags, Contains("noisy"));
   const auto left = settings_.started + settings_.time_budget - clock_.now();
   EXPECT_LE(std::chrono::abs(left), std::chrono::seconds(3)) << "warm-up and a sample take 2 s together";
 }
@@ -73,7 +73,7 @@ TEST_F(RunnerTest, NeededPointsAreMeasuredOnceWhateverTheBudgetAndTheRestIsNot) 
   run(plan);
   EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:8"));
   EXPECT_EQ(testing::FakeWorkload::shortened, 2);
-  for (const MeasuredPoint& point : document_.benchmarks) {
+  for (const Point& point : document_.points) {
     EXPECT_EQ(point.stats.rounds, 1) << point.name;
   }
   ASSERT_THAT(document_.unmeasured, SizeIs(2));
@@ -213,8 +213,8 @@ TEST_F(RunnerTest, TuningInTheFirstStepIsNoMeasureOfTheNext) {
   settings_.time_budget = std::chrono::seconds(30);  // not if a step took a second
   run(testing::fake_plan({1, 2, 4, 8}));
   EXPECT_THAT(document_.unmeasured, IsEmpty());
-  ASSERT_EQ(document_.benchmarks.size(), 4U);
-  for (const MeasuredPoint& point : document_.benchmarks) {
+  ASSERT_EQ(document_.points.size(), 4U);
+  for (const Point& point : document_.points) {
     EXPECT_EQ(point.stats.median_ns, 1000) << point.name;
   }
 }
@@ -228,8 +228,8 @@ TEST_F(RunnerTest, ShortStepsAreSampledOftenThoughTheBudgetHasNothingLeftOver) {
     testing::configured(point).on_make = [&] { clock_.advance(std::chrono::milliseconds(60)); };
   }
   run(plan);
-  ASSERT_THAT(document_.benchmarks, SizeIs(2));
-  for (const MeasuredPoint& point : document_.benchmarks) {
+  ASSERT_THAT(document_.points, SizeIs(2));
+  for (const Point& point : document_.points) {
     EXPECT_GE(round_sizes(point).back(), settings_.rounds.samples) << point.name;
   }
 }
@@ -279,8 +279,8 @@ TEST_F(FirstMakes, CountOnceInTheBudget) {
   make_takes(plan, std::chrono::seconds(5), std::chrono::milliseconds(50));
   run(plan);
   EXPECT_THAT(document_.unmeasured, IsEmpty());
-  ASSERT_THAT(document_.benchmarks, SizeIs(7));
-  for (const MeasuredPoint& point : document_.benchmarks) {
+  ASSERT_THAT(document_.points, SizeIs(7));
+  for (const Point& point : document_.points) {
     EXPECT_GE(point.stats.rounds, settings_.least_rounds) << point.name;
   }
   EXPECT_LE(clock_.now() - settings_.started, settings_.time_budget);

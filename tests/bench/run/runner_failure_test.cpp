@@ -36,8 +36,8 @@ TEST_F(RunnerTest, InputThatIsGoneEndsTheRunAndKeepsWhatWasMeasured) {
   };
   settings_.wanted_rounds = settings_.rounds.at_most = 1000;
   EXPECT_THROW(run(testing::fake_plan({1, 2, 4, 8})), UsageError);
-  EXPECT_EQ(document_.benchmarks.size() + document_.unmeasured.size(), 4U);
-  EXPECT_FALSE(document_.benchmarks.empty());
+  EXPECT_EQ(document_.points.size() + document_.unmeasured.size(), 4U);
+  EXPECT_FALSE(document_.points.empty());
   for (const UnmeasuredPoint& point : document_.unmeasured) {
     EXPECT_EQ(point.reason, "the run broke off before it was timed");
   }
@@ -58,7 +58,7 @@ TEST_F(RunnerTest, InputThatIsGoneWhilePointsArePreparedLeavesFindingsInTheFile)
 TEST_F(RunnerTest, AWrongAnswerIsAPointInErrorAndIsNeverTimed) {
   testing::FakeWorkload::verdict = false;
   run(testing::fake_plan({1}));
-  EXPECT_THAT(document_.benchmarks, IsEmpty());
+  EXPECT_THAT(document_.points, IsEmpty());
   ASSERT_THAT(document_.unmeasured, SizeIs(1));
   EXPECT_EQ(document_.unmeasured[0].status, "error");
   expect_words(document_.unmeasured[0].reason);
@@ -67,8 +67,8 @@ TEST_F(RunnerTest, AWrongAnswerIsAPointInErrorAndIsNeverTimed) {
 TEST_F(RunnerTest, AnAnswerThatCouldNotBeCheckedIsTimedAndSaid) {
   testing::FakeWorkload::not_checked = "nothing to compare with";
   run(testing::fake_plan({1}));
-  ASSERT_THAT(document_.benchmarks, SizeIs(1));
-  const Verification& verification = document_.benchmarks[0].verification.value();
+  ASSERT_THAT(document_.points, SizeIs(1));
+  const Verification& verification = document_.points[0].verification.value();
   EXPECT_FALSE(verification.passed);
   EXPECT_EQ(verification.not_checked, "nothing to compare with");
 }

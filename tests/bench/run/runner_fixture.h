@@ -19,7 +19,7 @@ class Recorder : public RunObserver {
  public:
   void progress(const RunProgress& now) override { told.push_back(now.what); }
   void changed(const ResultDocument& document) override {
-    sizes.push_back(document.benchmarks.size());
+    sizes.push_back(document.points.size());
     findings = document.findings;
     if (on_change) {
       on_change();
@@ -39,7 +39,7 @@ class FakeSweep : public Sweep {
   const SweepPlan& plan() const override { return plan_; }
   std::vector<Finding> findings(const ResultDocument& document) const override {
     ++times_asked;
-    return {finding_of("measured", "points").set({static_cast<double>(document.benchmarks.size())})};
+    return {finding_of("measured", "points").set({static_cast<double>(document.points.size())})};
   }
   mutable int times_asked = 0;
 
@@ -65,7 +65,7 @@ class RunnerTest : public ::testing::Test {
   }
   std::vector<std::string> measured() const {
     std::vector<std::string> names;
-    for (const MeasuredPoint& point : document_.benchmarks) {
+    for (const Point& point : document_.points) {
       names.push_back(point.name);
     }
     return names;

@@ -49,9 +49,9 @@ TEST_F(RunnerTest, WhatALibraryAllocatesOnceIsNoPointsMemory) {
     testing::configured(point).library = 1;
   }
   run(plan);
-  ASSERT_THAT(document_.benchmarks, SizeIs(2));
-  EXPECT_EQ(document_.benchmarks[0].memory.driver_used, 0);
-  EXPECT_EQ(document_.benchmarks[1].memory.driver_used, 0);
+  ASSERT_THAT(document_.points, SizeIs(2));
+  EXPECT_EQ(document_.points[0].memory.driver_used, 0);
+  EXPECT_EQ(document_.points[1].memory.driver_used, 0);
 }
 
 }  // namespace

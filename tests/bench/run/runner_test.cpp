@@ -28,7 +28,7 @@ using ::testing::SizeIs;
 TEST_F(RunnerTest, MeasuresEveryPointInPlanOrderWhateverTheShuffle) {
   run(testing::fake_plan({1, 2, 4, 8}));
   EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "fake/batch:4", "fake/batch:8"));
-  for (const MeasuredPoint& point : document_.benchmarks) {
+  for (const Point& point : document_.points) {
     EXPECT_EQ(point.stats.rounds, kManyRounds) << point.name << " stops at the first look";
     EXPECT_EQ(point.stats.median_ns, 1000);
     EXPECT_THAT(point.validity.flags, IsEmpty());
@@ -39,6 +39,12 @@ TEST_F(RunnerTest, MeasuresEveryPointInPlanOrderWhateverTheShuffle) {
   }
 }
 
+TEST_F(RunnerTest, MeasuredPointsComeBeforePlannedOnes) {
+  set_modelled_points(document_, {{.name = "planned", .params = {}, .origin = Origin::planned}});
+  run(testing::fake_plan({1, 2}));
+  EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "planned"));
+}
+
 // Each is timed as soon as it is ready; the reference point first, though it is larger.
 TEST_F(RunnerTest, APointIsTimedBeforeTheNextIsMadeAndTheReferencePointIsFirst) {
   SweepPlan plan = testing::fake_plan({1, 2, 4, 8});
@@ -47,14 +53,14 @@ TEST_F(RunnerTest, APointIsTimedBeforeTheNextIsMadeAndTheReferencePointIsFirst) 
   std::vector<std::int64_t> batches;
   testing::FakeWorkload::on_step = [&](const WorkloadSpec& spec) {
     if (batches.empty() || batches.back() != spec.batch) {
-      EXPECT_EQ(document_.benchmarks.size(), std::min<std::size_t>(batches.size(), 4));
+      EXPECT_EQ(document_.points.size(), std::min<std::size_t>(batches.size(), 4));
       batches.push_back(spec.batch);
     }
   };
   run(plan);
   ASSERT_GE(batches.size(), 8U);
   EXPECT_THAT(std::vector(batches.begin(), batches.begin() + 4), ElementsAre(4, 1, 2, 8));
-  for (const MeasuredPoint& point : document_.benchmarks) {
+  for (const Point& point : document_.points) {
     EXPECT_EQ(std::ssize(point.rounds), kManyRounds) << point.name;
   }
   EXPECT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "fake/batch:4", "fake/batch:8"));
@@ -65,7 +71,7 @@ TEST_F(RunnerTest, TheFirstRepetitionTakesTheWorkloadThatWasVerified) {
   SweepPlan plan = testing::fake_plan({1});
   testing::configured(plan.points[0]).on_make = [&] { ++made; };
   run(plan);
-  EXPECT_EQ(document_.benchmarks[0].stats.rounds, kManyRounds);
+  EXPECT_EQ(document_.points[0].stats.rounds, kManyRounds);
   EXPECT_EQ(made, kManyRounds);
 }
 
@@ -84,9 +90,9 @@ TEST_F(RunnerTest, UnsteadySamplesAreKeptAndFlagged) {
   testing::configured(plan.points[0]).on_make = [&] { ++made; };
   device_.next_ns = [&made] { return made % 2 == 0 ? 1000 : 3000; };
   run(plan);
-  ASSERT_THAT(document_.benchmarks, SizeIs(1));
-  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("noisy"));
-  EXPECT_EQ(document_.benchmarks[0].stats.rounds, settings_.rounds.at_most);
+  ASSERT_THAT(document_.points, SizeIs(1));
+  EXPECT_THAT(document_.points[0].validity.flags, Contains("noisy"));
+  EXPECT_EQ(document_.points[0].stats.rounds, settings_.rounds.at_most);
 }
 
 TEST_F(RunnerTest, TellsWhatVerificationTook) {
@@ -100,7 +106,7 @@ TEST_F(RunnerTest, AVerificationThatFailsTookTimeToo) {
   testing::FakeWorkload::verdict = false;
   testing::FakeWorkload::on_verify = [&] { clock_.advance(3'000'000); };
   run(testing::fake_plan({1}));
-  EXPECT_THAT(document_.benchmarks, IsEmpty());
+  EXPECT_THAT(document_.points, IsEmpty());
   EXPECT_THAT(recorder_.verifications, ElementsAre(Pair("fake/batch:1", 3e6)));
 }
 
@@ -133,16 +139,16 @@ TEST_F(RunnerTest, WarmUpTakesFiftyMillisecondsOrTwoHundredSteps) {
 TEST_F(RunnerTest, FasterThanThePeakIsFlagged) {
   device_.peaks_now.flops_per_s = 1e8;  // the step claims 1e3 operations in 1 µs: 1e9 a second
   run(testing::fake_plan({1}));
-  ASSERT_THAT(document_.benchmarks, SizeIs(1));
-  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("above_peak"));
+  ASSERT_THAT(document_.points, SizeIs(1));
+  EXPECT_THAT(document_.points[0].validity.flags, Contains("above_peak"));
 }
 
 TEST_F(RunnerTest, APeakMeasuredTooLowIsMeasuredAgainBeforeItAccuses) {
   device_.peaks_now.flops_per_s = 1e8;
   device_.peaks_when_quiet.flops_per_s = 2e9;
   run(testing::fake_plan({1}));
-  ASSERT_THAT(document_.benchmarks, SizeIs(1));
-  EXPECT_THAT(document_.benchmarks[0].validity.flags, Not(Contains("above_peak")));
+  ASSERT_THAT(document_.points, SizeIs(1));
+  EXPECT_THAT(document_.points[0].validity.flags, Not(Contains("above_peak")));
   EXPECT_EQ(document_.context.peaks[Dtype::fp32].flops_per_s, 2e9);
 }
 
@@ -150,23 +156,23 @@ TEST_F(RunnerTest, APeakMeasuredAmongOtherWorkDropsNoPoint) {
   device_.peaks_now.flops_per_s = 1e8;
   device_.state_now.throttle_reasons = {"cpu_contention"};
   run(testing::fake_plan({1}));
-  ASSERT_THAT(document_.benchmarks, SizeIs(1));
-  EXPECT_THAT(document_.benchmarks[0].validity.flags, Not(Contains("above_peak")));
-  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("throttled:cpu_contention"));
+  ASSERT_THAT(document_.points, SizeIs(1));
+  EXPECT_THAT(document_.points[0].validity.flags, Not(Contains("above_peak")));
+  EXPECT_THAT(document_.points[0].validity.flags, Contains("throttled:cpu_contention"));
 }
 
 TEST_F(RunnerTest, AShortStepIsNeverJudgedByOneSample) {
   settings_.longest_repetition = std::chrono::nanoseconds(1);
   run(testing::fake_plan({1}));
-  ASSERT_THAT(document_.benchmarks, SizeIs(1));
-  EXPECT_THAT(round_sizes(document_.benchmarks[0]), ::testing::Each(::testing::Ge(3)));
+  ASSERT_THAT(document_.points, SizeIs(1));
+  EXPECT_THAT(round_sizes(document_.points[0]), ::testing::Each(::testing::Ge(3)));
 }
 
 TEST_F(RunnerTest, ThrottlingIsKeptAndNamed) {
   device_.state_now.throttle_reasons = {"sw_power_cap"};
   run(testing::fake_plan({1}));
-  ASSERT_THAT(document_.benchmarks, SizeIs(1));
-  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("throttled:sw_power_cap"));
+  ASSERT_THAT(document_.points, SizeIs(1));
+  EXPECT_THAT(document_.points[0].validity.flags, Contains("throttled:sw_power_cap"));
 }
 
 // Its own threads wait for each other: that shows no other program.
@@ -175,9 +181,9 @@ TEST_F(RunnerTest, ContentionIsNoFlagOfAPointThatOversubscribesTheCores) {
   SweepPlan plan = testing::fake_plan({1, 2});
   plan.points[1].oversubscribes_cores = true;
   run(plan);
-  ASSERT_THAT(document_.benchmarks, SizeIs(2));
-  EXPECT_THAT(document_.benchmarks[0].validity.flags, Contains("throttled:cpu_contention"));
-  EXPECT_THAT(document_.benchmarks[1].validity.flags,
+  ASSERT_THAT(document_.points, SizeIs(2));
+  EXPECT_THAT(document_.points[0].validity.flags, Contains("throttled:cpu_contention"));
+  EXPECT_THAT(document_.points[1].validity.flags,
               ::testing::AllOf(Contains("throttled:sw_power_cap"),
                                ::testing::Not(Contains("throttled:cpu_contention"))));
 }
@@ -192,9 +198,9 @@ TEST_F(RunnerTest, ARoundSaysWhenItWasTakenAndWhatTheMachineDidMeanwhile) {
   document_.sessions.resize(2);
   clock_.advance(std::chrono::seconds(1));
   run(testing::fake_plan({1, 2}));
-  ASSERT_THAT(document_.benchmarks, SizeIs(2));
+  ASSERT_THAT(document_.points, SizeIs(2));
   std::vector<std::pair<std::int64_t, std::int64_t>> places;
-  for (const MeasuredPoint& point : document_.benchmarks) {
+  for (const Point& point : document_.points) {
     for (const MeasuredRound& round : point.rounds) {
       EXPECT_EQ(round.session, 1);
       EXPECT_GE(round.start_ns, 1'000'000'000);
@@ -219,15 +225,15 @@ TEST_F(RunnerTest, ARoundSaysWhenItWasTakenAndWhatTheMachineDidMeanwhile) {
 
 TEST_F(RunnerTest, FinishedPointsOfAnEarlierRunAreKeptAndUnfinishedOnesGoOn) {
   run(testing::fake_plan({1, 2}));
-  const std::vector<std::int64_t> finished = document_.benchmarks[0].samples_ns;
-  MeasuredPoint& half = document_.benchmarks[1];
+  const std::vector<std::int64_t> finished = document_.points[0].samples_ns;
+  Point& half = document_.points[1];
   half.samples_ns = {1000, 1000};
   half.rounds = rounds_of({2});
   half.stats = summarize(half.samples_ns, round_sizes(half));
   run(testing::fake_plan({1, 2}));
-  EXPECT_EQ(document_.benchmarks[0].samples_ns, finished);
-  EXPECT_GE(document_.benchmarks[1].stats.rounds, 3);
-  EXPECT_THAT(document_.benchmarks, SizeIs(2));
+  EXPECT_EQ(document_.points[0].samples_ns, finished);
+  EXPECT_GE(document_.points[1].stats.rounds, 3);
+  EXPECT_THAT(document_.points, SizeIs(2));
 }
 
 // Interrupted at any moment, a run that goes on ends with the rounds that it would have had.
@@ -241,7 +247,7 @@ TEST_F(RunnerTest, GoesOnToTheRoundsOfAnUninterruptedRun) {
   settings_.rounds.at_most = 12;
   const auto rounds = [&] {
     std::vector<std::int64_t> counts;
-    for (const MeasuredPoint& point : document_.benchmarks) {
+    for (const Point& point : document_.points) {
       EXPECT_EQ(std::ssize(point.rounds), point.stats.rounds) << point.name;
       counts.push_back(point.stats.rounds);
     }
@@ -258,9 +264,9 @@ TEST_F(RunnerTest, GoesOnToTheRoundsOfAnUninterruptedRun) {
     set_interrupted(false);
     run(plan);
     EXPECT_THAT(rounds(), ElementsAre(12, 12, 12)) << "interrupted after " << repetitions;
-    const auto kept = document_.benchmarks.front().samples_ns;
+    const auto kept = document_.points.front().samples_ns;
     run(plan);
-    EXPECT_EQ(document_.benchmarks.front().samples_ns, kept) << "there is nothing left to do";
+    EXPECT_EQ(document_.points.front().samples_ns, kept) << "there is nothing left to do";
   }
 }
 
@@ -277,8 +283,8 @@ TEST_F(RunnerTest, PointsThatAreBehindCatchUpFirst) {
   run(plan);
   settings_.rounds.at_most = 8;
   run(plan);
-  EXPECT_EQ(document_.benchmarks[0].stats.rounds, 8);
-  EXPECT_EQ(document_.benchmarks[1].stats.rounds, 8);
+  EXPECT_EQ(document_.points[0].stats.rounds, 8);
+  EXPECT_EQ(document_.points[1].stats.rounds, 8);
 }
 
 }  // namespace

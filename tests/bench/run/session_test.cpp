@@ -61,9 +61,9 @@ TEST(BeginSession, NamesAMachineByItsSystemHostAndDevice) {
 // A run of one point whose median is `factor` times the usual.
 ResultDocument run_of(double factor, double calibration = 1) {
   ResultDocument document = testing::sample_document();
-  document.benchmarks.resize(1);
+  document.points.resize(1);
   begin_session(document, kSystem);
-  MeasuredPoint& point = document.benchmarks[0];
+  Point& point = document.points[0];
   const auto step_ns = static_cast<std::int64_t>(1e7 * factor);
   point.samples_ns = {step_ns, step_ns, step_ns};
   point.stats = {.median_ns = static_cast<double>(step_ns), .rounds = 3};
@@ -88,14 +88,14 @@ TEST_F(EndSession, FromTheThirdRunOnAPointHasAnIntervalBetweenRuns) {
   for (const double factor : {1.0, 1.1}) {
     ResultDocument document = run_of(factor);
     EXPECT_EQ(end(document), "");
-    EXPECT_FALSE(document.benchmarks[0].stats.ci95_between_ns);
+    EXPECT_FALSE(document.points[0].stats.ci95_between_ns);
     EXPECT_FALSE(document.sessions[0].history);
   }
   ResultDocument third = run_of(1.05);
   end(third);
-  ASSERT_TRUE(third.benchmarks[0].stats.ci95_between_ns);
-  EXPECT_LT(third.benchmarks[0].stats.ci95_between_ns->low, 1e7);
-  EXPECT_GT(third.benchmarks[0].stats.ci95_between_ns->high, 1.1e7);
+  ASSERT_TRUE(third.points[0].stats.ci95_between_ns);
+  EXPECT_LT(third.points[0].stats.ci95_between_ns->low, 1e7);
+  EXPECT_GT(third.points[0].stats.ci95_between_ns->high, 1.1e7);
   ASSERT_TRUE(third.sessions[0].history);
   EXPECT_EQ(third.sessions[0].history->runs, 3);
   EXPECT_EQ(third.sessions[0].history->since, "2026-03-01T12:34:56+01:00");
@@ -134,11 +134,11 @@ TEST_F(EndSession, AHostThatRanksShareIsNeitherJudgedNorRemembered) {
 
 TEST_F(EndSession, JudgesTheRoundsByTheSessionsCalibration) {
   ResultDocument document = run_of(1);
-  document.benchmarks[0].rounds[1].calibration["host"].arithmetic_ns *= 1.3;
-  document.benchmarks[0].rounds[2].calibration["host"].copy_ns *= 1.3;
+  document.points[0].rounds[1].calibration["host"].arithmetic_ns *= 1.3;
+  document.points[0].rounds[2].calibration["host"].copy_ns *= 1.3;
   end(document);
-  EXPECT_THAT(document.benchmarks[0].rounds[1].disturbed, Contains("calibration"));
-  EXPECT_THAT(document.benchmarks[0].validity.flags, Contains("disturbed"));
+  EXPECT_THAT(document.points[0].rounds[1].disturbed, Contains("calibration"));
+  EXPECT_THAT(document.points[0].validity.flags, Contains("disturbed"));
 }
 
 TEST_F(EndSession, LeavesTheHistoryAloneWhereItIsToldTo) {

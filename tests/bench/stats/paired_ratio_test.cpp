@@ -11,8 +11,8 @@
 namespace bench {
 namespace {
 
-MeasuredPoint point_of(const std::vector<std::int64_t>& round_ns) {
-  MeasuredPoint point;
+Point point_of(const std::vector<std::int64_t>& round_ns) {
+  Point point;
   for (const std::int64_t ns : round_ns) {
     point.samples_ns.insert(point.samples_ns.end(), {ns - 1, ns, ns + 1});
   }
@@ -40,7 +40,7 @@ TEST(PairedRatio, TakesRoundsThatBothHave) {
 }
 
 TEST(PairedRatio, LeavesOutRoundsWithoutATime) {
-  MeasuredPoint point = point_of({1000, 1000});
+  Point point = point_of({1000, 1000});
   point.rounds.push_back({.samples = 0, .round = 2});
   EXPECT_EQ(round_times(point).size(), 2U);
   point.samples_ns = {0, 0, 0, 1000, 1000, 1000};

@@ -34,8 +34,8 @@ RunContext sample_context() {
   return context;
 }
 
-MeasuredPoint sample_point(std::int64_t batch, std::int64_t step_ns) {
-  MeasuredPoint point;
+Point sample_point(std::int64_t batch, std::int64_t step_ns) {
+  Point point;
   point.name = "batch/resnet18/infer/fp32/batch:" + std::to_string(batch);
   point.params = {{"batch", batch}, {"dtype", "fp32"}};
   point.samples_ns = {step_ns, step_ns + 1, step_ns - 1, 9007199254740993, step_ns + 7, step_ns};
@@ -118,7 +118,7 @@ ResultDocument sample_document() {
   document.sweep.question = "Where does a larger batch stop paying?";
   document.sweep.workload = "resnet18";
   document.sweep.axes = {{"batch", {1, 2, 4}}, {"dtype", {"fp32", "fp16"}}};
-  document.benchmarks = {sample_point(1, 20'000'000), sample_point(2, 30'000'000)};
+  document.points = {sample_point(1, 20'000'000), sample_point(2, 30'000'000)};
   document.unmeasured = {{.name = "batch/resnet18/infer/fp16/batch:1",
                           .params = {{"batch", 1}, {"dtype", "fp16"}},
                           .status = "unsupported",
@@ -129,7 +129,7 @@ ResultDocument sample_document() {
                         .ci95 = Interval{.low = 2, .high = 4},
                         .interval_kind = kOfSizes,
                         .claim = "Ceiling at batch 2: 95 % of the best throughput.",
-                        .evidence = {document.benchmarks[1].name},
+                        .evidence = {document.points[1].name},
                         .details = {{"fraction", 0.95}}},
                        {.name = "bf16_speedup",
                         .value = std::nullopt,

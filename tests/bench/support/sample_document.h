@@ -9,7 +9,7 @@
 namespace bench::testing {
 
 RunContext sample_context();
-MeasuredPoint sample_point(std::int64_t batch, std::int64_t step_ns);
+Point sample_point(std::int64_t batch, std::int64_t step_ns);
 std::vector<Session> sample_sessions();
 ResultDocument sample_document();
 

@@ -47,13 +47,13 @@ class CardPeaks : public ::testing::Test {
     const StopRule rule;
     Silent silent;
     ResultRecorder recorder(plan, device, rule, document, silent);
-    MeasuredPoint measured;
+    Point measured;
     measured.name = point.name;
     measured.work.flops = rate * 1e-3;
     Repetition repetition;
     repetition.samples_ns = {1'000'000, 1'000'000, 1'000'000};
     recorder.add_repetition(point, measured, repetition, {}, {});
-    return document.benchmarks.at(0).validity.flags;
+    return document.points.at(0).validity.flags;
   }
 
   testing::FakeRuntime runtime_;

@@ -25,10 +25,10 @@ TEST(CardsFindings, EfficiencyAndWhatItIsLostTo) {
 TEST(CardsFindings, ACardsHostOrBusThatTakesAsLongAsAStepLimits) {
   const auto limit = [](double queued_ms, double copied_ms) {
     ResultDocument document = made_up_steps({100, 125}, 20);
-    Json note = document.benchmarks.back().notes.front()->to_json();
+    Json note = document.points.back().notes.front()->to_json();
     note["queued_ns"] = {1e6, 1e6 * queued_ms};
     note["copied_ns"] = {1e6 * copied_ms, 1e6};
-    document.benchmarks.back().notes.front() = read_rank_steps(note);
+    document.points.back().notes.front() = read_rank_steps(note);
     return named(cards_findings(document, one_host(2, 2)), "limit");
   };
   expect_words(limit(100, 100).claim);
@@ -54,17 +54,17 @@ TEST(CardsFindings, WhatTheIntervalsDoNotDecideIsNotSignificant) {
   EXPECT_FALSE(cards.value);
   expect_words(cards.claim);
   ResultDocument noisy = made_up_steps({100, 125}, 15);
-  noisy.benchmarks.back().stats.ci95_ns = Interval{105e6, 150e6};
-  compute_by_round(noisy.benchmarks.back(), {90, 110, 135}, {15, 15, 15});
+  noisy.points.back().stats.ci95_ns = Interval{105e6, 150e6};
+  compute_by_round(noisy.points.back(), {90, 110, 135}, {15, 15, 15});
   expect_words(named(cards_findings(noisy, one_host(2, 2)), "limit").claim);
   // A step that varies because it waits now shorter, now longer.
   ResultDocument waits = made_up_steps({100, 125}, 25);
-  waits.benchmarks.back().stats.ci95_ns = Interval{105e6, 150e6};
-  compute_by_round(waits.benchmarks.back(), {99, 100, 101}, {5, 25, 50});
+  waits.points.back().stats.ci95_ns = Interval{105e6, 150e6};
+  compute_by_round(waits.points.back(), {99, 100, 101}, {5, 25, 50});
   expect_words(named(cards_findings(waits, one_host(2, 2)), "limit").claim);
   expect_words(named(cards_findings(made_up_steps({100, 110, 125}, 5, 1), one_host(4, 4)), "cards").claim);
   ResultDocument one_round = made_up_steps({100, 125}, 20);
-  for (MeasuredPoint& point : one_round.benchmarks) {
+  for (Point& point : one_round.points) {
     point.samples_ns.resize(1);
     point.rounds.resize(1);
     point.notes.resize(1);
@@ -90,7 +90,7 @@ TEST(CardsFindings, RanksThatTakeTurnsAreAWarningAndTheLimit) {
   EXPECT_EQ(limit.headline, 2) << "one warning is printed";
   EXPECT_EQ(ranks.headline, 0);
   ResultDocument without = made_up_steps({100, 110, 190}, 5);
-  without.benchmarks.erase(without.benchmarks.begin());
+  without.points.erase(without.points.begin());
   EXPECT_EQ(named(cards_findings(without, one_host(4, 2)), "ranks").headline, 2);
   expect_words(named(cards_findings(made_up_steps({100, 110}, 5), one_host(2, 2)), "ranks").claim);
 }
@@ -127,7 +127,7 @@ TEST(CardsFindings, CopeWithNoPointsAndWithoutOneRank) {
   EXPECT_EQ(cards_findings({}, one_host(2, 2)).size(), 1U);
   EXPECT_TRUE(cards_tables({}, one_host(2, 2)).empty());
   ResultDocument document = made_up_steps({100, 125}, 20);
-  document.benchmarks.erase(document.benchmarks.begin());
+  document.points.erase(document.points.begin());
   const auto findings = cards_findings(document, one_host(2, 2));
   expect_words(named(findings, "cards").claim);
   document.sweep.axes = {{"ranks", {1, 2}}};

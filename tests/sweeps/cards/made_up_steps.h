@@ -18,7 +18,7 @@
 namespace bench::sweeps {
 
 // Three rounds of steps of so many milliseconds, each this much longer or shorter by round.
-inline void add_rounds(MeasuredPoint& point, double step_ms, const std::shared_ptr<const RankSteps>& note,
+inline void add_rounds(Point& point, double step_ms, const std::shared_ptr<const RankSteps>& note,
                        const std::vector<double>& by_round = {1, 1, 1}) {
   for (std::size_t round = 0; round < by_round.size(); ++round) {
     point.samples_ns.push_back(std::llround(1e6 * step_ms * by_round[round]));
@@ -35,7 +35,7 @@ inline ResultDocument made_up_steps(const std::vector<double>& step_ms, double w
   ResultDocument document;
   for (std::size_t i = 0; i < step_ms.size(); ++i) {
     const int ranks = 1 << i;
-    MeasuredPoint point;
+    Point point;
     point.name = fmt::format("p{}", ranks);
     point.params = {{"ranks", ranks}, {"batch", 8}};
     auto note = std::make_shared<RankSteps>();
@@ -48,13 +48,13 @@ inline ResultDocument made_up_steps(const std::vector<double>& step_ms, double w
       note->peak_bytes.push_back(1 << 20);
     }
     add_rounds(point, step_ms[i], note, ranks == 1 ? std::vector<double>{1, 1, 1} : by_round);
-    document.benchmarks.push_back(point);
+    document.points.push_back(point);
   }
   return document;
 }
 
 // What each rank computes and waits, by round.
-inline void compute_by_round(MeasuredPoint& point, const std::vector<double>& own_ms,
+inline void compute_by_round(Point& point, const std::vector<double>& own_ms,
                              const std::vector<double>& waited_ms) {
   std::size_t sample = 0;
   for (std::size_t round = 0; round < point.rounds.size(); ++round) {

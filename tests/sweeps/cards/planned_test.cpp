@@ -12,7 +12,7 @@ namespace {
 ResultDocument steps_with_memory() {
   ResultDocument document = made_up_steps({100, 125, 150}, 20);
   constexpr std::int64_t kMiB = 1 << 20;
-  for (MeasuredPoint& point : document.benchmarks) {
+  for (Point& point : document.points) {
     point.params["bucket"] = 25 * kMiB;
     MemoryByCategory& memory = point.memory.by_category;
     memory[MemoryCategory::weights] = memory[MemoryCategory::gradients] = 100 * kMiB;
@@ -31,19 +31,19 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
   constexpr std::int64_t kMiB = 1 << 20;
   ResultDocument document = steps_with_memory();
   document.context.device.kind = "cuda";
-  const std::vector<PredictedPoint> planned = planned_sharing(document, std::nullopt);
+  const std::vector<Point> planned = planned_sharing(document, std::nullopt);
   ASSERT_EQ(planned.size(), 2U * 3);
-  const PredictedPoint& three = planned[4];
+  const Point& three = planned[4];
   EXPECT_EQ(three.name, "p4/shard:parameters");
   EXPECT_EQ(three.params.at("shard"), "parameters");
-  EXPECT_EQ(three.status, "planned");
-  EXPECT_EQ(three.model.at("basis"), "planned, never run");
-  EXPECT_EQ(three.peak, (25 + 300 + 25 + 25 + 60) * kMiB);
-  EXPECT_EQ(three.memory.total(), three.peak);
-  EXPECT_EQ(three.memory[MemoryCategory::weights], 25 * kMiB);
-  EXPECT_EQ(three.model.at("sent_bytes"), 3 * 75 * kMiB);
+  EXPECT_EQ(three.origin, Origin::planned);
+  EXPECT_EQ(three.prediction.model.at("basis"), "planned, never run");
+  EXPECT_EQ(three.peak(), (25 + 300 + 25 + 25 + 60) * kMiB);
+  EXPECT_EQ(three.memory.by_category.total(), three.peak());
+  EXPECT_EQ(three.memory.by_category[MemoryCategory::weights], 25 * kMiB);
+  EXPECT_EQ(three.prediction.model.at("sent_bytes"), 3 * 75 * kMiB);
   EXPECT_EQ(planned[5].params.at("shard"), "optimizer-on-host");
-  EXPECT_EQ(planned[5].model.at("bus_bytes"), 50 * kMiB);
+  EXPECT_EQ(planned[5].prediction.model.at("bus_bytes"), 50 * kMiB);
   document.context.device.kind = "cpu";
   EXPECT_EQ(planned_sharing(document, std::nullopt).size(), 2U * 2) << "the host's memory is the device's";
   const auto tables = cards_tables(document, one_host(4, 4));
@@ -62,16 +62,15 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedForEachNumberOfRanks) {
 TEST(CardsPlans, WhatIsNotRunIsPlannedFromStepsThatShareTheOptimizer) {
   constexpr std::int64_t kMiB = 1 << 20;
   ResultDocument document = steps_with_memory();
-  document.benchmarks.erase(document.benchmarks.begin() + 1);  // 1 and 4 ranks
+  document.points.erase(document.points.begin() + 1);  // 1 and 4 ranks
   document.context.device.kind = "cpu";
   ResultDocument shared = document;
-  for (MeasuredPoint* const point : {&document.benchmarks.back(), &shared.benchmarks.back()}) {
-    const std::int64_t state =
-        (point == &document.benchmarks.back() ? 200 : 51) * kMiB;  // a MiB does not divide
+  for (Point* const point : {&document.points.back(), &shared.points.back()}) {
+    const std::int64_t state = (point == &document.points.back() ? 200 : 51) * kMiB;  // a MiB does not divide
     point->memory.by_category[MemoryCategory::optimizer] = state;
     point->memory.peak_measured += state;
   }
-  MeasuredPoint& four = shared.benchmarks.back();
+  Point& four = shared.points.back();
   four.params["shard"] = "optimizer";
   four.name = "cards/net/shard:optimizer/p4";
   EXPECT_TRUE(planned_sharing(shared, std::nullopt).empty()) << "without the plan of the whole state";
@@ -80,9 +79,10 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedFromStepsThatShareTheOptimizer) {
   ASSERT_EQ(planned.size(), 2U);
   EXPECT_EQ(planned.front().name, "cards/net/p4/shard:gradients");
   for (std::size_t i = 0; i < planned.size(); ++i) {
-    EXPECT_EQ(planned[i].model, expected[i].model) << "as from steps that share nothing";
-    EXPECT_EQ(planned[i].peak, expected[i].peak);
-    EXPECT_EQ(planned[i].memory, expected[i].memory);
+    EXPECT_EQ(planned[i].prediction.model, expected[i].prediction.model)
+        << "as from steps that share nothing";
+    EXPECT_EQ(planned[i].peak(), expected[i].peak());
+    EXPECT_EQ(planned[i].memory.by_category, expected[i].memory.by_category);
   }
   CardsSetup setup = one_host(4, 4);
   setup.whole_optimizer = 200 * kMiB;
@@ -101,10 +101,13 @@ TEST(CardsPlans, WhatIsNotRunIsPlannedFromStepsThatShareTheOptimizer) {
 TEST(CardsPlans, GradientsThatAreSharedOutAreSentOnceAMicroBatch) {
   ResultDocument document = steps_with_memory();
   const auto sent_at = [&](std::int64_t accumulate) {
-    for (MeasuredPoint& point : document.benchmarks) {
+    for (Point& point : document.points) {
       point.params["accumulate"] = accumulate;
     }
-    return planned_sharing(document, std::nullopt).front().model.at("sent_bytes").get<std::int64_t>();
+    return planned_sharing(document, std::nullopt)
+        .front()
+        .prediction.model.at("sent_bytes")
+        .get<std::int64_t>();
   };
   EXPECT_EQ(sent_at(4) * 2, sent_at(1) * 5) << "four reduce-scatters and a gather in place of one of each";
 }

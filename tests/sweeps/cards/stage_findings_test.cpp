@@ -16,7 +16,7 @@ ResultDocument made_up_stages(const std::vector<std::pair<int, double>>& parts_a
                               const std::vector<double>& by_round = {1, 1, 1}) {
   ResultDocument document = made_up_steps({100}, 0);
   for (const auto& [parts, ms] : parts_and_ms) {
-    MeasuredPoint point;
+    Point point;
     point.name = fmt::format("p{}x{}", ranks, parts);
     point.params = {{"ranks", ranks}, {"batch", 8}, {"split", "layers"}, {"micro-batches", parts}};
     auto note = std::make_shared<RankSteps>();
@@ -29,7 +29,7 @@ ResultDocument made_up_stages(const std::vector<std::pair<int, double>>& parts_a
       note->activation_bytes.push_back((rank + 1) << 18);
     }
     add_rounds(point, ms, note, by_round);
-    document.benchmarks.push_back(point);
+    document.points.push_back(point);
   }
   return document;
 }
@@ -62,13 +62,13 @@ TEST(StageFindings, ThroughputIdleTimeAndTheSlowestStage) {
 
 TEST(StageFindings, MicroBatchesAreComparedByMemory) {
   ResultDocument document = made_up_stages({{1, 100}, {2, 90}, {4, 75}}, 2);
-  const auto note = read_rank_steps(document.benchmarks.back().notes.front()->to_json());
+  const auto note = read_rank_steps(document.points.back().notes.front()->to_json());
   auto smaller = std::make_shared<RankSteps>();
   smaller->step_ns = note->step_ns;
   smaller->waited_ns = note->waited_ns;
   smaller->peak_bytes = smaller->plan_bytes = {1 << 19, 1 << 20};
   smaller->activation_bytes = note->activation_bytes;
-  document.benchmarks.back().notes = {smaller, smaller, smaller};
+  document.points.back().notes = {smaller, smaller, smaller};
   const auto findings = cards_findings(document, staged(2));
   const Finding& finding = named(findings, "micro-batches");
   expect_words(named(findings, "limit").claim);
@@ -97,7 +97,7 @@ TEST(StageFindings, OneRankIsAdvisedWhereStagesAreSlower) {
   expect_words(named(findings, "cards").claim);
   EXPECT_EQ(cards_findings(made_up_stages({}, 2), staged(2)).size(), 1U);
   ResultDocument without = made_up_stages({{1, 125}, {4, 75}}, 2);
-  without.benchmarks.erase(without.benchmarks.begin());
+  without.points.erase(without.points.begin());
   const auto known = cards_findings(without, staged(2));
   expect_words(named(known, "cards").claim);
   expect_words(named(known, "memory").claim);
@@ -114,11 +114,11 @@ TEST(StageFindings, AnotherMemoryThanPlannedIsTold) {
   note->waited_ns = {1e7, 2e7};
   note->plan_bytes = {1 << 20, 1 << 20};
   note->peak_bytes = {1 << 20, 1 << 21};
-  MeasuredPoint point;
+  Point point;
   point.name = "p";
   point.params = {{"ranks", 2}, {"batch", 8}, {"split", "layers"}};
   add_rounds(point, 80, note);
-  document.benchmarks.push_back(point);
+  document.points.push_back(point);
   expect_words(named(cards_findings(document, staged(2)), "memory").claim);
 }
 

@@ -11,12 +11,12 @@
 namespace bench::sweeps::testing {
 
 // As of a file that is read back.
-inline Evidence evidence_of(const std::vector<MeasuredPoint>& measured, const LoaderSetup& setup) {
+inline Evidence evidence_of(const std::vector<Point>& measured, const LoaderSetup& setup) {
   ResultDocument document;
-  document.benchmarks = measured;
+  document.points = measured;
   Evidence evidence;
   evidence.setup = setup;
-  evidence.points = loader_points(document.benchmarks, setup);
+  evidence.points = loader_points(document.points, setup);
   evidence.profile = measure_profile(evidence.points, setup);
   if (evidence.profile) {
     evidence.simulated = simulate_measured(evidence.points, setup, *evidence.profile);

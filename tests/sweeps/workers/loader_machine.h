@@ -105,10 +105,9 @@ struct LoaderMachine {
     return pipeline;
   }
 
-  MeasuredPoint point(const std::string& loader, std::int64_t count, double fixed_compute,
-                      const std::vector<double>& steps, double batch_ns, double reading_ns,
-                      double busy_cores) const {
-    MeasuredPoint point;
+  Point point(const std::string& loader, std::int64_t count, double fixed_compute,
+              const std::vector<double>& steps, double batch_ns, double reading_ns, double busy_cores) const {
+    Point point;
     point.name = loader == "ready" ? "workers/ready" : fmt::format("workers/{}/workers:{}", loader, count);
     point.params = {{"loader", loader},
                     {"workers", count},
@@ -191,8 +190,8 @@ struct LoaderMachine {
     return setup;
   }
 
-  std::vector<MeasuredPoint> measured() const {
-    std::vector<MeasuredPoint> all;
+  std::vector<Point> measured() const {
+    std::vector<Point> all;
     const double ready = std::max(compute_ns, copy_ns) + gap_ns;
     all.push_back(point("ready", 0, compute_ns, std::vector<double>(360, ready), 0, 0, 0));
     const auto add = [&](const std::string& loader, std::int64_t count) {
@@ -215,10 +214,9 @@ struct LoaderMachine {
 };
 
 // Changes the windows of the points that `chosen` accepts.
-inline void change_windows(std::vector<MeasuredPoint>& points,
-                           const std::function<bool(const MeasuredPoint&)>& chosen,
+inline void change_windows(std::vector<Point>& points, const std::function<bool(const Point&)>& chosen,
                            const std::function<void(Window&)>& change) {
-  for (MeasuredPoint& point : points) {
+  for (Point& point : points) {
     if (!chosen(point)) {
       continue;
     }
@@ -229,8 +227,8 @@ inline void change_windows(std::vector<MeasuredPoint>& points,
     }
   }
 }
-inline std::function<bool(const MeasuredPoint&)> of_loader(const std::string& loader) {
-  return [loader](const MeasuredPoint& point) { return point.params.at("loader") == loader; };
+inline std::function<bool(const Point&)> of_loader(const std::string& loader) {
+  return [loader](const Point& point) { return point.params.at("loader") == loader; };
 }
 
 }  // namespace bench::sweeps::testing

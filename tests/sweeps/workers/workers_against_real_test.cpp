@@ -47,7 +47,7 @@ class RealPipeline : public ::testing::Test {
     spec.name = loader;
     const auto workload = ConfiguredPipeline(spec, session_).make(device_);
     workload->timed_step(device_);  // fills the slots
-    MeasuredPoint point;
+    Point point;
     point.name = loader + std::to_string(workers);
     point.params = {{"loader", loader},
                     {"workers", workers},
@@ -96,7 +96,7 @@ class RealPipeline : public ::testing::Test {
   std::shared_ptr<Session> session_ = std::make_shared<Session>(clock_);
   testing::PlainDevice device_;
   LoaderSetup setup_;
-  std::vector<MeasuredPoint> measured_;
+  std::vector<Point> measured_;
 };
 
 TEST_F(RealPipeline, GivesTheAuThatIsSimulated) {

@@ -114,7 +114,7 @@ TEST_F(WorkersBudget, IsOverrunByOnePointAtMost) {
   constexpr seconds kPoint((8 + 5 + 8) * 2);
   for (const seconds budget : {seconds(1), seconds(30), seconds(60), seconds(120), seconds(300)}) {
     EXPECT_LE(run(budget), budget + kPoint);
-    EXPECT_FALSE(document_.benchmarks.empty()) << budget.count();
+    EXPECT_FALSE(document_.points.empty()) << budget.count();
   }
 }
 
@@ -122,7 +122,7 @@ TEST_F(WorkersBudget, CheapPointsAreMeasuredAfterDearOnes) {
   // All that have a consumer take 40 s each; the loader alone takes next to none of this clock.
   run(seconds(170));
   int alone = 0;
-  for (const MeasuredPoint& point : document_.benchmarks) {
+  for (const Point& point : document_.points) {
     alone += point.params.at("loader") == "capacity" ? 1 : 0;
   }
   EXPECT_GE(alone, 3);

@@ -64,7 +64,7 @@ TEST(WorkersFindings, MissesWhatItDoesNotKnowOfWaitingForACore) {
   machine.late_ns = 2e6;
   auto measured = machine.measured();
   testing::change_windows(
-      measured, [](const MeasuredPoint&) { return true; }, [](Window& window) { window.late_ns.clear(); });
+      measured, [](const Point&) { return true; }, [](Window& window) { window.late_ns.clear(); });
   EXPECT_GT(*found(testing::evidence_of(measured, machine.setup()), "simulation_error")->value, 3);
 }
 
@@ -175,7 +175,7 @@ TEST(WorkersFindings, ABusyMachineIsNotCalledIncapable) {
     auto measured = machine.measured();
     testing::change_windows(measured, testing::of_loader("capacity"),
                             [](Window& window) { window.cpu_ns = window.cpu_ns * 7 / 10; });
-    for (MeasuredPoint& point : measured) {
+    for (Point& point : measured) {
       for (MeasuredRound& round : point.rounds) {
         round.other_cores = cores;
       }
@@ -266,10 +266,10 @@ TEST(WorkersFindings, ALawThatMeetsEveryCountSaysNothingOfItsError) {
 TEST(WorkersFindings, CopesWithFewPoints) {
   const LoaderMachine machine;
   const auto whole = machine.measured();
-  std::vector<MeasuredPoint> some;
+  std::vector<Point> some;
   EXPECT_THAT(workers_findings(testing::evidence_of(some, machine.setup())), IsEmpty());
   EXPECT_THAT(workers_tables(testing::evidence_of(some, machine.setup())), IsEmpty());
-  for (const MeasuredPoint& point : whole) {
+  for (const Point& point : whole) {
     some.push_back(point);
     const Evidence evidence = testing::evidence_of(some, machine.setup());
     for (const Finding& finding : workers_findings(evidence)) {

@@ -17,8 +17,8 @@
 namespace bench::sweeps {
 namespace {
 
-std::vector<MeasuredPoint> with_notes(const std::vector<Json>& notes) {
-  std::vector<MeasuredPoint> points(1);
+std::vector<Point> with_notes(const std::vector<Json>& notes) {
+  std::vector<Point> points(1);
   for (const Json& note : notes) {
     points.front().notes.push_back(read_window(note));
   }

@@ -229,7 +229,7 @@ class OtherMachine : public WorkersPlan {
     document.sweep.name = "batch";
     document.sweep.workload = "resnet50";
     for (const auto& [batch, milliseconds] : {std::pair(8, 10), std::pair(16, 16)}) {
-      MeasuredPoint point;
+      Point point;
       point.name = "batch/" + std::to_string(batch);
       point.params = {{"batch", batch}, {"dtype", "fp16"}};
       point.samples_ns = {milliseconds * 1'000'000};
@@ -237,7 +237,7 @@ class OtherMachine : public WorkersPlan {
       point.items_per_step = batch;
       point.stats.median_ns = milliseconds * 1e6;
       point.stats.rounds = 1;
-      document.benchmarks.push_back(point);
+      document.points.push_back(point);
     }
     std::ofstream(file_) << to_json(document);
   }

@@ -118,7 +118,7 @@ TEST(WorkersProfile, TakesWhatTheLoaderAloneNotesWhereNoConsumerSlept) {
   machine.late_ns = 2e6;
   auto measured = machine.measured();
   testing::change_windows(
-      measured, [](const MeasuredPoint& point) { return point.params.at("loader") != "capacity"; },
+      measured, [](const Point& point) { return point.params.at("loader") != "capacity"; },
       [](Window& window) { window.late_ns.clear(); });
   const auto profile = measure_profile(loader_points(measured, machine.setup()), machine.setup());
   ASSERT_EQ(profile->pipeline.scheduling_latency.size(), 2U);
@@ -146,7 +146,7 @@ TEST(WorkersProfile, WhatIsLeftOutHasNoPart) {
   const LoaderMachine machine;
   auto measured = machine.measured();
   testing::change_windows(
-      measured, [](const MeasuredPoint& point) { return point.params.at("workers") == 4; },
+      measured, [](const Point& point) { return point.params.at("workers") == 4; },
       [](Window& window) {
         for (auto* const times : {&window.step_ns, &window.batch_ns}) {
           for (double& time : *times) {

@@ -132,7 +132,7 @@ TEST(WorkersRecommendation, OneWideIntervalDoesNotMakeManyWorkersOfFew) {
 Evidence staged(double part) {
   const LoaderMachine machine;
   auto measured = machine.measured();
-  std::vector<MeasuredPoint> pinned{*std::ranges::find_if(measured, testing::of_loader("ready"))};
+  std::vector<Point> pinned{*std::ranges::find_if(measured, testing::of_loader("ready"))};
   std::ranges::find_if(measured, testing::of_loader("ready"))->params["staging"] = "pageable";
   testing::change_windows(pinned, testing::of_loader("ready"), [part](Window& window) {
     for (double& step : window.step_ns) {

@@ -19,12 +19,12 @@ TEST(Window, CopesWithNotesThatAreNone) {
   EXPECT_FALSE(read_window({1, 2}));
   const LoaderMachine machine;
   auto measured = machine.measured();
-  for (MeasuredPoint& point : measured) {
+  for (Point& point : measured) {
     point.notes = {read_window({{"step_ns", "x"}}), nullptr};
   }
   EXPECT_THAT(workers_findings(testing::evidence_of(measured, machine.setup())), IsEmpty());
   measured = machine.measured();
-  for (MeasuredPoint& point : measured) {
+  for (Point& point : measured) {
     Json odd = point.notes[1]->to_json();
     odd["step_ns"] = {-1, "x", nullptr};
     Json poor = point.notes[2]->to_json();
