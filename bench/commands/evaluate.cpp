@@ -154,7 +154,7 @@ std::vector<CardsLink> links_of(const CommandWords& words, const std::vector<Eva
   std::vector<CardsLink> links;
   for (const EvaluatedDevice& device : devices) {
     const Gpu* const gpu = gpu_of(device);
-    links.push_back(link_of(words, gpu == nullptr ? "" : own_link_of(*gpu)));
+    links.push_back(link_of(words, gpu));
     links.back().require_kind(device.is_cpu ? "cpu" : "cuda");
     if (gpu != nullptr) {
       require_nvlink(links.back(), *gpu);

@@ -143,6 +143,19 @@ bool is_measured(const std::string& text) {
   return is_one && !has_links(link_json(text));
 }
 
+// By its data sheet; empty where it tells none.
+std::string own_link_of(const Gpu& gpu) {
+  const std::vector<Link>& known = link_catalogue().links;
+  for (const std::string& id : gpu.nvlink.value_or(std::vector<std::string>{})) {
+    const auto link = std::ranges::find(known, id, &Link::id);
+    if (link != known.end() && !is_bridge(*link)) {
+      return id;
+    }
+  }
+  const std::string bus = gpu.bus ? fmt::format("pcie{}", gpu.bus->generation) : "";
+  return std::ranges::count(known, bus, &Link::id) > 0 ? bus : "";
+}
+
 }  // namespace
 
 std::vector<NamedResult> read_named_results(const std::string& option,
@@ -229,19 +242,8 @@ LinkedCard linked_card(const Gpu& gpu) {
                  : LinkedCard{};
 }
 
-std::string own_link_of(const Gpu& gpu) {
-  const std::vector<Link>& known = link_catalogue().links;
-  for (const std::string& id : gpu.nvlink.value_or(std::vector<std::string>{})) {
-    const auto link = std::ranges::find(known, id, &Link::id);
-    if (link != known.end() && !is_bridge(*link)) {
-      return id;
-    }
-  }
-  const std::string bus = gpu.bus ? fmt::format("pcie{}", gpu.bus->generation) : "";
-  return std::ranges::count(known, bus, &Link::id) > 0 ? bus : "";
-}
-
-CardsLink link_of(const CommandWords& words, const std::string& otherwise) {
+CardsLink link_of(const CommandWords& words, const Gpu* card) {
+  const std::string otherwise = card == nullptr ? "" : own_link_of(*card);
   CardsLink found;
   if (const std::string* const bucket = words.text_of("bucket")) {
     found.bucket = parse_bytes("--bucket", *bucket);
@@ -279,6 +281,12 @@ CardsLink link_of(const CommandWords& words, const std::string& otherwise) {
         "--link: {} was given; accepted: one link, or two, within a host and between hosts", quote(*text)));
   }
   CardLinks links{.inside = named_link(names.front())};
+  if (given == nullptr && card->kind == "desktop" && links.inside.data_sheet_bytes_per_s > 0) {
+    links.inside = in_any_slots(links.inside);
+  }
+  if (is_bridge(links.inside)) {
+    links.buses = buses_of(link_catalogue().links);
+  }
   if (names.size() == 2) {
     links.between = named_link(names.back());
     links.per_host = per_host == nullptr ? 8 : parse_count("--per-host", *per_host, 1, kMostCards);

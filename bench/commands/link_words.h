@@ -20,12 +20,9 @@ void refuse_link_without_cards(const CommandWords& words);
 // --cards, which is given. Throws UsageError.
 std::vector<std::int64_t> cards_of(const CommandWords& words);
 
-// What the three options say. `otherwise`: the link's id where --link is not given. Throws UsageError where
-// there is none or it is not known.
-CardsLink link_of(const CommandWords& words, const std::string& otherwise = "");
-// The id of what joins such cards by their data sheet: NVLink that is no bridge, else PCI Express; empty
-// where it tells none.
-std::string own_link_of(const Gpu& gpu);
+// What the three options say. Without --link, what joins such cards by their data sheet: NVLink that is no
+// bridge, else PCI Express. Throws UsageError where there is none or it is not known.
+CardsLink link_of(const CommandWords& words, const Gpu* card = nullptr);
 
 // Throws UsageError where --link names an NVLink of the program's that such cards are known not to have.
 // `card`: what a result calls its device, or an id.

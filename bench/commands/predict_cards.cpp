@@ -95,7 +95,7 @@ CardsPrediction from_data_sheet(const CommandWords& words) {
                                  quote(request.spec.mode)));
   }
   const Gpu& gpu = request.gpus.front();
-  const CardsLink link = link_of(words, own_link_of(gpu));
+  const CardsLink link = link_of(words, &gpu);
   link.require_kind("cuda");
   require_nvlink(link, gpu);
   const Prediction one = asked.predicted();

@@ -108,6 +108,49 @@ std::vector<Link> links_in(const Field& document) {
 
 }  // namespace
 
+Link with_lanes(const Link& link, std::int64_t lanes) {
+  constexpr std::int64_t kAll = 16;
+  const double part = static_cast<double>(lanes) / kAll;
+  const auto scale = [&](auto& rates) {
+    rates.bytes_per_s *= part;
+    rates.bytes_per_s_range = {.low = part * rates.bytes_per_s_range.low,
+                               .high = part * rates.bytes_per_s_range.high};
+    rates.source = fmt::format("data sheet: {} of 16 lanes, and so much of what {} reaches; not measured",
+                               lanes, link.id);
+  };
+  Link fewer = link;
+  fewer.id += fmt::format("-x{}", lanes);
+  if (const std::size_t at = fewer.name.rfind("x16"); at != std::string::npos) {
+    fewer.name.replace(at, 3, fmt::format("x{}", lanes));
+  }
+  scale(fewer);
+  if (fewer.through_host) {
+    scale(*fewer.through_host);
+  }
+  fewer.data_sheet_bytes_per_s *= part;
+  return fewer;
+}
+
+std::vector<Link> buses_of(const std::vector<Link>& links) {
+  std::vector<Link> buses;
+  std::ranges::copy_if(links, std::back_inserter(buses), [](const Link& link) {
+    return link.data_sheet_bytes_per_s > 0 && link.id.find("-x") == std::string::npos;
+  });
+  std::ranges::stable_sort(buses, {}, &Link::data_sheet_bytes_per_s);
+  return buses;
+}
+
+Link in_any_slots(const Link& link) {
+  const Link narrow = with_lanes(link, 8);
+  Link any = link;
+  any.name += " or x8";
+  any.bytes_per_s_range.low = narrow.bytes_per_s_range.low;
+  if (any.through_host) {
+    any.through_host->bytes_per_s_range.low = narrow.through_host->bytes_per_s_range.low;
+  }
+  return any;
+}
+
 bool is_bridge(const Link& link) {
   return link.id.find("-bridge") != std::string::npos;
 }
@@ -207,6 +250,11 @@ LinkCatalogue links_from_json(const Json& json) {
   const Field document(json);
   LinkCatalogue catalogue{
       .links = links_in(document), .losses = {}, .slowed = slowed_in(document.at("slowed"))};
+  for (const Link& bus : buses_of(catalogue.links)) {
+    for (const std::int64_t lanes : {8, 4}) {
+      catalogue.links.push_back(with_lanes(bus, lanes));
+    }
+  }
   const Field losses = document.at("losses");
   for (std::size_t i = 0; i < losses.size(); ++i) {
     const Field field = losses.at(i);

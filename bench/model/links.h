@@ -90,6 +90,13 @@ struct SlowedBackward {
   bool operator==(const SlowedBackward&) const = default;
 };
 
+// The link in slots of fewer lanes: "pcie4-x8" of pcie4, which has 16.
+Link with_lanes(const Link& link, std::int64_t lanes);
+// The links of PCI Express of 16 lanes among them, slowest first.
+std::vector<Link> buses_of(const std::vector<Link>& links);
+// Where nobody said what slots the cards are in: ordinary boards have one of 16 lanes, or two of 8.
+Link in_any_slots(const Link& link);
+
 // A bridge joins two cards, and no third.
 bool is_bridge(const Link& link);
 

@@ -68,15 +68,16 @@ double ring_all_reduce_ns(const CardLinks& links, std::int64_t cards, double byt
     return 0;
   }
   const std::int64_t of_host = links.between && links.per_host > 0 ? std::min(cards, links.per_host) : cards;
-  double bytes_per_s = rate(links.inside, bandwidth) * share_of_cards(links.inside.of_8_cards, of_host);
+  const Link& inside = links.slowest(of_host);
+  double bytes_per_s = rate(inside, bandwidth) * share_of_cards(inside.of_8_cards, of_host);
   std::int64_t hosts = 1;
-  double round_ns = static_cast<double>(cards - 1) * links.inside.hop_ns;
+  double round_ns = static_cast<double>(cards - 1) * inside.hop_ns;
   if (links.between && links.per_host > 0 && cards > links.per_host) {
     hosts = (cards + links.per_host - 1) / links.per_host;
     const double between = rate(*links.between, bandwidth);
     bytes_per_s = links.per_host == 1 ? between : std::min(bytes_per_s, between);
     // Of the n−1 hops that a part of the sum takes, one for each host but the last leaves it.
-    round_ns = static_cast<double>(cards - hosts) * links.inside.hop_ns +
+    round_ns = static_cast<double>(cards - hosts) * inside.hop_ns +
                static_cast<double>(hosts - 1) * links.between->hop_ns;
   }
   return 2 * round_ns + times_sent(cards) * bytes / bytes_per_s * 1e9;
@@ -146,6 +147,14 @@ CardsLink CardsLink::of_cards(const LinkedCard& card) const {
   CardsLink joined = *this;
   if (auto* const links = std::get_if<CardLinks>(&joined.link)) {
     links->inside = link_of_cards(links->inside, card);
+    if (!links->buses.empty()) {
+      // The card's own bus, or the slowest where that is not known.
+      const auto wide = std::ranges::find_if(links->buses, [&](const Link& bus) {
+        constexpr double kAsFast = 0.99;  // rounded
+        return bus.data_sheet_bytes_per_s >= kAsFast * card.bus_bytes_per_s.value_or(0);
+      });
+      links->pairs = link_of_cards(wide == links->buses.end() ? links->buses.back() : *wide, card);
+    }
   }
   return joined;
 }
@@ -158,12 +167,13 @@ bool CardsLink::joins_hosts(std::int64_t cards, bool on_cpu) const {
   return on_cpu || links.inside.joins == "hosts" || (links.between && cards > links.per_host);
 }
 
-double CardsLink::bytes_per_s() const {
+double CardsLink::bytes_per_s(std::int64_t cards) const {
   if (const auto* const measured = std::get_if<MeasuredAllReduce>(&link)) {
     const MeasuredAllReduce::Point& largest = measured->points.back();
     return times_sent(measured->ranks) * largest.bytes / largest.ns * 1e9;
   }
-  return std::get<CardLinks>(link).inside.bytes_per_s;
+  const auto& links = std::get<CardLinks>(link);
+  return links.slowest(links.between ? std::min(cards, links.per_host) : cards).bytes_per_s;
 }
 
 std::int64_t CardsLink::cards_of_a_host(std::int64_t cards, bool on_cpu) const {
@@ -191,9 +201,12 @@ std::string CardsLink::in_words() const {
                        measured->hosts == 1 ? "" : "s");
   }
   const auto& links = std::get<CardLinks>(link);
-  return links.between ? fmt::format("{}; between hosts of {} cards {}", rate_in_words(links.inside),
-                                     links.per_host, rate_in_words(*links.between))
-                       : rate_in_words(links.inside);
+  const std::string inside =
+      rate_in_words(links.inside) +
+      (links.pairs ? fmt::format("; between pairs {}", rate_in_words(*links.pairs)) : "");
+  return links.between ? fmt::format("{}; between hosts of {} cards {}", inside, links.per_host,
+                                     rate_in_words(*links.between))
+                       : inside;
 }
 
 std::string CardsLink::source() const {
@@ -201,7 +214,11 @@ std::string CardsLink::source() const {
   if (links == nullptr) {
     return path;
   }
-  return links->between ? links->inside.source + "; " + links->between->source : links->inside.source;
+  std::string sources = links->inside.source;
+  for (const auto& other : {links->pairs, links->between}) {
+    sources += other ? "; " + other->source : "";
+  }
+  return sources;
 }
 
 std::vector<std::string> CardsLink::cautions(const std::vector<std::int64_t>& cards) const {
@@ -214,10 +231,9 @@ std::vector<std::string> CardsLink::cautions(const std::vector<std::int64_t>& ca
     return (named->between ? std::min(count, named->per_host) : count) > 2;
   };
   if (named != nullptr && is_bridge(named->inside) && std::ranges::any_of(cards, needs_more)) {
-    sentences.push_back(fmt::format(
-        "{} joins two cards; pairs are joined by PCIe, which is slower and is not counted here: more than "
-        "two cards take longer, up to what --link pcie3 or pcie4 gives.",
-        named->inside.id));
+    sentences.push_back(
+        fmt::format("{} joins two cards; more exchange at the rate of what joins the pairs, {}.",
+                    named->inside.id, named->pairs ? named->pairs->name : "PCIe"));
   }
   const auto* const measured = std::get_if<MeasuredAllReduce>(&link);
   const auto is_other = [&](std::int64_t count) { return count > 1 && count != measured->ranks; };
@@ -277,7 +293,7 @@ ParallelStep parallel_step(const OneCard& one, std::int64_t cards, const CardsLi
   const GradientTimeline timeline = scaled(one.timeline, one.step_ns);
   const std::string where = place_of_cards(!one.overlap, link.joins_hosts(cards, !one.overlap));
   const BackwardSpeed speed =
-      one.overlap ? backward_speed(catalogue.slowed, where, link.bytes_per_s()) : BackwardSpeed{0, 0, 0};
+      one.overlap ? backward_speed(catalogue.slowed, where, link.bytes_per_s(cards)) : BackwardSpeed{0, 0, 0};
   const auto replayed = [&](Bandwidth bandwidth, double backward) {
     return replay_step(timeline, link.bucket, backward,
                        [&](double bytes) { return all_reduce_ns(link, cards, bytes, bandwidth); });

@@ -20,6 +20,13 @@ struct CardLinks {
   Link inside;
   std::optional<Link> between{};  // hosts, of `per_host` cards each
   std::int64_t per_host = 0;      // 0: all cards are in one host
+  // Where `inside` is a bridge, which joins pairs: the links that may join the pairs, slowest first, and the
+  // one that does, which is the slowest of the ring.
+  std::vector<Link> buses{};
+  std::optional<Link> pairs{};
+
+  // The slowest link in a host of so many cards.
+  const Link& slowest(std::int64_t of_host) const { return pairs && of_host > 2 ? *pairs : inside; }
 };
 
 enum class Bandwidth { low, likely, high };
@@ -75,7 +82,7 @@ struct CardsLink {
 
   // On CPUs a named link joins hosts of one CPU each: ranks of one CPU have no link.
   bool joins_hosts(std::int64_t cards, bool on_cpu) const;
-  double bytes_per_s() const;  // within a host, or of the largest size that was measured
+  double bytes_per_s(std::int64_t cards) const;  // within a host, or of the largest size that was measured
   std::int64_t cards_of_a_host(std::int64_t cards, bool on_cpu) const;
   std::string name() const;  // short: "PCIe 3.0 x16"
   std::string in_words() const;

@@ -49,6 +49,23 @@ TEST(Links, CardsWithoutPeerAccessGoThroughTheHostsMemory) {
   EXPECT_EQ(link_of_cards(nvlink, {.peer_access = false, .bus_bytes_per_s = 1e9}), nvlink);
 }
 
+TEST(Links, SlotsOfFewerLanesAreAsMuchSlower) {
+  const LinkCatalogue catalogue = links_from_json(testing::json_of("links.json"));
+  const Link& wide = catalogue.get("--link", "pcie3");
+  const Link& narrow = catalogue.get("--link", "pcie3-x4");
+  EXPECT_EQ(narrow.name, "PCIe 3.0 x4");
+  EXPECT_DOUBLE_EQ(narrow.bytes_per_s, wide.bytes_per_s / 4);
+  EXPECT_DOUBLE_EQ(narrow.through_host->bytes_per_s_range.low, wide.through_host->bytes_per_s_range.low / 4);
+  EXPECT_EQ(link_of_cards(narrow, {.peer_access = true, .bus_bytes_per_s = 15.75e9}).bytes_per_s,
+            narrow.bytes_per_s)
+      << "the slot is slower than the card";
+  const Link any = in_any_slots(wide);
+  EXPECT_EQ(any.bytes_per_s, wide.bytes_per_s);
+  EXPECT_DOUBLE_EQ(any.bytes_per_s_range.low, wide.bytes_per_s_range.low / 2);
+  EXPECT_EQ(any.bytes_per_s_range.high, wide.bytes_per_s_range.high);
+  EXPECT_DOUBLE_EQ(any.through_host->bytes_per_s_range.low, wide.through_host->bytes_per_s_range.low / 2);
+}
+
 TEST(Links, TheRateOfACardFallsWithEachDoublingToEight) {
   EXPECT_DOUBLE_EQ(share_of_cards(0.64, 2), 1);
   EXPECT_DOUBLE_EQ(share_of_cards(0.64, 4), 0.8);

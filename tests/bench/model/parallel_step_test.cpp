@@ -58,6 +58,23 @@ TEST(RingAllReduce, TheLinkBetweenHostsCountsWhereThereAreSeveral) {
       << "no card has a neighbour in its host";
 }
 
+TEST(RingAllReduce, PairsOfABridgeExchangeAtTheRateOfTheirBus) {
+  CardLinks links{.inside = link(30e9, 1000), .between = {}, .per_host = 0};
+  links.inside.id = "nvlink2-bridge";
+  Link narrow = link(5e9, 2000);
+  narrow.data_sheet_bytes_per_s = 8e9;
+  Link wide = link(10e9, 2000);
+  wide.data_sheet_bytes_per_s = 16e9;
+  links.buses = {narrow, wide};
+  const CardsLink joined = CardsLink{.link = links}.of_cards({.bus_bytes_per_s = 16.1e9});
+  const auto& bridged = std::get<CardLinks>(joined.link);
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(bridged, 2, 100 * kMB), ring_all_reduce_ns(links, 2, 100 * kMB));
+  EXPECT_DOUBLE_EQ(ring_all_reduce_ns(bridged, 4, 100 * kMB),
+                   ring_all_reduce_ns({.inside = wide}, 4, 100 * kMB));
+  EXPECT_EQ(joined.bytes_per_s(2), 30e9);
+  EXPECT_EQ(joined.bytes_per_s(4), 10e9);
+}
+
 TEST(CardsLink, ABridgeJoinsTwoCards) {
   CardLinks links{.inside = link(30e9), .between = {}, .per_host = 0};
   links.inside.id = "nvlink2-bridge";
