@@ -122,10 +122,11 @@ Cell batch_cell(const std::optional<std::int64_t>& batch) {
   return batch ? Cell(*batch) : Cell("none");
 }
 
-// "9.10 GiB + 159 MiB a sample"
+// "9.10 GiB + 159 MiB a sample", "1.00 GiB a sample − 512 MiB"
 std::string line_in_words(const ReadLine& line) {
-  return fmt::format("{} {} {} a sample", format_bytes(std::llround(std::abs(line.fixed))),
-                     line.fixed < 0 ? "less," : "+", format_bytes(std::llround(line.slope)));
+  const std::string fixed = format_bytes(std::llround(std::abs(line.fixed)));
+  const std::string sample = format_bytes(std::llround(line.slope)) + " a sample";
+  return line.fixed < 0 ? fmt::format("{} − {}", sample, fixed) : fmt::format("{} + {}", fixed, sample);
 }
 
 // What batches that ran or died say of the line, in notes and warnings.

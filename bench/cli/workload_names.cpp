@@ -87,6 +87,9 @@ const WorkloadType* workload_called(std::string_view name) {
   if (const WorkloadType* const type = registry<WorkloadType>().find(name)) {
     return type;
   }
+  if (name.find('+') != std::string_view::npos) {  // another network: unet++
+    return nullptr;
+  }
   const std::string wanted = letters(name);
   const auto* const other =
       std::ranges::find(kNetworksKnownAs, wanted, &std::pair<std::string_view, std::string_view>::first);
@@ -116,17 +119,18 @@ std::string unknown_workload(std::string_view option, std::string_view name,
   if (std::ranges::any_of(models, [&](const std::string& id) { return family(id) == family(name); })) {
     return unknown_value(option, name, models);
   }
-  std::string wrong = unknown_value(option, name, accepted);
+  const std::string file = option == "--workload"
+                               ? "; another network is a file for --onnx, which torch.onnx.export() writes"
+                               : "";
+  const std::string wrong = unknown_value(option, name, accepted);
   if (nearest(name, accepted)) {
-    return wrong;
+    return wrong + file;
   }
   if (const auto model = nearest(name, models)) {
     return fmt::format("{} (did you mean the language model {}? see bench predict --workload {} --help)",
                        wrong, *model, *model);
   }
-  return option == "--workload"
-             ? wrong + "; another network is a file for --onnx, which torch.onnx.export() writes"
-             : wrong;
+  return wrong + file;
 }
 
 std::string missing_option(const WorkloadType& type, const std::string& option, const std::string& value) {

@@ -66,7 +66,10 @@ std::vector<std::string> notes_of(const InspectReport& report) {
       const auto has_it = [&](const InspectedStep& other) { return other.problem == step.problem; };
       const bool is_every = std::ranges::all_of(report.steps, has_it);
       const std::string whose = is_every ? "no step can be planned" : which;
-      const std::string problem = fmt::format("{}: {}", whose, step.problem);
+      const std::string other = is_every && report.device == "cpu" && report.dtype != "fp32"
+                                    ? "; --device t4 plans it for a card, here or not"
+                                    : "";
+      const std::string problem = fmt::format("{}: {}{}", whose, step.problem, other);
       if (std::ranges::find(problems, problem) == problems.end()) {
         problems.push_back(problem);
       }

@@ -72,6 +72,12 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
   if (setting.dtype == Dtype::bf16) {
     caveats.emplace_back("no bf16 data: fp16 speeds are used");
   }
+  if (setting.dtype == Dtype::fp32 && kind.network != NetworkKind::attention &&
+      gpu.flops_per_s.contains(Dtype::tf32)) {
+    caveats.emplace_back(
+        "PyTorch convolves fp32 in TF32 unless torch.backends.cudnn.allow_tf32 is False: --dtype tf32 is its "
+        "default");
+  }
   if (setting.dtype == Dtype::tf32 && !kind.is_measured) {
     caveats.emplace_back("tf32 is put between the coefficients of fp16 and of fp32");
   } else if (setting.dtype == Dtype::tf32) {

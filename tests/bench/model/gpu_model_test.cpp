@@ -243,6 +243,7 @@ TEST(GpuModel, SaysWhatWasNotMeasured) {
   EXPECT_THAT(caveats("t4", {.dtype = Dtype::fp16}), IsEmpty());
   expect_words(caveats("rtx5090", {.dtype = Dtype::fp16}));
   expect_words(caveats("gtx960", {}));
+  expect_words(caveats("a100-40gb", {}));
   expect_words(caveats("k80", {}));
   expect_words(caveats("orin-nano", {.dtype = Dtype::fp16}));
   expect_words(caveats("l4", {.dtype = Dtype::bf16}));
