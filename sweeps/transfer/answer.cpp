@@ -143,8 +143,7 @@ std::optional<HeldThread> held_thread(const std::vector<CallTime>& calls) {
   return held;
 }
 
-void take_model(const Finding& model, CopySeries& series) {
-  SizeCurve& curve = series.curve ? *series.curve : series.curve.emplace();
+void take_model(const Finding& model, SizeCurve& curve) {
   curve.latency_ns.value = model.details.value("latency_ns", curve.latency_ns.value);
   curve.bytes_per_s.reset();
   if (model.value) {  // of both ways at once, the bytes of both
@@ -157,8 +156,8 @@ TransferEvidence stored_evidence(const ResultDocument& document) {
   TransferEvidence evidence(document, transfer_state_in(document));
   for (CopySeries& series : evidence.series) {
     const Finding* const model = find_finding(document.findings, series.model_name());
-    if (model != nullptr && model->details.is_object()) {
-      take_model(*model, series);
+    if (model != nullptr && model->details.is_object() && series.curve) {
+      take_model(*model, *series.curve);
     }
   }
   return evidence;

@@ -44,6 +44,15 @@ TEST(StoredHeadlines, RestOnNoSentence) {
   }
 }
 
+// What the file's findings say of a curve is not taken where its points make none.
+TEST(StoredHeadlines, CopiesWhoseSizesAreUnfitMakeNoCurve) {
+  for (const double bytes : {0.0, -1.0, 1e300}) {
+    ResultDocument document = golden("transfer");
+    document.points.front().params["bytes"] = bytes;
+    EXPECT_EQ(headlines_of(document).size(), document.findings.size()) << bytes;
+  }
+}
+
 TEST(StoredHeadlines, StudiesOfCopiesAreReadWhole) {
   TransferState state = transfer_card().state;
   state.calls = {{.direction = "h2d",
