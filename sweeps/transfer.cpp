@@ -14,8 +14,8 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "sweeps/series/points.h"
-#include "sweeps/transfer/copies.h"
 #include "sweeps/transfer/answer.h"
+#include "sweeps/transfer/copies.h"
 #include "sweeps/transfer/options.h"
 #include "sweeps/transfer/studies.h"
 

@@ -138,9 +138,10 @@ std::string missing_option(const WorkloadType& type, const std::string& option, 
     return takes_sizes(*type.file, sizes)
                ? fmt::format("--{}: {} was given, but {} is a file with inputs of its own; give --input {}",
                              option, quote(value), type.name, printable(sizes))
-               : fmt::format("--{}: {} was given, but {} has fixed inputs: {}; leave the option out, or "
-                             "export the file again with that size, or with dynamic axes",
-                             option, quote(value), type.name, inputs_in_words(*type.file));
+               : fmt::format(
+                     "--{}: {} was given, but {} has fixed inputs: {}; leave the option out, or "
+                     "export the file again with that size, or with dynamic axes",
+                     option, quote(value), type.name, inputs_in_words(*type.file));
   }
   std::vector<std::string> own;
   for (const CommandOption& has : type.options) {

@@ -81,15 +81,12 @@ struct SampleStats {
 
 // Summary of a point's step times. The round is the unit: samples taken together agree more closely than
 // samples taken a minute apart.
-//  - Value: the median of the rounds' medians. p05, p95 and cv (sample standard deviation over mean; 0 for
-//  one
-//    sample) are of all samples.
-//  - Interval: that of RoundModel, about the same median, at 95 %; none below two rounds. It lies between
-//  half the
-//    smallest and twice the largest sample.
-//  - At a look (rounds.h) with a 99 % interval within ±1 % the point is settled and keeps that interval,
-//  which
-//    pays for the looks: a run that stops as soon as its 95 % interval is narrow stops by luck too often.
+// Value: the median of the rounds' medians. p05, p95 and cv (sample standard deviation over mean; 0 for one
+// sample) are of all samples.
+// Interval: that of RoundModel, about the same median, at 95 %; none below two rounds. It lies between half
+// the smallest and twice the largest sample.
+// At a look (rounds.h) with a 99 % interval within ±1 % the point is settled and keeps that interval, which
+// pays for the looks: a run that stops as soon as its 95 % interval is narrow stops by luck too often.
 // Rounds of no samples are passed over. Samples are in nanoseconds, round after round; round_sizes sums to
 // their number. Throws std::invalid_argument for no samples or sizes that do not add up.
 SampleStats summarize(std::span<const std::int64_t> samples_ns, std::span<const std::int64_t> round_sizes);
