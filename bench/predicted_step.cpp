@@ -157,6 +157,14 @@ std::int64_t most_bytes_on(Device& device, const ConfiguredWorkload& workload, c
   return std::max(planned, static_cast<std::int64_t>(std::ceil(std::min(peak80.high, kMost))));
 }
 
+bool counts_scores(const Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec) {
+  if (device.model() == nullptr || predicts_engine(device)) {
+    return false;
+  }
+  const NetworkTerms terms = terms_of(workload, step_setting(spec, device));
+  return terms.has_attention && terms.attention != AttentionForm::fused;
+}
+
 PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& workload,
                              const WorkloadSpec& spec) {
   const StepSetting setting = step_setting(spec, device);

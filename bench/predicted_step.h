@@ -26,6 +26,9 @@ MemoryPlan plan_on(Device& device, const ConfiguredWorkload& workload, const Wor
 // the device's model predicts.
 std::int64_t most_bytes_on(Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec,
                            std::int64_t planned);
+// Whether these count attention as written out, whose scores fill memory, because nobody said that it is
+// fused.
+bool counts_scores(const Device& device, const ConfiguredWorkload& workload, const WorkloadSpec& spec);
 
 // On a modelled device. All throw Unsupported; those of a point tell the memory too, and throws OutOfMemory.
 PredictedStep predicted_step(const Device& device, const ConfiguredWorkload& workload,

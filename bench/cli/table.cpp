@@ -332,21 +332,32 @@ TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t me
            std::ranges::any_of(points, [&](const PlannedPoint& point) { return point.memory[category] > 0; });
   });
   const std::size_t shared = with_categories ? shared_length(points) : 0;
-  TextTable table{.title = "", .rows = {{"point", "memory plan", "of the cap"}}};
+  const bool has_most = std::ranges::any_of(
+      points, [](const PlannedPoint& point) { return point.most_bytes > point.predicted_bytes; });
+  TextTable table{.title = "", .rows = {{"point", "memory plan"}}};
+  if (has_most) {
+    table.rows.front().emplace_back("at most");
+  }
+  table.rows.front().emplace_back("of the cap");
   for (const MemoryCategory category : filled) {
     table.rows.front().emplace_back(name_of(category));
   }
   table.rows.front().emplace_back("");
   for (const PlannedPoint& point : points) {
-    const double share =
-        memory_cap > 0 ? static_cast<double>(point.predicted_bytes) / static_cast<double>(memory_cap) : 0;
+    const std::int64_t most = std::max(point.predicted_bytes, point.most_bytes);
+    const double share = memory_cap > 0 ? static_cast<double>(most) / static_cast<double>(memory_cap) : 0;
     Cells& row = table.rows.emplace_back();
-    row = {point.name.substr(shared), Cell::bytes(point.predicted_bytes),
-           share > 0 ? Cell::share(share) : Cell::none()};
+    row = {point.name.substr(shared), Cell::bytes(point.predicted_bytes)};
+    if (has_most) {
+      row.push_back(Cell::bytes(most));
+    }
+    row.push_back(share > 0 ? Cell::share(share) : Cell::none());
     for (const MemoryCategory category : filled) {
       row.push_back(Cell::bytes(point.memory[category]));
     }
-    row.emplace_back(with_categories && point.problem == kBeyondCap ? "too large" : point.problem);
+    row.emplace_back(point.problem.empty() && memory_cap > 0 && most > memory_cap ? "may be too large"
+                     : with_categories && point.problem == kBeyondCap             ? "too large"
+                                                                                  : point.problem);
   }
   return table;
 }

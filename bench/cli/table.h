@@ -39,11 +39,13 @@ inline constexpr const char* kBeyondCap = "oom: more than the memory cap";
 struct PlannedPoint {
   std::string name{};
   std::int64_t predicted_bytes = 0;  // at the peak of a step
-  std::string problem{};      // why it would not run: "unsupported: …", "oom: …"; empty where it would
-  MemoryByCategory memory{};  // of predicted_bytes; none where they could not be counted
+  std::string problem{};        // why it would not run: "unsupported: …", "oom: …"; empty where it would
+  MemoryByCategory memory{};    // of predicted_bytes; none where they could not be counted
+  std::int64_t most_bytes = 0;  // that it may be, which decides whether it fits
 };
 
-// `with_categories`: what fills the memory, and names without what all share.
+// Of a modelled card with the most that a point may take. `with_categories`: what fills the memory, and names
+// without what all share.
 TextTable planned_table(const std::vector<PlannedPoint>& points, std::int64_t memory_cap,
                         bool with_categories = false);
 std::string planned_csv(const std::vector<PlannedPoint>& points);

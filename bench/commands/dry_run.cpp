@@ -15,6 +15,7 @@
 #include "bench/host/cpu_usage.h"
 #include "bench/host/host_info.h"
 #include "bench/page/page.h"
+#include "bench/predicted_step.h"
 #include "bench/result/result_json.h"
 #include "bench/text/units.h"
 
@@ -74,6 +75,7 @@ Json to_json(const DryRun& run, const Options& options) {
     }
     json["points"].push_back({{"name", point.name},
                               {"memory_bytes", point.predicted_bytes},
+                              {"most_memory_bytes", point.most_bytes},
                               {"memory", std::move(memory)},
                               {"problem", point.problem.empty() ? Json() : Json(point.problem)}});
   }
@@ -93,7 +95,7 @@ std::vector<PlannedPoint> points_to_show(const DryRun& run, bool verbose) {
     if (last.empty() || run.plan.points[i].series != series) {
       series = run.plan.points[i].series;
       last.push_back(point);
-    } else if (point.problem.empty()) {
+    } else if (point.problem.empty() && point.most_bytes <= run.request.largest_cap()) {
       last.back() = point;
     }
   }
@@ -109,6 +111,19 @@ std::string in_words(const ExpectedDuration& duration, const std::string& budget
   return duration.by_budget
              ? fmt::format("A run takes about {}: {} ends it.", format_duration(duration.ns), budget)
              : fmt::format("A run takes about {}, and at most {}.", format_duration(duration.ns), budget);
+}
+
+// What the column "at most" counts; empty where there is none.
+std::string most_in_words(const DryRun& run, const std::vector<PlannedPoint>& shown) {
+  if (std::ranges::none_of(
+          shown, [](const PlannedPoint& point) { return point.most_bytes > point.predicted_bytes; })) {
+    return "";
+  }
+  const bool scores = std::ranges::any_of(run.plan.points, [&](const SweepPoint& point) {
+    return counts_scores(run.device, *point.workload, point.spec);
+  });
+  return fmt::format("at most: the upper end of the 80 % interval{}, by which a batch fits",
+                     scores ? ", with attention written out" : "");
 }
 
 Page page_of(const DryRun& run, const Options& options) {
@@ -153,6 +168,9 @@ Page page_of(const DryRun& run, const Options& options) {
   }
   if (counts_context(run.device)) {
     name_context(table);
+  }
+  if (const std::string most = most_in_words(run, shown); !most.empty()) {
+    table.below += (table.below.empty() ? "" : "; ") + most;
   }
   page.table(std::move(table));
   return page;

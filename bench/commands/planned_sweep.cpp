@@ -59,6 +59,7 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
     const MemoryPlan plan = plan_on(device_, *point.workload, point.spec);
     at_peak_[point.name] = plan.at_peak;
     row.predicted_bytes = plan.peak;
+    row.most_bytes = most_bytes_on(device_, *point.workload, point.spec, plan.peak);
     row.memory = plan.at_peak;
     if (row.predicted_bytes > request_.largest_cap()) {
       row.problem = kBeyondCap;

@@ -7,7 +7,6 @@
 namespace bench {
 namespace {
 
-constexpr double kOneMebibyte = 1 << 20;
 constexpr double kOneGibibyte = 1 << 30;
 // Activations of a prompt, in values of 16 bits, as multiples of tokens · inner: 3.4 to 4.2 were measured
 // with transformers.
@@ -16,8 +15,6 @@ constexpr double kActivationsLeast = 0.6;  // times that
 constexpr double kActivationsMost = 1.3;
 constexpr double kActivationBytes = 2;
 constexpr int kWholeWidth = 16;  // of weights that are not quantised
-// Of 24 GiB on an RTX 3090: what the driver keeps.
-constexpr double kDriversOwn = 308 * kOneMebibyte;
 // The driver's context, the libraries' kernels and workspaces.
 constexpr double kLeastDriver = 0.3 * kOneGibibyte;
 constexpr double kMostDriver = 1.0 * kOneGibibyte;
@@ -78,7 +75,7 @@ Interval memory80(const GenerationMemory& memory, const WeightFormat& format) {
 }
 
 Interval room_on(const Gpu& gpu, int cards) {
-  const double usable = static_cast<double>(gpu.memory_bytes) - kDriversOwn;
+  const double usable = static_cast<double>(usable_bytes(gpu));
   return {.low = cards * (usable - kMostDriver), .high = cards * (usable - kLeastDriver)};
 }
 

@@ -196,6 +196,10 @@ Gpu read_gpu(const Field& entry) {
   if (entry.find("nvlink")) {
     gpu.nvlink = texts_in(entry, "nvlink");
   }
+  if (const auto visible = entry.find("visible_bytes")) {
+    gpu.visible_bytes = whole_in<std::int64_t>(
+        Range{kMemory.low, static_cast<double>(gpu.memory_bytes), kMemory.unit}, *visible);
+  }
   if (const auto cache = entry.find("l2_bytes")) {
     gpu.l2_bytes = whole_in<std::int64_t>(kCache, *cache);
   }
@@ -288,6 +292,11 @@ Gpu gpu_from_json(const Json& entry) {
   return read_gpu(Field(entry));
 }
 
+std::int64_t usable_bytes(const Gpu& gpu) {
+  constexpr std::int64_t kReserved = std::int64_t{308} << 20;  // by the driver, of the 24 GiB of an RTX 3090
+  return gpu.visible_bytes > 0 ? gpu.visible_bytes : std::max<std::int64_t>(gpu.memory_bytes - kReserved, 0);
+}
+
 Json to_json(const Gpu& gpu) {
   Json rates = Json::object();
   for (const auto& [dtype, rate] : gpu.flops_per_s) {
@@ -310,6 +319,9 @@ Json to_json(const Gpu& gpu) {
   }
   if (gpu.nvlink) {
     json["nvlink"] = *gpu.nvlink;
+  }
+  if (gpu.visible_bytes > 0) {
+    json["visible_bytes"] = gpu.visible_bytes;
   }
   if (gpu.l2_bytes > 0) {
     json["l2_bytes"] = gpu.l2_bytes;

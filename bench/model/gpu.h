@@ -31,9 +31,10 @@ struct Gpu {
   double process_nm = 0;
   int compute_capability = 0;  // 75 for 7.5
   int multiprocessors = 0;
-  std::int64_t memory_bytes = 0;  // as sold
-  std::string memory_kind;        // "gddr6"
-  std::int64_t l2_bytes = 0;      // 0: not known
+  std::int64_t memory_bytes = 0;   // as sold
+  std::int64_t visible_bytes = 0;  // of it that programs see, where error correction takes some; 0: not known
+  std::string memory_kind;         // "gddr6"
+  std::int64_t l2_bytes = 0;       // 0: not known
   double power_w = 0;
   double bytes_per_s = 0;               // of its memory
   std::map<Dtype, double> flops_per_s;  // dense products, summed in fp32; the dtypes that it has units for
@@ -47,13 +48,17 @@ struct Gpu {
 // The name as a person reads it: the first name that its driver reports, without "NVIDIA"; else the id.
 std::string display_name(const Gpu& gpu);
 
+// What the driver leaves of its memory for programs and their contexts.
+std::int64_t usable_bytes(const Gpu& gpu);
+
 // Over PCI Express, by the names that a driver reports: GeForce cards have had none since the 20 series,
 // whose compute capability is 7.5.
 bool reaches_peers(const std::vector<std::string>& names, int compute_capability);
 
-// Reads these fields of an entry; "kind", "aliases", "names", "l2_bytes", "pcie", "nvlink", "source" and
-// "check" need not be there. Throws UsageError naming the field that is missing, of the wrong type, or out of
-// the range that GPUs have. "check" holds clocks and units: a rate above their product is an error too.
+// Reads these fields of an entry; "kind", "aliases", "names", "visible_bytes", "l2_bytes", "pcie", "nvlink",
+// "source" and "check" need not be there. Throws UsageError naming the field that is missing, of the wrong
+// type, or out of the range that GPUs have. "check" holds clocks and units: a rate above their product is an
+// error too.
 Gpu gpu_from_json(const Json& entry);
 
 // The same fields, for lists and as a result's data sheet.

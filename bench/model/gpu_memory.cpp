@@ -10,8 +10,6 @@
 namespace bench {
 namespace {
 
-// Of the 24 GiB of an RTX 3090 that the driver keeps.
-constexpr std::int64_t kReservedBytes = std::int64_t{308} << 20;
 // Of what does not grow with the batch: the rest is the driver's context, a judgement.
 constexpr double kLentToWorkspace = 0.5;
 // The driver's context and kernels, by driver and framework: what nvidia-smi shows beyond PyTorch's own.
@@ -104,7 +102,7 @@ PredictedMemory GpuModel::memory(const NetworkTerms& terms, const StepSetting& s
 }
 
 std::int64_t GpuModel::usable_bytes() const {
-  return std::max<std::int64_t>(gpu_.memory_bytes - kReservedBytes, 0);
+  return bench::usable_bytes(gpu_);
 }
 
 LargestBatch GpuModel::largest_batch(const NetworkTerms& terms, const StepSetting& setting) const {

@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <map>
+#include <set>
+#include <string>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +13,7 @@
 #include "bench/text/units.h"
 #include "sweeps/memory/answer.h"
 #include "sweeps/memory/limits.h"
+#include "sweeps/series/series.h"
 
 namespace bench::sweeps {
 namespace {
@@ -83,6 +86,21 @@ std::string nothing_fits(const std::vector<Limit>& limits) {
       format_bytes(smallest.smallest_bytes), smallest.smallest_batch, smallest.label);
 }
 
+// ", at a sequence length of 128", where all series read sequences of that length.
+std::string sequence_in_words(const std::vector<Limit>& limits) {
+  std::set<std::string> lengths;
+  for (const Limit& limit : limits) {
+    Json of_point = limit.params;
+    of_point["batch"] = limit.smallest_batch;
+    const auto options = read_params(of_point).value_or(BatchParams{}).options;
+    const auto length = options.find("sequence");
+    lengths.insert(length == options.end() ? "" : length->second);
+  }
+  return lengths.size() == 1 && !lengths.begin()->empty()
+             ? fmt::format(", at a sequence length of {}", *lengths.begin())
+             : "";
+}
+
 Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits, std::optional<std::int64_t> asked) {
   Finding finding = finding_of(fmt::format("largest_batch/{}", cap), "samples");
   std::size_t proved = 0;
@@ -109,8 +127,8 @@ Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits, std::op
       largest == 0 ? lack_in_words(*std::ranges::min_element(limits, {}, &Limit::smallest_bytes))
                    : batches_in_words(answer) + most_in_words(limits);
   finding.claim =
-      fmt::format("{}: {}{}{}{}.", verdict_in_words(answer), batches, proof_in_words(limits, proved, agreed),
-                  unsupported_in_words(limits),
+      fmt::format("{}{}: {}{}{}{}.", verdict_in_words(answer), sequence_in_words(limits), batches,
+                  proof_in_words(limits, proved, agreed), unsupported_in_words(limits),
                   std::ranges::any_of(limits, lacked_time) ? fmt::format(" [{}]", kGiveTime) : "");
   return finding;
 }

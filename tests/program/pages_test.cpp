@@ -277,6 +277,9 @@ std::vector<Page> pages() {
   add(in_widths("dry-run/memory-fits", fits + Arguments{"--workload", "resnet50"}));
   add(in_widths("dry-run/memory-too-large",
                 fits + Arguments{"--workload", "resnet50", "--optimizer", "adam", "--batch", "96"}));
+  add(in_widths("dry-run/memory-of-a-language-model",
+                {"--sweep", "memory", "--device", "t4", "--workload", "bert_base", "--mode", "train",
+                 "--optimizer", "adam", "--dry-run"}));
   add(in_widths("dry-run/memory-of-a-file",
                 fits + Arguments{"--onnx", "net.onnx", "--optimizer", "sgd", "--batch", "32"}));
   add(in_widths("dry-run/onnx",

@@ -236,6 +236,20 @@ TEST(Planned, PointsWithTheirMemory) {
             "fp16                  –           –  unsupported: no\n");
 }
 
+TEST(Planned, PointsThatMayTakeMoreAreJudgedByTheMost) {
+  Page page{.title = ""};
+  page.table(planned_table(
+      {{.name = "batch:1", .predicted_bytes = 1 << 20, .most_bytes = 2 << 20},
+       {.name = "batch:4", .predicted_bytes = 3 << 20, .most_bytes = 6 << 20},
+       {.name = "batch:8", .predicted_bytes = 6 << 20, .problem = kBeyondCap, .most_bytes = 12 << 20}},
+      4 << 20));
+  EXPECT_EQ(page_text(page, 100),
+            "point    memory plan   at most  of the cap\n"
+            "batch:1     1.00 MiB  2.00 MiB        50 %\n"
+            "batch:4     3.00 MiB  6.00 MiB       150 %  may be too large\n"
+            "batch:8     6.00 MiB  12.0 MiB       300 %  oom: more than the memory cap\n");
+}
+
 TEST(Planned, PointsWithWhatFillsTheirMemory) {
   MemoryByCategory memory;
   memory[MemoryCategory::weights] = 1 << 20;
