@@ -9,6 +9,7 @@
 #include "bench/evaluate/answers.h"
 #include "bench/model/gpu_model.h"
 #include "bench/stats/statistics.h"
+#include "bench/text/quote.h"
 #include "bench/text/suggest.h"
 
 namespace bench {

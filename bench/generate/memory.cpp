@@ -75,7 +75,7 @@ Interval memory80(const GenerationMemory& memory, const WeightFormat& format) {
 }
 
 Interval room_on(const Gpu& gpu, int cards) {
-  const double usable = static_cast<double>(usable_bytes(gpu));
+  const auto usable = static_cast<double>(usable_bytes(gpu));
   return {.low = cards * (usable - kMostDriver), .high = cards * (usable - kLeastDriver)};
 }
 
