@@ -74,7 +74,7 @@ Finding claim_bus(const Bus& bus) {
     finding.claim =
         fmt::format("The bus (PCIe {}) carries {} each way", bus.pcie, byte_rate(*bus.bytes_per_s));
     if (bus.fastest == nullptr) {
-      finding.claim += ".";
+      finding.claim += '.';
       return finding;
     }
     finding.evidence = {bus.fastest->name};
