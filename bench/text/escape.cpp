@@ -45,7 +45,7 @@ bool starts_emoji(std::string_view text, std::size_t colon) {
   return is_closed && (any_letter || colon == 0 || !is_alphanumeric(text[colon - 1]));
 }
 
-// Of Markdown, where the character stands in a line that does not begin with foreign text's markup alone.
+// Whether Markdown may read character i as markup where it stands.
 bool may_be_markup(std::string_view text, std::size_t i) {
   constexpr std::string_view kPlain = " /+-,%()=;?'";  // no markup within a line
   const char c = text[i];

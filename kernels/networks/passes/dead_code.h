@@ -9,7 +9,7 @@ namespace bench::kernels {
 
 struct LiveLayers {
   Graph graph;
-  std::map<Graph::Value, Graph::Value> places;  // of what is left, by where it was
+  std::map<Graph::Value, Graph::Value> places;  // old index of each value that is kept -> new one
 };
 // The output is the last layer.
 LiveLayers without_dead_code(const Graph& graph, Graph::Value output);

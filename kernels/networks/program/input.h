@@ -39,7 +39,7 @@ class InputBatch {
 
 // Sample number `index` of the network's kind.
 Sample seeded_sample(const Graph& graph, std::uint64_t seed, std::uint64_t index);
-// `count` of them from number `first` on.
+// Samples first to first + count - 1 of an endless series.
 std::vector<Sample> seeded_samples(const Graph& graph, std::uint64_t seed, std::uint64_t first,
                                    std::uint64_t count);
 

@@ -28,7 +28,7 @@ void set_seeded_batch(ProgramRunner& runner, std::uint64_t seed);
 // follows. Otherwise neighbouring rows often share one, as the pixels of an object do.
 std::vector<std::int32_t> seeded_labels(const Graph& graph, const TrainingParts& step, std::uint64_t seed,
                                         std::uint64_t first, std::uint64_t count);
-// The samples and labels of so many rounds from number `round` on, of eight distinct ones each.
+// Fills in the samples and labels of rounds round to round + rounds - 1; each has eight distinct ones.
 void set_seeded_batch(Trainer& trainer, std::uint64_t seed, std::uint64_t round = 0,
                       std::uint64_t rounds = 1);
 
