@@ -5,6 +5,8 @@
 #include <string_view>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "bench/error.h"
 #include "bench/evaluate/answers.h"
 #include "bench/model/gpu_model.h"

@@ -25,7 +25,7 @@
 #include "kernels/networks/graph/parameters.h"
 #include "kernels/networks/onnx/constants/constant.h"
 #include "kernels/networks/onnx/import.h"
-#include "kernels/networks/onnx/prune.h"
+#include "kernels/networks/passes/dead_code.h"
 #include "kernels/networks/passes/inference.h"
 #include "kernels/networks/program/input.h"
 #include "kernels/networks/program/runner.h"
@@ -122,7 +122,7 @@ void answer(const std::string& file, const std::filesystem::path& folder, std::s
        {"shape", network.graph[network.graph.output()].shape.text()},
        {"file", write(folder, "output.bin", run(network.graph, samples, *device))}});
   for (const std::string& name : inner_tensors(network, inner)) {
-    const k::onnx::Pruned cut = k::onnx::prune(network.graph, network.values.at(name));
+    const k::LiveLayers cut = k::without_dead_code(network.graph, network.values.at(name));
     const std::string path = fmt::format("inner-{}.bin", manifest["answers"].size());
     manifest["answers"].push_back({{"name", name},
                                    {"shape", network.graph[network.values.at(name)].shape.text()},
