@@ -43,8 +43,8 @@ constexpr std::array<Sign, 14> kSigns{{
      "the smallest batch that reaches 95 % of the best throughput; the asymptotic throughput T∞ is "
      "what ever larger batches would approach"},
     {"AU",
-     "accelerator utilisation: the throughput with this loader over that with ready data; 1 is a device "
-     "that never waits for data"},
+     "accelerator utilisation: the share of the time that the device computes, relative to that with ready "
+     "data; 1 is a device that never waits for data"},
     {"tight, danger",
      "memory above 90 % of the cap, and above 95 %: what is left is for fragmentation and "
      "libraries; below 90 % it is safe"},

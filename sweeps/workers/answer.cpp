@@ -350,7 +350,9 @@ LoaderLimit loader_limit(const Evidence& evidence, std::int64_t workers) {
 
 // With an AU of `au`; 0 where it does not tell, or is not known.
 LoaderLimit plateau_limit(const Evidence& evidence, std::int64_t workers, double au) {
-  return au >= kFed ? LoaderLimit{.name = "consumer", .why = fmt::format("AU {:.2f}", au), .remedy = ""}
+  return au >= kFed ? LoaderLimit{.name = "consumer",
+                                  .why = fmt::format("AU {:.2f}", std::min(au, 1.0)),
+                                  .remedy = ""}
                     : loader_limit(evidence, workers);
 }
 

@@ -29,9 +29,20 @@ std::string rate_text(double per_s) {
   return fmt::format("{} samples/s", format_number(per_s));
 }
 
+constexpr double kWhole = 0.995;  // an AU from here on is printed as 1.00
+
+// Noise may make an AU more than 1, which it cannot be. Close to 1 it has no interval.
+std::string printed_au(const Estimate& au, std::string_view to) {
+  const double value = std::min(au.value, 1.0);
+  if (!au.ci95 || au.ci95->low >= kWhole) {
+    return fmt::format("{:.2f}", value);
+  }
+  return au.ci95->high > 1 ? fmt::format("{:.2f} ({:.2f}{}1.00)", value, au.ci95->low, to)
+                           : plus_minus(value, au.ci95, to);
+}
+
 std::string au_text(std::string_view name, const Estimate& au) {
-  return fmt::format("{} {}", name,
-                     au.ci95 ? plus_minus(au.value, au.ci95) : fmt::format("{:.2f}", au.value));
+  return fmt::format("{} {}", name, printed_au(au, kTo));
 }
 
 // The long name of AU where a reader meets it first: headlines take the word in the order they are printed
@@ -67,22 +78,35 @@ std::vector<std::string> allowed_counts(const Profile& profile, const std::optio
   return remarks;
 }
 
+// "4 bring 3.1 % more", of fewer workers than those of the highest AU.
+void add_best(std::vector<std::string>& remarks, const Knee& knee) {
+  const double more = std::min(knee.best_per_s, 1.0) / knee.per_s - 1;
+  constexpr double kNoticed = 0.005;
+  if (knee.best_batch > knee.batch && more >= kNoticed) {
+    remarks.push_back(fmt::format("{} bring {} more", knee.best_batch, format_percent(more)));
+  }
+}
+
 std::vector<std::string> remarks_of(const Evidence& evidence, const WorkersAnswer& answer, AuWord& au) {
   const Recommendation& choice = *answer.recommendation;
   if (choice.basis == Basis::single) {
     const SimulatedPoint& simulated = *evidence.simulated_at(*answer.simulated_knee->batch);
-    return {fmt::format("a single count was measured; simulated with {}: {} {:.2f}",
-                        workers_text(simulated.workers), au(), simulated.au)};
-  }
-  if (choice.basis == Basis::simulated && evidence.of_own_loader()) {
-    return allowed_counts(*evidence.profile, choice.range);
+    return {fmt::format("a single count was measured; simulated with {}: {}", workers_text(simulated.workers),
+                        au({.value = simulated.au}))};
   }
   std::vector<std::string> remarks;
   if (choice.basis == Basis::simulated) {
-    if (!evidence.points.pool.empty()) {
+    if (evidence.of_own_loader()) {
+      remarks = allowed_counts(*evidence.profile, choice.range);
+    }
+    add_best(remarks, *answer.simulated_knee);
+    if (!evidence.of_own_loader() && !evidence.points.pool.empty()) {
       remarks.emplace_back("a single count was measured");
     }
     return remarks;
+  }
+  if (choice.basis == Basis::knee) {
+    add_best(remarks, *choice.knee);
   }
   if (choice.basis == Basis::noise || choice.basis == Basis::chosen) {
     remarks.push_back(choice.knee->low < choice.knee->high
@@ -130,12 +154,11 @@ std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& 
                             : evidence.of_own_loader() ? "Simulated for your loader: "
                                                        : "Simulated: ";
   const std::string whom = for_consumer(evidence, answer);
-  const std::string workers = workers_text(choice.workers) + whom;
   const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
   if (choice.is_inconclusive()) {
     const std::string au = word(choice.au);
-    return fmt::format("Inconclusive: {} with {}{} [give a larger --time-budget]", au, workers,
-                       reason_of(evidence, answer, word));
+    return fmt::format("Inconclusive: {} with {}{}{} [give a larger --time-budget]", au,
+                       workers_text(choice.workers), reason_of(evidence, answer, word), whom);
   }
   const std::string reason = reason_of(evidence, answer, word);
   if (choice.feeds_none()) {
@@ -149,17 +172,17 @@ std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& 
     return choice.feeds() ? fmt::format(
                                 "{}{} workers needed{}{}: the device computes {} of the time without "
                                 "[PyTorch: num_workers=0]",
-                                basis, simulated ? "no" : "No", whom, reason,
+                                basis, simulated ? "no" : "No", reason, whom,
                                 format_percent(std::min(1.0, choice.au.value)))
-                          : fmt::format("{}{} {}{}: {}, and workers {} [PyTorch: num_workers=0]", basis, use,
-                                        workers, reason, word(choice.au),
+                          : fmt::format("{}{} no workers{}{}: {}, and workers {} [PyTorch: num_workers=0]",
+                                        basis, use, reason, whom, word(choice.au),
                                         choice.more_harm ? "make it slower" : "gain less than 5 %");
   }
   const char* const pin = !choice.pin ? "" : *choice.pin ? ", pin_memory=True" : ", pin_memory=False";
-  std::string claim = fmt::format(
-      "{}{} {}{}{}: {}, {} of host memory [PyTorch: num_workers={}, prefetch_factor={}{}]", basis, use,
-      workers_text(choice.workers), gpus > 1 ? " a GPU" + whom : whom, reason, word(choice.au),
-      format_bytes(std::llround(choice.host_bytes)), choice.workers, choice.prefetch, pin);
+  std::string claim =
+      fmt::format("{}{} {}{}{}: {}, {} of host memory [PyTorch: num_workers={}, prefetch_factor={}{}]", basis,
+                  use, workers_text(choice.workers), gpus > 1 ? " a GPU" : "", reason + whom, word(choice.au),
+                  format_bytes(std::llround(choice.host_bytes)), choice.workers, choice.prefetch, pin);
   if (evidence.host_memory_bytes > 0 && choice.host_bytes > evidence.host_memory_bytes) {
     claim += fmt::format("; that does not fit: the host has {}",
                          format_bytes(std::llround(evidence.host_memory_bytes)));
@@ -258,20 +281,19 @@ std::optional<Finding> claim_knee(const Evidence& evidence, const WorkersAnswer&
   Finding finding = finding_of("knee", "workers", point_names(evidence.points.pool));
   finding.set_interval(knee->range(), kOfSizes);
   finding.details = {{"plateau_au", knee->best_per_s}, {"plateau_workers", knee->best_batch}};
+  const std::string plateau = au_text("AU", {.value = knee->best_per_s});
   if (!knee->batch) {
     finding.claim =
         knee->low == knee->high
-            ? fmt::format("The knee is at {}, within noise (plateau: AU {:.2f})", workers_text(knee->low),
-                          knee->best_per_s)
-            : fmt::format(
-                  "The knee lies between {} and {} workers, which are within noise (plateau: AU {:.2f})",
-                  knee->low, knee->high, knee->best_per_s);
+            ? fmt::format("The knee is at {}, within noise (plateau: {})", workers_text(knee->low), plateau)
+            : fmt::format("The knee lies between {} and {} workers, which are within noise (plateau: {})",
+                          knee->low, knee->high, plateau);
     return finding;
   }
   finding.value = static_cast<double>(*knee->batch);
   finding.claim = fmt::format(
-      "The knee is at {}: {}, 95 % of the plateau's {:.2f} (at {})", workers_text(*knee->batch),
-      au_text("AU", *evidence.points.at(*knee->batch)->au), knee->best_per_s, workers_text(knee->best_batch));
+      "The knee is at {}: {}, at least 95 % of the plateau ({} with {})", workers_text(*knee->batch),
+      au_text("AU", *evidence.points.at(*knee->batch)->au), plateau, workers_text(knee->best_batch));
   if (knee->low < *knee->batch) {
     finding.claim += fmt::format("; {} may be enough, within noise", workers_text(knee->low));
   }
@@ -392,10 +414,19 @@ std::string in_two_digits(double value) {
   return format_number(std::round(value / step) * step);
 }
 
+// "it gets 772 samples/s, " where the workers load less than the consumer takes.
+std::string part_in_words(const DemandAnswer& answer) {
+  const double share = answer.au.value;
+  return share < kWhole ? fmt::format("{} gets {}, ", answer.gpus > 1 ? "each" : "it",
+                                      rate_text(share * answer.required.samples_per_s))
+                        : "";
+}
+
 std::string fed_claim(const DemandAnswer& answer, bool simulated, const std::string& at_most, AuWord& au) {
   return fmt::format(
-      "{}{}{} for {}: {}{} [PyTorch: num_workers={}{}]", simulated ? "Simulated: use " : "Use ",
-      workers_text(answer.workers), answer.gpus > 1 ? " each" : "", consumers_text(answer), au(answer.au),
+      "{}{}{} for {}: {}{}{} [PyTorch: num_workers={}{}]", simulated ? "Simulated: use " : "Use ",
+      workers_text(answer.workers), answer.gpus > 1 ? " each" : "", consumers_text(answer),
+      part_in_words(answer), au(answer.au),
       answer.is_measured ? "" : fmt::format(", and this host loads {}", at_most), answer.workers,
       answer.workers > 0 ? fmt::format(", prefetch_factor={}", answer.prefetch) : "");
 }
@@ -615,13 +646,8 @@ Cell estimate_cell(const Estimate& estimate) {
   return Cell::number(estimate.value, estimate.ci95);
 }
 
-Cell au_cell(double au) {
-  return Cell::figure(fmt::format("{:.2f}", au));
-}
-
-Cell simulated_au_cell(const SimulatedPoint& point) {
-  const Estimate au = point.printed_au();
-  return au.ci95 ? estimate_cell(au) : au_cell(au.value);
+Cell au_cell(const Estimate& au) {
+  return Cell::figure(printed_au(au, kToInCell));
 }
 
 Cell stall_cell(std::optional<double> ns) {
@@ -669,9 +695,10 @@ TextTable points_table(const Evidence& evidence) {
     table.rows.push_back(
         {Cell::figure(fmt::format("{}{}{}{}", orders ? point->order + " " : "", point->workers,
                                   point->mark.empty() ? "" : " ", point->mark)),
-         estimate_cell(point->samples_per_s), point->au ? estimate_cell(*point->au) : Cell::none(),
+         estimate_cell(point->samples_per_s), point->au ? au_cell(*point->au) : Cell::none(),
          stall_cell(point->stall_p99_ns), Cell::time(point->cpu_ns), Cell::bytes(point->windows->host_bytes),
-         simulated != nullptr && simulated->held_out_au ? au_cell(*simulated->held_out_au) : Cell::none()});
+         simulated != nullptr && simulated->held_out_au ? au_cell({.value = *simulated->held_out_au})
+                                                        : Cell::none()});
   }
   table.title =
       conditions(evidence.setup) + (evidence.simulated ? "; each count is simulated from the others" : "");
@@ -707,7 +734,7 @@ TextTable simulated_table(const Evidence& evidence) {
   for (const SimulatedPoint& point : simulated.points) {
     const double bytes =
         own == nullptr ? 0 : own->host_bytes(point.workers, simulated.prefetch) * simulated.gpus;
-    table.rows.push_back({point.workers, Cell::number(point.samples_per_s), simulated_au_cell(point),
+    table.rows.push_back({point.workers, Cell::number(point.samples_per_s), au_cell(point.printed_au()),
                           stall_cell(point.stall_p99_ns), Cell::share(point.worker_busy),
                           bytes > 0 ? Cell::bytes(std::llround(bytes)) : Cell(), point.limited_by});
   }
@@ -728,8 +755,8 @@ TextTable demands_table(const std::vector<DemandAnswer>& demands) {
   table.rows.push_back({"for", "samples/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
   for (const DemandAnswer& answer : demands) {
     table.rows.push_back({answer.required.name, Cell::number(answer.required.samples_per_s), answer.gpus,
-                          demand_workers_cell(answer), estimate_cell(answer.au),
-                          estimate_cell(*answer.at_most), answer.limited_by});
+                          demand_workers_cell(answer), au_cell(answer.au), estimate_cell(*answer.at_most),
+                          answer.limited_by});
   }
   return table;
 }

@@ -166,6 +166,15 @@ TEST(WorkersFindings, ARequiredThroughputThatWasMeasuredIsNotSimulated) {
   EXPECT_EQ(found(evidence, "recommended_workers")->headline, 0) << "it says the same";
 }
 
+// It takes 730 samples a second, of which this host loads 712.
+TEST(WorkersFindings, AConsumerThatIsFedWithLessSaysHowMuchItGets) {
+  LoaderMachine machine;
+  machine.required = {{.name = "t4", .samples_per_s = 730, .source = "given"}};
+  const Evidence evidence = testing::evidence_of(machine.measured(), machine.setup());
+  EXPECT_EQ(found(evidence, "demand/t4")->details["verdict"], "fed");
+  expect_words(claim(evidence, "demand/t4"));
+}
+
 // As of four cores, of which other processes took one and a half all along.
 TEST(WorkersFindings, ABusyMachineIsNotCalledIncapable) {
   LoaderMachine machine;

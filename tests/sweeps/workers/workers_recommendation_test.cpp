@@ -128,6 +128,18 @@ TEST(WorkersRecommendation, OneWideIntervalDoesNotMakeManyWorkersOfFew) {
   expect_words(claim(evidence, "recommended_workers"));
 }
 
+// The table lists the larger counts with their higher AU, which noise took above 1.
+TEST(WorkersRecommendation, FewerWorkersThanTheBestSayWhatMoreBring) {
+  Evidence evidence = measured_by({});
+  for (LoaderPoint& point : evidence.points.pool) {
+    const double au = point.workers < 2 ? point.au->value : point.workers == 2 ? 0.97 : 1.01;
+    point.au = Estimate{.value = au, .ci95 = Interval{au - 0.001, au + 0.001}};
+  }
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 2);
+  expect_words(claim(evidence, "recommended_workers"));
+  expect_words(claim(evidence, "knee"));
+}
+
 // Ready data from pinned memory, whose steps take that part of those from pageable memory.
 Evidence staged(double part) {
   const LoaderMachine machine;
