@@ -8,8 +8,7 @@
 
 #include "bench/model/parallel_step.h"
 #include "bench/model/step_time.h"
-#include "bench/stats/memory_line.h"
-#include "bench/stats/saturation.h"
+#include "bench/stats/batch_fits.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -24,29 +23,18 @@ std::vector<std::int64_t> powers_of_two(std::int64_t last) {
   return batches;
 }
 
-std::optional<std::int64_t> by_memory_line(const Curve& curve, std::int64_t usable_bytes) {
-  std::vector<MemoryPoint> points;
+// The rates of the batches that are safe: a larger one may not run.
+BatchFits fits_of(const Curve& curve, bool predicted) {
+  std::vector<ThroughputPoint> rates;
+  std::vector<MemoryPoint> memory;
   for (const CurvePoint& point : curve.points) {
-    if (point.bytes > 0) {
-      points.push_back({.batch = point.batch, .bytes = point.bytes});
+    memory.push_back({.batch = point.batch, .bytes = point.bytes});
+    if (rates.empty() || !curve.largest || point.batch <= *curve.largest) {
+      rates.push_back(predicted ? ThroughputPoint::predicted(point.batch, point.per_s)
+                                : ThroughputPoint{point.batch, point.per_s, point.interval});
     }
   }
-  const std::optional<MemoryLine> line = fit_memory_line(points);
-  return line && usable_bytes > 0 ? line->largest_batch(usable_bytes) : std::nullopt;
-}
-
-// Of the batches that are safe: a larger one may not run.
-std::size_t saturation_of(const Curve& curve, bool predicted) {
-  std::vector<ThroughputPoint> points;
-  for (const CurvePoint& point : curve.points) {
-    if (curve.largest && point.batch > *curve.largest && !points.empty()) {
-      break;
-    }
-    points.push_back(predicted ? ThroughputPoint::predicted(point.batch, point.per_s)
-                               : ThroughputPoint{point.batch, point.per_s, point.interval});
-  }
-  const std::optional<Saturation> found = find_saturation(points);
-  return found ? found->index : 0;
+  return {rates, memory};
 }
 
 }  // namespace
@@ -66,14 +54,16 @@ std::int64_t Curve::quoted_largest() const {
 }
 
 void complete_curve(Curve& curve, bool predicted, std::int64_t usable_bytes) {
-  curve.saturation = saturation_of(curve, predicted);
+  const BatchFits fits = fits_of(curve, predicted);
+  curve.saturation = fits.index();
   const bool has_limits = curve.limits.most > 0;
   if (curve.largest || has_limits) {
     return;
   }
   const std::int64_t last = curve.points.back().batch;
-  if (const std::optional<std::int64_t> fits = by_memory_line(curve, usable_bytes)) {
-    curve.largest = std::max(*fits, last);
+  const std::optional<std::int64_t> cap = usable_bytes > 0 ? std::optional(usable_bytes) : std::nullopt;
+  if (const std::optional<std::int64_t> most = fits.largest_batch(cap)) {
+    curve.largest = std::max(*most, last);
     curve.extrapolated = !predicted && *curve.largest > last;
   }
 }

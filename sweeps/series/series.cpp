@@ -61,16 +61,6 @@ std::vector<std::string> names_of(const std::vector<BatchPoint>& points) {
   return names;
 }
 
-std::vector<MemoryPoint> memory_points(const BatchSeries& series) {
-  std::vector<MemoryPoint> points;
-  for (const BatchPoint& point : series.points) {
-    if (point.bytes > 0) {
-      points.push_back({point.batch, point.bytes, point.weights});
-    }
-  }
-  return points;
-}
-
 }  // namespace
 
 void BatchSeries::analyse() {
@@ -81,17 +71,20 @@ void BatchSeries::analyse() {
   }
   std::erase_if(timed, [](const BatchPoint& point) { return point.step_ns.value <= 0; });  // planned ones
   std::vector<StepTimePoint> times;
-  std::vector<ThroughputPoint> throughputs;
+  std::vector<ThroughputPoint> rates;
   for (const BatchPoint& point : timed) {
     const Work& work = point.point->work;
     times.push_back({.batch = point.batch,
                      .step_ns = point.step_ns.value,
                      .flops_per_sample = work.samples > 0 ? work.flops / work.samples : 0});
-    throughputs.push_back(point.throughput);
+    rates.push_back(point.throughput);
+  }
+  std::vector<MemoryPoint> bytes;
+  for (const BatchPoint& point : points) {
+    bytes.push_back({point.batch, point.bytes, point.weights});
   }
   model = fit_step_time(times);
-  saturation = find_saturation(throughputs);
-  memory = fit_memory_line(memory_points(*this));
+  static_cast<BatchFits&>(*this) = BatchFits(rates, bytes);
 }
 
 std::vector<std::string> BatchSeries::names() const {
@@ -108,14 +101,11 @@ const BatchPoint* BatchSeries::at(std::int64_t batch) const {
 }
 
 const BatchPoint& BatchSeries::at_saturation() const {
-  return timed.empty() ? points.front() : timed[saturation ? saturation->index : 0];
+  return timed.empty() ? points.front() : timed[index()];
 }
 
 std::optional<std::int64_t> BatchSeries::largest_batch() const {
-  if (planned) {
-    return planned->batch;
-  }
-  return memory && cap_bytes ? memory->largest_batch(*cap_bytes) : std::nullopt;
+  return planned ? planned->batch : BatchFits::largest_batch(cap_bytes);
 }
 
 std::optional<BatchParams> read_params(const Json& params) {

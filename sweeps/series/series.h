@@ -11,7 +11,7 @@
 
 #include "bench/dtype.h"
 #include "bench/result/result.h"
-#include "bench/stats/memory_line.h"
+#include "bench/stats/batch_fits.h"
 #include "bench/stats/paired_ratio.h"
 #include "bench/stats/saturation.h"
 #include "bench/stats/step_time.h"
@@ -51,7 +51,7 @@ struct BatchPoint {
 };
 
 // The points of one series, by batch, and their fits.
-struct BatchSeries {
+struct BatchSeries : BatchFits {
   std::string label;   // as sentences name it: "fp32", "fp32 training with adam"
   BatchParams params;  // of its first point
   std::vector<BatchPoint> points;
@@ -64,11 +64,9 @@ struct BatchSeries {
   Peaks peaks;
 
   std::optional<StepTimeModel> model;
-  std::optional<Saturation> saturation;
-  std::optional<MemoryLine> memory;
   std::optional<LargestByPlan> planned;  // below cap_bytes; only a sweep that plans it sets it
 
-  void analyse();  // fills `timed`, the model, the saturation and the line from the points
+  void analyse();  // fills `timed`, the model and the fits from the points
   std::vector<std::string> names() const;  // of all points
   std::vector<std::string> timed_names() const;
   const BatchPoint* at(std::int64_t batch) const;  // nullptr where it was not measured
