@@ -11,6 +11,7 @@
 #include "bench/predicted_step.h"
 #include "bench/result/flags.h"
 #include "bench/sweep.h"
+#include "sweeps/batch/answer.h"
 #include "sweeps/batch/findings.h"
 #include "sweeps/series/planned.h"
 #include "sweeps/series/points.h"
@@ -76,22 +77,17 @@ class BatchSweep final : public Sweep {
   // recommendation. Claims about speed leave out points of few rounds where two others remain. Of a device
   // that is not here limit_at_ceiling, and no t0.
   std::vector<Finding> findings(const ResultDocument& document) const override {
-    std::vector<BatchSeries> all =
-        read_series(document, [](const BatchParams& params) { return std::string(name_of(params.dtype)); });
-    std::ranges::sort(all, {}, [](const BatchSeries& series) { return series.params.dtype; });
+    std::vector<BatchSeries> all = batch_series(document);
     for (BatchSeries& series : all) {
       const auto planned = largest_.find(series.params.dtype);
       if (planned != largest_.end() && series.cap_bytes == request_.largest_cap()) {
         series.planned = planned->second;
       }
     }
-    // By the axis rather than by what was measured so far: names must not change as points arrive.
-    const Json& axes = document.sweep.axes;
-    const bool several = all.size() > 1 || (axes.contains("dtype") && axes["dtype"].size() > 1);
-
+    const BatchAnswer answer = answer_of(all, document);
     std::vector<Finding> findings;
-    const auto add = [&](Finding finding, const std::string& dtype) {
-      finding.name += several ? "/" + dtype : "";
+    const auto add = [&](Finding finding, const BatchSeries& series) {
+      finding.name = answer.finding_name(finding.name, series);
       findings.push_back(std::move(finding));
     };
     const bool predicted = device_.model() != nullptr || !modelled_points(document).empty();
@@ -104,24 +100,23 @@ class BatchSweep final : public Sweep {
                                        claim_limit, claim_memory_line, claim_largest_batch};
     for (const BatchSeries& series : all) {
       for (const Claim claim : claims) {
-        add(claim(series), series.label);
+        add(claim(series), series);
       }
       if (!series.left_out.empty()) {
-        add(claim_left_out(series), series.label);
+        add(claim_left_out(series), series);
       }
     }
-    const auto baseline = std::ranges::find(all, "fp32", &BatchSeries::label);
     for (const BatchSeries& series : all) {
-      if (baseline != all.end() && series.label != "fp32") {
-        findings.push_back(claim_speedup(series, *baseline));
-        findings.push_back(claim_memory_ratio(series, *baseline));
+      if (answer.baseline != nullptr && &series != answer.baseline) {
+        findings.push_back(claim_speedup(series, *answer.baseline));
+        findings.push_back(claim_memory_ratio(series, *answer.baseline));
       }
     }
     if (auto conditions = claim_conditions(document)) {
       findings.push_back(*std::move(conditions));
     }
-    findings.push_back(claim_recommendation(all, document));
-    choose_batch_headlines(findings);
+    findings.push_back(claim_recommendation(answer, document));
+    choose_batch_headlines(all, answer, findings);
     return findings;
   }
 

@@ -8,6 +8,7 @@
 
 #include "bench/result/result.h"
 #include "bench/stats/ratio.h"
+#include "sweeps/batch/answer.h"
 #include "sweeps/series/findings.h"
 #include "sweeps/series/series.h"
 
@@ -33,10 +34,6 @@ Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baselin
 Finding claim_largest_batch(const BatchSeries& series);                              // samples
 
 // The dtype and batch to use, with what is known and how sure it is.
-Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDocument& document);  // samples
-
-// The recommendation first, then what it rests on: the findings of its dtype, and of the others their speed.
-// Of a file's findings too: throws Json::exception where their details are not as these claims have them.
-void choose_batch_headlines(std::vector<Finding>& findings);
+Finding claim_recommendation(const BatchAnswer& answer, const ResultDocument& document);  // samples
 
 }  // namespace bench::sweeps

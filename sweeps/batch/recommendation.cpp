@@ -145,9 +145,8 @@ Finding only_batch(const BatchSeries& series, Finding finding) {
 
 }  // namespace
 
-Finding claim_recommendation(const std::vector<BatchSeries>& all, const ResultDocument& document) {
+Finding claim_recommendation(const BatchAnswer& answer, const ResultDocument& document) {
   Finding finding = finding_of("recommendation", "samples");
-  const BatchAnswer answer = answer_of(all);
   if (answer.series == nullptr) {
     const bool for_time = std::ranges::any_of(document.unmeasured, &UnmeasuredPoint::lacked_time);
     finding.claim = fmt::format("No batch was {}{}.", is_predicted(document) ? "predicted" : "measured",

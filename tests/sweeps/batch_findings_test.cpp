@@ -114,6 +114,11 @@ TEST(BatchFindings, NoHeadlineSaysOnlyWhatIsMissing) {
   EXPECT_THAT(headlines_of(ResultDocument{}), ElementsAre());
 }
 
+TEST(BatchFindings, OneBatchOfTwoDtypesTellsWhatLimitsTheFasterOne) {
+  EXPECT_THAT(headlines_of(document_of({{}, {.dtype = "bf16", .per_s = 220}}, 1, 1LL << 30)),
+              ElementsAre("recommendation", "speedup_bf16", "limit_below_ceiling/bf16"));
+}
+
 TEST(BatchFindings, HeadlinesTakeTwoLinesAtMost) {
   const ResultDocument document = document_of({{}, {.dtype = "bf16", .per_s = 220}}, 256, 12LL << 30);
   for (const Finding& finding : findings_of(document)) {
