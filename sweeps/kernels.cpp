@@ -14,7 +14,7 @@
 #include "bench/result/finding.h"
 #include "bench/sweep.h"
 #include "bench/text/units.h"
-#include "sweeps/kernels/findings.h"
+#include "sweeps/kernels/answer.h"
 #include "sweeps/kernels/predicted.h"
 #include "sweeps/kernels/roofline.h"
 #include "sweeps/series/points.h"

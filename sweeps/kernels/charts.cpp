@@ -10,7 +10,7 @@
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
 #include "bench/text/units.h"
-#include "sweeps/kernels/findings.h"
+#include "sweeps/kernels/answer.h"
 #include "sweeps/kernels/roofline.h"
 
 namespace bench::sweeps {
@@ -132,7 +132,10 @@ std::vector<plots::Chart> kernels_charts(ResultDocument& document) {
 
 const Registration<report::SweepReport> BENCH_REGISTERED{
     {.name = "kernels",
-     .choose_headlines = [](ResultDocument& document) { choose_kernels_headlines(document.findings); },
+     .choose_headlines =
+         [](ResultDocument& document) {
+           choose_kernels_headlines(kernels_answer(document, {}), document.findings);
+         },
      .charts = kernels_charts}};
 
 }  // namespace

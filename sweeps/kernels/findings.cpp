@@ -1,4 +1,4 @@
-#include "sweeps/kernels/findings.h"
+// The findings of `--sweep kernels`.
 
 #include <algorithm>
 #include <iterator>
@@ -12,7 +12,7 @@
 #include "bench/stats/ratio.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
-#include "sweeps/kernels/operation_findings.h"
+#include "sweeps/kernels/answer.h"
 #include "sweeps/kernels/roofline.h"
 
 namespace bench::sweeps {
@@ -182,87 +182,33 @@ Finding claim_ridge(const std::string& dtype, const Estimate& ridge, const RoofC
   return finding;
 }
 
-// The best multiply-adds of each kind in one dtype.
-std::optional<Finding> claim_tensor_cores(const std::string& dtype, const std::vector<KernelResult>& points,
-                                          const RunContext& context) {
-  const auto best = [&](std::string_view mode) {
-    const KernelResult* found = nullptr;
-    for (const KernelResult& point : points) {
-      if (point.workload == "fma" && point.mode == mode && point.dtype == dtype && !point.above_peak &&
-          (found == nullptr || point.rate().low() > found->rate().low())) {
-        found = &point;
-      }
-    }
-    return found;
-  };
-  const KernelResult* with = best(kTensorCores);
-  const KernelResult* without = best("forward");
-  if (with == nullptr || without == nullptr) {
-    return std::nullopt;
-  }
-  const Estimate times = throughput_ratio({with->step_ns, with->rounds, with->flops},
-                                          {without->step_ns, without->rounds, without->flops});
-  Finding finding = finding_of("tensor_cores/" + dtype, "1", {with->name, without->name});
-  finding.set(times);
+Finding claim_tensor_cores(const std::string& dtype, const TensorCores& cores, const RunContext& context) {
+  Finding finding = finding_of("tensor_cores/" + dtype, "1", {cores.with->name, cores.without->name});
+  finding.set(cores.times);
   // Its peak takes another instruction, which fma does not use.
   const bool has_wgmma = context.detail("compute_capability") == "9.0";
-  finding.claim = fmt::format("Tensor cores do {} in {} by wmma, {} times as much as the ordinary units{}.",
-                              flops_rate(with->rate()), dtype, plus_minus(times.value, times.ci95),
-                              has_wgmma ? "; wgmma, which gemm uses, reaches more" : "");
+  finding.claim =
+      fmt::format("Tensor cores do {} in {} by wmma, {} times as much as the ordinary units{}.",
+                  flops_rate(cores.with->rate()), dtype, plus_minus(cores.times.value, cores.times.ci95),
+                  has_wgmma ? "; wgmma, which gemm uses, reaches more" : "");
   return finding;
 }
 
-std::optional<Finding> claim_launch(const std::vector<KernelResult>& points) {
-  const KernelResult* const point = launch_point(points);
-  if (point == nullptr) {
-    return std::nullopt;
-  }
-  Finding finding = finding_of("launch_round_trip", "ns", {point->name});
-  finding.set(point->step_ns);
+Finding claim_launch(const KernelResult& point) {
+  Finding finding = finding_of("launch_round_trip", "ns", {point.name});
+  finding.set(point.step_ns);
   finding.claim = fmt::format("Starting an empty kernel and waiting for its end takes {}.",
-                              plus_minus_duration(point->step_ns.value, point->step_ns.ci95));
+                              plus_minus_duration(point.step_ns.value, point.step_ns.ci95));
   return finding;
-}
-
-// The operation that falls shortest of its roofline first, then the roofline itself, the highest peak first.
-// Multiply-adds probe the roofline: they fall short of it by design wherever memory is not the limit.
-std::vector<std::string> headlines(const std::vector<Finding>& findings) {
-  const auto known = [&](std::string_view prefix) {
-    std::vector<const Finding*> found = find_findings(findings, prefix);
-    std::erase_if(found, [](const Finding* finding) { return !finding->value; });
-    return found;
-  };
-  const auto value_of = [](const Finding* finding) { return *finding->value; };
-  std::vector<const Finding*> shares = known("roofline_share/");
-  std::erase_if(shares, [](const Finding* share) {
-    return *share->value >= 1 || share->name.starts_with("roofline_share/fma/");
-  });
-  std::ranges::sort(shares, {}, value_of);
-  shares.resize(std::min<std::size_t>(shares.size(), 1));
-  std::vector<const Finding*> peaks = known("arithmetic_peak/");
-  std::ranges::sort(peaks, std::ranges::greater{}, value_of);
-  peaks.resize(std::min(peaks.size(), 3 - shares.size()));
-  std::vector<std::string> names;
-  for (const auto& group :
-       {shares, known("memory_bandwidth"), peaks, known("tensor_cores/"), known("launch_round_trip")}) {
-    for (const Finding* finding : group) {
-      names.push_back(finding->name);
-    }
-  }
-  return names;
 }
 
 }  // namespace
 
-void choose_kernels_headlines(std::vector<Finding>& findings) {
-  set_headlines(findings, headlines(findings));
-}
-
 std::vector<Finding> kernels_findings(const ResultDocument& document,
                                       const std::set<std::string>& references) {
-  const std::vector<KernelResult> points = read_results(document);
-  const double cache_bytes = last_cache_bytes(document.context);
-  const Roofline roofline = roofline_in(document, references);
+  const KernelsAnswer answer = kernels_answer(document, references);
+  const std::vector<KernelResult>& points = answer.points;
+  const Roofline& roofline = answer.roofline;
   std::vector<Finding> findings;
   const auto add = [&](std::optional<Finding> finding) {
     if (finding) {
@@ -270,7 +216,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
     }
   };
   if (roofline.memory) {
-    add(claim_memory(points, *roofline.memory, cache_bytes));
+    add(claim_memory(points, *roofline.memory, last_cache_bytes(document.context)));
     add(claim_caches(points, *roofline.memory));
   } else if (!points.empty() || !document.unmeasured.empty()) {
     Finding& finding = findings.emplace_back(finding_of("memory_bandwidth", "B/s"));
@@ -282,12 +228,16 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
     if (const auto ridge = roofline.ridge(dtype)) {
       add(claim_ridge(dtype, *ridge, peak, *roofline.memory));
     }
-    add(claim_tensor_cores(dtype, points, document.context));
+    if (const auto cores = answer.tensor_cores.find(dtype); cores != answer.tensor_cores.end()) {
+      add(claim_tensor_cores(dtype, cores->second, document.context));
+    }
   }
-  std::ranges::move(operation_findings(points, roofline), std::back_inserter(findings));
-  add(claim_launch(points));
+  std::ranges::move(operation_findings(answer.operations), std::back_inserter(findings));
+  if (answer.launch != nullptr) {
+    add(claim_launch(*answer.launch));
+  }
   add(claim_conditions(document));
-  choose_kernels_headlines(findings);
+  choose_kernels_headlines(answer, findings);
   for (Finding& finding : findings) {  // which is no point
     std::erase(finding.evidence, kDataSheet);
   }

@@ -1,9 +1,9 @@
-#include "sweeps/kernels/operation_findings.h"
+// What operations reach of their roofline, and what cold caches cost them, in words.
 
 #include <algorithm>
-#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -12,6 +12,7 @@
 #include "bench/stats/step_time.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
+#include "sweeps/kernels/answer.h"
 
 namespace bench::sweeps {
 namespace {
@@ -22,105 +23,69 @@ std::string percent(const Estimate& share) {
   return plus_minus(100 * share.value, ci95) + " %";
 }
 
-// The label of a claim's points. Multiply-adds on tensor cores have a claim of their own.
-std::string label_of(const KernelResult& point) {
-  return point.mode == kTensorCores ? fmt::format("{}/{}/{}", point.workload, point.mode, point.dtype)
-                                    : fmt::format("{}/{}", point.workload, point.dtype);
+// Named only where it explains half of the time: a slow kernel is not reported as its roof, nor as a launch.
+std::string_view limit_in_words(StepLimit limit) {
+  switch (limit) {
+    case StepLimit::compute:
+      return "limit: arithmetic";
+    case StepLimit::memory:
+      return "limit: memory";
+    case StepLimit::launch:
+      return "limit: its launch";
+    case StepLimit::implementation:
+    case StepLimit::unknown:
+      break;
+  }
+  return "own implementation: below both roofs";
 }
 
-// A point's rate over min(peak, intensity · bandwidth), and what limits it.
-struct Share {
-  const KernelResult* point = nullptr;
-  Estimate reached;
-  bool by_memory = false;   // the lower roof is memory's
-  bool is_ceiling = false;  // the peak is this point's own rate
-  bool is_predicted = false;
-  StepLimit limit = StepLimit::unknown;
-
-  bool from_cache() const { return by_memory && reached.value > 1.05; }
-  // Named only where it explains half of the time: a slow kernel is not reported as its roof, nor as a
-  // launch.
-  std::string_view limit_in_words() const {
-    switch (limit) {
-      case StepLimit::compute:
-        return "limit: arithmetic";
-      case StepLimit::memory:
-        return "limit: memory";
-      case StepLimit::launch:
-        return "limit: its launch";
-      case StepLimit::implementation:
-      case StepLimit::unknown:
-        break;
-    }
-    return "own implementation: below both roofs";
-  }
-  // "backward-data in-channels:64/batch:8 (limit: memory)"; the rest of the name is the label. Of a predicted
-  // point no implementation is known.
-  std::string place() const {
-    const bool in_label = point->mode == "forward" || point->mode == kTensorCores;
-    const auto sizes = point->name.find("/hot/");
-    return fmt::format("{}{}{}", in_label ? "" : point->mode + " ",
-                       sizes == std::string::npos ? point->name : point->name.substr(sizes + 5),
-                       is_predicted ? "" : fmt::format(" ({})", limit_in_words()));
-  }
-};
-
-Share share_of(const KernelResult& point, const Roofline& roofline) {
-  const auto ridge = roofline.ridge(point.dtype);
-  const RoofCeiling& peak = roofline.compute.at(point.dtype);
-  const LimitReport report =
-      find_limit({.flops = point.flops, .sample_bytes = point.bytes, .launches = point.launches},
-                 {.flops_per_s = peak.rate.value, .bytes_per_s = roofline.memory->rate.value, .source = ""},
-                 point.step_ns, roofline.launch_ns);
-  return {.point = &point,
-          .reached = ratio(point.rate(), *roofline.limit(point)),
-          .by_memory = ridge && point.intensity() < ridge->value,
-          .is_ceiling = peak.name == point.name,
-          .is_predicted = peak.name == kDataSheet,
-          .limit = report.limit};
+// "backward-data in-channels:64/batch:8 (limit: memory)"; the rest of the name is the label. Of a predicted
+// point no implementation is known.
+std::string place_of(const RooflineShare& share) {
+  const KernelResult& point = *share.point;
+  const bool in_label = point.mode == "forward" || point.mode == kTensorCores;
+  const auto sizes = point.name.find("/hot/");
+  return fmt::format("{}{}{}", in_label ? "" : point.mode + " ",
+                     sizes == std::string::npos ? point.name : point.name.substr(sizes + 5),
+                     share.is_predicted ? "" : fmt::format(" ({})", limit_in_words(share.limit)));
 }
 
-std::string share_claim(const std::string& label, const Share& worst, const Share& best) {
+std::string share_claim(const std::string& label, const RooflineShare& worst, const RooflineShare& best) {
   std::string claim = label;
   if (worst.is_ceiling || best.is_ceiling) {
     claim += " sets the peak of arithmetic";
     if (!worst.is_ceiling || !best.is_ceiling) {
-      const Share& other = best.is_ceiling ? worst : best;  // the best where caches lift it above the roof
+      const RooflineShare& other =
+          best.is_ceiling ? worst : best;  // the best where caches lift it above the roof
       claim += fmt::format(", and reaches at {} {} of its roofline, at {}",
-                           best.is_ceiling ? "least" : "most", percent(other.reached), other.place());
+                           best.is_ceiling ? "least" : "most", percent(other.reached), place_of(other));
     }
   } else if (worst.point == best.point) {
-    claim += fmt::format(" reaches {} of its roofline, at {}", percent(worst.reached), worst.place());
+    claim += fmt::format(" reaches {} of its roofline, at {}", percent(worst.reached), place_of(worst));
   } else {
     claim += fmt::format(" reaches {} to {} of its roofline, least at {}", percent(worst.reached),
-                         percent(best.reached), worst.place());
+                         percent(best.reached), place_of(worst));
   }
   return claim + (best.from_cache() ? "; above 100 %, its data stayed in a cache." : ".");
 }
 
-// The worst and the best hot point of one operation; nullopt where there is none to compare.
-std::optional<Finding> claim_share(const std::string& label, const std::vector<const KernelResult*>& points,
-                                   const Roofline& roofline) {
-  Finding finding = finding_of("roofline_share/" + label, "1");
-  std::vector<Share> shares;
-  for (const KernelResult* point : points) {
-    if (!point->is_stream() && !point->cold && !point->above_peak && roofline.limit(*point)) {
-      finding.evidence.push_back(point->name);
-      shares.push_back(share_of(*point, roofline));
-    }
-  }
-  if (shares.empty()) {
+// nullopt where no hot point has a roof.
+std::optional<Finding> claim_share(const OperationAnswer& operation) {
+  if (operation.worst == nullptr) {
     return std::nullopt;
   }
-  const auto [worst, best] =
-      std::ranges::minmax_element(shares, {}, [](const Share& share) { return share.reached.value; });
-  finding.set(worst->reached);
-  finding.claim = share_claim(label, *worst, *best);
+  Finding finding = finding_of(operation.share_name(), "1");
+  for (const RooflineShare& share : operation.shares) {
+    finding.evidence.push_back(share.point->name);
+  }
+  finding.set(operation.worst->reached);
+  finding.claim = share_claim(operation.label, *operation.worst, *operation.best);
   return finding;
 }
 
 // The pair of a hot and a cold point with the largest ratio, of one operation.
-std::optional<Finding> claim_cold(const std::string& label, const std::vector<const KernelResult*>& points) {
+std::optional<Finding> claim_cold(const OperationAnswer& operation) {
+  const std::vector<const KernelResult*>& points = operation.points;
   const KernelResult* worst_hot = nullptr;
   const KernelResult* worst_cold = nullptr;
   double worst_ratio = 0;
@@ -147,30 +112,21 @@ std::optional<Finding> claim_cold(const std::string& label, const std::vector<co
   if (times.low() <= 1) {
     return std::nullopt;
   }
-  Finding finding = finding_of("cold_caches/" + label, "1", {worst_hot->name, worst_cold->name});
+  Finding finding = finding_of("cold_caches/" + operation.label, "1", {worst_hot->name, worst_cold->name});
   finding.set(times);
-  finding.claim =
-      fmt::format("With cold caches {} takes up to {} times as long ({} instead of {}, at {}).", label,
-                  plus_minus(times.value, times.ci95), format_duration(worst_cold->step_ns.value),
-                  format_duration(worst_hot->step_ns.value), worst_cold->short_name());
+  finding.claim = fmt::format("With cold caches {} takes up to {} times as long ({} instead of {}, at {}).",
+                              operation.label, plus_minus(times.value, times.ci95),
+                              format_duration(worst_cold->step_ns.value),
+                              format_duration(worst_hot->step_ns.value), worst_cold->short_name());
   return finding;
 }
 
 }  // namespace
 
-std::vector<Finding> operation_findings(const std::vector<KernelResult>& points, const Roofline& roofline) {
+std::vector<Finding> operation_findings(const std::vector<OperationAnswer>& operations) {
   std::vector<Finding> findings;
-  std::vector<std::string> labels;  // in the order of the file
-  std::map<std::string, std::vector<const KernelResult*>> by_label;
-  for (const KernelResult& point : points) {
-    std::vector<const KernelResult*>& alike = by_label[label_of(point)];
-    if (alike.empty()) {
-      labels.push_back(label_of(point));
-    }
-    alike.push_back(&point);
-  }
-  for (const std::string& label : labels) {
-    for (auto& claim : {claim_share(label, by_label[label], roofline), claim_cold(label, by_label[label])}) {
+  for (const OperationAnswer& operation : operations) {
+    for (auto& claim : {claim_share(operation), claim_cold(operation)}) {
       if (claim) {
         findings.push_back(*claim);
       }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sweeps/kernels/findings.h"
+#include "sweeps/kernels/answer.h"
 #include "sweeps/kernels/roofline.h"
 
 namespace bench::sweeps::kernels_example {
