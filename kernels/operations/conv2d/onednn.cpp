@@ -143,9 +143,40 @@ std::vector<Winograd> find_winograds(const Conv2d& spec) {
   return found;
 }
 
+// oneDNN's last resort, a hundred times slower than its other algorithms.
+bool is_plain_loop(const dnnl::primitive_desc& descriptor) {
+  return std::string_view(descriptor.impl_info_str()).starts_with("ref");
+}
+
+// With channels in groups of 16, oneDNN has only its plain loops for some convolutions: those of 4 to 15
+// channels, and gradients of depthwise weights beyond 3×3 and of patches of 16×16. Of this one it has others,
+// and converting costs little.
+Conv2d without_blocks(Conv2d spec) {
+  spec.dtype = Dtype::fp32;
+  spec.src_layout = Layout::nhwc;
+  spec.dst_layout = Layout::nhwc;
+  return spec;
+}
+
+// The second where the first is oneDNN's plain loops and the second is not.
+template <class Descriptor, class MakeOther>
+Descriptor avoiding_plain_loops(const Descriptor& found, const MakeOther& make_other) {
+  if (!is_plain_loop(found)) {
+    return found;
+  }
+  const Descriptor other = make_other();
+  return other.get(true) == nullptr || is_plain_loop(other) ? found : other;
+}
+
 Forward::primitive_desc find_direct(const Conv2d& spec) {
-  return onednn::convolution_forward(shape_of(spec, kDirect), dnnl::prop_kind::forward_inference,
-                                     fused(spec));
+  const auto find = [](const Conv2d& asked, bool allow_empty) {
+    return onednn::convolution_forward(shape_of(asked, kDirect), dnnl::prop_kind::forward_inference,
+                                       fused(asked), allow_empty);
+  };
+  const Forward::primitive_desc found = find(spec, false);
+  // A residual is summed onto what is in dst, as it is stored.
+  return spec.residual ? found
+                       : avoiding_plain_loops(found, [&] { return find(without_blocks(spec), true); });
 }
 
 // Empty where oneDNN has none.
@@ -245,11 +276,6 @@ std::optional<double> winograd_flops_in_training(const Conv2d& spec) {
   return pays ? std::optional(flops) : std::nullopt;
 }
 
-// oneDNN's last resort, a hundred times slower than its other algorithms.
-bool is_plain_loop(const dnnl::primitive_desc& descriptor) {
-  return std::string_view(descriptor.impl_info_str()).starts_with("ref");
-}
-
 class OnednnConv2d final : public onednn::PrimitiveOperation {
  public:
   explicit OnednnConv2d(const Conv2d& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
@@ -288,15 +314,26 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   void forward() {
     const ForwardPlan chosen = spec_.training ? plan_training() : plan_forward(spec_);
     const Forward::primitive_desc& pd = chosen.descriptor;
-    bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
-    bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, pd.weights_desc(), plain_weights(spec_));
+    // A part's maps are stored as the operation's are.
+    const auto bind_maps = [&](Slot slot, Role role, int argument, const TensorDesc& tensor,
+                               const MemoryDesc& wanted) {
+      if (chosen.parts > 1) {
+        bind_activation(slot, role, argument, tensor, wanted);
+      } else {
+        bind_converted_activation(slot, role, argument, tensor, wanted);
+      }
+    };
+    bind_maps(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
+    bind_converted_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS,
+                             spec_.training ? direct_training(spec_).weights_desc() : pd.weights_desc(),
+                             pd.weights_desc(), plain_weights(spec_));
     if (spec_.bias) {
       bind_parameter(Slot::bias, Role::parameter, DNNL_ARG_BIAS, pd.bias_desc(), pd.bias_desc());
     }
     if (spec_.residual) {
       declare(Slot::src1, Role::input, spec_.dst());
     }
-    bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec_.dst(), pd.dst_desc());
+    bind_maps(Slot::dst, Role::output, DNNL_ARG_DST, spec_.dst(), pd.dst_desc());
     plan(pd, chosen.parts);
     flops_ = chosen.flops;
   }
@@ -307,7 +344,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
                          const Forward::primitive_desc& ahead) {
       return onednn::convolution_backward_data(shape_of(spec, algorithm), ahead, onednn::attributes(), true);
     };
-    const auto pd = avoiding_plain_loops(hint, make);
+    const auto pd = planned_by(hint, make);
     bind_converted_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(),
                               pd.diff_dst_desc());
     bind_converted_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS,
@@ -325,7 +362,7 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
       return onednn::convolution_backward_weights(shape_of(spec, algorithm), ahead, onednn::attributes(),
                                                   true);
     };
-    const auto pd = avoiding_plain_loops(hint, make);
+    const auto pd = planned_by(hint, make);
     bind_converted_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec_.src(), pd.src_desc());
     bind_converted_activation(Slot::diff_dst, Role::input, DNNL_ARG_DIFF_DST, spec_.dst(),
                               pd.diff_dst_desc());
@@ -340,16 +377,18 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
   }
 
   ForwardPlan plan_training() {
-    Forward::primitive_desc shared = direct_training(spec_);
-    const auto pd = with_cheapest([&](dnnl::algorithm algorithm) {
+    const Forward::primitive_desc hint = direct_training(spec_);
+    const auto make = [&](const Conv2d& spec, dnnl::algorithm algorithm,
+                          const Forward::primitive_desc& direct) {
       if (algorithm == kDirect) {
-        return shared;
+        return direct;
       }
-      const Forward::primitive_desc made = training_forward(spec_, algorithm);
-      return made.get(true) != nullptr && made.weights_desc() == shared.weights_desc()
+      const Forward::primitive_desc made = training_forward(spec, algorithm);
+      return made.get(true) != nullptr && made.weights_desc() == hint.weights_desc()
                  ? made
                  : Forward::primitive_desc();
-    });
+    };
+    const auto pd = planned_by(hint, make);
     return {.descriptor = pd, .flops = flops_};
   }
 
@@ -369,21 +408,14 @@ class OnednnConv2d final : public onednn::PrimitiveOperation {
     return make(kDirect);
   }
 
-  // With channels in groups of 16, oneDNN has only its plain loops for some gradients: those of depthwise
-  // weights beyond 3×3, of patches of 16×16. In nhwc and fp32 it has others, and converting costs little.
   template <class Make>
-  std::invoke_result_t<Make, const Conv2d&, dnnl::algorithm, const Forward::primitive_desc&>
-  avoiding_plain_loops(const Forward::primitive_desc& hint, const Make& make) {
-    auto pd = with_cheapest([&](dnnl::algorithm algorithm) { return make(spec_, algorithm, hint); });
-    if (!is_plain_loop(pd)) {
-      return pd;
-    }
-    Conv2d other = spec_;
-    other.dtype = Dtype::fp32;
-    other.src_layout = Layout::nhwc;
-    other.dst_layout = Layout::nhwc;
-    auto found = make(other, kDirect, direct_training(other));
-    return found.get(true) == nullptr || is_plain_loop(found) ? pd : found;
+  std::invoke_result_t<Make, const Conv2d&, dnnl::algorithm, const Forward::primitive_desc&> planned_by(
+      const Forward::primitive_desc& hint, const Make& make) {
+    return avoiding_plain_loops(
+        with_cheapest([&](dnnl::algorithm algorithm) { return make(spec_, algorithm, hint); }), [&] {
+          const Conv2d other = without_blocks(spec_);
+          return make(other, kDirect, direct_training(other));
+        });
   }
 
   Conv2d spec_;

@@ -68,19 +68,22 @@ TEST_P(Conv2dShapes, BackwardWeightsAndBias) {
 }
 
 // oneDNN's plain loops took most of a training step of networks with depthwise convolutions beyond 3×3, or
-// with patches.
-TEST_P(Conv2dShapes, NoGradientIsAPlainLoop) {
+// with patches, and nearly all of LeNet's.
+TEST_P(Conv2dShapes, NoneIsAPlainLoop) {
   const auto& [shape, dtype] = GetParam();
   BENCH_SKIP_UNSUPPORTED(dtype);
   Conv2d spec = shape.spec;
   spec.dtype = dtype;
-  spec.training = true;
   std::tie(spec.src_layout, spec.dst_layout) = layouts(spec).back();
-  for (const auto direction : {Conv2d::Direction::backward_data, Conv2d::Direction::backward_weights}) {
+  using enum Conv2d::Direction;
+  for (const auto& [direction, training] :
+       {std::pair{forward, false}, std::pair{forward, true}, std::pair{backward_data, true},
+        std::pair{backward_weights, true}}) {
     spec.direction = direction;
+    spec.training = training;
     EXPECT_THAT(make_operation(spec, testing::cpu())->algorithm(),
                 ::testing::Not(::testing::StartsWith("ref")))
-        << name_of(direction);
+        << name_of(direction) << ", training " << training;
   }
 }
 
