@@ -18,7 +18,7 @@
 #include "bench/host/cpu_usage.h"
 #include "bench/host/process_memory.h"
 #include "bench/registry.h"
-#include "bench/run/alike_ranks.h"
+#include "bench/run/rank_consistency.h"
 #include "bench/run/rank_processes.h"
 #include "bench/sweep.h"
 #include "bench/text/units.h"
@@ -88,21 +88,21 @@ std::vector<std::int64_t> processes_beside(const std::vector<RankPlace>& places,
 std::unique_ptr<WatchedRanks> watched(std::unique_ptr<RankGroup> joined, RankWatchSettings settings,
                                       const std::vector<std::string>& arguments,
                                       const std::optional<std::int64_t>& held) {
-  require_alike(*joined, {build_fact()});
+  require_consistent(*joined, {build_fact()});
   std::vector<RankPlace> places = places_of(*joined);
   count_as_own(processes_beside(places, joined->rank()));
   std::vector<std::int64_t> grown = growth_of(*joined, held);
-  std::unique_ptr<RankPulse> pulse = RankPulse::connect(*joined, places);
+  std::unique_ptr<RankHeartbeat> heartbeat = RankHeartbeat::connect(*joined, places);
   auto ranks = std::make_unique<WatchedRanks>(std::move(joined), std::move(places), std::move(settings),
-                                              std::move(grown), std::move(pulse));
+                                              std::move(grown), std::move(heartbeat));
   std::vector<RankFact> facts = library_facts(*ranks);
   facts.insert(facts.begin(), command_line_fact(arguments));
-  require_alike(*ranks, facts);
+  require_consistent(*ranks, facts);
   return ranks;
 }
 
 // Where no group can be joined, ranks cannot be compared.
-void require_alike_without_sweep(const RankLaunch& launch, const std::vector<std::string>& arguments) {
+void require_consistent_without_sweep(const RankLaunch& launch, const std::vector<std::string>& arguments) {
   std::unique_ptr<RankGroup> joined;
   try {
     joined = join_launched(launch, RankWatchSettings().timeout);
@@ -170,7 +170,7 @@ Options parse_rank_options(int argc, const char* const* argv) {
     return options;
   } catch (const UsageError&) {
     if (launch) {
-      require_alike_without_sweep(*launch, arguments_of(argc, argv));
+      require_consistent_without_sweep(*launch, arguments_of(argc, argv));
     }
     throw;
   }
@@ -227,7 +227,7 @@ std::unique_ptr<WatchedRanks> join_ranks(const Options& options, const std::vect
     request.ranks = nullptr;  // it is only planned
     sweep.make(request, *device);
   });
-  require_alike(*ranks, facts);
+  require_consistent(*ranks, facts);
   if (only_plans(options)) {
     end_together(*ranks);
   }

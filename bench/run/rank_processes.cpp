@@ -1,9 +1,6 @@
 #include "bench/run/rank_processes.h"
 
-#include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -21,27 +18,18 @@
 #include <fmt/format.h>
 
 #include "bench/host/interrupt.h"
+#include "bench/run/socket.h"
 
 namespace bench {
 namespace {
 
 // Free at this moment: where another process takes it before the first rank does, that rank says so.
 int free_port() {
-  const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t size = sizeof(address);
-  auto* const any = reinterpret_cast<sockaddr*>(&address);
-  const bool found = socket >= 0 && ::bind(socket, any, size) == 0 && ::getsockname(socket, any, &size) == 0;
-  const int error = errno;
-  if (socket >= 0) {
-    ::close(socket);
+  const Socket listening = SocketAddress("127.0.0.1", 0).listen();
+  if (!listening) {
+    throw UsageError(fmt::format("no port was found for the ranks to meet at: {}", std::strerror(errno)));
   }
-  if (!found) {
-    throw UsageError(fmt::format("no port was found for the ranks to meet at: {}", std::strerror(error)));
-  }
-  return ntohs(address.sin_port);
+  return listening.port();
 }
 
 // "NAME=value" of this process, but for those given.

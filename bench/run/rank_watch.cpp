@@ -69,13 +69,13 @@ ProcessState process_state(std::int64_t process) {
 
 WatchedRanks::WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPlace> places,
                            RankWatchSettings settings, std::vector<std::int64_t> joining_bytes,
-                           std::unique_ptr<RankPulse> pulse)
+                           std::unique_ptr<RankHeartbeat> heartbeat)
     : group_(std::move(group)),
       settings_(std::move(settings)),
       group_rank_(group_->rank()),
       places_(std::move(places)),
       joining_bytes_(std::move(joining_bytes)),
-      pulse_(std::move(pulse)) {
+      heartbeat_(std::move(heartbeat)) {
   if (!settings_.end) {
     settings_.end = end_process;
   }
@@ -84,8 +84,8 @@ WatchedRanks::WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPla
 
 void WatchedRanks::end_alone(const std::string& why) {
   const std::string sentence = fmt::format("rank {}: {}", group_rank_, why);
-  if (pulse_ != nullptr) {
-    pulse_->tell(sentence);
+  if (heartbeat_ != nullptr) {
+    heartbeat_->tell(sentence);
   }
   end_process(sentence);
   std::abort();
@@ -234,8 +234,8 @@ void WatchedRanks::guarded(const std::function<void()>& call) {
 }
 
 void WatchedRanks::end(const std::string& why) {
-  if (pulse_ != nullptr) {
-    pulse_->tell(why);
+  if (heartbeat_ != nullptr) {
+    heartbeat_->tell(why);
   }
   if (!closing_) {
     abandoning_ = std::thread([&abandoned = group()] { abandoned.abandon(); });
@@ -291,7 +291,8 @@ std::string WatchedRanks::lost(std::chrono::nanoseconds waited, std::chrono::nan
   const auto in_words = [](std::chrono::nanoseconds time) {
     return format_duration(static_cast<double>(time.count()));
   };
-  if (const std::string told = pulse_ == nullptr || ends_expected_ ? "" : pulse_->told(); !told.empty()) {
+  if (const std::string told = heartbeat_ == nullptr || ends_expected_ ? "" : heartbeat_->told();
+      !told.empty()) {
     return told;
   }
   std::vector<std::size_t> unknown;  // whether they run
@@ -300,21 +301,21 @@ std::string WatchedRanks::lost(std::chrono::nanoseconds waited, std::chrono::nan
       continue;
     }
     const bool near = is_near(places_[rank]);
-    if (!near && pulse_ == nullptr) {
+    if (!near && heartbeat_ == nullptr) {
       unknown.push_back(rank);
       continue;
     }
     const auto place = static_cast<int>(rank);
-    const ProcessState state = near                     ? settings_.state(places_[rank].process)
-                               : pulse_->is_gone(place) ? ProcessState::gone
-                                                        : ProcessState::running;
+    const ProcessState state = near                         ? settings_.state(places_[rank].process)
+                               : heartbeat_->is_gone(place) ? ProcessState::gone
+                                                            : ProcessState::running;
     if (state == ProcessState::gone && !ends_expected_) {
       return named(rank) + " is gone";
     }
     if (state == ProcessState::stopped && waited >= settings_.timeout) {
       return fmt::format("{} is stopped and did not answer for {}", named(rank), in_words(waited));
     }
-    if (const auto silent = near ? std::nullopt : pulse_->silent_for(place);
+    if (const auto silent = near ? std::nullopt : heartbeat_->silent_for(place);
         silent && *silent >= settings_.timeout) {
       return fmt::format("{} gave no sign of life for {}", named(rank), in_words(*silent));
     }
@@ -331,8 +332,8 @@ std::string WatchedRanks::lost(std::chrono::nanoseconds waited, std::chrono::nan
   return fmt::format("{} did not answer for {} (give a larger --rank-timeout where a step takes that long)",
                      !unknown.empty()
                          ? fmt::format("one of the ranks {} on other hosts", fmt::join(unknown, ", "))
-                     : pulse_ != nullptr ? "another rank"
-                                         : "another rank on this host",
+                     : heartbeat_ != nullptr ? "another rank"
+                                             : "another rank on this host",
                      in_words(waited));
 }
 
@@ -351,8 +352,8 @@ void WatchedRanks::watch() {
       seen = calls;
       since = now;
     }
-    if (pulse_ != nullptr) {
-      pulse_->beat();
+    if (heartbeat_ != nullptr) {
+      heartbeat_->beat();
     }
     const std::string why = lost(now - since, longest);
     if (!why.empty()) {

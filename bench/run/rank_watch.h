@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "bench/ranks.h"
-#include "bench/run/rank_pulse.h"
+#include "bench/run/rank_heartbeat.h"
 
 namespace bench {
 
@@ -39,14 +39,15 @@ struct RankWatchSettings {
 
 // The same group, watched: a rank that is gone ends this process at once, one that is stopped after the
 // timeout; so does a call that fails, or takes too long for ranks that compute. Of ranks on other hosts only
-// the pulse knows.
+// the heartbeat knows.
 // Before that the group is abandoned, on a thread of its own, because that may not return.
 class WatchedRanks final : public RankGroup {
  public:
   // `places`: of each rank, see places_of(). `joining_bytes`: by which each grew as it joined; empty where
-  // that is not known. `pulse`: nullptr where there is none.
+  // that is not known. `heartbeat`: nullptr where there is none.
   WatchedRanks(std::unique_ptr<RankGroup> group, std::vector<RankPlace> places, RankWatchSettings settings,
-               std::vector<std::int64_t> joining_bytes = {}, std::unique_ptr<RankPulse> pulse = nullptr);
+               std::vector<std::int64_t> joining_bytes = {},
+               std::unique_ptr<RankHeartbeat> heartbeat = nullptr);
   ~WatchedRanks() override;
 
   int rank() const override { return group_rank_; }
@@ -100,7 +101,7 @@ class WatchedRanks final : public RankGroup {
   int group_rank_;
   std::vector<RankPlace> places_;
   std::vector<std::int64_t> joining_bytes_;
-  std::unique_ptr<RankPulse> pulse_;
+  std::unique_ptr<RankHeartbeat> heartbeat_;
   std::atomic<std::uint64_t> calls_{0};  // odd: one is under way
   std::atomic<bool> ends_expected_{false};
   std::atomic<bool> long_wait_{false};

@@ -74,8 +74,8 @@ std::int64_t place_at(const Walk& walk, std::span<const std::int64_t> index) {
 }
 
 // Outer and inner as one loop, where that is one.
-bool merge(Nest::Loop& outer, const Nest::Loop& inner) {
-  for (std::size_t array = 0; array < Nest::kMostArrays; ++array) {
+bool merge(LoopNest::Loop& outer, const LoopNest::Loop& inner) {
+  for (std::size_t array = 0; array < LoopNest::kMostArrays; ++array) {
     if (outer.steps[array] != inner.steps[array] * inner.extent) {
       return false;
     }
@@ -84,21 +84,21 @@ bool merge(Nest::Loop& outer, const Nest::Loop& inner) {
   return true;
 }
 
-Nest nest_of(std::span<const LoopSegment> segments, std::span<const Walk> walks, std::size_t leading) {
+LoopNest nest_of(std::span<const LoopSegment> segments, std::span<const Walk> walks, std::size_t leading) {
   std::vector<std::int64_t> start;
   for (const LoopSegment& segment : segments) {
     start.push_back(segment.first);
   }
-  Nest nest;
+  LoopNest nest;
   for (std::size_t array = 0; array < walks.size(); ++array) {
     nest.first[array] = place_at(walks[array], start);
   }
-  std::vector<Nest::Loop> loops;
+  std::vector<LoopNest::Loop> loops;
   const auto add = [&](std::size_t loop, std::int64_t extent, std::int64_t distance) {
     if (extent == 1) {
       return;
     }
-    Nest::Loop made{.extent = extent};
+    LoopNest::Loop made{.extent = extent};
     std::vector<std::int64_t> next = start;
     next[loop] += distance;
     for (std::size_t array = 0; array < walks.size(); ++array) {
@@ -111,8 +111,8 @@ Nest nest_of(std::span<const LoopSegment> segments, std::span<const Walk> walks,
     add(loop, segments[loop].length, 1);
   }
   std::ranges::stable_sort(loops, std::ranges::greater{},
-                           [&](const Nest::Loop& loop) { return std::abs(loop.steps[leading]); });
-  for (const Nest::Loop& loop : loops) {
+                           [&](const LoopNest::Loop& loop) { return std::abs(loop.steps[leading]); });
+  for (const LoopNest::Loop& loop : loops) {
     if (nest.loops.empty() || !merge(nest.loops.back(), loop)) {
       nest.loops.push_back(loop);
     }
@@ -175,7 +175,7 @@ Walk Walk::along(const Array& array, const Dims& dims) {
   return walk;
 }
 
-std::int64_t Nest::elements() const {
+std::int64_t LoopNest::elements() const {
   std::int64_t count = 1;
   for (const Loop& loop : loops) {
     count *= loop.extent;
@@ -183,7 +183,7 @@ std::int64_t Nest::elements() const {
   return count;
 }
 
-bool Nest::is_one_row(std::size_t arrays) const {
+bool LoopNest::is_one_row(std::size_t arrays) const {
   if (loops.size() > 1) {
     return false;
   }
@@ -195,14 +195,14 @@ bool Nest::is_one_row(std::size_t arrays) const {
   return true;
 }
 
-std::vector<Nest> nests(const Dims& extents, std::span<const Walk> walks, std::size_t leading) {
+std::vector<LoopNest> nests(const Dims& extents, std::span<const Walk> walks, std::size_t leading) {
   std::vector<std::vector<LoopSegment>> cut;
   for (std::size_t loop = 0; loop < extents.rank(); ++loop) {
     cut.push_back(segments_of(extents[loop], walks, loop));
   }
   // One nest for each choice of a segment in every loop.
   std::vector<std::size_t> choice(cut.size(), 0);
-  std::vector<Nest> all;
+  std::vector<LoopNest> all;
   while (true) {
     std::vector<LoopSegment> chosen;
     for (std::size_t loop = 0; loop < cut.size(); ++loop) {
@@ -219,7 +219,7 @@ std::vector<Nest> nests(const Dims& extents, std::span<const Walk> walks, std::s
   }
 }
 
-std::optional<Nest> padding_of(const Array& array) {
+std::optional<LoopNest> padding_of(const Array& array) {
   if (array.layout != Layout::nchw16c || array.dims[kChannels] % kBlock == 0) {
     return std::nullopt;
   }

@@ -72,7 +72,7 @@ struct Walk {
 
 // Loops in which each array's place moves by a step: layouts are dissolved in them. Loops that can be one
 // are.
-struct Nest {
+struct LoopNest {
   static constexpr std::size_t kMostArrays = 4;
   static constexpr std::size_t kMostLoops = Dims::kMost + 2;  // two in blocks of channels count twice
 
@@ -87,14 +87,14 @@ struct Nest {
   std::int64_t elements() const;
   // Whether each array is contiguous from its start: one row of memory.
   bool is_one_row(std::size_t arrays) const;
-  bool operator==(const Nest&) const = default;
+  bool operator==(const LoopNest&) const = default;
 };
 
 // The nests that walk all arrays over loops of these extents: several where blocks of channels do not meet or
 // are not full. The loops of a nest are in the order in which array number `leading` lies in memory.
-std::vector<Nest> nests(const Dims& extents, std::span<const Walk> walks, std::size_t leading = 0);
+std::vector<LoopNest> nests(const Dims& extents, std::span<const Walk> walks, std::size_t leading = 0);
 
 // The channel padding of an array, which is zero and stays it; nullopt where it has none.
-std::optional<Nest> padding_of(const Array& array);
+std::optional<LoopNest> padding_of(const Array& array);
 
 }  // namespace bench::kernels

@@ -16,9 +16,9 @@
 
 namespace bench::kernels {
 
-using Places = std::array<std::int64_t, Nest::kMostArrays>;
+using Places = std::array<std::int64_t, LoopNest::kMostArrays>;
 
-inline void move(Places& at, const Nest::Loop& loop, std::int64_t by) {
+inline void move(Places& at, const LoopNest::Loop& loop, std::int64_t by) {
   for (std::size_t array = 0; array < at.size(); ++array) {
     at[array] += by * loop.steps[array];
   }
@@ -26,8 +26,8 @@ inline void move(Places& at, const Nest::Loop& loop, std::int64_t by) {
 
 // A few rows of a nest: elements along `row`, rows along `above`.
 struct NestPiece {
-  Nest::Loop row{};
-  Nest::Loop above{};
+  LoopNest::Loop row{};
+  LoopNest::Loop above{};
   Places at{};  // of the first element
   std::int64_t rows = 1, count = 1;
 };
@@ -36,7 +36,7 @@ struct NestPiece {
 class NestPieces {
  public:
   // `row` and `above`, cut into pieces, and all loops around them.
-  NestPieces(const Nest::Loop& row, const Nest::Loop& above, std::vector<Nest::Loop> outer,
+  NestPieces(const LoopNest::Loop& row, const LoopNest::Loop& above, std::vector<LoopNest::Loop> outer,
              std::int64_t most_in_row, std::int64_t most)
       : row_(row),
         above_(above),
@@ -45,7 +45,7 @@ class NestPieces {
         rows_(std::clamp<std::int64_t>(most / count_, 1, above.extent)),
         parts_((row.extent + count_ - 1) / count_),
         bands_((above.extent + rows_ - 1) / rows_) {
-    for (const Nest::Loop& loop : outer_) {
+    for (const LoopNest::Loop& loop : outer_) {
       planes_ *= loop.extent;
     }
   }
@@ -70,18 +70,18 @@ class NestPieces {
   }
 
  private:
-  Nest::Loop row_, above_;
-  std::vector<Nest::Loop> outer_;
+  LoopNest::Loop row_, above_;
+  std::vector<LoopNest::Loop> outer_;
   std::int64_t count_, rows_, parts_, bands_;
   std::int64_t planes_ = 1;
 };
 
 // The last of some loops, taken off them; a loop of one element where there is none.
-inline Nest::Loop take_last(std::vector<Nest::Loop>& loops) {
+inline LoopNest::Loop take_last(std::vector<LoopNest::Loop>& loops) {
   if (loops.empty()) {
     return {};
   }
-  const Nest::Loop last = loops.back();
+  const LoopNest::Loop last = loops.back();
   loops.pop_back();
   return last;
 }
@@ -155,10 +155,10 @@ void scatter(const NestPiece& piece, const float* values, typename Element::Stor
 }
 
 template <class Element>
-void clear(const Nest& nest, typename Element::Stored* stored) {
-  std::vector<Nest::Loop> outer = nest.loops;
-  const Nest::Loop row = take_last(outer);
-  const Nest::Loop above = take_last(outer);
+void clear(const LoopNest& nest, typename Element::Stored* stored) {
+  std::vector<LoopNest::Loop> outer = nest.loops;
+  const LoopNest::Loop row = take_last(outer);
+  const LoopNest::Loop above = take_last(outer);
   const NestPieces pieces(row, above, outer, kPieceElements, kPieceElements);
   const std::array<float, kPieceElements> zeros{};
   for (std::int64_t index = 0; index < pieces.size(); ++index) {
@@ -181,15 +181,15 @@ class NestOperation : public LoopsOf<Spec> {
     }
   }
 
-  std::vector<Nest> nests_;  // NOLINT
+  std::vector<LoopNest> nests_;  // NOLINT
 
  private:
-  std::optional<Nest> padding_;
+  std::optional<LoopNest> padding_;
 };
 
 // Up to three arrays besides the first, as fp32 rows.
 struct Operands {
-  std::array<const float*, Nest::kMostArrays - 1> rows{};
+  std::array<const float*, LoopNest::kMostArrays - 1> rows{};
   float factor = 1;  // of the function, where it has one
 };
 // values[i] = f(rows[0][i], …)
@@ -197,17 +197,17 @@ using RowFunction = void (*)(const Operands& operands, float* values, std::int64
 
 // Array 0 of a nest from the `arrays` − 1 others.
 template <class Element>
-void map_nest(const Nest& nest, std::size_t arrays,
-              const std::array<typename Element::Stored*, Nest::kMostArrays>& stored, RowFunction function,
-              float factor = 1) {
-  std::vector<Nest::Loop> outer = nest.loops;
-  const Nest::Loop row = take_last(outer);
-  const Nest::Loop above = take_last(outer);
+void map_nest(const LoopNest& nest, std::size_t arrays,
+              const std::array<typename Element::Stored*, LoopNest::kMostArrays>& stored,
+              RowFunction function, float factor = 1) {
+  std::vector<LoopNest::Loop> outer = nest.loops;
+  const LoopNest::Loop row = take_last(outer);
+  const LoopNest::Loop above = take_last(outer);
   const NestPieces pieces(row, above, outer, kPieceElements, kPieceElements);
   const std::int64_t count = pieces.size();
 #pragma omp parallel for schedule(static) if (nest.elements() > 8 * kPieceElements)
   for (std::int64_t index = 0; index < count; ++index) {
-    alignas(64) std::array<std::array<float, kPieceElements>, Nest::kMostArrays> rooms;
+    alignas(64) std::array<std::array<float, kPieceElements>, LoopNest::kMostArrays> rooms;
     const NestPiece piece = pieces.piece(index, nest.first);
     Operands operands{.rows = {}, .factor = factor};
     for (std::size_t array = 1; array < arrays; ++array) {
@@ -240,28 +240,28 @@ constexpr double of_none() {
 // Array 0 of a nest, which stays where it is in some loops, from what the others give in these:
 // finish(join of f(…)). One nest writes all of an element: see is_whole_sum().
 template <Join kJoin, class Element, class Finish>
-void reduce_nest(const Nest& nest, std::size_t arrays,
-                 const std::array<typename Element::Stored*, Nest::kMostArrays>& stored, RowFunction function,
-                 const Finish& finish) {
-  std::vector<Nest::Loop> kept;
-  std::vector<Nest::Loop> gone;
-  for (const Nest::Loop& loop : nest.loops) {
+void reduce_nest(const LoopNest& nest, std::size_t arrays,
+                 const std::array<typename Element::Stored*, LoopNest::kMostArrays>& stored,
+                 RowFunction function, const Finish& finish) {
+  std::vector<LoopNest::Loop> kept;
+  std::vector<LoopNest::Loop> gone;
+  for (const LoopNest::Loop& loop : nest.loops) {
     (loop.steps[0] == 0 ? gone : kept).push_back(loop);
   }
   constexpr std::int64_t kColumns = 128;  // of a task
   // Along the row of memory either all elements are joined, or each is another result.
   const bool along = !nest.loops.empty() && nest.loops.back().steps[0] == 0;
-  const Nest::Loop row = along ? take_last(gone) : take_last(kept);
-  const Nest::Loop above = take_last(gone);
-  const NestPieces results(along ? Nest::Loop{} : row, {}, kept, kColumns, kColumns);
+  const LoopNest::Loop row = along ? take_last(gone) : take_last(kept);
+  const LoopNest::Loop above = take_last(gone);
+  const NestPieces results(along ? LoopNest::Loop{} : row, {}, kept, kColumns, kColumns);
   const std::int64_t count = results.size();
 #pragma omp parallel for schedule(static) if (nest.elements() > 8 * kPieceElements)
   for (std::int64_t index = 0; index < count; ++index) {
-    alignas(64) std::array<std::array<float, kPieceElements>, Nest::kMostArrays> rooms;
+    alignas(64) std::array<std::array<float, kPieceElements>, LoopNest::kMostArrays> rooms;
     alignas(64) std::array<double, kColumns> sums;
     const NestPiece result = results.piece(index, nest.first);
     std::fill_n(sums.begin(), result.count, of_none<kJoin>());
-    Nest::Loop part = row;
+    LoopNest::Loop part = row;
     part.extent = along ? row.extent : result.count;
     const NestPieces pieces(part, above, gone, kPieceElements, kPieceElements);
     for (std::int64_t at = 0; at < pieces.size(); ++at) {
@@ -313,11 +313,11 @@ inline constexpr const char* kSumOverPartialBlocks =
     "a sum over channels in blocks that are not full needs the order of the dimensions";
 
 // Whether no two nests write the same element, with array 0 of so many elements.
-inline bool is_whole_sum(const std::vector<Nest>& nests, std::int64_t elements) {
+inline bool is_whole_sum(const std::vector<LoopNest>& nests, std::int64_t elements) {
   std::int64_t written = 0;
-  for (const Nest& nest : nests) {
+  for (const LoopNest& nest : nests) {
     std::int64_t kept = 1;
-    for (const Nest::Loop& loop : nest.loops) {
+    for (const LoopNest::Loop& loop : nest.loops) {
       kept *= loop.steps[0] == 0 ? 1 : loop.extent;
     }
     written += kept;

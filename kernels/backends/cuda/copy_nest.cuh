@@ -28,10 +28,10 @@ struct CopyNest {
 };
 
 // The nest with `each` elements of its innermost loop as one.
-inline Nest in_accesses(Nest nest, std::int64_t each) {
-  for (std::size_t array = 0; array < Nest::kMostArrays; ++array) {
+inline LoopNest in_accesses(LoopNest nest, std::int64_t each) {
+  for (std::size_t array = 0; array < LoopNest::kMostArrays; ++array) {
     nest.first[array] /= each;
-    for (Nest::Loop& loop : nest.loops) {
+    for (LoopNest::Loop& loop : nest.loops) {
       loop.steps[array] = &loop == &nest.loops.back() ? loop.steps[array] : loop.steps[array] / each;
     }
   }
@@ -43,11 +43,11 @@ inline Nest in_accesses(Nest nest, std::int64_t each) {
 
 // Copies elements of `size` bytes along a nest whose array 0 is written and whose array 1 is read.
 template <class Machine, class Queue>
-void copy_nest(const Queue& queue, const Nest& nest, std::int64_t size, std::byte* to,
+void copy_nest(const Queue& queue, const LoopNest& nest, std::int64_t size, std::byte* to,
                const std::byte* from) {
   // Its lowest set bit is what an access of several elements must divide.
   std::int64_t bytes = (nest.first[0] | nest.first[1]) * size;
-  for (const Nest::Loop& loop : nest.loops) {
+  for (const LoopNest::Loop& loop : nest.loops) {
     bytes |= (&loop == &nest.loops.back() ? loop.extent : loop.steps[0] | loop.steps[1]) * size;
   }
   const bool contiguous =

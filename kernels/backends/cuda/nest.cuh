@@ -14,8 +14,8 @@ namespace bench::kernels::cuda {
 
 struct NestLoops {
   static constexpr int kThreads = 256;
-  static constexpr int kMost = static_cast<int>(Nest::kMostLoops);
-  static constexpr int kArrays = static_cast<int>(Nest::kMostArrays);
+  static constexpr int kMost = static_cast<int>(LoopNest::kMostLoops);
+  static constexpr int kArrays = static_cast<int>(LoopNest::kMostArrays);
 
   std::uint32_t count = 1;
   int loops = 0;
@@ -24,10 +24,10 @@ struct NestLoops {
   std::int64_t first[kArrays] = {};
 
   NestLoops() = default;
-  explicit NestLoops(const Nest& nest)
+  explicit NestLoops(const LoopNest& nest)
       : count(static_cast<std::uint32_t>(nest.elements())), loops(static_cast<int>(nest.loops.size())) {
     for (int loop = 0; loop < loops; ++loop) {
-      const Nest::Loop& from = nest.loops[static_cast<std::size_t>(loops - 1 - loop)];
+      const LoopNest::Loop& from = nest.loops[static_cast<std::size_t>(loops - 1 - loop)];
       extents[loop] = Divider(from.extent);
       std::copy(from.steps.begin(), from.steps.end(), steps[loop]);
     }
@@ -85,12 +85,12 @@ struct NestLoops {
 // The nest in accesses of `count` elements, where its innermost loop allows them: `arrays` arrays stay where
 // they are in it or lie side by side, and every other step is a whole number of accesses. Array 0 does not
 // stay. Its innermost steps count accesses of elements, and are 0 for arrays that stay.
-inline std::optional<Nest> in_accesses(const Nest& nest, std::size_t arrays, std::int64_t count) {
+inline std::optional<LoopNest> in_accesses(const LoopNest& nest, std::size_t arrays, std::int64_t count) {
   if (nest.loops.empty() || nest.loops.back().extent % count != 0 || nest.loops.back().steps[0] != 1) {
     return std::nullopt;
   }
-  Nest made = nest;
-  Nest::Loop& inner = made.loops.back();
+  LoopNest made = nest;
+  LoopNest::Loop& inner = made.loops.back();
   inner.extent /= count;
   for (std::size_t array = 0; array < arrays; ++array) {
     if (inner.steps[array] == 0) {
@@ -100,7 +100,7 @@ inline std::optional<Nest> in_accesses(const Nest& nest, std::size_t arrays, std
       return std::nullopt;
     }
     inner.steps[array] = count;
-    for (const Nest::Loop& loop : made.loops) {
+    for (const LoopNest::Loop& loop : made.loops) {
       if (loop.steps[array] % count != 0) {
         return std::nullopt;
       }
@@ -111,17 +111,17 @@ inline std::optional<Nest> in_accesses(const Nest& nest, std::size_t arrays, std
 
 // Calls visit with parts of a nest that have no more elements than a kernel counts.
 template <class Visit>
-void for_each_counted(const Nest& nest, std::int64_t most, const Visit& visit) {
+void for_each_counted(const LoopNest& nest, std::int64_t most, const Visit& visit) {
   if (nest.elements() <= most) {
     return visit(nest);
   }
-  const Nest::Loop& outer = nest.loops.front();
+  const LoopNest::Loop& outer = nest.loops.front();
   const std::int64_t inner = nest.elements() / outer.extent;
   const std::int64_t each = std::max<std::int64_t>(most / inner, 1);
   for (std::int64_t from = 0; from < outer.extent; from += each) {
-    Nest part = nest;
+    LoopNest part = nest;
     part.loops.front().extent = std::min(each, outer.extent - from);
-    for (std::size_t array = 0; array < Nest::kMostArrays; ++array) {
+    for (std::size_t array = 0; array < LoopNest::kMostArrays; ++array) {
       part.first[array] += from * outer.steps[array];
     }
     if (part.loops.front().extent == 1) {
@@ -134,8 +134,8 @@ void for_each_counted(const Nest& nest, std::int64_t most, const Visit& visit) {
 // kernel(loops) is launched with a thread for each element, or for each `each` ones from where all threads
 // that the device holds have as many.
 template <class Machine, class Queue, class MakeKernel>
-void launch_nest(const Queue& queue, const Nest& nest, const MakeKernel& kernel, int each = 1) {
-  for_each_counted(nest, Machine::kMostCounted, [&](const Nest& part) {
+void launch_nest(const Queue& queue, const LoopNest& nest, const MakeKernel& kernel, int each = 1) {
+  for_each_counted(nest, Machine::kMostCounted, [&](const LoopNest& part) {
     const NestLoops loops(part);
     queue.launch(kernel(loops), loops.blocks(part.elements() >= queue.threads() * each ? each : 1));
   });

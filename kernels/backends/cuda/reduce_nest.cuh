@@ -17,9 +17,9 @@ template <class Element>
 struct NestPointers {
   using Stored = typename Element::Stored;
   Stored* written = nullptr;
-  const Stored* read[Nest::kMostArrays] = {};
+  const Stored* read[LoopNest::kMostArrays] = {};
 
-  BENCH_DEVICE float value(int array, const std::int64_t (&at)[Nest::kMostArrays]) const {
+  BENCH_DEVICE float value(int array, const std::int64_t (&at)[LoopNest::kMostArrays]) const {
     float one[1];
     load_values<Element>(read[array] + at[array], one);
     return one[0];
@@ -55,7 +55,7 @@ BENCH_DEVICE void map_accesses(const Thread& thread, const NestLoops& loops,
        access < loops.count; access += step) {
     std::int64_t at[kArrays];
     loops.place_rolled(access, at);
-    float x[Nest::kMostArrays][kCount] = {};
+    float x[LoopNest::kMostArrays][kCount] = {};
     BENCH_UNROLL
     for (int array = 1; array < kArrays; ++array) {
       load_access(loops, arrays, array, at[array], x[array]);
@@ -63,7 +63,7 @@ BENCH_DEVICE void map_accesses(const Thread& thread, const NestLoops& loops,
     float result[kCount];
     BENCH_UNROLL
     for (int i = 0; i < kCount; ++i) {
-      const float values[Nest::kMostArrays] = {0.0F, x[1][i], x[2][i], x[3][i]};
+      const float values[LoopNest::kMostArrays] = {0.0F, x[1][i], x[2][i], x[3][i]};
       result[i] = of(values);
     }
     store_values<Element>(arrays.written + at[0], result);
@@ -75,8 +75,9 @@ inline constexpr int kNestAccesses = 4;
 
 // The nest by 16 bytes, where its loops and the addresses of the first `count` arrays allow it.
 template <class Element>
-std::optional<Nest> by_accesses(const Nest& nest, const NestPointers<Element>& arrays, std::size_t count) {
-  std::optional<Nest> wide = in_accesses(nest, count, kLanes<Element>);
+std::optional<LoopNest> by_accesses(const LoopNest& nest, const NestPointers<Element>& arrays,
+                                    std::size_t count) {
+  std::optional<LoopNest> wide = in_accesses(nest, count, kLanes<Element>);
   for (std::size_t array = 1; wide && array < count; ++array) {
     if (wide->loops.back().steps[array] != 0 && !aligned(kAccess, 0, arrays.read[array])) {
       wide.reset();
@@ -88,14 +89,15 @@ std::optional<Nest> by_accesses(const Nest& nest, const NestPointers<Element>& a
 // Where an element of each array is that is read.
 template <class Element>
 struct NestPlaces {
-  const typename Element::Stored* read[Nest::kMostArrays];
+  const typename Element::Stored* read[LoopNest::kMostArrays];
 
-  BENCH_DEVICE NestPlaces(const NestPointers<Element>& arrays, const std::int64_t (&at)[Nest::kMostArrays]) {
+  BENCH_DEVICE NestPlaces(const NestPointers<Element>& arrays,
+                          const std::int64_t (&at)[LoopNest::kMostArrays]) {
     for (int array = 1; array < NestLoops::kArrays; ++array) {
       read[array] = arrays.read[array] + at[array];
     }
   }
-  BENCH_DEVICE void move(const std::int64_t (&by)[Nest::kMostArrays]) {
+  BENCH_DEVICE void move(const std::int64_t (&by)[LoopNest::kMostArrays]) {
     for (int array = 1; array < NestLoops::kArrays; ++array) {
       read[array] += by[array];
     }
@@ -186,7 +188,7 @@ struct ReduceNest {
     auto& room = thread.template shared<Shared>();
     const std::int64_t row = Group::row(thread);
     const bool inside = row < kept.count;  // the others still come to the barriers
-    std::int64_t first[Nest::kMostArrays] = {};
+    std::int64_t first[LoopNest::kMostArrays] = {};
     float joined = Join::none();
     if (inside) {
       kept.place_rolled(static_cast<std::uint32_t>(row), first);
@@ -208,7 +210,7 @@ struct ReduceNest {
 
  private:
   using Join = JoinValues<kJoin>;
-  using Places = std::int64_t[Nest::kMostArrays];
+  using Places = std::int64_t[LoopNest::kMostArrays];
   static constexpr std::uint32_t kSize = Group::kSize;
   // Whether elements that lie side by side may be read together.
   static constexpr bool kRows = Value::kOfOne && Group::kSize >= kWarp;
@@ -288,12 +290,12 @@ struct ReduceNest {
 };
 
 // Why nests cannot be done; nullopt where they can. `maps`: each element of array 0 is written once anyway.
-inline std::optional<std::string> unsupported_nests(const std::vector<Nest>& nests, const Array& written,
+inline std::optional<std::string> unsupported_nests(const std::vector<LoopNest>& nests, const Array& written,
                                                     bool maps, std::int64_t most) {
   if (written.layout == Layout::nchw16c) {
     return "the CUDA kernels have no nchw16c";
   }
-  for (const Nest& nest : nests) {
+  for (const LoopNest& nest : nests) {
     if (!maps && nest.elements() > most) {
       return "the CUDA kernels count to " + std::to_string(most) + ", a sum has " +
              std::to_string(nest.elements()) + " elements";
@@ -303,11 +305,11 @@ inline std::optional<std::string> unsupported_nests(const std::vector<Nest>& nes
 }
 
 template <class Element, NestJoin kJoin, class Queue, class Value>
-void launch_reduction(const Queue& queue, const Nest& nest, typename Element::Stored* written, float scale,
-                      bool root, const Value& value) {
-  Nest kept{.loops = {}, .first = nest.first};
-  Nest gone;
-  for (const Nest::Loop& loop : nest.loops) {
+void launch_reduction(const Queue& queue, const LoopNest& nest, typename Element::Stored* written,
+                      float scale, bool root, const Value& value) {
+  LoopNest kept{.loops = {}, .first = nest.first};
+  LoopNest gone;
+  for (const LoopNest::Loop& loop : nest.loops) {
     (loop.steps[0] == 0 ? gone : kept).loops.push_back(loop);
   }
   const auto launch = [&]<class Group>() {

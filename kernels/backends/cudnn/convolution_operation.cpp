@@ -157,7 +157,7 @@ std::string name_of(const Candidate& candidate, Dtype dtype) {
   return fmt::format(
       "{}{}{}", candidate.plans->name(candidate.plan),
       plan_of(candidate).narrows_sums ? fmt::format(", partial sums in {}", name_of(dtype)) : "",
-      candidate.bare ? " + finish" : "");
+      candidate.bare ? " + epilogue" : "");
 }
 
 cuda::Matrix matrix_of(const TensorDesc& tensor) {
@@ -307,8 +307,8 @@ void ConvolutionOperation::run(const SlotPointers& pointers) {
     cuda::column_sums(card_, matrix_of(biased()), side, static_cast<float*>(pointers[Slot::diff_bias]),
                       pointers[Slot::workspace]);
   } else if (names_.transposed) {
-    cuda::finish(card_, {.dst = matrix_of(biased()), .wide_bias = names_.wide_bias}, side,
-                 pointers[Slot::bias], nullptr);
+    cuda::epilogue(card_, {.dst = matrix_of(biased()), .wide_bias = names_.wide_bias}, side,
+                   pointers[Slot::bias], nullptr);
   }
 }
 
@@ -348,7 +348,7 @@ void ConvolutionOperation::queue(std::size_t candidate, const SlotPointers& poin
   cuda::check_library_scratch(workspace);
   chosen.plans->run(chosen.plan, card_.stream(), given);
   if (chosen.bare) {
-    cuda::finish(
+    cuda::epilogue(
         card_, {.dst = matrix_of(spec_.dst()), .activation = spec_.activation, .wide_bias = narrows_bias()},
         given[kY], spec_.bias ? pointers[Slot::bias] : nullptr, spec_.residual ? given[kResidual] : nullptr);
   }
@@ -433,7 +433,7 @@ std::unique_ptr<Operation> make_convolution(const Conv2d& spec, const Convolutio
   const auto add = [&card, dtype = spec.dtype](const SlotInfo& slot, void* sum, const void* summand) {
     const bool wide = slot.bytes == slot.plain_count * bytes_of(Dtype::fp32);
     const cuda::Matrix row{.rows = 1, .columns = slot.plain_count, .dtype = wide ? Dtype::fp32 : dtype};
-    cuda::finish(card, {.dst = row}, sum, nullptr, summand);
+    cuda::epilogue(card, {.dst = row}, sum, nullptr, summand);
   };
   return std::make_unique<cuda::PartedOperation>(parts, make, add);
 }

@@ -136,7 +136,7 @@ ProgramPlan plan_inference(Graph graph, const Target& target, Device& device) {
     plan = ProgramPlan(Graph(plan.graph), target);
     record_forward(plan, device, cache, extra);
   }
-  const std::size_t further = run_in_strips(plan, device, cache);
+  const std::size_t further = tile_rows(plan, device, cache);
   finish_plan(plan, device, ScratchPlace::where_smaller);
   plan.library_bytes += compiled_code_bytes(further);
   if (device.host_accessible() && bytes_of(target.dtype) == 2) {

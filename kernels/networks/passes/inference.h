@@ -37,9 +37,9 @@ ExtraBytes extra_budget(std::int64_t lean_parameter_bytes, std::int64_t activati
 std::vector<ExtraBytes> share_extra_bytes(const ProgramPlan& lean, Device& device, OperationCache& cache);
 
 // Where maps are larger than the caches, replaces a depthwise convolution and its neighbours by one operation
-// that computes them strip by strip (ConvStrips), on the CPU. Returns how many operations the strips have in
-// addition to the program's own.
-std::size_t run_in_strips(ProgramPlan& plan, Device& device, OperationCache& cache);
+// that computes them row tile by row tile (ConvRowTiles), on the CPU. Returns how many operations the row
+// tiles have in addition to the program's own.
+std::size_t tile_rows(ProgramPlan& plan, Device& device, OperationCache& cache);
 
 // Bytes of an operation's packed parameters.
 std::int64_t parameter_bytes(const Operation& operation);

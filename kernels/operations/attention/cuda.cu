@@ -279,10 +279,10 @@ class AttentionOperation final : public KernelOperation<Machine, Attention> {
     const std::int64_t features = spec_.head_size;
     const bool back = copied == Copied::back;
     const auto loop = [&](std::int64_t extent, std::int64_t in_gathered, std::int64_t in_others) {
-      return Nest::Loop{.extent = extent,
-                        .steps = {back ? in_others : in_gathered, back ? in_gathered : in_others}};
+      return LoopNest::Loop{.extent = extent,
+                            .steps = {back ? in_others : in_gathered, back ? in_gathered : in_others}};
     };
-    Nest nest;
+    LoopNest nest;
     nest.loops = {loop(row / spec_.width(), spec_.batch * rows * spec_.width(), spec_.width()),
                   loop(spec_.batch, rows * spec_.width(), rows * row), loop(rows, features, row),
                   loop(spec_.heads, rows * features, features), loop(features, 1, 1)};

@@ -16,9 +16,9 @@ namespace bench::kernels::cuda {
 // dst = activate(dst + bias + residual) in place; bias and residual may be null. kWideBias: the bias is fp32
 // whatever the element.
 template <class Element, int kCount, bool kWideBias, class Activate>
-struct FinishRows {
+struct EpilogueRows {
   static constexpr int kThreads = Tiling::kThreads;
-  static constexpr const char* kName = "finish";
+  static constexpr const char* kName = "epilogue";
   using Memory = typename Element::Memory;
   using Stored = typename Element::Stored;
 
@@ -44,17 +44,17 @@ struct FinishRows {
     }
     if (residual == nullptr) {
       const Stored* const in[] = {dst};
-      finish(place, in, shift);
+      apply(place, in, shift);
     } else {
       const Stored* const in[] = {dst, residual};
-      finish(place, in, shift);
+      apply(place, in, shift);
     }
   }
 
  private:
   template <int kInputs>
-  BENCH_DEVICE void finish(const Tiling::Place& place, const Stored* const (&in)[kInputs],
-                           const float (&shift)[kCount]) const {
+  BENCH_DEVICE void apply(const Tiling::Place& place, const Stored* const (&in)[kInputs],
+                          const float (&shift)[kCount]) const {
     // A long function has its code once for all rows and channels.
     constexpr bool kRolled = kIsLong<Activate>;
     for_each_row<Element, kCount, kRolled ? 1 : Tiling::kUnroll>(
@@ -104,8 +104,8 @@ struct Narrow {
 inline constexpr std::int64_t kSummingBlocks = 512;
 
 template <class Machine, class Queue>
-void launch_finish(const Queue& queue, const Finish& what, void* dst, const void* bias,
-                   const void* residual) {
+void launch_epilogue(const Queue& queue, const Epilogue& what, void* dst, const void* bias,
+                     const void* residual) {
   with_element<Machine>(what.dst.dtype, [&]<class Element>() {
     using Stored = typename Element::Stored;
     auto* const out = static_cast<Stored*>(dst);
@@ -113,7 +113,7 @@ void launch_finish(const Queue& queue, const Finish& what, void* dst, const void
     const auto launch = [&]<int kCount, bool kWideBias, class Activate>(const Activate& activate) {
       const Tiling tiling =
           Tiling::mapping(what.dst.rows, what.dst.columns / kCount, queue.multiprocessors());
-      queue.launch(FinishRows<Element, kCount, kWideBias, Activate>{tiling, out, bias, added, activate},
+      queue.launch(EpilogueRows<Element, kCount, kWideBias, Activate>{tiling, out, bias, added, activate},
                    tiling.blocks());
     };
     const auto activated = [&]<int kCount, bool kWideBias>() {
@@ -182,18 +182,19 @@ template <class Machine>
 struct BiasKernelsOn {
   using Queue = typename Machine::Queue;
   static BiasKernels entry() {
-    return {.name = "cuda",
-            .finish =
-                [](const Card& card, const Finish& what, void* dst, const void* bias, const void* residual) {
-                  launch_finish<Machine>(Queue(card), what, dst, bias, residual);
-                },
-            .column_sums_scratch = column_sums_bytes,
-            .column_sums =
-                [](const Card& card, const Matrix& matrix, const void* values, float* sums, void* partial) {
-                  launch_column_sums<Machine>(Queue(card), matrix, values, sums, partial);
-                },
-            .narrow = [](const Card& card, const float* from, void* to, std::int64_t count,
-                         Dtype dtype) { launch_narrow<Machine>(Queue(card), from, to, count, dtype); }};
+    return {
+        .name = "cuda",
+        .epilogue =
+            [](const Card& card, const Epilogue& what, void* dst, const void* bias, const void* residual) {
+              launch_epilogue<Machine>(Queue(card), what, dst, bias, residual);
+            },
+        .column_sums_scratch = column_sums_bytes,
+        .column_sums =
+            [](const Card& card, const Matrix& matrix, const void* values, float* sums, void* partial) {
+              launch_column_sums<Machine>(Queue(card), matrix, values, sums, partial);
+            },
+        .narrow = [](const Card& card, const float* from, void* to, std::int64_t count,
+                     Dtype dtype) { launch_narrow<Machine>(Queue(card), from, to, count, dtype); }};
   }
 };
 

@@ -23,7 +23,7 @@ struct Matrix {
   std::int64_t bytes() const { return rows * columns * bytes_of(dtype); }
 };
 
-struct Finish {
+struct Epilogue {
   Matrix dst;
   Activation activation = Activation::none;
   bool wide_bias = false;  // the bias is fp32[columns] though dst is narrower; otherwise of dst's dtype
@@ -32,7 +32,7 @@ struct Finish {
 // The functions below, registered as "cuda" in a program that has kernels of its own (bias.cu).
 struct BiasKernels {
   std::string name;
-  void (*finish)(const Card& card, const Finish& what, void* dst, const void* bias, const void* residual);
+  void (*epilogue)(const Card& card, const Epilogue& what, void* dst, const void* bias, const void* residual);
   std::int64_t (*column_sums_scratch)(const Matrix& matrix);
   void (*column_sums)(const Card& card, const Matrix& matrix, const void* values, float* sums, void* partial);
   void (*narrow)(const Card& card, const float* from, void* to, std::int64_t count, Dtype dtype);
@@ -46,8 +46,9 @@ inline const BiasKernels& bias_kernels() {
 }
 
 // dst = act(dst + bias + residual), in place; residual may be null, and bias. Throws runtime_error.
-inline void finish(const Card& card, const Finish& what, void* dst, const void* bias, const void* residual) {
-  bias_kernels().finish(card, what, dst, bias, residual);
+inline void epilogue(const Card& card, const Epilogue& what, void* dst, const void* bias,
+                     const void* residual) {
+  bias_kernels().epilogue(card, what, dst, bias, residual);
 }
 
 // sums[column] = Σ_row matrix[row][column], as fp32[columns]. The order of the additions is fixed: the same

@@ -132,7 +132,7 @@ class CpuElementwise final : public LoopsOf<Elementwise> {
     }
   }
 
-  std::optional<Nest> padding_;
+  std::optional<LoopNest> padding_;
 };
 
 const Registration<Implementation<Elementwise>> BENCH_REGISTERED{

@@ -55,7 +55,7 @@ class CublasltMatmul final : public ReferenceOperation {
                           .workspace = pointers[Slot::workspace]});
     if (planned_.left != Activation::none) {
       const cuda::Matrix dst{.rows = spec_.rows, .columns = spec_.columns, .dtype = spec_.dtype};
-      cuda::finish(card_, {.dst = dst, .activation = planned_.left}, pointers[Slot::dst], nullptr, nullptr);
+      cuda::epilogue(card_, {.dst = dst, .activation = planned_.left}, pointers[Slot::dst], nullptr, nullptr);
     }
   }
 

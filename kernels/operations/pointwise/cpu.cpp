@@ -56,12 +56,12 @@ class CpuPointwise final : public NestOperation<Pointwise> {
   void run_as(const SlotPointers& pointers) const {
     using Stored = typename Element::Stored;
     const std::vector<Slot> operands = spec_.operands();
-    std::array<Stored*, Nest::kMostArrays> stored{
+    std::array<Stored*, LoopNest::kMostArrays> stored{
         static_cast<Stored*>(pointers[spec_.forward() ? Slot::dst : Slot::diff_src])};
     for (std::size_t i = 0; i < operands.size(); ++i) {
       stored[i + 1] = static_cast<Stored*>(pointers[operands[i]]);
     }
-    for (const Nest& nest : nests_) {
+    for (const LoopNest& nest : nests_) {
       if (spec_.forward()) {
         map_nest<Element>(nest, operands.size() + 1, stored, function_of(spec_));
       } else {

@@ -25,7 +25,7 @@ struct PointwiseKernel {
 
   template <class Thread>
   BENCH_DEVICE void operator()(const Thread& thread) const {
-    if (std::int64_t at[Nest::kMostArrays]; loops.place(thread, at)) {
+    if (std::int64_t at[LoopNest::kMostArrays]; loops.place(thread, at)) {
       const float a = arrays.value(1, at);
       const float b = arrays.value(2, at);
       const float c = function == PointwiseFunction::where ? arrays.value(3, at) : 0.0F;
@@ -171,7 +171,7 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
       for (std::size_t i = 0; i < operands.size(); ++i) {
         arrays.read[i + 1] = stored<Element>(pointers, operands[i]);
       }
-      for (const Nest& nest : nests_) {
+      for (const LoopNest& nest : nests_) {
         spec_.forward() ? forward<Element>(nest, arrays) : backward<Element>(nest, arrays);
       }
     });
@@ -179,8 +179,8 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
 
  private:
   template <class Element>
-  void forward(const Nest& nest, const NestPointers<Element>& arrays) const {
-    const std::optional<Nest> wide = by_accesses(nest, arrays, spec_.operands().size() + 1);
+  void forward(const LoopNest& nest, const NestPointers<Element>& arrays) const {
+    const std::optional<LoopNest> wide = by_accesses(nest, arrays, spec_.operands().size() + 1);
     if (!wide) {
       return launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
         return PointwiseKernel<Element>{loops, arrays, spec_.function};
@@ -194,16 +194,16 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
   }
 
   template <class Element>
-  void backward(const Nest& nest, const NestPointers<Element>& arrays) const {
+  void backward(const LoopNest& nest, const NestPointers<Element>& arrays) const {
     const auto index = static_cast<int>(spec_.index);
     const bool sums =
-        std::ranges::any_of(nest.loops, [](const Nest::Loop& loop) { return loop.steps[0] == 0; });
+        std::ranges::any_of(nest.loops, [](const LoopNest::Loop& loop) { return loop.steps[0] == 0; });
     if (sums) {
       return launch_reduction<Element, NestJoin::sum>(
           this->queue(), nest, arrays.written, 1.0F, false,
           PointwiseGradient<Element>{arrays, spec_.function, index});
     }
-    const auto launch = [&]<bool kPowers, int kCount>(const Nest& accesses) {
+    const auto launch = [&]<bool kPowers, int kCount>(const LoopNest& accesses) {
       using Kernel = PointwiseSlopes<Element, kPowers, kCount>;
       launch_nest<Machine>(
           this->queue(), accesses,
@@ -212,8 +212,8 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
           },
           kNestAccesses);
     };
-    const std::optional<Nest> wide = by_accesses(nest, arrays, spec_.operands().size() + 1);
-    const auto launch_by = [&]<int kCount>(const Nest& accesses) {
+    const std::optional<LoopNest> wide = by_accesses(nest, arrays, spec_.operands().size() + 1);
+    const auto launch_by = [&]<int kCount>(const LoopNest& accesses) {
       spec_.function == PointwiseFunction::power ? launch.template operator()<true, kCount>(accesses)
                                                  : launch.template operator()<false, kCount>(accesses);
     };
@@ -221,7 +221,7 @@ class PointwiseOperation final : public KernelOperation<Machine, Pointwise> {
   }
 
   using KernelOperation<Machine, Pointwise>::spec_;
-  std::vector<Nest> nests_;
+  std::vector<LoopNest> nests_;
 };
 
 template struct OnGpu<PointwiseOperation>;

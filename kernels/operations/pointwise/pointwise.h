@@ -88,7 +88,7 @@ struct Pointwise {
   // operands().
   const Array& written() const { return forward() ? dst : inputs[index]; }
   std::vector<Slot> operands() const;
-  std::vector<Nest> nests() const;
+  std::vector<LoopNest> nests() const;
 
   bool operator==(const Pointwise&) const = default;
 };

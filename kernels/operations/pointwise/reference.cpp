@@ -54,7 +54,7 @@ std::vector<Slot> Pointwise::operands() const {
   return all;
 }
 
-std::vector<Nest> Pointwise::nests() const {
+std::vector<LoopNest> Pointwise::nests() const {
   std::vector<Walk> walks{Walk::along(written(), dst.dims)};
   if (!forward()) {
     walks.push_back(Walk::over(dst));

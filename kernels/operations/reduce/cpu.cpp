@@ -47,7 +47,7 @@ class CpuReduce final : public NestOperation<Reduce> {
     const std::array stored =
         spec_.forward() ? std::array{at(Slot::dst), at(Slot::src), at(Slot::src), at(Slot::src)}
                         : std::array{at(Slot::diff_src), at(Slot::diff_dst), at(Slot::src), at(Slot::dst)};
-    for (const Nest& nest : nests_) {
+    for (const LoopNest& nest : nests_) {
       if (spec_.forward()) {
         forward<Element>(nest, stored);
       } else {
@@ -58,7 +58,7 @@ class CpuReduce final : public NestOperation<Reduce> {
   }
 
   template <class Element, class Stored>
-  void forward(const Nest& nest, const std::array<Stored*, Nest::kMostArrays>& stored) const {
+  void forward(const LoopNest& nest, const std::array<Stored*, LoopNest::kMostArrays>& stored) const {
     using F = ReduceFunction;
     const auto join = [&]<Join kJoin>(RowFunction function, const auto& finish) {
       reduce_nest<kJoin, Element>(nest, 2, stored, function, finish);

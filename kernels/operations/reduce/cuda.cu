@@ -82,7 +82,7 @@ class ReduceOperation final : public KernelOperation<Machine, Reduce> {
     using F = ReduceFunction;
     const F function = spec_.function;
     const float mean = function == F::mean ? 1.0F / static_cast<float>(spec_.each()) : 1.0F;
-    for (const Nest& nest : nests_) {
+    for (const LoopNest& nest : nests_) {
       if (!spec_.forward()) {
         const NestPointers<Element> arrays{
             stored<Element>(pointers, Slot::diff_src),
@@ -116,8 +116,8 @@ class ReduceOperation final : public KernelOperation<Machine, Reduce> {
   }
 
   template <class Element, bool kOfValues>
-  void backward(const Nest& nest, const NestPointers<Element>& arrays, float mean) const {
-    const auto launch = [&]<int kCount>(const Nest& accesses) {
+  void backward(const LoopNest& nest, const NestPointers<Element>& arrays, float mean) const {
+    const auto launch = [&]<int kCount>(const LoopNest& accesses) {
       using Kernel = ReduceGradient<Element, kOfValues, kCount>;
       launch_nest<Machine>(
           this->queue(), accesses,
@@ -126,13 +126,13 @@ class ReduceOperation final : public KernelOperation<Machine, Reduce> {
           },
           kNestAccesses);
     };
-    const std::optional<Nest> wide =
+    const std::optional<LoopNest> wide =
         by_accesses(nest, arrays, ReduceGradient<Element, kOfValues, 1>::kArrays);
     wide ? launch.template operator()<kLanes<Element>>(*wide) : launch.template operator()<1>(nest);
   }
 
   using KernelOperation<Machine, Reduce>::spec_;
-  std::vector<Nest> nests_;
+  std::vector<LoopNest> nests_;
 };
 
 template struct OnGpu<ReduceOperation>;

@@ -44,7 +44,7 @@ struct Reduce {
 
   const Array& written() const { return forward() ? dst : src; }
   // Array 0 is written: dst; or diff_src, of diff_dst and, unless it is linear, src and dst.
-  std::vector<Nest> nests() const;
+  std::vector<LoopNest> nests() const;
 
   bool operator==(const Reduce&) const = default;
 };

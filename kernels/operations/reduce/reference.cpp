@@ -30,7 +30,7 @@ std::optional<std::string> Reduce::invalid() const {
   return std::nullopt;
 }
 
-std::vector<Nest> Reduce::nests() const {
+std::vector<LoopNest> Reduce::nests() const {
   const Walk whole = Walk::over(src);
   const Walk joined = Walk::along(dst, src.dims);
   if (forward()) {

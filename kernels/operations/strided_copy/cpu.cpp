@@ -16,20 +16,21 @@ constexpr std::int64_t kPiece = 4096;  // of a row that a thread copies at a tim
 
 // A nest as tasks: each is a plane of rows, or a part of one.
 struct Plane {
-  Nest::Loop row{};    // contiguous in what is written
-  Nest::Loop above{};  // contiguous in what is read, if that is another loop
-  std::vector<Nest::Loop> outer{};
+  LoopNest::Loop row{};    // contiguous in what is written
+  LoopNest::Loop above{};  // contiguous in what is read, if that is another loop
+  std::vector<LoopNest::Loop> outer{};
   std::int64_t rows_each = 1;  // of a task
   std::int64_t row_each = 1;   // elements of a row
   std::int64_t row_parts = 1, plane_parts = 1, planes = 1;
 
-  explicit Plane(const Nest& nest) : outer(nest.loops) {
+  explicit Plane(const LoopNest& nest) : outer(nest.loops) {
     if (!outer.empty()) {
       row = outer.back();
       outer.pop_back();
     }
-    const auto nearest = std::ranges::min_element(
-        outer, {}, [](const Nest::Loop& loop) { return loop.steps[1] < 0 ? -loop.steps[1] : loop.steps[1]; });
+    const auto nearest = std::ranges::min_element(outer, {}, [](const LoopNest::Loop& loop) {
+      return loop.steps[1] < 0 ? -loop.steps[1] : loop.steps[1];
+    });
     if (nearest != outer.end()) {
       above = *nearest;
       outer.erase(nearest);
@@ -38,7 +39,7 @@ struct Plane {
     rows_each = std::clamp<std::int64_t>(kPiece / row_each, 1, above.extent);
     row_parts = (row.extent + row_each - 1) / row_each;
     plane_parts = (above.extent + rows_each - 1) / rows_each;
-    for (const Nest::Loop& loop : outer) {
+    for (const LoopNest::Loop& loop : outer) {
       planes *= loop.extent;
     }
   }
@@ -48,7 +49,7 @@ struct Plane {
 
 // Calls visit(place written, place read, rows, elements of each) for every task.
 template <class Visit>
-void for_each_task(const Nest& nest, const Visit& visit) {
+void for_each_task(const LoopNest& nest, const Visit& visit) {
   constexpr std::int64_t kWorthThreads = 1 << 14;  // elements: some microseconds of copying
   const Plane plane(nest);
 #pragma omp parallel for schedule(static) if (nest.elements() > kWorthThreads)
@@ -126,8 +127,8 @@ class CpuStridedCopy final : public LoopsOf<StridedCopy> {
   }
 
   template <class Stored>
-  static void fill(const std::vector<Nest>& nests, Stored value, Stored* to) {
-    for (const Nest& nest : nests) {
+  static void fill(const std::vector<LoopNest>& nests, Stored value, Stored* to) {
+    for (const LoopNest& nest : nests) {
       for_each_task(nest, [&](const Plane& plane, const std::array<std::int64_t, 2>& place, std::int64_t rows,
                               std::int64_t count) {
         for (std::int64_t row = 0; row < rows; ++row) {

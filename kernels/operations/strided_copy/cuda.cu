@@ -125,8 +125,8 @@ class StridedCopyOperation final : public KernelOperation<Machine, StridedCopy> 
   }
 
   template <class Element>
-  void fill(const std::vector<Nest>& nests, float value, typename Element::Stored* to) const {
-    for (const Nest& nest : nests) {
+  void fill(const std::vector<LoopNest>& nests, float value, typename Element::Stored* to) const {
+    for (const LoopNest& nest : nests) {
       launch_nest<Machine>(this->queue(), nest, [&](const NestLoops& loops) {
         return FillNest<Element>{loops, to, value};
       });

@@ -118,7 +118,7 @@ void add_box(const StridedCopy& spec, std::size_t index, std::span<const Range> 
     inside = inside && range.inside;
   }
   const std::array walks = spec.forward() ? std::array{dst, src} : std::array{src, dst};
-  for (Nest& nest : nests(extents, walks)) {
+  for (LoopNest& nest : nests(extents, walks)) {
     steps.push_back({index, std::move(nest), !spec.forward() && !inside});
   }
 }

@@ -77,11 +77,11 @@ PlainSlots plain_slots(const StridedCopy& spec);
 struct CopySteps {
   struct Step {
     std::size_t part = 0;
-    Nest nest;
+    LoopNest nest;
     bool add = false;  // to what earlier steps wrote
   };
-  std::vector<Nest> value;    // where `value` is written first: where nothing is copied to, at least
-  std::vector<Nest> padding;  // where zeros are
+  std::vector<LoopNest> value;    // where `value` is written first: where nothing is copied to, at least
+  std::vector<LoopNest> padding;  // where zeros are
   std::vector<Step> steps;
 };
 CopySteps steps_of(const StridedCopy& spec);

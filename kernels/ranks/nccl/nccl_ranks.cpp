@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/run/alike_ranks.h"
+#include "bench/run/rank_consistency.h"
 #include "kernels/devices/cuda/errors.h"
 
 namespace bench::kernels::nccl {
@@ -264,9 +264,9 @@ std::unique_ptr<RankGroup> connect_cards(RankGroup& control, Nccl* nccl, const s
   }
   int version = 0;
   nccl->version(version);
-  require_alike(control, {{.what = "version of nccl",
-                           .value = version_text(version),
-                           .advice = "install the same version on all hosts"}});
+  require_consistent(control, {{.what = "version of nccl",
+                                .value = version_text(version),
+                                .advice = "install the same version on all hosts"}});
   const auto& details = device.info().details;
   const auto uuid = details.find("uuid");
   require_own_cards(texts_of(control, uuid == details.end() ? device.info().id : uuid->second),

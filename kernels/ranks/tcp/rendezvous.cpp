@@ -15,10 +15,10 @@
 #include <fmt/ranges.h>
 
 #include "bench/error.h"
+#include "bench/run/socket.h"
 #include "bench/text/fingerprint.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
-#include "kernels/ranks/tcp/socket.h"
 
 namespace bench::kernels {
 namespace {
@@ -229,6 +229,14 @@ Connections come_to_first(const Rendezvous& rendezvous, const SocketAddress& add
       rendezvous.rank, place_of(rendezvous), limit_of(rendezvous)));
 }
 
+SocketAddress address_of(const Rendezvous& rendezvous) {
+  try {
+    return {rendezvous.address, rendezvous.port};
+  } catch (const UsageError& error) {
+    throw FirstRankUnreachable(fmt::format("MASTER_ADDR: {}", error.what()));
+  }
+}
+
 int number_of(const LaunchVariables& environment, const char* name, int least, int most) {
   const char* const text = environment(name);
   const std::string_view digits = text == nullptr ? "" : text;
@@ -268,7 +276,7 @@ Rendezvous rendezvous_of(const LaunchVariables& environment) {
 }
 
 std::unique_ptr<RankGroup> meet(const Rendezvous& rendezvous) {
-  const SocketAddress address(rendezvous.address, rendezvous.port);
+  const SocketAddress address = address_of(rendezvous);
   if (rendezvous.rank == 0 && !address.is_of_this_host()) {
     throw UsageError(fmt::format("MASTER_ADDR: {} was given, which is no address of the first rank's host",
                                  quote(rendezvous.address)));

@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/run/rank_pulse.h"
+#include "bench/run/rank_heartbeat.h"
 #include "tests/bench/run/one_rank.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/passing_ranks.h"
@@ -90,7 +90,7 @@ class StuckRank final : public testing::OneRank {
 // A watched group whose barrier returns when the watch ends the process.
 struct StuckRanks {
   explicit StuckRanks(std::vector<RankPlace> places, RankWatchSettings settings,
-                      std::unique_ptr<RankPulse> pulse = nullptr, int rank = 0) {
+                      std::unique_ptr<RankHeartbeat> heartbeat = nullptr, int rank = 0) {
     auto made = std::make_unique<StuckRank>(rank);
     group = made.get();
     settings.end = [this](const std::string& said) {
@@ -98,7 +98,7 @@ struct StuckRanks {
       group->released = true;
     };
     watched = std::make_unique<WatchedRanks>(std::move(made), std::move(places), std::move(settings),
-                                             std::vector<std::int64_t>{}, std::move(pulse));
+                                             std::vector<std::int64_t>{}, std::move(heartbeat));
   }
 
   StuckRank* group = nullptr;
@@ -245,15 +245,15 @@ TEST(RankWatch, ARankOnAnotherHostThatDiesIsNamed) {
   testing::run_ranks(3, [](RankGroup& group) {
     const std::vector<RankPlace> places{
         {.host = "a", .process = 1}, {.host = "b", .process = 2}, {.host = "c", .process = 3}};
-    auto pulse = RankPulse::connect(group, places);
-    ASSERT_NE(pulse, nullptr);
+    auto heartbeat = RankHeartbeat::connect(group, places);
+    ASSERT_NE(heartbeat, nullptr);
     if (group.rank() == 2) {
-      pulse.reset();
+      heartbeat.reset();
       group.barrier();
       return;
     }
     const auto start = std::chrono::steady_clock::now();
-    StuckRanks stuck(places, {.timeout = 1h, .pace = 20ms, .end = {}}, std::move(pulse), group.rank());
+    StuckRanks stuck(places, {.timeout = 1h, .pace = 20ms, .end = {}}, std::move(heartbeat), group.rank());
     stuck.watched->barrier();
     EXPECT_LT(std::chrono::steady_clock::now() - start, 5s);
     EXPECT_EQ(stuck.sentence,

@@ -166,7 +166,7 @@ TEST(Nests, WalkEachElementOnce) {
   const Array part{.dims = {2, 32, 2, 3}, .layout = Layout::nchw16c};
   std::vector<int> read(static_cast<std::size_t>(blocks.tensor().bytes() / 4), 0);
   std::vector<int> written(static_cast<std::size_t>(part.tensor().bytes() / 4), 0);
-  for (const Nest& nest : nests(part.dims, std::array{Walk::over(part), shifted})) {
+  for (const LoopNest& nest : nests(part.dims, std::array{Walk::over(part), shifted})) {
     const std::int64_t count = nest.elements();
     for (std::int64_t i = 0; i < count; ++i) {
       std::int64_t rest = i;

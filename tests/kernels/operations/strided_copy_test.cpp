@@ -98,7 +98,7 @@ TEST(StridedCopy, WritesEachElementOnce) {
   for (const auto& [name, spec] : testing::copy_cases(Dtype::fp32, true)) {
     const CopySteps all = steps_of(spec);
     std::int64_t written = 0;
-    for (const Nest& nest : all.value) {
+    for (const LoopNest& nest : all.value) {
       written += nest.elements();
     }
     for (const CopySteps::Step& step : all.steps) {

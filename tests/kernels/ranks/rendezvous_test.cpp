@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "bench/error.h"
-#include "kernels/ranks/tcp/socket.h"
+#include "bench/run/socket.h"
 
 namespace bench::kernels {
 namespace {

@@ -86,7 +86,7 @@ struct CountedLaunches {
 
 TEST(CudaNest, ThreadsHaveSeveralElementsWhereThatLeavesNoneIdle) {
   const auto blocks_of = [](std::int64_t elements, int each) {
-    const Nest nest{.loops = {{.extent = elements, .steps = {1}}}, .first = {}};
+    const LoopNest nest{.loops = {{.extent = elements, .steps = {1}}}, .first = {}};
     std::vector<std::int64_t> blocks;
     cuda::launch_nest<testing::Fibers>(
         CountedLaunches{blocks}, nest, [](const cuda::NestLoops& loops) { return loops; }, each);

@@ -92,9 +92,9 @@ void expect_finished(const cuda::Matrix& matrix, std::int64_t offset, Activation
     right[i] += added.bias ? of_column[i % of_column.size()] : 0.0F;
     right[i] = apply(activation, right[i]);
   }
-  cuda::launch_finish<Fibers>(FiberQueue(testing::cpu()),
-                              {.dst = matrix, .activation = activation, .wide_bias = added.wide}, dst.data(),
-                              added.bias ? bias.data() : nullptr, added.residual ? residual.data() : nullptr);
+  cuda::launch_epilogue<Fibers>(
+      FiberQueue(testing::cpu()), {.dst = matrix, .activation = activation, .wide_bias = added.wide},
+      dst.data(), added.bias ? bias.data() : nullptr, added.residual ? residual.data() : nullptr);
   expect_near(dst.values(), right, testing::tolerance_of(matrix.dtype));
 }
 
@@ -125,9 +125,9 @@ TEST(CudaBias, KeepsWhatIsNoNumber) {
   for (const Activation activation :
        {Activation::none, Activation::relu, Activation::relu6, Activation::leaky_relu, Activation::gelu}) {
     float value = std::numeric_limits<float>::quiet_NaN();
-    cuda::launch_finish<Fibers>(FiberQueue(testing::cpu()),
-                                {.dst = {.rows = 1, .columns = 1}, .activation = activation}, &value, nullptr,
-                                nullptr);
+    cuda::launch_epilogue<Fibers>(FiberQueue(testing::cpu()),
+                                  {.dst = {.rows = 1, .columns = 1}, .activation = activation}, &value,
+                                  nullptr, nullptr);
     EXPECT_TRUE(std::isnan(value)) << name_of(activation.kind);
   }
 }

@@ -49,10 +49,10 @@ TEST(CudaStridedCopy, LargeMapsAreJoinedInParts) {
 TEST(CudaNest, IsWalkedInParts) {
   const Array src{.dims = {3, 4, 5}};
   const StridedCopy turned = testing::transposed(src, {2, 0, 1});
-  const Nest nest = steps_of(turned).steps.at(0).nest;
+  const LoopNest nest = steps_of(turned).steps.at(0).nest;
   for (const std::int64_t most : {60, 59, 12, 7, 1}) {
     std::vector<int> written(60, 0);
-    cuda::for_each_counted(nest, most, [&](const Nest& part) {
+    cuda::for_each_counted(nest, most, [&](const LoopNest& part) {
       const cuda::NestLoops loops(part);
       ASSERT_LE(loops.count, most);
       for (std::uint32_t i = 0; i < loops.count; ++i) {

@@ -116,8 +116,8 @@ const Registration<PlanSource> plan_source_registered{
 
 const Registration<cuda::BiasKernels> bias_kernels_registered{
     {.name = "cuda",
-     .finish = [](const cuda::Card&, const cuda::Finish&, void*, const void*,
-                  const void*) { ++scene.finished; },
+     .epilogue = [](const cuda::Card&, const cuda::Epilogue&, void*, const void*,
+                    const void*) { ++scene.finished; },
      .column_sums_scratch = nullptr,
      .column_sums = nullptr,
      .narrow = nullptr}};
@@ -296,7 +296,7 @@ TEST_F(CudnnConvolutionOperation, LeavesBiasAndActivationToOurKernelWhereCudnnLi
   const Scene asked = process();
   EXPECT_THAT(asked.listed, ElementsAre("fused", "bare"));
   EXPECT_EQ(asked.finished, static_cast<int>(asked.queued.size()));
-  EXPECT_EQ(algorithm_, "bare 2 + finish");
+  EXPECT_EQ(algorithm_, "bare 2 + epilogue");
   EXPECT_THAT(process().built, ElementsAre("bare 2"));
 }
 
@@ -304,7 +304,7 @@ TEST_F(CudnnConvolutionOperation, TheSameWhereCudnnBuildsNoFusedPlan) {
   scene.fails = {"fused 0", "fused 1", "fused 2"};
   const Scene asked = process();
   EXPECT_THAT(asked.listed, ElementsAre("fused", "bare"));
-  EXPECT_EQ(algorithm_, "bare 2 + finish");
+  EXPECT_EQ(algorithm_, "bare 2 + epilogue");
   EXPECT_EQ(workspace_, 300) << "as planned for the fused ones";
   process();
   EXPECT_EQ(timings_, 0);
@@ -318,7 +318,7 @@ TEST_F(CudnnConvolutionOperation, TriesTheBareConvolutionFirstWhereOnlyItUsesThe
   const Scene asked = process(of);
   EXPECT_THAT(asked.listed, ElementsAre("fused", "bare"));
   EXPECT_THAT(asked.built, ElementsAre("bare 0", "bare 1", "bare 2", "fused 0", "fused 1", "fused 2"));
-  EXPECT_EQ(algorithm_, "bare 2 + finish");
+  EXPECT_EQ(algorithm_, "bare 2 + epilogue");
   EXPECT_EQ(workspace_, 300 + 0) << "enough for both";
   EXPECT_THAT(process(of).built, ElementsAre("bare 2"));
   scene.tensor_cores = {"fused", "bare"};

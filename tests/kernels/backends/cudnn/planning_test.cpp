@@ -144,7 +144,7 @@ TEST_F(CudnnPlanning, FusesWhatCudnnHasKernelsFor) {
       spec.activation = Activation::relu;
       const auto fused = planned(spec, card.name);
       EXPECT_TRUE(fused->in_place_sum()) << card.name;
-      EXPECT_THAT(fused->algorithm(), ::testing::Not(HasSubstr("finish"))) << card.name;
+      EXPECT_THAT(fused->algorithm(), ::testing::Not(HasSubstr("epilogue"))) << card.name;
     }
   }
 }
@@ -159,7 +159,7 @@ TEST_F(CudnnPlanning, LeavesToOurKernelWhatCudnnCannotFuse) {
   if (dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) != nullptr) {
     GTEST_SKIP() << "with a driver, or what another test loaded in its place, cuDNN compiles a kernel";
   }
-  EXPECT_THAT(operation->algorithm(), HasSubstr("finish"));
+  EXPECT_THAT(operation->algorithm(), HasSubstr("epilogue"));
   spec.residual = true;
   EXPECT_FALSE(planned(spec, "A100")->in_place_sum());
 }

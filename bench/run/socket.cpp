@@ -1,4 +1,4 @@
-#include "kernels/ranks/tcp/socket.h"
+#include "bench/run/socket.h"
 
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -17,10 +17,10 @@
 
 #include <fmt/format.h>
 
-#include "bench/ranks.h"
+#include "bench/error.h"
 #include "bench/text/quote.h"
 
-namespace bench::kernels {
+namespace bench {
 namespace {
 
 // By calls that may each move a part. False where the other end is gone or the limit of time is over.
@@ -64,9 +64,9 @@ bool is_loopback(const sockaddr* address) {
          IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6*>(address)->sin6_addr) != 0;
 }
 
-void set_port(sockaddr_storage& address, std::uint16_t port) {
-  (address.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(address).sin_port
-                                : reinterpret_cast<sockaddr_in6&>(address).sin6_port) = htons(port);
+in_port_t& port_of(sockaddr_storage& address) {
+  return address.ss_family == AF_INET ? reinterpret_cast<sockaddr_in&>(address).sin_port
+                                      : reinterpret_cast<sockaddr_in6&>(address).sin6_port;
 }
 
 void set_any_host(sockaddr_storage& address) {
@@ -79,28 +79,37 @@ void set_any_host(sockaddr_storage& address) {
 
 }  // namespace
 
-Socket::Socket(Socket&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
-
-Socket& Socket::operator=(Socket&& other) noexcept {
-  std::swap(descriptor_, other.descriptor_);
-  return *this;
-}
-
-Socket::~Socket() {
-  if (descriptor_ >= 0) {
-    ::close(descriptor_);
+int Socket::port() const {
+  sockaddr_storage address{};
+  socklen_t size = sizeof(address);
+  if (::getsockname(descriptor(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+    return 0;
   }
+  return ntohs(port_of(address));
 }
 
 bool Socket::send(const void* data, std::size_t bytes) const {
   return move_all(static_cast<const std::byte*>(data), bytes, [&](const std::byte* from, std::size_t left) {
-    return ::send(descriptor_, from, left, MSG_NOSIGNAL);
+    return ::send(descriptor(), from, left, MSG_NOSIGNAL);
   });
 }
 
 bool Socket::receive(void* data, std::size_t bytes) const {
   return move_all(static_cast<std::byte*>(data), bytes,
-                  [&](std::byte* to, std::size_t left) { return ::recv(descriptor_, to, left, 0); });
+                  [&](std::byte* to, std::size_t left) { return ::recv(descriptor(), to, left, 0); });
+}
+
+void Socket::send_now(std::string_view text) const {
+  [[maybe_unused]] const ssize_t sent =
+      ::send(descriptor(), text.data(), text.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+std::optional<std::size_t> Socket::receive_now(void* data, std::size_t most) const {
+  const ssize_t count = ::recv(descriptor(), data, most, MSG_DONTWAIT);
+  if (count < 0 && (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR)) {
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(std::max<ssize_t>(count, 0));
 }
 
 void Socket::limit_receiving(std::optional<std::chrono::nanoseconds> limit) const {
@@ -110,7 +119,7 @@ void Socket::limit_receiving(std::optional<std::chrono::nanoseconds> limit) cons
     const int ms = std::max(1, milliseconds(*limit));
     time = {.tv_sec = ms / kThousand, .tv_usec = ms % kThousand * kThousand};
   }
-  ::setsockopt(descriptor_, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
+  ::setsockopt(descriptor(), SOL_SOCKET, SO_RCVTIMEO, &time, sizeof(time));
 }
 
 struct SocketAddress::Resolved {
@@ -123,8 +132,8 @@ SocketAddress::SocketAddress(const std::string& host, int port) : resolved_(std:
   hints.ai_socktype = SOCK_STREAM;
   const int error = ::getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &resolved_->first);
   if (error != 0) {
-    throw FirstRankUnreachable(fmt::format("MASTER_ADDR: {} was given, which leads to no host: {}",
-                                           quote(host), ::gai_strerror(error)));
+    throw UsageError(
+        fmt::format("{} was given, which leads to no host: {}", quote(host), ::gai_strerror(error)));
   }
 }
 
@@ -136,7 +145,7 @@ bool SocketAddress::is_of_this_host() const {
   for (const addrinfo* one = resolved_->first; one != nullptr; one = one->ai_next) {
     sockaddr_storage address{};
     std::memcpy(&address, one->ai_addr, one->ai_addrlen);
-    set_port(address, 0);
+    port_of(address) = 0;
     const Socket socket(::socket(one->ai_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (socket && ::bind(socket.descriptor(), reinterpret_cast<sockaddr*>(&address), one->ai_addrlen) == 0) {
       return true;
@@ -194,4 +203,4 @@ Socket accept(const Socket& listening, std::chrono::nanoseconds limit) {
   return socket;
 }
 
-}  // namespace bench::kernels
+}  // namespace bench

@@ -17,12 +17,12 @@
 
 #include "bench/device.h"
 #include "kernels/operations/conv2d/conv2d.h"
-#include "kernels/operations/conv2d/strip_steps.h"
+#include "kernels/operations/conv2d/row_tile_steps.h"
 #include "kernels/operations/operation.h"
 
 namespace bench::kernels {
 
-class ConvStrips final : public Operation {
+class ConvRowTiles final : public Operation {
  public:
   // Why they cannot be one operation, or gain nothing by it; nullopt otherwise. Maps are in fp32 and nhwc,
   // only the last one has a residual, and of two neighbours one is depthwise: the others have so much work
@@ -33,7 +33,7 @@ class ConvStrips final : public Operation {
   }
 
   // In `parts`, one for each thread. Throws Unsupported.
-  ConvStrips(std::vector<Conv2d> convolutions, std::int64_t parts, Device& device);
+  ConvRowTiles(std::vector<Conv2d> convolutions, std::int64_t parts, Device& device);
 
   // One of the operations on some rows of a convolution; all of them pack alike.
   const std::shared_ptr<Operation>& packer(std::size_t convolution) const { return packers_[convolution]; }
@@ -54,16 +54,17 @@ class ConvStrips final : public Operation {
   // Each part has its own: an operation runs in one thread at a time.
   using Operations = std::map<Key, std::shared_ptr<Operation>>;
 
-  static Key key_of(const StripStep& step) {
+  static Key key_of(const RowTileStep& step) {
     return {static_cast<std::int64_t>(step.convolution), step.in.count(), step.padding, step.out.count()};
   }
-  std::shared_ptr<Operation> make(const StripStep& step, Device& device) const;
+  std::shared_ptr<Operation> make(const RowTileStep& step, Device& device) const;
   void list_slots();
   std::pair<std::size_t, Slot> parameter_of(Slot slot) const;
-  void run(const StripStep& step, Operations& operations, float* scratch, const SlotPointers& pointers) const;
+  void run(const RowTileStep& step, Operations& operations, float* scratch,
+           const SlotPointers& pointers) const;
 
   std::vector<Conv2d> convolutions_;
-  StripSteps steps_;
+  RowTileSteps steps_;
   std::vector<Operations> operations_;  // by part
   std::vector<std::shared_ptr<Operation>> packers_;
   std::int64_t scratch_floats_ = 0;  // of a part: its buffers, and the scratch of the operation that runs

@@ -1,4 +1,4 @@
-#include "bench/run/alike_ranks.h"
+#include "bench/run/rank_consistency.h"
 
 #include <algorithm>
 #include <map>
@@ -138,7 +138,7 @@ std::vector<RankFact> device_facts(const DeviceInfo& device) {
   return facts;
 }
 
-void require_alike(RankGroup& ranks, const std::vector<RankFact>& own) {
+void require_consistent(RankGroup& ranks, const std::vector<RankFact>& own) {
   std::vector<std::vector<RankFact>> all;
   for (const std::string& text : texts_of(ranks, packed(own))) {
     all.push_back(unpacked(text));

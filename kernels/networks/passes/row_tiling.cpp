@@ -1,4 +1,4 @@
-// Convolutions in strips: see run_in_strips() in inference.h.
+// Convolutions in row tiles: see tile_rows() in inference.h.
 #include <omp.h>
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 #include "bench/error.h"
 #include "kernels/networks/passes/inference.h"
-#include "kernels/operations/conv2d/strips.h"
+#include "kernels/operations/conv2d/row_tiles.h"
 
 namespace bench::kernels {
 namespace {
@@ -21,9 +21,9 @@ namespace {
 constexpr std::int64_t kLeastBytesOfThread = 5 << 19;
 constexpr std::size_t kMostConvolutions = 3;  // a bottleneck
 
-class Strips {
+class RowTiling {
  public:
-  Strips(ProgramPlan& plan, Device& device, OperationCache& cache)
+  RowTiling(ProgramPlan& plan, Device& device, OperationCache& cache)
       : plan_(plan),
         device_(device),
         convolutions_(cache.all<Conv2d>()),
@@ -71,7 +71,7 @@ class Strips {
     for (; count > 0 && count < kMostConvolutions; ++count) {
       const std::size_t next = first + count;
       if (next == program().instructions().size() || convolution_of(at(next)) == nullptr ||
-          ConvStrips::unsupported(chain(first, count + 1))) {
+          ConvRowTiles::unsupported(chain(first, count + 1))) {
         break;
       }
       const TensorId passed = tensor_of(at(next - 1), Slot::dst);
@@ -83,7 +83,7 @@ class Strips {
     return count;
   }
 
-  std::shared_ptr<ConvStrips> make(std::size_t first, std::size_t count) {
+  std::shared_ptr<ConvRowTiles> make(std::size_t first, std::size_t count) {
     const std::vector<Conv2d> convolutions = chain(first, count);
     std::int64_t bytes = convolutions.back().dst().bytes();
     for (const Conv2d& conv : convolutions) {
@@ -94,12 +94,12 @@ class Strips {
       return nullptr;
     }
     try {
-      auto made = std::make_shared<ConvStrips>(convolutions, threads, device_);
+      auto made = std::make_shared<ConvRowTiles>(convolutions, threads, device_);
       for (std::size_t i = 0; i < count; ++i) {
         const Operation& whole = *at(first + i).operation;
-        const Operation& strip = *made->packer(i);
-        if (strip.algorithm() != whole.algorithm() ||  // it may share its weights with another layer
-            strip.find(Slot::weights)->bytes != whole.find(Slot::weights)->bytes) {
+        const Operation& tile = *made->packer(i);
+        if (tile.algorithm() != whole.algorithm() ||  // it may share its weights with another layer
+            tile.find(Slot::weights)->bytes != whole.find(Slot::weights)->bytes) {
           return nullptr;
         }
       }
@@ -109,14 +109,14 @@ class Strips {
     }
   }
 
-  void replace(std::size_t first, std::size_t count, const std::shared_ptr<ConvStrips>& operation) {
+  void replace(std::size_t first, std::size_t count, const std::shared_ptr<ConvRowTiles>& operation) {
     const Instruction& last = at(first + count - 1);
     Instruction made{
         .name = fmt::format("{} to {}", at(first).name, plan_.graph[last.layers.front()].name),
         .operation = operation,
         .make_own = [convolutions = chain(first, count), threads = omp_get_max_threads(),
                      &device = device_]() -> std::shared_ptr<Operation> {
-          return std::make_shared<ConvStrips>(convolutions, threads, device);
+          return std::make_shared<ConvRowTiles>(convolutions, threads, device);
         },
         .tensors = {{Slot::src, tensor_of(at(first), Slot::src)}, {Slot::dst, tensor_of(last, Slot::dst)}},
         .in_place = {tensor_of(last, Slot::dst)}};
@@ -131,7 +131,7 @@ class Strips {
       made.layers.insert(made.layers.end(), each.layers.begin(), each.layers.end());
       for (const auto& [slot, id] : each.tensors) {
         if (slot == Slot::weights || slot == Slot::bias) {
-          made.tensors.emplace_back(ConvStrips::slot_of(i, slot), id);
+          made.tensors.emplace_back(ConvRowTiles::slot_of(i, slot), id);
           std::ranges::find(plan_.parameters, id, &PlannedParameter::value)->operation = operation->packer(i);
         }
       }
@@ -149,11 +149,11 @@ class Strips {
 
 }  // namespace
 
-std::size_t run_in_strips(ProgramPlan& plan, Device& device, OperationCache& cache) {
+std::size_t tile_rows(ProgramPlan& plan, Device& device, OperationCache& cache) {
   if (!device.host_accessible() || !plan.target.implementation.empty()) {
     return 0;
   }
-  return Strips(plan, device, cache).run();
+  return RowTiling(plan, device, cache).run();
 }
 
 }  // namespace bench::kernels

@@ -1,6 +1,6 @@
-// Convolutions in strips against the references of each, one after the other: strips that end within an
+// Convolutions in row tiles against the references of each, one after the other: row tiles that end within an
 // image, parts that do, strides, uneven padding, and a residual in place.
-#include "kernels/operations/conv2d/strips.h"
+#include "kernels/operations/conv2d/row_tiles.h"
 
 #include <gtest/gtest.h>
 
@@ -37,15 +37,15 @@ Conv2d depthwise(const TensorDesc& src, std::int64_t kernel, std::int64_t stride
 }
 
 void compare(const std::vector<Conv2d>& convolutions, std::int64_t parts, Sum sum = Sum::apart) {
-  ConvStrips strips(convolutions, parts, testing::cpu());
-  const Values inputs = testing::inputs_for(strips, Dtype::fp32);
+  ConvRowTiles tiled(convolutions, parts, testing::cpu());
+  const Values inputs = testing::inputs_for(tiled, Dtype::fp32);
   Values expected{{Slot::dst, inputs.at(Slot::src)}};
   for (std::size_t i = 0; i < convolutions.size(); ++i) {
     const auto reference = make_operation(convolutions[i], testing::cpu(), "reference");
     Values own{{Slot::src, expected.at(Slot::dst)}};
     for (const Slot parameter : {Slot::weights, Slot::bias}) {
       if (reference->find(parameter) != nullptr) {
-        own[parameter] = inputs.at(ConvStrips::slot_of(i, parameter));
+        own[parameter] = inputs.at(ConvRowTiles::slot_of(i, parameter));
       }
     }
     if (convolutions[i].residual) {
@@ -53,10 +53,10 @@ void compare(const std::vector<Conv2d>& convolutions, std::int64_t parts, Sum su
     }
     expected = testing::run_operation(*reference, own);
   }
-  EXPECT_TRUE(testing::close_to(expected, testing::run_operation(strips, inputs, sum), 1e-5));
+  EXPECT_TRUE(testing::close_to(expected, testing::run_operation(tiled, inputs, sum), 1e-5));
 }
 
-TEST(ConvStrips, OfABottleneckWithAResidual) {
+TEST(ConvRowTiles, OfABottleneckWithAResidual) {
   const Conv2d wide = convolution({.n = 4, .c = 24, .h = 13, .w = 40}, 144, 1);
   const Conv2d middle = depthwise(wide.dst(), 3);
   Conv2d narrow = convolution(middle.dst(), 24, 1);
@@ -68,7 +68,7 @@ TEST(ConvStrips, OfABottleneckWithAResidual) {
   compare({wide, middle, narrow}, 2, Sum::in_place);
 }
 
-TEST(ConvStrips, WithStrideAndUnevenPadding) {
+TEST(ConvRowTiles, WithStrideAndUnevenPadding) {
   const Conv2d first = convolution({.n = 1, .c = 3, .h = 61, .w = 120}, 32, 3, 2);
   Conv2d second = depthwise(first.dst(), 5, 2);
   second.pad_h = 1;
@@ -79,26 +79,26 @@ TEST(ConvStrips, WithStrideAndUnevenPadding) {
   compare({first, second, third}, 1);
 }
 
-TEST(ConvStrips, RefuseWhatTheyCannotCompute) {
+TEST(ConvRowTiles, RefuseWhatTheyCannotCompute) {
   const Conv2d first = convolution({.n = 1, .c = 8, .h = 9, .w = 9}, 8, 3);
   const Conv2d second = convolution(first.dst(), 8, 3);
-  EXPECT_TRUE(ConvStrips::unsupported(std::vector{first, second})) << "neither is depthwise";
+  EXPECT_TRUE(ConvRowTiles::unsupported(std::vector{first, second})) << "neither is depthwise";
   Conv2d summed = depthwise(first.dst(), 3);
-  EXPECT_FALSE(ConvStrips::unsupported(std::vector{first, summed}));
+  EXPECT_FALSE(ConvRowTiles::unsupported(std::vector{first, summed}));
   summed.residual = true;
-  EXPECT_TRUE(ConvStrips::unsupported(std::vector{summed, second}));
-  EXPECT_FALSE(ConvStrips::unsupported(std::vector{first, summed}));
-  EXPECT_TRUE(ConvStrips::unsupported(std::vector{first, depthwise({.n = 1, .c = 8, .h = 8, .w = 9}, 1)}));
+  EXPECT_TRUE(ConvRowTiles::unsupported(std::vector{summed, second}));
+  EXPECT_FALSE(ConvRowTiles::unsupported(std::vector{first, summed}));
+  EXPECT_TRUE(ConvRowTiles::unsupported(std::vector{first, depthwise({.n = 1, .c = 8, .h = 8, .w = 9}, 1)}));
 }
 
 // Every row of every convolution once, where one part computes them all.
-TEST(ConvStrips, ComputeNoRowTwice) {
+TEST(ConvRowTiles, ComputeNoRowTwice) {
   const Conv2d first = convolution({.n = 2, .c = 3, .h = 40, .w = 100}, 32, 3, 2);
   const Conv2d second = depthwise(first.dst(), 3);
   const std::vector<Conv2d> both{first, second};
   std::set<std::tuple<std::size_t, std::int64_t, std::int64_t>> computed;
   std::int64_t rows = 0;
-  StripSteps(both, 1, 20'000).for_each(0, [&](const StripStep& step) {
+  RowTileSteps(both, 1, 20'000).for_each(0, [&](const RowTileStep& step) {
     for (std::int64_t row = step.out.begin; row < step.out.end; ++row) {
       computed.emplace(step.convolution, step.image, row);
       ++rows;

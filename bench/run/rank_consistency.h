@@ -26,6 +26,6 @@ std::vector<RankFact> device_facts(const DeviceInfo& device);
 
 // Throws UsageError, the same on every rank, where ranks differ in a fact: the first such one, with each
 // value and the ranks that have it. Ranks may end after it. Every rank calls it.
-void require_alike(RankGroup& ranks, const std::vector<RankFact>& own);
+void require_consistent(RankGroup& ranks, const std::vector<RankFact>& own);
 
 }  // namespace bench

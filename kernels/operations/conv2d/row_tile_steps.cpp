@@ -1,4 +1,4 @@
-#include "kernels/operations/conv2d/strip_steps.h"
+#include "kernels/operations/conv2d/row_tile_steps.h"
 
 #include <algorithm>
 
@@ -8,7 +8,7 @@ std::int64_t input_row_floats(const Conv2d& convolution) {
   return convolution.width * convolution.in_channels;
 }
 
-StripSteps::StripSteps(std::span<const Conv2d> convolutions, std::int64_t parts, std::int64_t most_floats)
+RowTileSteps::RowTileSteps(std::span<const Conv2d> convolutions, std::int64_t parts, std::int64_t most_floats)
     : buffers_(convolutions.size()), batch_(convolutions.front().batch), parts_(parts) {
   for (const Conv2d& convolution : convolutions) {
     axes_.push_back(convolution.rows());
@@ -18,15 +18,15 @@ StripSteps::StripSteps(std::span<const Conv2d> convolutions, std::int64_t parts,
   while (rows_ < height && lay_out(rows_ + 1) <= most_floats) {
     ++rows_;
   }
-  // As many strips of about as many rows.
-  strips_ = (height + rows_ - 1) / rows_;
-  rows_ = (height + strips_ - 1) / strips_;
-  strips_ = (height + rows_ - 1) / rows_;
+  // As many row tiles of about as many rows.
+  tiles_ = (height + rows_ - 1) / rows_;
+  rows_ = (height + tiles_ - 1) / tiles_;
+  tiles_ = (height + rows_ - 1) / rows_;
   floats_ = lay_out(rows_);
 }
 
-// The buffers, one behind the other, for strips of so many rows.
-std::int64_t StripSteps::lay_out(std::int64_t rows) {
+// The buffers, one behind the other, for row tiles of so many rows.
+std::int64_t RowTileSteps::lay_out(std::int64_t rows) {
   constexpr std::int64_t kLine = 16;  // floats of a cache line
   std::int64_t floats = 0;
   for (std::size_t i = axes_.size(); i-- > 1;) {
@@ -38,25 +38,25 @@ std::int64_t StripSteps::lay_out(std::int64_t rows) {
   return floats;
 }
 
-void StripSteps::for_each(std::int64_t part, const Use& use) const {
-  for_strips(first_strip(part), first_strip(part + 1), use);
+void RowTileSteps::for_each(std::int64_t part, const Use& use) const {
+  for_tiles(first_tile(part), first_tile(part + 1), use);
 }
 
-void StripSteps::for_each_kind(std::int64_t part, const Use& use) const {
+void RowTileSteps::for_each_kind(std::int64_t part, const Use& use) const {
   // The end of an image and then a whole one, of which what follows are copies and a beginning.
-  const std::int64_t begin = first_strip(part);
-  for_strips(begin, std::min(first_strip(part + 1), begin + 2 * strips_), use);
+  const std::int64_t begin = first_tile(part);
+  for_tiles(begin, std::min(first_tile(part + 1), begin + 2 * tiles_), use);
 }
 
-void StripSteps::for_strips(std::int64_t begin, std::int64_t end, const Use& use) const {
+void RowTileSteps::for_tiles(std::int64_t begin, std::int64_t end, const Use& use) const {
   std::vector<Rows> held(axes_.size());  // in each buffer
   std::int64_t image = -1;
-  for (std::int64_t strip = begin; strip < end; ++strip) {
-    if (strip / strips_ != image) {
-      image = strip / strips_;
+  for (std::int64_t tile = begin; tile < end; ++tile) {
+    if (tile / tiles_ != image) {
+      image = tile / tiles_;
       held.assign(axes_.size(), {});
     }
-    const std::int64_t first = strip % strips_ * rows_;
+    const std::int64_t first = tile % tiles_ * rows_;
     compute({.convolution = axes_.size() - 1,
              .image = image,
              .in = {},
@@ -65,7 +65,7 @@ void StripSteps::for_strips(std::int64_t begin, std::int64_t end, const Use& use
   }
 }
 
-void StripSteps::compute(StripStep step, std::vector<Rows>& held, const Use& use) const {
+void RowTileSteps::compute(RowTileStep step, std::vector<Rows>& held, const Use& use) const {
   const WindowAxis& axis = axes_[step.convolution];
   const std::int64_t above = axis.at(step.out.begin, 0);
   step.padding = std::max<std::int64_t>(-above, 0);

@@ -9,19 +9,19 @@
 #include <string>
 #include <vector>
 
-#include "bench/host/file_descriptor.h"
 #include "bench/ranks.h"
+#include "bench/run/socket.h"
 
 namespace bench {
 
-class RankPulse {
+class RankHeartbeat {
  public:
   // Every rank calls it. nullptr on every rank where all are on one host, whose processes the system tells
   // of, or where one of them cannot reach the first within a few seconds.
-  static std::unique_ptr<RankPulse> connect(RankGroup& group, const std::vector<RankPlace>& places);
+  static std::unique_ptr<RankHeartbeat> connect(RankGroup& group, const std::vector<RankPlace>& places);
 
-  RankPulse(const RankPulse&) = delete;
-  RankPulse& operator=(const RankPulse&) = delete;
+  RankHeartbeat(const RankHeartbeat&) = delete;
+  RankHeartbeat& operator=(const RankHeartbeat&) = delete;
 
   // Sends a sign and takes those that came; to be called a few times a second.
   void beat();
@@ -37,14 +37,14 @@ class RankPulse {
  private:
   using Time = std::chrono::steady_clock::time_point;
   struct Peer {
-    std::optional<FileDescriptor> socket{};
+    Socket socket{};
     bool gone = false;
     Time heard{};
     std::string text{};  // that has not ended
   };
 
-  explicit RankPulse(int ranks) : peers_(static_cast<std::size_t>(ranks)) {}
-  void listen_for_all(const FileDescriptor& listening, const std::string& key);
+  explicit RankHeartbeat(int ranks) : peers_(static_cast<std::size_t>(ranks)) {}
+  void listen_for_all(const Socket& listening, const std::string& key);
   void reach_first(const std::string& invitation, int rank);
   void hear(std::size_t rank, Time now);
   void pass_on(const std::string& text, std::size_t except);

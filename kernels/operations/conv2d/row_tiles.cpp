@@ -1,4 +1,4 @@
-#include "kernels/operations/conv2d/strips.h"
+#include "kernels/operations/conv2d/row_tiles.h"
 
 #include <omp.h>
 
@@ -34,12 +34,12 @@ class OneThread {
 
 }  // namespace
 
-std::optional<std::string> ConvStrips::unsupported(std::span<const Conv2d> convolutions) {
+std::optional<std::string> ConvRowTiles::unsupported(std::span<const Conv2d> convolutions) {
   for (std::size_t i = 0; i < convolutions.size(); ++i) {
     const Conv2d& conv = convolutions[i];
     if (conv.direction != Direction::forward || conv.training || conv.dtype != Dtype::fp32 ||
         conv.src_layout != Layout::nhwc || conv.dst_layout != Layout::nhwc) {
-      return "strips are those of inference in fp32 and nhwc";
+      return "row tiles are those of inference in fp32 and nhwc";
     }
     if (!conv.rows().each_reads()) {
       return "a row of a convolution's result reads none of its input";
@@ -58,7 +58,7 @@ std::optional<std::string> ConvStrips::unsupported(std::span<const Conv2d> convo
   return std::nullopt;
 }
 
-ConvStrips::ConvStrips(std::vector<Conv2d> convolutions, std::int64_t parts, Device& device)
+ConvRowTiles::ConvRowTiles(std::vector<Conv2d> convolutions, std::int64_t parts, Device& device)
     : convolutions_(std::move(convolutions)),
       steps_(convolutions_, parts, kBufferFloats),
       operations_(static_cast<std::size_t>(parts)),
@@ -67,12 +67,12 @@ ConvStrips::ConvStrips(std::vector<Conv2d> convolutions, std::int64_t parts, Dev
     throw Unsupported(*reason);
   }
   if (steps_.floats() > 2 * kBufferFloats) {
-    throw Unsupported("the rows of a strip do not fit the second cache");
+    throw Unsupported("the rows of a tile do not fit the second cache");
   }
   const OneThread one_thread;
   std::int64_t most = 0;  // floats of scratch
   for (std::size_t part = 0; part < operations_.size(); ++part) {
-    steps_.for_each_kind(static_cast<std::int64_t>(part), [&](const StripStep& step) {
+    steps_.for_each_kind(static_cast<std::int64_t>(part), [&](const RowTileStep& step) {
       auto& operation = operations_[part][key_of(step)];
       if (operation == nullptr) {
         operation = make(step, device);
@@ -82,7 +82,7 @@ ConvStrips::ConvStrips(std::vector<Conv2d> convolutions, std::int64_t parts, Dev
         packer = packer == nullptr ? operation : packer;
         if (packer->algorithm() != operation->algorithm() ||
             packer->find(Slot::weights)->bytes != operation->find(Slot::weights)->bytes) {
-          throw Unsupported("strips of different heights pack their weights differently");
+          throw Unsupported("row tiles of different heights pack their weights differently");
         }
       }
     });
@@ -91,7 +91,7 @@ ConvStrips::ConvStrips(std::vector<Conv2d> convolutions, std::int64_t parts, Dev
   list_slots();
 }
 
-std::shared_ptr<Operation> ConvStrips::make(const StripStep& step, Device& device) const {
+std::shared_ptr<Operation> ConvRowTiles::make(const RowTileStep& step, Device& device) const {
   Conv2d spec = convolutions_[step.convolution];
   const WindowAxis axis = spec.rows();
   spec.batch = 1;
@@ -102,7 +102,7 @@ std::shared_ptr<Operation> ConvStrips::make(const StripStep& step, Device& devic
   return make_operation(spec, device);
 }
 
-void ConvStrips::list_slots() {
+void ConvRowTiles::list_slots() {
   const auto activation = [&](Slot slot, Role role, const TensorDesc& tensor) {
     slots_.push_back({.slot = slot, .role = role, .bytes = tensor.bytes(), .tensor = tensor});
   };
@@ -125,7 +125,7 @@ void ConvStrips::list_slots() {
                     .bytes = 4 * scratch_floats_ * static_cast<std::int64_t>(operations_.size())});
 }
 
-void ConvStrips::prepare() {
+void ConvRowTiles::prepare() {
   const OneThread one_thread;
   for (Operations& operations : operations_) {
     for (auto& [key, operation] : operations) {
@@ -134,7 +134,7 @@ void ConvStrips::prepare() {
   }
 }
 
-std::pair<std::size_t, Slot> ConvStrips::parameter_of(Slot slot) const {
+std::pair<std::size_t, Slot> ConvRowTiles::parameter_of(Slot slot) const {
   for (std::size_t i = 0; i < convolutions_.size(); ++i) {
     for (const Slot parameter : {Slot::weights, Slot::bias}) {
       if (slot == slot_of(i, parameter)) {
@@ -145,29 +145,29 @@ std::pair<std::size_t, Slot> ConvStrips::parameter_of(Slot slot) const {
   throw std::invalid_argument(fmt::format("{} is no parameter", name_of(slot)));
 }
 
-void ConvStrips::pack(Slot slot, std::span<const float> plain, void* packed) {
+void ConvRowTiles::pack(Slot slot, std::span<const float> plain, void* packed) {
   const auto [convolution, parameter] = parameter_of(slot);
   packers_[convolution]->pack(parameter, plain, packed);
 }
 
-void ConvStrips::unpack(Slot slot, const void* packed, std::span<float> plain) {
+void ConvRowTiles::unpack(Slot slot, const void* packed, std::span<float> plain) {
   const auto [convolution, parameter] = parameter_of(slot);
   packers_[convolution]->unpack(parameter, packed, plain);
 }
 
-void ConvStrips::run(const SlotPointers& pointers) {
+void ConvRowTiles::run(const SlotPointers& pointers) {
   const auto parts = static_cast<std::int64_t>(operations_.size());
 #pragma omp parallel for schedule(static, 1)
   for (std::int64_t part = 0; part < parts; ++part) {
     const OneThread one_thread;
     Operations& operations = operations_[static_cast<std::size_t>(part)];
     float* const scratch = static_cast<float*>(pointers[Slot::workspace]) + part * scratch_floats_;
-    steps_.for_each(part, [&](const StripStep& step) { run(step, operations, scratch, pointers); });
+    steps_.for_each(part, [&](const RowTileStep& step) { run(step, operations, scratch, pointers); });
   }
 }
 
-void ConvStrips::run(const StripStep& step, Operations& operations, float* scratch,
-                     const SlotPointers& pointers) const {
+void ConvRowTiles::run(const RowTileStep& step, Operations& operations, float* scratch,
+                       const SlotPointers& pointers) const {
   const Conv2d& conv = convolutions_[step.convolution];
   const std::size_t next = step.convolution + 1;
   SlotPointers own;
@@ -193,13 +193,13 @@ void ConvStrips::run(const StripStep& step, Operations& operations, float* scrat
 
 // Over a src1 that is src as well: what a part writes, nobody reads later. The first convolution reads each
 // row once, no later than a row as high is written, and no two parts share an image.
-bool ConvStrips::in_place_sum() const {
+bool ConvRowTiles::in_place_sum() const {
   const Conv2d& first = convolutions_.front();
   return convolutions_.back().residual && first.kernel_h == 1 &&
          first.batch % static_cast<std::int64_t>(operations_.size()) == 0;
 }
 
-double ConvStrips::flops() const {
+double ConvRowTiles::flops() const {
   double all = 0;
   for (const Conv2d& conv : convolutions_) {
     all += conv.flops();
@@ -207,12 +207,12 @@ double ConvStrips::flops() const {
   return all;
 }
 
-std::string ConvStrips::algorithm() const {
+std::string ConvRowTiles::algorithm() const {
   std::vector<std::string> names;
   for (const auto& packer : packers_) {
     names.push_back(packer->algorithm());
   }
-  return fmt::format("strips of {}", fmt::join(names, ", "));
+  return fmt::format("row tiles of {}", fmt::join(names, ", "));
 }
 
 }  // namespace bench::kernels

@@ -1,4 +1,4 @@
-// Convolutions in strips, in a plan.
+// Convolutions in row tiles, in a plan.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 namespace bench::kernels {
 namespace {
 
-class Strips : public NetworkTest {
+class RowTiling : public NetworkTest {
  protected:
   void SetUp() override { device_->limit_threads(2); }
 
@@ -34,14 +34,14 @@ class Strips : public NetworkTest {
   }
 };
 
-TEST_F(Strips, ComputeLargeMaps) {
+TEST_F(RowTiling, ComputeLargeMaps) {
   const Graph graph = network(64);
   const ProgramPlan planned = plan(graph, 2);
   const auto& instructions = planned.program.instructions();
   ASSERT_EQ(instructions.size(), 2U);  // each of them three convolutions
   EXPECT_EQ(instructions[1].layers.size(), 3U);
   EXPECT_EQ(instructions[1].in_place.over.size(), 1U);
-  EXPECT_TRUE(instructions[1].operation->algorithm().starts_with("strips of"));
+  EXPECT_TRUE(instructions[1].operation->algorithm().starts_with("row tiles of"));
   EXPECT_EQ(planned.work().flops, plan(graph, 2, "reference").work().flops);
   // A map of 96 channels takes 3 MiB.
   EXPECT_LT(planned.placement.arena_bytes, 3 << 20);
@@ -61,7 +61,7 @@ TEST_F(Strips, ComputeLargeMaps) {
   }
 }
 
-TEST_F(Strips, LeaveSmallMaps) {
+TEST_F(RowTiling, LeaveSmallMaps) {
   EXPECT_EQ(plan(network(16), 2).program.instructions().size(), 6U);
 }
 

@@ -1,5 +1,5 @@
 // What ranks must have in common, between threads.
-#include "bench/run/alike_ranks.h"
+#include "bench/run/rank_consistency.h"
 
 #include <gmock/gmock.h>
 
@@ -22,7 +22,7 @@ std::vector<std::string> refusals(const std::vector<std::vector<RankFact>>& fact
   testing::run_ranks(static_cast<int>(facts.size()), [&](RankGroup& group) {
     const auto rank = static_cast<std::size_t>(group.rank());
     try {
-      require_alike(group, facts[rank]);
+      require_consistent(group, facts[rank]);
     } catch (const UsageError& error) {
       said[rank] = error.what();
     }
@@ -35,11 +35,11 @@ std::vector<RankFact> version(const std::string& value) {
           {.what = "version of cudnn", .value = value, .advice = "use one"}};
 }
 
-TEST(AlikeRanks, MayGoOn) {
+TEST(RankConsistency, MayGoOn) {
   EXPECT_THAT(refusals({version("9.1"), version("9.1"), version("9.1")}), ::testing::Each(""));
 }
 
-TEST(AlikeRanks, EveryRankNamesTheOneThatDiffersAndBothValues) {
+TEST(RankConsistency, EveryRankNamesTheOneThatDiffersAndBothValues) {
   EXPECT_THAT(refusals({version("9.1"), version("9.1"), version("9.2"), version("9.1")}),
               ::testing::Each("ranks differ in their version of cudnn: ranks 0, 1, 3 have '9.1', rank 2 has "
                               "'9.2'; use one"));
@@ -48,14 +48,14 @@ TEST(AlikeRanks, EveryRankNamesTheOneThatDiffersAndBothValues) {
   expect_words(refusals(first_differs).back());
 }
 
-TEST(AlikeRanks, AFactThatARankLacksIsADifference) {
+TEST(RankConsistency, AFactThatARankLacksIsADifference) {
   std::vector<RankFact> without = version("9.1");
   without.pop_back();
   expect_words(refusals({version("9.1"), without}).front());
   expect_words(refusals({without, version("9.1")}).front());
 }
 
-TEST(AlikeRanks, ManyValuesAreCutShort) {
+TEST(RankConsistency, ManyValuesAreCutShort) {
   std::vector<std::vector<RankFact>> all;
   for (int rank = 0; rank < 8; ++rank) {
     all.push_back(version(std::to_string(rank)));
@@ -63,7 +63,7 @@ TEST(AlikeRanks, ManyValuesAreCutShort) {
   expect_words(refusals(all).front());
 }
 
-TEST(AlikeRanks, ABuildIsToldFromAnotherOfTheSameVersion) {
+TEST(RankConsistency, ABuildIsToldFromAnotherOfTheSameVersion) {
   EXPECT_THAT(build_fact().value, ::testing::HasSubstr("build id " + build_id()));
 }
 
@@ -73,7 +73,7 @@ class OtherMpi final : public testing::PassingRanks {
   std::map<std::string, std::string> software() const override { return {{"mpi", "Open MPI v4.1.4"}}; }
 };
 
-TEST(AlikeRanks, LibrariesAndDevicesAreFacts) {
+TEST(RankConsistency, LibrariesAndDevicesAreFacts) {
   testing::run_ranks(1, [](RankGroup& group) {
     const std::vector<RankFact> facts = library_facts(OtherMpi(group));
     ASSERT_EQ(facts.size(), 1U);
