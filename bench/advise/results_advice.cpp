@@ -9,8 +9,10 @@
 #include "bench/advise/measured_advice.h"
 #include "bench/advise/median_machine.h"
 #include "bench/error.h"
+#include "bench/result/flags.h"
 #include "bench/run/result_file.h"
 #include "bench/run/whole_file.h"
+#include "bench/stats/rounds.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 
@@ -102,9 +104,7 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
     advice.contradictions.push_back(differ);
   }
   for (const EvaluatedFile& file : files) {
-    const auto has_few = [](const Point& point) {
-      return std::ranges::count(point.validity.flags, "few_rounds") > 0;
-    };
+    const auto has_few = [](const Point& point) { return has_flag(point, kFewRoundsFlag); };
     if (const auto few = std::ranges::count_if(measured_points(file.document), has_few); few > 0) {
       advice.warnings.push_back(
           fmt::format("{}: fewer than 3 rounds at {} of {} points; give a larger --time-budget.", file.path,

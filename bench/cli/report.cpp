@@ -17,6 +17,7 @@
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
 #include "bench/result/sessions.h"
+#include "bench/stats/rounds.h"
 
 namespace bench {
 namespace {
@@ -40,12 +41,12 @@ Reason reason_for(std::string_view flag_class, const std::set<std::string>& flag
                                   flag_class.substr(flag_class.find(':') + 1)),
             .action = "check its cooling and power limit"};
   }
-  if (flag_class == class_of_flag("noisy")) {
+  if (flag_class == class_of_flag(kNoisyFlag)) {
     std::vector<std::string_view> why;
-    if (flags.contains("few_rounds")) {
+    if (flags.contains(kFewRoundsFlag)) {
       why.emplace_back("fewer than 3 rounds");
     }
-    if (flags.contains("noisy")) {
+    if (flags.contains(kNoisyFlag)) {
       why.emplace_back("95 % intervals wider than ±10 %");
     }
     return {.before = fmt::format("{} at ", fmt::join(why, " or ")), .action = std::string(kGiveTime)};
@@ -53,7 +54,7 @@ Reason reason_for(std::string_view flag_class, const std::set<std::string>& flag
   if (flag_class == kMixedSessions) {
     return {.before = "sessions that differ are pooled at ", .action = "run without --resume"};
   }
-  if (flag_class.starts_with("above_peak")) {
+  if (flag_class == kAbovePeak) {
     return {.before = "",
             .after = fmt::format(" ran above the device's peak and {} left out", points == 1 ? "is" : "are"),
             .action = "run on an idle machine"};

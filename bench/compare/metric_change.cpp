@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/result/flags.h"
 #include "bench/result/sessions.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/quote.h"
@@ -43,7 +44,7 @@ std::map<std::string, BothSides<std::size_t>> conditions_of(const MatchedPoint& 
   for (const Side side : kSides) {
     for (const RunPoint* run : point.runs[side]) {
       for (const std::string& flag : run == nullptr ? std::vector<std::string>{} : run->flags) {
-        if (flag.starts_with("throttled:") || flag.starts_with("above_peak")) {
+        if (flag.starts_with("throttled:") || flag == kAbovePeak) {
           ++runs_with[flag][side];
         }
       }
@@ -142,7 +143,7 @@ std::string incomparable_times(const MatchedPoint& point) {
 std::string disturbed_times(const MatchedPoint& point) {
   const BothSides<std::size_t> runs{.base = runs_of(point, Side::base), .next = runs_of(point, Side::next)};
   for (const auto& [flag, with] : conditions_of(point)) {
-    if (flag.starts_with("above_peak")) {
+    if (flag == kAbovePeak) {
       return "it ran above the device's measured peak; measure both sides again on an idle machine";
     }
     const bool passing = flag == kContention || flag == "throttled:cpu_quota";

@@ -14,6 +14,7 @@
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/model/gpu.h"
 #include "bench/model/links.h"
+#include "bench/result/flags.h"
 #include "bench/result/fleet.h"
 #include "bench/result/result_json.h"
 #include "bench/stats/statistics.h"
@@ -132,10 +133,8 @@ void add_caveats(EvaluatedDevice& device, const ResultDocument& document) {
   for (const std::string& caveat : caveats_of(document)) {
     add_caveat(device, caveat);
   }
-  const auto above = std::ranges::count_if(measured_points(document), [](const Point& point) {
-    return std::ranges::any_of(point.validity.flags,
-                               [](const std::string& flag) { return flag.starts_with("above_peak"); });
-  });
+  const auto above = std::ranges::count_if(measured_points(document),
+                                           [](const Point& point) { return has_flag(point, kAbovePeak); });
   if (above > 0) {
     device.caveats.push_back(fmt::format("{} of {} points lie above the device's peak and prove nothing",
                                          above, measured_points(document).size()));

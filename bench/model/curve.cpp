@@ -69,10 +69,8 @@ void complete_curve(Curve& curve, bool predicted, std::int64_t usable_bytes) {
 }
 
 std::optional<Interval> rate_interval(const std::optional<Interval>& step_ns, double items) {
-  if (!step_ns || !(step_ns->low > 0) || !(step_ns->high > step_ns->low)) {
-    return std::nullopt;
-  }
-  return Interval{.low = items * 1e9 / step_ns->high, .high = items * 1e9 / step_ns->low};
+  return step_ns && step_ns->high > step_ns->low ? inverse({.value = 1, .ci95 = step_ns}, items * 1e9).ci95
+                                                 : std::nullopt;
 }
 
 CurvePoint predicted_point(std::int64_t batch, double items, PredictedStep step, PredictedMemory memory,

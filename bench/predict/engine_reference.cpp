@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/result/flags.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 
@@ -114,9 +115,7 @@ EngineReference::EngineReference(const std::vector<File>& files, const WorkloadT
       const auto known = dtype != point.params.end() && dtype->is_string()
                              ? parse_dtype(dtype->get<std::string>())
                              : std::nullopt;
-      const bool is_possible = std::ranges::none_of(
-          point.validity.flags, [](const std::string& flag) { return flag.starts_with("above_peak"); });
-      if (known && is_possible && point.stats.median_ns > 0 && point.items_per_step >= 1) {
+      if (known && !has_flag(point, kAbovePeak) && point.stats.median_ns > 0 && point.items_per_step >= 1) {
         steps_.push_back({.path = file.path,
                           .gpu = gpu,
                           .dtype = *known,

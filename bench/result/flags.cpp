@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "bench/result/sessions.h"
+#include "bench/stats/rounds.h"
 
 namespace bench {
 namespace {
@@ -27,8 +28,12 @@ bool separates_points(std::size_t flagged, std::size_t all) {
 
 }  // namespace
 
+bool has_flag(const Point& point, std::string_view flag) {
+  return std::ranges::find(point.validity.flags, flag) != point.validity.flags.end();
+}
+
 std::string_view class_of_flag(std::string_view flag) {
-  if (flag == "noisy" || flag == "few_rounds") {
+  if (flag == kNoisyFlag || flag == kFewRoundsFlag) {
     return "imprecise";
   }
   return flag == kDisturbed ? kContention : flag;
@@ -64,7 +69,7 @@ std::string_view FlagMarks::of(const Point& point) const {
 std::optional<Finding> claim_conditions(const ResultDocument& document) {
   Finding finding = finding_of(kConditions, "points");
   for (const Point& point : measured_points(document)) {
-    if (std::ranges::find(point.validity.flags, kContention) != point.validity.flags.end()) {
+    if (has_flag(point, kContention)) {
       finding.evidence.push_back(point.name);
     }
   }

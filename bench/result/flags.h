@@ -12,6 +12,11 @@
 
 namespace bench {
 
+// Faster than the device's peak: the point did other work than counted, and proves nothing.
+inline constexpr std::string_view kAbovePeak = "above_peak";
+
+bool has_flag(const Point& point, std::string_view flag);
+
 // Flags of one class give one reason: "noisy" and "few_rounds" both say "imprecise", "disturbed" says what
 // kContention does; any other flag is its own.
 std::string_view class_of_flag(std::string_view flag);

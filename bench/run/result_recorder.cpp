@@ -5,6 +5,7 @@
 #include <set>
 #include <vector>
 
+#include "bench/result/flags.h"
 #include "bench/result/sessions.h"
 #include "bench/stats/statistics.h"
 
@@ -90,8 +91,8 @@ void ResultRecorder::set_validity(Point& point, Dtype dtype, const DeviceState& 
   flags.erase(std::string(kContention));
   std::ranges::copy(rule_.flags(point.stats), std::inserter(flags, flags.end()));
   std::ranges::copy(flags_of_rounds(point, document_.sessions), std::inserter(flags, flags.end()));
-  if (above_peak(point, dtype)) {
-    flags.insert("above_peak");
+  if (exceeds_peak(point, dtype)) {
+    flags.emplace(kAbovePeak);
   }
   point.validity = {{flags.begin(), flags.end()}, state.clock_mhz, state.temperature_c, state.power_w};
 }
@@ -100,7 +101,7 @@ void ResultRecorder::set_validity(Point& point, Dtype dtype, const DeviceState& 
 // measurement, and the peak is measured again before a point is flagged; one that was measured while other
 // programs used the cores is too low and flags none. Where the sweep had time for some dtypes' peaks only,
 // points of the others are not judged.
-bool ResultRecorder::above_peak(const Point& point, Dtype dtype) {
+bool ResultRecorder::exceeds_peak(const Point& point, Dtype dtype) {
   if (!(point.work.flops > 0)) {
     return false;  // and no need to measure what the device can do
   }

@@ -34,7 +34,7 @@ class ResultRecorder {
  private:
   Point& insert(const Point& point);
   void set_validity(Point& point, Dtype dtype, const DeviceState& state);
-  bool above_peak(const Point& point, Dtype dtype);
+  bool exceeds_peak(const Point& point, Dtype dtype);
 
   std::map<std::string, std::size_t> place_;  // of a point in the plan
   Device& device_;

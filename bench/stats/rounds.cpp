@@ -20,9 +20,9 @@ bool is_look(std::int64_t rounds) {
 
 std::vector<std::string> StopRule::flags(const SampleStats& stats) const {
   if (stats.rounds < least_rounds || !stats.ci95_ns) {
-    return {"few_rounds"};
+    return {kFewRoundsFlag};
   }
-  return stats.half_width() > kNoisy ? std::vector<std::string>{"noisy"} : std::vector<std::string>{};
+  return stats.half_width() > kNoisy ? std::vector<std::string>{kNoisyFlag} : std::vector<std::string>{};
 }
 
 std::int64_t samples_for_repetition(double step_ns, double sampling_ns, std::int64_t most,

@@ -15,6 +15,9 @@ namespace bench {
 inline constexpr double kPrecise = 0.01;
 // Above, its figure is noisy: differences of a tenth cannot be read from it.
 inline constexpr double kNoisy = 0.10;
+// Flags of a point.
+inline constexpr const char* kFewRoundsFlag = "few_rounds";  // too few to measure the spread between rounds
+inline constexpr const char* kNoisyFlag = "noisy";
 
 // Whether a point with so many rounds may stop: after 10, 14, 20, 28, 40, … rounds, 1.4 times as many each.
 // Every look at the interval is another chance to stop by luck, so they are few.
@@ -24,8 +27,7 @@ struct StopRule {
   std::int64_t least_rounds = 3;  // fewer do not show the spread between rounds
 
   static bool precise(const SampleStats& stats) { return stats.interval_kind == kSettled; }
-  // The flag of the point if it stops now: "few_rounds" (too few to measure the spread between rounds), else
-  // "noisy"; empty for other points.
+  // The flag of the point if it stops now; empty: it has none.
   std::vector<std::string> flags(const SampleStats& stats) const;
 };
 

@@ -43,7 +43,7 @@ std::vector<plots::Chart> collectives_charts(ResultDocument& document) {
         .shape = place};
     plots::ChartSeries time = rate;
     for (const SizePoint& point : series.points) {
-      const Estimate moved = inverse(point.ns, point.moved * 1e9);
+      const Estimate moved = point.rate();
       const bool open = !point.mark.empty();
       rate.points.push_back({.x = point.bytes, .y = moved.value, .interval = moved.ci95, .open = open});
       time.points.push_back({.x = point.bytes, .y = point.ns.value, .interval = point.ns.ci95, .open = open});

@@ -69,7 +69,7 @@ Finding claim_model(const CollectiveSeries& series) {
 Finding claim_largest(const CollectiveSeries& series) {
   const SizePoint& point = series.points.back();
   Finding finding = finding_of(series.finding_name(), "B/s", {point.name});
-  finding.set(inverse(point.ns, point.moved * 1e9));
+  finding.set(point.rate());
   finding.details = {{"bytes", point.bytes}, {"ns", point.ns.value}};
   finding.claim =
       fmt::format("{}: {} takes {}, bus bandwidth {} [3 sizes or more tell the latency].", in_words(series),
@@ -79,9 +79,9 @@ Finding claim_largest(const CollectiveSeries& series) {
 }
 
 // "5.10 GB/s ±2 %"; "–" for an interval that is unknown, or wider than the figure.
-Cell rate_cell(const SizePoint& point, double bytes) {
+Cell rate_cell(const SizePoint& point) {
   const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
-  return Cell::figure(fmt::format("{} {}", format_rate(bytes / point.ns.value * 1e9, "B/s"),
+  return Cell::figure(fmt::format("{} {}", format_rate(point.bytes_per_s(), "B/s"),
                                   point.ns.ci95 && half <= 1 ? "±" + format_percent(half) : "–"));
 }
 
@@ -104,8 +104,8 @@ TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
       if (every_size || is_telling(point, series)) {
         table.rows.push_back({series.label(), series.ranks,
                               Cell::bytes(static_cast<std::int64_t>(point.bytes)), Cell::time(point.ns.value),
-                              Cell::rate(point.bytes / point.ns.value * 1e9, "B/s"),
-                              rate_cell(point, point.moved), point.mark});
+                              Cell::rate(point.bytes / point.ns.value * 1e9, "B/s"), rate_cell(point),
+                              point.mark});
       }
     }
   }

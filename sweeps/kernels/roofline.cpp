@@ -36,7 +36,7 @@ std::vector<KernelResult> read_results(const ResultDocument& document) {
     point.step80_ns = one.prediction.step_ns.ci95;
     point.rounds = round_times(one);
     point.mark = marks.of(one);
-    point.above_peak = std::ranges::count(one.validity.flags, "above_peak") > 0;
+    point.above_peak = has_flag(one, kAbovePeak);
   }
   return points;
 }

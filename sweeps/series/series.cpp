@@ -4,38 +4,32 @@
 #include <iterator>
 #include <utility>
 
+#include "bench/result/flags.h"
 #include "bench/result/sessions.h"
+#include "bench/stats/rounds.h"
 #include "bench/stats/statistics.h"
 
 namespace bench::sweeps {
 namespace {
 
-bool above_peak(const Point& point) {
-  return std::ranges::any_of(point.validity.flags,
-                             [](const std::string& flag) { return flag.starts_with("above_peak"); });
-}
-
 BatchPoint read_point(const Point& point, std::int64_t batch) {
   const auto [step_ns, interval] = point.step_ns();
   BatchPoint read{.point = &point, .batch = batch, .step_ns = {.value = step_ns}};
-  const double items = point.items_per_step > 0 ? point.items_per_step : static_cast<double>(batch);
-  read.throughput = {.batch = batch, .per_s = point.is_timed() ? items * 1e9 / step_ns : 0};
   if (!point.is_measured()) {
     read.step_ns.ci95 = Interval{step_ns, step_ns};
-    read.throughput = ThroughputPoint::predicted(batch, read.throughput.per_s);
   } else if (interval) {
     read.step_ns.ci95 = Interval{.low = std::clamp(interval->low, std::min(1.0, step_ns), step_ns),
                                  .high = std::max(interval->high, step_ns)};
-    read.throughput.ci95 = throughput_interval(*read.step_ns.ci95, items);
   }
+  const double items = point.items_per_step > 0 ? point.items_per_step : static_cast<double>(batch);
+  const Estimate rate = point.is_timed() ? inverse(read.step_ns, items * 1e9) : Estimate{};
+  read.throughput = {.batch = batch, .per_s = rate.value, .ci95 = rate.ci95};
   read.times = round_times(point);
   read.bytes = point.peak();
   read.weights = std::clamp<std::int64_t>(point.memory.by_category[MemoryCategory::weights], 0,
                                           std::max<std::int64_t>(read.bytes, 0));
-  for (const std::string& flag : point.validity.flags) {
-    read.few_rounds = read.few_rounds || flag == "few_rounds";
-    read.contended = read.contended || flag == kContention;
-  }
+  read.few_rounds = has_flag(point, kFewRoundsFlag);
+  read.contended = has_flag(point, kContention);
   return read;
 }
 
@@ -137,7 +131,7 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
       continue;
     }
     BatchSeries& series = series_of(all, *params, label);
-    if (above_peak(point)) {
+    if (has_flag(point, kAbovePeak)) {
       series.left_out.push_back(point.name);
     } else {
       series.points.push_back(read_point(point, params->batch));

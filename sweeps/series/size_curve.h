@@ -21,7 +21,8 @@ struct SizePoint {
   RoundTimes rounds{};
   std::string mark{};  // "○" for a flag that separates it from others
 
-  double bytes_per_s() const { return moved / ns.value * 1e9; }
+  Estimate rate() const { return inverse(ns, moved * 1e9); }  // bytes a second
+  double bytes_per_s() const { return rate().value; }
 };
 
 // latency + bytes / bandwidth, by least squares with weights 1/t²: errors of a time are in proportion to it,

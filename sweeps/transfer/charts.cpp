@@ -46,7 +46,7 @@ plots::Chart copies_chart(const TransferEvidence& evidence, const TransferAnswer
     plots::ChartSeries& curve = curves.series.emplace_back(plots::ChartSeries{
         .name = series.kind + model_in_words(series), .points = {}, .colour = place, .shape = place});
     for (const SizePoint& point : series.points) {
-      const Estimate rate = inverse(point.ns, point.moved * 1e9);
+      const Estimate rate = point.rate();
       curve.points.push_back(
           {.x = point.bytes, .y = rate.value, .interval = rate.ci95, .open = !point.mark.empty()});
       open = open || !point.mark.empty();

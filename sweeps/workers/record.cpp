@@ -9,6 +9,7 @@
 
 #include "bench/error.h"
 #include "bench/result/flags.h"
+#include "bench/stats/rounds.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/units.h"
 
@@ -146,7 +147,7 @@ std::optional<LoaderPoint> point_of(const Point& measured, const LoaderParams& p
   static_cast<LoaderParams&>(point) = params;
   point.name = measured.name;
   point.flagged = !measured.validity.flags.empty();
-  point.few_rounds = std::ranges::count(measured.validity.flags, "few_rounds") > 0;
+  point.few_rounds = has_flag(measured, kFewRoundsFlag);
   point.samples_per_s = with_interval_of(samples / total * 1e9, rates, sizes);
   point.usual_samples_per_s = without_extremes(rates, times);
   point.raw_au = with_interval_of(computing / total, shares, sizes);
