@@ -19,7 +19,7 @@ namespace bench {
 namespace {
 
 bool say_turns(const Finding* finding) {
-  return finding != nullptr && finding->details.contains("takes_turns");
+  return finding != nullptr && finding->details.contains(kTakesTurns);
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ CardsFindings::CardsFindings(const ResultDocument& document) {
   cards = named("cards");
   limit = named("limit");
   loader = named("loader");
-  ranks = named("ranks");
+  ranks = named(kRanksFinding);
   balance = named("balance");
   memory = named("memory");
   for (const char* const prefix : {"efficiency/", "waits/"}) {
@@ -71,7 +71,8 @@ CardsFindings::CardsFindings(const ResultDocument& document) {
   }
 }
 
-MeasuredCards::MeasuredCards(const EvaluatedFile& file) : document_(file.document), findings_(file.document) {
+MeasuredCards::MeasuredCards(const EvaluatedFile& file)
+    : document_(file.document), findings_(file.document), shared_cores_(shared_cores_in(file.document)) {
   const Finding* const cards = findings_.cards;
   if (cards == nullptr || cards->evidence.empty() || point(cards->evidence.back()) == nullptr) {
     throw UsageError(
@@ -131,25 +132,12 @@ std::vector<BudgetPart> MeasuredCards::budget() const {
   return {{"computing", step_ns(*now_) - waits}, {"waiting for gradients", waits}};
 }
 
-std::pair<Bottleneck, std::string> MeasuredCards::limit() const {
-  auto [bottleneck, reason] = limit_by_findings();
-  constexpr std::string_view kWarning = "Warning: ";
-  if (reason.starts_with(kWarning)) {
-    reason.erase(0, kWarning.size());
-  }
-  if (!reason.empty() && reason.front() >= 'a' && reason.front() <= 'z') {
-    reason.front() = static_cast<char>(reason.front() - 'a' + 'A');
-  }
-  return {bottleneck, reason};
-}
-
 // Ranks that take turns come first: nothing else is told apart then.
-std::pair<Bottleneck, std::string> MeasuredCards::limit_by_findings() const {
+std::pair<Bottleneck, std::string> MeasuredCards::limit() const {
   const Finding* const limit = findings_.limit;
   const Finding* const loader = findings_.loader;
-  const Finding* const turns = limit == nullptr ? findings_.ranks : limit;
-  if (say_turns(turns)) {
-    return {Bottleneck::host, turns->claim};
+  if (shared_cores_ && (limit == nullptr || say_turns(limit))) {
+    return {Bottleneck::host, "Shared cores " + turns_in_words(*shared_cores_, ranks_of(*now_))};
   }
   if (loader != nullptr && positive_member(loader->details, "loader_per_s") &&
       positive_member(loader->details, "needed_per_s").value_or(0) >

@@ -10,6 +10,7 @@
 #include "bench/advise/advice.h"
 #include "bench/advise/step_model.h"
 #include "bench/result/result.h"
+#include "bench/result/shared_cores.h"
 
 namespace bench {
 
@@ -67,10 +68,10 @@ class MeasuredCards {
   const Point* point(const std::string& name) const;
   double memory_share() const;
   std::optional<std::string> launch_limit() const;
-  std::pair<Bottleneck, std::string> limit_by_findings() const;
 
   const ResultDocument& document_;
   CardsFindings findings_;
+  std::optional<SharedCores> shared_cores_;
   const Point* now_ = nullptr;
   const Point* alone_ = nullptr;
   const Finding* steps_ = nullptr;  // on the step of `now_`: efficiency, or waits without one rank alone

@@ -12,7 +12,9 @@
 #include <fmt/ranges.h>
 
 #include "bench/evaluate/evaluated_device.h"
+#include "bench/result/finding.h"
 #include "bench/result/result_json.h"
+#include "bench/result/shared_cores.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/result_file.h"
 #include "bench/run/result_folder.h"
@@ -59,10 +61,7 @@ MeasuredAllReduce measured_link(const std::string& path, const ResultDocument& d
 
 // That ranks took turns on cores, as the result says it.
 std::string turns_warning_of(const ResultDocument& document) {
-  const auto found = std::ranges::find_if(document.findings, [](const Finding& finding) {
-    return finding.name == "ranks" && finding.details.is_object() && finding.details.contains("takes_turns");
-  });
-  return found == document.findings.end() ? "" : printable(found->claim);
+  return shared_cores_in(document) ? printable(find_finding(document.findings, kRanksFinding)->claim) : "";
 }
 
 // "rack.json:eth" is the link `eth` of rack.json; the name may be left out where the file has one link.

@@ -8,6 +8,7 @@
 
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
+#include "bench/result/shared_cores.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
@@ -194,13 +195,8 @@ Finding claim_limit(const CardsAnswer& answer, const CardsSetup& setup) {
   Finding finding = finding_of("limit", "share", {alone.name, point.name});
   const RankSetup& ranks = setup.ranks;
   if (limit.kind == Kind::shared_cores) {
-    finding.details = {{"takes_turns", true}};
-    finding.claim = fmt::format(
-        "Warning: shared cores limit {} ranks: {} of {} thread{} take turns on {}, so that waiting and "
-        "computing "
-        "are not told apart [start {} ranks a host].",
-        point.ranks, ranks.near, setup.threads, setup.threads == 1 ? "" : "s",
-        ranks.cores == 1 ? "one core" : fmt::format("{} cores", ranks.cores), ranks.cores);
+    finding.details = {{kTakesTurns, true}};
+    finding.claim = "Warning: shared cores " + turns_in_words(ranks.sharing(setup.threads), point.ranks);
     return finding;
   }
   if (limit.kind == Kind::nothing) {

@@ -9,15 +9,10 @@
 #include "bench/error.h"
 #include "bench/host/host_info.h"
 #include "bench/result/finding.h"
+#include "bench/result/shared_cores.h"
 #include "bench/text/quote.h"
 
 namespace bench::sweeps {
-namespace {
-
-constexpr const char* kRanks = "ranks";  // the finding
-
-}  // namespace
-
 RankSetup setup_of(const SweepRequest& request) {
   RankSetup setup{.hosts = {}, .near = 0, .cores = 0};
   std::set<int> cores;
@@ -39,7 +34,7 @@ RankSetup rank_setup_in(const ResultDocument& document) {
   RankSetup setup;
   const Json state = document.sweep.state.value(document.sweep.name, Json::object());
   setup.hosts = state.value("hosts", std::vector<std::string>());
-  if (const Finding* const ranks = find_finding(document.findings, kRanks);
+  if (const Finding* const ranks = find_finding(document.findings, kRanksFinding);
       ranks != nullptr && ranks->details.is_object()) {
     setup.near = ranks->details.value("ranks_on_first_host", 0);
     setup.cores = ranks->details.value("cores", 0);
@@ -58,20 +53,19 @@ void require_real_device(const std::string& sweep, const Device& device) {
 
 Finding claim_ranks(const RankSetup& setup, int threads) {
   const std::set<std::string> hosts(setup.hosts.begin(), setup.hosts.end());
-  Finding finding = finding_of(kRanks, "ranks");
+  Finding finding = finding_of(kRanksFinding, "ranks");
   finding.value = static_cast<double>(setup.hosts.size());
   finding.details = {{"hosts", hosts.size()},
                      {"ranks_on_first_host", setup.near},
                      {"cores", setup.cores},
                      {"threads", threads}};
   if (setup.takes_turns(threads)) {
-    finding.details["takes_turns"] = true;
+    finding.details[kTakesTurns] = true;
     finding.claim = fmt::format(
-        "Warning: {} ranks of {} {} take turns on the {} of {}, which their times contain [start {} ranks a "
-        "host].",
-        setup.near, threads, threads == 1 ? "thread" : "threads",
+        "Warning: {} ranks of {} {} take turns on the {} of {}, which their times contain {}.", setup.near,
+        threads, threads == 1 ? "thread" : "threads",
         setup.cores == 1 ? "one core" : fmt::format("{} cores", setup.cores),
-        hosts.size() == 1 ? "one host" : setup.hosts.front(), std::max(1, setup.cores / threads));
+        hosts.size() == 1 ? "one host" : setup.hosts.front(), fewer_in_words(setup.sharing(threads)));
     return finding;
   }
   finding.claim = hosts.size() == 1

@@ -6,6 +6,7 @@
 
 #include "bench/device.h"
 #include "bench/result/result.h"
+#include "bench/result/shared_cores.h"
 #include "bench/sweep.h"
 
 namespace bench::sweeps {
@@ -15,6 +16,9 @@ struct RankSetup {
   int near = 0;                    // ranks on the first one's host
   int cores = 0;                   // of that host, which these may use together
 
+  SharedCores sharing(int threads_each) const {
+    return {.ranks = near, .threads = threads_each, .cores = cores};
+  }
   // Whether there are more threads than cores.
   bool takes_turns(int threads_each) const { return near * threads_each > cores; }
 };

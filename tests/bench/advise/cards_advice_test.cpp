@@ -132,10 +132,16 @@ TEST(CardsAdvice, PointsOfTheFileAreComparedBySampleWithTheirIntervals) {
 TEST(CardsAdvice, RanksThatTakeTurnsComeFirstAndNothingIsSaidOfTheirWaits) {
   EvaluatedFile file = cards_file("cpu");
   Finding& limit = finding_in(file, "limit");
-  limit = said("limit", "Warning: shared cores limit 2 ranks.", limit.evidence, {{"takes_turns", true}});
+  limit = said("limit", "Warning: as the file says it.", limit.evidence, {{"takes_turns", true}});
+  file.document.findings.push_back(
+      said("ranks", "Warning: so too.", {},
+           {{"takes_turns", true}, {"ranks_on_first_host", 2}, {"threads", 4}, {"cores", 6}}));
   const Advice advice = advice_from_cards(file, std::nullopt);
   EXPECT_EQ(advice.bottleneck, Bottleneck::host);
-  EXPECT_EQ(advice.reason, "Shared cores limit 2 ranks.");
+  EXPECT_EQ(
+      advice.reason,
+      "Shared cores limit 2 ranks: 2 of 4 threads take turns on 6 cores, so that waiting and computing are "
+      "not told apart [start 1 rank a host].");
   EXPECT_THAT(advice.changes, IsEmpty());
 }
 
