@@ -17,6 +17,7 @@
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
 #include "bench/result/sessions.h"
+#include "bench/run/remedies.h"
 #include "bench/stats/rounds.h"
 
 namespace bench {
@@ -49,7 +50,7 @@ Reason reason_for(std::string_view flag_class, const std::set<std::string>& flag
     if (flags.contains(kNoisyFlag)) {
       why.emplace_back("95 % intervals wider than ±10 %");
     }
-    return {.before = fmt::format("{} at ", fmt::join(why, " or ")), .action = std::string(kGiveTime)};
+    return {.before = fmt::format("{} at ", fmt::join(why, " or ")), .action = std::string(give_time())};
   }
   if (flag_class == kMixedSessions) {
     return {.before = "sessions that differ are pooled at ", .action = "run without --resume"};
@@ -114,7 +115,7 @@ std::vector<const Finding*> printed_findings(const ResultDocument& document, boo
   return printed;
 }
 
-std::string warning_of(const ResultDocument& document, bool was_interrupted) {
+std::string warning_of(const ResultDocument& document) {
   struct Flagged {
     std::size_t points = 0;
     std::set<std::string> flags;
@@ -171,7 +172,7 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
     problems.push_back(
         {.texts = {fmt::format("{} {} left out", points_in_words(document, without_time, named),
                                without_time.size() == 1 ? "was" : "were")},
-         .action = std::string(kGiveTime)});
+         .action = std::string(give_time())});
   }
   // Where others used the cores, their use is why calibrations take longer.
   const auto contended = classes.find(std::string(kContention));
@@ -184,12 +185,10 @@ std::string warning_of(const ResultDocument& document, bool was_interrupted) {
   if (const std::vector<std::string> caveats = caveats_of(document); !caveats.empty()) {
     problems.push_back({.texts = caveats, .action = ""});
   }
-  const std::string warning = in_sentences(problems);
-  return was_interrupted ? advice_after_interrupt(warning) : warning;
+  return in_sentences(problems);
 }
 
-Page result_page(const ResultDocument& document, const std::vector<TextTable>& tables, bool verbose,
-                 bool was_interrupted) {
+Page result_page(const ResultDocument& document, const std::vector<TextTable>& tables, bool verbose) {
   Page page{.title = ""};
   std::vector<std::string> claims;
   for (const Finding* finding : printed_findings(document, verbose)) {
@@ -228,7 +227,7 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
     line.brief = line.brief && !is_empty;
     page.blocks.emplace_back(std::move(line));
   }
-  page.say(warning_of(document, was_interrupted));
+  page.say(warning_of(document));
   page.say(verbose ? between_runs_in_words(document) : "");
   return page;
 }

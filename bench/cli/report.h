@@ -13,11 +13,10 @@ namespace bench {
 std::vector<const Finding*> printed_findings(const ResultDocument& document, bool verbose);
 
 // Why figures are less reliable or missing, at how many points, and what to do; "(○)" where the table marks
-// these points. A run that was interrupted is to be gone on with. Empty: no reason.
-std::string warning_of(const ResultDocument& document, bool was_interrupted = false);
+// these points. Empty: no reason.
+std::string warning_of(const ResultDocument& document);
 
 // What a run ends with; tables with details only where `verbose`.
-Page result_page(const ResultDocument& document, const std::vector<TextTable>& tables, bool verbose,
-                 bool was_interrupted = false);
+Page result_page(const ResultDocument& document, const std::vector<TextTable>& tables, bool verbose);
 
 }  // namespace bench

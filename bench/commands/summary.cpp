@@ -79,8 +79,7 @@ void print_result(const Options& options, const ResultDocument& document,
     std::vector<report::ReportedResult> results{{.json = to_json(document), .document = document}};
     std::cout << report::report_markdown(report::report_of(results, std::nullopt));
   } else if (options.benchmark.format.empty()) {
-    std::cout << page_text(result_page(document, tables, options.verbose, interrupted()),
-                           terminal_width(STDOUT_FILENO));
+    std::cout << page_text(result_page(document, tables, options.verbose), terminal_width(STDOUT_FILENO));
   } else {
     write_google_benchmark(document, options.benchmark.format, std::cout);
   }
@@ -106,7 +105,7 @@ void print_summary(const Options& options, const ResultDocument& document,
   if (!options.plot || nothing_known) {
     return;
   }
-  const DrawnPicture picture = draw(report::picture_of(document, interrupted()), result.path());
+  const DrawnPicture picture = draw(report::picture_of(document), result.path());
   for (const auto& drawn : picture.files) {
     fmt::print(notes, "picture  {}\n", printable_path(drawn));
   }

@@ -80,13 +80,13 @@ std::string answer_in(std::string claim) {
 
 }  // namespace
 
-plots::Picture picture_of(ResultDocument document, bool was_interrupted) {
+plots::Picture picture_of(ResultDocument document) {
   ReportSection section = section_of(document);
   plots::Picture picture{.title = section.title,
                          .answer = section.findings.empty() ? "" : answer_in(section.findings.front()),
                          .circumstances = circumstances_of(document),
                          .charts = std::move(section.charts)};
-  if (const std::string warning = warning_of(document, was_interrupted); !warning.empty()) {
+  if (const std::string warning = warning_of(document); !warning.empty()) {
     picture.notes.push_back(warning);
   }
   std::erase_if(document.unmeasured, &UnmeasuredPoint::lacked_time);  // which the warning counts

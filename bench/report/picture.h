@@ -7,8 +7,7 @@
 namespace bench::report {
 
 // The charts that a report of the result shows, with the title, the first finding, where and when it was
-// measured, and what there is to know: the warning, and what was not measured. `was_interrupted`: the run
-// was.
-plots::Picture picture_of(ResultDocument document, bool was_interrupted = false);
+// measured, and what there is to know: the warning, and what was not measured.
+plots::Picture picture_of(ResultDocument document);
 
 }  // namespace bench::report

@@ -45,13 +45,4 @@ void set_headlines(std::vector<Finding>& findings, const std::vector<std::string
   }
 }
 
-std::string advice_after_interrupt(std::string text) {
-  for (const std::string_view advice : {kGiveTime, kMeasureLarger}) {
-    for (std::size_t at = text.find(advice); at != std::string::npos; at = text.find(advice, at)) {
-      text.replace(at, advice.size(), kGoOn);
-    }
-  }
-  return text;
-}
-
 }  // namespace bench

@@ -26,13 +26,4 @@ inline constexpr int kHeadlines = 5;
 void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names,
                    bool without_values = false);
 
-// The advice where figures are missing or imprecise.
-inline constexpr std::string_view kGiveTime = "give a larger --time-budget";
-inline constexpr std::string_view kMeasureLarger = "measure larger batches";
-inline constexpr std::string_view kGoOn = "go on with --resume";
-
-// The text of a run that was interrupted: neither its time budget nor its batches had come to their end, so
-// that kGoOn takes the place of both.
-std::string advice_after_interrupt(std::string text);
-
 }  // namespace bench

@@ -291,11 +291,6 @@ class Runner {
 
 void conclude(const Sweep& sweep, ResultDocument& document) {
   document.findings = sweep.findings(document);
-  if (interrupted()) {
-    for (Finding& finding : document.findings) {
-      finding.claim = advice_after_interrupt(std::move(finding.claim));
-    }
-  }
   document.sweep.state = sweep.to_json();
 }
 

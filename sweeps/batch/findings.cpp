@@ -14,6 +14,7 @@
 #include "bench/model/gpu_model.h"
 #include "bench/model/step_limit.h"
 #include "bench/result/finding.h"
+#include "bench/run/remedies.h"
 #include "bench/stats/ratio.h"
 #include "bench/stats/saturation.h"
 #include "bench/stats/step_time.h"
@@ -62,7 +63,7 @@ std::string unfitted(const BatchSeries& series, std::string_view needs) {
              : fmt::format(
                    "{} needs at least {} batch sizes that do the same work a sample; in {} the library's "
                    "algorithms change with the batch [{}].",
-                   needs, kFewestBatches, series.label, kMeasureLarger);
+                   needs, kFewestBatches, series.label, measure_larger());
 }
 
 // The fastest measured batch.
@@ -274,8 +275,8 @@ Finding claim_t_inf(const BatchSeries& series) {
   if (!model.t_inf_per_s) {
     finding.claim = fmt::format(
         "Step time in {} does not grow with the batch up to {}, so that no asymptotic throughput shows "
-        "[measure larger batches].",
-        series.label, model.batches.back());
+        "[{}].",
+        series.label, model.batches.back(), measure_larger());
     return finding;
   }
   finding.details = {{"t0_ns", std::llround(model.t0_ns.value)},
@@ -288,7 +289,7 @@ Finding claim_t_inf(const BatchSeries& series) {
     finding.claim = fmt::format(
         "{} has no asymptotic throughput: that of the fit over {} lies below the {} of batch {}{} [{}].",
         series.label, fitted_in_words(series), per_second(point), point.batch,
-        model.holds ? "" : "; " + misfit(model), kMeasureLarger);
+        model.holds ? "" : "; " + misfit(model), measure_larger());
     return finding;
   }
   finding.set(*model.t_inf_per_s, kOfFit);
@@ -396,8 +397,8 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   if (!speedups.quoted) {
     finding.claim =
         share_a_batch(series, baseline)
-            ? fmt::format("No batch has 3 rounds in both {} and {} [give a larger --time-budget].",
-                          series.label, baseline.label)
+            ? fmt::format("No batch has 3 rounds in both {} and {} [{}].", series.label, baseline.label,
+                          give_time())
             : fmt::format("No batch was {} in both {} and {}.", series.done(), series.label, baseline.label);
     return finding;
   }

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "bench/result/finding.h"
+#include "bench/run/remedies.h"
 #include "bench/stats/memory_line.h"
 #include "bench/text/units.h"
 #include "sweeps/batch/answer.h"
@@ -72,15 +73,29 @@ std::string larger_in_words(const BatchSeries& series, const BatchPoint& point) 
                               : fmt::format("; larger batches bring {} at most{}", format_percent(gain), but);
 }
 
-std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
+// Why a series whose throughput grows to its end has no larger batch.
+enum class End { does_not_fit, memory, not_predicted, open };
+
+End end_of(const BatchSeries& series, std::int64_t batch) {
   const auto largest = series.largest_batch();
-  if (series.smallest_oom) {
-    return fmt::format("; it still grows, but batch {} does not fit", *series.smallest_oom);
+  return series.smallest_oom               ? End::does_not_fit
+         : largest && *largest < 2 * batch ? End::memory
+         : series.is_predicted()           ? End::not_predicted
+                                           : End::open;
+}
+
+std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
+  switch (end_of(series, batch)) {
+    case End::does_not_fit:
+      return fmt::format("; it still grows, but batch {} does not fit", *series.smallest_oom);
+    case End::memory:
+      return fmt::format("; it still grows, but memory ends at batch {}", *series.largest_batch());
+    case End::not_predicted:
+      return "; it still grows, but no larger batch was asked for";
+    case End::open:
+      break;
   }
-  if (largest && *largest < 2 * batch) {
-    return fmt::format("; it still grows, but memory ends at batch {}", *largest);
-  }
-  return series.is_predicted() ? "; it still grows, but no larger batch was asked for" : "; it still grows";
+  return "; it still grows";
 }
 
 std::optional<std::string> accuracy_in_words(const BatchSeries& series) {
@@ -90,11 +105,12 @@ std::optional<std::string> accuracy_in_words(const BatchSeries& series) {
 }
 
 // Few rounds and noise are the warning line's to say.
-std::vector<std::string> actions(const BatchSeries& series, const BatchPoint& point,
-                                 const std::string& reason) {
+std::vector<std::string> actions(const BatchSeries& series, const BatchPoint& point) {
   std::vector<std::string> actions;
-  if (reason == "; it still grows" && !point.few_rounds) {
-    actions.emplace_back(kMeasureLarger);
+  const Saturation& saturation = *series.saturation;
+  const bool grows = saturation.batch && saturation.at_largest;
+  if (grows && end_of(series, point.batch) == End::open && !point.few_rounds) {
+    actions.emplace_back(measure_larger());
   }
   if (std::optional<std::string> accuracy = accuracy_in_words(series)) {
     actions.push_back(*std::move(accuracy));
@@ -127,17 +143,17 @@ std::string undecided_in_words(const BatchSeries& series, const BatchPoint& fast
                      : series.saturation->intervals_known ? "the rounds differ too much"
                                                           : "there were too few rounds",
                      fastest.batch, name_of(series.params.dtype), per_second(fastest),
-                     busy ? "run on an idle machine" : kGiveTime);
+                     busy ? "run on an idle machine" : give_time());
 }
 
 Finding only_batch(const BatchSeries& series, Finding finding) {
   const BatchPoint& point = series.timed.front();
   finding.evidence = {point.name()};
   const std::string reason =
-      series.ran_out_of_time  ? fmt::format("no second batch was measured [{}]", kGiveTime)
+      series.ran_out_of_time  ? fmt::format("no second batch was measured [{}]", give_time())
       : series.smallest_oom   ? fmt::format("batch {} does not fit", *series.smallest_oom)
       : series.is_predicted() ? "no second batch was predicted"
-                              : fmt::format("no second batch was measured [{}]", kMeasureLarger);
+                              : fmt::format("no second batch was measured [{}]", measure_larger());
   finding.claim = fmt::format("Batch {} in {} does {}{}; {}.", point.batch, name_of(series.params.dtype),
                               per_second(point), memory_in_words(point, std::nullopt), reason);
   return finding;
@@ -150,7 +166,7 @@ Finding claim_recommendation(const BatchAnswer& answer, const ResultDocument& do
   if (answer.series == nullptr) {
     const bool for_time = std::ranges::any_of(document.unmeasured, &UnmeasuredPoint::lacked_time);
     finding.claim = fmt::format("No batch was {}{}.", is_predicted(document) ? "predicted" : "measured",
-                                for_time ? fmt::format(" [{}]", kGiveTime) : "");
+                                for_time ? fmt::format(" [{}]", give_time()) : "");
     return finding;
   }
   const BatchSeries& series = *answer.series;
@@ -187,7 +203,7 @@ Finding claim_recommendation(const BatchAnswer& answer, const ResultDocument& do
                                                      : larger_in_words(series, point);
   finding.claim = fmt::format("Use batch {} in {}: {}{}{}{}.", point.batch, name_of(series.params.dtype),
                               per_second(point), memory_in_words(point, cap_share), reason,
-                              in_brackets(actions(series, point, reason)));
+                              in_brackets(actions(series, point)));
   return finding;
 }
 

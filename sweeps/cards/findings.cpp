@@ -9,6 +9,7 @@
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
 #include "bench/result/shared_cores.h"
+#include "bench/run/remedies.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
@@ -144,7 +145,7 @@ Finding claim_cards(const CardsAnswer& answer, bool strong) {
         "pay "
         "[{}].",
         best.ranks == 1 ? "It is" : fmt::format("{} ranks pay; it is", best.ranks), pays.open->ranks,
-        times_in_words(pays.open_times), pays.would_pay, kGiveTime);
+        times_in_words(pays.open_times), pays.would_pay, give_time());
     return finding;
   }
   const int fewest = answer.scaling.front()->ranks;
@@ -207,7 +208,7 @@ Finding claim_limit(const CardsAnswer& answer, const CardsSetup& setup) {
     finding.claim = fmt::format(
         "Not significant what limits {} ranks: a step takes {}, alone {}, and waits {} for gradients [{}].",
         point.ranks, plus_minus_duration(step, point.ns.ci95),
-        plus_minus_duration(alone.ns.value, alone.ns.ci95), format_duration(point.exposed_ns), kGiveTime);
+        plus_minus_duration(alone.ns.value, alone.ns.ci95), format_duration(point.exposed_ns), give_time());
     return finding;
   }
   finding.set(limit.share);
@@ -312,7 +313,7 @@ std::string alone_was_not_measured(const ResultDocument& document, int ranks) {
   const Json asked = axes.is_object() ? axes.value("ranks", Json()) : Json();
   const bool was_asked = asked.is_array() && std::ranges::find(asked, Json(1)) != asked.end();
   return fmt::format("One rank alone was not measured, so that there is no speedup [{}].",
-                     was_asked ? std::string(kGiveTime) : fmt::format("--cards 1,{}", ranks));
+                     was_asked ? std::string(give_time()) : fmt::format("--cards 1,{}", ranks));
 }
 
 std::vector<Finding> cards_findings(const ResultDocument& document, const CardsSetup& setup) {

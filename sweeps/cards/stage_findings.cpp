@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/result/finding.h"
+#include "bench/run/remedies.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
 #include "sweeps/cards/words.h"
@@ -62,7 +63,7 @@ Finding claim_stage_cards(const PayingRanks& pays, const CardsPoint& alone) {
     finding.claim = fmt::format(
         "It is not significant whether layers over ranks pay at batch {}: {} give {} one rank's throughput "
         "[{}].",
-        best.batch, ranks_in_words(best), times_in_words(pays.times), kGiveTime);
+        best.batch, ranks_in_words(best), times_in_words(pays.times), give_time());
     return finding;
   }
   finding.value = pays.ranks;

@@ -8,6 +8,7 @@
 
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
+#include "bench/run/remedies.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
@@ -53,7 +54,7 @@ Finding claim_model(const CollectiveSeries& series) {
   finding.set(bus, kOfFit);
   if (!conclusive(bus)) {
     finding.claim += fmt::format(", bandwidth inconclusive ({} to {}) [{}].", format_rate(bus.low(), "B/s"),
-                                 format_rate(bus.high(), "B/s"), kGiveTime);
+                                 format_rate(bus.high(), "B/s"), give_time());
     return finding;
   }
   finding.claim += fmt::format(", bus bandwidth {}", plus_minus_rate(bus.value, bus.ci95, "B/s"));

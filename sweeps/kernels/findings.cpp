@@ -9,6 +9,7 @@
 
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
+#include "bench/run/remedies.h"
 #include "bench/stats/ratio.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
@@ -68,7 +69,7 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
 std::string reason_for_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points,
                                  const std::set<std::string>& references) {
   if (only_references_timed(document, references)) {
-    return fmt::format("only the points that set it were timed [{}]", kGiveTime);
+    return fmt::format("only the points that set it were timed [{}]", give_time());
   }
   const KernelResult* largest = nullptr;  // cold
   for (const KernelResult& point : points) {
@@ -98,7 +99,7 @@ std::string reason_for_no_memory(const ResultDocument& document, const std::vect
   });
   if ((missing != nullptr && missing->status == "skipped") || left_out) {
     return fmt::format("the {} stream kernels were not timed [{}]", largest == nullptr ? "cold" : "largest",
-                       kGiveTime);
+                       give_time());
   }
   if (missing != nullptr) {
     return fmt::format("the {}stream kernels are {}: {}", largest == nullptr ? "" : "largest ",
@@ -161,7 +162,7 @@ std::optional<Finding> claim_incomplete(const ResultDocument& document,
   finding.claim = fmt::format(
       "{} of the {} reference points were not timed, so that the roofline may be too low or missing: {} "
       "[{}].",
-      skipped.size(), measured.size() + skipped.size(), fmt::join(skipped, ", "), kGiveTime);
+      skipped.size(), measured.size() + skipped.size(), fmt::join(skipped, ", "), give_time());
   return finding;
 }
 

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/result/finding.h"
+#include "bench/run/remedies.h"
 #include "bench/stats/memory_line.h"
 #include "bench/text/units.h"
 #include "sweeps/memory/answer.h"
@@ -129,7 +130,7 @@ Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits, std::op
   finding.claim =
       fmt::format("{}{}: {}{}{}{}.", verdict_in_words(answer), sequence_in_words(limits), batches,
                   proof_in_words(limits, proved, agreed), unsupported_in_words(limits),
-                  std::ranges::any_of(limits, lacked_time) ? fmt::format(" [{}]", kGiveTime) : "");
+                  std::ranges::any_of(limits, lacked_time) ? fmt::format(" [{}]", give_time()) : "");
   return finding;
 }
 
@@ -185,7 +186,7 @@ std::optional<Finding> claim_left_out(const Limits& limits) {
   Finding finding = finding_of("limits_left_out", "limits");
   finding.value = static_cast<double>(count);
   finding.claim = fmt::format("Largest batches by plan: {} of {} are missing, because {} [{}].", count,
-                              count + static_cast<std::int64_t>(limits.all.size()), reason, kGiveTime);
+                              count + static_cast<std::int64_t>(limits.all.size()), reason, give_time());
   return finding;
 }
 

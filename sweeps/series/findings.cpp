@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "bench/result/finding.h"
+#include "bench/run/remedies.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
@@ -134,7 +135,7 @@ Finding claim_saturation(const BatchSeries& series) {
         saturation.low == saturation.high ? "" : fmt::format(" to {}", saturation.high),
         saturation.intervals_known
             ? "the noise allows no closer answer"
-            : fmt::format("not every point has an interval, which takes 2 rounds [{}]", kGiveTime));
+            : fmt::format("not every point has an interval, which takes 2 rounds [{}]", give_time()));
     return finding;
   }
   finding.value = static_cast<double>(*saturation.batch);
@@ -152,7 +153,7 @@ Finding claim_saturation(const BatchSeries& series) {
   if (saturation.at_largest) {
     finding.claim = fmt::format("{} may saturate beyond batch {}, the largest {}{}: {}{}.", series.label,
                                 *saturation.batch, series.done(), of_trusted, speed,
-                                series.is_predicted() ? "" : fmt::format(" [{}]", kMeasureLarger));
+                                series.is_predicted() ? "" : fmt::format(" [{}]", measure_larger()));
   } else {
     const std::string compared =
         saturation.best_batch == *saturation.batch

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/result/finding.h"
+#include "bench/run/remedies.h"
 #include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/intervals.h"
@@ -139,7 +140,7 @@ Finding claim_model(const CopySeries& series, const SizeCurve& curve, std::optio
   }
   if (!conclusive(total)) {
     finding.claim += fmt::format(", bandwidth inconclusive ({} to {}) [{}].", byte_rate(total.low()),
-                                 byte_rate(total.high()), kGiveTime);
+                                 byte_rate(total.high()), give_time());
     return finding;
   }
   finding.claim += fmt::format(", bandwidth {}", plus_minus_rate(total.value, total.ci95, "B/s"));

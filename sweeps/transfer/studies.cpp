@@ -15,6 +15,7 @@
 #include "bench/error.h"
 #include "bench/registry.h"
 #include "bench/result/finding.h"
+#include "bench/run/remedies.h"
 #include "bench/stats/rounds.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/units.h"
@@ -53,7 +54,7 @@ void check_time(const SweepStudy& sweep) {
     throw Unsupported("interrupted before there were three rounds");
   }
   if (sweep.left_ns() <= 0) {
-    throw Unsupported(fmt::format("the time budget ended before there were three rounds [{}]", kGiveTime));
+    throw Unsupported(fmt::format("the time budget ended before there were three rounds [{}]", give_time()));
   }
 }
 

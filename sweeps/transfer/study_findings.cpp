@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "bench/result/finding.h"
+#include "bench/run/remedies.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
 #include "sweeps/transfer/answer.h"
@@ -62,7 +63,7 @@ std::string verdict_in_words(const TransferEvidence& evidence, const StepsAnswer
     text = fmt::format("Inconclusive: {} vs pageable memory differ by {} of a {}, less than the noise ({}{})",
                        verdict.chosen_kind, share, step, noise > 1 ? "over ±" : "±",
                        format_percent(std::min(noise, 1.0)));
-    advice = fmt::format("[{}, or an idle machine]", kGiveTime);
+    advice = fmt::format("[{}, or an idle machine]", give_time());
   } else if (!verdict.significant && verdict.copy_is_short) {
     constexpr double kLeastShown = 0.001;
     const double most = verdict.max_saving_ns / pageable.value;

@@ -12,6 +12,7 @@
 
 #include "bench/result/finding.h"
 #include "bench/result/result_json.h"
+#include "bench/run/remedies.h"
 #include "bench/text/intervals.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
@@ -157,8 +158,8 @@ std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& 
   const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
   if (choice.is_inconclusive()) {
     const std::string au = word(choice.au);
-    return fmt::format("Inconclusive: {} with {}{}{} [give a larger --time-budget]", au,
-                       workers_text(choice.workers), reason_of(evidence, answer, word), whom);
+    return fmt::format("Inconclusive: {} with {}{}{} [{}]", au, workers_text(choice.workers),
+                       reason_of(evidence, answer, word), whom, give_time());
   }
   const std::string reason = reason_of(evidence, answer, word);
   if (choice.feeds_none()) {
@@ -267,9 +268,8 @@ std::optional<Finding> claim_ready_data(const Evidence& evidence, const WorkersA
   }
   Finding finding = finding_of("ready_data", "images/s", {ready->name});
   finding.set(ready->samples_per_s);
-  finding.claim =
-      fmt::format("Ready data: {} samples/s; no number of workers was measured [give a larger --time-budget]",
-                  plus_minus(*finding.value, finding.ci95));
+  finding.claim = fmt::format("Ready data: {} samples/s; no number of workers was measured [{}]",
+                              plus_minus(*finding.value, finding.ci95), give_time());
   return finding;
 }
 
@@ -437,7 +437,7 @@ std::string demand_claim(const Evidence& evidence, const DemandAnswer& answer, A
   const std::string consumers = consumers_text(answer);
   if (!answer.at_most) {
     return fmt::format("Cannot tell whether this host feeds {}: too little of the loader was measured [{}]",
-                       consumers, kGiveTime);
+                       consumers, give_time());
   }
   const std::string at_most =
       fmt::format("at most {} samples/s{}", plus_minus(answer.at_most->value, answer.at_most->ci95),
@@ -465,7 +465,7 @@ std::string demand_claim(const Evidence& evidence, const DemandAnswer& answer, A
                                   : is_busy                  ? "run on an idle machine"
                                   : evidence.of_own_loader() ? "give more load times"
                                   : simulated                ? "measure its profile longer"
-                                                             : kGiveTime;
+                                                             : give_time();
   return fmt::format("{} [{}]", claim, remedy);
 }
 

@@ -277,12 +277,11 @@ TEST(HostilePages, OfTenThousandPointsAreCompleteOrSayWhatTheyLeaveOut) {
   }
   std::vector<report::ReportedResult> results{{.json = to_json(document), .document = document}};
   const report::Report report = report::report_of(results, std::nullopt);
-  const std::map<std::string, std::string> pages{
-      {"text", page_text(result_page(document, {}, true, false), 100)},
-      {"markdown", report::report_markdown(report)},
-      {"html", report::report_html(report, results)},
-      {"csv", result_csv(document)},
-      {"json", inert_json(ResultText().of(document))}};
+  const std::map<std::string, std::string> pages{{"text", page_text(result_page(document, {}, true), 100)},
+                                                 {"markdown", report::report_markdown(report)},
+                                                 {"html", report::report_html(report, results)},
+                                                 {"csv", result_csv(document)},
+                                                 {"json", inert_json(ResultText().of(document))}};
   for (const auto& [format, text] : pages) {
     EXPECT_TRUE(is_inert(text)) << format;
     EXPECT_TRUE(is_markup_inert(format, text)) << format;

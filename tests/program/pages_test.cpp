@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <ostream>
 #include <regex>
 #include <set>
@@ -27,6 +28,7 @@
 #include "bench/run/result_file.h"
 #include "bench/run/runner.h"
 #include "bench/text/lines.h"
+#include "tests/bench/support/interruption.h"
 #include "tests/bench/support/manual_clock.h"
 #include "tests/program/golden_page.h"
 #include "tests/program/process.h"
@@ -348,7 +350,8 @@ struct Answered {
   bool other_figures;
 
   std::string text(bool verbose, std::size_t width) const {
-    return page_text(result_page(document, tables, verbose, interrupted), width);
+    const auto interruption = interrupted ? std::make_unique<testing::Interruption>() : nullptr;
+    return page_text(result_page(document, tables, verbose), width);
   }
 };
 

@@ -8,6 +8,7 @@
 #include "bench/result/finding.h"
 #include "bench/text/intervals.h"
 #include "tests/bench/support/golden_words.h"
+#include "tests/bench/support/interruption.h"
 
 namespace bench {
 namespace {
@@ -204,8 +205,9 @@ TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
   constexpr std::string_view kWarning =
       "Warning: fewer than 3 rounds at the only point; b was left out [go on with --resume]. Other processes "
       "used the CPU during the only point [run on an idle machine].";
-  EXPECT_EQ(warning_of(document, true), kWarning);
-  const std::string out = page_text(result_page(document, {}, false, true), 1000);
+  const testing::Interruption interruption;
+  EXPECT_EQ(warning_of(document), kWarning);
+  const std::string out = page_text(result_page(document, {}, false), 1000);
   EXPECT_THAT(out, ::testing::HasSubstr(std::string(kWarning)));
 }
 
