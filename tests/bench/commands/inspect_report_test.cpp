@@ -43,6 +43,21 @@ InspectReport report() {
   return report;
 }
 
+// A processor that does not compute the dtype: the command that is named plans the step.
+TEST(InspectReport, NamesACardWhereTheProcessorLacksTheDtype) {
+  InspectReport lacking = report();
+  lacking.dtype = "fp16";
+  for (InspectedStep& step : lacking.steps) {
+    step.problem = "unsupported: no fp16 here";
+  }
+  const std::string page = page_text(page_of(lacking), 100);
+  const std::size_t start = page.find("no step can be planned");
+  ASSERT_NE(start, std::string::npos);
+  expect_words(page.substr(start, page.find('\n', start) - start));
+  lacking.dtype = "fp32";
+  EXPECT_EQ(page_text(page_of(lacking), 100).find("--device t4"), std::string::npos);
+}
+
 TEST(InspectReport, AsText) {
   EXPECT_EQ(
       page_text(page_of(report()), 100),
