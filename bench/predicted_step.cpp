@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "bench/error.h"
@@ -25,10 +26,16 @@ NetworkTerms terms_of(const ConfiguredWorkload& workload, const StepSetting& set
   return *std::move(terms);
 }
 
+constexpr std::string_view kComputesAgain =
+    "the time of a step that computes values again is not known: none was measured";
+
 // Throws Unsupported.
 PredictedStep step_of(const GpuModel& model, const NetworkTerms& terms, const StepSetting& setting) {
   if (const auto reason = model.unsupported(setting)) {
     throw Unsupported(*reason);
+  }
+  if (terms.computes_again) {
+    throw Unsupported(std::string(kComputesAgain));
   }
   return model.step(terms, setting);
 }
@@ -101,12 +108,29 @@ Json model_to_json(const PredictedStep& step, const PredictedMemory& memory, con
           {"caveats", step.caveats}};
 }
 
+// Memory without a time.
+Point untimed_point(const SweepPoint& point, const GpuModel& model, const PredictedMemory& memory) {
+  return {.name = point.name,
+          .params = point.params,
+          .origin = Origin::planned,
+          .items_per_step = static_cast<double>(point.spec.batch),
+          .memory = {.by_category = memory.at_peak, .peak_predicted = memory.peak},
+          .prediction = {.model = {{"framework", name_of(model.framework())},
+                                   {"card", model.gpu().id},
+                                   {"peak_interval80",
+                                    {std::llround(memory.peak80.low), std::llround(memory.peak80.high)}},
+                                   {"caveats", Json::array({kComputesAgain})}}}};
+}
+
 // Memory by the model's total alone.
 Point point_of(const SweepPoint& point, const Device& device, const GpuModel& model) {
   const StepSetting setting = step_setting(point.spec, device);
   const NetworkTerms terms = terms_of(*point.workload, setting);
-  const PredictedStep step = step_of(model, terms, setting);
   const PredictedMemory memory = model.memory(terms, setting);
+  if (terms.computes_again) {
+    return untimed_point(point, model, memory);
+  }
+  const PredictedStep step = step_of(model, terms, setting);
   const auto samples = static_cast<double>(point.spec.batch);
   const Work work{.samples = samples, .flops = flops_of(terms, point.spec.batch)};
   return {.name = point.name,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstddef>
 #include <numbers>
 #include <utility>
 
@@ -89,6 +90,7 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
   const KindEvidence kind = kind_evidence(*this, work, setting);
   OrderedTime ordered = ordered_time(*this, work, setting, kind.is_measured);
   GpuTime& time = ordered.time;
+  const double fitted = time.total();
   // A model cast whole was measured with convolutions of 2020.
   time.scale(setting.cast_whole && is_16_bit(setting.dtype) && kind.network != NetworkKind::attention
                  ? set.cast_whole
@@ -109,14 +111,26 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
   const double further = kind.variance + ordered.variance + power * power;
   const double lacking = std::log(norms) / kNormal80;
   const double own = combined_deviation({own_deviation(*this, terms, setting.dtype, further), lacking});
+  // Code of other forms, by how many times the step its time is.
+  const auto in_form = [&](const std::array<double, kTraffics>& bytes, double weights, double sign) {
+    StepTerms other = work;
+    other.bytes[static_cast<std::size_t>(Traffic::weights)] += sign * weights;
+    for (std::size_t i = 0; i < kTraffics; ++i) {
+      other.bytes[i] += sign * static_cast<double>(setting.batch) * bytes[i];
+    }
+    const GpuTime form = ordered_time(*this, other, setting, kind.is_measured).time;
+    return joined_time(gpu * form.total() / fitted, host, set.overlap) / step;
+  };
   const double host_spread = evidence_.host_launch_s ? 0 : coefficients_.host_spread;
   const double host_deviation = host_spread * host_share;
   // How far the interval's ends lie from the step, as logarithms: a faster host leaves the GPU's time.
   const double host_width = std::exp(kNormal80 * host_spread);
-  const double below = combined_deviation(
-      {kNormal80 * own, std::log(step / joined_time(gpu, host / host_width, set.overlap))});
-  const double above = combined_deviation(
-      {kNormal80 * own, std::log(joined_time(gpu, host * host_width, set.overlap) / step)});
+  const double below =
+      combined_deviation({kNormal80 * own, std::log(step / joined_time(gpu, host / host_width, set.overlap)),
+                          std::log(in_form(terms.spared, terms.spared_weights, -1))});
+  const double above =
+      combined_deviation({kNormal80 * own, std::log(joined_time(gpu, host * host_width, set.overlap) / step),
+                          std::log(in_form(terms.added, 0, 1))});
   return {.step_ns = step * kNanoseconds,
           .interval80_ns = {.low = step * std::exp(-below) * kNanoseconds,
                             .high = step * std::exp(above) * kNanoseconds},

@@ -66,6 +66,10 @@ struct StepTerms {
 struct NetworkTerms {
   StepTerms per_sample;
   StepTerms per_step;
+  // Bytes that forms of code spare and add: a sample's, and those of a step's weights.
+  std::array<double, kTraffics> spared{};
+  std::array<double, kTraffics> added{};
+  double spared_weights = 0;
   double parameters = 0;  // trained values
   // Held at the peak, the input included. Training: saved tensors and the largest operation's; inference:
   // live ones.
@@ -81,6 +85,8 @@ struct NetworkTerms {
   bool reads_tokens = false;         // sequences, which vary in length
   double unknown_share = 0;          // of the step's bytes, of operations that no class holds
   std::vector<std::string> unknown;  // their kinds
+  bool has_other_loss = false;       // it answers with maps or boxes: no classes of an image or a token
+  bool computes_again = false;       // values in the backward pass: no such step was measured
   bool may_lack_norms = false;  // of a file, whose exporter may have folded batch norms into convolutions
 };
 

@@ -59,6 +59,11 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
                                   setting.train ? "training" : "inference", in_words(kind.network),
                                   in_words(kind.numbers)));
   }
+  if (!kind.only_on.empty() && model.evidence().reference == GpuEvidence::Reference::none) {
+    caveats.push_back(fmt::format("{} of networks of {} in {} was measured on {} alone",
+                                  setting.train ? "training" : "inference", in_words(kind.network),
+                                  in_words(kind.numbers), fmt::join(kind.only_on, " and ")));
+  }
   if (model.framework() == Framework::pytorch_compiled) {
     caveats.emplace_back("torch.compile was measured on one card; the host's time is not counted");
   }
@@ -88,6 +93,12 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
   }
   if (terms.is_language) {
     caveats.emplace_back("few language models were measured");
+  }
+  if (setting.train && terms.has_other_loss) {
+    caveats.emplace_back(
+        "the loss counts as cross entropy of each result: a detector's, which assigns boxes, may take more "
+        "time "
+        "and memory");
   }
   if (terms.may_lack_norms) {
     caveats.emplace_back(

@@ -82,7 +82,8 @@ KindEvidence kind_evidence(const GpuModel& model, const StepTerms& work, const S
   KindEvidence evidence{.numbers = numbers_of(model.gpu(), setting),
                         .network = kind_of(work),
                         .is_measured = false,
-                        .variance = std::numeric_limits<double>::infinity()};
+                        .variance = std::numeric_limits<double>::infinity(),
+                        .only_on = {}};
   for (const MeasuredKind& kind : coefficients.kinds) {
     const auto square = [](double deviation, bool differs) { return differs ? deviation * deviation : 0; };
     const double differs = square(unmeasured.numbers, kind.numbers != evidence.numbers) +
@@ -90,6 +91,10 @@ KindEvidence kind_evidence(const GpuModel& model, const StepTerms& work, const S
                            square(unmeasured.network, kind.network != evidence.network);
     evidence.is_measured = evidence.is_measured || differs == 0;
     const bool has_chip = std::ranges::find(kind.chips, model.gpu().chip) != kind.chips.end();
+    constexpr std::size_t kFewChips = 2;
+    if (differs == 0 && !has_chip && kind.chips.size() <= kFewChips) {
+      evidence.only_on = kind.chips;
+    }
     evidence.variance =
         std::min(evidence.variance,
                  differs + (has_chip ? 0 : few_chips_variance(coefficients.image.card, kind.chips.size())));

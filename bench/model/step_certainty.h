@@ -1,6 +1,9 @@
 // How sure a predicted step is: what was measured of its kind, and how far steps err that were left out.
 #pragma once
 
+#include <string>
+#include <vector>
+
 #include "bench/model/coefficients.h"
 #include "bench/model/gpu_model.h"
 
@@ -16,6 +19,8 @@ struct KindEvidence {
   NetworkKind network = NetworkKind::convolutions;
   bool is_measured = false;
   double variance = 0;  // of the logarithm, that the nearest kind measured leaves
+  std::vector<std::string>
+      only_on{};  // chips that it was measured on, where these are few and not the card's
 };
 
 KindEvidence kind_evidence(const GpuModel& model, const StepTerms& work, const StepSetting& setting);

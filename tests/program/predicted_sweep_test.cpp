@@ -126,6 +126,25 @@ TEST_F(PredictedSweep, WorkspaceIsPlannedWhereItCanBe) {
   EXPECT_NE(workspace_of(volta.points.front()).value("why_not", ""), "");
 }
 
+// A step that computes values again takes less memory, and a time that is not known.
+TEST_F(PredictedSweep, MemoryOfValuesThatAreComputedAgain) {
+  const auto point = [&](const char* recompute) {
+    const ResultDocument document =
+        predicted("memory-resnet50-t4-predicted.json",
+                  {"--sweep", "memory", "--device", "t4", "--workload", "resnet50", "--mode", "train",
+                   "--dtype", "fp32", "--optimizer", "sgd", "--batch", "64", "--recompute", recompute});
+    EXPECT_EQ(document.points.size(), 1U);
+    return document.points.front();
+  };
+  const Point kept = point("no");
+  const Point again = point("yes");
+  EXPECT_TRUE(kept.is_timed());
+  EXPECT_EQ(again.origin, Origin::planned);
+  EXPECT_FALSE(again.is_timed());
+  EXPECT_LT(static_cast<double>(again.peak()), 0.8 * static_cast<double>(kept.peak()));
+  EXPECT_EQ(again.memory.by_category.total(), again.peak());
+}
+
 // Memory needs no measured time.
 TEST_F(PredictedSweep, MemoryOfThisProgramsEngine) {
   const Arguments sweep{"--sweep",

@@ -71,6 +71,22 @@ class Terms(unittest.TestCase):
         self.assertEqual(step["bytes.weights"], 4 * 32 * 144 * 3 + 4 * 5000 * 10)
         self.assertEqual(step["launches"], (1 + 2 + 3) + (1 + 1 + 6) + (1 + 1))
 
+    def test_training_under_autocast_casts_gradients_too(self):
+        net = network(operation("ln", 8, 8), operation("linear", 8, 8), operation("dropout", 8, 8), operation("div", 8, 8))
+        steps = {mode: features.step_of(net, mode, "amp").at(1) for mode in ("infer", "train")}
+        dropped = 2 * 2 * 8 + 8  # in 16 bits, and a mask
+        self.assertEqual(steps["infer"]["bytes.act"], 6 * 8 + dropped + 2 * 2 * 8)
+        backward = 2 * (2 * 2 * 8)  # of dropout and of the quotient; the first product's input has no gradient
+        self.assertEqual(steps["train"]["bytes.act"] - steps["infer"]["bytes.act"], backward)
+        later = features.step_of(network(operation("linear", 8, 8), *net.operations), "train", "amp").at(1)
+        self.assertEqual(later["bytes.act"] - steps["train"]["bytes.act"], 6 * 8 + 6 * 8)  # the gradient's; the first input's
+
+    def test_training_ends_with_the_loss(self):
+        loss = features.step_of(network(operation("linear", 8, 16)), "train", "amp").at(1)
+        none = features.step_of(network(operation("linear", 8, 16), operation("ln", 16, 16)), "infer", "amp").at(1)
+        self.assertEqual(loss["bytes.norm"], 16 * 16)
+        self.assertEqual(loss["bytes.act"], none["bytes.act"] + 12 * 16)
+
     def test_autocast_widens_at_layer_norms(self):
         widths = features.Widths("amp")
         kinds = [operation("linear", 8, 8), operation("ln", 8, 8), operation("linear", 8, 8), operation("add", 16, 8)]

@@ -15,11 +15,12 @@ import collections
 
 PRODUCTS = {"conv", "linear", "bmm", "attention"}
 ACTIVATIONS = {"relu", "silu", "gelu", "sigmoid", "hardtanh", "hardswish", "hardsigmoid", "leaky_relu", "clamp_min", "sin",
-               "cos", "pow", "tanh", "bitwise_not", "add", "mul", "sub", "div", "addcmul"}
+               "cos", "pow", "tanh", "bitwise_not", "add", "mul", "sub", "div", "addcmul", "dropout"}
 NORMS = {"ln", "native_group_norm", "softmax", "norm"}
 WIDE = NORMS | {"sum", "cumsum", "pow"}  # under autocast these compute, and answer, in fp32
 MOVED_BY = {"group": "group", "depth": "depth", "linear": "matrix", "bmm": "matrix", "attention": "matrix"}
 INDEX_BYTES = 8  # of a maximum's place
+MASK_BYTES = 1   # of a value that is dropped or not
 STEM_CHANNELS = 4  # inputs of so few channels fill no vector
 
 
@@ -94,6 +95,8 @@ def backward_passes(operation):
         return 5 * written
     if name == "add":
         return 3 * written if read >= 2 * written else 0  # the gradients of both uses are summed
+    if name == "dropout" or (name in ("mul", "div") and read <= written):  # by a number
+        return 2 * written
     if name in ("mul", "div", "addcmul"):
         return 6 * written
     if name in ACTIVATIONS or name in ("cat", "stack"):
@@ -137,8 +140,9 @@ def add_product(step, operation, widths, read_width, train, first):
         step.per_step["tile"] += tile_flops(operation) * (3 if train else 1)
     if widths.autocast:
         if read_width == 4:  # cast first
-            step.per_image["bytes.act"] += operation.read * 6
-            step.per_step["launches"] += 1
+            casts = 2 if train and not first else 1  # the gradient's
+            step.per_image["bytes.act"] += operation.read * 6 * casts
+            step.per_step["launches"] += casts
         if operation.weights:
             step.per_step["bytes.weights"] += operation.weights * (12 if train else 6)
             step.per_step["launches"] += 1
@@ -155,6 +159,8 @@ def add_other(step, operation, widths, read_width, written_width, train):
     moved = operation.read * read_width + operation.written * written_width
     if results_of(operation) == 2:
         moved += operation.written // 2 * (INDEX_BYTES - written_width)
+    if name == "dropout":
+        moved += operation.written * MASK_BYTES
     if train:
         moved += backward_passes(operation) * written_width
     if operation.on_weights:
@@ -164,6 +170,13 @@ def add_other(step, operation, widths, read_width, written_width, train):
     step.per_step["launches"] += 1
     if train:
         step.per_step["launches"] += 1 + (6 if name in ("bn", "ln", "native_group_norm") else 0)
+
+
+def add_loss(step, results, width):
+    """Cross entropy in fp32: the logarithm of the softmax, the chosen ones, and their gradients."""
+    step.per_image["bytes.norm"] += 16 * results
+    step.per_image["bytes.act"] += 12 * results if width < 4 else 0
+    step.per_step["launches"] += 6 if width < 4 else 4
 
 
 def step_of(network, mode, dtype, optimizer=True):
@@ -177,6 +190,8 @@ def step_of(network, mode, dtype, optimizer=True):
         else:
             add_other(step, operation, widths, read_width, written_width, train)
     if train:
+        if network.operations[-1].kind == "linear":
+            add_loss(step, network.operations[-1].written, widths.narrow)
         # Gradients are zeroed and added to; then weights, gradients and momentum are read, two of them written.
         step.per_step["bytes.weights"] += network.parameters * 4 * (4 + (6 if optimizer else 0))
     return step

@@ -34,15 +34,17 @@ def two(kind, elements):
     return Operation(kind, 2 * elements, elements)
 
 
-def attention(tokens, width, heads, family):
+def attention(tokens, width, heads, family, drops=False):
+    """`drops`: with dropout, and without a mask."""
     head, scores = width // heads, heads * tokens * tokens
     project = [linear(tokens, 3 * width, width)] if family == "gpt" else [linear(tokens, width, width)] * 3
     scale = [one("mul", tokens * width)] if family == "opt" else [one("div", scores)]
-    mask = [Operation("where", scores, scores)] if family == "gpt" else [one("add", scores)]
+    mask = [] if drops else [Operation("where", scores, scores)] if family == "gpt" else [one("add", scores)]
+    drop = (lambda elements: [one("dropout", elements)]) if drops else (lambda _: [])
     split = [one("clone", tokens * width)] * 3
-    return [*project, *split, products(heads, tokens, tokens, head), *scale, *mask, one("_softmax", scores),
+    return [*project, *split, products(heads, tokens, tokens, head), *scale, *mask, one("_softmax", scores), *drop(scores),
             products(heads, tokens, head, tokens), one("clone", tokens * width), linear(tokens, width, width),
-            two("add", tokens * width)]
+            *drop(tokens * width), two("add", tokens * width)]
 
 
 def activation(elements, family):
@@ -71,11 +73,11 @@ LAYERS = pathlib.Path(__file__).with_name("transformer_layers.csv")
 
 
 def layer(tokens):
-    """One of BERT-large, without its dropout."""
+    """One of BERT-large."""
     width, heads = SIZES["bert_large"][1:3]
-    block = [*attention(tokens, width, heads, "bert"), one("ln", tokens * width), linear(tokens, 4 * width, width),
-             *activation(4 * tokens * width, "bert"), linear(tokens, width, 4 * width), two("add", tokens * width),
-             one("ln", tokens * width)]
+    block = [*attention(tokens, width, heads, "bert", drops=True), one("ln", tokens * width), linear(tokens, 4 * width, width),
+             *activation(4 * tokens * width, "bert"), linear(tokens, width, 4 * width), one("dropout", tokens * width),
+             two("add", tokens * width), one("ln", tokens * width)]
     return networks.Network(LAYER, tokens, 12 * width ** 2, tuple(block))
 
 

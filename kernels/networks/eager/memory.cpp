@@ -2,15 +2,13 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <map>
 #include <vector>
 
 namespace bench::kernels {
 namespace {
 
 double bytes_in_use(const EagerStep& step, const EagerWidths& widths) {
-  double bytes =
-      step.operation.flow.written * widths.tensors[step.result] + step.operation.places * kIndexBytes;
+  double bytes = step.operation.flow.written * widths.tensors[step.result] + step.operation.beside;
   for (const EagerStep::Read& read : step.reads) {
     bytes += read.values * widths.tensors[read.tensor];
   }
@@ -22,16 +20,21 @@ class SavedTensors {
  public:
   SavedTensors(const EagerTrace& trace, const EagerWidths& widths, const SavedForms& forms)
       : trace_(trace), widths_(widths), forms_(forms), is_saved_(trace.tensors.size(), false) {
-    for (const EagerStep& step : trace.steps) {
-      made_by_[step.result] = &step;
-    }
+    keep_between_blocks();
+    kept_ = is_saved_;
+    kept_bytes_ = bytes_;
   }
 
   double bytes() const { return bytes_; }
 
   void add(const EagerStep& step) {
+    if (step.block != block_) {
+      block_ = step.block;
+      is_saved_ = kept_;
+      bytes_ = kept_bytes_;
+    }
     const EagerOperation& operation = step.operation;
-    bytes_ += operation.for_each_sample ? operation.places * kIndexBytes : 0;
+    bytes_ += operation.for_each_sample ? operation.beside : 0;
     if (operation.saved == Saved::result) {
       save(step.result, 0, widths_.tensors[step.result]);
     } else if (operation.saved == Saved::inputs) {
@@ -39,44 +42,25 @@ class SavedTensors {
         save(read.tensor, read.values, width_of(operation, read.tensor));
       }
     }
-    add_dropout(step);
     add_written_out(step);
   }
 
  private:
-  static bool is_softmax(const EagerOperation& operation) {
-    return operation.traffic == Traffic::norm && operation.saved == Saved::result;
-  }
-  static bool is_sum(const EagerStep& step) {
-    return step.operation.traffic == Traffic::elementwise && step.operation.saved == Saved::nothing &&
-           step.reads.size() == 2;
-  }
-
-  void add_dropout(const EagerStep& step) {
-    if (!forms_.dropout) {
-      return;
-    }
-    const bool is_product = step.operation.product.has_value();
-    for (const EagerStep::Read& read : step.reads) {
-      const auto found = made_by_.find(read.tensor);
-      if (found == made_by_.end()) {
-        continue;
-      }
-      const EagerOperation& made = found->second->operation;
-      const bool is_linear = made.product && made.product->kind == ProductClass::linear;
-      if (is_product && is_softmax(made)) {
-        // The product reads another tensor than the softmax wrote; autocast's copy is one already.
-        bytes_ += read.values * (1 + (widths_.autocast ? 0 : widths_.tensors[read.tensor]));
-      } else if (is_sum(step) && is_linear) {
-        bytes_ += read.values;
-        return;  // of the block's result, not of what it is added to
+  void keep_between_blocks() {
+    std::vector<std::size_t> made_in(trace_.tensors.size(), 0);
+    for (const EagerStep& step : trace_.steps) {
+      made_in[step.result] = step.block;
+      for (const EagerStep::Read& read : step.reads) {
+        if (made_in[read.tensor] != 0 && made_in[read.tensor] != step.block) {
+          save(read.tensor, read.values, widths_.tensors[read.tensor]);
+        }
       }
     }
   }
 
   void add_written_out(const EagerStep& step) {
     if (step.operation.traffic == Traffic::norm ? forms_.norms : forms_.activations) {
-      bytes_ += step.operation.written_out * widths_.tensors[step.result];
+      bytes_ += step.operation.written_out.saved * widths_.tensors[step.result];
     }
   }
 
@@ -101,9 +85,11 @@ class SavedTensors {
   const EagerTrace& trace_;
   const EagerWidths& widths_;
   const SavedForms& forms_;
-  std::map<std::size_t, const EagerStep*> made_by_;  // tensors
   std::vector<bool> is_saved_;
   double bytes_ = 0;
+  std::size_t block_ = 0;
+  std::vector<bool> kept_;  // between blocks
+  double kept_bytes_ = 0;
 };
 
 // Cross entropy in fp32: the logarithm of the softmax is saved; its gradient and that of the network's
@@ -146,8 +132,8 @@ double inference_peak(const EagerTrace& trace, const EagerWidths& widths) {
       const bool is_cast = step.operation.product && widths.tensors[read.tensor] > widths.narrow;
       casts += is_cast && trace.tensors[read.tensor].for_each_sample ? read.values * widths.narrow : 0;
     }
-    const double places = step.operation.for_each_sample ? step.operation.places * kIndexBytes : 0;
-    peak = std::max(peak, live + casts + places);
+    const double beside = step.operation.for_each_sample ? step.operation.beside : 0;
+    peak = std::max(peak, live + casts + beside);
     std::vector<std::size_t> done;
     for (const EagerStep::Read& read : step.reads) {
       if (read.tensor != 0 && last_reader[read.tensor] == i && std::ranges::count(done, read.tensor) == 0) {

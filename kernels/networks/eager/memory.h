@@ -8,9 +8,6 @@ namespace bench::kernels {
 
 // What code saves beyond what its network needs.
 struct SavedForms {
-  // Of each softmax that a product reads, and of each linear layer before a sum of two tensors, as
-  // transformers have them: a mask of a byte a value, and of the former its result.
-  bool dropout = false;
   bool activations = false;  // functions of elements that may be written out are: GELU
   bool norms = false;        // norms of rows, too
 };

@@ -21,6 +21,8 @@ double EagerFlow::read() const {
 namespace eager {
 namespace {
 
+constexpr double kIndexBytes = 8;  // PyTorch's indices are of 64 bits
+
 Traffic traffic_of(ProductClass kind) {
   using Kind = ProductClass;
   switch (kind) {
@@ -66,6 +68,16 @@ EagerOperation factors(const EagerFlow& flow, Saved saved) {
   return {.traffic = Traffic::elementwise, .flow = flow, .backward = 6 * flow.written, .saved = saved};
 }
 
+EagerOperation scaled(const EagerFlow& flow) {
+  return {.traffic = Traffic::elementwise, .flow = flow, .backward = 2 * flow.written};
+}
+
+// The mask is of a byte a value.
+EagerOperation dropout(const EagerFlow& flow) {
+  return {
+      .traffic = Traffic::elementwise, .flow = flow, .beside = flow.written, .backward = 2 * flow.written};
+}
+
 // Where two tensors are added, a gradient is summed: one of them has other uses.
 EagerOperation sum(const EagerFlow& flow) {
   const bool of_tensors = flow.read() >= 2 * flow.written;
@@ -85,7 +97,7 @@ EagerOperation batch_norm(const EagerFlow& flow) {
 // former twice, for the square and for the quotient.
 EagerOperation norm(const EagerFlow& flow) {
   EagerOperation operation = normalisation(Traffic::norm, flow, 5 * flow.written, AutocastDtype::wide);
-  operation.written_out = 2 * flow.written;
+  operation.written_out.saved = 2 * flow.written;
   return operation;
 }
 
@@ -100,7 +112,7 @@ EagerOperation softmax(const EagerFlow& flow) {
 EagerOperation max_pool(const EagerFlow& flow) {
   return {.traffic = Traffic::movement,
           .flow = flow,
-          .places = flow.written,
+          .beside = flow.written * kIndexBytes,
           .backward = 2 * flow.read() + 3 * flow.written,
           .saved = Saved::inputs};
 }

@@ -41,16 +41,21 @@ struct EagerFlow {
   double read() const;
 };
 
-// PyTorch's indices are of 64 bits.
-inline constexpr double kIndexBytes = 8;
+// Code that writes an operation out of simpler ones, in values.
+struct WrittenOut {
+  double saved = 0;  // in addition
+  double moved = 0;
+  double backward = 0;   // moved in training, too
+  bool is_wide = false;  // in fp32 under autocast, by a power; PyTorch had no such operation before 1.12
+};
 
 struct EagerOperation {
   Traffic traffic = Traffic::movement;
   EagerFlow flow;
-  double places = 0;    // indices that it writes too
+  double beside = 0;    // bytes that it writes too, and training saves: places of maxima, a mask
   double backward = 0;  // values that training moves in addition, as wide as its result
   Saved saved = Saved::nothing;
-  double written_out = 0;  // values that are saved too where code writes it out of simpler operations
+  WrittenOut written_out{};
   AutocastDtype autocast = AutocastDtype::as_read;
   int backward_launches = 1;
   std::optional<EagerProduct> product{};
@@ -68,8 +73,10 @@ EagerFlow previous(double values);
 EagerOperation movement(const EagerFlow& flow);  // copies, and all that is not named here
 EagerOperation elementwise(const EagerFlow& flow, Saved saved);
 EagerOperation factors(const EagerFlow& flow, Saved saved);  // a product or a quotient of elements
-EagerOperation sum(const EagerFlow& flow);                   // of elements
-EagerOperation join(const EagerFlow& flow);                  // one behind the other
+EagerOperation scaled(const EagerFlow& flow);                // by a number, or by a mask of zeros and ones
+EagerOperation dropout(const EagerFlow& flow);
+EagerOperation sum(const EagerFlow& flow);   // of elements
+EagerOperation join(const EagerFlow& flow);  // one behind the other
 EagerOperation batch_norm(const EagerFlow& flow);
 EagerOperation norm(const EagerFlow& flow);  // of rows, or of groups of channels
 EagerOperation softmax(const EagerFlow& flow);

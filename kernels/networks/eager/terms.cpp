@@ -30,14 +30,35 @@ double updates_of(Optimizer::Kind optimizer) {
   return 0;
 }
 
+// The same in one operation.
+double fused_updates_of(Optimizer::Kind optimizer) {
+  switch (optimizer) {
+    case Optimizer::Kind::sgd:
+      return 3;
+    case Optimizer::Kind::momentum:
+      return 5;
+    case Optimizer::Kind::adam:
+      return 7;
+  }
+  return 0;
+}
+
+// Operations that code writes out of simpler ones.
+enum class Written { none, before_fused, all };
+
 class Adder {
+  static constexpr double kCast = 6;  // bytes read and written
+
  public:
-  Adder(const EagerTrace& trace, const EagerWidths& widths, bool train, NetworkTerms& terms)
-      : trace_(trace), widths_(widths), train_(train), terms_(terms) {}
+  Adder(const EagerTrace& trace, const EagerWidths& widths, bool train, Written written, NetworkTerms& terms)
+      : trace_(trace), widths_(widths), train_(train), written_(written), terms_(terms) {}
 
   void add_all() {
     for (const EagerStep& step : trace_.steps) {
       step.operation.product ? add_product(step, *step.operation.product) : add_other(step);
+    }
+    if (train_) {
+      add_loss();
     }
   }
 
@@ -85,13 +106,47 @@ class Adder {
     }
   }
 
-  // Autocast casts what is wide, and the parameter.
+  double written_out_bytes(const WrittenOut& code, double width, bool backward) const {
+    const bool is_counted = written_ == Written::all || (written_ == Written::before_fused && code.is_wide);
+    return is_counted ? (code.moved + (backward ? code.backward : 0)) *
+                            (code.is_wide && widths_.autocast ? 4 : width)
+                      : 0;
+  }
+
+  // Cross entropy in fp32: the logarithm of the softmax, the chosen ones, and their gradients.
+  void add_loss() {
+    const EagerTensor& results = trace_.tensors.back();
+    if (!results.for_each_sample) {
+      return;
+    }
+    const bool is_cast = widths_.tensors.back() < 4;
+    of(terms_.per_sample.bytes, Traffic::norm) += 4 * 4 * results.values;
+    of(terms_.per_sample.bytes, Traffic::elementwise) += is_cast ? 2 * kCast * results.values : 0;
+    terms_.per_step.launches += 4 + (is_cast ? 2 : 0);
+  }
+
+  // Gradients of what is narrower than the result.
+  void cast_back(const EagerStep& step, double written) {
+    for (const EagerStep::Read& read : step.reads) {
+      if (widths_.tensors[read.tensor] < written && trace_.tensors[read.tensor].wants_gradient) {
+        cast(step, read.values);
+      }
+    }
+  }
+
+  void cast(const EagerStep& step, double values) {
+    move(step, Traffic::elementwise, kCast * values);
+    terms_.per_step.launches += 1;
+  }
+
+  // Autocast casts what is wide, and the parameter; gradients are cast back.
   void add_casts(const EagerStep& step, const EagerProduct& product, bool backward) {
-    constexpr double kCast = 6;  // bytes read and written
     for (const EagerStep::Read& read : step.reads) {
       if (widths_.tensors[read.tensor] > widths_.narrow) {
-        move(step, Traffic::elementwise, kCast * read.values);
-        terms_.per_step.launches += 1;
+        cast(step, read.values);
+        if (backward && trace_.tensors[read.tensor].wants_gradient) {
+          cast(step, read.values);
+        }
       }
     }
     if (product.weights > 0) {
@@ -104,11 +159,15 @@ class Adder {
     const EagerOperation& operation = step.operation;
     const double written = widths_.tensors[step.result];
     const bool backward = has_backward(step);
-    double bytes = operation.flow.written * written + operation.places * kIndexBytes;
+    double bytes = operation.flow.written * written + operation.beside;
     for (const EagerStep::Read& read : step.reads) {
       bytes += read.values * widths_.tensors[read.tensor];
     }
     bytes += backward ? operation.backward * written : 0;
+    bytes += written_out_bytes(operation.written_out, written, backward);
+    if (backward && operation.traffic == Traffic::elementwise && operation.autocast == AutocastDtype::wide) {
+      cast_back(step, written);
+    }
     move(step, operation.traffic, bytes);
     terms_.per_step.launches += 1 + (backward ? operation.backward_launches : 0);
     if (!operation.is_known) {
@@ -122,6 +181,7 @@ class Adder {
   const EagerTrace& trace_;
   const EagerWidths& widths_;
   bool train_;
+  Written written_;
   NetworkTerms& terms_;
 };
 
@@ -160,13 +220,6 @@ bool has_attention(const EagerTrace& trace) {
   });
 }
 
-// Forms of one network's code.
-struct Code {
-  AttentionForm attention = AttentionForm::fused;
-  SavedForms saved{};
-  bool cast_whole = false;
-};
-
 // What grows with the batch at the peak, by how the code is written: least, likely and most.
 class PeakBytes {
  public:
@@ -181,37 +234,39 @@ class PeakBytes {
   // The option's, or the graph's.
   std::optional<AttentionForm> told() const { return told_; }
 
+  // Language models train with dropout, and their batches are padded.
+  CodeForm form(AttentionForm attention) const {
+    return {.attention = attention, .masks = is_language_, .dropout = is_language_ && setting_.train};
+  }
+
   // A language model in mixed precision may be cast to 16 bits, with a copy of its weights in fp32. Code that
   // writes attention out trains with dropout.
   double least() const {
-    const AttentionForm attention = told_.value_or(AttentionForm::fused);
-    return of({.attention = attention,
-               .saved = {.dropout = is_language_ && attention == AttentionForm::eager},
-               .cast_whole = is_language_});
+    CodeForm least = form(told_.value_or(AttentionForm::fused));
+    least.dropout = least.dropout && least.attention == AttentionForm::eager;
+    return of(least, {}, is_language_);
   }
   // Whatever the graph tells.
   double least_of_all() const {
-    return of({.attention = setting_.attention.value_or(AttentionForm::fused), .cast_whole = is_language_});
+    return of({.attention = setting_.attention.value_or(AttentionForm::fused)}, {}, is_language_);
   }
-  // Language models train with dropout; code that writes attention out writes GELU out too.
+  // Code that writes attention out writes GELU out too.
   double likely() const {
     const AttentionForm attention = told_.value_or(AttentionForm::fused);
-    return of({.attention = attention,
-               .saved = {.dropout = is_language_,
-                         .activations = is_language_ && attention == AttentionForm::eager}});
+    return of(form(attention), {.activations = is_language_ && attention == AttentionForm::eager});
   }
   double most() const {
     const AttentionForm attention = told_.value_or(AttentionForm::eager);
     const bool writes_out = is_language_ && attention == AttentionForm::eager;
-    return of({.attention = attention,
-               .saved = {.dropout = is_language_, .activations = writes_out, .norms = writes_out}});
+    return of(form(attention), {.activations = writes_out, .norms = writes_out});
   }
 
  private:
-  double of(const Code& code) const {
-    const EagerTrace trace = eager_trace(graph_, code.attention);
-    const EagerWidths widths = eager_widths(trace, setting_.dtype, setting_.cast_whole || code.cast_whole);
-    return eager_peak_bytes(trace, widths, setting_.train, code.saved) / setting_.micro_batches;
+  double of(CodeForm form, const SavedForms& saved, bool cast_whole = false) const {
+    form.recompute = setting_.train && setting_.recompute;
+    const EagerTrace trace = eager_trace(graph_, form);
+    const EagerWidths widths = eager_widths(trace, setting_.dtype, setting_.cast_whole || cast_whole);
+    return eager_peak_bytes(trace, widths, setting_.train, saved) / setting_.micro_batches;
   }
 
   const Graph& graph_;
@@ -220,22 +275,39 @@ class PeakBytes {
   std::optional<AttentionForm> told_;
 };
 
+NetworkTerms moved(const Graph& graph, const EagerSetting& setting, const CodeForm& form, Written written) {
+  const EagerTrace trace = eager_trace(graph, form);
+  NetworkTerms terms;
+  const EagerWidths widths = eager_widths(trace, setting.dtype, setting.cast_whole);
+  Adder(trace, widths, setting.train, written, terms).add_all();
+  terms.input_bytes_per_sample = trace.tensors[0].values * (graph.tokens() ? kTokenBytes : widths.tensors[0]);
+  return terms;
+}
+
+// Code that writes attention out writes GELU out too, where PyTorch did not have it yet.
+NetworkTerms moved_terms(const Graph& graph, const EagerSetting& setting, const PeakBytes& peak) {
+  const CodeForm form = peak.form(peak.told().value_or(AttentionForm::fused));
+  const bool writes_out = form.masks && form.attention == AttentionForm::eager;
+  NetworkTerms terms = moved(graph, setting, form, writes_out ? Written::before_fused : Written::none);
+  const NetworkTerms least = moved(graph, setting, {.attention = form.attention}, Written::none);
+  const NetworkTerms most = moved(graph, setting, form, writes_out ? Written::all : Written::none);
+  for (std::size_t i = 0; i < kTraffics; ++i) {
+    terms.spared[i] = terms.per_sample.bytes[i] - least.per_sample.bytes[i];
+    terms.added[i] = most.per_sample.bytes[i] - terms.per_sample.bytes[i];
+  }
+  return terms;
+}
+
 }  // namespace
 
 NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
   const EagerTrace fused = eager_trace(graph);
   const bool is_language = !has_convolution(fused);
   const PeakBytes peak(graph, setting, is_language);
-  const EagerTrace trace = peak.told() == AttentionForm::eager && has_attention(fused)
-                               ? eager_trace(graph, AttentionForm::eager)
-                               : fused;
-  const EagerWidths widths = eager_widths(trace, setting.dtype, setting.cast_whole);
-  NetworkTerms terms;
-  Adder(trace, widths, setting.train, terms).add_all();
+  NetworkTerms terms = moved_terms(graph, setting, peak);
   terms.unknown_share /= std::max(all_bytes(terms), 1.0);
   terms.parameters = static_cast<double>(graph.parameter_count());
   terms.is_language = is_language;
-  terms.input_bytes_per_sample = trace.tensors[0].values * (graph.tokens() ? kTokenBytes : widths.tensors[0]);
   terms.reads_tokens = graph.tokens().has_value();
   terms.has_attention = has_attention(fused);
   terms.attention = peak.told();
@@ -247,11 +319,17 @@ NetworkTerms eager_terms(const Graph& graph, const EagerSetting& setting) {
     terms.least_saving = std::min(1.0, share(peak.least_of_all()));
     terms.saving = {.low = std::min(1.0, share(peak.least())), .high = std::max(1.0, share(peak.most()))};
   }
+  terms.has_other_loss = !is_language && graph.nodes().back().shape.rank() > 2;
+  terms.computes_again = setting.train && setting.recompute;
   repeat(terms.per_step, setting.micro_batches);
   if (setting.train) {
-    // Each gradient is zeroed and added to; then the optimizer's work.
+    // Each gradient is zeroed and added to, or since PyTorch 2.0 put in its place; then the optimizer's work.
+    constexpr double kZeroedAndAdded = 4;
+    const double updates = updates_of(setting.optimizer);
     of(terms.per_step.bytes, Traffic::weights) +=
-        terms.parameters * 4 * (4 * setting.micro_batches + updates_of(setting.optimizer));
+        terms.parameters * 4 * (kZeroedAndAdded * setting.micro_batches + updates);
+    terms.spared_weights =
+        terms.parameters * 4 * (kZeroedAndAdded + updates - fused_updates_of(setting.optimizer));
   }
   return terms;
 }

@@ -16,6 +16,7 @@ struct EagerSetting {
   bool train = false;
   Optimizer::Kind optimizer = Optimizer::Kind::sgd;
   double micro_batches = 1;                  // of a training step's batch
+  bool recompute = false;                    // only the values between blocks are kept
   std::optional<AttentionForm> attention{};  // none: as the graph tells, else memory spans both
 };
 

@@ -6,7 +6,9 @@
 
 #include "kernels/networks/eager/strides.h"
 #include "kernels/networks/graph/array_options.h"
+#include "kernels/networks/graph/layer_options.h"
 #include "kernels/networks/passes/attention.h"
+#include "kernels/networks/passes/training.h"
 #include "kernels/operations/batched_matmul/batched_matmul.h"
 
 namespace bench::kernels {
@@ -18,8 +20,10 @@ bool depends_on_batch(const Shape& shape) {
   return shape.batch_dimension().has_value();
 }
 
-// Fused attention reads queries, which the operation before has scaled, keys and values.
-EagerOperations written_out(const EagerOperation& attention) {
+// Fused attention reads queries that the operation before has scaled; written out, the scores are. Later
+// positions are hidden in the scores' own dtype; a mask of padding is in that of the parameters.
+EagerOperations written_out(const EagerRead& queries, const EagerOperation& attention, bool is_causal,
+                            bool is_padded) {
   const EagerProduct& fused = *attention.product;
   const double features = fused.depth / 2;
   const double scores = fused.rows * fused.columns * fused.count;
@@ -30,14 +34,36 @@ EagerOperations written_out(const EagerOperation& attention) {
   EagerProduct second = first;
   second.columns = features;
   second.depth = fused.columns;
-  return {eager::product({{reads[0], reads[1]}, scores}, first), eager::softmax(eager::previous(scores)),
-          eager::product({{{EagerRead::kPrevious, scores}, reads[2]}, attention.flow.written}, second)};
+  EagerOperations operations{eager::product({{queries, reads[1]}, scores}, first),
+                             eager::scaled(eager::previous(scores))};
+  if (is_causal) {
+    operations.push_back(eager::scaled(eager::previous(scores)));
+  } else if (is_padded) {
+    operations.push_back(eager::in_fp32(eager::sum(eager::previous(scores))));
+  }
+  operations.push_back(eager::softmax(eager::previous(scores)));
+  operations.push_back(
+      eager::product({{{EagerRead::kPrevious, scores}, reads[2]}, attention.flow.written}, second));
+  return operations;
+}
+
+bool is_softmax(const EagerOperation& operation) {
+  return operation.traffic == Traffic::norm && operation.saved == Saved::result;
+}
+
+bool is_linear(const EagerOperation& operation) {
+  return operation.product && operation.product->kind == ProductClass::linear;
 }
 
 class Tracer {
  public:
-  Tracer(const Graph& graph, AttentionForm attention) : graph_(graph), attention_(attention) {
+  Tracer(const Graph& graph, const CodeForm& form) : graph_(graph), form_(form) {
     const Shape& input = graph[0].shape;
+    if (form.recompute) {
+      for (const Segment& segment : segments(graph)) {
+        block_of_.resize(segment.last + 1, segment.first);
+      }
+    }
     add_tensor({.values = static_cast<double>(input.elements())});
     places_.push_back({0, Strides::dense(input)});
     for (Value value = 1; value < graph.nodes().size(); ++value) {
@@ -59,6 +85,7 @@ class Tracer {
   }
 
   std::size_t add_step(EagerStep step) {
+    step.block = block_of_.empty() ? 0 : block_of_[places_.size()];
     const EagerOperation& operation = step.operation;
     EagerTensor made{.values = operation.flow.written, .for_each_sample = operation.for_each_sample};
     for (const EagerStep::Read& read : step.reads) {
@@ -94,13 +121,45 @@ class Tracer {
     EagerOperations operations;
     for (EagerOperation& operation : node.layer->eager(place)) {
       const bool is_attention = operation.product && operation.product->kind == ProductClass::attention;
-      if (is_attention && attention_ == AttentionForm::eager) {
-        std::ranges::move(written_out(operation), std::back_inserter(operations));
+      if (is_attention && form_.attention == AttentionForm::eager) {
+        const auto* const options = options_of<AttentionOptions>(node);
+        const EagerRead queries = operations.back().flow.reads.front();
+        operations.pop_back();  // their scale
+        std::ranges::move(written_out(queries, operation, options != nullptr && options->causal, form_.masks),
+                          std::back_inserter(operations));
       } else {
         operations.push_back(std::move(operation));
       }
     }
     return operations;
+  }
+
+  // What `operation` reads where code has dropout before it: of a product its softmax, and of a sum of two
+  // tensors a linear layer, whose block it ends.
+  bool is_dropped(const EagerOperation& operation, const EagerStep::Read& read) const {
+    if (!form_.dropout) {
+      return false;
+    }
+    const auto made = std::ranges::find(trace_.steps, read.tensor, &EagerStep::result);
+    if (made == trace_.steps.end()) {
+      return false;
+    }
+    const bool is_sum = operation.traffic == Traffic::elementwise && operation.saved == Saved::nothing &&
+                        operation.flow.reads.size() == 2;
+    return operation.product ? is_softmax(made->operation) : is_sum && is_linear(made->operation);
+  }
+
+  void drop(EagerStep& step) {
+    const auto read = std::ranges::find_if(
+        step.reads, [&](const EagerStep::Read& each) { return is_dropped(step.operation, each); });
+    if (read == step.reads.end()) {
+      return;
+    }
+    EagerStep dropout{.operation = eager::dropout({{{0, read->values}}, read->values}),
+                      .reads = {*read},
+                      .kind = "dropout"};
+    dropout.operation.for_each_sample = trace_.tensors[read->tensor].for_each_sample;
+    read->tensor = add_step(std::move(dropout));
   }
 
   // A linear layer over rows that lie apart is a product for each sample, and a sum with the bias.
@@ -157,6 +216,7 @@ class Tracer {
       for (const EagerRead& read : step.operation.flow.reads) {
         step.reads.push_back({tensor_of(read, inputs, result, trains), read.values});
       }
+      drop(step);
       result = add_step(std::move(step));
       EagerTensor& made = trace_.tensors[result];
       made.wants_gradient = made.wants_gradient || trains;
@@ -184,16 +244,17 @@ class Tracer {
   }
 
   const Graph& graph_;
-  AttentionForm attention_;
+  CodeForm form_;
   EagerTrace trace_;
-  std::vector<Place> places_;  // of each node
+  std::vector<std::size_t> block_of_;  // of each node, by its first
+  std::vector<Place> places_;          // of each node
 };
 
 }  // namespace
 
-EagerTrace eager_trace(const Graph& graph, AttentionForm attention) {
+EagerTrace eager_trace(const Graph& graph, const CodeForm& form) {
   const Graph fused = with_attention(graph);
-  return Tracer(fused, attention).trace();
+  return Tracer(fused, form).trace();
 }
 
 }  // namespace bench::kernels

@@ -25,7 +25,8 @@ struct EagerStep {
   EagerOperation operation;
   std::vector<Read> reads{};
   std::size_t result = 0;
-  std::string kind;  // of the layer
+  std::string kind;       // of the layer
+  std::size_t block = 0;  // of layers that are computed again together; 0: none are
 };
 
 struct EagerTrace {
@@ -33,9 +34,17 @@ struct EagerTrace {
   std::vector<EagerStep> steps;
 };
 
+// What code does that the graph does not tell.
+struct CodeForm {
+  // One operation, or written out: two products, and between them the scale of the scores and their softmax.
+  AttentionForm attention = AttentionForm::fused;
+  bool masks = false;      // attention that is written out adds a mask of padding
+  bool dropout = false;    // of a softmax before a product, and of a linear layer before a sum of two tensors
+  bool recompute = false;  // of all values but those between blocks
+};
+
 // `graph` as a network builds it. Views have no operation; reshapes of values that lie in another order, and
-// operands of products that do, are copied first. Attention is one operation, or written out as two products
-// and a softmax, however the graph has it.
-EagerTrace eager_trace(const Graph& graph, AttentionForm attention = AttentionForm::fused);
+// operands of products that do, are copied first.
+EagerTrace eager_trace(const Graph& graph, const CodeForm& form = {});
 
 }  // namespace bench::kernels

@@ -80,7 +80,7 @@ class AttentionLayer final : public LayerOf<AttentionLayer, AttentionOptions> {
     for (const int operand : {1, 2}) {
       reads.push_back({place.inputs.size() == 1 ? 0 : operand, positions * width});
     }
-    return {eager::factors({{{0, queries}}, queries}, Saved::nothing),
+    return {eager::scaled({{{0, queries}}, queries}),
             eager::product({reads, queries}, {.kind = ProductClass::attention,
                                               .rows = static_cast<double>(place.shape.height()),
                                               .columns = positions,

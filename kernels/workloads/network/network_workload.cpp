@@ -143,12 +143,7 @@ class ConfiguredNetwork : public ConfiguredWorkload, public ConfiguredNetworkPoi
     plan.feature_maps = feature_maps;
     return plan;
   }
-  // Values that are computed again have no model.
   std::optional<NetworkTerms> eager_terms(const EagerForm& form) const final {
-    const TrainOptions& training = point_.training;
-    if (training.recompute) {
-      return std::nullopt;
-    }
     return point_.is_file ? eager_terms_of_file(point_.graph, eager_setting(form))
                           : kernels::eager_terms(point_.graph, eager_setting(form));
   }
@@ -160,6 +155,7 @@ class ConfiguredNetwork : public ConfiguredWorkload, public ConfiguredNetworkPoi
             .train = trains(),
             .optimizer = point_.training.optimizer,
             .micro_batches = static_cast<double>(point_.training.accumulate),
+            .recompute = point_.training.recompute,
             .attention = form.attention};
   }
 

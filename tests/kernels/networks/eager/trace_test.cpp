@@ -236,33 +236,67 @@ Graph small_block() {
   return g;
 }
 
-double saved_bytes(AttentionForm attention, Dtype dtype, const SavedForms& forms) {
-  const EagerTrace trace = eager_trace(small_block(), attention);
+constexpr CodeForm kFused{};
+constexpr CodeForm kEager{.attention = AttentionForm::eager};
+
+double saved_bytes(const CodeForm& code, Dtype dtype, const SavedForms& forms = {}) {
+  const EagerTrace trace = eager_trace(small_block(), code);
   return eager_peak_bytes(trace, eager_widths(trace, dtype, false), true, forms);
+}
+
+// Between its products the scores are scaled, masked and normalised, and trained with dropout.
+TEST(EagerTrace, WrittenOutAttentionIsEachPassOfItsCode) {
+  const auto scores_of = [](const CodeForm& code, Dtype dtype) {
+    const EagerTrace trace = eager_trace(small_block(), code);
+    const EagerWidths widths = eager_widths(trace, dtype, false);
+    std::vector<double> written;
+    for (const EagerStep& step : trace.steps) {
+      if (step.operation.flow.written == 2 * kTokens * kTokens) {
+        written.push_back(widths.tensors[step.result]);
+      }
+    }
+    return written;
+  };
+  EXPECT_THAT(scores_of(kFused, Dtype::fp16), testing::IsEmpty());
+  EXPECT_THAT(scores_of(kEager, Dtype::fp16), ElementsAre(2, 2, 2, 4)) << "later positions are hidden";
+  const CodeForm trained{.attention = AttentionForm::eager, .masks = true, .dropout = true};
+  EXPECT_THAT(scores_of(trained, Dtype::fp16), ElementsAre(2, 2, 2, 4, 4));
+  EXPECT_THAT(scores_of(trained, Dtype::fp32), ElementsAre(4, 4, 4, 4, 4));
+}
+
+// A mask of padding is in the dtype of the parameters, fp32, and so are the scores after it.
+TEST(EagerTrace, AMaskOfPaddingWidensTheScores) {
+  Graph g = Graph::reading(Shape::sequence(kTokens, 8));
+  g.append("attention", {g.linear("qkv", 0, 24)}, AttentionOptions{.heads = 2, .causal = false});
+  for (const bool masks : {false, true}) {
+    const EagerTrace trace = eager_trace(g, {.attention = AttentionForm::eager, .masks = masks});
+    const EagerWidths widths = eager_widths(trace, Dtype::fp16, false);
+    std::vector<double> written;
+    for (const EagerStep& step : trace.steps) {
+      written.push_back(widths.tensors[step.result]);
+    }
+    EXPECT_EQ(written,
+              masks ? (std::vector<double>{2, 2, 2, 4, 4, 2, 2}) : (std::vector<double>{2, 2, 2, 4, 2, 2}));
+  }
 }
 
 // What each form saves beyond fused attention without dropout.
 TEST(EagerMemory, OfTrainingCountsWhatCodeSaves) {
   const double rows = kTokens * 8;  // values
   const double scores = 2 * kTokens * kTokens;
-  const SavedForms kPlain{};
-  const double fused = saved_bytes(AttentionForm::fused, Dtype::fp32, kPlain);
-  const double eager = saved_bytes(AttentionForm::eager, Dtype::fp32, kPlain);
-  EXPECT_EQ(eager - fused, 4 * scores) << "the softmax's result";
-  EXPECT_EQ(saved_bytes(AttentionForm::eager, Dtype::fp16, kPlain) -
-                saved_bytes(AttentionForm::fused, Dtype::fp16, kPlain),
-            (4 + 2) * scores)
+  const double fused = saved_bytes(kFused, Dtype::fp32);
+  const double eager = saved_bytes(kEager, Dtype::fp32);
+  const CodeForm eager_dropout{.attention = AttentionForm::eager, .dropout = true};
+  EXPECT_EQ(eager - fused, 4 * scores - 4 * rows) << "the softmax's result, and no queries that are scaled";
+  EXPECT_EQ(saved_bytes(kEager, Dtype::fp16) - saved_bytes(kFused, Dtype::fp16), (4 + 2) * scores - 2 * rows)
       << "in fp32, and autocast's copy for the product";
-  EXPECT_EQ(saved_bytes(AttentionForm::eager, Dtype::fp32, {.dropout = true}) - eager,
-            rows + (1 + 4) * scores)
+  EXPECT_EQ(saved_bytes(eager_dropout, Dtype::fp32) - eager, rows + (1 + 4) * scores)
       << "masks of a byte, and the scores that were not dropped";
-  EXPECT_EQ(saved_bytes(AttentionForm::eager, Dtype::fp16, {.dropout = true}) -
-                saved_bytes(AttentionForm::eager, Dtype::fp16, kPlain),
-            rows + scores)
+  EXPECT_EQ(saved_bytes(eager_dropout, Dtype::fp16) - saved_bytes(kEager, Dtype::fp16), rows + scores)
       << "autocast's copy is of the dropped ones";
-  EXPECT_EQ(saved_bytes(AttentionForm::fused, Dtype::fp32, {.dropout = true}) - fused, rows);
-  EXPECT_EQ(saved_bytes(AttentionForm::fused, Dtype::fp32, {.activations = true}) - fused, 2 * 4 * 4 * rows);
-  EXPECT_EQ(saved_bytes(AttentionForm::fused, Dtype::fp32, {.norms = true}) - fused, 2 * 4 * rows);
+  EXPECT_EQ(saved_bytes({.dropout = true}, Dtype::fp32) - fused, rows);
+  EXPECT_EQ(saved_bytes(kFused, Dtype::fp32, {.activations = true}) - fused, 2 * 4 * 4 * rows);
+  EXPECT_EQ(saved_bytes(kFused, Dtype::fp32, {.norms = true}) - fused, 2 * 4 * rows);
 }
 
 // A logarithm of the softmax is saved for each result, however large the vocabulary.
@@ -274,6 +308,27 @@ TEST(EagerMemory, OfTrainingHoldsTheLoss) {
     return eager_peak_bytes(trace, eager_widths(trace, Dtype::fp16, false), true);
   };
   EXPECT_EQ(peak(50000) - peak(40000), kTokens * 10000 * (2 + 3 * 4));
+}
+
+// Two blocks between poolings: kept are the values between them, and of a block what its backward pass reads.
+TEST(EagerMemory, OfValuesThatAreComputedAgain) {
+  Graph g({16, 8, 8});
+  Value x = g.image();
+  for (const char* const name : {"a", "b", "c"}) {
+    x = g.relu(std::string(name) + " relu", g.conv2d(name, x, {.channels = 16, .kernel = 3, .pad = 1}));
+    x = g.relu(std::string(name) + " again", g.conv2d(std::string(name) + "2", x, {.channels = 16}));
+    x = g.max_pool(std::string(name) + " pool", x, {.kernel = 1, .stride = 1});
+  }
+  g.linear("head", g.flatten("flat", g.average_pool("mean", x, 1)), 4);
+  const auto bytes = [&](bool recompute) {
+    EagerSetting setting{.dtype = Dtype::fp32, .train = true};
+    setting.recompute = recompute;
+    return eager_terms(g, setting);
+  };
+  EXPECT_LT(bytes(true).peak_bytes_per_sample, 0.8 * bytes(false).peak_bytes_per_sample);
+  EXPECT_GT(bytes(true).peak_bytes_per_sample, bytes(false).peak_bytes_per_sample / 3);
+  EXPECT_TRUE(bytes(true).computes_again);
+  EXPECT_FALSE(bytes(false).computes_again);
 }
 
 // The network's memory spans both forms, until one is named.
@@ -297,6 +352,49 @@ TEST(EagerTerms, SpanTheFormsOfAttention) {
   EXPECT_LT(high(fused), low(eager));
   EXPECT_EQ(both.per_sample.bytes, fused.per_sample.bytes) << "its time is that of fused attention";
   EXPECT_GT(eager.per_step.launches, fused.per_step.launches);
+}
+
+// Cross entropy reads and writes each result four times in fp32, and casts it twice under autocast.
+TEST(EagerTerms, OfTrainingHaveTheLoss) {
+  const auto bytes = [](std::int64_t vocabulary, Dtype dtype, Traffic traffic) {
+    Graph g = Graph::reading(Shape::sequence(kTokens, 8));
+    g.linear("head", 0, vocabulary);
+    const NetworkTerms terms = eager_terms(g, {.dtype = dtype, .train = true});
+    return terms.per_sample.bytes.at(static_cast<std::size_t>(traffic));
+  };
+  const double values = kTokens * 10000;
+  for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {
+    EXPECT_EQ(bytes(50000, dtype, Traffic::norm) - bytes(40000, dtype, Traffic::norm), 16 * values);
+    EXPECT_EQ(bytes(50000, dtype, Traffic::elementwise) - bytes(40000, dtype, Traffic::elementwise),
+              dtype == Dtype::fp16 ? 12 * values : 0);
+  }
+}
+
+// GELU by the tangent came to PyTorch after attention that is fused: code that writes that out wrote it out.
+// Other code moves less and more.
+TEST(EagerTerms, CodeThatWritesAttentionOutWritesGeluOut) {
+  const auto moved = [](Activation activation, AttentionForm form, auto part) {
+    Graph g = Graph::reading(Shape::sequence(kTokens, 8));
+    g.append("gelu", {g.append("attention", {g.linear("qkv", 0, 24)}, AttentionOptions{.heads = 2})},
+             ActivationOptions{.activation = activation});
+    EagerSetting setting{.dtype = Dtype::fp32};
+    setting.attention = form;
+    return part(eager_terms(g, setting)).at(static_cast<std::size_t>(Traffic::elementwise));
+  };
+  const auto likely = [](const NetworkTerms& terms) { return terms.per_sample.bytes; };
+  const auto added = [](const NetworkTerms& terms) { return terms.added; };
+  const auto spared = [](const NetworkTerms& terms) { return terms.spared; };
+  const double values = kTokens * 8;
+  const Activation tanh = Activation::gelu;
+  const Activation erf = Activation::gelu_erf;
+  EXPECT_EQ(moved(tanh, AttentionForm::eager, likely) - moved(erf, AttentionForm::eager, likely),
+            4 * 16 * values);
+  EXPECT_EQ(moved(tanh, AttentionForm::eager, spared), 4 * 16 * values);
+  EXPECT_EQ(moved(erf, AttentionForm::eager, added), 4 * 9 * values);
+  for (const Activation& activation : {tanh, erf}) {
+    EXPECT_EQ(moved(activation, AttentionForm::fused, spared), 0);
+    EXPECT_EQ(moved(activation, AttentionForm::fused, added), 0);
+  }
 }
 
 TEST(EagerMemory, OfInferenceHoldsWhatIsStillRead) {
