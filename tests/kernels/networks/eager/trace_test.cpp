@@ -3,6 +3,9 @@
 
 #include <gmock/gmock.h>
 
+#include <string>
+#include <vector>
+
 #include "kernels/networks/eager/memory.h"
 #include "kernels/networks/eager/terms.h"
 #include "kernels/networks/eager/widths.h"
