@@ -90,7 +90,8 @@ class MemorySweep final : public Sweep {
   // or the series' label. largest_batch for each cap, system_memory, after a soak memory_growth for each
   // series, and conditions where other processes used the CPU.
   std::vector<Finding> findings(const ResultDocument& document) const override {
-    const std::vector<BatchSeries> all = series_of(document);
+    const MemoryAnswer answer = memory_answer(document, limits_.all, soaks_);
+    const std::vector<BatchSeries>& all = answer.series;
     std::vector<Finding> findings;
     const auto add = [&](std::optional<Finding> finding, const std::string& suffix = "") {
       if (finding) {
@@ -126,12 +127,12 @@ class MemorySweep final : public Sweep {
       add(claim_growth(soak, document));
     }
     add(claim_conditions(document));
-    choose_memory_headlines(findings);
+    choose_memory_headlines(answer, findings);
     return findings;
   }
 
   std::vector<TextTable> tables(const ResultDocument& document) const override {
-    return limit_tables(limits_, series_of(document));
+    return limit_tables(limits_, memory_answer(document, limits_.all, soaks_).series);
   }
 
   // "limits", "limits_left_out", "step_memory" and "soak". Of these restore() leaves two out: the step's
@@ -165,10 +166,6 @@ class MemorySweep final : public Sweep {
 
  private:
   void plan_limits(const PlanningEnd& end) { predict_limits(request_, plan_, device_, end, limits_); }
-  static std::vector<BatchSeries> series_of(const ResultDocument& document) {
-    return read_series(document,
-                       [&](const BatchParams& params) { return memory_label(params, document.sweep.axes); });
-  }
 
   const SweepRequest& request_;
   Device& device_;

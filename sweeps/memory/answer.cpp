@@ -1,12 +1,17 @@
 #include "sweeps/memory/answer.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/result/finding.h"
+#include "bench/stats/growth.h"
 #include "bench/text/units.h"
+#include "sweeps/memory/plan.h"
 
 namespace bench::sweeps {
 namespace {
@@ -121,6 +126,66 @@ std::string batches_in_words(const FitAnswer& answer) {
     modes.push_back(in_words(mode, safe));
   }
   return fmt::format("{}{}", safe || any(false) ? "up to batch " : "", fmt::join(modes, "; "));
+}
+
+MemoryAnswer memory_answer(const ResultDocument& document, const std::vector<Limit>& limits,
+                           const std::vector<Soak>& soaks) {
+  MemoryAnswer answer{.series = read_series(document, [&](const BatchParams& params) {
+                        return memory_label(params, document.sweep.axes);
+                      })};
+  for (const Limit& limit : limits) {
+    std::int64_t& largest = answer.largest[limit.cap_bytes];
+    largest = std::max(largest, limit.known_largest());
+  }
+  for (const Soak& soak : soaks) {
+    answer.soaked.push_back(soak.label);
+    if (const auto growth = find_growth(soak.seen); growth && growth->grows) {
+      answer.growing.push_back(soak.label);
+    }
+  }
+  return answer;
+}
+
+void choose_memory_headlines(const MemoryAnswer& answer, std::vector<Finding>& findings) {
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name, std::size_t most, const std::vector<std::string>& labels) {
+    for (const std::string& label : labels) {
+      const std::string full = fmt::format("{}/{}", name, label);
+      if (most > 0 && find_finding(findings, full) != nullptr) {
+        names.push_back(full);
+        --most;
+      }
+    }
+  };
+  add("memory_growth", 2, answer.growing);
+  // The smallest cap that holds a batch, and the largest cap.
+  const auto fits =
+      std::ranges::find_if(answer.largest, [](const auto& of_cap) { return of_cap.second > 0; });
+  if (fits != answer.largest.end()) {
+    names.push_back(fmt::format("largest_batch/{}", fits->first));
+  }
+  if (!answer.largest.empty()) {
+    names.push_back(fmt::format("largest_batch/{}", answer.largest.rbegin()->first));
+  }
+  names.emplace_back("limits_left_out");
+  std::vector<std::string> dtypes;
+  std::vector<std::string> series;
+  std::vector<std::string> lines;  // two points make one that the plan of larger batches may be far from
+  for (const BatchSeries& one : answer.series) {
+    dtypes.emplace_back(name_of(one.params.dtype));
+    series.push_back(one.label);
+    if (one.points.size() > 2) {
+      lines.push_back(one.label);
+    }
+  }
+  add("activations_per_sample", 1, dtypes);
+  add("optimizer_multiple", 1, dtypes);
+  add("memory_growth", 1, answer.soaked);
+  add("peak", 1, series);
+  add("memory_line", 1, lines);
+  add("ceiling_batch", 1, series);
+  names.emplace_back("system_memory");
+  set_headlines(findings, names);
 }
 
 }  // namespace bench::sweeps

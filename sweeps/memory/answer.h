@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 
 #include "bench/dtype.h"
 #include "sweeps/memory/limits.h"
+#include "sweeps/memory/soak.h"
 #include "sweeps/series/findings.h"
 
 namespace bench::sweeps {
@@ -66,8 +68,17 @@ std::optional<Finding> claim_activations(const std::vector<BatchSeries>& all, Dt
 // The system's count of memory, compared with the plan, and with the plan calibrated on two small batches.
 std::optional<Finding> claim_system(const std::vector<BatchSeries>& all);
 
-// A leak first, then the batches that fit, then the memory by cause. Of a file's findings too: throws
-// Json::exception where their details are not as these claims have them.
-void choose_memory_headlines(std::vector<Finding>& findings);
+// What the sweep knows when it ends; a file of it holds the same.
+struct MemoryAnswer {
+  std::vector<BatchSeries> series;
+  std::map<std::int64_t, std::int64_t> largest{};  // batch of any series, by cap; 0: none fits
+  std::vector<std::string> soaked{};               // labels
+  std::vector<std::string> growing{};              // of these, where memory surely grows from step to step
+};
+MemoryAnswer memory_answer(const ResultDocument& document, const std::vector<Limit>& limits,
+                           const std::vector<Soak>& soaks);
+
+// A leak first, then the batches that fit, then the memory by cause. Of a file's findings too.
+void choose_memory_headlines(const MemoryAnswer& answer, std::vector<Finding>& findings);
 
 }  // namespace bench::sweeps

@@ -1,4 +1,4 @@
-// Which findings of the memory sweep are printed first, and its pictures in a report.
+// The memory sweep's headlines and pictures in a report.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -7,6 +7,7 @@
 
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
+#include "bench/result/field_lists.h"
 #include "bench/result/finding.h"
 #include "bench/text/units.h"
 #include "sweeps/memory/answer.h"
@@ -15,23 +16,6 @@
 
 namespace bench::sweeps {
 namespace {
-
-constexpr std::string_view kLargest = "largest_batch/";
-
-// The findings of the smallest cap that holds a batch, and of the largest cap.
-std::vector<std::string> telling_caps(const std::vector<Finding>& findings) {
-  const std::vector<const Finding*> largest = find_findings(findings, kLargest);
-  std::vector<std::string> names;
-  const auto fits =
-      std::ranges::find_if(largest, [](const Finding* finding) { return finding->value.value_or(0) > 0; });
-  if (fits != largest.end()) {
-    names.push_back((*fits)->name);
-  }
-  if (!largest.empty() && (names.empty() || largest.back()->name != names.front())) {
-    names.push_back(largest.back()->name);
-  }
-  return names;
-}
 
 // Sums, values computed again and updates between backward operations belong to the pass around them.
 std::string pass_of(const std::string& operation, const std::string& before, bool within_backward) {
@@ -180,41 +164,15 @@ std::vector<plots::Chart> charts_of_memory(ResultDocument& document) {
   return charts;
 }
 
-}  // namespace
-
-void choose_memory_headlines(std::vector<Finding>& findings) {
-  std::vector<std::string> names;
-  const auto add = [&](const char* prefix, std::size_t most, auto accepted) {
-    for (const Finding* const finding : find_findings(findings, prefix)) {
-      if (most > 0 && accepted(*finding)) {
-        names.push_back(finding->name);
-        --most;
-      }
-    }
-  };
-  const auto any = [](const Finding&) { return true; };
-  add("memory_growth/", 2, [](const Finding& finding) {
-    return finding.details.is_object() && finding.details.at("grows").get<bool>();
-  });
-  const std::vector<std::string> caps = telling_caps(findings);
-  names.insert(names.end(), caps.begin(), caps.end());
-  add("limits_left_out", 1, any);
-  for (const char* prefix : {"activations_per_sample/", "optimizer_multiple/", "memory_growth/", "peak/"}) {
-    add(prefix, 1, any);
-  }
-  // Two points make a line that the plan of larger batches may be far from.
-  add("memory_line/", 1, [](const Finding& finding) { return finding.evidence.size() > 2; });
-  for (const char* prefix : {"ceiling_batch/", "system_memory"}) {
-    add(prefix, 1, any);
-  }
-  set_headlines(findings, names);
-}
-
-namespace {
-
 const Registration<report::SweepReport> BENCH_REGISTERED{
     {.name = "memory",
-     .choose_headlines = [](ResultDocument& document) { choose_memory_headlines(document.findings); },
+     .choose_headlines =
+         [](ResultDocument& document) {
+           const Field sweep(document.sweep.state, "sweep");
+           const std::vector<Limit> limits = read_list(sweep, "limits", read_limit);
+           const std::vector<Soak> soaks = read_list(sweep, "soak", read_soak);
+           choose_memory_headlines(memory_answer(document, limits, soaks), document.findings);
+         },
      .charts = charts_of_memory}};
 
 }  // namespace

@@ -84,10 +84,13 @@ void run_long(ResultDocument& document) {
     leaking.push_back({step, 100'000'000 + 500'000 * std::max(step - 6, 0), 0});
     jumping.push_back({step, step < 10 ? 200'000'000 : 208'000'000, 0});
   }
-  document.sweep.state["soak"] = {
-      {{"label", "fp32 training with adam"}, {"batch", 4}, {"samples", leaking}},
-      {{"label", "fp32 training with sgd"}, {"batch", 4}, {"samples", jumping}},
-      {{"label", "cut"}, {"batch", 4}, {"samples", Json::array({Json::array({0, 1, 1})})}}};
+  const auto soak = [](const char* label, const Json& samples) {
+    return Json{{"label", label},     {"point", ""},      {"batch", 4},
+                {"wanted_steps", 30}, {"done_steps", 30}, {"samples", samples}};
+  };
+  document.sweep.state["soak"] = {soak("fp32 training with adam", leaking),
+                                  soak("fp32 training with sgd", jumping),
+                                  soak("cut", Json::array({Json::array({0, 1, 1})}))};
   Finding growth = finding_of("memory_growth/fp32 training with adam", "bytes/step");
   growth.value = 500'000;
   growth.claim = "Memory of fp32 training with adam grows by 488 KiB a step.";

@@ -44,6 +44,22 @@ TEST(StoredHeadlines, RestOnNoSentence) {
   }
 }
 
+TEST(StoredHeadlines, RestOnPointsAndStudiesAlone) {
+  for (const char* const name :
+       {"batch", "documents/batch-predicted", "documents/batch-interrupted", "kernels",
+        "documents/kernels-predicted", "memory", "documents/memory-predicted"}) {
+    ResultDocument document = golden(name);
+    const std::vector<int> places = headlines_of(document);
+    EXPECT_EQ(std::ranges::count(places, 1), 1) << name;
+    for (Finding& finding : document.findings) {
+      finding.claim = "Something else.";
+      finding.evidence.clear();
+      finding.details = nullptr;
+    }
+    EXPECT_EQ(headlines_of(document), places) << name;
+  }
+}
+
 // What the file's findings say of a curve is not taken where its points make none.
 TEST(StoredHeadlines, CopiesWhoseSizesAreUnfitMakeNoCurve) {
   for (const double bytes : {0.0, -1.0, 1e300}) {
