@@ -1,7 +1,6 @@
 // Is the trainer starved, by whom, and how many workers would feed it?
 #include <algorithm>
 #include <cmath>
-#include <memory>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -9,7 +8,8 @@
 #include "bench/advise/change_words.h"
 #include "bench/advise/diagnosis.h"
 #include "bench/advise/observed_parts.h"
-#include "bench/stats/fit.h"
+#include "bench/advise/observed_workers.h"
+#include "bench/advise/read_loading.h"
 
 namespace bench {
 namespace {
@@ -24,263 +24,6 @@ std::string memory_of_workers(const Observed& observed, std::int64_t workers) {
   return room ? fmt::format("{}: {} of {} free", who, gib_in_words(bytes), gib_in_words(*room))
               : fmt::format("{}: {}", who, gib_in_words(bytes));
 }
-
-// Times under one count of workers, of a run that is this one otherwise.
-struct TimedWorkers {
-  std::int64_t workers = 0;
-  double step_s = 0;
-  std::optional<double> data_s{};
-};
-
-constexpr double kAsFast = 0.9;  // of two runs' times: closer ones may be the same
-
-// By workers, growing; this run's own among them.
-std::vector<TimedWorkers> timed_workers(const Observed& observed) {
-  std::vector<TimedWorkers> timed;
-  const auto add = [&](std::int64_t workers, const std::optional<double>& step,
-                       const std::optional<double>& data) {
-    if (step && std::ranges::count(timed, workers, &TimedWorkers::workers) == 0) {
-      timed.push_back({workers, *step, data});
-    }
-  };
-  if (observed.has_workers) {
-    add(observed.settings.workers, observed.step_s, observed.data_s);
-  }
-  for (const WorkersTried& tried : observed.workers_tried) {
-    add(tried.workers, tried.step_s, tried.data_s);
-  }
-  if (const auto& earlier = observed.earlier_run;
-      earlier && earlier->workers && is_same_work(observed, *earlier) &&
-      earlier->cards.value_or(observed.settings.cards) == observed.settings.cards) {
-    add(*earlier->workers, earlier->step_s, earlier->data_s);
-  }
-  std::ranges::sort(timed, {}, &TimedWorkers::workers);
-  return timed;
-}
-
-// The fewest near the fastest; nullopt: no step was timed.
-std::optional<TimedWorkers> fastest_workers(const std::vector<TimedWorkers>& timed) {
-  if (timed.empty()) {
-    return std::nullopt;
-  }
-  const double least = std::ranges::min(timed, {}, &TimedWorkers::step_s).step_s;
-  return *std::ranges::find_if(timed,
-                               [&](const TimedWorkers& one) { return kNearBest * one.step_s <= least; });
-}
-
-// Another count under which this run's step was faster.
-std::optional<TimedWorkers> faster_workers(const Observed& observed) {
-  const auto fastest = fastest_workers(timed_workers(observed));
-  const bool faster =
-      observed.has_workers && observed.step_s && fastest && fastest->step_s < kAsFast * *observed.step_s;
-  return faster ? fastest : std::nullopt;
-}
-
-bool waits(const TimedWorkers& one, const std::vector<TimedWorkers>& timed) {
-  // Where the wait was not read: another count was faster.
-  return one.data_s ? *one.data_s >= kLimits * one.step_s
-                    : fastest_workers(timed)->step_s < kAsFast * one.step_s;
-}
-
-// Two counts, one of them this run's, of which the larger one loads no faster though the trainer waits under
-// both, and none is faster than this one: workers are not what limits the loader.
-std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(const Observed& observed) {
-  const std::vector<TimedWorkers> timed = timed_workers(observed);
-  const auto own = std::ranges::find(timed, observed.settings.workers, &TimedWorkers::workers);
-  if (!observed.has_workers || own == timed.end() || !waits(*own, timed) ||
-      fastest_workers(timed)->step_s < kAsFast * own->step_s) {
-    return std::nullopt;
-  }
-  for (const TimedWorkers& other : timed) {
-    const auto& [fewer, more] = std::minmax(
-        *own, other, [](const TimedWorkers& a, const TimedWorkers& b) { return a.workers < b.workers; });
-    constexpr double kManyMore = 1.5;
-    const bool many_more = static_cast<double>(more.workers) >=
-                           kManyMore * static_cast<double>(std::max<std::int64_t>(1, fewer.workers));
-    if (many_more && waits(other, timed) && more.step_s >= kAsFast * fewer.step_s) {
-      return std::pair(fewer, more);
-    }
-  }
-  return std::nullopt;
-}
-
-// A batch is loaded in serial + parallel / workers, through the counts under which the trainer waited.
-struct LoadingLaw {
-  double serial = 0;
-  double parallel = 0;
-
-  double at(double workers) const { return serial + parallel / workers; }
-};
-// nullopt: fewer than two such counts, or more workers load no faster.
-std::optional<LoadingLaw> loading_law(const Observed& observed) {
-  const std::vector<TimedWorkers> timed = timed_workers(observed);
-  std::vector<double> shares;  // 1 over the workers
-  std::vector<double> loads;
-  for (const TimedWorkers& one : timed) {
-    if (waits(one, timed) && (one.workers > 0 || one.data_s)) {  // without workers the wait is the load
-      shares.push_back(1 / std::max(1.0, static_cast<double>(one.workers)));
-      loads.push_back(one.workers > 0 ? one.step_s : *one.data_s);
-    }
-  }
-  const auto line = fit_line(shares, loads);
-  return line && line->slope.value > 0
-             ? std::optional(LoadingLaw{std::max(0.0, line->intercept.value), line->slope.value})
-             : std::nullopt;
-}
-
-// "with 8 workers a step took 77 ms: 2 are too few"
-std::string faster_in_words(const Observed& observed, const TimedWorkers& faster) {
-  const std::int64_t now = observed.settings.workers;
-  return fmt::format("with {} worker{} a step took {}: {} {}", faster.workers, faster.workers == 1 ? "" : "s",
-                     seconds_in_words(faster.step_s), now,
-                     faster.workers > now ? (now == 1 ? "is too few" : "are too few")
-                                          : "are too many, which compete for cores or storage");
-}
-
-// Processes that load, of all cards.
-std::int64_t loaders_of(const Observed& observed) {
-  return observed.settings.cards * std::max<std::int64_t>(1, observed.settings.workers);
-}
-
-// With each card's training.
-std::int64_t processes_of(const Observed& observed) {
-  return observed.settings.cards * (observed.settings.workers + 1);
-}
-bool is_crowded(const Observed& observed) {
-  return observed.has_workers && observed.host_cores && processes_of(observed) > *observed.host_cores;
-}
-// Of a card, where each process has a core.
-std::int64_t workers_with_cores(const Observed& observed) {
-  return std::max<std::int64_t>(1, *observed.host_cores / observed.settings.cards - 1);
-}
-
-// A process that decodes keeps a core busy: where fewer cores are, the processes wait for something else.
-bool decoding_is_excluded(const Observed& observed) {
-  constexpr double kMostWait = 0.5;
-  return observed.has_workers && observed.host_cores && observed.host_cpu &&
-         *observed.host_cpu * static_cast<double>(*observed.host_cores) <
-             kMostWait * static_cast<double>(loaders_of(observed));
-}
-
-// Decoding the same samples takes the same time: where a wait grows many times over and computing stays, the
-// files come more slowly.
-bool is_slower_storage(const Observed& observed) {
-  const auto& earlier = observed.earlier_run;
-  if (!earlier || !earlier->step_s || !earlier->data_s || *earlier->data_s <= 0 ||
-      !is_same_work(observed, *earlier) ||
-      earlier->cards.value_or(observed.settings.cards) != observed.settings.cards ||
-      earlier->workers.value_or(observed.settings.workers) != observed.settings.workers) {
-    return false;
-  }
-  constexpr double kManyTimes = 10;  // other programs on the cores slow a loader down by less
-  constexpr double kAlike = 1.3;
-  const double then = *earlier->step_s - *earlier->data_s;
-  const double now = *observed.step_s - *observed.data_s;
-  return *observed.data_s >= kManyTimes * *earlier->data_s && now < kAlike * then && then < kAlike * now;
-}
-
-// "0.44 s of a step of 2.6 s (16.9 %) wait for data"
-std::string wait_in_words(const Observed& observed) {
-  return fmt::format("{} of a step of {} ({}) wait for data", seconds_in_words(*observed.data_s),
-                     seconds_in_words(*observed.step_s), share_in_words(*observed.data_s / *observed.step_s));
-}
-
-// The loader by a step and its wait. Without workers the wait is all of a load; where the trainer waits for
-// its workers, each of them loads all the time, and has a batch ready every so many steps as there are
-// workers.
-class ReadLoading final : public LoadingModel {
- public:
-  explicit ReadLoading(const Observed& observed)
-      : observed_(observed),
-        settings_(observed.settings),
-        step_ns_(1e9 * accumulation_s(observed).value_or(*observed.step_s)) {
-    settings_.batch = std::max<std::int64_t>(1, settings_.batch);
-    const double waiting_ns = step_ns_ * observed.data_s.value_or(0) / *observed.step_s;
-    // The law is of the step that was given.
-    const auto law = loading_law(observed);
-    const double scale = step_ns_ / *observed.step_s;
-    law_ = law                      ? LoadingLaw{scale * law->serial, scale * law->parallel}
-           : settings_.workers == 0 ? LoadingLaw{0, waiting_ns}
-                                    : LoadingLaw{0, step_ns_ * static_cast<double>(settings_.workers)};
-    facts_ = {.measured = settings_,
-              .compute_ns = step_ns_ - waiting_ns,
-              .most_workers = settings_.workers,
-              .samples_per_s_of_a_worker = 1e9 * static_cast<double>(settings_.batch) / law_.at(1),
-              .is_simulated = false};
-    cores_ =
-        observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / settings_.cards) : keep_up();
-    facts_.cores = static_cast<double>(cores_);
-  }
-
-  // The fewest workers of a card that hide all of the wait.
-  std::int64_t keep_up() const { return keep_up(facts().compute_ns); }
-  std::int64_t keep_up(double compute_ns) const {
-    constexpr double kMost = 1e6;
-    // Where the serial part is longer: those that come near it.
-    const double left = std::max(compute_ns, law_.serial / kNearBest) - law_.serial;
-    return static_cast<std::int64_t>(std::min(kMost, std::ceil(law_.parallel / std::max(1.0, left) - 1e-9)));
-  }
-
-  LoadedStep step(const TrainingSettings& settings, double compute_ns,
-                  std::optional<double> /*copy_ns*/) const override {
-    const auto loaders = static_cast<double>(std::min(settings.workers, cores_));
-    LoadedStep step{.step_ns = step_ns_, .computing_ns = compute_ns};
-    if (settings.workers != settings_.workers) {
-      step.step_ns = settings.workers == 0 ? compute_ns + law_.at(1) : std::max(compute_ns, law_.at(loaders));
-      step.at_least = true;
-    }
-    step.waiting_ns = step.step_ns - compute_ns;
-    return step;
-  }
-  Bottleneck limit(const TrainingSettings& /*settings*/, double /*compute_ns*/,
-                   std::optional<double> /*copy_ns*/) const override {
-    return is_slower_storage(observed_) ? Bottleneck::storage : Bottleneck::loader;
-  }
-  std::string reason_to_wait(std::vector<std::string>& missing) const override {
-    const std::string times = wait_in_words(observed_);
-    if (is_slower_storage(observed_)) {
-      return fmt::format(
-          "{}; the same run waited {} earlier and computed as long. Decoding has not changed: "
-          "the page cache, or the storage, gave the files faster then.",
-          times, seconds_in_words(*observed_.earlier_run->data_s));
-    }
-    if (const auto faster = faster_workers(observed_)) {
-      return fmt::format("{}; {}.", times, faster_in_words(observed_, *faster));
-    }
-    const bool decoding_excluded = decoding_is_excluded(observed_);
-    missing.push_back(fmt::format(
-        "data_ms of a few hundred steps, run twice in a row: the second time the files come from the page "
-        "cache, and if the wait is as long, {}the way to the training process takes it",
-        decoding_excluded ? "" : "decoding or "));
-    if (decoding_excluded) {
-      return fmt::format(
-          "{}. {:.1f} of the host's {} cores are busy, with {} process{} that load: storage, the way to the "
-          "training process or the workers' start limits, not decoding.",
-          times, *observed_.host_cpu * static_cast<double>(*observed_.host_cores), *observed_.host_cores,
-          loaders_of(observed_), loaders_of(observed_) == 1 ? "" : "es");
-    }
-    if (const auto none = workers_that_bring_nothing(observed_)) {
-      return fmt::format(
-          "{}. {} workers load no faster than {} ({} and {} a step): storage or the way to the "
-          "training process limits, not their number.",
-          times, none->second.workers, none->first.workers, seconds_in_words(none->second.step_s),
-          seconds_in_words(none->first.step_s));
-    }
-    return fmt::format(
-        "{}{}; decoding, storage and transport are not told apart.", times,
-        settings_.workers == 0 && observed_.has_workers ? ", loaded by the training process itself" : "");
-  }
-  double host_bytes(const TrainingSettings& settings) const override {
-    return observed_.worker_memory.value_or(0) * static_cast<double>(settings.workers * settings.cards);
-  }
-
- private:
-  const Observed& observed_;
-  TrainingSettings settings_;
-  double step_ns_;
-  LoadingLaw law_;          // in nanoseconds
-  std::int64_t cores_ = 1;  // of a card's workers; as many as keep up where they were not read
-};
 
 // What hiding the wait brings at most, with the span that the readings' last digits leave.
 std::string bound_in_words(const Observed& observed) {
@@ -320,12 +63,12 @@ void advise_timed_workers(const Observed& observed, const TimedWorkers& faster, 
     advice.changes.push_back(std::move(change));
   }
   const auto law = loading_law(observed);
-  if (!law || faster.workers != timed.back().workers || !waits(faster, timed)) {
+  if (!law || faster.workers != timed.back().workers || !trainer_waits(faster, timed)) {
     return;
   }
   const std::int64_t more = 2 * faster.workers;
   const double then = std::max(hidden_step_s(observed).value_or(0), law->at(static_cast<double>(more)));
-  if (then < kAsFast * faster.step_s) {
+  if (then < kRunsAsFast * faster.step_s) {
     advice.missing.push_back(fmt::format(
         "workers_tried of {} workers (step_ms, data_ms): {} + {} / workers, as the counts that were "
         "read load, makes it {} at the least",
@@ -582,32 +325,6 @@ NamedBottleneck what_else_limits(const Observed& observed, const std::string& ti
 }
 
 }  // namespace
-
-std::optional<double> hidden_step_s(const Observed& observed) {
-  std::optional<double> least;
-  if (observed.step_s && observed.data_s) {
-    least = *observed.step_s - *observed.data_s;
-  }
-  for (const TimedWorkers& one : timed_workers(observed)) {
-    const double compute = one.step_s - one.data_s.value_or(0);
-    least = observed.data_s || one.data_s ? std::min(least.value_or(compute), compute) : least;
-  }
-  return least;
-}
-
-StepModel model_of(const Observed& observed) {
-  const auto room = room_on_host(observed);
-  auto loading = std::make_unique<ReadLoading>(observed);
-  const double host_memory =
-      room && observed.worker_memory ? *room + loading->host_bytes(observed.settings) : 0;
-  return {std::move(loading), observed.mode, host_memory};
-}
-
-StepOption step_as_read(const Observed& observed, const StepModel& model) {
-  TrainingSettings settings = observed.settings;
-  settings.batch = std::max<std::int64_t>(1, settings.batch);
-  return step_option(model, settings);
-}
 
 std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& advice) {
   note_utilisation(observed, advice);

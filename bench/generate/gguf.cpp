@@ -22,7 +22,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic = "GGUF";
 constexpr std::uint64_t kMostTensors = 1'000'000;
 constexpr std::uint64_t kMostEntries = 100'000;
-constexpr std::uint64_t kLongestName = 4096;
+constexpr std::uint64_t kLongestGgufName = 4096;
 constexpr std::uint64_t kMostTexts = 16'000'000;
 constexpr int kDeepest = 4;  // arrays of arrays
 constexpr std::uint32_t kMostDimensions = 8;
@@ -175,7 +175,7 @@ class Gguf {
     constexpr std::uint32_t kArray = 9;
     if (type == kText) {
       if (key == "general.architecture") {
-        texts_[key] = read_text(kLongestName);
+        texts_[key] = read_text(kLongestGgufName);
       } else {
         skip(read<std::uint64_t>());
       }
@@ -225,7 +225,7 @@ class Gguf {
                          kMostTensors, kMostEntries));
     }
     for (std::uint64_t i = 0; i < entries; ++i) {
-      const std::string key = read_text(kLongestName);
+      const std::string key = read_text(kLongestGgufName);
       read_value(key, read<std::uint32_t>(), 0);
     }
     for (std::uint64_t i = 0; i < tensors; ++i) {
@@ -234,7 +234,7 @@ class Gguf {
   }
 
   void read_tensor() {
-    const std::string name = read_text(kLongestName);
+    const std::string name = read_text(kLongestGgufName);
     const auto dimensions = read<std::uint32_t>();
     if (dimensions > kMostDimensions) {
       refuse(fmt::format("tensor {} has {} dimensions; accepted: at most {}", quote(name), dimensions,
