@@ -37,6 +37,20 @@ bool has_intervals(const Chart& chart) {
          });
 }
 
+std::string intervals_of(const Chart& chart) {
+  if (!has_intervals(chart)) {
+    return "";
+  }
+  if (chart.intervals) {
+    return *chart.intervals;
+  }
+  const auto* const curves = std::get_if<Curves>(&chart.content);
+  const bool band = curves != nullptr && std::ranges::any_of(curves->series, &ChartSeries::band);
+  return band              ? "Band: 80 % interval of the prediction."
+         : chart.predicted ? "Bars: 80 % intervals."
+                           : "Bars: 95 % intervals.";
+}
+
 bool has_crosses(const Chart& chart) {
   if (const auto* const curves = std::get_if<Curves>(&chart.content)) {
     return std::ranges::any_of(curves->series,
@@ -49,7 +63,7 @@ bool has_crosses(const Chart& chart) {
 }  // namespace
 
 std::string caption_of(const Chart& chart) {
-  std::string caption = has_intervals(chart) ? chart.intervals : "";
+  std::string caption = intervals_of(chart);
   for (const std::string& sentence : {chart.note, std::string(has_crosses(chart) ? "✕: no value." : "")}) {
     caption += (caption.empty() || sentence.empty() ? "" : " ") + sentence;
   }

@@ -120,8 +120,8 @@ struct Timeline {
 struct Chart {
   std::string title;
   std::variant<Curves, Bars, Timeline> content;
-  std::string intervals{};  // "95 % intervals"; empty: there are none
-  std::string note{};       // a sentence below it; empty: nothing to say
+  std::optional<std::string> intervals{};  // what they are; none: of 95 %, where it is predicted of 80 %
+  std::string note{};                      // a sentence below it; empty: nothing to say
   bool predicted = false;
   bool wide = false;  // takes a row of a picture for itself
 };

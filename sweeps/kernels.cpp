@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "bench/registry.h"
-#include "bench/result/finding.h"
 #include "bench/sweep.h"
 #include "bench/text/units.h"
 #include "sweeps/kernels/answer.h"
@@ -126,11 +125,12 @@ SweepPlan plan_kernels(const SweepRequest& request, const Device& device) {
 
 // Each point as rates, and the share of what the roofline allows.
 std::vector<TextTable> rate_tables(const ResultDocument& document, const std::set<std::string>& references) {
-  const std::vector<KernelResult> points = read_results(document);
+  const KernelsAnswer answer = kernels_answer(document, references);
+  const std::vector<KernelResult>& points = answer.points;
   if (points.empty()) {
     return {};
   }
-  const Roofline roofline = roofline_in(document, references);
+  const Roofline& roofline = answer.roofline;
   TextTable table{
       .title =
           modelled_points(document).empty()
@@ -156,8 +156,7 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
                           share > 0 ? Cell::share(share) : Cell(), Cell(point.mark)});
   }
   if (!roofline.memory) {
-    const Finding* const reason = find_finding(document.findings, "memory_bandwidth");
-    table.title = reason == nullptr || reason->value ? "Rates" : "Rates. " + reason->claim;
+    table.title = "Rates. " + no_roofline_in_words(document, answer, references);
   }
   return {table};
 }

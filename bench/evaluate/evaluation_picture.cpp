@@ -150,6 +150,7 @@ std::optional<plots::Chart> job_cost(const Evaluation& evaluation) {
   }
   return plots::Chart{.title = "Cost of the job",
                       .content = std::move(bars),
+                      .intervals = "",  // of 95 and 80 %
                       .note = evaluation.job->words + ". A purchase is paid whole."};
 }
 
@@ -187,6 +188,7 @@ std::optional<plots::Chart> cost_in(const Evaluation& evaluation, const std::str
   }
   return plots::Chart{.title = cost ? "Cost of a million samples" : "Energy of a sample",
                       .content = std::move(bars),
+                      .intervals = "",  // of 95 and 80 %
                       .note = fmt::format("In {}, at the saturation batch.{}", dtype,
                                           by_datasheet ? " At most: by the data sheet's power." : "")};
 }

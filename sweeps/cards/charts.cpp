@@ -83,11 +83,8 @@ std::vector<plots::Chart> cards_charts(ResultDocument& document) {
       curves.series.push_back(std::move(perfect));
     }
   }
-  return {
-      {.title = "Throughput by ranks", .content = std::move(curves), .intervals = "Bars: 95 % intervals."},
-      {.title = "A step of the slowest rank",
-       .content = std::move(steps),
-       .intervals = "Bars: 95 % intervals."}};
+  return {{.title = "Throughput by ranks", .content = std::move(curves)},
+          {.title = "A step of the slowest rank", .content = std::move(steps)}};
 }
 
 const Registration<report::SweepReport> cards_report{

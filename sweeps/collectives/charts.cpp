@@ -51,12 +51,8 @@ std::vector<plots::Chart> collectives_charts(ResultDocument& document) {
     rates.series.push_back(std::move(rate));
     times.series.push_back(std::move(time));
   }
-  return {{.title = "Bus bandwidth between ranks",
-           .content = std::move(rates),
-           .intervals = "Bars: 95 % intervals."},
-          {.title = "Time of the slowest rank",
-           .content = std::move(times),
-           .intervals = "Bars: 95 % intervals."}};
+  return {{.title = "Bus bandwidth between ranks", .content = std::move(rates)},
+          {.title = "Time of the slowest rank", .content = std::move(times)}};
 }
 
 const Registration<report::SweepReport> collectives_report{

@@ -68,6 +68,9 @@ KernelsAnswer kernels_answer(const ResultDocument& document, const std::set<std:
 // conditions; each only where points tell it.
 std::vector<Finding> kernels_findings(const ResultDocument& document,
                                       const std::set<std::string>& references);
+// Why there is none, and what to do: a sentence.
+std::string no_roofline_in_words(const ResultDocument& document, const KernelsAnswer& answer,
+                                 const std::set<std::string>& references);
 // roofline_share/… and cold_caches/… of these.
 std::vector<Finding> operation_findings(const std::vector<OperationAnswer>& operations);
 

@@ -53,8 +53,7 @@ plots::Chart bandwidth_chart(const std::vector<KernelResult>& points) {
                                          .quantity = plots::Quantity::bytes,
                                          .scale = plots::AxisScale::log2},
                                    .y = {.label = "B/s", .quantity = plots::Quantity::per_second},
-                                   .series = std::move(series.all())},
-          .intervals = "Bars: 95 % intervals."};
+                                   .series = std::move(series.all())}};
 }
 
 // The roof of a dtype over the intensities that are drawn: memory's slope, then its peak.
@@ -113,7 +112,6 @@ plots::Chart roofline_chart(const std::vector<KernelResult>& points, const Roofl
                                          .quantity = plots::Quantity::per_second,
                                          .scale = plots::AxisScale::log10},
                                    .series = std::move(all)},
-          .intervals = "Bars: 95 % intervals.",
           .note = any_cold ? "Open marks: cold caches." : ""};
 }
 
@@ -123,7 +121,6 @@ std::vector<plots::Chart> kernels_charts(ResultDocument& document) {
                                    bandwidth_chart(points)};
   if (!modelled_points(document).empty()) {
     for (plots::Chart& chart : charts) {
-      chart.intervals.clear();
       chart.note = "Roofs are of the data sheet.";
     }
   }

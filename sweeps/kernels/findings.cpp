@@ -65,7 +65,7 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
   return finding;
 }
 
-// Why there is no roofline, and what to do.
+// What no_roofline_in_words() says after a colon.
 std::string reason_for_no_memory(const ResultDocument& document, const std::vector<KernelResult>& points,
                                  const std::set<std::string>& references) {
   if (only_references_timed(document, references)) {
@@ -205,6 +205,11 @@ Finding claim_launch(const KernelResult& point) {
 
 }  // namespace
 
+std::string no_roofline_in_words(const ResultDocument& document, const KernelsAnswer& answer,
+                                 const std::set<std::string>& references) {
+  return fmt::format("No roofline: {}.", reason_for_no_memory(document, answer.points, references));
+}
+
 std::vector<Finding> kernels_findings(const ResultDocument& document,
                                       const std::set<std::string>& references) {
   const KernelsAnswer answer = kernels_answer(document, references);
@@ -221,7 +226,7 @@ std::vector<Finding> kernels_findings(const ResultDocument& document,
     add(claim_caches(points, *roofline.memory));
   } else if (!points.empty() || !document.unmeasured.empty()) {
     Finding& finding = findings.emplace_back(finding_of("memory_bandwidth", "B/s"));
-    finding.claim = fmt::format("No roofline: {}.", reason_for_no_memory(document, points, references));
+    finding.claim = no_roofline_in_words(document, answer, references);
   }
   add(claim_incomplete(document, references));
   for (const auto& [dtype, peak] : roofline.compute) {

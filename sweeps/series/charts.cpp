@@ -297,7 +297,6 @@ plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultD
     }
     curves.series.push_back(std::move(curve));
   }
-  const bool is_predicted = std::ranges::any_of(all, &BatchSeries::is_predicted);
   std::vector<std::string> notes;
   std::vector<std::string> how;
   for (const auto& [shown, words] : {std::pair(fits, "curve: fitted"), std::pair(limits, "dashed: T∞"),
@@ -320,7 +319,6 @@ plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultD
   }
   return {.title = alone ? "Throughput against batch, " + all.front().label : "Throughput against batch",
           .content = std::move(curves),
-          .intervals = is_predicted ? "Band: 80 % interval of the prediction." : "Bars: 95 % intervals.",
           .note = fmt::format("{}", fmt::join(notes, " "))};
 }
 

@@ -63,7 +63,6 @@ plots::Chart copies_chart(const TransferEvidence& evidence, const TransferAnswer
   }
   return {.title = fmt::format("Bandwidth of copies {}", copy_way(direction)),
           .content = std::move(curves),
-          .intervals = "Bars: 95 % intervals.",
           .note = open ? "Open marks carry a flag that others lack." : ""};
 }
 
@@ -85,8 +84,7 @@ plots::Chart steps_chart(const StepStudy& study) {
   const double compute_ns = study.compute_ns.value;
   bars.levels.push_back({"computing alone: " + format_duration(compute_ns), compute_ns, plots::kQuietColour});
   return {.title = fmt::format("A step of {} {}, batch {}", study.workload, study.dtype, study.batch),
-          .content = std::move(bars),
-          .intervals = "Bars: 95 % intervals."};
+          .content = std::move(bars)};
 }
 
 // Of a device that is not here: the step, and the least that the copy of its batch takes.
@@ -114,9 +112,7 @@ plots::Chart predicted_chart(const std::vector<InputCopy>& inputs) {
   for (plots::ChartSeries& series : curves.series) {
     std::ranges::sort(series.points, {}, &plots::ChartPoint::x);
   }
-  return {.title = "A step, and the copy of its batch",
-          .content = std::move(curves),
-          .intervals = "Band: 80 % interval of the prediction."};
+  return {.title = "A step, and the copy of its batch", .content = std::move(curves)};
 }
 
 std::vector<plots::Chart> transfer_charts(ResultDocument& document) {

@@ -110,6 +110,20 @@ TEST(Chart, DrawsMarksAndIntervals) {
   EXPECT_EQ(chart_svg(throughput()).legend.size(), 2U);
 }
 
+TEST(Chart, TheCaptionTellsWhatIntervalsHold) {
+  Chart chart{.title = "", .content = Curves{.x = {}, .y = {}, .series = {{.points = {{.x = 1, .y = 2}}}}}};
+  EXPECT_EQ(caption_of(chart), "");
+  ChartSeries& series = std::get<Curves>(chart.content).series.front();
+  series.points.front().interval = Interval{1, 3};
+  EXPECT_EQ(caption_of(chart), "Bars: 95 % intervals.");
+  chart.predicted = true;
+  EXPECT_EQ(caption_of(chart), "Bars: 80 % intervals.");
+  series.band = true;
+  EXPECT_EQ(caption_of(chart), "Band: 80 % interval of the prediction.");
+  chart.intervals = "Bars: of the simulation.";
+  EXPECT_EQ(caption_of(chart), chart.intervals);
+}
+
 TEST(Chart, LeavesOutWhatAnAxisCannotShow) {
   Chart chart = throughput();
   auto& curves = std::get<Curves>(chart.content);
