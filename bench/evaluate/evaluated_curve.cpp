@@ -134,7 +134,7 @@ void set_peak(Curve& curve, const RunContext& context, const Json& datasheet) {
   if (measured != context.peaks.end() && measured->second.flops_per_s > 0) {
     curve.peak_flops_per_s = measured->second.flops_per_s;
     curve.peak_dtype = of;
-    curve.peak_measured = measured->second.source.find("data sheet") == std::string::npos;
+    curve.peak_measured = context.device.kind != "modelled";
   }
 }
 
