@@ -1,4 +1,5 @@
 // The batch sweep's headlines and pictures in a report.
+#include <algorithm>
 #include <iterator>
 
 #include "bench/registry.h"
@@ -7,7 +8,6 @@
 #include "sweeps/series/charts.h"
 
 namespace bench::sweeps {
-
 namespace {
 
 std::vector<plots::Chart> batch_charts(ResultDocument& document) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
