@@ -205,11 +205,4 @@ Estimate median_estimate(std::span<const double> values) {
   return median_estimate(values, std::vector<std::int64_t>(values.size(), 1));
 }
 
-Interval throughput_interval(Interval step_ns, double items) {
-  if (!(step_ns.low > 0) || !(step_ns.high >= step_ns.low)) {
-    throw std::invalid_argument("a throughput wants positive times");
-  }
-  return {items * 1e9 / step_ns.high, items * 1e9 / step_ns.low};
-}
-
 }  // namespace bench

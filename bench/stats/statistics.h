@@ -96,8 +96,4 @@ SampleStats summarize(std::span<const std::int64_t> samples_ns, std::span<const 
 Estimate median_estimate(std::span<const double> values, std::span<const std::int64_t> round_sizes);
 Estimate median_estimate(std::span<const double> values);
 
-// Items a second when a step of `items` takes between step_ns.low and step_ns.high: the ends change places.
-// Throws std::invalid_argument for times that are not positive.
-Interval throughput_interval(Interval step_ns, double items);
-
 }  // namespace bench

@@ -223,14 +223,6 @@ INSTANTIATE_TEST_SUITE_P(Statistics, IntervalCoverage,
                                            Coverage{10, 16, {2e4, 1e4}},  //
                                            Coverage{25, 8, {2e4, 1e4}}));
 
-TEST(Throughput, IntervalsChangeEnds) {
-  const Interval throughput = throughput_interval({1e6, 2e6}, 8);
-  EXPECT_DOUBLE_EQ(throughput.low, 4000);
-  EXPECT_DOUBLE_EQ(throughput.high, 8000);
-  EXPECT_THROW(throughput_interval({0, 1}, 8), std::invalid_argument);
-  EXPECT_THROW(throughput_interval({2, 1}, 8), std::invalid_argument);
-}
-
 TEST(Widened80, SquaresOfIndependentErrorsAddUpOnALogarithmicScale) {
   const double deviation = log_deviation({100 / 1.2, 100 * 1.2}, kNormal80);
   EXPECT_NEAR(deviation, std::log(1.2) / kNormal80, 1e-12);
