@@ -87,13 +87,27 @@ Json simulated_params(Json point) {
   return point;
 }
 
+// Of its rate, which is in proportion to its AU; none where the simulation gives none.
+std::optional<Interval> simulated_interval(const Json& point) {
+  const Json ci = point.value("au_ci95", Json());
+  const Json au = point.value("au", Json());
+  if (!ci.is_array() || ci.size() != 2 || !ci[0].is_number() || !ci[1].is_number() || !au.is_number() ||
+      au.get<double>() <= 0) {
+    return std::nullopt;
+  }
+  const double per_au = point["images_per_s"].get<double>() / au.get<double>();
+  return Interval{per_au * ci[0].get<double>(), per_au * ci[1].get<double>()};
+}
+
 void add_simulated(CsvRows& rows, const Fields& before, const ResultDocument& document) {
   for (const Json& point : simulated_points(document)) {
     const double per_s = point["images_per_s"];
+    const std::optional<Interval> interval = simulated_interval(point);
     rows.add(before,
              fmt::format("{}/{}/workers:{}", document.sweep.name, document.sweep.workload,
                          whole_member(point, "workers")),
-             "simulated", simulated_params(point), {csv_number(per_s), "", "", "", "", "", "", "", ""});
+             "simulated", simulated_params(point),
+             {csv_number(per_s), csv_low(interval), csv_high(interval), "", "", "", "", "", ""});
   }
 }
 

@@ -4,19 +4,27 @@
 #include <cstddef>
 #include <iterator>
 
+#include <fmt/format.h>
+
 #include "bench/advise/advice_formats.h"
+#include "bench/result/result.h"
 
 namespace bench::report {
 namespace {
 
-// A row an object, by the header's names; the column of the mark ○ has none.
+// A heading may get better, its key stays. The column of the mark ○ has no heading.
+std::string key_of(const std::string& heading) {
+  const bool is_time = heading == fmt::format("time ({})", level_in_words(Origin::measured));
+  return heading.empty() ? "mark" : is_time ? "step time" : heading;
+}
+
+// A row an object.
 Json table_in_json(const TextTable& table) {
   Json rows = Json::array();
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
     Json& row = rows.emplace_back(Json::object());
     for (std::size_t k = 0; k < table.rows[i].size(); ++k) {
-      const std::string& name = table.rows.front().at(k).text;
-      row[name.empty() ? "mark" : name] = table.rows[i][k].text;
+      row[key_of(table.rows.front().at(k).text)] = table.rows[i][k].text;
     }
   }
   return rows;

@@ -233,7 +233,7 @@ std::vector<Page> pages() {
   add(in_formats("report/training-as-it-is",
                  Arguments{"report"} + training + Arguments{"--current", "batch=8"}, {"markdown"}));
   add(in_formats("report/cards-and-collectives", {"report", "cards.json", "collectives.json"},
-                 {"html", "markdown"}));
+                 {"html", "json", "markdown"}));
   add(in_formats(
       "report/every-sweep",
       {"report", "batch-train.json", "memory.json", "kernels.json", "workers.json", "../transfer.json"},
