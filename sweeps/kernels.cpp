@@ -137,8 +137,11 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
               ? "Rates, and the share of the measured roofline (above 100 %: data from a cache)"
               : "Predicted rates of the kernels alone, and the share of the data sheet's roofline (above "
                 "100 %: Winograd's algorithm computes less than is counted)",
-      .rows = {{"point", modelled_points(document).empty() ? "step time" : "step time (80 %)", "bandwidth",
-                "arithmetic", "FLOP/B", "of the roofline", ""}},
+      .rows = {{"point",
+                modelled_points(document).empty()
+                    ? "step time"
+                    : fmt::format("step time ({})", level_in_words(Origin::predicted)),
+                "bandwidth", "arithmetic", "FLOP/B", "of the roofline", ""}},
       .lists_points = true};
   for (const KernelResult& point : points) {
     const double bandwidth = point.bandwidth().value;

@@ -345,7 +345,9 @@ class WorkersSweep final : public Sweep {
                                        .source = "predicted"});
       };
       require(info.id, step.step_ns);
-      require(info.id + " at the fast end of its 80 % interval", step.interval80_ns.low);
+      require(
+          fmt::format("{} at the fast end of its {} interval", info.id, level_in_words(Origin::predicted)),
+          step.interval80_ns.low);
     } catch (const Unsupported& error) {
       throw UsageError(
           fmt::format("--device: {} cannot be predicted as a consumer: {}", info.id, error.what()));

@@ -232,7 +232,7 @@ TextTable points_table(const ResultDocument& document) {
   const bool has_samples = std::ranges::any_of(
       points, [](const Point& point) { return !point.is_measured() || point.params.contains("batch"); });
   if (!has_samples) {
-    columns.push_back({"time (95 %)", [](const Point& point) {
+    columns.push_back({fmt::format("time ({})", level_in_words(Origin::measured)), [](const Point& point) {
                          return Cell::time(point.stats.median_ns, point.stats.ci95_ns);
                        }});
   } else if (!measured.empty() || std::ranges::any_of(points, &Point::is_timed)) {

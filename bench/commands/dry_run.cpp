@@ -122,8 +122,8 @@ std::string most_in_words(const DryRun& run, const std::vector<PlannedPoint>& sh
   const bool scores = std::ranges::any_of(run.plan.points, [&](const SweepPoint& point) {
     return counts_scores(run.device, *point.workload, point.spec);
   });
-  return fmt::format("at most: the upper end of the 80 % interval{}, by which a batch fits",
-                     scores ? ", with attention written out" : "");
+  return fmt::format("at most: the upper end of the {} interval{}, by which a batch fits",
+                     level_in_words(Origin::predicted), scores ? ", with attention written out" : "");
 }
 
 Page page_of(const DryRun& run, const Options& options) {

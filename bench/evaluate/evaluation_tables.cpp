@@ -7,6 +7,7 @@
 
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
+#include "bench/result/result.h"
 #include "bench/stats/memory_line.h"
 #include "bench/text/units.h"
 
@@ -15,9 +16,11 @@ namespace {
 
 std::string level_of(const Evaluation& evaluation) {
   const auto is_predicted = [](const EvaluatedDevice& device) { return device.predicted; };
-  return std::ranges::all_of(evaluation.devices, is_predicted)    ? "80 %"
-         : std::ranges::none_of(evaluation.devices, is_predicted) ? "95 %"
-                                                                  : "interval";
+  return std::ranges::all_of(evaluation.devices, is_predicted)
+             ? std::string(level_in_words(Origin::predicted))
+         : std::ranges::none_of(evaluation.devices, is_predicted)
+             ? std::string(level_in_words(Origin::measured))
+             : "interval";
 }
 
 Cell largest_batch_cell(const Curve& curve) {

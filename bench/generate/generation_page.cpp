@@ -11,6 +11,7 @@
 #include "bench/generate/prediction.h"
 #include "bench/page/csv.h"
 #include "bench/result/finding.h"
+#include "bench/result/result.h"
 #include "bench/result/result_json.h"
 #include "bench/text/units.h"
 
@@ -200,7 +201,8 @@ TextTable generation_table(const GenerationPrediction& prediction, bool only_hel
   };
   add_if(header, many_formats, "weights");
   add_if(header, many_contexts, "context");
-  header.insert(header.end(), {"batch", "fits", "tokens/s (80 %)"});
+  header.insert(header.end(),
+                {"batch", "fits", fmt::format("tokens/s ({})", level_in_words(Origin::predicted))});
   add_if(header, many_users, "a user");
   header.insert(header.end(), {"first token", "memory"});
   add_if(header, has_prices, "cost a million tokens");

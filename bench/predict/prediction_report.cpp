@@ -10,6 +10,7 @@
 
 #include "bench/page/csv.h"
 #include "bench/predict/prediction_words.h"
+#include "bench/result/result.h"
 #include "bench/result/result_json.h"
 
 namespace bench {
@@ -75,7 +76,8 @@ std::vector<const CardPrediction*> in_order(const Prediction& prediction) {
 
 TextTable table_of(const Prediction& prediction, bool verbose) {
   TextTable table{
-      .rows = {{"card", "dtype", "largest batch", "batch", "samples/s (80 %)", "step",
+      .rows = {{"card", "dtype", "largest batch", "batch",
+                fmt::format("samples/s ({})", level_in_words(Origin::predicted)), "step",
                 prediction.gpus.size() < kRankedFrom ? "memory, GiB" : "memory", "most time", "rows"}}};
   for (const CardPrediction* card : in_order(prediction)) {
     std::ranges::move(rows_of(prediction, *card, verbose), std::back_inserter(table.rows));

@@ -111,12 +111,14 @@ Facts method_of(const ResultDocument& document) {
   if (predicted) {
     add_text(facts, "how", "by the model of bench predict; nothing was run on this device");
     add_text(facts, "intervals",
-             "80 %: of five such predictions four are expected to hold the measured value");
+             fmt::format("{}: of five such predictions four are expected to hold the measured value",
+                         level_in_words(Origin::predicted)));
   } else {
     add_text(facts, "rounds", rounds_in_words(document));
     add_text(facts, "intervals",
-             "95 %, of the median over rounds: the spread between rounds of this run counts, not that "
-             "between hours");
+             fmt::format("{}, of the median over rounds: the spread between rounds of this run counts, not "
+                         "that between hours",
+                         level_in_words(Origin::measured)));
     add_text(facts, "answers", checked_answers(document));
   }
   if (sweep.time_budget_ns && !predicted) {

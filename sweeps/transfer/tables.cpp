@@ -150,7 +150,8 @@ TextTable steps_table(const StepStudy& study) {
 
 TextTable predicted_table(const std::vector<InputCopy>& inputs) {
   TextTable table{.title = "Predicted steps, and the least that the copy of their batch takes",
-                  .rows = {{"batch", "bytes", "copy at least", "step (80 %)", "share"}},
+                  .rows = {{"batch", "bytes", "copy at least",
+                            fmt::format("step ({})", level_in_words(Origin::predicted)), "share"}},
                   .lists_points = true};
   for (const InputCopy& input : inputs) {
     if (input.step != nullptr) {
