@@ -41,13 +41,6 @@ const std::string& label_of(const Evaluation& evaluation, const EvaluatedRow& ro
   return evaluation.device_of(row).label;
 }
 
-// Behind amounts of money that name none.
-std::string in_currency(const Evaluation& evaluation) {
-  return evaluation.prices.by_device.empty() || !evaluation.prices.currency.empty()
-             ? ""
-             : " (in the currency of --price)";
-}
-
 Contest contest_of(const Evaluation& evaluation, const std::vector<const EvaluatedRow*>& rows,
                    const std::function<std::optional<double>(const EvaluatedRow&)>& cost) {
   std::vector<Contestant> contestants;
@@ -59,6 +52,25 @@ Contest contest_of(const Evaluation& evaluation, const std::vector<const Evaluat
   return Contest(std::move(contestants));
 }
 
+// "t4 processes 280 (170 to 440) samples/s in fp16 at batch 64".
+std::string alone_in_words(const Contestant& device, const std::string& dtype) {
+  const CurvePoint& point = device.point;
+  return fmt::format("{} processes {} samples/s in {} at batch {}{}", device.label,
+                     plus_minus(point.per_s, point.interval), dtype, point.batch,
+                     point.cards ? " a card" : "");
+}
+
+// "; 2×t4 at most 450", of those that may do at most so much.
+std::string bounds_in_words(const Evaluation& evaluation, const std::string& dtype) {
+  std::string words;
+  for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
+    if (row->point.is_bound) {
+      words += fmt::format("; {} at most {}", label_of(evaluation, *row), format_number(row->point.per_s));
+    }
+  }
+  return words;
+}
+
 Answer speed_answer(const Evaluation& evaluation, const std::string& dtype) {
   const Contest contest =
       contest_of(evaluation, known_rows_in(evaluation, dtype), [](const EvaluatedRow&) { return 1.0; });
@@ -66,6 +78,8 @@ Answer speed_answer(const Evaluation& evaluation, const std::string& dtype) {
   if (contest.size() > 1) {
     answer.ratio = contest.lead_over(1);
     answer.claim = ranking_in_words(contest, " in " + dtype);
+  } else if (contest.size() == 1) {
+    answer.claim = alone_in_words(contest[0], dtype) + bounds_in_words(evaluation, dtype) + ".";
   }
   return answer;
 }
@@ -135,15 +149,16 @@ Answer memory_answer(const Evaluation& evaluation, const std::string& dtype) {
   return answer;
 }
 
-// "t4 is cheaper in fp16: 0.35 a million samples; 0.53 a million samples on v100, 1.5× (1.2–1.9×)." `figure`:
-// a contestant's, which ranks low where it is better.
+// "t4 is cheaper in fp16: 0.35 for a million samples; 0.53 on v100, 1.5× (1.2–1.9×)." `figure`: a
+// contestant's, which ranks low where it is better; `of_what`: " for a million samples".
 void rank(Answer& answer, const Contest& contest, const std::string& adjective,
-          const std::function<std::string(const Contestant&)>& figure, const std::string& over = "") {
+          const std::function<std::string(const Contestant&)>& figure, const std::string& of_what,
+          const std::string& over = "") {
   const std::string in = answer.dtype + over;
-  const auto told = [&](const Contestant& of) { return fmt::format("{} on {}", figure(of), of.label); };
+  const std::string best = figure(contest[0]) + of_what;
   if (contest.size() == 1) {
-    answer.claim = fmt::format("{} {} {} in {}.", contest[0].label, adjective == "cheap" ? "costs" : "takes",
-                               figure(contest[0]), in);
+    answer.claim =
+        fmt::format("{} {} {} in {}.", contest[0].label, adjective == "cheap" ? "costs" : "takes", best, in);
     return;
   }
   const bool is_pair = contest.size() == 2;
@@ -151,18 +166,17 @@ void rank(Answer& answer, const Contest& contest, const std::string& adjective,
       adjective == "cheap" ? (is_pair ? "cheaper" : "cheapest") : (is_pair ? "more " : "most ") + adjective;
   answer.ratio = contest.lead_over(1);
   const std::size_t leaders = contest.leaders();
-  answer.claim = fmt::format("{} in {}: {}; {}{}, {}.",
+  answer.claim = fmt::format("{} in {}: {}{}; {} on {}{}, {}.",
                              leaders > 1 ? tie_in_words(contest, adjective, compared)
                                          : fmt::format("{} is {}", contest[0].label, compared),
-                             in, leaders > 1 ? told(contest[0]) : figure(contest[0]), told(contest[1]),
-                             is_pair ? "" : ", the next", ratio_in_words(*answer.ratio));
+                             in, best, leaders > 1 ? " on " + contest[0].label : "", figure(contest[1]),
+                             contest[1].label, is_pair ? "" : ", the next", ratio_in_words(*answer.ratio));
 }
 
 Answer job_answer(const Evaluation& evaluation, const std::string& dtype) {
   const std::string claim =
       evaluation.job && dtype == evaluation.dtype ? job_in_words(evaluation) : std::string();
-  return {
-      .question = "job", .dtype = dtype, .claim = claim.empty() ? "" : claim + in_currency(evaluation) + "."};
+  return {.question = "job", .dtype = dtype, .claim = claim.empty() ? "" : claim + "."};
 }
 
 // "; buying rtx3060-12gb pays from 800 hours of use", of the cheapest purchase and hire.
@@ -204,10 +218,9 @@ Answer cost_answer(const Evaluation& evaluation, const std::string& dtype) {
     constexpr double kMillionOverHour = 1e6 / 3600;
     return amount_in_words(kMillionOverHour / of.score(), evaluation.prices.currency);
   };
-  rank(
-      answer, contest, "cheap", [&](const Contestant& of) { return cost(of) + " a million samples"; },
-      buys ? fmt::format(" over {:.0f} hours of use", hours_of_use(evaluation.prices)) : "");
-  answer.claim.insert(answer.claim.size() - 1, break_even_of(evaluation, rows) + in_currency(evaluation));
+  rank(answer, contest, "cheap", cost, " for a million samples",
+       buys ? fmt::format(" over {:.0f} hours of use", hours_of_use(evaluation.prices)) : "");
+  answer.claim.insert(answer.claim.size() - 1, break_even_of(evaluation, rows));
   return answer;
 }
 
@@ -218,12 +231,13 @@ Answer energy_answer(const Evaluation& evaluation, const std::string& dtype) {
   if (contest.size() == 0) {
     return answer;
   }
-  rank(answer, contest, "frugal",
-       [](const Contestant& of) { return format_number(1 / of.score()) + " J a sample"; });
-  if (std::ranges::any_of(rows,
-                          [](const EvaluatedRow* row) { return row->power_w && !row->power_measured; })) {
-    answer.claim.insert(answer.claim.size() - 1, " (at most: by the data sheet's power)");
-  }
+  const auto joules = [&](const Contestant& of) {
+    const bool is_bound = std::ranges::any_of(rows, [&](const EvaluatedRow* row) {
+      return label_of(evaluation, *row) == of.label && !row->power_measured;
+    });
+    return fmt::format("{}{} J", is_bound ? "at most " : "", format_number(1 / of.score()));
+  };
+  rank(answer, contest, "frugal", joules, " a sample");
   return answer;
 }
 
@@ -265,11 +279,11 @@ Answer host_answer(const Evaluation& evaluation, const std::string& dtype) {
 }
 
 // A part for each device; of many the first few.
-std::string parts_in_words(std::vector<std::string> parts) {
+std::string parts_in_words(std::vector<std::string> parts, std::string_view between = "; ") {
   constexpr std::size_t kMostDevices = 4;
   const std::size_t count = parts.size();
   parts.resize(std::min(count, kMostDevices));
-  return fmt::format("{}{}", fmt::join(parts, "; "),
+  return fmt::format("{}{}", fmt::join(parts, between),
                      count > kMostDevices ? fmt::format("; {} more in the file", count - kMostDevices) : "");
 }
 
@@ -288,27 +302,25 @@ Answer gain_answer(const Evaluation& evaluation, const std::string& dtype) {
   return answer;
 }
 
+// "fp16 with sums in fp32 reaches 13 % of the data sheet's fp16 peak on t4, 34 % on v100."
 Answer peak_answer(const Evaluation& evaluation, const std::string& dtype) {
   Answer answer{.question = "peak", .dtype = dtype, .claim = ""};
   std::vector<std::string> shares;
-  std::vector<std::string> peaks;
+  std::string last;
   for (const EvaluatedRow* const row : known_rows_in(evaluation, dtype)) {
     if (row->peak_share) {
       const Curve& curve = evaluation.curve_of(*row);
-      shares.push_back(fmt::format("{} {}", label_of(evaluation, *row), format_percent(*row->peak_share)));
-      peaks.push_back(
-          fmt::format("{} {} peak", curve.peak_measured ? "measured" : "data sheet's", curve.peak_dtype));
+      const std::string peak = fmt::format(
+          " of the {} {} peak", curve.peak_measured ? "measured" : "data sheet's", curve.peak_dtype);
+      shares.push_back(fmt::format("{}{} on {}", format_percent(*row->peak_share), peak == last ? "" : peak,
+                                   label_of(evaluation, *row)));
+      last = peak;
     }
   }
-  if (shares.empty()) {
-    return answer;
+  if (!shares.empty()) {
+    answer.claim =
+        fmt::format("{} with sums in fp32 reaches {}.", dtype, parts_in_words(std::move(shares), ", "));
   }
-  const bool one_peak = std::ranges::count(peaks, peaks.front()) == std::ssize(peaks);
-  for (std::size_t i = 0; i < shares.size() && !one_peak; ++i) {
-    shares[i] += " of its " + peaks[i];
-  }
-  answer.claim = fmt::format("Share of the {} that {} with sums in fp32 reaches: {}.",
-                             one_peak ? peaks.front() : "peak", dtype, parts_in_words(std::move(shares)));
   return answer;
 }
 

@@ -116,14 +116,13 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
   };
   if (std::ranges::any_of(
           all, [&](const EvaluatedDevice& device) { return std::ranges::any_of(device.curves, is_bound); })) {
-    used.insert(fmt::format("{} Their figures are bounds, and win no comparison.", kUnknownLoss));
+    used.insert(fmt::format("{} They win no comparison.", kUnknownLoss));
   }
   const bool spread = std::ranges::any_of(devices.devices, &EvaluatedDevice::predicted);
   devices.devices = std::move(all);
-  std::vector<std::string> notes{fmt::format(
-      "Several cards are predicted; batch and memory are of each. {} Link: {}. Intervals: the link's range, "
-      "the factor's and the one card's, which are independent; over one card its own cancels.",
-      fmt::join(used, " "), fmt::join(joins, "; "))};
+  std::vector<std::string> notes{
+      fmt::format("Several cards are predicted; batch and memory are of each. {} Link: {}. {}",
+                  fmt::join(used, " "), fmt::join(joins, "; "), kCardsIntervals)};
   std::ranges::move(cautions, std::back_inserter(notes));
   if (spread) {
     notes.emplace_back(

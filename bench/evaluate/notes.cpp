@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include <fmt/format.h>
@@ -52,6 +53,22 @@ void note_frameworks(const Evaluation& evaluation, std::vector<std::string>& not
       fmt::format("Ratios also hold the difference between frameworks: {}.", fmt::join(parts, "; ")));
 }
 
+// Each once, with all its devices.
+void note_caveats(const Evaluation& evaluation, std::vector<std::string>& notes) {
+  std::vector<std::string> caveats;
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    std::ranges::copy_if(device.caveats, std::back_inserter(caveats), [&](const std::string& caveat) {
+      return std::ranges::find(caveats, caveat) == caveats.end();
+    });
+  }
+  for (const std::string& caveat : caveats) {
+    const std::vector<std::string> labels = labels_where(evaluation, [&](std::size_t i) {
+      return std::ranges::count(evaluation.devices[i].caveats, caveat) > 0;
+    });
+    notes.push_back(fmt::format("{}: {}{}", list_in_words(labels), caveat, caveat.ends_with('.') ? "" : "."));
+  }
+}
+
 void note_prices(const Evaluation& evaluation, std::vector<std::string>& notes) {
   const PriceList& prices = evaluation.prices;
   const bool buys =
@@ -74,6 +91,9 @@ void note_prices(const Evaluation& evaluation, std::vector<std::string>& notes) 
 
 std::vector<std::string> notes_of(const Evaluation& evaluation) {
   std::vector<std::string> notes;
+  if (!evaluation.prices.by_device.empty() && evaluation.prices.currency.empty()) {
+    notes.emplace_back("Costs are in the currency of --price.");
+  }
   note_frameworks(evaluation, notes);
   const auto say = [&](const std::vector<std::string>& labels, std::string_view what) {
     if (!labels.empty()) {
@@ -97,11 +117,7 @@ std::vector<std::string> notes_of(const Evaluation& evaluation) {
                      [](const EvaluatedRow& row) { return !row.point.interval && !row.point.is_bound; }),
       "intervals are not known of some points; give a larger --time-budget");
   note_prices(evaluation, notes);
-  for (const EvaluatedDevice& device : evaluation.devices) {
-    for (const std::string& caveat : device.caveats) {
-      notes.push_back(fmt::format("{}: {}{}", device.label, caveat, caveat.ends_with('.') ? "" : "."));
-    }
-  }
+  note_caveats(evaluation, notes);
   return notes;
 }
 

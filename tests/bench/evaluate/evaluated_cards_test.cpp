@@ -170,7 +170,8 @@ TEST(EvaluatedCards, WhoseLossNobodyMeasuredHaveBoundsAndWinNothing) {
   EXPECT_TRUE(evaluation.rows[1].to_first->is_bound);
   EXPECT_FALSE(evaluation.rows[1].to_first->differs_from_one());
   const auto speed = std::ranges::find(evaluation.answers, "speed", &Answer::question);
-  EXPECT_EQ(speed, evaluation.answers.end());
+  ASSERT_NE(speed, evaluation.answers.end());
+  EXPECT_FALSE(speed->ratio);
   const std::string text = page_text(evaluation_page(evaluation, false), 120);
   expect_words(text);
 }

@@ -172,8 +172,7 @@ TEST(Evaluation, ComparesCosts) {
   // 100 samples/s for 0.36 an hour: a million take 10,000 s, 1 $.
   EXPECT_DOUBLE_EQ(evaluation.row(0, "fp16")->cost_per_million.value(), 1);
   EXPECT_EQ(claim(evaluation, "cost"),
-            "other is cheaper in fp16: $0.500 a million samples; $1.00 a million samples on one, 2.00× "
-            "(1.81–2.21×).");
+            "other is cheaper in fp16: $0.500 for a million samples; $1.00 on one, 2.00× (1.81–2.21×).");
   const Evaluation same = evaluated({predicted_card("one", 40, 100), predicted_card("other", 42, 200)},
                                     parse_prices("one=$0.36/h,other=$0.72/h"));
   expect_words(claim(same, "cost"));
