@@ -97,9 +97,10 @@ CardsStep cards_step(const CurvePoint& one, const std::string& dtype, bool on_cp
   step.replay = several.replay;
   step.step_ns = several.step_ns;
   // Two ranks' own factor has the one card's error in it, turned over: it cancels in the step.
-  step.step80_ns = is_own ? several.step80_ns : widened80(several.step80_ns, step.step_ns, own80);
-  step.added_deviation = several.deviation();
   step.at_least = several.loss == nullptr;
+  step.step80_ns =
+      is_own || step.at_least ? several.step80_ns : widened80(several.step80_ns, step.step_ns, own80);
+  step.added_deviation = several.deviation();
   step.slowdown80 = is_own || step.at_least ? Interval{several.step80_ns.low / card.step_ns,
                                                        several.step80_ns.high / card.step_ns}
                                             : slowdown80(card, own80, several, cards, link, known);

@@ -38,8 +38,8 @@ struct CardsStep {
   bool on_cpu = false;            // where all-reduces do not overlap with the backward pass
   Interval loss80{1, 1};          // of a step over its replay
   double added_deviation = 0;     // of the step's logarithm, by the link and the loss
-  // Nobody measured what such a step loses beyond its replay: it takes the low end of step80_ns at least, and
-  // the other end is none.
+  // Nobody measured what such a step loses beyond its replay: it takes the low end of step80_ns at least,
+  // where one card takes one_ns, and the other end is none.
   bool at_least = false;
   bool is_extrapolated = false;  // gradients make it longer than they made the steps that its loss is from
 

@@ -112,7 +112,12 @@ inline constexpr const char* kFrameworkLikeOurs = "PyTorch";
 
 // Where there is no such measurement.
 inline constexpr const char* kUnknownLoss =
-    "Nobody measured what such steps lose beyond their replay: they take at least that long.";
+    "What such steps lose beyond their replay was not measured: ≥ and ≤ are bounds, over the fastest such "
+    "link, "
+    "from the one card's median step.";
+// Of several cards' predictions.
+inline constexpr const char* kCardsIntervals =
+    "Intervals hold the link's range, the factor's and the one card's, which cancels in ratios to one card.";
 
 // results/links.json.
 struct LinkCatalogue {

@@ -9,6 +9,7 @@
 
 #include "bench/page/csv.h"
 #include "bench/predict/sharding.h"
+#include "bench/result/result.h"
 #include "bench/result/result_json.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
@@ -60,8 +61,8 @@ std::string rate80(const CardsStep& step) {
 }
 
 std::string subject(const CardsPrediction& prediction) {
-  return fmt::format("{} on several of {}, predicted from one, 80 % intervals in brackets",
-                     prediction.workload, prediction.device);
+  return fmt::format("{} on several of {}, predicted from one; intervals hold {}", prediction.workload,
+                     prediction.device, level_in_words(Origin::predicted));
 }
 
 // The most cards of the fastest series.
@@ -78,16 +79,9 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
                         most.cards, most.batch, rate80(most), rate(best))};
   }
   lines.push_back(
-      best.at_least
-          ? fmt::format(
-                "{} cards of batch {} in {} give {} samples/s: {} times what one card gives at its best, "
-                "an efficiency of {:.0f} % at most.",
-                best.cards, best.batch, best.dtype, rate80(best), digits(best.speedup()),
-                100 * best.efficiency().value)
-          : fmt::format(
-                "{} cards of batch {} in {} give {} samples/s, {} times one card's, an efficiency of {}.",
-                best.cards, best.batch, best.dtype, rate80(best), digits(best.speedup()),
-                efficiency80(best, kTo)));
+      fmt::format("{} cards of batch {} in {} give {} samples/s, {} times one card's, an efficiency of {}.",
+                  best.cards, best.batch, best.dtype, rate80(best), digits(best.speedup()),
+                  best.at_least ? format_percent(best.efficiency().value) : efficiency80(best, kTo)));
   const ReplayedStep& replay = best.replay;
   constexpr double kHidden = 0.01;  // of the step
   lines.push_back(
@@ -135,15 +129,10 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
     lines.push_back(fmt::format("Steps are {}.", loss.in_words()));
   }
   if (std::ranges::any_of(prediction.steps, &CardsStep::at_least)) {
-    lines.push_back(
-        fmt::format("{} ≥ and ≤ are bounds: the fastest such link, and the fastest step in the one "
-                    "card's interval.",
-                    kUnknownLoss));
+    lines.emplace_back(kUnknownLoss);
   }
   if (!prediction.losses.empty()) {
-    lines.emplace_back(
-        "Brackets: the link's range times the factor's, and the interval of the one card's step, which is "
-        "independent; in the efficiency it cancels.");
+    lines.emplace_back(kCardsIntervals);
   }
   const CardsStep& best = best_of(prediction);
   if (best.is_extrapolated) {
@@ -159,7 +148,8 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
                       : " Its steps take the shorter time where transfers hide behind the computing, the "
                         "longer where none does."));
   }
-  lines.emplace_back("Not in it: what the library of the links allocates, and whether the loader feeds all.");
+  lines.emplace_back(
+      "Not counted: what the library of the links allocates, and whether the loader feeds all.");
   return lines;
 }
 

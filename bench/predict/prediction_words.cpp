@@ -1,12 +1,14 @@
 #include "bench/predict/prediction_words.h"
 
 #include <algorithm>
+#include <set>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "bench/evaluate/evaluation.h"
 #include "bench/result/finding.h"
+#include "bench/result/result.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
@@ -155,9 +157,21 @@ std::vector<std::string> caveats_of(const Prediction& prediction) {
                                   : id_of(prediction, card));
     }
   }
+  const bool are_few = prediction.gpus.size() <= kMostListed;
   std::vector<std::string> caveats;
+  std::set<std::string> others;
   for (const auto& [caveat, cards] : cards_by_caveat) {
-    caveats.push_back(cards.size() == predicted ? caveat : fmt::format("{} ({})", caveat, listed(cards)));
+    if (cards.size() == predicted) {
+      caveats.push_back(caveat);
+    } else if (are_few) {
+      caveats.push_back(fmt::format("{} ({})", caveat, listed(cards)));
+    } else {
+      others.insert(cards.begin(), cards.end());
+    }
+  }
+  if (!others.empty()) {
+    caveats.push_back(
+        fmt::format("{} of {} predictions have their own (--format json)", others.size(), predicted));
   }
   return caveats;
 }
@@ -181,8 +195,9 @@ std::string subject_in_words(const Prediction& prediction) {
           ? fmt::format(", {} of host time an operation", format_duration(*prediction.host_launch_s * 1e9))
           : fmt::format(", {} of host time an operation, as on the machines measured",
                         format_duration(prediction.assumed_launch_s * 1e9));
-  return fmt::format("{} ({}) on {}, predicted: {}{}; intervals hold 80 %", prediction.workload,
-                     prediction.mode, listed(ids), runs_by(prediction.framework), host);
+  return fmt::format("{} ({}) on {}, predicted: {}{}; intervals hold {}", prediction.workload,
+                     prediction.mode, listed(ids), runs_by(prediction.framework), host,
+                     level_in_words(Origin::predicted));
 }
 
 std::string most_time_in_words(const PredictedStep& step) {
