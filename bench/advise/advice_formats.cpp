@@ -51,13 +51,15 @@ Json settings_json(const TrainingSettings& settings) {
 
 std::string bottleneck_line(const Advice& advice) {
   return advice.bottleneck == Bottleneck::none
-             ? fmt::format("Nothing to gain: {}", advice.reason)
+             ? fmt::format("Nothing to gain. {}", advice.reason)
              : fmt::format("Bottleneck: {}. {}", name_of(advice.bottleneck), advice.reason);
 }
 
-// Empty where one part takes all of it, as the bottleneck's line tells.
+// Empty where the bottleneck's line tells it: that one part takes all, or so much "of a step of" so long.
 std::string budget_line(const Advice& advice) {
-  if (advice.budget.size() < 2) {
+  constexpr std::size_t kTold = 2;  // parts
+  const bool is_told = advice.reason.find("of a step of") != std::string::npos;
+  if (advice.budget.size() < kTold || (advice.budget.size() == kTold && is_told)) {
     return "";
   }
   std::vector<std::string> parts;
@@ -112,7 +114,7 @@ auto each_of(const Field& list, const Of& of) {
 }
 
 std::string change_line(const Change& change) {
-  return fmt::format("{}: {} a sample, {}", change.what, gain_of(change), step_of(change));
+  return fmt::format("{}: {} the samples/s, {}", change.what, gain_of(change), step_of(change));
 }
 
 }  // namespace

@@ -264,7 +264,8 @@ Advice advice_from_readings(const Observed& observed, const std::optional<StandI
                             const std::optional<StandInRun>& run) {
   Advice advice = answer(observed, stand_in, run);
   if (const auto unused = unused_readings(observed, stand_in, run, advice); !unused.empty()) {
-    advice.warnings.push_back(fmt::format("Without effect on this answer: {}.", fmt::join(unused, ", ")));
+    advice.warnings.push_back(
+        fmt::format("These readings change nothing here: {}.", fmt::join(unused, ", ")));
   }
   return advice;
 }

@@ -131,7 +131,7 @@ void advise_workers(const Observed& observed, Advice& advice) {
   Change change = change_to(model, as_it_is, then);
   change.after.batch = observed.settings.batch;
   change.costs = {memory_of_workers(observed, workers),
-                  "less, or nothing, where the storage or the way to the training process limits the loader"};
+                  "no gain where the storage or the way to the training process limits the loader"};
   change.evidence = {bound_in_words(observed)};
   const ReadLoading loader(observed);
   if (observed.host_cores && workers < loader.keep_up() &&
@@ -156,9 +156,12 @@ void advise_workers(const Observed& observed, Advice& advice) {
     change.evidence.push_back(fmt::format("{} + {} / workers a batch, as the counts that were read load",
                                           seconds_in_words(law->serial), seconds_in_words(law->parallel)));
   } else if (now > 0) {
-    change.evidence.push_back(fmt::format(
-        "{} worker{} for which the trainer waits load a batch each {}: {} for one", now, now == 1 ? "" : "s",
-        seconds_in_words(*observed.step_s), seconds_in_words(*observed.step_s * static_cast<double>(now))));
+    const std::string every =
+        fmt::format("load{} a batch every {}", now == 1 ? "s" : "", seconds_in_words(*observed.step_s));
+    change.evidence.push_back(
+        now == 1 ? "1 worker " + every
+                 : fmt::format("{} workers {}, so that one takes {} for a batch", now, every,
+                               seconds_in_words(*observed.step_s * static_cast<double>(now))));
   }
   if (observed.proposed && observed.proposed->data_s && *observed.proposed->data_s < *observed.data_s) {
     const double proposed = compute + *observed.proposed->data_s;

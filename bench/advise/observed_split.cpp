@@ -95,7 +95,7 @@ void advise_split(const Observed& observed, Advice& advice) {
   change.speedup = cards;
   change.step_ns = 1e9 * *observed.step_s;
   change.costs = {fmt::format("{} of memory a card in place of {}", gib_in_words(whole), gib_in_words(most)),
-                  "at best: cards that share a host's loader or bus gain less"};
+                  "an upper bound: cards that share a host's loader or bus gain less"};
   change.evidence = {fmt::format("memory of {:.0f} cards, step, iterations", cards)};
   advice.changes.push_back(std::move(change));
 }

@@ -79,9 +79,9 @@ StepModel::StepModel(const std::vector<EvaluatedFile>& files) {
   for (const EvaluatedFile& file : files) {
     const std::string& sweep = file.document.sweep.name;
     if (std::ranges::count(advising_sweeps(), sweep) == 0) {
-      throw UsageError(
-          fmt::format("{}: is of the sweep {}; advice comes from results of {}, or from one of cards alone",
-                      file.path, quote(sweep), fmt::join(advising_sweeps(), ", ")));
+      throw UsageError(fmt::format(
+          "{}: it is of the sweep {}; advice comes from results of {}, or from one of cards alone", file.path,
+          quote(sweep), fmt::join(advising_sweeps(), ", ")));
     }
     if (const auto [at, is_new] = by_sweep.emplace(sweep, &file); !is_new) {
       throw UsageError(fmt::format("{}: a second {} result, after {}; give one {} result for each machine",

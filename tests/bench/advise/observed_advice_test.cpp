@@ -309,7 +309,7 @@ TEST(Observed, IdleCoresExcludeDecoding) {
   const Advice idle = advice_of(readings + "10}");
   EXPECT_EQ(idle.bottleneck, Bottleneck::loader);
   expect_words(idle.reason);
-  EXPECT_THAT(idle.warnings, ElementsAre("Without effect on this answer: batch."));
+  EXPECT_THAT(idle.warnings, ElementsAre("These readings change nothing here: batch."));
   EXPECT_NE(advice_of(readings + "95}").reason, idle.reason);
 }
 
@@ -446,7 +446,7 @@ TEST(Observed, TimeOutsideOfStepsIsNoContradiction) {
 TEST(Observed, WhatChangesNothingIsNamed) {
   EXPECT_THAT(
       advice_of(R"({"step_s": 1, "data_s": 0.01, "workers": 4, "image_size": 224, "epochs": 3})").warnings,
-      Contains("Without effect on this answer: workers, image_size, epochs."));
+      Contains("These readings change nothing here: workers, image_size, epochs."));
 }
 
 TEST(Observed, CountsOfWorkersAreComparedBothWays) {
