@@ -72,8 +72,8 @@ ExitCode run_command(const std::string& name, const std::vector<std::string>& wo
     }
     const auto meant = nearest(name, names);
     throw UsageError(fmt::format(
-        "{} is not a command; accepted: {}, or options, which start with -- (bench --help){}", quote(name),
-        fmt::join(names, ", "), meant ? fmt::format(" (did you mean {}?)", *meant) : ""));
+        "{} is not a command{}; accepted: {}, or options, which start with -- (bench --help)", quote(name),
+        meant ? fmt::format(" (did you mean {}?)", *meant) : "", fmt::join(names, ", ")));
   }
   const Command* const form = command->form == nullptr ? nullptr : command->form(words);
   const Command& asked = form == nullptr ? *command : *form;

@@ -76,8 +76,9 @@ Finding claim_loader(const CardsPoint& point, const LoaderNeed& need) {
   finding.details = {{"needed_per_s", need.needed_per_s}};
   if (!need.loader) {
     finding.claim = fmt::format(
-        "Whether loading feeds {} to all ranks of a host was not measured [bench --sweep workers, then "
-        "--loader with its result].",
+        "Loading was not measured: the ranks of a host need {} [bench --sweep workers, then --loader with "
+        "its "
+        "result].",
         format_rate(need.needed_per_s, "samples/s"));
     return finding;
   }
@@ -109,7 +110,7 @@ Finding claim_memory(const CardsPoint& point, const CardsPoint* alone, const Lib
   const bool holds_less = point.shard_optimizer && !than.empty() && most < alone->peak_bytes.front();
   finding.claim = fmt::format(
       "Each of {} ranks takes {}{}{}{}; the library of the ranks takes {}.", point.ranks, format_bytes(most),
-      as_planned ? ", as planned on every rank" : ", not what was planned", than,
+      as_planned ? ", as planned" : ", not what was planned", than,
       holds_less ? ": each keeps its share of the optimizer's state" : "",
       library.joining.empty() ? std::string("more, which could not be measured here")
                               : fmt::format("{} more, by which the process grew when it joined and summed {}",
@@ -141,22 +142,22 @@ Finding claim_cards(const CardsAnswer& answer, bool strong) {
   if (pays.open != nullptr) {
     finding.details["at_least"] = best.ranks;
     finding.claim = fmt::format(
-        "{} not significant whether {} ranks pay: they give {} one rank's throughput, and {:.2f} times would "
+        "{}nconclusive whether {} ranks pay: they give {} one rank's throughput, and {:.2f} times would "
         "pay "
         "[{}].",
-        best.ranks == 1 ? "It is" : fmt::format("{} ranks pay; it is", best.ranks), pays.open->ranks,
+        best.ranks == 1 ? "I" : fmt::format("{} ranks pay; i", best.ranks), pays.open->ranks,
         times_in_words(pays.open_times), pays.would_pay, give_time());
     return finding;
   }
   const int fewest = answer.scaling.front()->ranks;
   finding.value = pays.ranks;
-  finding.claim =
-      pays.ranks == 1
-          ? fmt::format("Use one rank: with {} each further one adds less than half of what the first gives.",
-                        fewest == 2 ? "more" : std::to_string(fewest))
-          : fmt::format("{} ranks pay{}: {}.", pays.ranks,
-                        pays.ranks == answer.most->ranks ? ", the most that were started" : "",
-                        batch_in_words(best, strong));
+  finding.claim = pays.ranks == 1
+                      ? fmt::format("Use one rank: {} less than half of the first one's throughput.",
+                                    fewest == 2 ? std::string("another adds")
+                                                : fmt::format("with {}, each further one adds", fewest))
+                      : fmt::format("{} ranks pay{}: {}.", pays.ranks,
+                                    pays.ranks == answer.most->ranks ? ", the most that were started" : "",
+                                    batch_in_words(best, strong));
   return finding;
 }
 
@@ -206,7 +207,7 @@ Finding claim_limit(const CardsAnswer& answer, const CardsSetup& setup) {
   }
   if (limit.kind == Kind::undecided) {
     finding.claim = fmt::format(
-        "Not significant what limits {} ranks: a step takes {}, alone {}, and waits {} for gradients [{}].",
+        "Inconclusive what limits {} ranks: a step takes {}, alone {}, and waits {} for gradients [{}].",
         point.ranks, plus_minus_duration(step, point.ns.ci95),
         plus_minus_duration(alone.ns.value, alone.ns.ci95), format_duration(point.exposed_ns), give_time());
     return finding;
@@ -244,14 +245,30 @@ Finding claim_balance(const CardsPoint& point, const SlowestRank& slowest) {
   return finding;
 }
 
-std::vector<Finding> rank_findings(const CardsAnswer& answer, const CardsSetup& setup,
-                                   const ResultDocument& document) {
+// Where only one rank was measured.
+Finding claim_one_rank(const std::vector<CardsPoint>& all, const ResultDocument& document) {
+  const CardsPoint& best =
+      *std::ranges::max_element(all, {}, [](const CardsPoint& point) { return point.per_s().value; });
+  Finding finding = finding_of("cards", "ranks", {best.name});
+  const Json& axes = document.sweep.axes;
+  const Json asked = axes.is_object() ? axes.value("ranks", Json()) : Json();
+  const bool several = std::ranges::any_of(asked, [](const Json& ranks) { return ranks != 1; });
+  finding.claim = fmt::format("One rank of batch {}: {}; several were not measured [{}].", best.batch,
+                              per_second(best), several ? std::string(give_time()) : "--cards 1,2");
+  return finding;
+}
+
+std::vector<Finding> rank_findings(const std::vector<CardsPoint>& all, const CardsAnswer& answer,
+                                   const CardsSetup& setup, const ResultDocument& document) {
   std::vector<Finding> findings;
   for (const auto& [point, alone] : answer.steps) {
     findings.push_back(alone != nullptr ? claim_efficiency(*point, *alone, setup.strong)
                                         : claim_waits(*point));
   }
   if (answer.most == nullptr) {
+    if (!all.empty()) {
+      findings.push_back(claim_one_rank(all, document));
+    }
     return findings;
   }
   const CardsPoint& most = *answer.most;
@@ -288,12 +305,12 @@ std::string memory_alone(Finding& finding, const CardsPoint* alone) {
 
 Cell rate_cell(const CardsPoint& point) {
   const Estimate rate = point.per_s();
-  return Cell::number(rate.value, rate.ci95);
+  return Cell::figure(Cell::number(rate.value, rate.ci95).text + (rate.ci95 ? "" : " ± ?"));
 }
 
 std::string per_second(const CardsPoint& point) {
   const Estimate rate = point.per_s();
-  return plus_minus(rate.value, rate.ci95) + " samples/s";
+  return fmt::format("{}{} samples/s", plus_minus(rate.value, rate.ci95), rate.ci95 ? "" : " ± ?");
 }
 
 // Fewer digits where nobody knows how many hold.
@@ -319,8 +336,8 @@ std::string alone_was_not_measured(const ResultDocument& document, int ranks) {
 std::vector<Finding> cards_findings(const ResultDocument& document, const CardsSetup& setup) {
   const std::vector<CardsPoint> all = cards_points(document);
   const CardsAnswer answer = answer_of(all, setup);
-  std::vector<Finding> findings =
-      setup.split_layers ? stage_findings(all, answer, document) : rank_findings(answer, setup, document);
+  std::vector<Finding> findings = setup.split_layers ? stage_findings(all, answer, document)
+                                                     : rank_findings(all, answer, setup, document);
   findings.push_back(claim_ranks(setup.ranks, setup.threads));
   if (auto conditions = claim_conditions(document)) {
     findings.push_back(*std::move(conditions));

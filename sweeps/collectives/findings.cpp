@@ -79,11 +79,13 @@ Finding claim_largest(const CollectiveSeries& series) {
   return finding;
 }
 
-// "5.10 GB/s ±2 %"; "–" for an interval that is unknown, or wider than the figure.
+// "5.10 GB/s ±2 %"; an interval that is wider than the figure has no end below it.
 Cell rate_cell(const SizePoint& point) {
   const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
   return Cell::figure(fmt::format("{} {}", format_rate(point.bytes_per_s(), "B/s"),
-                                  point.ns.ci95 && half <= 1 ? "±" + format_percent(half) : "–"));
+                                  !point.ns.ci95 ? "± ?"
+                                  : half > 1     ? "±>100 %"
+                                                 : "±" + format_percent(half)));
 }
 
 // The smallest and the largest, and those nearest to 4 KiB, 64 KiB and 1 MiB.

@@ -22,6 +22,10 @@ namespace {
 std::string bytes_rate(const Estimate& rate) {
   return plus_minus_rate(rate.value, rate.ci95, "B/s");
 }
+// " ± ?" of a measured one whose interval is not known.
+std::string unknown_interval(const RoofCeiling& ceiling) {
+  return ceiling.rate.ci95 || ceiling.name == kDataSheet ? "" : " ± ?";
+}
 std::string flops_rate(const Estimate& rate) {
   return plus_minus_rate(rate.value, rate.ci95, "FLOP/s");
 }
@@ -58,8 +62,9 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
     }
     finding.evidence.push_back(point.name);
     if (point.name == memory.name) {
-      finding.claim = fmt::format("Memory delivers {}, read and written ({}, cold caches).",
-                                  bytes_rate(memory.rate), with_rivals(kernel_and_size(point), memory));
+      finding.claim =
+          fmt::format("Memory delivers {}{}, read and written ({}, cold caches).", bytes_rate(memory.rate),
+                      unknown_interval(memory), with_rivals(kernel_and_size(point), memory));
     }
   }
   return finding;
@@ -169,8 +174,9 @@ std::optional<Finding> claim_incomplete(const ResultDocument& document,
 Finding claim_peak(const std::string& dtype, const RoofCeiling& peak) {
   Finding finding = finding_of("arithmetic_peak/" + dtype, "FLOP/s", pooled_names(peak));
   finding.set(peak.rate);
-  finding.claim = fmt::format("{} arithmetic peaks at {} ({}).", dtype, flops_rate(peak.rate),
-                              with_rivals(std::string_view(peak.name).substr(peak.name.find('/') + 1), peak));
+  finding.claim =
+      fmt::format("{} arithmetic peaks at {}{} ({}).", dtype, flops_rate(peak.rate), unknown_interval(peak),
+                  with_rivals(std::string_view(peak.name).substr(peak.name.find('/') + 1), peak));
   return finding;
 }
 

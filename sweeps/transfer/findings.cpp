@@ -148,7 +148,7 @@ Finding claim_model(const CopySeries& series, const SizeCurve& curve, std::optio
     finding.claim += fmt::format(" ({} of the bus)", format_percent(curve.bytes_per_s->value / *bus));
   }
   if (half) {
-    finding.claim += fmt::format(", half reached at {}", size_text(half->value));
+    finding.claim += fmt::format(", half of it at {}", size_text(half->value));
   }
   finding.claim += '.';
   return finding;
@@ -214,14 +214,14 @@ Finding claim_crossover(const Crossover& crossover) {
   if (back) {
     finding.details["pageable_faster_from"] = *back;
   }
-  finding.claim = fmt::format("{} copies {}{} pageable ones{}: {} vs {} at {}{}.",
-                              capitalized(crossover.kind), copy_way(crossover.direction),
-                              from   ? " are faster than"
-                              : back ? " are slower than"
-                                     : " vs",
-                              from || back ? fmt::format(" from {} on", size_text(from ? *from : *back)) : "",
-                              byte_rate(one->bytes_per_s()), byte_rate(pageable->bytes_per_s()),
-                              size_text(one->bytes), from || back ? "" : ", not significant");
+  const std::string rates = fmt::format("{} vs {} at {}", byte_rate(one->bytes_per_s()),
+                                        byte_rate(pageable->bytes_per_s()), size_text(one->bytes));
+  finding.claim =
+      from || back ? fmt::format("{} copies {} are {} than pageable ones from {} on: {}.",
+                                 capitalized(crossover.kind), copy_way(crossover.direction),
+                                 from ? "faster" : "slower", size_text(from ? *from : *back), rates)
+                   : fmt::format("Inconclusive whether {} copies {} are faster than pageable ones: {} [{}].",
+                                 crossover.kind, copy_way(crossover.direction), rates, give_time());
   if (crossover.models_cross_at) {
     finding.details["models_cross_at_bytes"] = *crossover.models_cross_at;
   }
