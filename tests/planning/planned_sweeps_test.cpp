@@ -108,7 +108,7 @@ const Registration<Implementation<Attention>> attention_by_products{
 // The sums of a bias's gradient need no scratch, as those of few rows do not.
 const Registration<cuda::BiasKernels> bias_kernels{
     {.name = "cuda",
-     .finish = nullptr,
+     .epilogue = nullptr,
      .column_sums_scratch = [](const cuda::Matrix&) { return std::int64_t{0}; },
      .column_sums = nullptr,
      .narrow = nullptr}};
