@@ -96,25 +96,26 @@ $d16 << EOD
 0.25 1
 0.75 1
 EOD
-set terminal pngcairo size 1600, 676 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set terminal pngcairo size 1600, 697 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
-set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.95962 center font ',17'
-set label 2 'Cannot tell which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91612 center font ',15'
-set label 3 '' at screen 0.50000, 0.87574 center textcolor rgb '#555555' font ',13'
-set label 4 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03417 left textcolor rgb '#444444' font ',13'
+set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.96083 center font ',17'
+set label 2 'Cannot tell which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91865 center font ',15'
+set label 3 '' at screen 0.50000, 0.87948 center textcolor rgb '#555555' font ',13'
+set label 4 'Costs are in the currency of --price.' at screen 0.01875, 0.06327 left textcolor rgb '#444444' font ',13'
+set label 5 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03314 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.28284
-set tmargin at screen 0.72663
-set label 31 'Throughput in fp32' at screen 0.16667, 0.83846 center font ',13'
-set label 32 'Bars: 95 % intervals. Ring: saturation batch.' at screen 0.16667, 0.80740 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.30445
+set tmargin at screen 0.73486
+set label 31 'Throughput in fp32' at screen 0.16667, 0.84333 center font ',13'
+set label 32 'Bars: 95 % intervals. Ring: saturation batch.' at screen 0.16667, 0.81320 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '50' 0.33333, '100' 0.66667, '150' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-set key at screen 0.01875, 0.18654 left top Left reverse samplen 2 maxrows 1 font ',13'
+set key at screen 0.01875, 0.21105 left top Left reverse samplen 2 maxrows 1 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
@@ -130,17 +131,17 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.41152
 set rmargin at screen 0.65104
-set bmargin at screen 0.28284
-set tmargin at screen 0.72663
-set label 31 'Memory in fp32' at screen 0.50000, 0.83846 center font ',13'
-set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.80740 center textcolor rgb '#555555' font ',11'
-set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.77788 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.30445
+set tmargin at screen 0.73486
+set label 31 'Memory in fp32' at screen 0.50000, 0.84333 center font ',13'
+set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.81320 center textcolor rgb '#555555' font ',11'
+set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.78458 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '8' 0.23366, '64' 0.43902, '512' 0.64438, '4096' 0.84974) scale 0.6 nomirror norotate font ',11'
 set ytics ('128 MiB' 0.013054, '512 MiB' 0.26832, '2 GiB' 0.52358, '8 GiB' 0.77885) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'memory'
 unset key
-set key at screen 0.35208, 0.18654 left top Left reverse samplen 2 maxrows 3 font ',13'
+set key at screen 0.35208, 0.21105 left top Left reverse samplen 2 maxrows 3 font ',13'
 plot [0:1][0:1] $d8 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d9 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c24a00' notitle, \
   $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
@@ -155,10 +156,10 @@ plot [0:1][0:1] $d8 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.28284
-set tmargin at screen 0.72663
-set label 31 'Cost of a million samples' at screen 0.83333, 0.83846 center font ',13'
-set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.80740 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.30445
+set tmargin at screen 0.73486
+set label 31 'Cost of a million samples' at screen 0.83333, 0.84333 center font ',13'
+set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.81320 center textcolor rgb '#555555' font ',11'
 set label 40 '1.12' at first 0.25, 1 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '1.12' at first 0.75, 1 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('AMD EPYC' 0.25, 'AMD EPYC #2' 0.75) scale 0 nomirror norotate font ',11'
@@ -171,25 +172,26 @@ plot [0:1][0:1] $d14 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborde
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 694 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 716 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.95879 center font ',20'
-set label 2 'Cannot tell which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91441 center font ',18'
-set label 3 '' at screen 0.50000, 0.87320 center textcolor rgb '#555555' font ',16'
-set label 4 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03487 left textcolor rgb '#444444' font ',16'
+set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.96006 center font ',20'
+set label 2 'Cannot tell which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91704 center font ',18'
+set label 3 '' at screen 0.50000, 0.87709 center textcolor rgb '#555555' font ',16'
+set label 4 'Costs are in the currency of --price.' at screen 0.01875, 0.06453 left textcolor rgb '#444444' font ',16'
+set label 5 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03380 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.28876
-set tmargin at screen 0.72104
-set label 31 'Throughput in fp32' at screen 0.16667, 0.83516 center font ',16'
-set label 32 'Bars: 95 % intervals. Ring: saturation batch.' at screen 0.16667, 0.80346 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.31061
+set tmargin at screen 0.72961
+set label 31 'Throughput in fp32' at screen 0.16667, 0.84022 center font ',16'
+set label 32 'Bars: 95 % intervals. Ring: saturation batch.' at screen 0.16667, 0.80950 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '50' 0.33333, '100' 0.66667, '150' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-set key at screen 0.01875, 0.19049 left top Left reverse samplen 2 maxrows 1 font ',16'
+set key at screen 0.01875, 0.21536 left top Left reverse samplen 2 maxrows 1 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
@@ -205,17 +207,17 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.41021
 set rmargin at screen 0.65104
-set bmargin at screen 0.28876
-set tmargin at screen 0.72104
-set label 31 'Memory in fp32' at screen 0.50000, 0.83516 center font ',16'
-set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.80346 center textcolor rgb '#555555' font ',14'
-set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.77334 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.31061
+set tmargin at screen 0.72961
+set label 31 'Memory in fp32' at screen 0.50000, 0.84022 center font ',16'
+set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.80950 center textcolor rgb '#555555' font ',14'
+set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.78031 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '8' 0.23366, '64' 0.43902, '512' 0.64438, '4096' 0.84974) scale 0.6 nomirror norotate font ',14'
 set ytics ('128 MiB' 0.013054, '512 MiB' 0.26832, '2 GiB' 0.52358, '8 GiB' 0.77885) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'memory'
 unset key
-set key at screen 0.35208, 0.19049 left top Left reverse samplen 2 maxrows 3 font ',16'
+set key at screen 0.35208, 0.21536 left top Left reverse samplen 2 maxrows 3 font ',16'
 plot [0:1][0:1] $d8 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d9 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c24a00' notitle, \
   $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
@@ -230,10 +232,10 @@ plot [0:1][0:1] $d8 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.28876
-set tmargin at screen 0.72104
-set label 31 'Cost of a million samples' at screen 0.83333, 0.83516 center font ',16'
-set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.80346 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.31061
+set tmargin at screen 0.72961
+set label 31 'Cost of a million samples' at screen 0.83333, 0.84022 center font ',16'
+set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.80950 center textcolor rgb '#555555' font ',14'
 set label 40 '1.12' at first 0.25, 1 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '1.12' at first 0.75, 1 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('AMD EPYC' 0.25, 'AMD EPYC #2' 0.75) scale 0 nomirror norotate font ',14'
