@@ -61,7 +61,7 @@ Finding claim_stage_cards(const PayingRanks& pays, const CardsPoint& alone) {
   finding.details = {{"speedup", pays.times.value}, {"micro_batches", best.micro_batches}};
   if (pays.open != nullptr) {
     finding.claim = fmt::format(
-        "It is not significant whether layers over ranks pay at batch {}: {} give {} one rank's throughput "
+        "Inconclusive whether layers over ranks pay at batch {}: {} give {} one rank's throughput "
         "[{}].",
         best.batch, ranks_in_words(best), times_in_words(pays.times), give_time());
     return finding;
