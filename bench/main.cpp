@@ -6,7 +6,6 @@
 #include <cstdio>
 #include <exception>
 #include <iostream>
-#include <limits>
 #include <new>
 #include <string>
 #include <string_view>
@@ -32,7 +31,6 @@
 #include "bench/registry.h"
 #include "bench/sweep.h"
 #include "bench/text/axis.h"
-#include "bench/text/lines.h"
 #include "bench/text/quote.h"
 #include "bench/workload.h"
 
@@ -100,15 +98,11 @@ bench::ExitCode run(int argc, char** argv) {
   return bench::run_sweep(options, std::vector<std::string>(argv, argv + argc), bench::steady_clock());
 }
 
-// A terminal gets lines that it does not break within words; a file or a program gets the sentence on one.
-// What a terminal would obey in a foreign name is escaped.
+// The usage below a message has lines of its own.
 std::string in_lines(const std::string& text) {
-  constexpr std::size_t kNone = std::numeric_limits<std::size_t>::max();  // no limit
-  const std::size_t width = ::isatty(STDERR_FILENO) == 0 ? kNone : bench::terminal_width(STDERR_FILENO);
   std::string lines;
   for (const std::string_view part : bench::split(text, '\n')) {
-    const std::string line = bench::printable(part, kNone);
-    lines += bench::columns(line) > width ? bench::wrap(line, width, 2) : line + "\n";
+    lines += part.empty() ? "\n" : bench::notice(STDERR_FILENO, part);
   }
   return lines;
 }

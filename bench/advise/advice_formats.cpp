@@ -137,7 +137,7 @@ Page advice_page(const Advice& advice) {
   if (changes.empty() && advice.bottleneck != Bottleneck::none) {
     page.say("No change is advised on what is known.");
   }
-  page.list({.items = std::move(changes)});
+  page.answer(List{.items = std::move(changes)}, {.shown_by = "--format json"});
   page.sentences("Readings that contradict each other", advice.contradictions);
   page.sentences("Missing readings", advice.missing);
   page.sentences("Take care", advice.warnings);

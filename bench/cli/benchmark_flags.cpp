@@ -15,28 +15,30 @@ namespace {
 
 constexpr std::string_view kPrefix = "--benchmark_";
 
-// The flags that Google Benchmark 1.7 prints under --help.
+const std::vector<std::string> kFormats{"console", "json", "csv"};
+
+// The flags that Google Benchmark 1.7 prints under --help: ours, and those that change nothing here.
 const std::vector<std::string>& known_flags() {
-  static const std::vector<std::string> flags{"--benchmark_list_tests",
-                                              "--benchmark_filter",
-                                              "--benchmark_min_time",
-                                              "--benchmark_min_warmup_time",
-                                              "--benchmark_repetitions",
-                                              "--benchmark_enable_random_interleaving",
-                                              "--benchmark_report_aggregates_only",
-                                              "--benchmark_display_aggregates_only",
-                                              "--benchmark_format",
-                                              "--benchmark_out",
-                                              "--benchmark_out_format",
-                                              "--benchmark_color",
-                                              "--benchmark_counters_tabular",
-                                              "--benchmark_context",
-                                              "--benchmark_time_unit"};
+  static const std::vector<std::string> flags = [] {
+    std::vector<std::string> all{"--benchmark_min_time",
+                                 "--benchmark_min_warmup_time",
+                                 "--benchmark_enable_random_interleaving",
+                                 "--benchmark_report_aggregates_only",
+                                 "--benchmark_display_aggregates_only",
+                                 "--benchmark_color",
+                                 "--benchmark_counters_tabular",
+                                 "--benchmark_context",
+                                 "--benchmark_time_unit"};
+    for (const Option& option : benchmark_options()) {
+      all.push_back("--" + option.name);
+    }
+    return all;
+  }();
   return flags;
 }
 
 std::string format_value(const std::string& flag, const std::string& value) {
-  const std::vector<std::string> accepted{"console", "json", "csv"};
+  const std::vector<std::string>& accepted = kFormats;
   if (std::ranges::find(accepted, value) == accepted.end()) {
     throw UsageError(unknown_value(flag, value, accepted));
   }
@@ -107,6 +109,20 @@ void read_flag(const std::string& argument, BenchmarkFlags& flags) {
 }
 
 }  // namespace
+
+std::vector<Option> benchmark_options() {
+  std::vector<Option> options{
+      {"benchmark_filter", "REGEX", "Google Benchmark's: the points whose names match; -REGEX: the others"},
+      {"benchmark_list_tests", "", "print the points' names; run nothing"},
+      {"benchmark_format", "NAME", "of standard output: {} (default: console)", these(kFormats)},
+      {"benchmark_out", "FILE", "write the points there too"},
+      {"benchmark_out_format", "NAME", "of that file: {} (default: json)", these(kFormats)},
+      {"benchmark_repetitions", "N", "rounds, at least 3"}};
+  for (Option& option : options) {
+    option.takes_equals = true;
+  }
+  return options;
+}
 
 BenchmarkFlags take_benchmark_flags(std::vector<std::string>& arguments) {
   BenchmarkFlags flags;

@@ -4,9 +4,13 @@
 #include <string>
 #include <vector>
 
+#include "bench/cli/option.h"
 #include "bench/cli/options.h"
 
 namespace bench {
+
+// Those that a run obeys.
+std::vector<Option> benchmark_options();
 
 // Removes every `--benchmark_…` argument from `arguments`. Throws UsageError naming the flag, what was given
 // and what is accepted.

@@ -42,6 +42,9 @@ std::string CommandWords::choice_of(const std::string& option) const {
   const auto of_command = std::ranges::find(command_->options, option, &Option::name);
   const std::vector<std::string> accepted = of_command->words();
   const std::string* const given = text_of(option);
+  if (given != nullptr && option == "format" && *given == kOtherNameOfText && accepted.front() == kText) {
+    return accepted.front();
+  }
   if (given != nullptr && std::ranges::find(accepted, *given) == accepted.end()) {
     throw UsageError(unknown_value("--" + option, *given, accepted));
   }

@@ -1,10 +1,12 @@
 #include "bench/cli/command_line.h"
 
 #include <algorithm>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/benchmark_flags.h"
 #include "bench/cli/options.h"
 #include "bench/dtype.h"
 #include "bench/error.h"
@@ -37,7 +39,7 @@ std::vector<std::string> devices() {
 std::vector<Option> describe_options() {
   const Options defaults;
   const auto budget = static_cast<double>(defaults.time_budget.count());
-  return {
+  std::vector<Option> options{
       {"sweep", "NAME", "the question to answer", names_of<SweepType>},
       {"workload", "NAME", "network or operation (default: the sweep's)", names_of<WorkloadType>},
       {"device", "ID",
@@ -58,8 +60,7 @@ std::vector<Option> describe_options() {
       {"no-plot", "", "draw no picture"},
       {"no-cache", "", "neither use nor keep anything in the cache folder (see --list)"},
       {"verbose", "", "print every finding and reason; with --help, every option"},
-      {"format", "NAME", "{} (default: text; the others alone on standard output)",
-       these({"text", "json", "csv", "markdown"})},
+      {"format", "NAME", "{} (default: text; the others alone on standard output)", format_option().words},
       {"dry-run", "", "list the points, their memory and the time that a run takes; run nothing"},
       {"resume", "", "keep the points the result file has already"},
       {"list", "", "list the sweeps, workloads and devices"},
@@ -78,6 +79,8 @@ std::vector<Option> describe_options() {
        .help = "print the help, of a sweep or workload where one is given",
        .letter = 'h'},
   };
+  std::ranges::copy(benchmark_options(), std::back_inserter(options));
+  return options;
 }
 
 }  // namespace

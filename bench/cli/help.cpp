@@ -41,11 +41,8 @@ std::string examples() {
              width(), 2);
 }
 
-constexpr std::array<std::string_view, 4> kNotes{
+constexpr std::array<std::string_view, 3> kNotes{
     "Sizes take B, KiB, MiB, GiB, TiB, KB, MB, GB, TB (12G is 12GiB); times take ms, s, min.",
-    "Google Benchmark's options work: --benchmark_filter=REGEX, --benchmark_list_tests, "
-    "--benchmark_format=console|json|csv, --benchmark_out=FILE, --benchmark_out_format=console|json|csv, "
-    "--benchmark_repetitions=N (N rounds, at least 3).",
     "Exit codes: 0 done; 1 a comparison found a regression; 2 wrong usage, or input that cannot be read; "
     "3 inconclusive, or a point in error; 4 not comparable; 130 interrupted, what was measured is saved.",
     "Files: results are in --out; bench --list ends with what is kept from run to run. Nothing else is "
@@ -108,7 +105,7 @@ std::string notes() {
 std::string option_names() {
   std::vector<std::string> names;
   for (const Option& option : program_options()) {
-    if (is_of_every_sweep(option)) {
+    if (is_of_every_sweep(option) && !option.takes_equals) {
       names.push_back("--" + option.name);
     }
     if (option.name == "workload") {

@@ -15,7 +15,7 @@ std::string help(bool verbose);
 // `verbose`: with the options of every sweep in full, else with their names.
 std::string help_of(const SweepType& sweep, bool verbose);
 std::string help_of(const WorkloadType& workload);  // its modes and options
-// Units, Google Benchmark's options and exit codes: sentences.
+// Units, exit codes and files: sentences.
 std::vector<std::string_view> help_notes();
 const char* usage();
 

@@ -122,9 +122,18 @@ Option option_of(const CommandOption& option) {
           .words = option.words};
 }
 
+Option format_option(const std::vector<std::string>& more) {
+  std::vector<std::string> words{std::string(kText), "markdown", "csv", "json"};
+  words.insert(words.end(), more.begin(), more.end());
+  return {"format", "NAME", "{} (default: text)", these(std::move(words))};
+}
+
 std::string left_of(const Option& option) {
   return fmt::format("{}--{}{}{}", option.letter == 0 ? "" : fmt::format("-{}, ", option.letter), option.name,
-                     option.value.empty() ? "" : " ", option.value);
+                     option.value.empty()  ? ""
+                     : option.takes_equals ? "="
+                                           : " ",
+                     option.value);
 }
 
 std::string help_of(const Option& option) {

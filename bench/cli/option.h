@@ -21,8 +21,16 @@ struct Option {
   // for some are registered.
   std::function<std::vector<std::string>()> words{};
   bool repeatable = false;
-  char letter = 0;  // "-o FILE" means the same; 0: there is none
+  char letter = 0;            // "-o FILE" means the same; 0: there is none
+  bool takes_equals = false;  // its value stands behind "=" alone: an option of Google Benchmark
 };
+
+// What --format calls a page for a terminal, and what some commands called it once: accepted everywhere.
+inline constexpr std::string_view kText = "text";
+inline constexpr std::string_view kOtherNameOfText = "table";
+
+// --format, "text", "markdown", "csv" and "json" and more words behind them.
+Option format_option(const std::vector<std::string>& more = {});
 
 // For Option::words.
 std::function<std::vector<std::string>()> these(std::vector<std::string> words);

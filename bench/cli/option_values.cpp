@@ -17,20 +17,37 @@
 
 namespace bench {
 
-void read_dtypes(const std::string& text, Options& options) {
-  constexpr std::string_view kHalf = "half";
-  std::vector<std::string> accepted;
+namespace {
+
+constexpr std::string_view kHalf = "half";
+
+std::vector<std::string> dtype_names(bool or_half) {
+  std::vector<std::string> names;
   for (const Dtype dtype : kAllDtypes) {
-    accepted.emplace_back(name_of(dtype));
+    names.emplace_back(name_of(dtype));
   }
+  if (or_half) {
+    names.emplace_back(kHalf);
+  }
+  return names;
+}
+
+}  // namespace
+
+Dtype dtype_of(const std::string& text, bool or_half) {
+  const std::optional<Dtype> dtype = dtype_of_word(text);
+  if (!dtype) {
+    throw UsageError(unknown_value("--dtype", text, dtype_names(or_half)));
+  }
+  return *dtype;
+}
+
+void read_dtypes(const std::string& text, Options& options) {
   const std::vector<std::string_view> names = split(text, ',');
   for (const std::string_view name : names) {
-    const std::optional<Dtype> dtype = name == kHalf ? Dtype::fp16 : dtype_of_word(name);
-    if (!dtype) {
-      throw UsageError(unknown_value("--dtype", name, accepted));
-    }
-    if (std::ranges::find(options.dtypes, *dtype) == options.dtypes.end()) {
-      options.dtypes.push_back(*dtype);
+    const Dtype dtype = name == kHalf ? Dtype::fp16 : dtype_of(std::string(name), true);
+    if (std::ranges::find(options.dtypes, dtype) == options.dtypes.end()) {
+      options.dtypes.push_back(dtype);
     }
   }
   options.cast_whole = std::ranges::count(names, kHalf) > 0;

@@ -5,8 +5,12 @@
 #include <string>
 
 #include "bench/cli/options.h"
+#include "bench/dtype.h"
 
 namespace bench {
+
+// `or_half`: the message names that too.
+Dtype dtype_of(const std::string& text, bool or_half = false);
 
 // Sets `dtypes` and `cast_whole`. "half" is fp16 of another kind, so that a run has one of the two.
 void read_dtypes(const std::string& text, Options& options);

@@ -65,7 +65,7 @@ class OptionsReader {
       return options;
     }
     if (line_.has("version")) {
-      options.text = version_in(read_format());
+      options.text = version_in(read_format(), terminal_width(STDOUT_FILENO));
       return options;
     }
     if (line_.has("explain")) {
@@ -205,8 +205,8 @@ class OptionsReader {
     if (format == nullptr) {
       return "";
     }
-    const std::vector<std::string> accepted{"text", "json", "csv", "markdown"};
-    if (!contains(accepted, *format)) {
+    const std::vector<std::string> accepted = format_option().words();
+    if (*format != kOtherNameOfText && !contains(accepted, *format)) {
       throw UsageError(unknown_value("--format", *format, accepted));
     }
     if (!flags_.format.empty()) {
@@ -214,7 +214,7 @@ class OptionsReader {
           fmt::format("--format: {} was given, and --benchmark_format={} as well; give one of them", *format,
                       flags_.format));
     }
-    return *format == "text" ? "" : *format;
+    return *format == kText || *format == kOtherNameOfText ? "" : *format;
   }
 
   void read_names(Options& options) const {

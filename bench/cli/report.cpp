@@ -137,7 +137,8 @@ std::string warning_of(const ResultDocument& document) {
     const Reason reason = reason_for(name, flagged.flags, flagged.points);
     if (marks.would_mark_all() && flagged.points < all) {
       of_all.texts.push_back(fmt::format("{}{}{}", reason.before, flagged.points, reason.after));
-      of_all.action += of_all.action.empty() ? reason.action : "; " + reason.action;
+      const bool is_new = of_all.action.find(reason.action) == std::string::npos;
+      of_all.action += of_all.action.empty() ? reason.action : is_new ? "; " + reason.action : "";
     } else {
       problems.push_back({.texts = {fmt::format("{}{}{}{}", reason.before, share(flagged.points, all),
                                                 reason.after, marks.separates(name) ? " (○)" : "")},
@@ -194,7 +195,8 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
   for (const Finding* finding : printed_findings(document, verbose)) {
     claims.push_back(finding->claim);
   }
-  page.sentences("", claims);
+  page.answer(claims,
+              {.is_shown = verbose, .left_out = printed_findings(document, true).size() - claims.size()});
   const std::span<const Point> measured = measured_points(document);
   const bool all_flagged = !measured.empty() && std::ranges::none_of(measured, [](const Point& point) {
     return point.validity.flags.empty();

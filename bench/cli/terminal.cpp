@@ -6,7 +6,11 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <string_view>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "bench/text/quote.h"
 
 namespace bench {
 
@@ -20,6 +24,19 @@ std::size_t terminal_width(int stream) {
   const char* const columns = std::getenv("COLUMNS");
   const long given = columns == nullptr ? 0 : std::strtol(columns, nullptr, 10);
   return given > 0 ? std::max(static_cast<std::size_t>(given), kNarrowest) : kFileWidth;
+}
+
+std::string notice(int stream, std::string_view text, std::string_view whole) {
+  constexpr std::size_t kAll = std::numeric_limits<std::size_t>::max();
+  return wrap_with_whole(printable(text, kAll), printable(whole, kAll), "", terminal_width(stream));
+}
+
+std::string file_line(int stream, std::string_view what, const std::filesystem::path& file,
+                      std::string_view note) {
+  constexpr std::size_t kColumn = 9;
+  std::string line = fmt::format("{:<{}}{}", what, kColumn, printable_path(file));
+  const bool fits = note.empty() || columns(line) + 1 + columns(note) <= terminal_width(stream);
+  return fmt::format("{}{}{}\n", line, note.empty() ? "" : fits ? " " : "\n  ", note);
 }
 
 bool can_redraw(int stream) {

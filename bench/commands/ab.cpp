@@ -21,7 +21,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
@@ -315,15 +314,16 @@ ExitCode run_ab(const Command& command, const std::vector<std::string>& given) {
     std::cout << written(*duet.judgement(), words);
   }
   if (!duet.ended_because().empty()) {
-    fmt::print(std::cerr, "{}\n", duet.ended_because());
+    std::cerr << notice(STDERR_FILENO, duet.ended_because());
   }
   if (interrupted()) {
-    fmt::print(std::cerr, "interrupted after {} whole pair{}; {}\n", duet.pairs(),
-               duet.pairs() == 1 ? "" : "s",
-               duet.has_results() ? "what was measured is saved" : "nothing was measured");
+    std::cerr << notice(
+        STDERR_FILENO,
+        fmt::format("interrupted after {} whole pair{}; {}", duet.pairs(), duet.pairs() == 1 ? "" : "s",
+                    duet.has_results() ? "what was measured is saved" : "nothing was measured"));
   }
   if (duet.has_results()) {
-    fmt::print(std::cerr, "Results: {}/{{base,new}}-*/*.json\n", printable(options.out.string(), 4096));
+    std::cerr << notice(STDERR_FILENO, "Results:", options.out.string() + "/{base,new}-*/*.json");
   }
   if (interrupted()) {
     return ExitCode::interrupted;

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/advise/advice_formats.h"
@@ -105,8 +104,10 @@ std::vector<std::string> measured_here(const CommandWords& words, const Training
   check_sweep(sweeps);
   make_new_folder(sweeps.out);
   install_interrupt_handlers();
-  fmt::print(std::cerr, "bench advise: short sweeps, at most {}; results in {}\n",
-             format_duration(static_cast<double>(sweeps.time_budget.count())), sweeps.out.string());
+  std::cerr << notice(STDERR_FILENO,
+                      fmt::format("bench advise: short sweeps, at most {}; results in",
+                                  format_duration(static_cast<double>(sweeps.time_budget.count()))),
+                      sweeps.out.string());
   std::vector<std::string> files = run_short_sweeps(sweeps);
   end_when_interrupted();  // the rest is quick and writes no file
   return files;
@@ -205,7 +206,7 @@ Command advise_command() {
                   {"time-budget", "TIME", "of these sweeps together (default: 4 min)"},
                   {"out", "DIR", "of their results (default: results/local/advise-DATE)"},
                   {"observed", "FILE", "readings as JSON in place of results; - reads standard input"},
-                  {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})}},
+                  format_option()},
       .notes =
           {"Results: one of each sweep (batch, workers, memory, transfer), of one network and machine, or of "
            "several of one model; or one of the cards sweep.",

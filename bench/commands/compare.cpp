@@ -134,8 +134,7 @@ std::vector<Option> judging_options() {
            "driver=10% (default: 3%; bytes 0%, the driver's 5%)"},
           {"alpha", "SHARE", "risk of one false statement in the whole comparison (default: 1%)"},
           {"allow-inconclusive", "", "exit 0, with a warning, where noise hides the answer"},
-          {"format", "NAME", "{} (default: table)",
-           these({"table", "markdown", "junit", "github", "csv", "json"})},
+          format_option({"junit", "github"}),
           {"verbose", "", "every point, not five"}};
 }
 
@@ -182,7 +181,7 @@ std::vector<PastRun> history_of(const Matching& matching) {
       }
     }
     if (!known.problem().empty()) {
-      std::cerr << "bench: " << known.problem() << "\n";
+      std::cerr << notice(STDERR_FILENO, "bench: " + known.problem());
     }
   }
   return history;
@@ -195,7 +194,7 @@ void check_format(const CommandWords& words) {
 std::string written(const Judgement& judgement, const CommandWords& words) {
   const std::string format = words.choice_of("format");
   const bool verbose = words.has("verbose");
-  if (format == "table") {
+  if (format == kText) {
     return as_table(judgement, terminal_width(STDOUT_FILENO), verbose);
   }
   return format == "markdown" ? as_markdown(judgement, verbose)

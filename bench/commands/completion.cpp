@@ -45,6 +45,7 @@ constexpr std::string_view kBash = R"(_bench() {
   if [[ ${words[-1]} == *:* && $COMP_WORDBREAKS == *:* ]]; then
     COMPREPLY=("${COMPREPLY[@]#"${words[-1]%:*}:"}")
   fi
+  if [[ ${COMPREPLY[0]} == *= ]]; then compopt -o nospace; fi
 }
 complete -o default -F _bench bench
 )";
@@ -52,7 +53,9 @@ constexpr std::string_view kZsh = R"(#compdef bench
 _bench() {
   local -a found
   found=("${(@f)$("${words[1]/#\~\//$HOME/}" --complete "${(@)words[2,CURRENT]}" 2>/dev/null)}")
-  if [[ -n "${found[1]}" ]]; then
+  if [[ "${found[1]}" == *= ]]; then
+    compadd -S '' -- "${found[@]}"
+  elif [[ -n "${found[1]}" ]]; then
     compadd -- "${found[@]}"
   else
     _files
@@ -230,7 +233,8 @@ std::vector<std::string> completions(std::vector<std::string> words) {
   Words candidates;
   if (last.starts_with('-')) {
     for (const Option& choice : choices) {
-      candidates.push_back("--" + choice.name);
+      candidates.push_back(
+          fmt::format("--{}{}", choice.name, choice.takes_equals && !choice.value.empty() ? "=" : ""));
     }
   } else if (words.size() == 1 && !of_command) {
     for (const Command& one : commands()) {

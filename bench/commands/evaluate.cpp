@@ -13,7 +13,6 @@
 
 #include <fmt/chrono.h>
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
 #include "bench/cli/terminal.h"
@@ -31,7 +30,6 @@
 #include "bench/run/result_folder.h"
 #include "bench/run/whole_file.h"
 #include "bench/text/axis.h"
-#include "bench/text/quote.h"
 #include "bench/text/suggest.h"
 
 namespace bench {
@@ -180,12 +178,14 @@ std::string dated_document(const Evaluation& evaluation) {
   return to_indented_text(json);
 }
 
-void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std::ostream& notes) {
+void save_and_draw(const Evaluation& evaluation, const CommandWords& words, bool as_text) {
   const std::string* const given = words.text_of("out");
+  std::ostream& notes = as_text ? std::cout : std::cerr;
+  const int stream = as_text ? STDOUT_FILENO : STDERR_FILENO;
   const ResultFolder folder =
       given == nullptr ? default_result_folder() : ResultFolder{.path = *given, .note = ""};
   if (!folder.note.empty()) {
-    fmt::print(std::cerr, "{}\n", folder.note);
+    std::cerr << notice(STDERR_FILENO, folder.note);
   }
   if (folder.path.empty()) {
     return;
@@ -199,16 +199,16 @@ void save_and_draw(const Evaluation& evaluation, const CommandWords& words, std:
   std::error_code error;
   const bool replaces = std::filesystem::exists(file.path(), error);
   file.write(dated_document(evaluation));
-  fmt::print(notes, "\nresult   {}{}\n", printable_path(file.path()), replaces ? kReplaced : "");
+  notes << "\n" << file_line(stream, "result", file.path(), replaces ? kReplaced : "");
   if (words.has("no-plot")) {
     return;
   }
   const DrawnPicture picture = draw(picture_of(evaluation), file.path());
   for (const auto& drawn : picture.files) {
-    fmt::print(notes, "picture  {}\n", printable_path(drawn));
+    notes << file_line(stream, "picture", drawn);
   }
   if (!picture.problem.empty()) {
-    fmt::print(std::cerr, "no picture: {}\n", picture.problem);
+    std::cerr << notice(STDERR_FILENO, "no picture: " + picture.problem);
   }
 }
 
@@ -260,7 +260,7 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   std::cout << (format == "json"  ? dated_document(evaluation)
                 : format == "csv" ? evaluation_csv(evaluation)
                                   : page_as(format, evaluation_page(evaluation, verbose), width));
-  save_and_draw(evaluation, words, format == "text" ? std::cout : std::cerr);
+  save_and_draw(evaluation, words, format == "text");
   return ExitCode::done;
 }
 
@@ -283,7 +283,7 @@ Command evaluate_command() {
                   {"kwh", "N", "price of energy, added to a purchase"},
                   {"out", "DIR", "of evaluation and picture (default: results/local)"},
                   {"no-plot", "", "draw no picture"},
-                  {"format", "NAME", "{} (default: text)", these({"text", "markdown", "json", "csv"})},
+                  format_option(),
                   {"verbose", "", "every answer and dtype"}},
       .notes = {"RESULT.json is of bench --sweep batch; one of --sweep workers adds the host.",
                 "Exit codes: 0 done; 2 wrong usage, unreadable results, or several workloads."},

@@ -13,6 +13,7 @@
 #include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
+#include "bench/cli/option_values.h"
 #include "bench/cli/options.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/workload_names.h"
@@ -23,7 +24,6 @@
 #include "bench/registry.h"
 #include "bench/result/result_json.h"
 #include "bench/text/axis.h"
-#include "bench/text/dtype_words.h"
 #include "bench/text/quote.h"
 #include "bench/text/suggest.h"
 #include "bench/workload.h"
@@ -57,12 +57,7 @@ class Inspection {
     }
     target_ = words.before().front();
     if (const std::string* dtype = words.text_of("dtype")) {
-      const auto known = dtype_of_word(*dtype);
-      if (!known) {
-        throw UsageError(
-            fmt::format("--dtype: {} was given; accepted: one of fp32, tf32, fp16, bf16", quote(*dtype)));
-      }
-      dtype_ = *known;
+      dtype_ = dtype_of(*dtype);
     }
     if (const std::string* batches = words.text_of("batch")) {
       batches_ = parse_axis("--batch", *batches);
@@ -216,7 +211,7 @@ Command inspect_command() {
                   {"device", "ID",
                    "that the memory is planned for, here or not, as rtx3070: bench --list, --list --gpus "
                    "(default: cpu)"},
-                  {"format", "NAME", "{} (default: table)", these({"table", "markdown", "csv", "json"})}},
+                  format_option()},
       .notes = {"FILE is read as bench --sweep NAME --onnx FILE does. Nothing is run, and no "
                 "weights are needed.",
                 "Exit codes: 0 done; 2 wrong usage, or a file that cannot be read or has nodes "

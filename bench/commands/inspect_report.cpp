@@ -111,7 +111,7 @@ TextTable memory_table(const InspectReport& report) {
   for (const MemoryCategory category : kMemoryCategories) {
     table.rows.front().emplace_back(name_of(category));
   }
-  table.rows.front().emplace_back("total");
+  table.rows.front().push_back(Cell::staying("total"));
   for (const InspectedStep& step : report.steps) {
     if (!step.problem.empty()) {
       continue;

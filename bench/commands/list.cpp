@@ -9,7 +9,6 @@
 #include <vector>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
@@ -28,6 +27,7 @@
 #include "bench/run/history.h"
 #include "bench/sweep.h"
 #include "bench/text/lines.h"
+#include "bench/text/quote.h"
 #include "bench/workload.h"
 #include "bench/workload_reader.h"
 
@@ -95,7 +95,6 @@ std::optional<std::filesystem::path> plans_folder(const std::optional<std::files
   return choices ? std::optional(compiled_plans_folder(*choices)) : std::nullopt;
 }
 
-// A path is not broken: where the line is too short, it has the next one.
 void print_place(std::ostream& out, std::string_view what, const std::optional<std::filesystem::path>& file,
                  std::size_t width) {
   if (!file) {
@@ -104,8 +103,7 @@ void print_place(std::ostream& out, std::string_view what, const std::optional<s
         width, 2);
     return;
   }
-  const bool fits = columns(what) + 1 + columns(file->string()) <= width;
-  fmt::print(out, "{}{}{}\n", what, fits ? " " : "\n  ", file->string());
+  out << wrap_with_whole(what, printable_path(*file), "", width);
 }
 
 void print_text(std::ostream& out, const std::optional<std::filesystem::path>& choices, std::size_t width) {

@@ -146,7 +146,7 @@ std::string man_page() {
       "\n";
   text += sweep_section() + option_section() + command_section() + workload_section() + device_section();
   text += ".SH ENVIRONMENT\n";
-  text += item("COLUMNS", "the width of tables and help where the stream is no terminal");
+  text += item("COLUMNS", "the width of text and tables where the stream is no terminal (default: 100)");
   text += item("TERM", "dumb: progress is printed line by line");
   text += item("OMP_NUM_THREADS", "most threads of the device cpu");
   text += item("OMP_WAIT_POLICY", "active or passive: how they wait for each other");

@@ -41,7 +41,7 @@ ExitCode predict_on_gpus(const Command& command, const CommandWords& words) {
       throw UsageError(
           fmt::format("--format: {} was given, and --how prints text; leave one of them out", quote(format)));
     }
-    std::cout << prediction_method(width);
+    std::cout << page_text(prediction_method(), width);
     return ExitCode::done;
   }
   const std::string* const gpus = words.text_of("gpu");
@@ -92,7 +92,7 @@ Command predict_command() {
            {"attention", "NAME", "fused, or eager: written out (default: by the file)",
             these({"fused", "eager"})},
            {"host-launch", "TIME", "of one PyTorch operation, 0.03ms (default: not known)"},
-           {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})},
+           format_option(),
            {"verbose", "", "a row for each batch, as with --batch"},
            {"how", "", "print the model and how far it errs"}},
       .notes = {"A row is of the saturation batch, the first within 5 % of the best throughput. Text "

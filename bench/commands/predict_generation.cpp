@@ -179,7 +179,7 @@ Command generation_command() {
                   {"framework", "NAME", "{} (default: llama.cpp)", engine_names},
                   {"cards", "N", "of a kind, that share the model (default: 1)"},
                   {"price", "LIST", "of an hour or a purchase, as rtx4090=0.4/h"},
-                  {"format", "NAME", "{} (default: text)", these({"text", "markdown", "csv", "json"})},
+                  format_option(),
                   {"verbose", "", "what limits the speed of each card"}},
       .notes = {"Nothing is measured: speeds follow from data sheets and published measurements. Intervals "
                 "hold 80 %; docs/generate.md says how far they err."},

@@ -1,14 +1,11 @@
 #include "bench/commands/predict_how.h"
 
 #include <algorithm>
-#include <vector>
 
 #include <fmt/format.h>
 
-#include "bench/page/columns.h"
 #include "bench/run/embedded_files.h"
 #include "bench/text/axis.h"
-#include "bench/text/lines.h"
 
 namespace bench {
 namespace {
@@ -49,8 +46,8 @@ std::vector<std::string> cells_of(std::string_view line) {
 
 }  // namespace
 
-std::string code_below(std::string_view page, std::string_view heading) {
-  std::string code;
+std::vector<std::string> formulas_below(std::string_view page, std::string_view heading) {
+  std::vector<std::string> formulas;
   bool inside = false;
   for (const std::string_view line : lines_below(page, heading)) {
     if (line.starts_with(kFence)) {
@@ -59,49 +56,48 @@ std::string code_below(std::string_view page, std::string_view heading) {
       }
       inside = true;
     } else if (inside) {
-      code += fmt::format("{}\n", line);
+      formulas.emplace_back(line);
     }
   }
-  return code;
+  return formulas;
 }
 
-std::string table_below(std::string_view page, std::string_view heading,
-                        const std::vector<std::size_t>& shown, std::size_t width) {
-  std::vector<Cells> rows;
+TextTable table_below(std::string_view page, std::string_view heading,
+                      const std::vector<std::size_t>& shown) {
+  TextTable table;
   for (const std::string_view line : lines_below(page, heading)) {
     if (!line.starts_with('|')) {
-      if (!rows.empty()) {
+      if (!table.rows.empty()) {
         break;
       }
       continue;
     }
     if (!line.starts_with("| ---")) {
       std::vector<std::string> cells = cells_of(line);
-      Cells& row = rows.emplace_back();
+      Cells& row = table.rows.emplace_back();
       for (const std::size_t column : shown) {
         row.emplace_back(column < cells.size() ? cells[column] : "");
       }
     }
   }
-  return rows.empty() ? "" : in_columns(rows, text_width(width));
+  return table;
 }
 
-std::string prediction_method(std::size_t width) {
-  const std::string_view page = embedded_text("docs/predict-model.md");
-  return wrap(
-             "A step of eager PyTorch, from the card's data sheet and coefficients that are fitted to "
-             "published "
-             "measurements; flops, grads, bytes and tile are sums over the network's operations, a, g, b and "
-             "q "
-             "coefficients of their classes.",
-             width, 0) +
-         "\n" + code_below(page, "A step's time") + "\n" + code_below(page, "Memory of training") + "\n" +
-         wrap(
-             "How far it errs on chips that the fit has not seen: mean over a card's rows, then over cards "
-             "(the "
-             "best and the worst card). docs/predict-model.md explains each row.",
-             width, 0) +
-         "\n" + table_below(page, "How far it errs", {0, 1, 3, 4}, width);
+Page prediction_method() {
+  const std::string_view document = embedded_text("docs/predict-model.md");
+  Page page;
+  page.say(
+      "A step of eager PyTorch, from the card's data sheet and coefficients that are fitted to published "
+      "measurements; flops, grads, bytes and tile are sums over the network's operations, a, g, b and q "
+      "coefficients of their classes.");
+  page.sentences("A step's time", formulas_below(document, "A step's time"));
+  page.sentences("Memory of training", formulas_below(document, "Memory of training"));
+  page.say(
+      "How far it errs on chips that the fit has not seen: mean over a card's rows, then over cards (the "
+      "best "
+      "and the worst card). docs/predict-model.md explains each row.");
+  page.table(table_below(document, "How far it errs", {0, 1, 3, 4}));
+  return page;
 }
 
 }  // namespace bench

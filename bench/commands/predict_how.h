@@ -6,15 +6,16 @@
 #include <string_view>
 #include <vector>
 
+#include "bench/page/page.h"
+
 namespace bench {
 
-// Throws UsageError where the page is missing.
-std::string prediction_method(std::size_t width);
+// Throws UsageError where the document is missing.
+Page prediction_method();
 
-// The first block of code below a heading of a Markdown page, without its fences; empty where there is none.
-std::string code_below(std::string_view page, std::string_view heading);
-// Columns of the first table below it, the first of them wrapped so that a line has at most `width` columns.
-std::string table_below(std::string_view page, std::string_view heading,
-                        const std::vector<std::size_t>& shown, std::size_t width);
+// The lines of the first block of code below a heading of a Markdown document; none where there is none.
+std::vector<std::string> formulas_below(std::string_view page, std::string_view heading);
+// Columns of the first table below it.
+TextTable table_below(std::string_view page, std::string_view heading, const std::vector<std::size_t>& shown);
 
 }  // namespace bench

@@ -14,6 +14,7 @@
 
 #include "bench/advise/settings.h"
 #include "bench/cli/csv.h"
+#include "bench/cli/terminal.h"
 #include "bench/report/json.h"
 #include "bench/report/report_page.h"
 #include "bench/report/stored_answer.h"
@@ -74,8 +75,10 @@ std::string in_format(const std::string& format, const report::Report& page,
   }
   if (format == "csv") {
     for (const report::StoredAnswer& stored : page.stored) {
-      fmt::print(stderr, "{} has no points: it is left out of the CSV; --format json and pages have it.\n",
-                 stored.file);
+      std::cerr << notice(
+          STDERR_FILENO,
+          fmt::format("{} has no points: it is left out of the CSV; --format json and pages have it.",
+                      stored.file));
     }
     std::vector<ResultOfFile> files;
     for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -170,7 +173,7 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
   const report::Report page = report::report_of(results, current, std::move(stored));
   const std::string text = in_format(format, page, results, paths);
   for (const std::string& sentence : chosen.left_out) {
-    fmt::print(stderr, "{}\n", sentence);
+    std::cerr << notice(STDERR_FILENO, sentence);
   }
   if (target == kStandardOutput) {
     std::cout << text;
@@ -179,7 +182,7 @@ ExitCode run_report(const Command& command, const std::vector<std::string>& give
   std::error_code error;
   const bool replaces = fs::is_regular_file(target, error);
   replace_file(target, text);
-  fmt::print("report   {}{}\n", path_in_words(target), replaces ? kReplaced : "");
+  std::cout << file_line(STDOUT_FILENO, "report", target, replaces ? kReplaced : "");
   return ExitCode::done;
 }
 
@@ -201,7 +204,7 @@ Command report_command() {
                   {.name = "format",
                    .value = "NAME",
                    .help = "{} (default: html; markdown where FILE ends in .md)",
-                   .words = these({"html", "markdown", "json", "csv"})}},
+                   .words = these({"html", "markdown", "csv", "json"})}},
       .notes =
           {"RESULT.json is a result of any sweep, measured or predicted, or what bench evaluate, compare or "
            "advise wrote with --format json. The HTML file loads nothing, runs no script, and holds the "

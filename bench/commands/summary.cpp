@@ -6,7 +6,6 @@
 #include <iostream>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
 #include "bench/cli/csv.h"
@@ -48,7 +47,6 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
   if (!workload.file) {
     return "";
   }
-  width = text_width(width);
   constexpr std::size_t kIndent = 4;
   constexpr std::size_t kLongest = 1000;
   const auto line = [&](const std::string& text) {
@@ -88,18 +86,19 @@ void print_result(const Options& options, const ResultDocument& document,
 void print_summary(const Options& options, const ResultDocument& document,
                    const std::vector<TextTable>& tables, const ResultFile& result) {
   if (!result.written()) {
-    fmt::print(std::cerr, "Nothing was measured, and nothing was written.\n");
+    std::cerr << notice(STDERR_FILENO, "Nothing was measured, and nothing was written.");
     return;
   }
   const bool as_text = options.format.empty() && options.benchmark.format.empty();
   std::ostream& notes = as_text ? std::cout : std::cerr;
+  const int stream = as_text ? STDOUT_FILENO : STDERR_FILENO;
   print_result(options, document, tables);
   if (result.path().empty()) {
     return;
   }
-  fmt::print(notes, "\nresult   {}\n", printable_path(result.path()));
+  notes << "\n" << file_line(stream, "result", result.path());
   if (!result.earlier().empty()) {
-    fmt::print(notes, "earlier  {} (the result that was there before)\n", printable_path(result.earlier()));
+    notes << file_line(stream, "earlier", result.earlier(), "(the result that was there before)");
   }
   const bool nothing_known = document.points.empty() && !document.unmeasured.empty();
   if (!options.plot || nothing_known) {
@@ -107,10 +106,10 @@ void print_summary(const Options& options, const ResultDocument& document,
   }
   const DrawnPicture picture = draw(report::picture_of(document), result.path());
   for (const auto& drawn : picture.files) {
-    fmt::print(notes, "picture  {}\n", printable_path(drawn));
+    notes << file_line(stream, "picture", drawn);
   }
   if (!picture.problem.empty()) {
-    fmt::print(std::cerr, "no picture: {}\n", picture.problem);
+    std::cerr << notice(STDERR_FILENO, "no picture: " + picture.problem);
   }
 }
 

@@ -9,7 +9,6 @@
 #include <stdexcept>
 
 #include <fmt/format.h>
-#include <fmt/ostream.h>
 #include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
@@ -47,13 +46,14 @@ namespace {
 constexpr double kPlanningShare = 0.2;
 
 ExitCode interrupted_while_planning() {
-  fmt::print(std::cerr, "interrupted while planning; nothing was measured\n");
+  std::cerr << notice(STDERR_FILENO, "interrupted while planning; nothing was measured");
   return ExitCode::interrupted;
 }
 
 // Between two processes of a run, or while the second one plans.
 ExitCode interrupted_before_going_on(const std::vector<std::string>& argv) {
-  fmt::print(std::cerr, "interrupted; what was measured is saved; go on with {}\n", command_to_resume(argv));
+  std::cerr << notice(STDERR_FILENO, "interrupted; what was measured is saved; go on with",
+                      command_to_resume(argv));
   return ExitCode::interrupted;
 }
 
@@ -182,13 +182,12 @@ class SweepRun {
 
   void say_where_things_are_kept() const {
     if (!folder_.note.empty()) {
-      fmt::print(std::cerr, "{}\n", folder_.note);
+      std::cerr << notice(STDERR_FILENO, folder_.note);
     }
     if (options_.cache && !is_modelled() && !cache_folder()) {
-      fmt::print(
-          std::cerr,
-          "nothing is kept from run to run: neither XDG_CACHE_HOME nor HOME names a folder that can be "
-          "written\n");
+      std::cerr << notice(STDERR_FILENO,
+                          "nothing is kept from run to run: neither XDG_CACHE_HOME nor HOME names a folder "
+                          "that can be written");
     }
   }
 
@@ -231,7 +230,8 @@ class SweepRun {
     }
     const ResumeReason reason = continued_ ? ResumeReason::device_lost : ResumeReason::requested;
     if (!take_over(file_.path(), plan(), reason, document_)) {
-      fmt::print(std::cerr, "--resume: {} does not exist yet; starting a new run\n", file_.path().string());
+      std::cerr << notice(STDERR_FILENO, fmt::format("--resume: {} does not exist yet; starting a new run",
+                                                     file_.path().string()));
       return;
     }
     try {  // only the sweep can read params, notes and its own state
@@ -245,8 +245,9 @@ class SweepRun {
     }
     file_.continue_previous();
     if (!continued_) {
-      fmt::print(std::cerr, "--resume: going on with {}, which holds {} measured points\n",
-                 file_.path().string(), measured_points(document_).size());
+      std::cerr << notice(STDERR_FILENO,
+                          fmt::format("--resume: going on with {}, which holds {} measured points",
+                                      file_.path().string(), measured_points(document_).size()));
     }
     say_differences();
   }
@@ -259,9 +260,10 @@ class SweepRun {
     const auto& sessions = document_.sessions;
     const std::vector<std::string> all = differences(sessions[sessions.size() - 2], sessions.back());
     if (!all.empty()) {
-      fmt::print(std::cerr,
-                 "--resume: the machine or the program may differ: {}; points that go on are flagged {}\n",
-                 fmt::join(all, ", "), kMixedSessions);
+      std::cerr << notice(
+          STDERR_FILENO,
+          fmt::format("--resume: the machine or the program may differ: {}; points that go on are flagged {}",
+                      fmt::join(all, ", "), kMixedSessions));
     }
   }
 
@@ -287,7 +289,7 @@ class SweepRun {
         .ranks_share_host = ranks_ != nullptr && ranks_on_host(ranks_->places(), ranks_->rank()) > 1};
     const std::string note = end_session(document_, document_.sessions.size() - 1, history, end);
     if (options_.verbose && !note.empty()) {
-      fmt::print(std::cerr, "{}\n", note);
+      std::cerr << notice(STDERR_FILENO, note);
     }
   }
 
@@ -319,7 +321,7 @@ class SweepRun {
       study.costs = run_points(*sweep_, plan(), *device_, request_.clock, settings, document_, live);
       if (const std::string cost = live.verification().text(); options_.verbose && !cost.empty()) {
         bar.finish();
-        fmt::print(std::cerr, "{}\n", cost);
+        std::cerr << notice(STDERR_FILENO, cost);
       }
       if (!interrupted() && !(measured_points(document_).empty() && document_.unmeasured.empty())) {
         sweep_->study(study);
@@ -345,32 +347,32 @@ class SweepRun {
     const std::size_t errors = errors_in(document_);
     const bool known = !file_.path().empty() && errors > (continued_ ? continued_->errors : 0);
     if (known && !interrupted() && request_.ranks == nullptr) {  // the others do not meet it again
-      fmt::print(std::cerr, "{} was lost ({}); going on in a fresh process\n", device_->info().id,
-                 error.what());
+      std::cerr << notice(STDERR_FILENO, fmt::format("{} was lost ({}); going on in a fresh process",
+                                                     device_->info().id, error.what()));
       successor_ = Continuation{errors, budget_.started()};
       return;
     }
-    fmt::print(std::cerr, "{} was lost and the run ends here: {}{}\n", device_->info().id, error.what(),
-               to_go_on("; go on with "));
+    say_with_next(fmt::format("{} was lost and the run ends here: {}", device_->info().id, error.what()),
+                  "; go on with");
   }
 
-  // `words` and the command with which this run goes on; empty without a file, from which alone it can. How
-  // the launcher was called is not known.
-  std::string to_go_on(const std::string& words) const {
-    return file_.path().empty() ? ""
-           : ranks_ == nullptr  ? words + command_to_resume(argv_)
-                                : words + "the launcher's command and --resume";
+  // The sentence, `how` and the command with which this run goes on; the sentence alone without a file, from
+  // which alone it can. How the launcher was called is not known.
+  void say_with_next(const std::string& sentence, const std::string& how) const {
+    const bool goes_on = !file_.path().empty();
+    std::cerr << notice(STDERR_FILENO, sentence + (goes_on ? how : ""),
+                        !goes_on            ? ""
+                        : ranks_ == nullptr ? command_to_resume(argv_)
+                                            : "the launcher's command and --resume");
   }
 
   void say_how_to_go_on() const {
     if (interrupted() && !measured_points(document_).empty()) {
-      fmt::print(std::cerr, "interrupted{}{}\n", file_.path().empty() ? "" : "; what was measured is saved",
-                 to_go_on("; go on with "));
+      say_with_next("interrupted", "; what was measured is saved; go on with");
     }
     if (!interrupted() && only_references_measured(plan(), document_)) {
-      fmt::print(std::cerr,
-                 "the time budget ended after the reference points; give a larger --time-budget{}\n",
-                 to_go_on(", or go on with "));
+      say_with_next("the time budget ended after the reference points; give a larger --time-budget",
+                    ", or go on with");
     }
   }
 
@@ -444,8 +446,9 @@ ExitCode run_sweep(const Options& options, const std::vector<std::string>& argv,
     if (interrupted()) {
       return interrupted_before_going_on(argv);
     }
-    fmt::print(std::cerr, "no fresh process could be started ({}); go on with {}\n", why_not,
-               command_to_resume(argv));
+    std::cerr << notice(STDERR_FILENO,
+                        fmt::format("no fresh process could be started ({}); go on with", why_not),
+                        command_to_resume(argv));
   }
   return code;
 }

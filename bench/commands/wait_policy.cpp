@@ -12,7 +12,6 @@
 #include "bench/cli/terminal.h"
 #include "bench/commands/resume.h"
 #include "bench/host/host_info.h"
-#include "bench/text/lines.h"
 
 namespace bench {
 namespace {
@@ -67,11 +66,10 @@ bool take_busy_cores() {
 }
 
 void say_cores_are_busy() {
-  std::cerr << wrap(
-      "Other programs use the cores, so this run's threads sleep while they wait for each other "
-      "(OMP_WAIT_POLICY=passive), which makes steps 11 to 20 % slower on an idle machine; set "
-      "OMP_WAIT_POLICY=active to keep them spinning.",
-      terminal_width(STDERR_FILENO), 2);
+  std::cerr << notice(STDERR_FILENO,
+                      "Other programs use the cores, so this run's threads sleep while they wait for each "
+                      "other (OMP_WAIT_POLICY=passive), which makes steps 11 to 20 % slower on an idle "
+                      "machine; set OMP_WAIT_POLICY=active to keep them spinning.");
 }
 
 }  // namespace bench

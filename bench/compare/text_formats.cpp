@@ -144,7 +144,7 @@ Page page_of(const Judgement& judgement, std::string title, const Extent& extent
   Page page{.title = std::move(title)};
   page.say(page.title == subject ? "" : subject);
   const std::vector<std::string> lines = headlines(judgement);
-  page.sentences("", lines);
+  page.answer(lines, {});
   TextTable table{.rows = {{"verdict", "point", "of", "change", "base → new", "samples/s", "machines"}}};
   const std::size_t rows = std::min(extent.rows, judgement.points.size());
   std::vector<const MetricChange*> shown;

@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/compare/machines.h"
+#include "bench/result/finding.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
@@ -377,7 +378,7 @@ std::string counts_in_words(const Judgement& judgement) {
 }
 
 std::vector<std::string> headlines(const Judgement& judgement) {
-  constexpr std::size_t kMost = 5;
+  constexpr std::size_t kMost = kHeadlines;
   std::vector<std::string> lines{verdict_headline(judgement)};
   std::vector<const JudgedSuite*> suites;
   for (const JudgedSuite& suite : judgement.suites) {

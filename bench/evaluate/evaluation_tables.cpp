@@ -56,7 +56,8 @@ TextTable job_table(const Evaluation& evaluation) {
   TextTable table{
       .title = fmt::format("This job: {}", evaluation.job->words),
       .rows = {{"device", "dtype", "price", fmt::format("hours ({})", level_of(evaluation)),
-                currency.empty() ? "total cost" : fmt::format("total cost ({})", currency), "energy (kWh)"}}};
+                Cell::staying(currency.empty() ? "total cost" : fmt::format("total cost ({})", currency)),
+                "energy (kWh)"}}};
   for (const DeviceJob& job : evaluation.on_devices) {
     const EvaluatedRow& row = evaluation.rows[job.row];
     const std::string least = row.point.is_bound ? "≥ " : "";
@@ -167,8 +168,8 @@ TextTable saturation_table(const Evaluation& evaluation) {
       .title = several ? "At the saturation batch; batch and memory are a card's" : "At the saturation batch",
       .rows = {{"device", "dtype", "batch", fmt::format("samples/s ({})", level_of(evaluation)),
                 "ratio to " + evaluation.devices.front().label, "memory", "largest batch",
-                fmt::format("{}/million", currency.empty() ? "cost" : currency), "fed samples/s", "cores",
-                "of peak", "J/sample"}}};
+                Cell::staying(fmt::format("{}/million", currency.empty() ? "cost" : currency)),
+                "fed samples/s", "cores", "of peak", "J/sample"}}};
   for (const EvaluatedRow& row : evaluation.rows) {
     const bool bound = row.point.is_bound;
     const std::string most = bound ? "≤ " : "";
@@ -200,7 +201,8 @@ TextTable saturation_table(const Evaluation& evaluation) {
 
 Page evaluation_page(const Evaluation& evaluation, bool verbose) {
   Page page{.title = evaluation_heading(evaluation)};
-  page.sentences("", claims_of(evaluation, verbose));
+  const std::vector<std::string> claims = claims_of(evaluation, verbose);
+  page.answer(claims, {.is_shown = verbose, .left_out = evaluation.answers.size() - claims.size()});
   if (evaluation.job) {
     page.table(job_table(evaluation));
   }

@@ -15,6 +15,12 @@ Cell Cell::figure(std::string digits) {
   return cell;
 }
 
+Cell Cell::staying(std::string header) {
+  Cell cell(std::move(header));
+  cell.stays = true;
+  return cell;
+}
+
 Cell Cell::none() {
   return figure("–");
 }

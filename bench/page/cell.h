@@ -16,6 +16,7 @@ namespace bench {
 struct Cell {
   std::string text{};
   bool is_figure = false;  // set to the right, as its column then is, and not broken into lines
+  bool stays = false;      // of a header: a narrow terminal leaves its column out after all others
 
   Cell() = default;
   Cell(std::string words) : text(std::move(words)) {}
@@ -35,6 +36,9 @@ struct Cell {
   static Cell number80(double value, const Interval& interval80);
   static Cell time80(double nanoseconds, const Interval& interval80);
   static Cell rate80(double per_second, std::string_view unit, const Interval& interval80);
+
+  // The header of what the reader came for: a total, a price.
+  static Cell staying(std::string header);
 
   // "≥ 12 ms".
   Cell after(std::string_view mark) const { return figure(std::string(mark) + text); }

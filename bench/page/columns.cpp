@@ -66,8 +66,7 @@ std::size_t key_columns(const Rows& rows, std::size_t all) {
   return 1;
 }
 
-// The columns that fit. From the last to the first they are left out, but for those that tell the rows apart
-// and marks, whose header is empty.
+// The columns that fit, left out in the order that columns.h states.
 std::vector<std::size_t> columns_within(const Rows& rows, const std::vector<ColumnWidth>& widths,
                                         std::size_t width) {
   std::vector<std::size_t> shown(widths.size());
@@ -80,11 +79,13 @@ std::vector<std::size_t> columns_within(const Rows& rows, const std::vector<Colu
     return shown;
   }
   const std::size_t keys = key_columns(rows, widths.size());
-  for (std::size_t i = widths.size(); i > keys && sum > width + kGap; --i) {
-    const bool is_mark = i - 1 < rows.front().size() && rows.front()[i - 1].text.empty();
-    if (!is_mark) {
-      sum -= widths[i - 1].least + kGap;
-      std::erase(shown, i - 1);
+  for (const bool stays : {false, true}) {
+    for (std::size_t i = widths.size(); i > keys && sum > width + kGap; --i) {
+      const Cell header = i - 1 < rows.front().size() ? rows.front()[i - 1] : Cell();
+      if (header.stays == stays && !header.text.empty()) {
+        sum -= widths[i - 1].least + kGap;
+        std::erase(shown, i - 1);
+      }
     }
   }
   return shown;

@@ -101,6 +101,7 @@ struct HtmlWriter {
       html += "</li>\n";
     }
     html += list.numbered ? "</ol>\n" : "</ul>\n";
+    html += list.below.empty() ? "" : (*this)(Paragraph{.text = list.below, .tone = Tone::aside});
     return list.folded ? below(list.title, html) : titled(list.title) + html;
   }
 

@@ -60,6 +60,7 @@ struct MarkdownWriter {
         text += fmt::format("  - {}\n", markdown_sentence(detail));
       }
     }
+    text += list.below.empty() ? "" : fmt::format("\n{}\n", markdown_sentence(list.below));
     return text + (list.folded ? "\n</details>\n" : "");
   }
 

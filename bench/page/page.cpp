@@ -2,7 +2,22 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
+#include "bench/result/finding.h"
+
 namespace bench {
+namespace {
+
+List list_of(std::string heading, const std::vector<std::string>& texts) {
+  List list{.title = std::move(heading)};
+  for (const std::string& text : texts) {
+    list.items.push_back({.text = text});
+  }
+  return list;
+}
+
+}  // namespace
 
 void Page::say(std::string text, Tone tone) {
   if (!text.empty()) {
@@ -17,11 +32,24 @@ void Page::list(List list) {
 }
 
 void Page::sentences(std::string heading, const std::vector<std::string>& texts) {
-  std::vector<ListItem> items;
-  for (const std::string& text : texts) {
-    items.push_back({.text = text});
+  list(list_of(std::move(heading), texts));
+}
+
+void Page::answer(List findings, Rest rest) {
+  constexpr std::size_t kMost = kHeadlines;
+  if (!rest.is_shown && findings.items.size() > kMost) {
+    rest.left_out += findings.items.size() - kMost;
+    findings.items.resize(kMost);
   }
-  list({.title = std::move(heading), .items = std::move(items)});
+  if (rest.left_out > 0) {
+    findings.below =
+        fmt::format("{} more finding{} ({}).", rest.left_out, rest.left_out == 1 ? "" : "s", rest.shown_by);
+  }
+  findings.items.empty() ? say(std::move(findings.below)) : list(std::move(findings));
+}
+
+void Page::answer(const std::vector<std::string>& findings, Rest rest) {
+  answer(list_of("", findings), rest);
 }
 
 void Page::table(TextTable table) {

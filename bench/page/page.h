@@ -50,6 +50,7 @@ struct List {
   std::vector<ListItem> items{};
   bool folded = false;    // what few readers need: folded up, if the format can
   bool numbered = false;  // the order tells how much they weigh
+  std::string below{};    // a line under the items
 };
 
 // Names and texts, in this order.
@@ -78,6 +79,15 @@ struct Page {
   void say(std::string text, Tone tone = Tone::plain);
   void list(List list);
   void sentences(std::string heading, const std::vector<std::string>& texts);
+  // The answer: the first five findings, or all. Those that are left out, here and by the caller, are
+  // counted, with what shows them.
+  struct Rest {
+    bool is_shown = false;     // all findings are
+    std::size_t left_out = 0;  // by the caller
+    std::string_view shown_by = "--verbose";
+  };
+  void answer(List findings, Rest rest);
+  void answer(const std::vector<std::string>& findings, Rest rest);
   void table(TextTable table);
 };
 

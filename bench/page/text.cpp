@@ -23,10 +23,9 @@ struct TextWriter {
   std::string operator()(const Paragraph& paragraph) const {
     constexpr std::string_view kWhereTheRestIs = " (--verbose)";
     const std::string text = safe(with_links(paragraph.text, paragraph.links));
-    const std::size_t line = text_width(width);
-    return paragraph.brief && columns(text) > line
+    return paragraph.brief && columns(text) > width
                ? fmt::format("{}{}\n",
-                             cut(text, std::max(line, 2 * kWhereTheRestIs.size()) - kWhereTheRestIs.size()),
+                             cut(text, std::max(width, 2 * kWhereTheRestIs.size()) - kWhereTheRestIs.size()),
                              kWhereTheRestIs)
                : wrap(text, width, 2);
   }
@@ -41,7 +40,7 @@ struct TextWriter {
         text += "  " + wrap(safe(detail), width - 2, 4);
       }
     }
-    return text;
+    return text + (list.below.empty() ? "" : wrap(safe(list.below), width, 2));
   }
 
   std::string operator()(const FactList& list) const {

@@ -210,7 +210,7 @@ Json step_json(const CardsStep& step, bool is_measured) {
 
 Page cards_page(const CardsPrediction& prediction) {
   Page page{.title = subject(prediction)};
-  page.sentences("", findings(prediction));
+  page.answer(findings(prediction), {.shown_by = "--format json"});
   page.table(table(prediction));
   if (const CardsStep& best = best_of(prediction); best.cards > 1) {  // what its cards could share out
     page.table({.title = fmt::format("What {} cards hold where they share out more", best.cards),

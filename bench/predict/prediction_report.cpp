@@ -140,7 +140,7 @@ Json card_json(const Prediction& prediction, const CardPrediction& card) {
 
 Page prediction_page(const Prediction& prediction, bool verbose) {
   Page page{.title = subject_in_words(prediction)};
-  page.sentences("", prediction_findings(prediction));
+  page.answer(prediction_findings(prediction), {.shown_by = "--format json"});
   page.table(table_of(prediction, verbose));
   for (const std::string& note : prediction_notes(prediction)) {
     page.say(note);

@@ -15,7 +15,6 @@
 namespace bench {
 namespace {
 
-constexpr std::size_t kMostFindings = 5;
 constexpr std::size_t kMostListed = 4;
 
 // "a, b and c"; of many the first few, and how many more.
@@ -210,7 +209,7 @@ std::vector<std::string> prediction_findings(const Prediction& prediction) {
   std::string narrowest;
   for (const std::string& dtype : prediction.dtypes) {
     const std::vector<const CardPrediction*> ranked = prediction.ranked(dtype);
-    if (!ranked.empty() && findings.size() < kMostFindings - 2) {
+    if (!ranked.empty() && findings.size() < kHeadlines - 2) {
       findings.push_back(fastest_in(prediction, dtype, ranked));
       narrowest = dtype;
     }

@@ -65,7 +65,7 @@ void add_answer(const Report& report, Page& page) {
     }
   }
   page.say(answer.items.empty() ? "The results have no finding." : "");
-  page.list(std::move(answer));
+  page.answer(std::move(answer), {.shown_by = "below"});
   page.say(report.no_advice, Tone::aside);
 }
 
@@ -109,7 +109,7 @@ void add_further_findings(const ReportSection& section, const Extent& extent, Pa
 Page result_section(const ReportSection& section, std::size_t number, bool is_only, const Extent& extent) {
   Page page{.title = is_only ? "" : section.title, .id = fmt::format("r{}", number)};
   page.say(section.question, Tone::aside);
-  page.sentences("", is_only ? std::vector<std::string>{} : section.findings);
+  page.answer(is_only ? std::vector<std::string>{} : section.findings, {.shown_by = "in the result file"});
   page.say(section.findings.empty() ? "It has no finding." : "");
   page.say(section.warning, Tone::warning);
   add_charts(section, extent, page);

@@ -35,7 +35,7 @@ void add_table(TextTable table, Page& page) {
 void add_claims(const std::vector<std::string>& claims, const std::vector<std::string>& notes,
                 StoredAnswer& answer) {
   answer.claim = claims.empty() ? "" : claims.front();
-  answer.page.sentences("", claims);
+  answer.page.answer(claims, {.shown_by = "in the file"});
   for (const std::string& note : notes) {
     answer.page.say(note, Tone::aside);
   }

@@ -58,7 +58,7 @@ class ResultFile {
 };
 
 // Behind the path of a file that was there before and is made again from the same files.
-inline constexpr const char* kReplaced = " (the older one is replaced)";
+inline constexpr const char* kReplaced = "(the older one is replaced)";
 
 // Throws UsageError, one sentence that names the file and what is wrong: missing, too large, truncated, not
 // JSON, a key twice in one object, another schema version, a field of the wrong type or out of its range, a

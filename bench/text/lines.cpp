@@ -43,7 +43,6 @@ std::size_t longest_word(std::string_view text) {
 }
 
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
-  width = text_width(width);
   std::string lines;
   std::string line;
   bool empty = true;  // no word in the line yet
@@ -68,11 +67,49 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   return lines + line + "\n";
 }
 
+std::string wrap_with_whole(std::string_view text, std::string_view whole, std::string_view after,
+                            std::size_t width) {
+  std::string lines = columns(text) <= width ? fmt::format("{}\n", text) : wrap(text, width, 2);
+  for (const std::string_view part : {whole, after}) {
+    if (part.empty()) {
+      continue;
+    }
+    lines.pop_back();
+    const std::size_t line = columns(lines.substr(lines.rfind('\n') + 1));
+    const bool fits = line + 1 + columns(part) <= width;
+    lines += fmt::format("{}{}\n", fits ? " " : "\n  ", part);
+  }
+  return lines;
+}
+
+namespace {
+
+// "--format a|b|" above "c|d".
+std::string broken_behind_bars(std::string_view text, std::size_t width) {
+  constexpr std::size_t kIndent = 6;
+  std::string lines;
+  std::size_t room = width;
+  while (columns(text) > room) {
+    const std::string part = fmt::format("{:.{}}", text, room);
+    const std::size_t bar = part.rfind('|');
+    if (bar == std::string::npos) {
+      break;
+    }
+    lines += fmt::format("{}\n{:{}}", text.substr(0, bar + 1), "", kIndent);
+    text.remove_prefix(bar + 1);
+    room = width - std::min(width, kIndent);
+  }
+  return lines += text;
+}
+
+}  // namespace
+
 std::string hanging(std::string_view left, std::string_view text, std::size_t column, std::size_t width) {
   constexpr std::size_t kLeast = 4;
   column = std::min(column, std::max(kLeast, width - std::min(width, longest_word(text))));
   const bool fits = columns(left) + 2 <= column;
-  std::string lines = fits ? fmt::format("{:<{}}", left, column) : fmt::format("{}\n{:{}}", left, "", column);
+  std::string lines = fits ? fmt::format("{:<{}}", left, column)
+                           : fmt::format("{}\n{:{}}", broken_behind_bars(left, width), "", column);
   for (const char byte : wrap(text, width - column, 0)) {
     lines += byte;
     if (byte == '\n') {

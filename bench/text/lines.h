@@ -1,23 +1,14 @@
 // Text in columns of a terminal: how wide UTF-8 is, cut, filled and wrapped.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <string_view>
 
 namespace bench {
 
-// The width of what is no terminal: text has lines of 100 columns there, and a table's rows are whole, so
-// that each is a line.
-inline constexpr std::size_t kFileWidth = 1'000'000;
-
-// Columns of text in a width; of a file's, 100 less what the caller has taken of it.
-constexpr std::size_t text_width(std::size_t width) {
-  constexpr std::size_t kUsual = 100;
-  return width > kFileWidth / 2 ? kUsual - std::min(kUsual - 1, kFileWidth - std::min(width, kFileWidth))
-                                : width;
-}
+// The width of what is no terminal.
+inline constexpr std::size_t kFileWidth = 100;
 
 // Characters, one column each: right for Latin, Greek and signs such as ±, not for wide scripts.
 std::size_t columns(std::string_view text);
@@ -32,8 +23,13 @@ std::string cut(std::string_view text, std::size_t width);
 // own. Every line after the first starts with `indent` spaces, every one ends with a newline.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 
+// The text, wrapped, and behind it a path or a command line, which is not broken, so that it can be copied:
+// where the line has no room for it, it has a line of its own. Then `after`, in the same way.
+std::string wrap_with_whole(std::string_view text, std::string_view whole, std::string_view after,
+                            std::size_t width);
+
 // `left`, then `text` wrapped to the right of `column`, or further left where a word would not fit. `text`
-// starts on the next line if `left` is too long.
+// starts on the next line if `left` is too long; one that is wider than a line is broken behind a bar.
 std::string hanging(std::string_view left, std::string_view text, std::size_t column, std::size_t width);
 
 }  // namespace bench

@@ -5,10 +5,10 @@
 #include <charconv>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 #include "bench/text/units.h"
 
 namespace bench::kernels {
@@ -75,8 +75,7 @@ std::size_t word_index(const std::string& option, const std::string& text,
                        const std::vector<std::string>& words) {
   const auto at = std::ranges::find(words, text);
   if (at == words.end()) {
-    throw UsageError(
-        fmt::format("--{}: {} was given; accepted: {}", option, quote(text), fmt::join(words, ", ")));
+    throw UsageError(unknown_value("--" + option, text, words));
   }
   return static_cast<std::size_t>(at - words.begin());
 }

@@ -11,6 +11,7 @@
 #include "bench/json.h"
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
+#include "tests/program/golden_page.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
 
@@ -40,6 +41,7 @@ Ended advise(const std::string& words) {
 // Every line that a document shows below `$ bench advise …` is one that the program prints, in
 // this order; "…" stands for lines that are left out.
 void expect_as_printed(const std::string& document, std::size_t outputs) {
+  const OtherVariable columns("COLUMNS", "100");
   const std::string begin = "$ bench advise ";
   const std::vector<std::string> lines = lines_in(read_file(kRoot + document));
   std::size_t found = 0;

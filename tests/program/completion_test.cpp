@@ -100,8 +100,13 @@ TEST(Completion, OfAnOptionsValueIsWhatItAccepts) {
   EXPECT_THAT(completed({"--sweep", "batch", "--workload", "resnet50", "--optimizer", ""}),
               ElementsAre("adam", "momentum", "sgd"));
   EXPECT_THAT(completed({"compare", "--format", ""}),
-              ElementsAre("csv", "github", "json", "junit", "markdown", "table"));
+              ElementsAre("csv", "github", "json", "junit", "markdown", "text"));
   EXPECT_THAT(completed({"predict", "--link", "nvl"}), AllOf(Not(IsEmpty()), Each(StartsWith("nvl"))));
+  EXPECT_THAT(completed({"--sweep", "batch", "--benchmark_li"}), ElementsAre("--benchmark_list_tests"));
+  EXPECT_THAT(completed({"--sweep", "batch", "--benchmark_fi"}), ElementsAre("--benchmark_filter="))
+      << "the value follows at once";
+  EXPECT_THAT(completed({"--benchmark_format="}),
+              ElementsAre("--benchmark_format=console", "--benchmark_format=csv", "--benchmark_format=json"));
   EXPECT_THAT(completed({"--completion", ""}), ElementsAre("bash", "fish", "zsh"));
   EXPECT_THAT(completed({"--schema", "res"}), ElementsAre("result"));
   EXPECT_THAT(completed({"--sweep", "workers", "--layout", ""}), ElementsAre("nchw", "nhwc"));

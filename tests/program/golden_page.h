@@ -3,16 +3,19 @@
 
 #include <stdlib.h>
 
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <regex>
+#include <sstream>
 #include <string>
 #include <utility>
 
 #include <gtest/gtest.h>
 
 #include "bench/run/result_file.h"
+#include "bench/text/lines.h"
 #include "tests/bench/support/temporary_folder.h"
 
 namespace bench::testing {
@@ -45,6 +48,20 @@ inline void expect_page(const std::string& file, const std::string& text, bool o
   EXPECT_EQ(other_figures ? without_figures(text) : text,
             other_figures ? without_figures(expected) : expected)
       << "the page has changed; `make golden` writes it anew: read the diff";
+}
+
+// No line is longer than the width. A word that is longer than a line has one for itself, or behind what it
+// is the file of: the name of a point, a path.
+inline void expect_width(const std::string& text, std::size_t width, const std::string& what) {
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) {
+    constexpr std::size_t kLabel = 9;
+    const bool is_file = line.starts_with("result   ") || line.starts_with("picture  ") ||
+                         line.starts_with("earlier  ") || line.starts_with("report   ");
+    const std::size_t first = line.find_first_not_of(' ', is_file ? kLabel : 0);
+    const bool one_word = first != std::string::npos && line.find(' ', first) == std::string::npos;
+    EXPECT_TRUE(columns(line) <= width || one_word) << what << ", " << width << " columns: " << line;
+  }
 }
 
 // A variable of the environment that has another value for a while.

@@ -142,7 +142,7 @@ void expect_inert(const Ended& ended, const std::string& format, const std::stri
 std::vector<std::string> formats_of(const std::string& command) {
   return command == "inspect" ? std::vector<std::string>{"table", "markdown", "json", "csv"}
          : command == "compare"
-             ? std::vector<std::string>{"table", "markdown", "junit", "github", "csv", "json"}
+             ? std::vector<std::string>{"text", "markdown", "junit", "github", "csv", "json"}
          : command == "report" ? std::vector<std::string>{"html", "markdown", "json", "csv"}
                                : std::vector<std::string>{"text", "markdown", "json", "csv"};
 }
@@ -260,6 +260,18 @@ TEST(HostilePages, NamesAreText) {
                      fmt::format("{} as {} of '{}'", fmt::join(one.arguments, " "), format, printable(name)));
       }
     }
+  }
+}
+
+TEST(HostilePages, PathsOfTheEnvironmentAreText) {
+  const TemporaryFolder folder;
+  const OtherVariable cache("XDG_CACHE_HOME", (folder.path() / kHostile).string());
+  const OtherVariable data("XDG_DATA_HOME", (folder.path() / kHostile).string());
+  for (const std::string format : {"text", "markdown", "csv", "json"}) {
+    const Ended ended = run_bench({"--list", "--format", format});
+    expect_inert(ended, format, "--list as " + format);
+    EXPECT_EQ(ended.out.find("1b[31m") != std::string::npos, format == "text" || format == "json")
+        << ended.out;
   }
 }
 

@@ -58,6 +58,8 @@ Process::Process(const std::vector<std::string>& arguments, std::optional<long> 
   // A signal may end the child before it opens them.
   write_file(out, "");
   write_file(err, "");
+  // Sentences and rows are whole, unless the test gives a width (Surroundings).
+  ::setenv("COLUMNS", "100000", 0);  // NOLINT(concurrency-mt-unsafe): no thread reads it
   pid_ = ::fork();
   if (pid_ < 0) {
     throw std::runtime_error("fork failed");

@@ -14,6 +14,7 @@
 #include "tests/bench/support/schema.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/document_blocks.h"
+#include "tests/program/golden_page.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
 
@@ -167,6 +168,7 @@ TEST_F(SamplesFile, GivesFindingsPictureAndFile) {
 TEST_F(SamplesFile, TheDocumentsExampleGivesItsAnswer) {
   const std::vector<std::string> blocks = blocks_in(kDocument, "json");
   ASSERT_EQ(blocks.size(), 1U);
+  const OtherVariable columns("COLUMNS", "100");  // as in the document
   const Ended ended = simulate(write(blocks[0]), {"--consumer", "20ms", "--no-plot"});
   ASSERT_EQ(ended.code, 0) << ended.err;
   std::istringstream lines(ended.out);

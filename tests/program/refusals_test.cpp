@@ -95,10 +95,10 @@ std::vector<std::string> pages_of_refusals() {
 
 class PagesOfRefusals : public ::testing::TestWithParam<std::string> {};
 
-TEST_P(PagesOfRefusals, AreAsBefore) {
-  const std::string file = "refusals/" + GetParam();
+// Each command of the page with its answer, in lines of so many columns.
+std::string page_of_refusals(const std::string& file, int columns) {
   std::istringstream before(read_file(kGolden / "pages" / file));
-  const Surroundings here(100);
+  const Surroundings here(columns);
   make_files(here.out());
   const std::vector<std::string> documents = TemporaryFolder::names_in(".");
   const std::string own = read_file(here.out() + "/own");
@@ -109,17 +109,35 @@ TEST_P(PagesOfRefusals, AreAsBefore) {
     }
     const Ended ended = run_command(line.substr(2), here.out());
     EXPECT_NE(ended.code, 0) << line << ended.out;
+    expect_width(ended.out + ended.err, static_cast<std::size_t>(columns), line);
     page += fmt::format("{}{}\n{}{}{}", page.empty() ? "" : "\n", line, ended.out, ended.err,
                         ended.code == 2 ? "" : fmt::format("--- exit code {}\n", ended.code));
   }
   // Whether a line of progress comes before a quick end depends on the machine's speed.
   page = std::regex_replace(page, std::regex("\n( +[0-9]+ %  [^\n]* left  |listing images: )[^\n]*"), "");
   // How weights are packed depends on the processor.
-  page = std::regex_replace(page, std::regex("(alone takes [^(]*)\\([0-9]+ B\\)"), "$1(BYTES)");
-  expect_page(file, replaced(replaced(page, here.out(), "OUT"), BENCH_PROGRAM, "bench"));
+  page = std::regex_replace(page, std::regex("(alone\\s+takes\\s[^(]*)\\([0-9]+\\s+B\\)"), "$1(BYTES)");
   EXPECT_EQ(TemporaryFolder::names_in("."), documents) << "a command that is refused writes nothing";
   EXPECT_EQ(read_file(here.out() + "/own"), own);
   EXPECT_FALSE(fs::exists(here.out() + "/new.json"));
+  return replaced(replaced(page, here.out(), "OUT"), BENCH_PROGRAM, "bench");
+}
+
+// Each sentence on a line: where it is broken depends on how long the folder's name is.
+TEST_P(PagesOfRefusals, AreAsBefore) {
+  const std::string file = "refusals/" + GetParam();
+  expect_page(file, page_of_refusals(file, 100'000));
+}
+
+// The words of the page, in other lines.
+TEST_P(PagesOfRefusals, KeepToTheWidth) {
+  const std::string file = "refusals/" + GetParam();
+  const auto words = [](const std::string& text) {
+    return std::regex_replace(text, std::regex("\\s+"), " ");
+  };
+  for (const int width : {60, 100}) {
+    EXPECT_EQ(words(page_of_refusals(file, width)), words(read_file(kGolden / "pages" / file))) << width;
+  }
 }
 
 INSTANTIATE_TEST_SUITE_P(Commands, PagesOfRefusals, ::testing::ValuesIn(pages_of_refusals()));

@@ -155,6 +155,7 @@ TEST(OptionsTest, QuickIsATimeBudget) {
 TEST(OptionsTest, FormatIsThatOfStandardOutput) {
   EXPECT_EQ(parse({"--sweep", "batch"}).format, "");
   EXPECT_EQ(parse({"--sweep", "batch", "--format", "text"}).format, "");
+  EXPECT_EQ(parse({"--sweep", "batch", "--format", "table"}).format, "");
   EXPECT_EQ(parse({"--list", "--format", "csv"}).format, "csv");
 }
 

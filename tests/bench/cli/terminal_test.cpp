@@ -64,6 +64,16 @@ TEST_F(TerminalWidth, IsThatOfColumnsWhereTheStreamHasNone) {
   EXPECT_EQ(terminal_width(-1), kFileWidth);
 }
 
+TEST_F(TerminalWidth, IsThatOfNoticesAndOfLinesAboutFiles) {
+  ::setenv("COLUMNS", "40", 1);
+  EXPECT_EQ(notice(-1, "the run of \x1b[31m ended early; go on with it by", "bench --sweep batch --resume"),
+            "the run of \\x1b[31m ended early; go on\n  with it by\n  bench --sweep batch --resume\n");
+  EXPECT_EQ(notice(-1, "a  table's   line"), "a  table's   line\n");
+  EXPECT_EQ(file_line(-1, "result", "a/b.json", "(new)"), "result   a/b.json (new)\n");
+  EXPECT_EQ(file_line(-1, "result", std::string(30, 'a'), "(the older one)"),
+            "result   " + std::string(30, 'a') + "\n  (the older one)\n");
+}
+
 TEST_F(TerminalLines, CanBeDrawnAgainUnlessItIsDumb) {
   const Terminal terminal(80);
   ::setenv("TERM", "xterm", 1);

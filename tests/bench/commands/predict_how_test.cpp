@@ -3,13 +3,17 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <string>
 
 #include <gmock/gmock.h>
 
 namespace bench {
 namespace {
 
-using ::testing::HasSubstr;
+using ::testing::Contains;
+using ::testing::ElementsAre;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
 
 constexpr const char* kPage =
     "# A page\n\n## First\n\n```\nx = y\n  + z\n```\n\n```\nother\n```\n\n## Second\n\nText.\n\n"
@@ -17,28 +21,25 @@ constexpr const char* kPage =
     "|\n";
 
 TEST(PredictHow, FindsCodeAndTables) {
-  EXPECT_EQ(code_below(kPage, "First"), "x = y\n  + z\n");
-  EXPECT_EQ(code_below(kPage, "Second"), "");
-  EXPECT_EQ(table_below(kPage, "Second", {0, 1, 2}, 80),
-            "what                  n   how\na long name of a row  3   well\nb                     10\n");
-  EXPECT_EQ(table_below(kPage, "Second", {1, 2}, 80), "n   how\n3   well\n10\n");
-  EXPECT_EQ(table_below(kPage, "First", {0}, 80), "");
-  EXPECT_EQ(table_below(kPage, "Third", {0}, 80), "");
+  EXPECT_THAT(formulas_below(kPage, "First"), ElementsAre("x = y", "  + z"));
+  EXPECT_THAT(formulas_below(kPage, "Second"), IsEmpty());
+  EXPECT_THAT(table_below(kPage, "Second", {0, 1, 2}).rows,
+              ElementsAre(Cells{"what", "n", "how"}, Cells{"a long name of a row", "3", "well"},
+                          Cells{"b", "10", ""}));
+  EXPECT_THAT(table_below(kPage, "Second", {1, 2}).rows,
+              ElementsAre(Cells{"n", "how"}, Cells{"3", "well"}, Cells{"10", ""}));
+  EXPECT_THAT(table_below(kPage, "First", {0}).rows, IsEmpty());
+  EXPECT_THAT(table_below(kPage, "Third", {0}).rows, IsEmpty());
 }
 
-TEST(PredictHow, WrapsTheFirstColumn) {
-  EXPECT_EQ(table_below("## A\n\n| one two three four five six | 1 |\n", "A", {0, 1}, 23),
-            "one two three four    1\nfive six\n");
-}
-
-// What `bench predict --how` prints is on the page.
-TEST(PredictHow, ThePageHasThem) {
+// What `bench predict --how` prints is in the document.
+TEST(PredictHow, TheDocumentHasThem) {
   std::ifstream file(std::filesystem::path(BENCH_TEST_SOURCE_DIR) / "docs" / "predict-model.md");
-  const std::string page{std::istreambuf_iterator<char>(file), {}};
-  EXPECT_THAT(code_below(page, "A step's time"), HasSubstr("step = (gpu^n + host^n)^(1/n)"));
-  EXPECT_THAT(code_below(page, "Memory of training"), HasSubstr("bytes(batch) = "));
-  EXPECT_THAT(table_below(page, "How far it errs", {0, 1, 3}, 100),
-              HasSubstr("autocast inference, host unknown"));
+  const std::string document{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(formulas_below(document, "A step's time"), Contains("step = (gpu^n + host^n)^(1/n)"));
+  EXPECT_THAT(formulas_below(document, "Memory of training"), Contains(StartsWith("bytes(batch) = ")));
+  EXPECT_THAT(table_below(document, "How far it errs", {0}).rows,
+              Contains(Cells{"autocast inference, host unknown"}));
 }
 
 }  // namespace

@@ -49,9 +49,17 @@ TEST(Columns, AreLeftOutWhereTheWidthIsNotEnough) {
             "A wider terminal\n  also shows: rate,\n  memory.\n");
 }
 
-TEST(Columns, HaveWholeRowsInAFile) {
-  const std::string word(80, 'x');
-  EXPECT_EQ(in_columns({{word, word}}, kFileWidth), word + "  " + word + "\n");
+// What the reader came for is left out after all others.
+TEST(Columns, StayWhereTheirHeaderDoes) {
+  const std::vector<Cells> rows{{"batch", "weights", "input", Cell::staying("total"), "other"},
+                                {8, Cell::figure("1234567"), Cell::figure("1234567"), Cell::figure("1234567"),
+                                 Cell::figure("1234567")}};
+  EXPECT_EQ(in_columns(rows, 25),
+            "batch  weights    total\n    8  1234567  1234567\n"
+            "A wider terminal also\n  shows: input, other.\n");
+  EXPECT_EQ(in_columns(rows, 15),
+            "batch    total\n    8  1234567\n"
+            "A wider\n  terminal also\n  shows:\n  weights,\n  input, other.\n");
 }
 
 }  // namespace

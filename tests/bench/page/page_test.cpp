@@ -2,6 +2,7 @@
 #include "bench/page/page.h"
 
 #include <string>
+#include <vector>
 
 #include <gtest/gtest.h>
 
@@ -59,6 +60,22 @@ TEST(Page, AsTextOfANarrowTerminal) {
   EXPECT_EQ(page_text(page, 16),
             "a title of\n  several words\n\n"
             "* an item of\n  several words\n  a detail of\n    several\n    words\n");
+}
+
+// Five findings, whatever the caller has; what is left out is counted.
+TEST(Page, AnAnswerHasFiveFindings) {
+  const std::vector<std::string> six{"a", "b", "c", "d", "e", "f"};
+  const auto answered = [&](const std::vector<std::string>& findings, Page::Rest rest) {
+    Page page;
+    page.answer(findings, rest);
+    return page_text(page, 80);
+  };
+  EXPECT_EQ(answered(six, {}), "* a\n* b\n* c\n* d\n* e\n1 more finding (--verbose).\n");
+  EXPECT_EQ(answered(six, {.left_out = 2, .shown_by = "in the file"}),
+            "* a\n* b\n* c\n* d\n* e\n3 more findings (in the file).\n");
+  EXPECT_EQ(answered(six, {.is_shown = true}), "* a\n* b\n* c\n* d\n* e\n* f\n");
+  EXPECT_EQ(answered({"a"}, {}), "* a\n");
+  EXPECT_EQ(answered({}, {.left_out = 1}), "1 more finding (--verbose).\n");
 }
 
 TEST(Page, AsMarkdown) {

@@ -27,12 +27,17 @@ TEST(Text, Wrap) {
   EXPECT_EQ(wrap("% of 5 %; 6 %", 6, 1), "% of\n 5 %;\n 6 %\n");
 }
 
-TEST(Text, InAFileHas100Columns) {
-  EXPECT_EQ(text_width(kFileWidth), 100U);
-  EXPECT_EQ(text_width(kFileWidth - 4), 96U);
-  EXPECT_EQ(text_width(60), 60U);
-  const std::string word(80, 'x');
-  EXPECT_EQ(wrap(word + " " + word, kFileWidth, 2), word + "\n  " + word + "\n");
+// A path can be copied: it is not broken.
+TEST(Text, WrapsAroundAPath) {
+  EXPECT_EQ(wrap_with_whole("kept in", "/a b", "(new)", 20), "kept in /a b (new)\n");
+  EXPECT_EQ(wrap_with_whole("kept in", "/a b", "(new)", 14), "kept in /a b\n  (new)\n");
+  EXPECT_EQ(wrap_with_whole("what is kept is in", "/a b/c", "", 14), "what is kept\n  is in /a b/c\n");
+  EXPECT_EQ(wrap_with_whole("kept in", "/a b/c/d/e/f", "", 10), "kept in\n  /a b/c/d/e/f\n");
+}
+
+TEST(Text, HangingBreaksALongOptionBehindABar) {
+  EXPECT_EQ(hanging("  --how best|other|worst|none", "it is done", 6, 20),
+            "  --how best|other|\n      worst|none\n      it is done\n");
 }
 
 }  // namespace
