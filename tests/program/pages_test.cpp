@@ -341,7 +341,18 @@ const std::vector<End> kEnds{{.document = "batch"},
                              {.document = "workers-gpus"},
                              {.document = "workers-interrupted", .interrupted = true},
                              {.document = "workers-predicted"},
-                             {.document = "workers-simulated"}};
+                             {.document = "workers-simulated"},
+                             {.document = "cards-capped"},
+                             {.document = "collectives-capped"},
+                             {.document = "kernels-capped"},
+                             {.document = "memory-capped"},
+                             {.document = "transfer-capped"},
+                             {.document = "cards", .with_flags = true},
+                             {.document = "collectives", .with_flags = true},
+                             {.document = "kernels", .with_flags = true},
+                             {.document = "memory", .with_flags = true},
+                             {.document = "../transfer", .with_flags = true},
+                             {.document = "workers", .with_flags = true}};
 
 // A stored result with what its sweep makes of it.
 struct Answered {
@@ -388,7 +399,8 @@ Answered answered(const End& end) {
 }
 
 // Whose JSON is a page too, one of each sweep: those in which this machine's plans have no part.
-const std::set<std::string> kAsJson{};
+const std::set<std::string> kAsJson{"batch-predicted",  "cards",       "collectives", "kernels",
+                                    "memory-predicted", "../transfer", "workers"};
 
 // Of the pages of an end.
 std::vector<std::string> endings_of(const End& end) {
