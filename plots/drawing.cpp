@@ -115,6 +115,40 @@ bool logarithmic(const Axis& axis) {
   return axis.scale == AxisScale::log2 || axis.scale == AxisScale::log10;
 }
 
+// Intervals of one colour; an end that the frame cuts off has an arrowhead.
+class Intervals {
+ public:
+  struct End {
+    double y = 0;
+    bool shown = true;
+  };
+  explicit Intervals(std::size_t colour)
+      : lines_{.look = Look::interval, .colour = colour}, heads_{.look = Look::thin, .colour = colour} {}
+
+  void add(double x, End low, End high) {
+    lines_.paths.push_back({{x, low.y}, {x, high.y}});
+    add_head(x, low, kHeadHeight);
+    add_head(x, high, -kHeadHeight);
+  }
+
+  void draw(Drawing& drawing) {
+    add_layer(drawing, std::move(lines_));
+    add_layer(drawing, std::move(heads_));
+  }
+
+ private:
+  static constexpr double kHeadHeight = 0.025;
+  static constexpr double kHeadWidth = 0.008;
+
+  void add_head(double x, End end, double back) {
+    if (!end.shown) {
+      heads_.paths.push_back({{x - kHeadWidth, end.y + back}, {x, end.y}, {x + kHeadWidth, end.y + back}});
+    }
+  }
+
+  Layer lines_, heads_;
+};
+
 class CurvesLayout {
  public:
   CurvesLayout(const Curves& curves, double letters) : curves_(curves), x_(x_axis()), y_(y_axis()) {
@@ -250,14 +284,14 @@ class CurvesLayout {
   }
 
   void add_intervals(const ChartSeries& series) {
-    Layer layer{.look = Look::interval, .colour = series.colour};
+    Intervals intervals(series.colour);
     for (const ChartPoint* point : drawn(series)) {
       if (point->interval) {
-        const double x = x_.place(point->x);
-        layer.paths.push_back({{x, up(point->interval->low)}, {x, up(point->interval->high)}});
+        const auto& [low, high] = *point->interval;
+        intervals.add(x_.place(point->x), {up(low), y_.shows(low)}, {up(high), y_.shows(high)});
       }
     }
-    add_layer(drawing_, std::move(layer));
+    intervals.draw(drawing_);
   }
 
   void add_band(const ChartSeries& series) {
@@ -330,7 +364,7 @@ class BarsLayout {
   }
 
   Drawing drawing() {
-    Layer intervals{.look = Look::interval, .colour = kTextColour};
+    Intervals intervals(kTextColour);
     std::vector<double> below(count_, 0.0);  // where the next layer begins
     for (std::size_t k = 0; k < bars_.layers.size(); ++k) {
       Layer layer{.look = bars_.joined ? Look::block : Look::bar, .colour = bars_.layers[k].colour};
@@ -343,13 +377,13 @@ class BarsLayout {
         }
         below[i] = bars_.stacked ? top : 0;
         if (!bars_.stacked && value && value->ci95) {
-          const double middle = left + width_ / 2;
-          intervals.paths.push_back({{middle, share(value->ci95->low)}, {middle, share(value->ci95->high)}});
+          const auto& [low, high] = *value->ci95;
+          intervals.add(left + width_ / 2, {share(low), axis_.shows(low)}, {share(high), axis_.shows(high)});
         }
       }
       add_layer(drawing_, std::move(layer));
     }
-    add_layer(drawing_, std::move(intervals));
+    intervals.draw(drawing_);
     add_fit();
     add_crosses();
     add_numbers();

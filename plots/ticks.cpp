@@ -97,7 +97,9 @@ ScaledAxis::ScaledAxis(Axis axis, double first, double last)
     : axis_(std::move(axis)), first_(first), last_(last) {
   const bool logarithmic = axis_.scale == AxisScale::log2 || axis_.scale == AxisScale::log10;
   if (logarithmic && first_ > 0 && last_ > 0) {
-    const double room = std::max(std::pow(last_ / first_, 0.03), 1.05);
+    // A decade has a tick at each end; points of one place would have none.
+    const double least = axis_.scale == AxisScale::log10 ? std::sqrt(10 * first_ / last_) : 1.05;
+    const double room = std::max({std::pow(last_ / first_, 0.03), 1.05, least});
     first_ /= room;
     last_ *= room;
   }

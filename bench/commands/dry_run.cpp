@@ -6,6 +6,7 @@
 #include <set>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include "bench/cli/terminal.h"
@@ -17,6 +18,7 @@
 #include "bench/page/page.h"
 #include "bench/predicted_step.h"
 #include "bench/result/result_json.h"
+#include "bench/run/gpu_files.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -107,6 +109,19 @@ std::string device_in_words(const DeviceInfo& device) {
   return device.kind == "cpu" ? "this CPU" : device.id;
 }
 
+// Up to two with about so much memory; an example where there are none.
+std::vector<std::string> gpus_of(std::int64_t bytes) {
+  constexpr double kAlike = 1.1;
+  std::vector<std::string> ids;
+  for (const Gpu& gpu : gpu_catalogue().all()) {
+    const double ratio = static_cast<double>(gpu.memory_bytes) / static_cast<double>(bytes);
+    if (ids.size() < 2 && ratio >= 1 / kAlike && ratio <= kAlike) {
+      ids.push_back(gpu.id);
+    }
+  }
+  return ids.empty() ? std::vector<std::string>{"rtx3070"} : ids;
+}
+
 std::string in_words(const ExpectedDuration& duration, const std::string& budget) {
   return duration.by_budget
              ? fmt::format("A run takes about {}: {} ends it.", format_duration(duration.ns), budget)
@@ -145,7 +160,10 @@ Page page_of(const DryRun& run, const Options& options) {
     page.say(answer.claim, Tone::answer);
   }
   if (asks_for_memory && device.kind == "cpu") {
-    page.say("A GPU takes other memory: give its id with --device, such as rtx3070 (bench --list --gpus).");
+    page.say(
+        fmt::format("This is the plan of this CPU. A GPU takes other memory, often more: give its id with "
+                    "--device, such as {} (bench --list --gpus).",
+                    fmt::join(gpus_of(cap), " or ")));
   }
   const auto trained =
       std::ranges::find(run.plan.points, "train", [](const SweepPoint& point) { return point.spec.mode; });

@@ -74,9 +74,11 @@ LinkedCard linked_card(const EvaluatedDevice& device) {
 std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<std::int64_t>& cards,
                                    const std::vector<CardsLink>& links, const LinkCatalogue& catalogue) {
   if (devices.task.mode != "train") {
-    throw UsageError(fmt::format(
-        "--cards: cards train together, and mode is {}; give --mode train, or results of training",
-        quote(devices.task.mode)));
+    throw UsageError(
+        fmt::format("--cards: cards train together, and mode is {}: give --mode train, or results of "
+                    "training. Cards that "
+                    "infer exchange nothing: so many give so many times what one does",
+                    quote(devices.task.mode)));
   }
   std::vector<EvaluatedDevice> all;
   std::vector<CardsLoss> losses;

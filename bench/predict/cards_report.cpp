@@ -61,7 +61,7 @@ std::string rate80(const CardsStep& step) {
 }
 
 std::string subject(const CardsPrediction& prediction) {
-  return fmt::format("{} on several of {}, predicted from one; intervals hold {}", prediction.workload,
+  return fmt::format("Training {} on several {}, predicted from one; intervals hold {}", prediction.workload,
                      prediction.device, level_in_words(Origin::predicted));
 }
 

@@ -52,6 +52,12 @@ measure() {
 
 # Each format reads the files again, which takes a second; the last one's exit code is the gate's.
 compare() {
+  for folder in "$1" "$2"; do
+    ls "$folder"/run-*/*.json >/dev/null 2>&1 || {
+      echo "gate.sh: $folder holds no runs; measure first: gate.sh measure $folder" >&2
+      return 4
+    }
+  done
   # shellcheck disable=SC2086
   set -- "$2" $OPTIONS "$1"/run-*/*.json -- "$2"/run-*/*.json
   new=$1

@@ -28,11 +28,16 @@ std::string memory_in_words(const BatchPoint& point, const std::optional<double>
                      headroom(*cap_share));
 }
 
+// What the time budget left out.
+std::string not_measured(const BatchSeries& series) {
+  return series.ran_out_of_time ? ", and there was no time for larger ones" : "";
+}
+
 // Where no interval proves a batch: how far apart those are that may be the saturation batch.
 std::string range_in_words(const BatchSeries& series) {
   const Saturation& saturation = *series.saturation;
   if (saturation.low == series.timed.back().batch) {
-    return "; it grows up to the largest measured";
+    return fmt::format("; it grows up to the largest measured{}", not_measured(series));
   }
   double least = saturation.best_per_s;
   for (const BatchPoint& point : series.timed) {
@@ -95,7 +100,7 @@ std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
     case End::open:
       break;
   }
-  return "; it still grows";
+  return "; it still grows" + not_measured(series);
 }
 
 std::optional<std::string> accuracy_in_words(const BatchSeries& series) {
@@ -127,6 +132,15 @@ std::string flat_in_words(const BatchSeries& series, const BatchPoint& smallest)
   std::vector<std::string> to_do;
   if (std::optional<std::string> accuracy = accuracy_in_words(series)) {
     to_do.push_back(*std::move(accuracy));
+  }
+  constexpr double kDifference = 0.05;
+  if (const auto best = std::ranges::find(series.timed, series.saturation->best_batch, &BatchPoint::batch);
+      best != series.timed.end() && best->throughput.per_s > (1 + kDifference) * smallest.throughput.per_s) {
+    return fmt::format(
+        "Batches {} to {} in {} differ by no more than their noise: {} at {}, {} at {}; {} has the lowest "
+        "latency{}.",
+        smallest.batch, alike_to, name_of(series.params.dtype), per_second(smallest), smallest.batch,
+        per_second(*best), best->batch, smallest.batch, in_brackets(to_do));
   }
   return fmt::format("Batch makes no difference from {} to {} in {}: {}{}; {} has the lowest latency{}.",
                      smallest.batch, alike_to, name_of(series.params.dtype), per_second(smallest),

@@ -96,8 +96,8 @@ plots::Chart roofline_chart(const std::vector<KernelResult>& points, const Roofl
   std::vector<plots::ChartSeries> all;
   for (const auto& [dtype, peak] : last > 0 ? roofline.compute : decltype(roofline.compute){}) {
     const double bandwidth = roofline.memory ? roofline.memory->rate.value : 0;
-    const double from = bandwidth > 0 ? std::min(first, 0.5 * peak.rate.value / bandwidth) : first;
-    const double to = bandwidth > 0 ? std::max(last, 2 * peak.rate.value / bandwidth) : last;
+    const double from = bandwidth > 0 ? std::min(first, 0.5 * peak.rate.value / bandwidth) : first / 2;
+    const double to = bandwidth > 0 ? std::max(last, 2 * peak.rate.value / bandwidth) : last * 2;
     all.push_back(roof_of(dtype, peak.rate.value, bandwidth, from, to));
   }
   const bool any_cold = std::ranges::any_of(series.all(), [](const plots::ChartSeries& own) {

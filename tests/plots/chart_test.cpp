@@ -76,6 +76,8 @@ TEST(Ticks, OfLogarithmicAxesArePowers) {
   const ScaledAxis flops({.label = "FLOP/s", .quantity = Quantity::per_second, .scale = AxisScale::log10},
                          1e9, 1e12);
   EXPECT_THAT(texts(flops, 6), ElementsAre("1 G", "10 G", "100 G", "1 T"));
+  const ScaledAxis one({.label = "FLOP for each byte", .scale = AxisScale::log10}, 256, 256);
+  EXPECT_THAT(texts(one, 6), ElementsAre("100", "200", "500")) << "one point lies between ticks";
   EXPECT_THAT(texts(ScaledAxis({.label = "workers", .scale = AxisScale::counts}, 0, 8), 40),
               ElementsAre("0", "1", "2", "4", "8"));
 }

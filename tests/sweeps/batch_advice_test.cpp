@@ -127,6 +127,15 @@ TEST(BatchAdvice, AFlatCurveIsNamed) {
   expect_words(find(falling, "recommendation").claim);
 }
 
+TEST(BatchAdvice, ADifferenceWithinTheNoiseIsNotCalledNone) {
+  ResultDocument document = document_of({{.t0_ns = 0, .per_s = 17}}, 2);
+  document.points[1].stats.median_ns *= 0.88;
+  blur(document, "fp32", 0.08);
+  const Finding recommendation = find(document, "recommendation");
+  EXPECT_EQ(recommendation.details["state"], "flat");
+  expect_words(recommendation.claim);
+}
+
 TEST(BatchAdvice, WhereNothingCanBeToldOtherProcessesAreTheReason) {
   ResultDocument document = document_of({{.t0_ns = 1e6}}, 32);
   blur(document, "fp32", 0.3);

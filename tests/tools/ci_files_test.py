@@ -86,6 +86,12 @@ class CiFiles(unittest.TestCase):
         self.assertEqual(self.calls()[-1], "compare --threshold 5% base/run-1/batch.json base/run-2/batch.json -- "
                                            "new/run-1/batch.json new/run-2/batch.json")
 
+    def test_a_folder_without_runs_is_named(self):
+        self.gate("measure", "base", RUNS="1")
+        ended = self.gate("compare", "base", "new")
+        self.assertEqual(ended.returncode, 4)
+        self.assertIn("new holds no runs; measure first", ended.stdout + ended.stderr)
+
     def test_the_comment_says_why_nothing_was_compared(self):
         for folder in ("base", "new"):
             self.gate("measure", folder, RUNS="1")

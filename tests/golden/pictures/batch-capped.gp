@@ -10,11 +10,9 @@ $d0 << EOD
 0.65723 0.28329 0 0.71671 1
 EOD
 $d1 << EOD
-0.028302 0.2513
-0.18553 0.33341
-0.34277 0.40768
-0.5 0.52453
-0.65723 0.57026
+0.64923 0.975
+0.65723 1
+0.66523 0.975
 
 EOD
 $d2 << EOD
@@ -23,54 +21,62 @@ $d2 << EOD
 0.34277 0.40768
 0.5 0.52453
 0.65723 0.57026
+
 EOD
 $d3 << EOD
+0.028302 0.2513
+0.18553 0.33341
+0.34277 0.40768
+0.5 0.52453
+0.65723 0.57026
+EOD
+$d4 << EOD
 0.81447 0.02
 0.9717 0.02
 EOD
-$d4 << EOD
+$d5 << EOD
 0.071429 0.089184 0.015714 0.12714 0 0.17837
 0.21429 0.089184 0.15857 0.27 0 0.17837
 0.35714 0.089184 0.30143 0.41286 0 0.17837
 0.5 0.089184 0.44429 0.55571 0 0.17837
 0.64286 0.089184 0.58714 0.69857 0 0.17837
 EOD
-$d5 << EOD
+$d6 << EOD
 0.071429 0.26755 0.015714 0.12714 0.17837 0.35674
 0.21429 0.26755 0.15857 0.27 0.17837 0.35674
 0.35714 0.26755 0.30143 0.41286 0.17837 0.35674
 0.5 0.26755 0.44429 0.55571 0.17837 0.35674
 0.64286 0.26755 0.58714 0.69857 0.17837 0.35674
 EOD
-$d6 << EOD
+$d7 << EOD
 0.071429 0.35997 0.015714 0.12714 0.35674 0.3632
 0.21429 0.36313 0.15857 0.27 0.35674 0.36952
 0.35714 0.36945 0.30143 0.41286 0.35674 0.38216
 0.5 0.38209 0.44429 0.55571 0.35674 0.40744
 0.64286 0.40737 0.58714 0.69857 0.35674 0.45801
 EOD
-$d7 << EOD
+$d8 << EOD
 0.071429 0.3633 0.015714 0.12714 0.3632 0.36339
 0.21429 0.36971 0.15857 0.27 0.36952 0.3699
 0.35714 0.38254 0.30143 0.41286 0.38216 0.38291
 0.5 0.40819 0.44429 0.55571 0.40744 0.40895
 0.64286 0.45951 0.58714 0.69857 0.45801 0.46101
 EOD
-$d8 << EOD
+$d9 << EOD
 0.071429 0.45355 0.015714 0.12714 0.36339 0.5437
 0.21429 0.53221 0.15857 0.27 0.3699 0.69452
 0.35714 0.54523 0.30143 0.41286 0.38291 0.70754
 0.5 0.57126 0.44429 0.55571 0.40895 0.73357
 0.64286 0.62332 0.58714 0.69857 0.46101 0.78563
 EOD
-$d9 << EOD
+$d10 << EOD
 0.071429 0.5497 0.015714 0.12714 0.5437 0.5557
 0.21429 0.69953 0.15857 0.27 0.69452 0.70453
 0.35714 0.71304 0.30143 0.41286 0.70754 0.71855
 0.5 0.73892 0.44429 0.55571 0.73357 0.74427
 0.64286 0.79076 0.58714 0.69857 0.78563 0.79589
 EOD
-$d10 << EOD
+$d11 << EOD
 0.0042857 0.5437
 0.13857 0.5437
 
@@ -87,11 +93,11 @@ $d10 << EOD
 0.71 0.78563
 
 EOD
-$d11 << EOD
+$d12 << EOD
 0.78571 0.02
 0.92857 0.02
 EOD
-$d12 << EOD
+$d13 << EOD
 0.071429 0.5557
 0.21429 0.70453
 0.35714 0.71855
@@ -119,9 +125,10 @@ set ylabel 'samples/s'
 unset key
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d2 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d3 using 1:2 with points pointtype 2 pointsize 1.32 linewidth 2.4 linecolor rgb '#0072b2' notitle
+  $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d4 using 1:2 with points pointtype 2 pointsize 1.32 linewidth 2.4 linecolor rgb '#0072b2' notitle
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
@@ -141,14 +148,14 @@ set xlabel 'batch' offset 0, 0.3
 set ylabel 'MiB'
 unset key
 set key at screen 0.51875, 0.21753 left top Left reverse samplen 2 maxrows 4 font ',13'
-plot [0:1][0:1] $d4 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
-  $d5 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
-  $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
-  $d7 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#cc6677' notitle, \
-  $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#117733' notitle, \
-  $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#9aa0a6' notitle, \
-  $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#1b1f24' notitle, \
-  $d11 using 1:2 with points pointtype 2 pointsize 1.32 linewidth 2.4 linecolor rgb '#1b1f24' notitle, \
+plot [0:1][0:1] $d5 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
+  $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
+  $d7 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
+  $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#cc6677' notitle, \
+  $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#117733' notitle, \
+  $d10 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#9aa0a6' notitle, \
+  $d11 using 1:2 with lines linewidth 1.8 linecolor rgb '#1b1f24' notitle, \
+  $d12 using 1:2 with points pointtype 2 pointsize 1.32 linewidth 2.4 linecolor rgb '#1b1f24' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#332288' title 'weights', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#5fa8d3' title 'gradients', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#b89b2e' title 'activations', \
@@ -181,9 +188,10 @@ set ylabel 'samples/s'
 unset key
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d2 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d3 using 1:2 with points pointtype 2 pointsize 0.83 linewidth 2.4 linecolor rgb '#0072b2' notitle
+  $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d4 using 1:2 with points pointtype 2 pointsize 0.83 linewidth 2.4 linecolor rgb '#0072b2' notitle
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
@@ -203,14 +211,14 @@ set xlabel 'batch' offset 0, 0.3
 set ylabel 'MiB'
 unset key
 set key at screen 0.51875, 0.22158 left top Left reverse samplen 2 maxrows 4 font ',16'
-plot [0:1][0:1] $d4 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
-  $d5 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
-  $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
-  $d7 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#cc6677' notitle, \
-  $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#117733' notitle, \
-  $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#9aa0a6' notitle, \
-  $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#1b1f24' notitle, \
-  $d11 using 1:2 with points pointtype 2 pointsize 0.83 linewidth 2.4 linecolor rgb '#1b1f24' notitle, \
+plot [0:1][0:1] $d5 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
+  $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
+  $d7 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
+  $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#cc6677' notitle, \
+  $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#117733' notitle, \
+  $d10 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#9aa0a6' notitle, \
+  $d11 using 1:2 with lines linewidth 1.8 linecolor rgb '#1b1f24' notitle, \
+  $d12 using 1:2 with points pointtype 2 pointsize 0.83 linewidth 2.4 linecolor rgb '#1b1f24' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#332288' title 'weights', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#5fa8d3' title 'gradients', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#b89b2e' title 'activations', \

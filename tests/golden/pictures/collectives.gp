@@ -7,50 +7,82 @@ $d0 << EOD
 0.9717 0 0 0.65589 2
 EOD
 $d1 << EOD
+0.020302 0.025
+0.028302 0
+0.036302 0.025
+
+0.9637 0.025
+0.9717 0
+0.9797 0.025
+
+EOD
+$d2 << EOD
 0.028302 0 0 0.44569 2
 0.9717 0.83234 0 0.13936 0
 EOD
-$d2 << EOD
-0.028302 0.1589
-0.9717 0.32797
+$d3 << EOD
+0.020302 0.025
+0.028302 0
+0.036302 0.025
 
 EOD
-$d3 << EOD
+$d4 << EOD
 0.028302 0.1589
 0.9717 0.32797
-EOD
-$d4 << EOD
-0.028302 0.16503
-0.9717 0.90202
 
 EOD
 $d5 << EOD
+0.028302 0.1589
+0.9717 0.32797
+EOD
+$d6 << EOD
+0.028302 0.16503
+0.9717 0.90202
+
+EOD
+$d7 << EOD
 0.028302 0.16503
 0.9717 0.90202
 EOD
-$d6 << EOD
+$d8 << EOD
 0.028302 0 0 0.59913 2
 0.9717 0.74214 0 0.25786 1
 EOD
-$d7 << EOD
+$d9 << EOD
+0.020302 0.025
+0.028302 0
+0.036302 0.025
+
+0.9637 0.975
+0.9717 1
+0.9797 0.975
+
+EOD
+$d10 << EOD
 0.028302 0 0 0.23405 2
 0.9717 0.58404 0 0.069767 0
 EOD
-$d8 << EOD
+$d11 << EOD
+0.020302 0.025
+0.028302 0
+0.036302 0.025
+
+EOD
+$d12 << EOD
 0.028302 0.096753
 0.9717 0.90631
 
 EOD
-$d9 << EOD
+$d13 << EOD
 0.028302 0.096753
 0.9717 0.90631
 EOD
-$d10 << EOD
+$d14 << EOD
 0.028302 0.093686
 0.9717 0.61892
 
 EOD
-$d11 << EOD
+$d15 << EOD
 0.028302 0.093686
 0.9717 0.61892
 EOD
@@ -74,12 +106,14 @@ set ylabel 'B/s'
 unset key
 set key at screen 0.01875, 0.12638 left top Left reverse samplen 2 maxrows 1 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d1 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d3 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d4 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
-  $d5 using 1:2 with points pointtype 5 pointsize 1.20 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
+  $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d2 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d3 using 1:2 with lines linewidth 1.2 linecolor rgb '#c24a00' notitle, \
+  $d4 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d5 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d6 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
+  $d7 using 1:2 with points pointtype 5 pointsize 1.20 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
   keyentry with linespoints pointtype 7 pointsize 1.20 linewidth 1.8 linecolor rgb '#0072b2' title 'all-reduce, 2 ranks', \
   keyentry with linespoints pointtype 5 pointsize 1.20 linewidth 1.8 linecolor rgb '#c24a00' title 'send-receive, 2 ranks'
 unset label
@@ -94,14 +128,16 @@ set ytics ('10 µs' 0.21105, '100 µs' 0.58236, '1 ms' 0.95366) scale 0.6 nomirr
 set xlabel 'bytes' offset 0, 0.3
 set ylabel 'time'
 unset key
-plot [0:1][0:1] $d6 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d6 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d7 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d7 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d8 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d9 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
-  $d11 using 1:2 with points pointtype 5 pointsize 1.20 linewidth 1.6 linecolor rgb '#c24a00' notitle
+plot [0:1][0:1] $d8 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d8 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d9 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d10 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d10 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d11 using 1:2 with lines linewidth 1.2 linecolor rgb '#c24a00' notitle, \
+  $d12 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d13 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d14 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
+  $d15 using 1:2 with points pointtype 5 pointsize 1.20 linewidth 1.6 linecolor rgb '#c24a00' notitle
 unset label
 unset multiplot
 unset output
@@ -125,12 +161,14 @@ set ylabel 'B/s'
 unset key
 set key at screen 0.01875, 0.12897 left top Left reverse samplen 2 maxrows 1 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d1 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d3 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d4 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
-  $d5 using 1:2 with points pointtype 5 pointsize 0.75 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
+  $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d2 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d3 using 1:2 with lines linewidth 1.2 linecolor rgb '#c24a00' notitle, \
+  $d4 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d5 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d6 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
+  $d7 using 1:2 with points pointtype 5 pointsize 0.75 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
   keyentry with linespoints pointtype 7 pointsize 0.75 linewidth 1.8 linecolor rgb '#0072b2' title 'all-reduce, 2 ranks', \
   keyentry with linespoints pointtype 5 pointsize 0.75 linewidth 1.8 linecolor rgb '#c24a00' title 'send-receive, 2 ranks'
 unset label
@@ -145,14 +183,16 @@ set ytics ('10 µs' 0.21105, '100 µs' 0.58236, '1 ms' 0.95366) scale 0.6 nomirr
 set xlabel 'bytes' offset 0, 0.3
 set ylabel 'time'
 unset key
-plot [0:1][0:1] $d6 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d6 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d7 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d7 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d8 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d9 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
-  $d11 using 1:2 with points pointtype 5 pointsize 0.75 linewidth 1.6 linecolor rgb '#c24a00' notitle
+plot [0:1][0:1] $d8 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d8 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+  $d9 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d10 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d10 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d11 using 1:2 with lines linewidth 1.2 linecolor rgb '#c24a00' notitle, \
+  $d12 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d13 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d14 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
+  $d15 using 1:2 with points pointtype 5 pointsize 0.75 linewidth 1.6 linecolor rgb '#c24a00' notitle
 unset label
 unset multiplot
 unset output

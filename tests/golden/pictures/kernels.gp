@@ -3,35 +3,41 @@ set border 3 linecolor rgb '#606060'
 set tics out textcolor rgb '#202020'
 set grid ytics linecolor rgb '#e4e4e4' linewidth 1 linetype 1
 $d0 << EOD
-0.028302 0.27221 0 0.22884 0
-0.028302 0 0 0.27961 2
-0.26415 0.71423 0 0.10081 0
-0.26415 0.38387 0 0.27481 0
+0.18553 0.27221 0 0.22884 0
+0.18553 0 0 0.27961 2
+0.34277 0.71423 0 0.10081 0
+0.34277 0.38387 0 0.27481 0
 0.5 0.79502 0 0.064466 0
 0.5 0.41401 0 0.55769 0
-0.73585 0.54095 0 0.29811 0
-0.73585 0.69376 0 0.16649 0
-0.9717 0.72394 0 0.11825 0
-0.9717 0.62769 0 0.32093 0
+0.65723 0.54095 0 0.29811 0
+0.65723 0.69376 0 0.16649 0
+0.81447 0.72394 0 0.11825 0
+0.81447 0.62769 0 0.32093 0
 EOD
 $d1 << EOD
+0.17753 0.025
+0.18553 0
+0.19353 0.025
+
+EOD
+$d2 << EOD
 0.028302 0.82317
 0.9717 0.82317
 
 EOD
-$d2 << EOD
-0.028302 0.38659
-0.26415 0.76462
-0.5 0.83885
-0.73585 0.75258
-0.9717 0.79441
-EOD
 $d3 << EOD
-0.028302 0.18367
-0.26415 0.59669
+0.18553 0.38659
+0.34277 0.76462
+0.5 0.83885
+0.65723 0.75258
+0.81447 0.79441
+EOD
+$d4 << EOD
+0.18553 0.18367
+0.34277 0.59669
 0.5 0.81166
-0.73585 0.7714
-0.9717 0.81807
+0.65723 0.7714
+0.81447 0.81807
 EOD
 set terminal pngcairo size 1600, 671 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
@@ -46,7 +52,7 @@ set bmargin at screen 0.22340
 set tmargin at screen 0.71520
 set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.50000, 0.79657 center font ',13'
 set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.50000, 0.76528 center textcolor rgb '#555555' font ',11'
-set xtics ('20' 0.0063421, '50' 0.31812, '100' 0.55397, '200' 0.78982) scale 0.6 nomirror norotate font ',11'
+set xtics ('10' 0.013662, '20' 0.17089, '50' 0.37875, '100' 0.53598, '200' 0.69321, '500' 0.90106) scale 0.6 nomirror norotate font ',11'
 set ytics ('20 G' 0.044499, '50 G' 0.3956, '100 G' 0.6612, '200 G' 0.9268) scale 0.6 nomirror font ',11'
 set xlabel 'FLOP for each byte' offset 0, 0.3
 set ylabel 'FLOP/s'
@@ -54,10 +60,11 @@ unset key
 set key at screen 0.01875, 0.12638 left top Left reverse samplen 2 maxrows 1 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d2 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d3 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
-  $d3 using 1:2 with points pointtype 6 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d4 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
+  $d4 using 1:2 with points pointtype 6 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   keyentry with lines linewidth 1.8 linecolor rgb '#0072b2' title 'roof of fp32: 153 GFLOP/s', \
   keyentry with points pointtype 7 pointsize 1.20 linecolor rgb '#0072b2' title 'gemm fp32'
 unset label
@@ -76,7 +83,7 @@ set bmargin at screen 0.22824
 set tmargin at screen 0.70859
 set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.50000, 0.79185 center font ',16'
 set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.50000, 0.75983 center textcolor rgb '#555555' font ',14'
-set xtics ('20' 0.0063421, '50' 0.31812, '100' 0.55397, '200' 0.78982) scale 0.6 nomirror norotate font ',14'
+set xtics ('10' 0.013662, '20' 0.17089, '50' 0.37875, '100' 0.53598, '200' 0.69321, '500' 0.90106) scale 0.6 nomirror norotate font ',14'
 set ytics ('20 G' 0.044499, '50 G' 0.3956, '100 G' 0.6612, '200 G' 0.9268) scale 0.6 nomirror font ',14'
 set xlabel 'FLOP for each byte' offset 0, 0.3
 set ylabel 'FLOP/s'
@@ -84,10 +91,11 @@ unset key
 set key at screen 0.01875, 0.12897 left top Left reverse samplen 2 maxrows 1 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==2?$4:NaN) with vectors head size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d2 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d3 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \
-  $d3 using 1:2 with points pointtype 6 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d3 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d4 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \
+  $d4 using 1:2 with points pointtype 6 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   keyentry with lines linewidth 1.8 linecolor rgb '#0072b2' title 'roof of fp32: 153 GFLOP/s', \
   keyentry with points pointtype 7 pointsize 0.75 linecolor rgb '#0072b2' title 'gemm fp32'
 unset label
