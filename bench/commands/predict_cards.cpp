@@ -91,10 +91,10 @@ CardsPrediction from_data_sheet(const CommandWords& words) {
                     request.gpus.size(), *words.text_of("gpu"), *words.text_of("cards")));
   }
   if (request.spec.mode != "train") {
-    throw UsageError(fmt::format(
-        "--cards: cards train together, and mode is {}: give --mode train. Cards that infer exchange "
-        "nothing: so many give so many times what one does",
-        quote(request.spec.mode)));
+    throw UsageError(
+        fmt::format("--cards: cards train together, and mode is {}; give --mode train. For inference nothing "
+                    "need be predicted: two cards do twice what one does",
+                    quote(request.spec.mode)));
   }
   const Gpu& gpu = request.gpus.front();
   const CardsLink link = link_of(words, &gpu);

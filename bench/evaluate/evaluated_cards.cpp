@@ -75,9 +75,8 @@ std::vector<std::string> add_cards(EvaluatedDevices& devices, const std::vector<
                                    const std::vector<CardsLink>& links, const LinkCatalogue& catalogue) {
   if (devices.task.mode != "train") {
     throw UsageError(
-        fmt::format("--cards: cards train together, and mode is {}: give --mode train, or results of "
-                    "training. Cards that "
-                    "infer exchange nothing: so many give so many times what one does",
+        fmt::format("--cards: cards train together, and mode is {}; give --mode train, or results of "
+                    "training. For inference nothing need be predicted: two cards do twice what one does",
                     quote(devices.task.mode)));
   }
   std::vector<EvaluatedDevice> all;

@@ -10,29 +10,31 @@ $d0 << EOD
 0.9717 0.30605 0 0.69395 1
 EOD
 $d1 << EOD
+0.9637 0.975
+0.9717 1
+0.9797 0.975
+
+EOD
+$d2 << EOD
 0.028302 0.12376 0 0.073552 0
 0.26415 0.10022 0 0.32558 0
 0.5 0.28088 0 0.048566 0
 0.73585 0.15168 0 0.74712 0
 0.9717 0.30605 0 0.69395 1
 EOD
-$d2 << EOD
+$d3 << EOD
+0.9637 0.975
+0.9717 1
+0.9797 0.975
+
+EOD
+$d4 << EOD
 0.028302 0.15627
 0.26415 0.20634
 0.5 0.3042
 0.73585 0.36221
 0.9717 0.57852
 
-EOD
-$d3 << EOD
-0.028302 0.15627
-0.26415 0.20634
-0.5 0.3042
-0.73585 0.36221
-0.9717 0.57852
-EOD
-$d4 << EOD
-0.9717 0.57852
 EOD
 $d5 << EOD
 0.028302 0.15627
@@ -40,59 +42,79 @@ $d5 << EOD
 0.5 0.3042
 0.73585 0.36221
 0.9717 0.57852
-
 EOD
 $d6 << EOD
+0.9717 0.57852
+EOD
+$d7 << EOD
+0.028302 0.15627
+0.26415 0.20634
+0.5 0.3042
+0.73585 0.36221
+0.9717 0.57852
+
+EOD
+$d8 << EOD
 0.028302 0.15627
 0.26415 0.20634
 0.5 0.3042
 0.73585 0.36221
 0.9717 0.57852
 EOD
-$d7 << EOD
+$d9 << EOD
 0.9717 0.57852
 EOD
-$d8 << EOD
-0 0.9717
-1 0.9717
-
-EOD
-$d9 << EOD
-0 0.9717
-1 0.9717
-
-EOD
 $d10 << EOD
-0.028302 0.028302
-0.096755 0.071635
-0.16521 0.075634
-0.23366 0.082085
-0.30211 0.094463
-0.9717 0.9717
+0 0.9717
+1 0.9717
 
 EOD
 $d11 << EOD
+0 0.9717
+1 0.9717
+
+EOD
+$d12 << EOD
+0.028302 0.028302
+0.096755 0.071635
+0.16521 0.075634
+0.23366 0.082085
+0.30211 0.094463
+0.9717 0.9717
+
+EOD
+$d13 << EOD
 0.028302 0.028302
 0.096755 0.071635
 0.16521 0.075634
 0.23366 0.082085
 0.30211 0.094463
 EOD
-$d12 << EOD
-0.9717 0.9717
-EOD
-$d13 << EOD
-0.9717 0.9717
-EOD
 $d14 << EOD
+0.9717 0.9717
+EOD
+$d15 << EOD
+0.9717 0.9717
+EOD
+$d16 << EOD
 0.25 0.28009 0.055 0.445 0 0.56018
 0.75 0.28009 0.555 0.945 0 0.56018
 EOD
-$d15 << EOD
+$d17 << EOD
 0.25 0.29583 0 0.70417 1
 0.75 0.29583 0 0.70417 1
 EOD
-$d16 << EOD
+$d18 << EOD
+0.242 0.975
+0.25 1
+0.258 0.975
+
+0.742 0.975
+0.75 1
+0.758 0.975
+
+EOD
+$d19 << EOD
 0.25 1
 0.75 1
 EOD
@@ -118,14 +140,16 @@ unset key
 set key at screen 0.01875, 0.21105 left top Left reverse samplen 2 maxrows 1 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d1 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d3 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d4 using 1:2 with points pointtype 6 pointsize 2.88 linewidth 2.2 linecolor rgb '#0072b2' notitle, \
-  $d5 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
-  $d6 using 1:2 with points pointtype 5 pointsize 1.20 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
-  $d7 using 1:2 with points pointtype 6 pointsize 2.88 linewidth 2.2 linecolor rgb '#c24a00' notitle, \
+  $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d2 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d3 using 1:2 with lines linewidth 1.2 linecolor rgb '#c24a00' notitle, \
+  $d4 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d5 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d6 using 1:2 with points pointtype 6 pointsize 2.88 linewidth 2.2 linecolor rgb '#0072b2' notitle, \
+  $d7 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
+  $d8 using 1:2 with points pointtype 5 pointsize 1.20 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
+  $d9 using 1:2 with points pointtype 6 pointsize 2.88 linewidth 2.2 linecolor rgb '#c24a00' notitle, \
   keyentry with linespoints pointtype 7 pointsize 1.20 linewidth 1.8 linecolor rgb '#0072b2' title 'AMD EPYC', \
   keyentry with linespoints pointtype 5 pointsize 1.20 linewidth 1.8 linecolor rgb '#c24a00' title 'AMD EPYC #2'
 unset label
@@ -142,14 +166,14 @@ set xlabel 'batch' offset 0, 0.3
 set ylabel 'memory'
 unset key
 set key at screen 0.35208, 0.21105 left top Left reverse samplen 2 maxrows 3 font ',13'
-plot [0:1][0:1] $d8 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d9 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c24a00' notitle, \
-  $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d11 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d12 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
-  $d12 using 1:2 with points pointtype 6 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d13 using 1:2 with points pointtype 5 pointsize 1.20 linecolor rgb 'white' notitle, \
-  $d13 using 1:2 with points pointtype 4 pointsize 1.20 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d10 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d11 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c24a00' notitle, \
+  $d12 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d13 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d14 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
+  $d14 using 1:2 with points pointtype 6 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d15 using 1:2 with points pointtype 5 pointsize 1.20 linecolor rgb 'white' notitle, \
+  $d15 using 1:2 with points pointtype 4 pointsize 1.20 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
   keyentry with linespoints pointtype 7 pointsize 1.20 linewidth 1.8 linecolor rgb '#0072b2' title 'AMD EPYC holds 22.8 GiB: batch 14083', \
   keyentry with linespoints pointtype 5 pointsize 1.20 linewidth 1.8 linecolor rgb '#c24a00' title 'AMD EPYC #2 holds 22.8 GiB: batch 14083', \
   keyentry with points pointtype -1 title '(line of AMD EPYC)'
@@ -167,8 +191,9 @@ set ytics ('0' 0, '0.5' 0.25, '1' 0.5, '1.5' 0.75, '2' 1) scale 0.6 nomirror fon
 set xlabel '' offset 0, 0.3
 set ylabel 'currency of --price'
 unset key
-plot [0:1][0:1] $d14 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
-  $d15 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle
+plot [0:1][0:1] $d16 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
+  $d17 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
+  $d18 using 1:2 with lines linewidth 1.2 linecolor rgb '#1b1f24' notitle
 unset label
 unset multiplot
 unset output
@@ -194,14 +219,16 @@ unset key
 set key at screen 0.01875, 0.21536 left top Left reverse samplen 2 maxrows 1 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d1 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
-  $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d3 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d4 using 1:2 with points pointtype 6 pointsize 1.80 linewidth 2.2 linecolor rgb '#0072b2' notitle, \
-  $d5 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
-  $d6 using 1:2 with points pointtype 5 pointsize 0.75 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
-  $d7 using 1:2 with points pointtype 6 pointsize 1.80 linewidth 2.2 linecolor rgb '#c24a00' notitle, \
+  $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
+  $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d2 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
+  $d3 using 1:2 with lines linewidth 1.2 linecolor rgb '#c24a00' notitle, \
+  $d4 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d5 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d6 using 1:2 with points pointtype 6 pointsize 1.80 linewidth 2.2 linecolor rgb '#0072b2' notitle, \
+  $d7 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
+  $d8 using 1:2 with points pointtype 5 pointsize 0.75 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
+  $d9 using 1:2 with points pointtype 6 pointsize 1.80 linewidth 2.2 linecolor rgb '#c24a00' notitle, \
   keyentry with linespoints pointtype 7 pointsize 0.75 linewidth 1.8 linecolor rgb '#0072b2' title 'AMD EPYC', \
   keyentry with linespoints pointtype 5 pointsize 0.75 linewidth 1.8 linecolor rgb '#c24a00' title 'AMD EPYC #2'
 unset label
@@ -218,14 +245,14 @@ set xlabel 'batch' offset 0, 0.3
 set ylabel 'memory'
 unset key
 set key at screen 0.35208, 0.21536 left top Left reverse samplen 2 maxrows 3 font ',16'
-plot [0:1][0:1] $d8 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d9 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c24a00' notitle, \
-  $d10 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
-  $d11 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d12 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \
-  $d12 using 1:2 with points pointtype 6 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d13 using 1:2 with points pointtype 5 pointsize 0.75 linecolor rgb 'white' notitle, \
-  $d13 using 1:2 with points pointtype 4 pointsize 0.75 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
+plot [0:1][0:1] $d10 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d11 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c24a00' notitle, \
+  $d12 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
+  $d13 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d14 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \
+  $d14 using 1:2 with points pointtype 6 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d15 using 1:2 with points pointtype 5 pointsize 0.75 linecolor rgb 'white' notitle, \
+  $d15 using 1:2 with points pointtype 4 pointsize 0.75 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
   keyentry with linespoints pointtype 7 pointsize 0.75 linewidth 1.8 linecolor rgb '#0072b2' title 'AMD EPYC holds 22.8 GiB: batch 14083', \
   keyentry with linespoints pointtype 5 pointsize 0.75 linewidth 1.8 linecolor rgb '#c24a00' title 'AMD EPYC #2 holds 22.8 GiB: batch 14083', \
   keyentry with points pointtype -1 title '(line of AMD EPYC)'
@@ -243,8 +270,9 @@ set ytics ('0' 0, '0.5' 0.25, '1' 0.5, '1.5' 0.75, '2' 1) scale 0.6 nomirror fon
 set xlabel '' offset 0, 0.3
 set ylabel 'currency of --price'
 unset key
-plot [0:1][0:1] $d14 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
-  $d15 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle
+plot [0:1][0:1] $d16 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
+  $d17 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
+  $d18 using 1:2 with lines linewidth 1.2 linecolor rgb '#1b1f24' notitle
 unset label
 unset multiplot
 unset output
