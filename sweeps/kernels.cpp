@@ -159,7 +159,9 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
                           share > 0 ? Cell::share(share) : Cell(), Cell(point.mark)});
   }
   if (!roofline.memory) {
-    table.title = "Rates. " + no_roofline_in_words(document, answer, references);
+    table.title = kernels_headlines(answer).empty()
+                      ? "Rates"
+                      : "Rates. " + no_roofline_in_words(document, answer, references);
   }
   return {table};
 }

@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <utility>
 
 #include "bench/result/finding.h"
 #include "bench/result/result_json.h"
@@ -47,18 +51,26 @@ std::string place_of_two(const ResultDocument& document) {
                         hosts.is_array() && hosts.size() > 1 && hosts[0] != hosts[1]);
 }
 
-std::optional<TwoRanks> two_ranks_of(const ResultDocument& document, const Point& one) {
+using PlaceOfPoint = std::pair<std::string, std::int64_t>;  // dtype and batch
+PlaceOfPoint place_of(const Point& point) {
+  return {text_member(point.params, "dtype"), whole_member(point.params, "batch")};
+}
+
+// The first whole step of two ranks in each place.
+std::map<PlaceOfPoint, TwoRanks> steps_of_two_ranks(const ResultDocument& document) {
+  std::map<PlaceOfPoint, TwoRanks> steps;
+  std::set<PlaceOfPoint> seen;
   for (const Point& point : measured_points(document)) {
-    const bool is_same = text_member(point.params, "dtype") == text_member(one.params, "dtype") &&
-                         whole_member(point.params, "batch") == whole_member(one.params, "batch");
-    if (whole_member(point.params, "ranks") == 2 && !point.params.contains("shard") &&
-        !point.params.contains("split") && is_same && point.stats.median_ns > 0) {
-      const double deviation = deviation_of_step(point.stats);
-      return deviation > 0 ? std::optional(TwoRanks{point.stats.median_ns, deviation, place_of_two(document)})
-                           : std::nullopt;
+    if (whole_member(point.params, "ranks") != 2 || point.params.contains("shard") ||
+        point.params.contains("split") || !(point.stats.median_ns > 0) ||
+        !seen.insert(place_of(point)).second) {
+      continue;
+    }
+    if (const double deviation = deviation_of_step(point.stats); deviation > 0) {
+      steps[place_of(point)] = {point.stats.median_ns, deviation, place_of_two(document)};
     }
   }
-  return std::nullopt;
+  return steps;
 }
 
 // "model" of a predicted point; nothing where a file has none.
@@ -145,11 +157,14 @@ int dtype_rank(std::string_view dtype) {
 
 std::vector<Curve> evaluated_curves(const ResultDocument& document, const Json& datasheet) {
   std::vector<Curve> curves;
+  const std::map<PlaceOfPoint, TwoRanks> of_two_ranks = steps_of_two_ranks(document);
   for (const Point& point : document.points) {
     if (point.is_timed() && point.items_per_step > 0 && whole_member(point.params, "ranks") < 2) {
       const std::int64_t batch = whole_member(point.params, "batch");
       CurvePoint one = point.is_measured() ? measured_point(point, batch) : read_prediction(point, batch);
-      one.two_ranks = one.timeline ? two_ranks_of(document, point) : std::nullopt;
+      if (const auto two = of_two_ranks.find(place_of(point)); one.timeline && two != of_two_ranks.end()) {
+        one.two_ranks = two->second;
+      }
       add_point(curves, dtype_of(point.params, document.context), one);
     }
   }

@@ -13,7 +13,8 @@ namespace bench {
 
 // `verbose`: all, else those that are printed.
 std::vector<std::string> claims_of(const Evaluation& evaluation, bool verbose);
-TextTable saturation_table(const Evaluation& evaluation);
+// The job on each device, where there is one, and each device at its saturation batch.
+std::vector<TextTable> tables_at_saturation(const Evaluation& evaluation);
 // Answers, the table at saturation, throughput at each batch, notes. `verbose`: all answers and dtypes.
 Page evaluation_page(const Evaluation& evaluation, bool verbose);
 // Throughput by batch of each device in the headlines' dtype and in another, memory, and cost or energy.

@@ -88,6 +88,31 @@ void read_curve(const Field& field, std::size_t device, Evaluation& evaluation) 
                              .cores_to_feed = find_number(row, "cores_to_feed")});
 }
 
+std::optional<Estimate> find_estimate(const Field& object, std::string_view key, std::string_view interval) {
+  const auto value = find_number(object, key);
+  return value ? std::optional(Estimate{.value = *value, .ci95 = find_interval(object, interval)})
+               : std::nullopt;
+}
+
+void read_job(const Field& job, Evaluation& evaluation) {
+  evaluation.job = Job{.samples = job.at("samples").number(), .words = job.at("words").string()};
+  const Field devices = job.at("devices");
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    const Field on = devices.at(i);
+    const auto row = std::ranges::find_if(evaluation.rows, [&](const EvaluatedRow& each) {
+      return evaluation.device_of(each).label == on.at("label").string() &&
+             each.dtype == on.at("dtype").string();
+    });
+    if (row == evaluation.rows.end()) {
+      check::refuse(on.at("label"), "one of the devices, in a dtype that it has");
+    }
+    evaluation.on_devices.push_back({.row = static_cast<std::size_t>(row - evaluation.rows.begin()),
+                                     .hours = *find_estimate(on, "hours", "hours_interval"),
+                                     .cost = find_estimate(on, "cost", "cost_interval"),
+                                     .kwh = find_number(on, "energy_kwh")});
+  }
+}
+
 Answer read_answer(const Field& answer) {
   return {.question = answer.at("question").string(),
           .dtype = answer.at("dtype").string(),
@@ -126,7 +151,7 @@ Evaluation read_evaluation(const Field& root) {
   std::ranges::stable_sort(evaluation.rows, {},
                            [&](const EvaluatedRow& row) { return std::ranges::find(dtypes, row.dtype); });
   if (const auto job = root.find("job")) {
-    evaluation.job = Job{.samples = job->at("samples").number(), .words = job->at("words").string()};
+    read_job(*job, evaluation);
   }
   evaluation.answers = read_list(root, "answers", read_answer);
   evaluation.notes = strings_of(root.at("notes"));

@@ -61,13 +61,13 @@ TextTable job_table(const Evaluation& evaluation) {
   for (const DeviceJob& job : evaluation.on_devices) {
     const EvaluatedRow& row = evaluation.rows[job.row];
     const std::string least = row.point.is_bound ? "≥ " : "";
-    table.rows.push_back(
-        {evaluation.device_of(row).label, row.dtype,
-         row.price ? Cell::figure(price_in_words(*row.price, currency)) : Cell(),
-         Cell::number(job.hours.value, job.hours.ci95).after(least),
-         job.cost ? Cell::number(job.cost->value, job.cost->ci95).after(row.price->is_hire ? least : "")
-                  : Cell(),
-         job.kwh ? Cell::number(*job.kwh).after(row.power_measured ? "" : "≤ ") : Cell()});
+    table.rows.push_back({evaluation.device_of(row).label, row.dtype,
+                          row.price ? Cell::figure(price_in_words(*row.price, currency)) : Cell(),
+                          Cell::number(job.hours.value, job.hours.ci95).after(least),
+                          job.cost ? Cell::number(job.cost->value, job.cost->ci95)
+                                         .after(row.price && row.price->is_hire ? least : "")
+                                   : Cell(),
+                          job.kwh ? Cell::number(*job.kwh).after(row.power_measured ? "" : "≤ ") : Cell()});
   }
   return table;
 }
@@ -199,14 +199,22 @@ TextTable saturation_table(const Evaluation& evaluation) {
   return table;
 }
 
+std::vector<TextTable> tables_at_saturation(const Evaluation& evaluation) {
+  std::vector<TextTable> tables;
+  if (evaluation.job) {
+    tables.push_back(job_table(evaluation));
+  }
+  tables.push_back(saturation_table(evaluation));
+  return tables;
+}
+
 Page evaluation_page(const Evaluation& evaluation, bool verbose) {
   Page page{.title = evaluation_heading(evaluation)};
   const std::vector<std::string> claims = claims_of(evaluation, verbose);
   page.answer(claims, {.is_shown = verbose, .left_out = evaluation.answers.size() - claims.size()});
-  if (evaluation.job) {
-    page.table(job_table(evaluation));
+  for (TextTable& table : tables_at_saturation(evaluation)) {
+    page.table(std::move(table));
   }
-  page.table(saturation_table(evaluation));
   for (const std::string& dtype : dtypes_shown(evaluation, verbose)) {
     if (TextTable table = batch_table(evaluation, dtype); table.rows.front().size() <= kMostColumns) {
       page.table(std::move(table));

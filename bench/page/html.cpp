@@ -141,6 +141,9 @@ struct HtmlWriter {
     if (const std::string caption = plots::caption_of(chart); !caption.empty()) {
       html += fmt::format("<figcaption>{}</figcaption>\n", sentence(caption));
     }
+    if (figure.rows == 0) {
+      return html + "</figure>\n";
+    }
     TextTable table = chart_table(chart, figure.rows);
     table.title = "Table";
     return html + (*this)(table) + "</figure>\n";

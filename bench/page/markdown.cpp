@@ -78,7 +78,7 @@ struct MarkdownWriter {
   }
 
   std::string operator()(const Figure& figure) const {
-    return (*this)(chart_table(figure.chart, figure.rows));
+    return figure.rows == 0 ? "" : (*this)(chart_table(figure.chart, figure.rows));
   }
 };
 
@@ -90,7 +90,8 @@ std::string page_markdown(const Page& page, std::size_t heading) {
                          ? ""
                          : fmt::format("{} {}\n", std::string(heading, '#'), markdown_sentence(page.title));
   for (const Block& block : page.blocks) {
-    text += (text.empty() ? "" : "\n") + std::visit(writer, block);
+    const std::string written = std::visit(writer, block);
+    text += (text.empty() || written.empty() ? "" : "\n") + written;
   }
   for (const Page& section : page.sections) {
     text += "\n" + page_markdown(section, heading + 1);

@@ -63,7 +63,7 @@ struct FactList {
 // A picture, with its table; the table alone where a format has no pictures.
 struct Figure {
   plots::Chart chart;
-  std::size_t rows;  // of the table, at most
+  std::size_t rows;  // of the table, at most; 0: other tables tell it
 };
 
 using Block = std::variant<Paragraph, List, FactList, TextTable, Figure>;

@@ -63,7 +63,7 @@ struct TextWriter {
   }
 
   std::string operator()(const Figure& figure) const {
-    return (*this)(chart_table(figure.chart, figure.rows));
+    return figure.rows == 0 ? "" : (*this)(chart_table(figure.chart, figure.rows));
   }
 };
 
@@ -74,9 +74,12 @@ std::string page_text(const Page& page, std::size_t width) {
   std::string text = page.title.empty() ? "" : wrap(safe(page.title), width, 2);
   bool after_paragraph = false;
   for (const Block& block : page.blocks) {
+    const std::string written = std::visit(writer, block);
+    if (written.empty()) {
+      continue;
+    }
     const bool is_paragraph = std::holds_alternative<Paragraph>(block);
-    text += text.empty() || (after_paragraph && is_paragraph) ? "" : "\n";
-    text += std::visit(writer, block);
+    text += (text.empty() || (after_paragraph && is_paragraph) ? "" : "\n") + written;
     after_paragraph = is_paragraph;
   }
   for (const Page& section : page.sections) {

@@ -51,7 +51,14 @@ StoredAnswer evaluation_answer(const Field& root) {
   answer.page.title =
       fmt::format("Evaluation: {} on {}", task_in_words(evaluation.task), list_in_words(labels));
   add_claims(claims_of(evaluation, false), evaluation.notes, answer);
-  add_table(saturation_table(evaluation), answer.page);
+  for (TextTable& table : tables_at_saturation(evaluation)) {
+    add_table(std::move(table), answer.page);
+  }
+  constexpr std::size_t kNoRows = 0;
+  plots::Picture picture = picture_of(evaluation);
+  for (plots::Chart& chart : picture.charts) {
+    answer.page.blocks.emplace_back(Figure{std::move(chart), kNoRows});
+  }
   return answer;
 }
 

@@ -18,7 +18,7 @@ struct BatchFits {
 
   BatchFits() = default;
   // `memory`: a point without bytes is not known, and left out.
-  BatchFits(std::span<const ThroughputPoint> throughputs, std::span<const MemoryPoint> memory);
+  BatchFits(std::span<const ThroughputPoint> throughputs, std::span<const MemoryPoint> points);
 
   // Of the throughputs, the batch to use.
   std::size_t index() const { return saturation ? saturation->index : 0; }

@@ -93,7 +93,7 @@ KernelsAnswer kernels_answer(const ResultDocument& document, const std::set<std:
   return answer;
 }
 
-void choose_kernels_headlines(const KernelsAnswer& answer, std::vector<Finding>& findings) {
+std::vector<std::string> kernels_headlines(const KernelsAnswer& answer) {
   std::vector<std::string> names;
   const OperationAnswer* slowest = nullptr;
   for (const OperationAnswer& operation : answer.operations) {
@@ -124,6 +124,14 @@ void choose_kernels_headlines(const KernelsAnswer& answer, std::vector<Finding>&
   }
   if (answer.launch != nullptr) {
     names.emplace_back("launch_round_trip");
+  }
+  return names;
+}
+
+void choose_kernels_headlines(const KernelsAnswer& answer, std::vector<Finding>& findings) {
+  std::vector<std::string> names = kernels_headlines(answer);
+  if (names.empty()) {
+    names.emplace_back("memory_bandwidth");  // says why there is no roofline
   }
   set_headlines(findings, names);
 }

@@ -74,6 +74,8 @@ std::string no_roofline_in_words(const ResultDocument& document, const KernelsAn
 // roofline_share/… and cold_caches/… of these.
 std::vector<Finding> operation_findings(const std::vector<OperationAnswer>& operations);
 
+// What to print first: names of findings; none where no point tells one.
+std::vector<std::string> kernels_headlines(const KernelsAnswer& answer);
 // The operation that falls shortest of its roofline first, then the roofline. Of a file's findings too.
 void choose_kernels_headlines(const KernelsAnswer& answer, std::vector<Finding>& findings);
 

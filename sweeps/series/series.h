@@ -66,7 +66,7 @@ struct BatchSeries : BatchFits {
   std::optional<StepTimeModel> model;
   std::optional<LargestByPlan> planned;  // below cap_bytes; only a sweep that plans it sets it
 
-  void analyse();  // fills `timed`, the model and the fits from the points
+  void analyse();                          // fills `timed`, the model and the fits from the points
   std::vector<std::string> names() const;  // of all points
   std::vector<std::string> timed_names() const;
   const BatchPoint* at(std::int64_t batch) const;  // nullptr where it was not measured

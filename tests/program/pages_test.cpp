@@ -239,6 +239,7 @@ std::vector<Page> pages() {
       {"report", "batch-train.json", "memory.json", "kernels.json", "workers.json", "../transfer.json"},
       {"html", "markdown"}));
   add(in_formats("report/answers", {"report", "answers"}, kOfReport));
+  add(in_formats("report/hire-or-buy", {"report", "evaluation-job.json"}, {"html", "markdown"}));
   add(in_formats("report/comparison-alone", {"report", "answers/comparison.json"}, {"html", "markdown"}));
   add(in_formats("report/predicted", {"report", "batch-predicted.json"}, {"html", "markdown"}));
   const std::string reference = "../../../results/reference/intel-xeon-2-cores/";

@@ -27,7 +27,7 @@ QUESTION = ("predict", "--gpu", "t4,rtx3060-12gb", "--workload", "resnet50")
 def output(command, **environment):
     """Of a command in the root, with these variables and no others."""
     return subprocess.run(list(map(str, command)), stdout=subprocess.PIPE, text=True, check=True, cwd="/",
-                          env={"PATH": "/usr/bin:/bin", **environment}).stdout
+                          env={"PATH": "/usr/bin:/bin", "COLUMNS": "1000", **environment}).stdout
 
 
 def needed(path):
@@ -312,7 +312,7 @@ int cuGetProcAddress_v2(const char* name, void** function, int version, unsigned
         sentence = f"the NVIDIA driver supports CUDA {major - 1}.0 at most, and this program was built with CUDA {self.versions['CUDA']}"
         ended = subprocess.run([self.program, "--sweep", "batch", "--device", "cuda", "--dry-run"], stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, text=True, check=False, cwd="/",
-                               env={"PATH": "/usr/bin:/bin", "LD_LIBRARY_PATH": str(driver.parent)})
+                               env={"PATH": "/usr/bin:/bin", "COLUMNS": "1000", "LD_LIBRARY_PATH": str(driver.parent)})
         self.assertEqual(ended.returncode, 2)
         self.assertIn(f"{sentence}; install a newer driver", ended.stderr)
 

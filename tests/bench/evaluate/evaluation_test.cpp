@@ -281,7 +281,9 @@ TEST(Evaluation, IsReadBack) {
   const Evaluation read = read_evaluation(Field(json));
   const auto table_of = [](const Evaluation& of) {
     Page page;
-    page.table(saturation_table(of));
+    for (TextTable& table : tables_at_saturation(of)) {
+      page.table(std::move(table));
+    }
     return page_text(page, 200);
   };
   EXPECT_EQ(table_of(read), table_of(evaluation));

@@ -72,8 +72,9 @@ TEST(Options, RefuseByNameAndSayWhatIsAccepted) {
   }
   EXPECT_EQ(refusal(kSize, "2GiB"), "--size: '2GiB' was given; accepted: up to 1.00 GiB");
   EXPECT_EQ(refusal(kSize, "2").substr(0, 8), "--size: ");
-  EXPECT_EQ(refusal(kColour, "Red"), "--colour: 'Red' was given; accepted: red, green, blue");
-  EXPECT_EQ(refusal(yes_or_no("fast", "no", ""), "maybe"), "--fast: 'maybe' was given; accepted: yes, no");
+  EXPECT_EQ(refusal(kColour, "Red"),
+            "--colour: 'Red' is not known; accepted: red, green, blue (did you mean red?)");
+  EXPECT_EQ(refusal(yes_or_no("fast", "no", ""), "maybe"), "--fast: 'maybe' is not known; accepted: yes, no");
 }
 
 }  // namespace
