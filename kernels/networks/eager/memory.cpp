@@ -21,8 +21,6 @@ class SavedTensors {
   SavedTensors(const EagerTrace& trace, const EagerWidths& widths, const SavedForms& forms)
       : trace_(trace), widths_(widths), forms_(forms), is_saved_(trace.tensors.size(), false) {
     keep_between_blocks();
-    kept_ = is_saved_;
-    kept_bytes_ = bytes_;
   }
 
   double bytes() const { return bytes_; }
@@ -56,6 +54,8 @@ class SavedTensors {
         }
       }
     }
+    kept_ = is_saved_;
+    kept_bytes_ = bytes_;
   }
 
   void add_written_out(const EagerStep& step) {
