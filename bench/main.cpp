@@ -98,7 +98,7 @@ bench::ExitCode run(int argc, char** argv) {
   return bench::run_sweep(options, std::vector<std::string>(argv, argv + argc), bench::steady_clock());
 }
 
-// The usage below a message has lines of its own.
+// Each line wrapped by itself: a message may have a usage below it.
 std::string in_lines(const std::string& text) {
   std::string lines;
   for (const std::string_view part : bench::split(text, '\n')) {

@@ -23,8 +23,8 @@ std::string cut(std::string_view text, std::size_t width);
 // own. Every line after the first starts with `indent` spaces, every one ends with a newline.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 
-// The text, wrapped, and behind it a path or a command line, which is not broken, so that it can be copied:
-// where the line has no room for it, it has a line of its own. Then `after`, in the same way.
+// The text, wrapped, then a path or a command line in one piece, so that it can be copied: on the text's last
+// line where that has room, else on the next. Then `after`, in the same way.
 std::string wrap_with_whole(std::string_view text, std::string_view whole, std::string_view after,
                             std::size_t width);
 
