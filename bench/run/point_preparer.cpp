@@ -102,35 +102,39 @@ std::array<std::string, 3> PointPreparer::neighbourhoods(const SweepPoint& point
 
 std::optional<Refusal> PointPreparer::ended_before(const SweepPoint& point) const {
   const auto series = series_.find(point.series);
-  return series == series_.end() ? std::nullopt : series->second.end;
+  return series == series_.end() || point.spec.batch < series->second.end_batch ? std::nullopt
+                                                                                : series->second.end;
 }
 
 std::variant<PreparedPoint, Refusal> PointPreparer::prepare(const SweepPoint& point,
                                                             const std::vector<PointCost>& ready,
                                                             const Report& report) {
   Series& series = series_[point.series];
+  std::optional<Refusal> refusal;
   try {
     if (const auto reason = point.workload->unsupported(device_)) {
-      series.end = Refusal{"unsupported", *reason};
+      refusal = Refusal{"unsupported", *reason};
     } else if (budget_.left_ns() <= 0 && !point.is_needed) {
-      series.end =
+      refusal =
           Refusal{"skipped", fmt::format("{} has no room left; give a larger --time-budget", budget_.name())};
     } else {
       report("planning");
       const MemoryPlan plan = point.workload->plan(device_);
       stop_if_interrupted("it was planned");
-      series.end = refuse(point, series, plan, ready);
-      if (!series.end) {
+      refusal = refuse(point, series, plan, ready);
+      if (!refusal) {
         auto outcome = make(point, series, plan, report);
-        if (const auto* const refusal = std::get_if<Refusal>(&outcome)) {
-          series.end = *refusal;
+        if (!std::holds_alternative<Refusal>(outcome)) {
+          return outcome;
         }
-        return outcome;
+        refusal = std::get<Refusal>(std::move(outcome));
       }
     }
   } catch (const OutOfMemory& error) {
-    series.end = Refusal{"oom", error.what()};
+    refusal = Refusal{"oom", error.what()};
   }
+  series.end = std::move(refusal);
+  series.end_batch = point.spec.batch;
   return *series.end;
 }
 

@@ -77,7 +77,8 @@ class PointPreparer {
  private:
   // A series while it grows.
   struct Series {
-    std::optional<Refusal> end;
+    std::optional<Refusal> end;  // for points of `end_batch` and more
+    std::int64_t end_batch = 0;
     std::int64_t prepared = 0;  // points
     std::int64_t last_batch = 0;
     PointCost last_cost;        // of making the last point again

@@ -125,14 +125,15 @@ class Runner {
   };
 
   // Reference points first, then those that are needed; smaller points before larger ones, whatever their
-  // series, so that a short budget still compares the dtypes.
-  std::vector<const SweepPoint*> preparation_order() const {
+  // series, so that a short budget still compares the dtypes. Before all of them those that no earlier run
+  // measured: a new point is why a run goes on.
+  std::vector<const SweepPoint*> preparation_order() {
     std::vector<const SweepPoint*> order;
     for (const SweepPoint& point : plan_.points) {
       order.push_back(&point);
     }
-    std::ranges::stable_sort(order, {}, [](const SweepPoint* point) {
-      return std::tuple(!point->is_reference, !point->is_needed, point->spec.batch);
+    std::ranges::stable_sort(order, {}, [this](const SweepPoint* point) {
+      return std::tuple(rounds_of(*point) > 0, !point->is_reference, !point->is_needed, point->spec.batch);
     });
     return order;
   }

@@ -287,5 +287,47 @@ TEST_F(RunnerTest, PointsThatAreBehindCatchUpFirst) {
   EXPECT_EQ(document_.points[1].stats.rounds, 8);
 }
 
+// A point that is new is why the run goes on: a short budget measures it, and not the old ones once more.
+TEST_F(RunnerTest, NewPointsComeBeforeThoseOfAnEarlierRun) {
+  int made = 0;  // never precise
+  SweepPlan old = testing::fake_plan({1, 2});
+  SweepPlan plan = testing::fake_plan({1, 2, 4});
+  plan.points[0].is_reference = true;
+  for (SweepPoint* point :
+       {&old.points[0], &old.points[1], &plan.points[0], &plan.points[1], &plan.points[2]}) {
+    testing::configured(*point).on_make = [&made] { ++made; };
+  }
+  device_.next_ns = [&made] { return made % 2 == 0 ? 1000 : 3000; };
+  settings_.rounds.at_most = 3;
+  run(old);
+  const auto kept = document_.points.front().samples_ns;
+  settings_.rounds.at_most = 12;
+  recorder_.on_change = [] { set_interrupted(true); };
+  run(plan);
+  set_interrupted(false);
+  ASSERT_THAT(measured(), ElementsAre("fake/batch:1", "fake/batch:2", "fake/batch:4"));
+  EXPECT_EQ(document_.points.front().samples_ns, kept);
+}
+
+// What a new, larger point is refused for says nothing of the smaller ones.
+TEST_F(RunnerTest, ASmallerPointGoesOnWhereALargerNewOneDoesNotFit) {
+  int made = 0;
+  SweepPlan old = testing::fake_plan({1, 2});
+  SweepPlan plan = testing::fake_plan({1, 2, 1024});
+  for (SweepPoint* point :
+       {&old.points[0], &old.points[1], &plan.points[0], &plan.points[1], &plan.points[2]}) {
+    testing::configured(*point).on_make = [&made] { ++made; };
+  }
+  device_.next_ns = [&made] { return made % 2 == 0 ? 1000 : 3000; };
+  settings_.rounds.at_most = 3;
+  run(old);
+  settings_.rounds.at_most = 6;
+  run(plan);
+  ASSERT_THAT(document_.unmeasured, SizeIs(1));
+  EXPECT_EQ(document_.unmeasured[0].status, "oom");
+  EXPECT_EQ(document_.points[0].stats.rounds, 6);
+  EXPECT_EQ(document_.points[1].stats.rounds, 6);
+}
+
 }  // namespace
 }  // namespace bench
