@@ -112,7 +112,6 @@ void narrow(std::vector<ColumnWidth>& widths, const std::vector<std::size_t>& sh
   }
 }
 
-// A word that is too long is broken behind a slash, if it has one there.
 std::vector<std::string> cell_lines(const std::string& cell, std::size_t width) {
   if (columns(cell) <= width) {
     return {cell};
@@ -120,13 +119,6 @@ std::vector<std::string> cell_lines(const std::string& cell, std::size_t width) 
   std::vector<std::string> lines;
   std::istringstream wrapped(wrap(cell, width, 0));
   for (std::string line; std::getline(wrapped, line);) {
-    while (columns(line) > width) {
-      std::string part = fmt::format("{:.{}}", line, width);
-      const std::size_t slash = part.rfind('/');
-      part.resize(slash == std::string::npos ? part.size() : slash + 1);
-      line.erase(0, part.size());
-      lines.push_back(std::move(part));
-    }
     lines.push_back(std::move(line));
   }
   return lines;

@@ -32,6 +32,26 @@ std::size_t end_of_word(std::string_view text) {
 
 }  // namespace
 
+std::string cut_at_word(std::string_view text, std::size_t width) {
+  if (columns(text) <= width) {
+    return std::string(text);
+  }
+  std::string kept;
+  for (std::string_view rest = text; !rest.empty();) {
+    const std::size_t end = end_of_word(rest);
+    const std::string_view word = rest.substr(0, end);
+    const std::string_view all = text.substr(0, static_cast<std::size_t>(word.data() - text.data()) + end);
+    if (columns(all) >= width) {
+      break;
+    }
+    const bool is_number = word.find_first_not_of("0123456789.") == std::string_view::npos;
+    kept = is_number ? kept : std::string(all);
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  kept.erase(kept.find_last_not_of(" ,;:([") + 1);
+  return kept.empty() ? cut(text, width) : kept + "…";
+}
+
 std::size_t longest_word(std::string_view text) {
   std::size_t longest = 0;
   while (!text.empty()) {
@@ -48,7 +68,7 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
   bool empty = true;  // no word in the line yet
   while (!text.empty()) {
     const std::size_t end = end_of_word(text);
-    const std::string_view word = text.substr(0, end);
+    std::string_view word = text.substr(0, end);
     text.remove_prefix(std::min(end + 1, text.size()));
     if (word.empty()) {
       continue;
@@ -60,6 +80,14 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
     }
     if (!empty) {
       line += ' ';
+    }
+    for (std::string part; columns(line) + columns(word) > width && columns(line) < width;) {
+      part = fmt::format("{:.{}}", word, width - columns(line));
+      const std::size_t slash = part.rfind('/');
+      part.resize(slash == std::string::npos || slash == 0 ? part.size() : slash + 1);
+      word.remove_prefix(part.size());
+      lines += line + part + "\n";
+      line.assign(indent, ' ');
     }
     line += word;
     empty = false;

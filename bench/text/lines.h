@@ -19,8 +19,12 @@ std::size_t longest_word(std::string_view text);
 // At most `width` columns; "…" at the end where something was cut.
 std::string cut(std::string_view text, std::size_t width);
 
-// Lines of at most `width` columns, broken at spaces but not before "%"; a longer word gets a line of its
-// own. Every line after the first starts with `indent` spaces, every one ends with a newline.
+// As above, cut where a word ends that is no number: its unit follows.
+std::string cut_at_word(std::string_view text, std::size_t width);
+
+// Lines of at most `width` columns, broken at spaces but not before "%"; a longer word starts a line and is
+// broken, behind a slash if it has one there. Every line after the first starts with `indent` spaces, every
+// one ends with a newline.
 std::string wrap(std::string_view text, std::size_t width, std::size_t indent);
 
 // The text, wrapped, then a path or a command line in one piece, so that it can be copied: on the text's last

@@ -18,10 +18,22 @@ TEST(Text, CutKeepsCharactersWhole) {
   EXPECT_EQ(cut("abc", 0), "");
 }
 
+TEST(Text, CutAtAWordKeepsANumberWithItsUnit) {
+  const std::string text = "needs 1007 MiB (predicted), 99 % of it";
+  EXPECT_EQ(cut_at_word(text, 38), text);
+  EXPECT_EQ(cut_at_word(text, 37), "needs 1007 MiB (predicted), 99 % of…");
+  EXPECT_EQ(cut_at_word(text, 28), "needs 1007 MiB (predicted)…");
+  EXPECT_EQ(cut_at_word(text, 15), "needs 1007 MiB…");
+  EXPECT_EQ(cut_at_word(text, 14), "needs…");
+  EXPECT_EQ(cut_at_word(text, 4), "nee…");
+}
+
 TEST(Text, Wrap) {
   EXPECT_EQ(wrap("one two three four", 9, 2), "one two\n  three\n  four\n");
   EXPECT_EQ(wrap("one  two", 80, 2), "one two\n");
-  EXPECT_EQ(wrap("a incomprehensibilities b", 6, 1), "a\n incomprehensibilities\n b\n");
+  EXPECT_EQ(wrap("a incomprehensibilities b", 6, 1), "a\n incom\n prehe\n nsibi\n litie\n s b\n");
+  EXPECT_EQ(wrap("of gemm/forward/fp32", 11, 2), "of\n  gemm/\n  forward/\n  fp32\n");
+  EXPECT_EQ(wrap("µµµµµ", 3, 2), "µµµ\n  µ\n  µ\n") << "characters stay whole";
   EXPECT_EQ(wrap("", 10, 2), "\n");
   EXPECT_EQ(wrap("together at 99 %", 14, 2), "together at\n  99 %\n");
   EXPECT_EQ(wrap("% of 5 %; 6 %", 6, 1), "% of\n 5 %;\n 6 %\n");
