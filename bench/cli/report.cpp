@@ -1,12 +1,12 @@
 #include "bench/cli/report.h"
 
 #include <algorithm>
-#include <cctype>
 #include <cstddef>
 #include <map>
 #include <set>
 #include <span>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -23,73 +23,73 @@
 namespace bench {
 namespace {
 
-// One reason in the warning: "before 3 of 8 points after".
+// Of a class of flags: the text before " 3 of 8 points" and after it, the brief one before " at 3 of 8
+// points".
 struct Reason {
   std::string before;
-  std::string after{};
+  std::string brief;
   std::string action{};
+  std::string after{};
 };
 
 Reason reason_for(std::string_view flag_class, const std::set<std::string>& flags, std::size_t points) {
   if (flag_class == kContention) {
     const bool by_processes = flags.contains(std::string(kContention));
-    return {.before = by_processes ? "other processes used the CPU during "
-                                   : "other work or a slow spell disturbed most rounds of ",
-            .action = "run on an idle machine"};
+    return {.before = by_processes ? "other processes used the CPU during"
+                                   : "other work or a slow spell disturbed most rounds of",
+            .brief = by_processes ? "busy CPU" : "disturbed rounds",
+            .action = "idle machine"};
   }
   if (flag_class.starts_with("throttled:")) {
-    return {.before = fmt::format("the device was throttled ({}) during ",
-                                  flag_class.substr(flag_class.find(':') + 1)),
-            .action = "check its cooling and power limit"};
+    const std::string_view why = flag_class.substr(flag_class.find(':') + 1);
+    return {.before = fmt::format("the device was throttled ({}) during", why),
+            .brief = fmt::format("throttled ({})", why),
+            .action = "check cooling and power limit"};
   }
   if (flag_class == class_of_flag(kNoisyFlag)) {
-    std::vector<std::string_view> why;
-    if (flags.contains(kFewRoundsFlag)) {
-      why.emplace_back("fewer than 3 rounds");
-    }
-    if (flags.contains(kNoisyFlag)) {
-      why.emplace_back("95 % intervals wider than ±10 %");
-    }
-    return {.before = fmt::format("{} at ", fmt::join(why, " or ")), .action = std::string(give_time())};
+    const bool few = flags.contains(kFewRoundsFlag);
+    const bool wide = flags.contains(kNoisyFlag);
+    return {.before = fmt::format("{}{}{} at", few ? "fewer than 3 rounds" : "", few && wide ? " or " : "",
+                                  wide ? "95 % intervals wider than ±10 %" : ""),
+            .brief = few && wide ? "imprecise"
+                     : few       ? "few rounds"
+                                 : "wide intervals",
+            .action = std::string(give_more_time())};
   }
   if (flag_class == kMixedSessions) {
-    return {.before = "sessions that differ are pooled at ", .action = "run without --resume"};
+    return {.before = "sessions that differ are pooled at",
+            .brief = "sessions differ",
+            .action = "without --resume"};
   }
   if (flag_class == kAbovePeak) {
     return {.before = "",
-            .after = fmt::format(" ran above the device's peak and {} left out", points == 1 ? "is" : "are"),
-            .action = "run on an idle machine"};
+            .brief = "above the device's peak",
+            .action = "idle machine",
+            .after = fmt::format(" ran above the device's peak and {} left out", points == 1 ? "is" : "are")};
   }
-  return {.before = fmt::format("{} holds for ", flag_class)};
+  return {.before = fmt::format("{} holds for", flag_class), .brief = std::string(flag_class)};
 }
 
-// What is wrong, and what to do about it.
-struct Problem {
-  std::vector<std::string> texts{};
-  std::string action{};  // empty: nothing
+// By how unreliable the figures are, and then by what else is missing.
+enum class Weight {
+  above_peak,
+  not_checked,
+  mixed,
+  imprecise,
+  left_out,
+  contention,
+  other,
+  partly_checked,
+  speed,
+  caveat
 };
 
-// "Warning: A; C [do this]. B [do that].": a sentence for each action.
-std::string in_sentences(const std::vector<Problem>& problems) {
-  std::vector<Problem> by_action;
-  for (const Problem& problem : problems) {
-    const auto same = std::ranges::find(by_action, problem.action, &Problem::action);
-    if (same == by_action.end()) {
-      by_action.push_back(problem);
-    } else {
-      same->texts.insert(same->texts.end(), problem.texts.begin(), problem.texts.end());
-    }
-  }
-  std::string text;
-  for (const auto& [texts, action] : by_action) {
-    std::string sentence = fmt::format("{}", fmt::join(texts, "; "));
-    if (!text.empty()) {
-      sentence.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.front())));
-    }
-    text += fmt::format("{} {}{}.", text.empty() ? "Warning:" : "", sentence,
-                        action.empty() ? "" : fmt::format(" [{}]", action));
-  }
-  return text;
+Weight weight_of(std::string_view flag_class) {
+  return flag_class == kAbovePeak                  ? Weight::above_peak
+         : flag_class == kMixedSessions            ? Weight::mixed
+         : flag_class == class_of_flag(kNoisyFlag) ? Weight::imprecise
+         : flag_class == kContention               ? Weight::contention
+                                                   : Weight::other;
 }
 
 std::string share(std::size_t count, std::size_t all) {
@@ -115,7 +115,7 @@ std::vector<const Finding*> printed_findings(const ResultDocument& document, boo
   return printed;
 }
 
-std::string warning_of(const ResultDocument& document) {
+std::vector<Warning> warnings_of(const ResultDocument& document) {
   struct Flagged {
     std::size_t points = 0;
     std::set<std::string> flags;
@@ -131,23 +131,15 @@ std::string warning_of(const ResultDocument& document) {
   }
   const FlagMarks marks(measured_points(document));
   const std::size_t all = measured_points(document).size();
-  std::vector<Problem> problems;
-  Problem of_all;  // together they hold for every point
+  std::multimap<Weight, Warning> weighed;
   for (const auto& [name, flagged] : classes) {
     const Reason reason = reason_for(name, flagged.flags, flagged.points);
-    if (marks.would_mark_all() && flagged.points < all) {
-      of_all.texts.push_back(fmt::format("{}{}{}", reason.before, flagged.points, reason.after));
-      const bool is_new = of_all.action.find(reason.action) == std::string::npos;
-      of_all.action += of_all.action.empty() ? reason.action : is_new ? "; " + reason.action : "";
-    } else {
-      problems.push_back({.texts = {fmt::format("{}{}{}{}", reason.before, share(flagged.points, all),
-                                                reason.after, marks.separates(name) ? " (○)" : "")},
-                          .action = reason.action});
-    }
-  }
-  if (!of_all.texts.empty()) {
-    of_all.texts = {fmt::format("all {} points: {}", all, fmt::join(of_all.texts, ", "))};
-    problems.push_back(of_all);
+    weighed.insert({weight_of(name),
+                    {.text = fmt::format("{}{}{}{}", reason.before, reason.before.empty() ? "" : " ",
+                                         share(flagged.points, all), reason.after),
+                     .action = reason.action,
+                     .brief = fmt::format("{} at {}", reason.brief, share(flagged.points, all)),
+                     .is_marked = marks.separates(name)}});
   }
   for (const bool in_part : {false, true}) {
     const auto points =
@@ -156,9 +148,12 @@ std::string warning_of(const ResultDocument& document) {
                  point.verification->passed == in_part;
         }));
     if (points > 0) {
-      problems.push_back({.texts = {fmt::format("the answer was {}checked at {}",
-                                                in_part ? "only partly " : "not ", share(points, all))},
-                          .action = "see verification.not_checked in the result file"});
+      weighed.insert({in_part ? Weight::partly_checked : Weight::not_checked,
+                      {.text = fmt::format("the answer was {}checked at {}",
+                                           in_part ? "only partly " : "not ", share(points, all)),
+                       .action = "see verification.not_checked in the result file",
+                       .brief = fmt::format("answer {} checked at {}", in_part ? "partly" : "not",
+                                            share(points, all))}});
     }
   }
   std::vector<const UnmeasuredPoint*> without_time;
@@ -169,27 +164,41 @@ std::string warning_of(const ResultDocument& document) {
   }
   if (!without_time.empty()) {
     constexpr std::size_t kMostNamed = 2;
-    const std::size_t named = without_time.size() > kMostNamed ? 0 : without_time.size();
-    problems.push_back(
-        {.texts = {fmt::format("{} {} left out", points_in_words(document, without_time, named),
-                               without_time.size() == 1 ? "was" : "were")},
-         .action = std::string(give_time())});
+    const std::size_t count = without_time.size();
+    const std::size_t named = count > kMostNamed ? 0 : count;
+    weighed.insert(
+        {Weight::left_out,
+         {.text = fmt::format("{} {} left out", points_in_words(document, without_time, named),
+                              count == 1 ? "was" : "were"),
+          .action = std::string(give_more_time()),
+          .brief = !classes.empty() ? fmt::format("{} left out", count)  // of the points named before
+                   : count == 1     ? "1 point left out"
+                                    : fmt::format("{} points left out", count)}});
   }
   // Where others used the cores, their use is why calibrations take longer.
   const auto contended = classes.find(std::string(kContention));
   const bool mostly_contended = contended != classes.end() && 2 * contended->second.points > all;
-  if (const auto speed = document.sessions.empty() || mostly_contended
-                             ? std::nullopt
-                             : unusual_speed(document.sessions.back())) {
-    problems.push_back({.texts = {*speed}, .action = "compare with runs of the same hour only"});
+  if (auto speed = document.sessions.empty() || mostly_contended ? std::nullopt
+                                                                 : unusual_speed(document.sessions.back())) {
+    weighed.insert(
+        {Weight::speed, {.text = *std::move(speed), .action = "compare runs of the same hour only"}});
   }
-  if (const std::vector<std::string> caveats = caveats_of(document); !caveats.empty()) {
-    problems.push_back({.texts = caveats, .action = ""});
+  for (std::string& caveat : caveats_of(document)) {
+    weighed.insert({Weight::caveat, {.text = std::move(caveat)}});
   }
-  return in_sentences(problems);
+  std::vector<Warning> warnings;
+  const std::string at_all = fmt::format(" at {}", share(all, all));
+  bool is_first = true;  // of those that hold for all points, which then need not be counted again
+  for (auto& [weight, warning] : weighed) {
+    if (warning.brief.ends_with(at_all) && !std::exchange(is_first, false)) {
+      warning.brief.resize(warning.brief.size() - at_all.size());
+    }
+    warnings.push_back(std::move(warning));
+  }
+  return warnings;
 }
 
-Page result_page(const ResultDocument& document, const std::vector<TextTable>& tables, bool verbose) {
+Page result_page(const ResultDocument& document, std::vector<TextTable> tables, bool verbose) {
   Page page{.title = ""};
   std::vector<std::string> claims;
   for (const Finding* finding : printed_findings(document, verbose)) {
@@ -205,31 +214,23 @@ Page result_page(const ResultDocument& document, const std::vector<TextTable>& t
     const std::string signs = signs_of(table, all_flagged, is_predicted(document));
     table.below += (table.below.empty() || signs.empty() ? "" : "; ") + signs;
   };
-  bool is_left_out = !tables.empty();
   if (std::ranges::none_of(tables, &TextTable::lists_points)) {
-    is_left_out = false;
     TextTable points = points_table(document);
     if (points.rows.empty()) {
       page.say(fmt::format("No point was {}.", is_predicted(document) ? "predicted" : "measured"));
     }
     points.title = is_predicted(document) ? predicted_title(document) : "";
-    add_signs(points);
-    page.table(std::move(points));
+    points.name = "points";
+    tables.push_back(std::move(points));
   }
-  for (TextTable table : tables) {
-    if (verbose || !table.details) {
-      add_signs(table);
-      page.table(std::move(table));
-      is_left_out = false;
-    }
-  }
-  page.say(is_left_out ? "The tables are left out (--verbose)." : "");
-  const bool is_empty = document.points.empty();  // so the reason is the answer
+  std::ranges::for_each(tables, add_signs);
+  page.tables(std::move(tables), verbose);
   for (Paragraph& line : unmeasured_in_words(document, verbose)) {
-    line.brief = line.brief && !is_empty;
+    line.brief =
+        document.points.empty() ? "" : std::move(line.brief);  // whole where the reason is the answer
     page.blocks.emplace_back(std::move(line));
   }
-  page.say(warning_of(document));
+  page.warn(warnings_of(document), verbose);
   page.say(verbose ? between_runs_in_words(document) : "");
   return page;
 }

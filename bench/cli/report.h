@@ -12,11 +12,10 @@ namespace bench {
 // The findings to print: the headlines in their order; `verbose`: then all others.
 std::vector<const Finding*> printed_findings(const ResultDocument& document, bool verbose);
 
-// Why figures are less reliable or missing, at how many points, and what to do; "(○)" where the table marks
-// these points. Empty: no reason.
-std::string warning_of(const ResultDocument& document);
+// Why figures are less reliable or missing, at how many points.
+std::vector<Warning> warnings_of(const ResultDocument& document);
 
-// What a run ends with; tables with details only where `verbose`.
-Page result_page(const ResultDocument& document, const std::vector<TextTable>& tables, bool verbose);
+// What a run ends with. `tables`: the sweep's, in the order of their weight.
+Page result_page(const ResultDocument& document, std::vector<TextTable> tables, bool verbose);
 
 }  // namespace bench

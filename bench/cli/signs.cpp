@@ -27,8 +27,8 @@ constexpr std::array<Sign, 14> kSigns{{
     {"± ?", "the interval is not known: too few rounds or runs"},
     {"○",
      "the point is less reliable than others: too few rounds, a wide interval, throttling, or other "
-     "programs on the cores; the warning below the table names the reason and what to do. Where it holds "
-     "for every point, the line below the table says so"},
+     "programs on the cores; the warning below the table names the reasons that weigh most and what to do, "
+     "with --verbose all. Where it holds for every point, the line below the table says so"},
     {"✕", "in a picture: the point was not measured; its reason is in the table and in the file"},
     {"memory",
      "the most that the program's own tracker saw in use at once: weights, activations, workspace, …"},

@@ -280,6 +280,53 @@ std::string predicted_title(const ResultDocument& document) {
                      workspaces_in_words(modelled_points(document)));
 }
 
+namespace {
+
+// One for each status, of errors one for each reason, these first.
+std::vector<std::vector<UnmeasuredGroup>> by_line(const std::vector<UnmeasuredGroup>& groups) {
+  std::vector<std::vector<UnmeasuredGroup>> lines;
+  for (const UnmeasuredGroup& group : groups) {
+    const std::string& status = group.front()->status;
+    const auto same = std::ranges::find_if(
+        lines, [&](const auto& line) { return line.front().front()->status == status && status != "error"; });
+    if (same == lines.end()) {
+      lines.push_back({group});
+    } else {
+      same->push_back(group);
+    }
+  }
+  std::ranges::stable_partition(lines,
+                                [](const auto& line) { return line.front().front()->status == "error"; });
+  return lines;
+}
+
+std::size_t points_of(const std::vector<UnmeasuredGroup>& line) {
+  std::size_t points = 0;
+  for (const UnmeasuredGroup& group : line) {
+    points += group.size();
+  }
+  return points;
+}
+
+std::string points_in_words(std::size_t points) {
+  return fmt::format("{} point{}", points, points == 1 ? "" : "s");
+}
+
+// "✕ 9 more points: oom, unsupported (--verbose)".
+std::string further_in_words(std::span<const std::vector<UnmeasuredGroup>> lines) {
+  std::size_t points = 0;
+  std::vector<std::string> names;
+  for (const auto& line : lines) {
+    points += points_of(line);
+    if (std::ranges::find(names, line.front().front()->status) == names.end()) {
+      names.push_back(line.front().front()->status);
+    }
+  }
+  return fmt::format("✕ {} more points: {} (--verbose)", points, fmt::join(names, ", "));
+}
+
+}  // namespace
+
 std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool verbose) {
   std::vector<const UnmeasuredPoint*> listed;
   for (const UnmeasuredPoint& point : document.unmeasured) {
@@ -288,25 +335,32 @@ std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool 
     }
   }
   const std::vector<UnmeasuredGroup> groups = alike(listed);
-  std::vector<Paragraph> lines;
-  std::set<std::string> folded;
-  for (const UnmeasuredGroup& group : groups) {
-    const std::string& status = group.front()->status;
-    const auto reasons = std::ranges::count_if(
-        groups, [&](const UnmeasuredGroup& other) { return other.front()->status == status; });
-    if (verbose || status == "error" || reasons == 1) {
-      const std::size_t named = std::min<std::size_t>(group.size(), verbose ? 3 : 1);
-      lines.push_back({.text = fmt::format("✕ {} {}: {}", points_in_words(document, group, named), status,
-                                           group.front()->reason),
-                       .brief = !verbose});
-    } else if (folded.insert(status).second) {
-      lines.push_back(
-          {.text = fmt::format("✕ {} points {}: {}; {} more reason{} (--verbose)",
-                               std::ranges::count(listed, status, &UnmeasuredPoint::status), status,
-                               group.front()->reason, reasons - 1, reasons == 2 ? "" : "s")});
+  std::vector<Paragraph> paragraphs;
+  if (verbose) {
+    for (const UnmeasuredGroup& group : groups) {
+      const std::size_t named = std::min<std::size_t>(group.size(), 3);
+      paragraphs.push_back({.text = fmt::format("✕ {} {}: {}", points_in_words(document, group, named),
+                                                group.front()->status, group.front()->reason)});
     }
+    return paragraphs;
   }
-  return lines;
+  constexpr std::size_t kMost = 2;
+  const auto lines = by_line(groups);
+  const std::size_t shown = lines.size() > kMost ? kMost - 1 : lines.size();
+  for (const auto& line : std::span(lines).first(shown)) {
+    const UnmeasuredGroup& group = line.front();
+    const std::string why = fmt::format("{}: {}", group.front()->status, group.front()->reason);
+    const std::string brief = fmt::format("✕ {} {}", points_in_words(points_of(line)), why);
+    paragraphs.push_back({.text = line.size() == 1
+                                      ? fmt::format("✕ {} {}", points_in_words(document, group, 1), why)
+                                      : fmt::format("{}; {} more reason{} (--verbose)", brief,
+                                                    line.size() - 1, line.size() == 2 ? "" : "s"),
+                          .brief = brief});
+  }
+  if (shown < lines.size()) {
+    paragraphs.push_back({.text = further_in_words(std::span(lines).subspan(shown))});
+  }
+  return paragraphs;
 }
 
 namespace {

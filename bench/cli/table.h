@@ -20,8 +20,8 @@ std::string predicted_title(const ResultDocument& document);
 // A row for points of one status and reason, three of them by name.
 TextTable unmeasured_table(const ResultDocument& document);
 
-// A line for each status and reason, one for the points of a status that have several; an error has a line
-// for each reason. Points that lacked time have none: the warning counts them.
+// A line for each status, of errors one for each reason; where they are more than two, the second counts the
+// rest. Points that lacked time have none: the warning counts them.
 // `verbose`: all points, a line for each reason, with the names of three.
 std::vector<Paragraph> unmeasured_in_words(const ResultDocument& document, bool verbose);
 

@@ -71,6 +71,7 @@ std::string table_html(const std::vector<Cells>& rows) {
 
 struct HtmlWriter {
   std::size_t heading;  // of a block's title
+  bool has_marks;       // of the page
 
   std::string titled(const std::string& title, std::string_view more = "") const {
     return title.empty() ? "" : fmt::format("<h{0}>{1}{2}</h{0}>\n", heading, sentence(title), more);
@@ -89,6 +90,18 @@ struct HtmlWriter {
         break;
     }
     return fmt::format("<p>{}</p>\n", text);
+  }
+
+  std::string operator()(const Warnings& block) const {
+    return (*this)(Paragraph{.text = in_words(block.warnings, has_marks), .tone = Tone::warning});
+  }
+
+  std::string operator()(const MoreTables& more) const {
+    std::string html;
+    for (const TextTable& table : more.tables) {
+      html += (*this)(table);
+    }
+    return html;
   }
 
   std::string operator()(const List& list) const {
@@ -151,7 +164,7 @@ struct HtmlWriter {
 };
 
 std::string content_of(const Page& page, std::size_t heading) {
-  const HtmlWriter writer{heading + 1};
+  const HtmlWriter writer{heading + 1, page.has_marks()};
   std::string html =
       page.title.empty() ? "" : fmt::format("<h{0}>{1}</h{0}>\n", heading, sentence(page.title));
   bool among_figures = false;

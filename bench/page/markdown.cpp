@@ -38,6 +38,7 @@ std::string markdown_table(const std::vector<Cells>& rows) {
 
 struct MarkdownWriter {
   std::string below;  // a heading's mark
+  bool has_marks;     // of the page
 
   std::string heading(const std::string& title) const {
     return title.empty() ? "" : fmt::format("{} {}\n\n", below, markdown_sentence(title));
@@ -47,6 +48,12 @@ struct MarkdownWriter {
     return fmt::format(fmt::runtime(paragraph.tone == Tone::answer ? "**{}**\n" : "{}\n"),
                        markdown_sentence(with_links(paragraph.text, paragraph.links)));
   }
+
+  std::string operator()(const Warnings& block) const {
+    return markdown_sentence(in_words(block.warnings, has_marks)) + "\n";
+  }
+
+  std::string operator()(const MoreTables& more) const { return markdown_sentence(in_words(more)) + "\n"; }
 
   std::string operator()(const List& list) const {
     std::string text = list.folded
@@ -85,7 +92,7 @@ struct MarkdownWriter {
 }  // namespace
 
 std::string page_markdown(const Page& page, std::size_t heading) {
-  const MarkdownWriter writer{std::string(heading + 1, '#')};
+  const MarkdownWriter writer{std::string(heading + 1, '#'), page.has_marks()};
   std::string text = page.title.empty()
                          ? ""
                          : fmt::format("{} {}\n", std::string(heading, '#'), markdown_sentence(page.title));

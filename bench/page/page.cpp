@@ -1,8 +1,11 @@
 #include "bench/page/page.h"
 
 #include <algorithm>
+#include <cctype>
+#include <optional>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "bench/result/finding.h"
 
@@ -15,6 +18,26 @@ List list_of(std::string heading, const std::vector<std::string>& texts) {
     list.items.push_back({.text = text});
   }
   return list;
+}
+
+// Without columns that hold nothing but "–"; none where there is no row.
+std::optional<TextTable> with_content(TextTable table) {
+  if (table.rows.size() < 2) {
+    return std::nullopt;
+  }
+  for (std::size_t i = table.rows.front().size(); i-- > 0;) {
+    const auto fills = [i](const Cells& row) {
+      return i < row.size() && !row[i].text.empty() && row[i] != Cell::none();
+    };
+    if (std::none_of(table.rows.begin() + 1, table.rows.end(), fills)) {
+      for (Cells& row : table.rows) {
+        if (i < row.size()) {
+          row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
+        }
+      }
+    }
+  }
+  return table;
 }
 
 }  // namespace
@@ -53,22 +76,42 @@ void Page::answer(const std::vector<std::string>& findings, Rest rest) {
 }
 
 void Page::table(TextTable table) {
-  if (table.rows.size() < 2) {
-    return;
+  if (auto content = with_content(std::move(table))) {
+    blocks.emplace_back(*std::move(content));
   }
-  for (std::size_t i = table.rows.front().size(); i-- > 0;) {
-    const auto fills = [i](const Cells& row) {
-      return i < row.size() && !row[i].text.empty() && row[i] != Cell::none();
-    };
-    if (std::none_of(table.rows.begin() + 1, table.rows.end(), fills)) {
-      for (Cells& row : table.rows) {
-        if (i < row.size()) {
-          row.erase(row.begin() + static_cast<std::ptrdiff_t>(i));
-        }
-      }
+}
+
+void Page::tables(std::vector<TextTable> tables, bool all) {
+  MoreTables more;
+  bool is_first = true;
+  for (TextTable& table : tables) {
+    auto content = with_content(std::move(table));
+    if (content && (all || is_first)) {
+      blocks.emplace_back(*std::move(content));
+      is_first = false;
+    } else if (content) {
+      more.tables.push_back(*std::move(content));
     }
   }
-  blocks.emplace_back(std::move(table));
+  if (!more.tables.empty()) {
+    blocks.emplace_back(std::move(more));
+  }
+}
+
+void Page::warn(std::vector<Warning> warnings, bool all) {
+  if (!warnings.empty()) {
+    blocks.emplace_back(Warnings{.warnings = std::move(warnings), .is_brief = !all});
+  }
+}
+
+bool Page::has_marks() const {
+  return std::ranges::any_of(blocks, [](const Block& block) {
+    const auto* const table = std::get_if<TextTable>(&block);
+    return table != nullptr && std::ranges::any_of(table->rows, [](const Cells& row) {
+             return std::ranges::any_of(
+                 row, [](const Cell& cell) { return cell.text.find("○") != std::string::npos; });
+           });
+  });
 }
 
 std::string with_links(std::string_view text, const std::vector<PageLink>& links) {
@@ -77,6 +120,42 @@ std::string with_links(std::string_view text, const std::vector<PageLink>& links
     all += (all.empty() ? "" : &link == &links.front() ? " — " : "; ") + link.text;
   }
   return all;
+}
+
+std::string in_words(const std::vector<Warning>& warnings, bool with_marks) {
+  struct Sentence {
+    std::string text;
+    std::string_view action;
+  };
+  std::vector<Sentence> sentences;  // one for each action
+  for (const Warning& warning : warnings) {
+    const std::string text = warning.text + (with_marks && warning.is_marked ? " (○)" : "");
+    const auto same = std::ranges::find(sentences, warning.action, &Sentence::action);
+    if (same == sentences.end()) {
+      sentences.push_back({text, warning.action});
+    } else {
+      same->text += "; " + text;
+    }
+  }
+  std::string text;
+  for (Sentence& sentence : sentences) {
+    if (!text.empty()) {
+      sentence.text.front() =
+          static_cast<char>(std::toupper(static_cast<unsigned char>(sentence.text.front())));
+    }
+    text += fmt::format("{} {}{}.", text.empty() ? "Warning:" : "", sentence.text,
+                        sentence.action.empty() ? "" : fmt::format(" [{}]", sentence.action));
+  }
+  return text;
+}
+
+std::string in_words(const MoreTables& more) {
+  std::vector<std::string_view> names;
+  for (const TextTable& table : more.tables) {
+    names.push_back(table.name.empty() ? table.title : table.name);
+  }
+  return fmt::format("{} more table{}: {} (--verbose).", names.size(), names.size() == 1 ? "" : "s",
+                     fmt::join(names, ", "));
 }
 
 std::string page_as(std::string_view format, const Page& page, std::size_t width) {

@@ -26,8 +26,13 @@ struct TextTable {
   std::string title{};        // HTML folds a table up below it; none: the table is open
   std::vector<Cells> rows{};  // the first is the header
   bool lists_points = false;  // replaces the general table of points
-  bool details = false;       // printed with --verbose only
   std::string below{};        // a line under the rows
+  std::string name{};         // in a few words, where it is left out; none: the title
+};
+
+// Tables that weigh less than the one before: HTML shows them, other formats say which are left out.
+struct MoreTables {
+  std::vector<TextTable> tables;
 };
 
 enum class Tone { plain, answer, aside, warning };
@@ -35,8 +40,23 @@ enum class Tone { plain, answer, aside, warning };
 struct Paragraph {
   std::string text;
   Tone tone = Tone::plain;
-  bool brief = false;             // a terminal shows its first line only, with a pointer to --verbose
+  std::string brief{};            // for a terminal where the text takes more than one line: cut to one
   std::vector<PageLink> links{};  // behind the text
+};
+
+// Why figures are less reliable or missing.
+struct Warning {
+  std::string text;
+  std::string action{};    // what to do
+  std::string brief{};     // the text among others on one line; none: the text
+  bool is_marked = false;  // "(○)" follows where a table of the page marks such points
+};
+
+// In the order of their weight. `is_brief`: a terminal shows those that fit one line, and how many more there
+// are.
+struct Warnings {
+  std::vector<Warning> warnings;
+  bool is_brief = false;
 };
 
 struct ListItem {
@@ -66,7 +86,7 @@ struct Figure {
   std::size_t rows;  // of the table, at most; 0: other tables tell it
 };
 
-using Block = std::variant<Paragraph, List, FactList, TextTable, Figure>;
+using Block = std::variant<Paragraph, Warnings, List, FactList, TextTable, MoreTables, Figure>;
 
 struct Page {
   std::string title{};  // empty: none, in text
@@ -89,6 +109,12 @@ struct Page {
   void answer(List findings, Rest rest);
   void answer(const std::vector<std::string>& findings, Rest rest);
   void table(TextTable table);
+  // In the order of their weight: the first; `all`: each of them.
+  void tables(std::vector<TextTable> tables, bool all);
+  void warn(std::vector<Warning> warnings, bool all);
+
+  // Whether one of its tables marks points as less reliable.
+  bool has_marks() const;
 };
 
 // Lines of at most `width` columns. Paragraphs follow each other without an empty line between them.
@@ -100,6 +126,11 @@ std::string page_html(const Page& page);
 
 // "text — link; link", for a format that leads nowhere.
 std::string with_links(std::string_view text, const std::vector<PageLink>& links);
+
+// "Warning: A; B [do this]. C [do that].": a sentence for each action; empty: none.
+std::string in_words(const std::vector<Warning>& warnings, bool with_marks = false);
+// "2 more tables: a, b (--verbose)."
+std::string in_words(const MoreTables& more);
 
 // As --format asks: "markdown", else text.
 std::string page_as(std::string_view format, const Page& page, std::size_t width);

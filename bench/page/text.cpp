@@ -17,18 +17,52 @@ std::string safe(std::string_view text) {
   return printable(text, std::numeric_limits<std::size_t>::max());
 }
 
+// The text in one line, cut at a word's end where it is longer, then the pointer to what it leaves out.
+std::string one_line(std::string_view text, std::string_view pointer, std::size_t width) {
+  return fmt::format("{}{}\n", cut_at_word(text, width - std::min(width, columns(pointer))), pointer);
+}
+
+// "Warning: A; B [do this]; C [do that]; 2 more (--verbose).", with as many as one line has room for.
+std::string one_line(const std::vector<Warning>& warnings, bool with_marks, std::size_t width) {
+  std::string longest;
+  std::string text = "Warning: ";
+  for (std::size_t i = 0; i < warnings.size(); ++i) {
+    const Warning& warning = warnings[i];
+    const std::size_t left = warnings.size() - 1 - i;
+    text +=
+        fmt::format("{}{}{}", i == 0 ? "" : "; ", safe(warning.brief.empty() ? warning.text : warning.brief),
+                    with_marks && warning.is_marked ? " (○)" : "");
+    const std::string action = warning.action.empty() ? "" : fmt::format(" [{}]", safe(warning.action));
+    const std::string rest = left == 0 ? "." : fmt::format("; {} more (--verbose).", left);
+    const auto fits = [&](const std::string& more) { return columns(text + more + rest) <= width; };
+    if (fits(action) || (longest.empty() && fits(""))) {
+      longest = fmt::format("{}{}{}\n", text, fits(action) ? action : "", rest);
+    } else if (longest.empty()) {
+      const std::string pointer = left == 0 ? " (--verbose)" : fmt::format("; {} more (--verbose)", left);
+      longest = one_line(text, pointer, width);
+    }
+    text += left > 0 && warnings[i + 1].action == warning.action ? "" : action;
+  }
+  return longest;
+}
+
 struct TextWriter {
   std::size_t width;
+  bool has_marks;  // of the page
 
   std::string operator()(const Paragraph& paragraph) const {
-    constexpr std::string_view kWhereTheRestIs = " (--verbose)";
     const std::string text = safe(with_links(paragraph.text, paragraph.links));
-    return paragraph.brief && columns(text) > width
-               ? fmt::format("{}{}\n",
-                             cut(text, std::max(width, 2 * kWhereTheRestIs.size()) - kWhereTheRestIs.size()),
-                             kWhereTheRestIs)
-               : wrap(text, width, 2);
+    return paragraph.brief.empty() || columns(text) <= width
+               ? wrap(text, width, 2)
+               : one_line(safe(paragraph.brief), " (--verbose)", width);
   }
+
+  std::string operator()(const Warnings& block) const {
+    return block.is_brief ? one_line(block.warnings, has_marks, width)
+                          : wrap(safe(in_words(block.warnings, has_marks)), width, 2);
+  }
+
+  std::string operator()(const MoreTables& more) const { return wrap(safe(in_words(more)), width, 2); }
 
   std::string operator()(const List& list) const {
     std::string text = list.title.empty() || list.folded ? "" : wrap(safe(list.title), width, 2);
@@ -70,7 +104,7 @@ struct TextWriter {
 }  // namespace
 
 std::string page_text(const Page& page, std::size_t width) {
-  const TextWriter writer{width};
+  const TextWriter writer{width, page.has_marks()};
   std::string text = page.title.empty() ? "" : wrap(safe(page.title), width, 2);
   bool after_paragraph = false;
   for (const Block& block : page.blocks) {
@@ -78,8 +112,10 @@ std::string page_text(const Page& page, std::size_t width) {
     if (written.empty()) {
       continue;
     }
-    const bool is_paragraph = std::holds_alternative<Paragraph>(block);
-    text += (text.empty() || (after_paragraph && is_paragraph) ? "" : "\n") + written;
+    const bool is_paragraph =
+        std::holds_alternative<Paragraph>(block) || std::holds_alternative<Warnings>(block);
+    const bool follows = (after_paragraph && is_paragraph) || std::holds_alternative<MoreTables>(block);
+    text += (text.empty() || follows ? "" : "\n") + written;
     after_paragraph = is_paragraph;
   }
   for (const Page& section : page.sections) {

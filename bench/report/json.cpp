@@ -44,7 +44,7 @@ Json section_in_json(const ReportSection& section) {
           {"predicted", section.predicted},
           {"findings", section.findings},
           {"other_findings", section.others},
-          {"warning", section.warning.empty() ? Json() : Json(section.warning)},
+          {"warning", section.warnings.empty() ? Json() : Json(in_words(section.warnings))},
           {"points", table_in_json(section.points)},
           {"unmeasured", table_in_json(section.unmeasured)},
           {"method", facts_in_json(section.method)}};

@@ -8,6 +8,7 @@
 
 #include "bench/cli/report.h"
 #include "bench/cli/table.h"
+#include "bench/page/page.h"
 #include "bench/modelled.h"
 #include "bench/report/report.h"
 
@@ -86,7 +87,7 @@ plots::Picture picture_of(ResultDocument document) {
                          .answer = section.findings.empty() ? "" : answer_in(section.findings.front()),
                          .circumstances = circumstances_of(document),
                          .charts = std::move(section.charts)};
-  if (const std::string warning = warning_of(document); !warning.empty()) {
+  if (const std::string warning = in_words(warnings_of(document)); !warning.empty()) {
     picture.notes.push_back(warning);
   }
   std::erase_if(document.unmeasured, &UnmeasuredPoint::lacked_time);  // which the warning counts

@@ -232,7 +232,7 @@ ReportSection section_of(ResultDocument& document) {
                         .no_charts = "",
                         .points = points_table(document),
                         .unmeasured = unmeasured_table(document),
-                        .warning = warning_of(document),
+                        .warnings = warnings_of(document),
                         .method = method_of(document)};
   choose_headlines(document, shown);
   for (const Finding* finding : printed_findings(document, true)) {

@@ -38,8 +38,8 @@ struct ReportSection {
   std::string no_charts;  // why there are none
   TextTable points;
   TextTable unmeasured;
-  std::string warning;  // empty: nothing to warn of
-  Facts method;         // how it was measured, or predicted
+  std::vector<Warning> warnings;
+  Facts method;  // how it was measured, or predicted
 };
 
 // Machines and programs that several results may share.

@@ -111,7 +111,7 @@ Page result_section(const ReportSection& section, std::size_t number, bool is_on
   page.say(section.question, Tone::aside);
   page.answer(is_only ? std::vector<std::string>{} : section.findings, {.shown_by = "in the result file"});
   page.say(section.findings.empty() ? "It has no finding." : "");
-  page.say(section.warning, Tone::warning);
+  page.warn(section.warnings, true);
   add_charts(section, extent, page);
   add_further_findings(section, extent, page);
   if (extent.all_points || section.charts.empty()) {

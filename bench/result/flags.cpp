@@ -54,7 +54,6 @@ FlagMarks::FlagMarks(std::span<const Point> points) {
     }
   }
   if (!separates_points(marked.size(), points.size())) {
-    would_mark_all_ = marked.size() == points.size();
     marking_.clear();
   }
 }

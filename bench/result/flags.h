@@ -30,12 +30,9 @@ class FlagMarks {
   // "○" for a point with such a flag, else "".
   std::string_view of(const Point& point) const;
   bool separates(std::string_view flag_class) const { return marking_.contains(flag_class); }
-  // Whether there are no marks because the classes that separate points would together mark every point.
-  bool would_mark_all() const { return would_mark_all_; }
 
  private:
   std::set<std::string, std::less<>> marking_;
-  bool would_mark_all_ = false;
 };
 
 inline constexpr const char* kConditions = "conditions";

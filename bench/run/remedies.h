@@ -14,6 +14,10 @@ inline std::string_view to_have_more(std::string_view otherwise) {
 inline std::string_view give_time() {
   return to_have_more("give a larger --time-budget");
 }
+// The same in a warning.
+inline std::string_view give_more_time() {
+  return to_have_more("larger --time-budget");
+}
 inline std::string_view measure_larger() {
   return to_have_more("measure larger batches");
 }

@@ -29,7 +29,7 @@ std::string step_name(const CardsStepAnswer& step) {
                      step.point->ranks, step.point->batch);
 }
 
-// "a step of 1.93 s waits 12 ms for gradients, and each rank computes 13 % longer than alone".
+// "a step of 1.93 s waits 12 ms for gradients and computes 13 % longer".
 std::string losses_in_words(const CardsPoint& point, const CardsPoint* alone, bool strong) {
   const double waited = point.exposed_ns / point.ns.value;
   std::string text = fmt::format("a step of {} waits {} ({}) for gradients", format_duration(point.ns.value),
@@ -37,7 +37,7 @@ std::string losses_in_words(const CardsPoint& point, const CardsPoint* alone, bo
   if (alone != nullptr && !strong && !point.own_ns.empty()) {
     const double slower = median_own_ns(point) / alone->ns.value - 1;
     if (slower > 0.02) {
-      text += fmt::format(", and a rank computes {} longer than alone", format_percent(slower));
+      text += fmt::format(" and computes {} longer", format_percent(slower));
     }
   }
   return text;
@@ -56,7 +56,7 @@ Finding claim_efficiency(const CardsPoint& point, const CardsPoint& alone, bool 
   finding.claim =
       fmt::format("{} ranks of batch {}: {}, {} one rank's{}; {}.", point.ranks, point.batch,
                   per_second(point), times_in_words(times),
-                  efficiency.ci95 ? fmt::format(", an efficiency of {}", percent_in_words(efficiency)) : "",
+                  efficiency.ci95 ? fmt::format(", efficiency {}", percent_in_words(efficiency)) : "",
                   losses_in_words(point, &alone, strong));
   return finding;
 }

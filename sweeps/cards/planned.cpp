@@ -138,7 +138,8 @@ std::vector<TextTable> sharing_tables(const ResultDocument& document,
   }
   return {{.title = fmt::format("Memory where {} ranks of batch {} share out more{}", most->cards,
                                 most->batch, most->shared_peak ? "" : " (--shard optimizer runs ZeRO-1)"),
-           .rows = std::move(rows)}};
+           .rows = std::move(rows),
+           .name = "memory by sharding"}};
 }
 
 }  // namespace bench::sweeps

@@ -100,8 +100,7 @@ bool is_telling(const SizePoint& point, const CollectiveSeries& series) {
 TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
   TextTable table{.title = "Median time of the slowest rank; bandwidth (bytes over time) and bus bandwidth",
                   .rows = {{"operation", "ranks", "bytes", "time", "bandwidth", "bus bandwidth", ""}},
-                  .lists_points = true,
-                  .details = every_size};
+                  .lists_points = true};
   for (const CollectiveSeries& series : all) {
     for (const SizePoint& point : series.points) {
       if (every_size || is_telling(point, series)) {
@@ -153,7 +152,7 @@ std::vector<TextTable> collectives_tables(const ResultDocument& document) {
   if (telling.rows.size() == every.rows.size()) {
     return {std::move(telling)};
   }
-  telling.title += " (all sizes: --verbose)";
+  every.name = "all sizes";
   every.title += ", all sizes";
   return {std::move(telling), std::move(every)};
 }

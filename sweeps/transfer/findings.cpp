@@ -46,8 +46,7 @@ Finding claim_input(const InputCopy& input, const std::string& workload) {
   finding.claim = fmt::format(
       "Moving {} takes at least {}, {} of a step of {}; {}.", batch, format_duration(*input.least_ns),
       format_percent(*input.share), step80_in_words(step),
-      *input.least_ns < step.low() ? "overlapped with the step it may cost nothing [pin_memory=True, and a "
-                                     "second stream]"
+      *input.least_ns < step.low()    ? "overlapped it may cost nothing [pin_memory=True, second stream]"
       : *input.least_ns > step.high() ? "the bus limits"
                                       : "bus and GPU are about as fast");
   return finding;

@@ -78,8 +78,7 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
 
 TextTable copies_table(const std::vector<CopySeries>& all) {
   TextTable table = plain_copies(all, {"h2d", "d2h", "both"}, false, rate_cell);
-  table.title =
-      "Copies: rate ± half of the 95 % interval (–: unknown, or wider than the figure; all sizes: --verbose)";
+  table.title = "Copies: rate ± half of the 95 % interval (–: unknown, or wider than the figure)";
   return table;
 }
 
@@ -88,16 +87,16 @@ TextTable bandwidth_table(const std::string& direction, const std::vector<CopySe
   table.title = direction == "h2d"   ? "Host to device"
                 : direction == "d2h" ? "Device to host"
                                      : "Both ways at once, bytes of both counted";
+  table.name = direction == "h2d" ? "to the device" : direction == "d2h" ? "to the host" : "both ways";
   table.title += ": median time, rate, half of the 95 % interval";
-  table.details = true;
   return table;
 }
 
 TextTable other_table(const std::vector<CopySeries>& all) {
   TextTable table;
   table.title = "Several at once, and into first-touch pages (pages:cold)";
+  table.name = "several at once";
   table.lists_points = true;
-  table.details = true;
   table.rows.push_back({"copies", "bytes each", "time, rate of all, interval", "one, touched pages"});
   for (const CopySeries& series : all) {
     const CopySeries* const plain = find_series(all, fmt::format("{}/{}", series.direction, series.kind));
@@ -113,7 +112,7 @@ TextTable other_table(const std::vector<CopySeries>& all) {
 TextTable pinning_table(const std::vector<PinningCost>& costs) {
   TextTable table;
   table.title = "Cost of pinned memory, compared with ordinary memory with its pages touched";
-  table.details = true;
+  table.name = "cost of pinning";
   table.rows.push_back({"bytes", "pin", "unpin", "ordinary", "free", "host bytes taken"});
   for (const PinningCost& cost : costs) {
     const Cell bytes = Cell::bytes(cost.bytes);
@@ -131,6 +130,7 @@ TextTable steps_table(const StepStudy& study) {
   table.title =
       fmt::format("Steps of {} {} with batch {}: {} to copy, {} of computing", study.workload, study.mode,
                   study.batch, format_bytes(study.bytes), format_duration(study.compute_ns.value));
+  table.name = "steps";
   table.rows.push_back({"host memory", "copy alone", "copy, then compute", "overlapped", "copy hidden",
                         "computing slowed by"});
   for (const KindSteps& kind : study.kinds) {
@@ -152,7 +152,8 @@ TextTable predicted_table(const std::vector<InputCopy>& inputs) {
   TextTable table{.title = "Predicted steps, and the least that the copy of their batch takes",
                   .rows = {{"batch", "bytes", "copy at least",
                             fmt::format("step ({})", level_in_words(Origin::predicted)), "share"}},
-                  .lists_points = true};
+                  .lists_points = true,
+                  .name = "steps"};
   for (const InputCopy& input : inputs) {
     if (input.step != nullptr) {
       const Estimate step = input.step->step_ns();
@@ -184,12 +185,6 @@ std::vector<TextTable> transfer_tables(const ResultDocument& document, const Tra
     }
   }
   std::erase_if(tables, [](const TextTable& table) { return table.rows.size() < 2; });
-  if (!state.crosses_bus &&
-      !is_predicted(document)) {  // copies within the host's memory, which say nothing about a card
-    for (TextTable& table : tables) {
-      table.details = true;
-    }
-  }
   return tables;
 }
 

@@ -79,12 +79,12 @@ std::vector<std::string> allowed_counts(const Profile& profile, const std::optio
   return remarks;
 }
 
-// "4 bring 3.1 % more", of fewer workers than those of the highest AU.
+// "4 add 3.1 %", of fewer workers than those of the highest AU.
 void add_best(std::vector<std::string>& remarks, const Knee& knee) {
   const double more = std::min(knee.best_per_s, 1.0) / knee.per_s - 1;
   constexpr double kNoticed = 0.005;
   if (knee.best_batch > knee.batch && more >= kNoticed) {
-    remarks.push_back(fmt::format("{} bring {} more", knee.best_batch, format_percent(more)));
+    remarks.push_back(fmt::format("{} add {}", knee.best_batch, format_percent(more)));
   }
 }
 
@@ -172,17 +172,17 @@ std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& 
   if (choice.workers == 0) {
     return choice.feeds() ? fmt::format(
                                 "{}{} workers needed{}{}: the device computes {} of the time without "
-                                "[PyTorch: num_workers=0]",
+                                "[num_workers=0]",
                                 basis, simulated ? "no" : "No", reason, whom,
                                 format_percent(std::min(1.0, choice.au.value)))
-                          : fmt::format("{}{} no workers{}{}: {}, and workers {} [PyTorch: num_workers=0]",
-                                        basis, use, reason, whom, word(choice.au),
+                          : fmt::format("{}{} no workers{}{}: {}, and workers {} [num_workers=0]", basis, use,
+                                        reason, whom, word(choice.au),
                                         choice.more_harm ? "make it slower" : "gain less than 5 %");
   }
   const char* const pin = !choice.pin ? "" : *choice.pin ? ", pin_memory=True" : ", pin_memory=False";
   std::string claim =
-      fmt::format("{}{} {}{}{}: {}, {} of host memory [PyTorch: num_workers={}, prefetch_factor={}{}]", basis,
-                  use, workers_text(choice.workers), gpus > 1 ? " a GPU" : "", reason + whom, word(choice.au),
+      fmt::format("{}{} {}{}{}: {}, {} of host memory [num_workers={}, prefetch_factor={}{}]", basis, use,
+                  workers_text(choice.workers), gpus > 1 ? " a GPU" : "", reason + whom, word(choice.au),
                   format_bytes(std::llround(choice.host_bytes)), choice.workers, choice.prefetch, pin);
   if (evidence.host_memory_bytes > 0 && choice.host_bytes > evidence.host_memory_bytes) {
     claim += fmt::format("; that does not fit: the host has {}",
@@ -423,12 +423,12 @@ std::string part_in_words(const DemandAnswer& answer) {
 }
 
 std::string fed_claim(const DemandAnswer& answer, bool simulated, const std::string& at_most, AuWord& au) {
-  return fmt::format(
-      "{}{}{} for {}: {}{}{} [PyTorch: num_workers={}{}]", simulated ? "Simulated: use " : "Use ",
-      workers_text(answer.workers), answer.gpus > 1 ? " each" : "", consumers_text(answer),
-      part_in_words(answer), au(answer.au),
-      answer.is_measured ? "" : fmt::format(", and this host loads {}", at_most), answer.workers,
-      answer.workers > 0 ? fmt::format(", prefetch_factor={}", answer.prefetch) : "");
+  return fmt::format("{}{}{} for {}: {}{}{} [num_workers={}{}]", simulated ? "Simulated: use " : "Use ",
+                     workers_text(answer.workers), answer.gpus > 1 ? " each" : "", consumers_text(answer),
+                     part_in_words(answer), au(answer.au),
+                     answer.is_measured ? "" : fmt::format(", and this host loads {}", at_most),
+                     answer.workers,
+                     answer.workers > 0 ? fmt::format(", prefetch_factor={}", answer.prefetch) : "");
 }
 
 std::string demand_claim(const Evidence& evidence, const DemandAnswer& answer, AuWord& au) {
@@ -700,6 +700,7 @@ TextTable points_table(const Evidence& evidence) {
          simulated != nullptr && simulated->held_out_au ? au_cell({.value = *simulated->held_out_au})
                                                         : Cell::none()});
   }
+  table.name = "measured workers";
   table.title =
       conditions(evidence.setup) + (evidence.simulated ? "; each count is simulated from the others" : "");
   table.lists_points = true;
@@ -721,6 +722,7 @@ TextTable simulated_table(const Evidence& evidence) {
   const std::string consumer = evidence.profile ? evidence.profile->consumer : "";
   const Profile* const own = evidence.of_own_loader() ? &*evidence.profile : nullptr;
   TextTable table;
+  table.name = "simulated workers";
   table.title =
       fmt::format("Simulated{}: {:g} cores, prefetch {}, {}{}{}{}",
                   own != nullptr ? fmt::format(" from the load times of {}", printable(own->loader)) : "",
@@ -752,6 +754,7 @@ Cell demand_workers_cell(const DemandAnswer& answer) {
 TextTable demands_table(const std::vector<DemandAnswer>& demands) {
   TextTable table;
   table.title = "Required throughput (simulated): workers for 95 % of it";
+  table.name = "required throughput";
   table.rows.push_back({"for", "samples/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
   for (const DemandAnswer& answer : demands) {
     table.rows.push_back({answer.required.name, Cell::number(answer.required.samples_per_s), answer.gpus,
@@ -834,7 +837,9 @@ std::vector<TextTable> workers_tables(const Evidence& evidence) {
     tables.push_back(simulated_table(evidence));
   }
   if (evidence.simulated && !evidence.simulated->requirements.empty()) {
-    tables.push_back(demands_table(answer_of(evidence).demands));
+    const std::vector<DemandAnswer> demands = answer_of(evidence).demands;
+    // A single one is in the first finding.
+    tables.insert(demands.size() > 1 ? tables.begin() : tables.end(), demands_table(demands));
   }
   return tables;
 }

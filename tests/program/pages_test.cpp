@@ -468,6 +468,40 @@ TEST(PagesOfAll, KeepToTheWidth) {
   }
 }
 
+// What a run prints: at most five findings of two lines at most, one table, one line of warnings.
+TEST(PagesOfSweeps, AreReadInTenSeconds) {
+  for (const auto& entry : fs::directory_iterator(kGolden / "pages/sweep")) {
+    const std::string file = entry.path().filename().string();
+    if (!file.ends_with(".txt") || file.ends_with(".80.txt") || file.find("-verbose") != std::string::npos) {
+      continue;
+    }
+    std::istringstream page(read_file(entry.path()));
+    std::size_t findings = 0;
+    std::size_t warnings = 0;
+    std::size_t left_out = 0;
+    std::size_t tables = 0;
+    std::size_t lines = 0;  // of a finding or of a warning
+    std::string first;      // of these lines
+    bool begins = true;     // a part of the page
+    for (std::string line; std::getline(page, line);) {
+      const bool is_sentence =
+          line.starts_with("* ") || line.starts_with("Warning:") || line.starts_with("✕ ");
+      tables += begins && !line.empty() && !is_sentence ? 1 : 0;
+      begins = line.empty();
+      findings += line.starts_with("* ") ? 1 : 0;
+      warnings += line.starts_with("Warning:") ? 1 : 0;
+      left_out += line.starts_with("✕ ") ? 1 : 0;
+      lines = line.starts_with("  ") ? lines + 1 : 1;
+      first = is_sentence ? line : lines == 1 ? "" : first;
+      EXPECT_LE(lines, first.starts_with("* ") ? 2U : first.empty() ? lines : 1U) << file << ": " << first;
+    }
+    EXPECT_LE(findings, 5U) << file;
+    EXPECT_LE(warnings, 1U) << file;
+    EXPECT_LE(left_out, 2U) << file;
+    EXPECT_LE(tables, 1U) << file;
+  }
+}
+
 TEST(PagesOfAll, AreMadeByATest) {
   if (pages_are_written()) {
     GTEST_SKIP() << "some may not be there yet";

@@ -166,8 +166,7 @@ TEST(Unmeasured, PointsThatShareAReasonShareALine) {
   }
   EXPECT_EQ(unmeasured(document, 100, false),
             "✕ 5 points (a and 4 more) skipped: interrupted before it was timed\n"
-            "✕ b oom: needs 2 GiB\n"
-            "✕ 2 points (d and 1 more) unsupported: no time\n");
+            "✕ 3 more points: oom, unsupported (--verbose)\n");
 }
 
 TEST(Unmeasured, ALineIsCutToWhatMattersUnlessVerbose) {
@@ -176,11 +175,12 @@ TEST(Unmeasured, ALineIsCutToWhatMattersUnlessVerbose) {
   for (const char* name : {"infer/fp32/batch:2", "infer/fp32/batch:4", "infer/fp32/batch:8"}) {
     document.unmeasured.push_back(left_out(name, "oom", reason));
   }
-  const std::string fate = "oom: the device has no room for 3 copies of 4.00 GiB; … (--verbose)\n";
-  EXPECT_EQ(unmeasured(document, 110, false), "✕ 3 points (infer/fp32/batch:2 and 2 more) " + fate);
-  EXPECT_EQ(unmeasured(document, 50, false), "✕ 3 points (infer/fp32/batch:2 and 2 … (--verbose)\n");
+  EXPECT_EQ(unmeasured(document, 110, false), "✕ 3 points oom: " + reason + " (--verbose)\n");
+  EXPECT_EQ(unmeasured(document, 80, false),
+            "✕ 3 points oom: the device has no room for 3 copies of 4.00 GiB… (--verbose)\n");
+  EXPECT_EQ(unmeasured(document, 50, false), "✕ 3 points oom: the device has no… (--verbose)\n");
   document.unmeasured.resize(1);
-  EXPECT_EQ(unmeasured(document, 40, false), "✕ infer/fp32/batch:2 oom: t… (--verbose)\n");
+  EXPECT_EQ(unmeasured(document, 40, false), "✕ 1 point oom: the device… (--verbose)\n");
   EXPECT_EQ(unmeasured(document, 40, true),
             "✕ infer/fp32/batch:2 oom: the device has\n"
             "  no room for 3 copies of 4.00 GiB; give\n"
@@ -206,9 +206,8 @@ TEST(Unmeasured, OneLineForAStatusUnlessItIsAnError) {
                          left_out("c", "unsupported", "no bf16"), left_out("d", "error", "an exception"),
                          left_out("e", "unsupported", "no fp16")};
   EXPECT_EQ(unmeasured(document, 100, false),
-            "✕ 3 points unsupported: no fp16; 1 more reason (--verbose)\n"
             "✕ b error: wrong answer\n"
-            "✕ d error: an exception\n");
+            "✕ 4 more points: error, unsupported (--verbose)\n");
   EXPECT_EQ(unmeasured(document, 100, true),
             "✕ 2 points (a, e) unsupported: no fp16\n"
             "✕ b error: wrong answer\n"

@@ -78,6 +78,62 @@ TEST(Page, AnAnswerHasFiveFindings) {
   EXPECT_EQ(answered({}, {.left_out = 1}), "1 more finding (--verbose).\n");
 }
 
+// The first, and where the others are; HTML has room for all.
+TEST(Page, OfSeveralTablesOneIsShown) {
+  const std::vector<TextTable> tables{{.title = "None", .rows = {{"x"}}},
+                                      {.title = "First", .rows = {{"a"}, {1}}, .below = "a: one"},
+                                      {.title = "The second", .rows = {{"b"}, {2}}, .name = "more"},
+                                      {.title = "Third", .rows = {{"c"}, {3}}}};
+  Page page;
+  page.tables(tables, false);
+  page.say("A note.");
+  EXPECT_EQ(page_text(page, 80), "First\na\n1\na: one\n2 more tables: more, Third (--verbose).\n\nA note.\n");
+  EXPECT_EQ(page_markdown(page),
+            "#### First\n\n| a |\n| ---: |\n| 1 |\n\na: one\n\n2 more tables: more, Third (--verbose).\n\n"
+            "A note.\n");
+  EXPECT_EQ(page_html(page).find("--verbose"), std::string::npos);
+  EXPECT_NE(page_html(page).find("<summary>The second</summary>"), std::string::npos);
+  Page all;
+  all.tables(tables, true);
+  EXPECT_EQ(page_text(all, 80), "First\na\n1\na: one\n\nThe second\nb\n2\n\nThird\nc\n3\n");
+}
+
+TEST(Page, WarnsInOneLine) {
+  const std::vector<Warning> warnings{{.text = "fewer than 3 rounds at 1 of 2 points",
+                                       .action = "more time",
+                                       .brief = "few rounds",
+                                       .is_marked = true},
+                                      {.text = "a point was left out", .action = "more time"},
+                                      {.text = "others used the CPU", .action = "idle machine"}};
+  const auto warned = [&](bool all, std::size_t width) {
+    Page page;
+    page.warn(warnings, all);
+    return page_text(page, width);
+  };
+  EXPECT_EQ(warned(false, 100),
+            "Warning: few rounds; a point was left out [more time]; others used the CPU [idle machine].\n");
+  EXPECT_EQ(warned(false, 80),
+            "Warning: few rounds; a point was left out [more time]; 1 more (--verbose).\n");
+  EXPECT_EQ(warned(false, 60), "Warning: few rounds [more time]; 2 more (--verbose).\n");
+  EXPECT_EQ(warned(false, 37), "Warning: few…; 2 more (--verbose)\n");
+  EXPECT_EQ(
+      warned(true, 200),
+      "Warning: fewer than 3 rounds at 1 of 2 points; a point was left out [more time]. Others used the CPU "
+      "[idle machine].\n");
+  Page page;
+  page.table({.title = "", .rows = {{"a", ""}, {1, "○"}}});
+  page.warn(warnings, false);
+  EXPECT_EQ(page_text(page, 80),
+            "a\n1  ○\n\nWarning: few rounds (○); a point was left out [more time]; 1 more (--verbose).\n")
+      << "a mark is explained where it is shown";
+  page = {};
+  page.warn(warnings, false);
+  EXPECT_EQ(
+      page_markdown(page),
+      "Warning: fewer than 3 rounds at 1 of 2 points; a point was left out [more time]. Others used the CPU "
+      "[idle machine].\n");
+}
+
 TEST(Page, AsMarkdown) {
   EXPECT_EQ(page_as("markdown", sample_page(), 80),
             "### net on a card\n\n"

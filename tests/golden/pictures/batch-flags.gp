@@ -89,8 +89,8 @@ set multiplot
 set label 1 'batch: resnet18 inference on AMD EPYC' at screen 0.50000, 0.96281 center font ',17'
 set label 2 'Use batch 16 in fp32: 401 ± 40 samples/s in 53.6 MiB; medians of batches from 2 on are within 32 % of the best' at screen 0.50000, 0.92275 center font ',15'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:25' at screen 0.50000, 0.88556 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: 1 of 5 points ran above the device’s peak and is left out (○); other processes used the CPU during 1 of 5 points (○) [run on an idle machine]. Fewer than 3' at screen 0.01875, 0.06008 left textcolor rgb '#444444' font ',13'
-set label 5 'rounds or 95 % intervals wider than ±10 % at 2 of 5 points (○) [give a larger --time-budget]. Sessions that differ are pooled at 1 of 5 points (○) [run without …' at screen 0.01875, 0.03147 left textcolor rgb '#444444' font ',13'
+set label 4 'Warning: 1 of 5 points ran above the device’s peak and is left out; other processes used the CPU during 1 of 5 points [idle machine]. Sessions that differ are pooled' at screen 0.01875, 0.06008 left textcolor rgb '#444444' font ',13'
+set label 5 'at 1 of 5 points [without --resume]. Fewer than 3 rounds or 95 % intervals wider than ±10 % at 2 of 5 points [larger --time-budget]. The device was throttled …' at screen 0.01875, 0.03147 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.26144
@@ -140,8 +140,8 @@ set multiplot
 set label 1 'batch: resnet18 inference on AMD EPYC' at screen 0.50000, 0.96202 center font ',20'
 set label 2 'Use batch 16 in fp32: 401 ± 40 samples/s in 53.6 MiB; medians of batches from 2 on are within 32 % of the best' at screen 0.50000, 0.92112 center font ',18'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:25' at screen 0.50000, 0.88313 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: 1 of 5 points ran above the device’s peak and is left out (○); other processes used the CPU during 1 of 5 points (○) [run on an idle machine]. Fewer than 3' at screen 0.01875, 0.06135 left textcolor rgb '#444444' font ',16'
-set label 5 'rounds or 95 % intervals wider than ±10 % at 2 of 5 points (○) [give a larger --time-budget]. Sessions that differ are pooled at 1 of 5 points (○) [run without …' at screen 0.01875, 0.03214 left textcolor rgb '#444444' font ',16'
+set label 4 'Warning: 1 of 5 points ran above the device’s peak and is left out; other processes used the CPU during 1 of 5 points [idle machine]. Sessions that differ are pooled' at screen 0.01875, 0.06135 left textcolor rgb '#444444' font ',16'
+set label 5 'at 1 of 5 points [without --resume]. Fewer than 3 rounds or 95 % intervals wider than ±10 % at 2 of 5 points [larger --time-budget]. The device was throttled …' at screen 0.01875, 0.03214 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.26667

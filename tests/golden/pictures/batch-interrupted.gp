@@ -65,7 +65,7 @@ set multiplot
 set label 1 'batch: resnet18 training on AMD EPYC' at screen 0.50000, 0.96384 center font ',17'
 set label 2 'Use batch 4 in fp32: 48.5 ± ? samples/s in 177 MiB; noise hides where throughput saturates' at screen 0.50000, 0.92490 center font ',15'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.88874 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: fewer than 3 rounds at all 3 points [give a larger --time-budget]. Other processes used the CPU during all 3 points [run on an idle machine].' at screen 0.01875, 0.03060 left textcolor rgb '#444444' font ',13'
+set label 4 'Warning: fewer than 3 rounds at all 3 points [larger --time-budget]. Other processes used the CPU during all 3 points [idle machine].' at screen 0.01875, 0.03060 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.28199
@@ -119,7 +119,7 @@ set multiplot
 set label 1 'batch: resnet18 training on AMD EPYC' at screen 0.50000, 0.96202 center font ',20'
 set label 2 'Use batch 4 in fp32: 48.5 ± ? samples/s in 177 MiB; noise hides where throughput saturates' at screen 0.50000, 0.92112 center font ',18'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.88313 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: fewer than 3 rounds at all 3 points [give a larger --time-budget]. Other processes used the CPU during all 3 points [run on an idle machine].' at screen 0.01875, 0.03214 left textcolor rgb '#444444' font ',16'
+set label 4 'Warning: fewer than 3 rounds at all 3 points [larger --time-budget]. Other processes used the CPU during all 3 points [idle machine].' at screen 0.01875, 0.03214 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.29588

@@ -92,7 +92,7 @@ set multiplot
 set label 1 'collectives: 2-ranks on AMD EPYC' at screen 0.50000, 0.95931 center font ',17'
 set label 2 'All ranks are on one host: no network was crossed' at screen 0.50000, 0.91550 center font ',15'
 set label 3 '1 core · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.87481 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: 95 % intervals wider than ±10 % at all 4 points [give a larger --time-budget]. Other processes used the CPU during all 4 points [run on an idle machine].' at screen 0.01875, 0.03443 left textcolor rgb '#444444' font ',13'
+set label 4 'Warning: 95 % intervals wider than ±10 % at all 4 points [larger --time-budget]. Other processes used the CPU during all 4 points [idle machine].' at screen 0.01875, 0.03443 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.22340
@@ -147,7 +147,7 @@ set multiplot
 set label 1 'collectives: 2-ranks on AMD EPYC' at screen 0.50000, 0.95837 center font ',20'
 set label 2 'All ranks are on one host: no network was crossed' at screen 0.50000, 0.91354 center font ',18'
 set label 3 '1 core · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.87191 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: 95 % intervals wider than ±10 % at all 4 points [give a larger --time-budget]. Other processes used the CPU during all 4 points [run on an idle machine].' at screen 0.01875, 0.03523 left textcolor rgb '#444444' font ',16'
+set label 4 'Warning: 95 % intervals wider than ±10 % at all 4 points [larger --time-budget]. Other processes used the CPU during all 4 points [idle machine].' at screen 0.01875, 0.03523 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
 set bmargin at screen 0.22824

@@ -324,30 +324,29 @@ $d40 << EOD
 0.6533 0.1317
 0.79219 0.14055
 EOD
-set terminal pngcairo size 1600, 845 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set terminal pngcairo size 1600, 824 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
-set label 1 'kernels: all on Intel(R) Xeon(R) Processor' at screen 0.50000, 0.96769 center font ',17'
-set label 2 'conv2d/fp32 reaches 40 ± 20 % to 96 ± 23 % of its roofline,' at screen 0.50000, 0.93290 center font ',15'
-set label 3 'least at backward-data in-channels:64/out-channels:64/height:56/width:56/batch:8 (limit: arithmetic)' at screen 0.50000, 0.90059 center font ',15'
-set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 14:56' at screen 0.50000, 0.86828 center textcolor rgb '#555555' font ',13'
-set label 5 'Warning: 95 % intervals wider than ±10 % at 101 of 102 points [give a larger --time-budget]. Other processes used the CPU during 13 of 102 points (○) [run on an idle' at screen 0.01875, 0.12675 left textcolor rgb '#444444' font ',13'
-set label 6 'machine].' at screen 0.01875, 0.10189 left textcolor rgb '#444444' font ',13'
-set label 7 '✕ fma/tensor-cores/bf16/hot/elements:4194304/steps:1024/batch:1 unsupported: cpu: fma on tensor cores needs a CUDA device; the CPU has none' at screen 0.01875, 0.07704 left textcolor rgb '#444444' font ',13'
-set label 8 '✕ launch/forward/fp32/hot/batch:1 unsupported: launch has no implementation on cpu' at screen 0.01875, 0.05219 left textcolor rgb '#444444' font ',13'
-set label 9 '✕ implicit_gemm/forward/fp32/hot/in-channels:64/out-channels:64/height:56/width:56/batch:8 unsupported: conv2d has no implicit_gemm implementation on cpu' at screen 0.01875, 0.02734 left textcolor rgb '#444444' font ',13'
+set label 1 'kernels: all on Intel(R) Xeon(R) Processor' at screen 0.50000, 0.96687 center font ',17'
+set label 2 'conv2d/fp32 reaches 40 ± 20 % to 96 ± 23 % of its roofline,' at screen 0.50000, 0.93119 center font ',15'
+set label 3 'least at backward-data in-channels:64/out-channels:64/height:56/width:56/batch:8 (limit: arithmetic)' at screen 0.50000, 0.89806 center font ',15'
+set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 14:56' at screen 0.50000, 0.86493 center textcolor rgb '#555555' font ',13'
+set label 5 'Warning: 95 % intervals wider than ±10 % at 101 of 102 points [larger --time-budget]. Other processes used the CPU during 13 of 102 points [idle machine].' at screen 0.01875, 0.10449 left textcolor rgb '#444444' font ',13'
+set label 6 '✕ fma/tensor-cores/bf16/hot/elements:4194304/steps:1024/batch:1 unsupported: cpu: fma on tensor cores needs a CUDA device; the CPU has none' at screen 0.01875, 0.07900 left textcolor rgb '#444444' font ',13'
+set label 7 '✕ launch/forward/fp32/hot/batch:1 unsupported: launch has no implementation on cpu' at screen 0.01875, 0.05352 left textcolor rgb '#444444' font ',13'
+set label 8 '✕ implicit_gemm/forward/fp32/hot/in-channels:64/out-channels:64/height:56/width:56/batch:8 unsupported: conv2d has no implicit_gemm implementation on cpu' at screen 0.01875, 0.02803 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06656
 set rmargin at screen 0.48438
-set bmargin at screen 0.35101
-set tmargin at screen 0.74154
-set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.25000, 0.80615 center font ',13'
-set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.25000, 0.78130 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.33447
+set tmargin at screen 0.73495
+set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.25000, 0.80121 center font ',13'
+set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.25000, 0.77573 center textcolor rgb '#555555' font ',11'
 set xtics ('0.2' 0.0016961, '0.5' 0.11095, '1' 0.19359, '2' 0.27624, '5' 0.38549, '10' 0.46813, '20' 0.55078, '50' 0.66003, '100' 0.74267, '200' 0.82532, '500' 0.93457) scale 0.6 nomirror norotate font ',11'
 set ytics ('10 G' 0.039257, '20 G' 0.20833, '50 G' 0.43183, '100 G' 0.6009, '200 G' 0.76997, '500 G' 0.99347) scale 0.6 nomirror font ',11'
 set xlabel 'FLOP for each byte' offset 0, 0.3
 set ylabel 'FLOP/s'
 unset key
-set key at screen 0.01875, 0.27396 left top Left reverse samplen 2 maxrows 4 font ',13'
+set key at screen 0.01875, 0.25546 left top Left reverse samplen 2 maxrows 4 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
@@ -378,16 +377,16 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
-set bmargin at screen 0.35101
-set tmargin at screen 0.74154
-set label 31 'What memory and caches deliver, read and written' at screen 0.75000, 0.80615 center font ',13'
-set label 32 'Bars: 95 % intervals.' at screen 0.75000, 0.78130 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.33447
+set tmargin at screen 0.73495
+set label 31 'What memory and caches deliver, read and written' at screen 0.75000, 0.80121 center font ',13'
+set label 32 'Bars: 95 % intervals.' at screen 0.75000, 0.77573 center textcolor rgb '#555555' font ',11'
 set xtics ('64 KiB' 0.028296, '256 KiB' 0.16718, '1 MiB' 0.30607, '4 MiB' 0.44496, '16 MiB' 0.58385, '64 MiB' 0.72274, '256 MiB' 0.86163) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '50' 0.25, '100' 0.5, '150' 0.75, '200' 1) scale 0.6 nomirror font ',11'
 set xlabel 'bytes touched' offset 0, 0.3
 set ylabel 'GB/s'
 unset key
-set key at screen 0.51875, 0.27396 left top Left reverse samplen 2 maxrows 4 font ',13'
+set key at screen 0.51875, 0.25546 left top Left reverse samplen 2 maxrows 4 font ',13'
 plot [0:1][0:1] $d16 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d17 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d18 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
@@ -426,30 +425,29 @@ plot [0:1][0:1] $d16 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 869 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 847 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'kernels: all on Intel(R) Xeon(R) Processor' at screen 0.50000, 0.96709 center font ',20'
-set label 2 'conv2d/fp32 reaches 40 ± 20 % to 96 ± 23 % of its roofline,' at screen 0.50000, 0.93165 center font ',18'
-set label 3 'least at backward-data in-channels:64/out-channels:64/height:56/width:56/batch:8 (limit: arithmetic)' at screen 0.50000, 0.89873 center font ',18'
-set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 14:56' at screen 0.50000, 0.86582 center textcolor rgb '#555555' font ',16'
-set label 5 'Warning: 95 % intervals wider than ±10 % at 101 of 102 points [give a larger --time-budget]. Other processes used the CPU during 13 of 102 points (○) [run on an idle' at screen 0.01875, 0.12911 left textcolor rgb '#444444' font ',16'
-set label 6 'machine].' at screen 0.01875, 0.10380 left textcolor rgb '#444444' font ',16'
-set label 7 '✕ fma/tensor-cores/bf16/hot/elements:4194304/steps:1024/batch:1 unsupported: cpu: fma on tensor cores needs a CUDA device; the CPU has none' at screen 0.01875, 0.07848 left textcolor rgb '#444444' font ',16'
-set label 8 '✕ launch/forward/fp32/hot/batch:1 unsupported: launch has no implementation on cpu' at screen 0.01875, 0.05316 left textcolor rgb '#444444' font ',16'
-set label 9 '✕ implicit_gemm/forward/fp32/hot/in-channels:64/out-channels:64/height:56/width:56/batch:8 unsupported: conv2d has no implicit_gemm implementation on cpu' at screen 0.01875, 0.02785 left textcolor rgb '#444444' font ',16'
+set label 1 'kernels: all on Intel(R) Xeon(R) Processor' at screen 0.50000, 0.96623 center font ',20'
+set label 2 'conv2d/fp32 reaches 40 ± 20 % to 96 ± 23 % of its roofline,' at screen 0.50000, 0.92987 center font ',18'
+set label 3 'least at backward-data in-channels:64/out-channels:64/height:56/width:56/batch:8 (limit: arithmetic)' at screen 0.50000, 0.89610 center font ',18'
+set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 14:56' at screen 0.50000, 0.86234 center textcolor rgb '#555555' font ',16'
+set label 5 'Warning: 95 % intervals wider than ±10 % at 101 of 102 points [larger --time-budget]. Other processes used the CPU during 13 of 102 points [idle machine].' at screen 0.01875, 0.10649 left textcolor rgb '#444444' font ',16'
+set label 6 '✕ fma/tensor-cores/bf16/hot/elements:4194304/steps:1024/batch:1 unsupported: cpu: fma on tensor cores needs a CUDA device; the CPU has none' at screen 0.01875, 0.08052 left textcolor rgb '#444444' font ',16'
+set label 7 '✕ launch/forward/fp32/hot/batch:1 unsupported: launch has no implementation on cpu' at screen 0.01875, 0.05455 left textcolor rgb '#444444' font ',16'
+set label 8 '✕ implicit_gemm/forward/fp32/hot/in-channels:64/out-channels:64/height:56/width:56/batch:8 unsupported: conv2d has no implicit_gemm implementation on cpu' at screen 0.01875, 0.02857 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
-set bmargin at screen 0.35696
-set tmargin at screen 0.73671
-set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.25000, 0.80253 center font ',16'
-set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.25000, 0.77722 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.34026
+set tmargin at screen 0.72987
+set label 31 'Roofline: arithmetic against operations for each byte moved' at screen 0.25000, 0.79740 center font ',16'
+set label 32 'Bars: 95 % intervals. Open marks: cold caches.' at screen 0.25000, 0.77143 center textcolor rgb '#555555' font ',14'
 set xtics ('0.2' 0.0016961, '0.5' 0.11095, '1' 0.19359, '2' 0.27624, '5' 0.38549, '10' 0.46813, '20' 0.55078, '50' 0.66003, '100' 0.74267, '200' 0.82532, '500' 0.93457) scale 0.6 nomirror norotate font ',14'
 set ytics ('10 G' 0.039257, '20 G' 0.20833, '50 G' 0.43183, '100 G' 0.6009, '200 G' 0.76997, '500 G' 0.99347) scale 0.6 nomirror font ',14'
 set xlabel 'FLOP for each byte' offset 0, 0.3
 set ylabel 'FLOP/s'
 unset key
-set key at screen 0.01875, 0.27848 left top Left reverse samplen 2 maxrows 4 font ',16'
+set key at screen 0.01875, 0.25974 left top Left reverse samplen 2 maxrows 4 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \
@@ -480,16 +478,16 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
-set bmargin at screen 0.35696
-set tmargin at screen 0.73671
-set label 31 'What memory and caches deliver, read and written' at screen 0.75000, 0.80253 center font ',16'
-set label 32 'Bars: 95 % intervals.' at screen 0.75000, 0.77722 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.34026
+set tmargin at screen 0.72987
+set label 31 'What memory and caches deliver, read and written' at screen 0.75000, 0.79740 center font ',16'
+set label 32 'Bars: 95 % intervals.' at screen 0.75000, 0.77143 center textcolor rgb '#555555' font ',14'
 set xtics ('64 KiB' 0.028296, '256 KiB' 0.16718, '1 MiB' 0.30607, '4 MiB' 0.44496, '16 MiB' 0.58385, '64 MiB' 0.72274, '256 MiB' 0.86163) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '50' 0.25, '100' 0.5, '150' 0.75, '200' 1) scale 0.6 nomirror font ',14'
 set xlabel 'bytes touched' offset 0, 0.3
 set ylabel 'GB/s'
 unset key
-set key at screen 0.51875, 0.27848 left top Left reverse samplen 2 maxrows 4 font ',16'
+set key at screen 0.51875, 0.25974 left top Left reverse samplen 2 maxrows 4 font ',16'
 plot [0:1][0:1] $d16 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d17 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d18 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#c24a00' notitle, \

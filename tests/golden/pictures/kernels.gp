@@ -45,7 +45,7 @@ set multiplot
 set label 1 'kernels: gemm on AMD EPYC' at screen 0.50000, 0.95931 center font ',17'
 set label 2 'fp32 arithmetic peaks at 153 ± 16 GFLOP/s (gemm/forward/fp32/hot/inner:512/columns:512/batch:512; 6 others may be as fast)' at screen 0.50000, 0.91550 center font ',15'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.87481 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: 95 % intervals wider than ±10 % at all 10 points [give a larger --time-budget]. Other processes used the CPU during all 10 points [run on an idle machine].' at screen 0.01875, 0.03443 left textcolor rgb '#444444' font ',13'
+set label 4 'Warning: 95 % intervals wider than ±10 % at all 10 points [larger --time-budget]. Other processes used the CPU during all 10 points [idle machine].' at screen 0.01875, 0.03443 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06656
 set rmargin at screen 0.98438
 set bmargin at screen 0.22340
@@ -76,7 +76,7 @@ set multiplot
 set label 1 'kernels: gemm on AMD EPYC' at screen 0.50000, 0.95837 center font ',20'
 set label 2 'fp32 arithmetic peaks at 153 ± 16 GFLOP/s (gemm/forward/fp32/hot/inner:512/columns:512/batch:512; 6 others may be as fast)' at screen 0.50000, 0.91354 center font ',18'
 set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:27' at screen 0.50000, 0.87191 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: 95 % intervals wider than ±10 % at all 10 points [give a larger --time-budget]. Other processes used the CPU during all 10 points [run on an idle machine].' at screen 0.01875, 0.03523 left textcolor rgb '#444444' font ',16'
+set label 4 'Warning: 95 % intervals wider than ±10 % at all 10 points [larger --time-budget]. Other processes used the CPU during all 10 points [idle machine].' at screen 0.01875, 0.03523 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.98438
 set bmargin at screen 0.22824

@@ -819,21 +819,20 @@ $d36 << EOD
 1 0.86816
 
 EOD
-set terminal pngcairo size 1600, 1119 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set terminal pngcairo size 1600, 1098 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
-set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.97560 center font ',17'
-set label 2 'Within 17.2 GiB, safe: batch 9596 (fp32 training with adam) to 9651 (fp32 training with sgd); 1 of 3 limits was tried and fits' at screen 0.50000, 0.94933 center font ',15'
-set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.92493 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [give a larger --time-budget]. Other processes used the CPU during all 6 points [run on an idle' at screen 0.01875, 0.03941 left textcolor rgb '#444444' font ',13'
-set label 5 'machine].' at screen 0.01875, 0.02064 left textcolor rgb '#444444' font ',13'
+set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.97514 center font ',17'
+set label 2 'Within 17.2 GiB, safe: batch 9596 (fp32 training with adam) to 9651 (fp32 training with sgd); 1 of 3 limits was tried and fits' at screen 0.50000, 0.94836 center font ',15'
+set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.92350 center textcolor rgb '#555555' font ',13'
+set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [larger --time-budget]. Other processes used the CPU during all 6 points [idle machine].' at screen 0.01875, 0.02104 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.54236
-set tmargin at screen 0.81046
-set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.87802 center font ',13'
-set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.85925 center textcolor rgb '#555555' font ',11'
-set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.84142 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.53361
+set tmargin at screen 0.80683
+set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.87568 center font ',13'
+set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.85656 center textcolor rgb '#555555' font ',11'
+set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.83839 center textcolor rgb '#555555' font ',11'
 set label 40 '139' at first 0.16667, 0.4629 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.5, 0.58661 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
@@ -841,7 +840,7 @@ set ytics ('0' 0, '50' 0.16667, '100' 0.33333, '150' 0.5, '200' 0.66667, '250' 0
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.48418 left top Left reverse samplen 2 maxrows 3 font ',13'
+set key at screen 0.01875, 0.47432 left top Left reverse samplen 2 maxrows 3 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
   $d2 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
@@ -862,11 +861,11 @@ plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.39896
 set rmargin at screen 0.65104
-set bmargin at screen 0.54236
-set tmargin at screen 0.81046
-set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.87802 center font ',13'
-set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.85925 center textcolor rgb '#555555' font ',11'
-set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.84142 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.53361
+set tmargin at screen 0.80683
+set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.87568 center font ',13'
+set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.85656 center textcolor rgb '#555555' font ',11'
+set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.83839 center textcolor rgb '#555555' font ',11'
 set label 40 '183' at first 0.16667, 0.61061 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '221' at first 0.5, 0.7359 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
@@ -886,11 +885,11 @@ plot [0:1][0:1] $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.54236
-set tmargin at screen 0.81046
-set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.87802 center font ',13'
-set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.85925 center textcolor rgb '#555555' font ',11'
-set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.84142 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.53361
+set tmargin at screen 0.80683
+set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.87568 center font ',13'
+set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.85656 center textcolor rgb '#555555' font ',11'
+set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.83839 center textcolor rgb '#555555' font ',11'
 set label 40 '228' at first 0.16667, 0.75922 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '265' at first 0.5, 0.88454 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
@@ -910,10 +909,10 @@ plot [0:1][0:1] $d19 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborde
 unset label
 set lmargin at screen 0.06563
 set rmargin at screen 0.98438
-set bmargin at screen 0.17078
-set tmargin at screen 0.35845
-set label 31 'Memory over one step, by plan: fp32 training with sgd at batch 2' at screen 0.50000, 0.40724 center font ',13'
-set label 32 'Most held at once: 174 MiB, backward layer4.1.conv2 (weights).' at screen 0.50000, 0.38847 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.15492
+set tmargin at screen 0.34617
+set label 31 'Memory over one step, by plan: fp32 training with sgd at batch 2' at screen 0.50000, 0.39590 center font ',13'
+set label 32 'Most held at once: 174 MiB, backward layer4.1.conv2 (weights).' at screen 0.50000, 0.37678 center textcolor rgb '#555555' font ',11'
 set label 40 'backward, computing values again, updating weights' at first 0.68868, 1 center offset 0, 0.6 font ',11' textcolor rgb '#57606a'
 set label 41 'forward' at first 0.18868, 1 center offset 0, 0.6 font ',11' textcolor rgb '#57606a'
 set label 42 'loss' at first 0.3805, 1 center offset 0, 0.6 font ',11' textcolor rgb '#57606a'
@@ -923,7 +922,7 @@ set ytics ('0' 0, '50' 0.25, '100' 0.5, '150' 0.75, '200' 1) scale 0.6 nomirror 
 set xlabel 'operation of the step, in the order they run' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.11260 left top Left reverse samplen 2 maxrows 2 font ',13'
+set key at screen 0.01875, 0.09563 left top Left reverse samplen 2 maxrows 2 font ',13'
 plot [0:1][0:1] $d29 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#332288' linewidth 0.5 linecolor rgb '#332288' notitle, \
   $d30 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#5fa8d3' linewidth 0.5 linecolor rgb '#5fa8d3' notitle, \
   $d31 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#b89b2e' linewidth 0.5 linecolor rgb '#b89b2e' notitle, \
@@ -941,21 +940,20 @@ plot [0:1][0:1] $d29 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border 
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 1148 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 1126 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.97509 center font ',20'
-set label 2 'Within 17.2 GiB, safe: batch 9596 (fp32 training with adam) to 9651 (fp32 training with sgd); 1 of 3 limits was tried and fits' at screen 0.50000, 0.94826 center font ',18'
-set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.92334 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [give a larger --time-budget]. Other processes used the CPU during all 6 points [run on an idle' at screen 0.01875, 0.04024 left textcolor rgb '#444444' font ',16'
-set label 5 'machine].' at screen 0.01875, 0.02108 left textcolor rgb '#444444' font ',16'
+set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.97460 center font ',20'
+set label 2 'Within 17.2 GiB, safe: batch 9596 (fp32 training with adam) to 9651 (fp32 training with sgd); 1 of 3 limits was tried and fits' at screen 0.50000, 0.94725 center font ',18'
+set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.92185 center textcolor rgb '#555555' font ',16'
+set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [larger --time-budget]. Other processes used the CPU during all 6 points [idle machine].' at screen 0.01875, 0.02149 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.54512
-set tmargin at screen 0.80645
-set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.87544 center font ',16'
-set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.85627 center textcolor rgb '#555555' font ',14'
-set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.83807 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.53623
+set tmargin at screen 0.80266
+set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.87300 center font ',16'
+set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.85346 center textcolor rgb '#555555' font ',14'
+set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.83490 center textcolor rgb '#555555' font ',14'
 set label 40 '139' at first 0.16667, 0.4629 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.5, 0.58661 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'
@@ -963,7 +961,7 @@ set ytics ('0' 0, '50' 0.16667, '100' 0.33333, '150' 0.5, '200' 0.66667, '250' 0
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.48571 left top Left reverse samplen 2 maxrows 3 font ',16'
+set key at screen 0.01875, 0.47567 left top Left reverse samplen 2 maxrows 3 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
   $d2 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
@@ -984,11 +982,11 @@ plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.39896
 set rmargin at screen 0.65104
-set bmargin at screen 0.54512
-set tmargin at screen 0.80645
-set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.87544 center font ',16'
-set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.85627 center textcolor rgb '#555555' font ',14'
-set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.83807 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.53623
+set tmargin at screen 0.80266
+set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.87300 center font ',16'
+set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.85346 center textcolor rgb '#555555' font ',14'
+set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.83490 center textcolor rgb '#555555' font ',14'
 set label 40 '183' at first 0.16667, 0.61061 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '221' at first 0.5, 0.7359 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'
@@ -1008,11 +1006,11 @@ plot [0:1][0:1] $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.54512
-set tmargin at screen 0.80645
-set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.87544 center font ',16'
-set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.85627 center textcolor rgb '#555555' font ',14'
-set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.83807 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.53623
+set tmargin at screen 0.80266
+set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.87300 center font ',16'
+set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.85346 center textcolor rgb '#555555' font ',14'
+set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.83490 center textcolor rgb '#555555' font ',14'
 set label 40 '228' at first 0.16667, 0.75922 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '265' at first 0.5, 0.88454 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'
@@ -1032,10 +1030,10 @@ plot [0:1][0:1] $d19 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborde
 unset label
 set lmargin at screen 0.06563
 set rmargin at screen 0.98438
-set bmargin at screen 0.17439
-set tmargin at screen 0.35732
-set label 31 'Memory over one step, by plan: fp32 training with sgd at batch 2' at screen 0.50000, 0.40714 center font ',16'
-set label 32 'Most held at once: 174 MiB, backward layer4.1.conv2 (weights).' at screen 0.50000, 0.38798 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.15826
+set tmargin at screen 0.34476
+set label 31 'Memory over one step, by plan: fp32 training with sgd at batch 2' at screen 0.50000, 0.39556 center font ',16'
+set label 32 'Most held at once: 174 MiB, backward layer4.1.conv2 (weights).' at screen 0.50000, 0.37602 center textcolor rgb '#555555' font ',14'
 set label 40 'backward, computing values again, updating weights' at first 0.68868, 1 center offset 0, 0.6 font ',14' textcolor rgb '#57606a'
 set label 41 'forward' at first 0.18868, 1 center offset 0, 0.6 font ',14' textcolor rgb '#57606a'
 set label 42 'loss' at first 0.3805, 1 center offset 0, 0.6 font ',14' textcolor rgb '#57606a'
@@ -1045,7 +1043,7 @@ set ytics ('0' 0, '50' 0.25, '100' 0.5, '150' 0.75, '200' 1) scale 0.6 nomirror 
 set xlabel 'operation of the step, in the order they run' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.11498 left top Left reverse samplen 2 maxrows 2 font ',16'
+set key at screen 0.01875, 0.09769 left top Left reverse samplen 2 maxrows 2 font ',16'
 plot [0:1][0:1] $d29 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#332288' linewidth 0.5 linecolor rgb '#332288' notitle, \
   $d30 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#5fa8d3' linewidth 0.5 linecolor rgb '#5fa8d3' notitle, \
   $d31 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#b89b2e' linewidth 0.5 linecolor rgb '#b89b2e' notitle, \

@@ -892,21 +892,20 @@ $d39 << EOD
 1 0.50863
 
 EOD
-set terminal pngcairo size 1600, 1493 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set terminal pngcairo size 1600, 1472 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
-set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.98171 center font ',17'
-set label 2 'Memory of fp32 training with adam grows by 488 KiB a step' at screen 0.50000, 0.96202 center font ',15'
-set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.94374 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [give a larger --time-budget]. Other processes used the CPU during all 6 points [run on an idle' at screen 0.01875, 0.02954 left textcolor rgb '#444444' font ',13'
-set label 5 'machine].' at screen 0.01875, 0.01547 left textcolor rgb '#444444' font ',13'
+set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.98145 center font ',17'
+set label 2 'Memory of fp32 training with adam grows by 488 KiB a step' at screen 0.50000, 0.96148 center font ',15'
+set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.94293 center textcolor rgb '#555555' font ',13'
+set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [larger --time-budget]. Other processes used the CPU during all 6 points [idle machine].' at screen 0.01875, 0.01569 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.65700
-set tmargin at screen 0.85794
-set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.90857 center font ',13'
-set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.89451 center textcolor rgb '#555555' font ',11'
-set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.88115 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.65211
+set tmargin at screen 0.85591
+set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.90727 center font ',13'
+set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.89300 center textcolor rgb '#555555' font ',11'
+set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.87945 center textcolor rgb '#555555' font ',11'
 set label 40 '139' at first 0.16667, 0.4629 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.5, 0.58661 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
@@ -914,7 +913,7 @@ set ytics ('0' 0, '50' 0.16667, '100' 0.33333, '150' 0.5, '200' 0.66667, '250' 0
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.61340 left top Left reverse samplen 2 maxrows 3 font ',13'
+set key at screen 0.01875, 0.60788 left top Left reverse samplen 2 maxrows 3 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
   $d2 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
@@ -935,11 +934,11 @@ plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.39896
 set rmargin at screen 0.65104
-set bmargin at screen 0.65700
-set tmargin at screen 0.85794
-set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.90857 center font ',13'
-set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.89451 center textcolor rgb '#555555' font ',11'
-set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.88115 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.65211
+set tmargin at screen 0.85591
+set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.90727 center font ',13'
+set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.89300 center textcolor rgb '#555555' font ',11'
+set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.87945 center textcolor rgb '#555555' font ',11'
 set label 40 '183' at first 0.16667, 0.61061 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '221' at first 0.5, 0.7359 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
@@ -959,11 +958,11 @@ plot [0:1][0:1] $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.65700
-set tmargin at screen 0.85794
-set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.90857 center font ',13'
-set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.89451 center textcolor rgb '#555555' font ',11'
-set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.88115 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.65211
+set tmargin at screen 0.85591
+set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.90727 center font ',13'
+set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.89300 center textcolor rgb '#555555' font ',11'
+set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.87945 center textcolor rgb '#555555' font ',11'
 set label 40 '228' at first 0.16667, 0.75922 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '265' at first 0.5, 0.88454 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',11'
@@ -983,10 +982,10 @@ plot [0:1][0:1] $d19 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborde
 unset label
 set lmargin at screen 0.06563
 set rmargin at screen 0.98438
-set bmargin at screen 0.37850
-set tmargin at screen 0.51916
-set label 31 'Memory over one step, by plan: fp32 training with sgd at batch 2' at screen 0.50000, 0.55573 center font ',13'
-set label 32 'Most held at once: 174 MiB, backward layer4.1.conv2 (weights).' at screen 0.50000, 0.54166 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.36963
+set tmargin at screen 0.51230
+set label 31 'Memory over one step, by plan: fp32 training with sgd at batch 2' at screen 0.50000, 0.54939 center font ',13'
+set label 32 'Most held at once: 174 MiB, backward layer4.1.conv2 (weights).' at screen 0.50000, 0.53512 center textcolor rgb '#555555' font ',11'
 set label 40 'backward, updating weights' at first 0.68868, 1 center offset 0, 0.6 font ',11' textcolor rgb '#57606a'
 set label 41 'forward' at first 0.18868, 1 center offset 0, 0.6 font ',11' textcolor rgb '#57606a'
 set label 42 'loss' at first 0.3805, 1 center offset 0, 0.6 font ',11' textcolor rgb '#57606a'
@@ -996,7 +995,7 @@ set ytics ('0' 0, '50' 0.25, '100' 0.5, '150' 0.75, '200' 1) scale 0.6 nomirror 
 set xlabel 'operation of the step, in the order they run' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.33490 left top Left reverse samplen 2 maxrows 2 font ',13'
+set key at screen 0.01875, 0.32541 left top Left reverse samplen 2 maxrows 2 font ',13'
 plot [0:1][0:1] $d29 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#332288' linewidth 0.5 linecolor rgb '#332288' notitle, \
   $d30 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#5fa8d3' linewidth 0.5 linecolor rgb '#5fa8d3' notitle, \
   $d31 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#b89b2e' linewidth 0.5 linecolor rgb '#b89b2e' notitle, \
@@ -1014,16 +1013,16 @@ plot [0:1][0:1] $d29 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border 
 unset label
 set lmargin at screen 0.06563
 set rmargin at screen 0.98438
-set bmargin at screen 0.11407
-set tmargin at screen 0.25472
-set label 31 'Memory over a long run: what the system saw since the first step' at screen 0.50000, 0.29129 center font ',13'
-set label 32 'Thin line: the growth that the finding claims.' at screen 0.50000, 0.27723 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.10143
+set tmargin at screen 0.24409
+set label 31 'Memory over a long run: what the system saw since the first step' at screen 0.50000, 0.28118 center font ',13'
+set label 32 'Thin line: the growth that the finding claims.' at screen 0.50000, 0.26692 center textcolor rgb '#555555' font ',11'
 set xtics ('0' 0, '1' 0.033333, '2' 0.066667, '3' 0.1, '4' 0.13333, '5' 0.16667, '6' 0.2, '7' 0.23333, '8' 0.26667, '9' 0.3, '10' 0.33333, '11' 0.36667, '12' 0.4, '13' 0.43333, '14' 0.46667, '15' 0.5, '16' 0.53333, '17' 0.56667, '18' 0.6, '19' 0.63333, '20' 0.66667, '21' 0.7, '22' 0.73333, '23' 0.76667, '24' 0.8, '25' 0.83333, '26' 0.86667, '27' 0.9, '28' 0.93333, '29' 0.96667, '30' 1) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '5' 0.33333, '10' 0.66667, '15' 1) scale 0.6 nomirror font ',11'
 set xlabel 'step' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.07046 left top Left reverse samplen 2 maxrows 1 font ',13'
+set key at screen 0.01875, 0.05720 left top Left reverse samplen 2 maxrows 1 font ',13'
 plot [0:1][0:1] $d37 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d38 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
   $d39 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
@@ -1032,21 +1031,20 @@ plot [0:1][0:1] $d37 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' 
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 1530 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 1508 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.98131 center font ',20'
-set label 2 'Memory of fp32 training with adam grows by 488 KiB a step' at screen 0.50000, 0.96118 center font ',18'
-set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.94248 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [give a larger --time-budget]. Other processes used the CPU during all 6 points [run on an idle' at screen 0.01875, 0.03020 left textcolor rgb '#444444' font ',16'
-set label 5 'machine].' at screen 0.01875, 0.01582 left textcolor rgb '#444444' font ',16'
+set label 1 'memory: resnet18 training on AMD EPYC' at screen 0.50000, 0.98103 center font ',20'
+set label 2 'Memory of fp32 training with adam grows by 488 KiB a step' at screen 0.50000, 0.96061 center font ',18'
+set label 3 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.94164 center textcolor rgb '#555555' font ',16'
+set label 4 'Warning: fewer than 3 rounds at all 6 points; 3 points were left out [larger --time-budget]. Other processes used the CPU during all 6 points [idle machine].' at screen 0.01875, 0.01605 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.65869
-set tmargin at screen 0.85477
-set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.90654 center font ',16'
-set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.89216 center textcolor rgb '#555555' font ',14'
-set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.87850 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.65371
+set tmargin at screen 0.85265
+set label 31 'Memory, fp32 training with sgd' at screen 0.16667, 0.90517 center font ',16'
+set label 32 'At the peak of a step: 98.2 MiB + 37.7 MiB × batch.' at screen 0.16667, 0.89058 center textcolor rgb '#555555' font ',14'
+set label 33 'Largest: batch 10735 in 17.2 GiB. ✕: no value.' at screen 0.16667, 0.87672 center textcolor rgb '#555555' font ',14'
 set label 40 '139' at first 0.16667, 0.4629 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '176' at first 0.5, 0.58661 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'
@@ -1054,7 +1052,7 @@ set ytics ('0' 0, '50' 0.16667, '100' 0.33333, '150' 0.5, '200' 0.66667, '250' 0
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.61412 left top Left reverse samplen 2 maxrows 3 font ',16'
+set key at screen 0.01875, 0.60849 left top Left reverse samplen 2 maxrows 3 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
   $d2 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
@@ -1075,11 +1073,11 @@ plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.39896
 set rmargin at screen 0.65104
-set bmargin at screen 0.65869
-set tmargin at screen 0.85477
-set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.90654 center font ',16'
-set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.89216 center textcolor rgb '#555555' font ',14'
-set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.87850 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.65371
+set tmargin at screen 0.85265
+set label 31 'Memory, fp32 training with momentum' at screen 0.50000, 0.90517 center font ',16'
+set label 32 'At the peak of a step: 143 MiB + 37.7 MiB × batch.' at screen 0.50000, 0.89058 center textcolor rgb '#555555' font ',14'
+set label 33 'Largest: batch 10708 in 17.2 GiB. ✕: no value.' at screen 0.50000, 0.87672 center textcolor rgb '#555555' font ',14'
 set label 40 '183' at first 0.16667, 0.61061 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '221' at first 0.5, 0.7359 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'
@@ -1099,11 +1097,11 @@ plot [0:1][0:1] $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.65869
-set tmargin at screen 0.85477
-set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.90654 center font ',16'
-set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.89216 center textcolor rgb '#555555' font ',14'
-set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.87850 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.65371
+set tmargin at screen 0.85265
+set label 31 'Memory, fp32 training with adam' at screen 0.83333, 0.90517 center font ',16'
+set label 32 'At the peak of a step: 187 MiB + 37.7 MiB × batch.' at screen 0.83333, 0.89058 center textcolor rgb '#555555' font ',14'
+set label 33 'Largest: batch 10680 in 17.2 GiB. ✕: no value.' at screen 0.83333, 0.87672 center textcolor rgb '#555555' font ',14'
 set label 40 '228' at first 0.16667, 0.75922 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '265' at first 0.5, 0.88454 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('1' 0.16667, '2' 0.5, '4' 0.83333) scale 0 nomirror norotate font ',14'
@@ -1123,10 +1121,10 @@ plot [0:1][0:1] $d19 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborde
 unset label
 set lmargin at screen 0.06563
 set rmargin at screen 0.98438
-set bmargin at screen 0.38052
-set tmargin at screen 0.51778
-set label 31 'Memory over one step, by plan: fp32 training with sgd at batch 2' at screen 0.50000, 0.55516 center font ',16'
-set label 32 'Most held at once: 174 MiB, backward layer4.1.conv2 (weights).' at screen 0.50000, 0.54078 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.37149
+set tmargin at screen 0.51074
+set label 31 'Memory over one step, by plan: fp32 training with sgd at batch 2' at screen 0.50000, 0.54867 center font ',16'
+set label 32 'Most held at once: 174 MiB, backward layer4.1.conv2 (weights).' at screen 0.50000, 0.53408 center textcolor rgb '#555555' font ',14'
 set label 40 'backward, updating weights' at first 0.68868, 1 center offset 0, 0.6 font ',14' textcolor rgb '#57606a'
 set label 41 'forward' at first 0.18868, 1 center offset 0, 0.6 font ',14' textcolor rgb '#57606a'
 set label 42 'loss' at first 0.3805, 1 center offset 0, 0.6 font ',14' textcolor rgb '#57606a'
@@ -1136,7 +1134,7 @@ set ytics ('0' 0, '50' 0.25, '100' 0.5, '150' 0.75, '200' 1) scale 0.6 nomirror 
 set xlabel 'operation of the step, in the order they run' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.33595 left top Left reverse samplen 2 maxrows 2 font ',16'
+set key at screen 0.01875, 0.32626 left top Left reverse samplen 2 maxrows 2 font ',16'
 plot [0:1][0:1] $d29 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#332288' linewidth 0.5 linecolor rgb '#332288' notitle, \
   $d30 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#5fa8d3' linewidth 0.5 linecolor rgb '#5fa8d3' notitle, \
   $d31 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#b89b2e' linewidth 0.5 linecolor rgb '#b89b2e' notitle, \
@@ -1154,16 +1152,16 @@ plot [0:1][0:1] $d29 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border 
 unset label
 set lmargin at screen 0.06563
 set rmargin at screen 0.98438
-set bmargin at screen 0.11673
-set tmargin at screen 0.25399
-set label 31 'Memory over a long run: what the system saw since the first step' at screen 0.50000, 0.29137 center font ',16'
-set label 32 'Thin line: the growth that the finding claims.' at screen 0.50000, 0.27699 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.10385
+set tmargin at screen 0.24310
+set label 31 'Memory over a long run: what the system saw since the first step' at screen 0.50000, 0.28103 center font ',16'
+set label 32 'Thin line: the growth that the finding claims.' at screen 0.50000, 0.26645 center textcolor rgb '#555555' font ',14'
 set xtics ('0' 0, '1' 0.033333, '2' 0.066667, '3' 0.1, '4' 0.13333, '5' 0.16667, '6' 0.2, '7' 0.23333, '8' 0.26667, '9' 0.3, '10' 0.33333, '11' 0.36667, '12' 0.4, '13' 0.43333, '14' 0.46667, '15' 0.5, '16' 0.53333, '17' 0.56667, '18' 0.6, '19' 0.63333, '20' 0.66667, '21' 0.7, '22' 0.73333, '23' 0.76667, '24' 0.8, '25' 0.83333, '26' 0.86667, '27' 0.9, '28' 0.93333, '29' 0.96667, '30' 1) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '5' 0.33333, '10' 0.66667, '15' 1) scale 0.6 nomirror font ',14'
 set xlabel 'step' offset 0, 0.3
 set ylabel 'MiB'
 unset key
-set key at screen 0.01875, 0.07216 left top Left reverse samplen 2 maxrows 1 font ',16'
+set key at screen 0.01875, 0.05862 left top Left reverse samplen 2 maxrows 1 font ',16'
 plot [0:1][0:1] $d37 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d38 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
   $d39 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \

@@ -744,7 +744,7 @@ set label 1 'memory: resnet18 on AMD EPYC' at screen 0.50000, 0.97638 center fon
 set label 2 'Within 200 MiB fit: fp32 inference: batch 1729 (100 %, danger; safe up to 1507); fp32 training with sgd: batch 160 (100 %, danger;' at screen 0.50000, 0.95095 center font ',15'
 set label 3 'safe up to 111) (by plan, and proved: each was allocated, and the next larger one refused)' at screen 0.50000, 0.92734 center font ',15'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:10' at screen 0.50000, 0.90372 center textcolor rgb '#555555' font ',13'
-set label 5 'Warning: 95 % intervals wider than ±10 % at all 4 points [give a larger --time-budget]. Other processes used the CPU during all 4 points [run on an idle machine].' at screen 0.01875, 0.05631 left textcolor rgb '#444444' font ',13'
+set label 5 'Warning: 95 % intervals wider than ±10 % at all 4 points [larger --time-budget]. Other processes used the CPU during all 4 points [idle machine].' at screen 0.01875, 0.05631 left textcolor rgb '#444444' font ',13'
 set label 6 '✕ train/fp32/batch:1 unsupported: layer4.0.bn1 would normalise over 1 values of each channel, which leaves no gradient; training needs a larger batch or image' at screen 0.01875, 0.03815 left textcolor rgb '#444444' font ',13'
 set label 7 '✕ train/fp32/batch:2 unsupported: layer4.0.bn1 would normalise over 2 values of each channel, which leaves no gradient; training needs a larger batch or image' at screen 0.01875, 0.01998 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
@@ -835,7 +835,7 @@ set label 1 'memory: resnet18 on AMD EPYC' at screen 0.50000, 0.97586 center fon
 set label 2 'Within 200 MiB fit: fp32 inference: batch 1729 (100 %, danger; safe up to 1507); fp32 training with sgd: batch 160 (100 %, danger;' at screen 0.50000, 0.94987 center font ',18'
 set label 3 'safe up to 111) (by plan, and proved: each was allocated, and the next larger one refused)' at screen 0.50000, 0.92574 center font ',18'
 set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:10' at screen 0.50000, 0.90160 center textcolor rgb '#555555' font ',16'
-set label 5 'Warning: 95 % intervals wider than ±10 % at all 4 points [give a larger --time-budget]. Other processes used the CPU during all 4 points [run on an idle machine].' at screen 0.01875, 0.05755 left textcolor rgb '#444444' font ',16'
+set label 5 'Warning: 95 % intervals wider than ±10 % at all 4 points [larger --time-budget]. Other processes used the CPU during all 4 points [idle machine].' at screen 0.01875, 0.05755 left textcolor rgb '#444444' font ',16'
 set label 6 '✕ train/fp32/batch:1 unsupported: layer4.0.bn1 would normalise over 1 values of each channel, which leaves no gradient; training needs a larger batch or image' at screen 0.01875, 0.03899 left textcolor rgb '#444444' font ',16'
 set label 7 '✕ train/fp32/batch:2 unsupported: layer4.0.bn1 would normalise over 2 values of each channel, which leaves no gradient; training needs a larger batch or image' at screen 0.01875, 0.02042 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563

@@ -56,27 +56,26 @@ $d9 << EOD
 0.5226 0.16667 0.51715 0.52805 0.046667 0.28667
 0.75444 0.16667 0.74864 0.76024 0.046667 0.28667
 EOD
-set terminal pngcairo size 1600, 1072 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set terminal pngcairo size 1600, 1051 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
-set label 1 'workers: resnet18 on AMD EPYC' at screen 0.50000, 0.97453 center font ',17'
-set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts;' at screen 0.50000, 0.94711 center font ',15'
-set label 3 '0, 4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.92164 center font ',15'
-set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.89618 center textcolor rgb '#555555' font ',13'
-set label 5 'Warning: fewer than 3 rounds at all 3 points; 7 points were left out [give a larger --time-budget]. Other processes used the CPU during all 3 points [run on an idle' at screen 0.01875, 0.04114 left textcolor rgb '#444444' font ',13'
-set label 6 'machine].' at screen 0.01875, 0.02155 left textcolor rgb '#444444' font ',13'
+set label 1 'workers: resnet18 on AMD EPYC' at screen 0.50000, 0.97402 center font ',17'
+set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts;' at screen 0.50000, 0.94605 center font ',15'
+set label 3 '0, 4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.92008 center font ',15'
+set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.89410 center textcolor rgb '#555555' font ',13'
+set label 5 'Warning: fewer than 3 rounds at all 3 points; 7 points were left out [larger --time-budget]. Other processes used the CPU during all 3 points [idle machine].' at screen 0.01875, 0.02198 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
-set bmargin at screen 0.48843
-set tmargin at screen 0.79627
-set label 31 'Throughput against workers' at screen 0.25000, 0.84720 center font ',13'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.82761 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.47821
+set tmargin at screen 0.79220
+set label 31 'Throughput against workers' at screen 0.25000, 0.84415 center font ',13'
+set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.82417 center textcolor rgb '#555555' font ',11'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '20' 0.25, '40' 0.5, '60' 0.75, '80' 1) scale 0.6 nomirror font ',11'
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-set key at screen 0.01875, 0.42771 left top Left reverse samplen 2 maxrows 1 font ',13'
+set key at screen 0.01875, 0.41627 left top Left reverse samplen 2 maxrows 1 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
@@ -85,10 +84,10 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
-set bmargin at screen 0.48843
-set tmargin at screen 0.79627
-set label 31 'Accelerator utilisation (AU) against workers' at screen 0.75000, 0.84720 center font ',13'
-set label 32 'Bars: 95 % intervals. AU 1: a step takes as long as with ready data.' at screen 0.75000, 0.82761 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.47821
+set tmargin at screen 0.79220
+set label 31 'Accelerator utilisation (AU) against workers' at screen 0.75000, 0.84415 center font ',13'
+set label 32 'Bars: 95 % intervals. AU 1: a step takes as long as with ready data.' at screen 0.75000, 0.82417 center textcolor rgb '#555555' font ',11'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font ',11'
 set xlabel 'workers' offset 0, 0.3
@@ -100,15 +99,15 @@ plot [0:1][0:1] $d3 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.08981
 set rmargin at screen 0.98438
-set bmargin at screen 0.15933
-set tmargin at screen 0.35522
-set label 31 'A few steps with 1 worker, measured' at screen 0.50000, 0.38657 center font ',13'
+set bmargin at screen 0.14253
+set tmargin at screen 0.34234
+set label 31 'A few steps with 1 worker, measured' at screen 0.50000, 0.37431 center font ',13'
 set xtics ('0' 0, '40' 0.0516, '80' 0.1032, '120' 0.1548, '160' 0.2064, '200' 0.258, '240' 0.3096, '280' 0.3612, '320' 0.4128, '360' 0.4644, '400' 0.516, '440' 0.5676, '480' 0.6192, '520' 0.6708, '560' 0.7224, '600' 0.774, '640' 0.8256, '680' 0.8772, '720' 0.9288, '760' 0.9804) scale 0.6 nomirror norotate font ',11'
 set ytics ('computing' 0.83333, 'consumer' 0.5, 'worker 0' 0.16667) scale 0 nomirror font ',11'
 set xlabel 'ms' offset 0, 0.3
 set ylabel ''
 unset key
-set key at screen 0.01875, 0.09860 left top Left reverse samplen 2 maxrows 1 font ',13'
+set key at screen 0.01875, 0.08059 left top Left reverse samplen 2 maxrows 1 font ',13'
 plot [0:1][0:1] $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#00795a' notitle, \
   $d7 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
   $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#a8437f' notitle, \
@@ -120,27 +119,26 @@ plot [0:1][0:1] $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 1097 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 1075 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'workers: resnet18 on AMD EPYC' at screen 0.50000, 0.97393 center font ',20'
-set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts;' at screen 0.50000, 0.94585 center font ',18'
-set label 3 '0, 4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.91978 center font ',18'
-set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.89371 center textcolor rgb '#555555' font ',16'
-set label 5 'Warning: fewer than 3 rounds at all 3 points; 7 points were left out [give a larger --time-budget]. Other processes used the CPU during all 3 points [run on an idle' at screen 0.01875, 0.04211 left textcolor rgb '#444444' font ',16'
-set label 6 'machine].' at screen 0.01875, 0.02206 left textcolor rgb '#444444' font ',16'
+set label 1 'workers: resnet18 on AMD EPYC' at screen 0.50000, 0.97340 center font ',20'
+set label 2 'Use 1 worker (1 to 2 are within noise; simulation chose) (from the measured counts;' at screen 0.50000, 0.94474 center font ',18'
+set label 3 '0, 4, 8 not measured): accelerator utilisation (AU) 0.99 ± 0.18, 1.56 MiB of host memory' at screen 0.50000, 0.91814 center font ',18'
+set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-29 02:26' at screen 0.50000, 0.89153 center textcolor rgb '#555555' font ',16'
+set label 5 'Warning: fewer than 3 rounds at all 3 points; 7 points were left out [larger --time-budget]. Other processes used the CPU during all 3 points [idle machine].' at screen 0.01875, 0.02251 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
-set bmargin at screen 0.49061
-set tmargin at screen 0.79143
-set label 31 'Throughput against workers' at screen 0.25000, 0.84357 center font ',16'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.82352 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.48019
+set tmargin at screen 0.78716
+set label 31 'Throughput against workers' at screen 0.25000, 0.84037 center font ',16'
+set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.81991 center textcolor rgb '#555555' font ',14'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '20' 0.25, '40' 0.5, '60' 0.75, '80' 1) scale 0.6 nomirror font ',14'
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-set key at screen 0.01875, 0.42844 left top Left reverse samplen 2 maxrows 1 font ',16'
+set key at screen 0.01875, 0.41674 left top Left reverse samplen 2 maxrows 1 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d2 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
@@ -149,10 +147,10 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
-set bmargin at screen 0.49061
-set tmargin at screen 0.79143
-set label 31 'Accelerator utilisation (AU) against workers' at screen 0.75000, 0.84357 center font ',16'
-set label 32 'Bars: 95 % intervals. AU 1: a step takes as long as with ready data.' at screen 0.75000, 0.82352 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.48019
+set tmargin at screen 0.78716
+set label 31 'Accelerator utilisation (AU) against workers' at screen 0.75000, 0.84037 center font ',16'
+set label 32 'Bars: 95 % intervals. AU 1: a step takes as long as with ready data.' at screen 0.75000, 0.81991 center textcolor rgb '#555555' font ',14'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font ',14'
 set xlabel 'workers' offset 0, 0.3
@@ -164,15 +162,15 @@ plot [0:1][0:1] $d3 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.08812
 set rmargin at screen 0.98438
-set bmargin at screen 0.16281
-set tmargin at screen 0.35424
-set label 31 'A few steps with 1 worker, measured' at screen 0.50000, 0.38633 center font ',16'
+set bmargin at screen 0.14567
+set tmargin at screen 0.34102
+set label 31 'A few steps with 1 worker, measured' at screen 0.50000, 0.37377 center font ',16'
 set xtics ('0' 0, '40' 0.0516, '80' 0.1032, '120' 0.1548, '160' 0.2064, '200' 0.258, '240' 0.3096, '280' 0.3612, '320' 0.4128, '360' 0.4644, '400' 0.516, '440' 0.5676, '480' 0.6192, '520' 0.6708, '560' 0.7224, '600' 0.774, '640' 0.8256, '680' 0.8772, '720' 0.9288, '760' 0.9804) scale 0.6 nomirror norotate font ',14'
 set ytics ('computing' 0.83333, 'consumer' 0.5, 'worker 0' 0.16667) scale 0 nomirror font ',14'
 set xlabel 'ms' offset 0, 0.3
 set ylabel ''
 unset key
-set key at screen 0.01875, 0.10064 left top Left reverse samplen 2 maxrows 1 font ',16'
+set key at screen 0.01875, 0.08223 left top Left reverse samplen 2 maxrows 1 font ',16'
 plot [0:1][0:1] $d6 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#00795a' notitle, \
   $d7 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
   $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#a8437f' notitle, \
