@@ -124,9 +124,6 @@ std::optional<double> clock_of(const ResultDocument& document) {
         clocks.push_back(*round.clock_mhz);
       }
     }
-    if (point.rounds.empty() && point.validity.sm_clock_mhz) {  // version 1 of the file
-      clocks.push_back(*point.validity.sm_clock_mhz);
-    }
   }
   return clocks.empty() ? std::nullopt : std::optional(median(clocks));
 }

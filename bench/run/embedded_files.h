@@ -11,7 +11,7 @@
 namespace bench {
 
 struct EmbeddedFile {
-  std::string_view path;  // within the checkout: "plots/batch.gp"
+  std::string_view path;  // within the checkout: "results/gpus.json"
   std::string_view text;
 };
 
