@@ -128,6 +128,13 @@ void AskedPrediction::read_framework() {
              : "--framework: 'bench' is this program's own engine, which is predicted from a measurement; "
                "give a result with --from");
   }
+  request_.channels_last = words_.has("channels-last");
+  if (request_.channels_last && request_.framework != Framework::pytorch) {
+    throw UsageError(fmt::format(
+        "--channels-last is of eager PyTorch, and --framework is {}, which chooses its own layout; leave "
+        "--channels-last out",
+        name_of(request_.framework)));
+  }
   if (from) {
     read_references();
   }

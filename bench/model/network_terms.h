@@ -24,6 +24,7 @@ std::optional<AttentionForm> parse_attention(std::string_view text);
 struct EagerForm {
   bool cast_whole = false;                   // the model in 16 bits, without autocast
   std::optional<AttentionForm> attention{};  // none: not known
+  bool channels_last = false;                // convolutions' images (torch.channels_last)
 };
 
 // Products by how fast cards run them.

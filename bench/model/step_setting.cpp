@@ -14,11 +14,14 @@ StepSetting step_setting(const WorkloadSpec& spec, const EagerForm& form) {
           .update = is("adam")       ? UpdateRule::adam
                     : is("momentum") ? UpdateRule::momentum
                                      : UpdateRule::sgd,
+          .channels_last = form.channels_last,
           .batch = spec.batch};
 }
 
 EagerForm form_of(const StepSetting& setting) {
-  return {.cast_whole = setting.cast_whole, .attention = setting.attention};
+  return {.cast_whole = setting.cast_whole,
+          .attention = setting.attention,
+          .channels_last = setting.channels_last};
 }
 
 }  // namespace bench

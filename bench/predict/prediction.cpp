@@ -77,7 +77,8 @@ bool is_asked(const PredictionRequest& request, const Gpu& gpu, const PredictedD
 }
 
 EagerForm form_of(const PredictionRequest& request, const PredictedDtype& dtype) {
-  return {.cast_whole = dtype.cast_whole, .attention = request.attention};
+  return {
+      .cast_whole = dtype.cast_whole, .attention = request.attention, .channels_last = request.channels_last};
 }
 
 NetworkTerms terms_of(const PredictionRequest& request, const PredictedDtype& dtype) {
@@ -187,9 +188,14 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
     const NetworkTerms terms = terms_of(request, dtype);
     prediction.has_attention = terms.has_attention;
     prediction.attention = terms.attention;
+    prediction.counts_dropout = terms.is_language && request.spec.mode == "train";
+    if (request.framework == Framework::pytorch && !terms.is_language && is_16_bit(dtype.dtype)) {
+      prediction.channels_last = request.channels_last;
+    }
     WorkloadSpec spec = request.spec;
     spec.dtype = dtype.dtype;
-    const StepSetting setting = step_setting(spec, form_of(request, dtype));
+    StepSetting setting = step_setting(spec, form_of(request, dtype));
+    setting.channels_last = setting.channels_last && !terms.is_language;
     for (std::size_t i = 0; i < request.gpus.size(); ++i) {
       const Gpu& gpu = request.gpus[i];
       if (!is_asked(request, gpu, dtype, coefficients)) {

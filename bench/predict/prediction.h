@@ -40,6 +40,7 @@ struct PredictionRequest {
   Framework framework = Framework::pytorch;
   std::optional<double> host_launch_s;       // of the user's host, measured
   std::optional<AttentionForm> attention{};  // none: not known
+  bool channels_last = false;                // torch.channels_last; a language model has no images
   const EngineReference* engine = nullptr;   // with Framework::bench
 };
 
@@ -66,6 +67,8 @@ struct Prediction {
   std::vector<std::string> dtypes;
   std::vector<CardPrediction> cards;  // dtype by dtype, in the order of `gpus`
   bool has_attention = false;
+  bool counts_dropout = false;          // of a language model that trains
+  std::optional<bool> channels_last{};  // of images in 16 bits, where convolutions are; none: it matters not
   std::optional<AttentionForm> attention{};  // given, or as the network tells
   std::optional<double> host_launch_s;       // given; none: the mean of the machines measured
   double assumed_launch_s = 0;               // that mean

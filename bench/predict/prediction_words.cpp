@@ -130,11 +130,17 @@ std::string calibration_of(const Prediction& prediction) {
 
 std::string attention_of(const Prediction& prediction) {
   return !prediction.has_attention ? ""
-         : !prediction.attention   ? " Attention fused or written out is not known: it spans both "
-                                     "(--attention fused or eager)."
+         : !prediction.attention ? " Attention fused or written out is not known: time and memory span both "
+                                   "(--attention fused or eager)."
          : *prediction.attention == AttentionForm::eager
              ? " Attention counts as written out (else --attention fused)."
              : " Attention counts as fused (else --attention eager).";
+}
+
+std::string layout_of(const Prediction& prediction) {
+  return !prediction.channels_last   ? ""
+         : *prediction.channels_last ? " Images count as channels last."
+                                     : " Images count as channels first (else --channels-last).";
 }
 
 // Each caveat once, with the cards that it is of where it is not of all.
@@ -236,7 +242,8 @@ std::vector<std::string> prediction_notes(const Prediction& prediction) {
         "torch.cuda.max_memory_allocated() shows less by the context, 0.5 to 1.3 GiB, and by what the "
         "allocator "
         "keeps." +
-        attention_of(prediction));
+        attention_of(prediction) + (prediction.counts_dropout ? " Dropout and its masks count." : "") +
+        layout_of(prediction));
   }
   if (const std::vector<std::string> caveats = caveats_of(prediction); !caveats.empty()) {
     notes.push_back(fmt::format("Caveats: {}.", fmt::join(caveats, "; ")));

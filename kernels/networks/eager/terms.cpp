@@ -290,7 +290,9 @@ NetworkTerms moved_terms(const Graph& graph, const EagerSetting& setting, const 
   const bool writes_out = form.masks && form.attention == AttentionForm::eager;
   NetworkTerms terms = moved(graph, setting, form, writes_out ? Written::before_fused : Written::none);
   const NetworkTerms least = moved(graph, setting, {.attention = form.attention}, Written::none);
-  const NetworkTerms most = moved(graph, setting, form, writes_out ? Written::all : Written::none);
+  const bool may_write_out = peak.told().value_or(AttentionForm::eager) == AttentionForm::eager;
+  const NetworkTerms most = moved(graph, setting, may_write_out ? peak.form(AttentionForm::eager) : form,
+                                  form.masks && may_write_out ? Written::all : Written::none);
   for (std::size_t i = 0; i < kTraffics; ++i) {
     terms.spared[i] = terms.per_sample.bytes[i] - least.per_sample.bytes[i];
     terms.added[i] = most.per_sample.bytes[i] - terms.per_sample.bytes[i];

@@ -113,6 +113,18 @@ TEST_F(PredictionTest, AKnownHostIsTaken) {
   expect_words(subject_in_words(known));
 }
 
+// Convolutions of 16 bits are faster so; the page says which layout counts, where it matters.
+TEST_F(PredictionTest, ChannelsLastIsAskedFor) {
+  request_.batches = {64};
+  const Prediction first = predicted({"a100-40gb"}, "fp16");
+  EXPECT_EQ(first.channels_last, false);
+  EXPECT_EQ(predicted({"a100-40gb"}, "fp32").channels_last, std::nullopt);
+  request_.channels_last = true;
+  const Prediction last = predicted({"a100-40gb"}, "fp16");
+  EXPECT_EQ(last.channels_last, true);
+  EXPECT_NE(last.cards[0].curve.points[0].step.gpu_ns, first.cards[0].curve.points[0].step.gpu_ns);
+}
+
 TEST_F(PredictionTest, RatioOfThroughputsAtTheirSaturationBatches) {
   const Prediction prediction = predicted({"t4", "a100-40gb"}, "fp16");
   const CardPrediction& t4 = prediction.cards[0];
