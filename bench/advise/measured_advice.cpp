@@ -91,7 +91,7 @@ class Adviser {
     }
     const auto fastest = std::ranges::min_element(tried, {}, by);
     return *std::ranges::find_if(
-        tried, [&](const StepOption& one) { return (one.*by)() * kNearBest <= ((*fastest).*by)(); });
+        tried, [&](const StepOption& one) { return (one.*by)() * kSaturatedShare <= ((*fastest).*by)(); });
   }
 
   // In training fewer accumulations where the batch grows, so that the optimizer sees what it saw.
@@ -198,8 +198,7 @@ class Adviser {
     }
     if (then.settings.cards > 1 && model_.link() != nullptr) {
       change.evidence.push_back("predicted over " + model_.link()->in_words());
-      change.evidence.push_back(then.step.loss == nullptr ? kUnknownLoss
-                                                          : "steps " + then.step.loss->in_words());
+      change.evidence.push_back(then.step.loss ? "steps " + then.step.loss->in_words() : kUnknownLoss);
     }
     return change;
   }

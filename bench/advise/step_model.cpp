@@ -314,20 +314,24 @@ StepModel::DeviceStep StepModel::device_step(const TrainingSettings& settings) c
                     "this version",
                     files_.at("batch"), near->batch));
   }
-  const OneCard one{.timeline = *near->timeline,
-                    .step_ns = step.ns,
-                    .overlap = crosses_bus_,
-                    .narrow = settings.dtype != "fp32" && settings.dtype != "tf32",
-                    .accumulate = settings.accumulate};
-  const ParallelStep several = parallel_step(one, settings.cards, *link_, catalogue_);
-  const double loss = several.loss == nullptr ? 1 : several.loss->likely;
-  step.exchanging_ns =
-      (step.ns + several.replay.exposed_ns / static_cast<double>(settings.accumulate)) * loss - step.ns;
+  CurvePoint one = *near;
+  one.step.step_ns = step.ns;
+  one.accumulate = settings.accumulate;
+  if (one.batch != settings.batch) {
+    one.batch = settings.batch;
+    one.two_ranks.reset();
+  }
+  std::vector<CardsLoss> losses;
+  const CardsStep several =
+      cards_step(one, settings.dtype, !crosses_bus_, settings.cards, *link_, catalogue_, losses);
+  const double longer = several.quoted_ns() / several.replay.step_ns;
+  const double exposed = several.replay.exposed_ns / static_cast<double>(settings.accumulate);
+  step.exchanging_ns = (step.ns + exposed) * longer - step.ns;
   step.ns += step.exchanging_ns;
   step.gpu_ns += step.exchanging_ns;
-  step.exchange_deviation = several.deviation();
-  step.loss = several.loss;
-  step.is_bound = several.loss == nullptr;
+  step.exchange_deviation = several.added_deviation;
+  step.loss = losses.empty() ? std::nullopt : std::optional(losses.front());
+  step.is_bound = several.at_least;
   return step;
 }
 

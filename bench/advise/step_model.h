@@ -11,6 +11,7 @@
 #include "bench/advise/advice.h"
 #include "bench/advise/loading_model.h"
 #include "bench/evaluate/evaluated_device.h"
+#include "bench/model/cards_step.h"
 #include "bench/model/parallel_step.h"
 #include "bench/result/result.h"
 
@@ -32,9 +33,9 @@ struct ModelledStep {
   double device_deviation = 0;
   double loading_deviation = 0;
   double run_deviation = 0;
-  double exchange_deviation = 0;  // by the link and by what steps of several cards take over their replay
-  const ParallelLoss* loss = nullptr;  // of several cards; the model's
-  bool is_bound = false;               // of several cards whose loss nobody measured: a step takes longer
+  double exchange_deviation = 0;    // by the link and by what steps of several cards take over their replay
+  std::optional<CardsLoss> loss{};  // of several cards
+  bool is_bound = false;            // of several cards whose loss nobody measured: a step takes longer
 
   double deviation() const;  // of the step's time in another run
 };
@@ -93,7 +94,7 @@ class StepModel {
     double host_ns = 0;
     double exchanging_ns = 0;  // of ns
     double exchange_deviation = 0;
-    const ParallelLoss* loss = nullptr;
+    std::optional<CardsLoss> loss{};
     bool is_bound = false;
   };
   DeviceStep device_step(const TrainingSettings& settings) const;

@@ -25,7 +25,7 @@ Cell gain_cell(const Change& change);             // "1.20 (1.10–1.30)", "at m
 // Among those that pay, or those that were tried.
 void add_change(Advice& advice, Change change);
 
-// Of the best throughput: where fewer workers, or a smaller batch, do.
+// Of the best throughput: where fewer workers do. Of batches it is kSaturatedShare.
 inline constexpr double kNearBest = 0.98;
 
 inline constexpr double kCounts = 0.05;         // of a step: what is worth a name

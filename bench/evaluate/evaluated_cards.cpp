@@ -20,6 +20,7 @@ void take_step(CurvePoint& point, const CardsStep& step) {
   point.is_predicted = true;
   point.per_s = step.likely_per_s();
   point.interval = step.per_s().interval;
+  point.in_run.reset();
   if (point.ratio_deviation) {
     point.ratio_deviation = combined_deviation({*point.ratio_deviation, step.added_deviation});
   }

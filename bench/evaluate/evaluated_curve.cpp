@@ -11,7 +11,9 @@
 #include <utility>
 
 #include "bench/result/finding.h"
+#include "bench/result/flags.h"
 #include "bench/result/result_json.h"
+#include "bench/stats/rounds.h"
 #include "bench/stats/statistics.h"
 
 namespace bench {
@@ -30,6 +32,8 @@ CurvePoint measured_point(const Point& point, std::int64_t batch) {
       .batch = batch,
       .per_s = point.items_per_s().value,
       .interval = rate_interval(stats.in_another_run(), items),
+      .in_run = rate_interval(point.step_ns().ci95, items),
+      .few_rounds = has_flag(point, kFewRoundsFlag),
       .bytes = std::max(point.memory.peak_measured, point.memory.driver_used),
       .memory = {.at_peak = point.memory.by_category, .peak = point.memory.peak_measured},
       .flops_per_sample = point.work.flops / items,
@@ -116,15 +120,6 @@ void add_point(std::vector<Curve>& curves, const std::string& dtype, const Curve
   curve->points.push_back(point);
 }
 
-// The batch that the model computed itself.
-std::optional<std::int64_t> predicted_largest(const std::string& dtype,
-                                              const std::vector<Finding>& findings) {
-  const Finding* const found = find_finding(findings, "largest_batch", dtype);
-  return found != nullptr && found->value && *found->value >= 1
-             ? std::optional(static_cast<std::int64_t>(*found->value))
-             : std::nullopt;
-}
-
 }  // namespace
 
 // A peak of the data sheet is of dense products summed in fp32; a card without units for 16 bits computes
@@ -155,11 +150,27 @@ int dtype_rank(std::string_view dtype) {
   return static_cast<int>(std::ranges::find(kOrder, dtype) - kOrder.begin());
 }
 
+void take_largest(Curve& curve, const std::vector<Finding>& findings) {
+  const Finding* const found =
+      find_finding(findings, "largest_batch", curve.dtype == "half" ? "fp16" : curve.dtype);
+  if (found == nullptr || !found->value || *found->value < 1) {
+    return;
+  }
+  const auto largest = static_cast<std::int64_t>(*found->value);
+  if (!curve.largest || largest < *curve.largest) {
+    curve.largest = largest;
+    const CurvePoint& last = curve.points.back();
+    curve.extrapolated =
+        !last.is_predicted && text_member(found->details, "source") == "extrapolated" && largest > last.batch;
+  }
+}
+
 std::vector<Curve> evaluated_curves(const ResultDocument& document, const Json& datasheet) {
   std::vector<Curve> curves;
   const std::map<PlaceOfPoint, TwoRanks> of_two_ranks = steps_of_two_ranks(document);
   for (const Point& point : document.points) {
-    if (point.is_timed() && point.items_per_step > 0 && whole_member(point.params, "ranks") < 2) {
+    if (point.is_timed() && point.items_per_step > 0 && whole_member(point.params, "ranks") < 2 &&
+        !has_flag(point, kAbovePeak)) {
       const std::int64_t batch = whole_member(point.params, "batch");
       CurvePoint one = point.is_measured() ? measured_point(point, batch) : read_prediction(point, batch);
       if (const auto two = of_two_ranks.find(place_of(point)); one.timeline && two != of_two_ranks.end()) {
@@ -171,9 +182,7 @@ std::vector<Curve> evaluated_curves(const ResultDocument& document, const Json& 
   for (Curve& curve : curves) {
     std::ranges::sort(curve.points, {}, &CurvePoint::batch);
     set_peak(curve, document.context, datasheet);
-    if (is_predicted(document)) {
-      curve.largest = predicted_largest(curve.dtype == "half" ? "fp16" : curve.dtype, document.findings);
-    }
+    take_largest(curve, document.findings);
   }
   return curves;
 }

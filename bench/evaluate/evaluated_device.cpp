@@ -142,14 +142,25 @@ void add_caveats(EvaluatedDevice& device, const ResultDocument& document) {
 }
 
 [[noreturn]] void refuse_without_points(const EvaluatedFile& file) {
+  const bool are_above = std::ranges::any_of(file.document.points, [](const Point& point) {
+    return point.is_timed() && has_flag(point, kAbovePeak);
+  });
   throw UsageError(
-      fmt::format("{}: the result holds no measured or predicted point; give one that does", file.path));
+      are_above ? fmt::format(
+                      "{}: all points lie above the device's peak and prove nothing; run the sweep again on "
+                      "an idle machine",
+                      file.path)
+                : fmt::format("{}: the result holds no measured or predicted point; give one that does",
+                              file.path));
 }
 
 // The range of nine machines holds 80 % of all on average, that of fewer less.
 EvaluatedDevice fleet_device(const Pool& machines, const std::string& path) {
   EvaluatedDevice device = evaluated_device({.path = path, .document = machines.document()});
   for (Curve& curve : device.curves) {
+    for (const ResultDocument* const one : machines.documents) {
+      take_largest(curve, one->findings);
+    }
     for (CurvePoint& point : curve.points) {
       if (point.interval) {
         const double step = point.per_s * point.step.step_ns;

@@ -23,18 +23,28 @@ std::vector<std::int64_t> powers_of_two(std::int64_t last) {
   return batches;
 }
 
-// The rates of the batches that are safe: a larger one may not run.
-BatchFits fits_of(const Curve& curve, bool predicted) {
+// Of the batches that are safe: a larger one may not run.
+std::vector<ThroughputPoint> rates_of(const Curve& curve, bool predicted) {
   std::vector<ThroughputPoint> rates;
-  std::vector<MemoryPoint> memory;
-  for (const CurvePoint& point : curve.points) {
-    memory.push_back({.batch = point.batch, .bytes = point.bytes});
+  for (const CurvePoint& point : repeated_enough(curve.points)) {
     if (rates.empty() || !curve.largest || point.batch <= *curve.largest) {
       rates.push_back(predicted ? ThroughputPoint::predicted(point.batch, point.per_s)
-                                : ThroughputPoint{point.batch, point.per_s, point.interval});
+                                : ThroughputPoint{point.batch, point.per_s,
+                                                  point.in_run ? point.in_run : point.interval});
     }
   }
-  return {rates, memory};
+  return rates;
+}
+
+std::vector<MemoryPoint> memory_of(const Curve& curve) {
+  std::vector<MemoryPoint> memory;
+  for (const CurvePoint& point : curve.points) {
+    memory.push_back({.batch = point.batch,
+                      .bytes = point.bytes,
+                      .weights = std::clamp<std::int64_t>(point.memory.at_peak[MemoryCategory::weights], 0,
+                                                          std::max<std::int64_t>(0, point.bytes))});
+  }
+  return memory;
 }
 
 }  // namespace
@@ -54,8 +64,10 @@ std::int64_t Curve::quoted_largest() const {
 }
 
 void complete_curve(Curve& curve, bool predicted, std::int64_t usable_bytes) {
-  const BatchFits fits = fits_of(curve, predicted);
-  curve.saturation = fits.index();
+  const std::vector<ThroughputPoint> rates = rates_of(curve, predicted);
+  const BatchFits fits(rates, memory_of(curve));
+  curve.saturation = static_cast<std::size_t>(
+      std::ranges::find(curve.points, rates[fits.index()].batch, &CurvePoint::batch) - curve.points.begin());
   const bool has_limits = curve.limits.most > 0;
   if (curve.largest || has_limits) {
     return;

@@ -18,6 +18,8 @@ struct CurvePoint {
   std::int64_t batch = 0;
   double per_s = 0;                    // samples a second
   std::optional<Interval> interval{};  // of per_s: 95 % where it was measured, 80 % where it is predicted
+  std::optional<Interval> in_run{};    // of per_s, within one run: by it that run's batches are compared
+  bool few_rounds = false;             // too few for an interval to hold the spread between rounds
   bool is_bound = false;               // per_s is the most that it can be, and has no interval
   std::int64_t bytes = 0;              // at the peak, or as the driver saw where that is more; 0: not known
   PredictedMemory memory{};            // as tracked, at the peak; measured, it has no interval

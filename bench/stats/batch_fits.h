@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "bench/stats/memory_line.h"
 #include "bench/stats/saturation.h"
@@ -25,5 +26,14 @@ struct BatchFits {
   // By the memory line. nullopt without a cap, or where memory does not grow with the batch.
   std::optional<std::int64_t> largest_batch(const std::optional<std::int64_t>& cap_bytes) const;
 };
+
+// For claims about speed: the points that were not repeated too seldom for their interval (`few_rounds`), or
+// all where fewer than two are left.
+template <class Point>
+std::vector<Point> repeated_enough(const std::vector<Point>& points) {
+  std::vector<Point> enough = points;
+  std::erase_if(enough, &Point::few_rounds);
+  return enough.size() < 2 ? points : enough;
+}
 
 }  // namespace bench

@@ -1,7 +1,6 @@
 #include "sweeps/series/series.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 #include "bench/result/flags.h"
@@ -58,11 +57,7 @@ std::vector<std::string> names_of(const std::vector<BatchPoint>& points) {
 }  // namespace
 
 void BatchSeries::analyse() {
-  timed.clear();
-  std::ranges::copy_if(points, std::back_inserter(timed), [](const BatchPoint& p) { return !p.few_rounds; });
-  if (timed.size() < 2) {
-    timed = points;
-  }
+  timed = repeated_enough(points);
   std::erase_if(timed, [](const BatchPoint& point) { return point.step_ns.value <= 0; });  // planned ones
   std::vector<StepTimePoint> times;
   std::vector<ThroughputPoint> rates;

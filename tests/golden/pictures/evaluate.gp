@@ -44,7 +44,7 @@ $d5 << EOD
 0.9717 0.57852
 EOD
 $d6 << EOD
-0.9717 0.57852
+0.5 0.3042
 EOD
 $d7 << EOD
 0.028302 0.15627
@@ -62,7 +62,7 @@ $d8 << EOD
 0.9717 0.57852
 EOD
 $d9 << EOD
-0.9717 0.57852
+0.5 0.3042
 EOD
 $d10 << EOD
 0 0.9717
@@ -76,19 +76,19 @@ $d11 << EOD
 EOD
 $d12 << EOD
 0.028302 0.028302
-0.096755 0.071635
-0.16521 0.075634
-0.23366 0.082085
-0.30211 0.094463
+0.09832 0.071635
+0.16834 0.075634
+0.23836 0.082085
+0.30837 0.094463
 0.9717 0.9717
 
 EOD
 $d13 << EOD
 0.028302 0.028302
-0.096755 0.071635
-0.16521 0.075634
-0.23366 0.082085
-0.30211 0.094463
+0.09832 0.071635
+0.16834 0.075634
+0.23836 0.082085
+0.30837 0.094463
 EOD
 $d14 << EOD
 0.9717 0.9717
@@ -97,32 +97,22 @@ $d15 << EOD
 0.9717 0.9717
 EOD
 $d16 << EOD
-0.25 0.28009 0.055 0.445 0 0.56018
-0.75 0.28009 0.555 0.945 0 0.56018
+0.25 0.42614 0.055 0.445 0 0.85227
+0.75 0.42614 0.555 0.945 0 0.85227
 EOD
 $d17 << EOD
-0.25 0.29583 0 0.70417 1
-0.75 0.29583 0 0.70417 1
+0.25 0.78695 0 0.13607 0
+0.75 0.78695 0 0.13607 0
 EOD
 $d18 << EOD
-0.242 0.975
-0.25 1
-0.258 0.975
-
-0.742 0.975
-0.75 1
-0.758 0.975
-
-EOD
-$d19 << EOD
-0.25 1
-0.75 1
+0.25 0.92302
+0.75 0.92302
 EOD
 set terminal pngcairo size 1600, 697 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
 set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.96083 center font ',17'
-set label 2 'Cannot tell which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91865 center font ',15'
+set label 2 'AMD EPYC and AMD EPYC #2 are about equally fast in fp32: AMD EPYC is 1.00× (0.85–1.17×) AMD EPYC #2, at batch 4.' at screen 0.50000, 0.91865 center font ',15'
 set label 3 '' at screen 0.50000, 0.87948 center textcolor rgb '#555555' font ',13'
 set label 4 'Costs are in the currency of --price.' at screen 0.01875, 0.06327 left textcolor rgb '#444444' font ',13'
 set label 5 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03314 left textcolor rgb '#444444' font ',13'
@@ -160,7 +150,7 @@ set tmargin at screen 0.73486
 set label 31 'Memory in fp32' at screen 0.50000, 0.84333 center font ',13'
 set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.81320 center textcolor rgb '#555555' font ',11'
 set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.78458 center textcolor rgb '#555555' font ',11'
-set xtics ('1' 0.028302, '8' 0.23366, '64' 0.43902, '512' 0.64438, '4096' 0.84974) scale 0.6 nomirror norotate font ',11'
+set xtics ('1' 0.028302, '4' 0.16834, '16' 0.30837, '64' 0.44841, '256' 0.58845, '1024' 0.72848, '4096' 0.86852) scale 0.6 nomirror norotate font ',11'
 set ytics ('128 MiB' 0.013054, '512 MiB' 0.26832, '2 GiB' 0.52358, '8 GiB' 0.77885) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'memory'
@@ -174,8 +164,8 @@ plot [0:1][0:1] $d10 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolo
   $d14 using 1:2 with points pointtype 6 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d15 using 1:2 with points pointtype 5 pointsize 1.20 linecolor rgb 'white' notitle, \
   $d15 using 1:2 with points pointtype 4 pointsize 1.20 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
-  keyentry with linespoints pointtype 7 pointsize 1.20 linewidth 1.8 linecolor rgb '#0072b2' title 'AMD EPYC holds 22.8 GiB: batch 14083', \
-  keyentry with linespoints pointtype 5 pointsize 1.20 linewidth 1.8 linecolor rgb '#c24a00' title 'AMD EPYC #2 holds 22.8 GiB: batch 14083', \
+  keyentry with linespoints pointtype 7 pointsize 1.20 linewidth 1.8 linecolor rgb '#0072b2' title 'AMD EPYC holds 22.8 GiB: batch 11375', \
+  keyentry with linespoints pointtype 5 pointsize 1.20 linewidth 1.8 linecolor rgb '#c24a00' title 'AMD EPYC #2 holds 22.8 GiB: batch 11375', \
   keyentry with points pointtype -1 title '(line of AMD EPYC)'
 unset label
 set lmargin at screen 0.73229
@@ -184,16 +174,15 @@ set bmargin at screen 0.30445
 set tmargin at screen 0.73486
 set label 31 'Cost of a million samples' at screen 0.83333, 0.84333 center font ',13'
 set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.81320 center textcolor rgb '#555555' font ',11'
-set label 40 '1.12' at first 0.25, 1 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
-set label 41 '1.12' at first 0.75, 1 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
+set label 40 '2.13' at first 0.25, 0.92302 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
+set label 41 '2.13' at first 0.75, 0.92302 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('AMD EPYC' 0.25, 'AMD EPYC #2' 0.75) scale 0 nomirror norotate font ',11'
-set ytics ('0' 0, '0.5' 0.25, '1' 0.5, '1.5' 0.75, '2' 1) scale 0.6 nomirror font ',11'
+set ytics ('0' 0, '0.5' 0.2, '1' 0.4, '1.5' 0.6, '2' 0.8, '2.5' 1) scale 0.6 nomirror font ',11'
 set xlabel '' offset 0, 0.3
 set ylabel 'currency of --price'
 unset key
 plot [0:1][0:1] $d16 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
-  $d17 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
-  $d18 using 1:2 with lines linewidth 1.2 linecolor rgb '#1b1f24' notitle
+  $d17 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle
 unset label
 unset multiplot
 unset output
@@ -201,7 +190,7 @@ set terminal svg size 1600, 716 font 'DejaVu Sans,16' noenhanced background rgb 
 set output 'picture.svg'
 set multiplot
 set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.96006 center font ',20'
-set label 2 'Cannot tell which of AMD EPYC and AMD EPYC #2 is faster in fp32: AMD EPYC is 1.0× (0.3–3.6×) AMD EPYC #2, at batch 16.' at screen 0.50000, 0.91704 center font ',18'
+set label 2 'AMD EPYC and AMD EPYC #2 are about equally fast in fp32: AMD EPYC is 1.00× (0.85–1.17×) AMD EPYC #2, at batch 4.' at screen 0.50000, 0.91704 center font ',18'
 set label 3 '' at screen 0.50000, 0.87709 center textcolor rgb '#555555' font ',16'
 set label 4 'Costs are in the currency of --price.' at screen 0.01875, 0.06453 left textcolor rgb '#444444' font ',16'
 set label 5 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03380 left textcolor rgb '#444444' font ',16'
@@ -239,7 +228,7 @@ set tmargin at screen 0.72961
 set label 31 'Memory in fp32' at screen 0.50000, 0.84022 center font ',16'
 set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.80950 center textcolor rgb '#555555' font ',14'
 set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.78031 center textcolor rgb '#555555' font ',14'
-set xtics ('1' 0.028302, '8' 0.23366, '64' 0.43902, '512' 0.64438, '4096' 0.84974) scale 0.6 nomirror norotate font ',14'
+set xtics ('1' 0.028302, '4' 0.16834, '16' 0.30837, '64' 0.44841, '256' 0.58845, '1024' 0.72848, '4096' 0.86852) scale 0.6 nomirror norotate font ',14'
 set ytics ('128 MiB' 0.013054, '512 MiB' 0.26832, '2 GiB' 0.52358, '8 GiB' 0.77885) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'memory'
@@ -253,8 +242,8 @@ plot [0:1][0:1] $d10 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolo
   $d14 using 1:2 with points pointtype 6 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d15 using 1:2 with points pointtype 5 pointsize 0.75 linecolor rgb 'white' notitle, \
   $d15 using 1:2 with points pointtype 4 pointsize 0.75 linewidth 1.6 linecolor rgb '#c24a00' notitle, \
-  keyentry with linespoints pointtype 7 pointsize 0.75 linewidth 1.8 linecolor rgb '#0072b2' title 'AMD EPYC holds 22.8 GiB: batch 14083', \
-  keyentry with linespoints pointtype 5 pointsize 0.75 linewidth 1.8 linecolor rgb '#c24a00' title 'AMD EPYC #2 holds 22.8 GiB: batch 14083', \
+  keyentry with linespoints pointtype 7 pointsize 0.75 linewidth 1.8 linecolor rgb '#0072b2' title 'AMD EPYC holds 22.8 GiB: batch 11375', \
+  keyentry with linespoints pointtype 5 pointsize 0.75 linewidth 1.8 linecolor rgb '#c24a00' title 'AMD EPYC #2 holds 22.8 GiB: batch 11375', \
   keyentry with points pointtype -1 title '(line of AMD EPYC)'
 unset label
 set lmargin at screen 0.73229
@@ -263,16 +252,15 @@ set bmargin at screen 0.31061
 set tmargin at screen 0.72961
 set label 31 'Cost of a million samples' at screen 0.83333, 0.84022 center font ',16'
 set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.80950 center textcolor rgb '#555555' font ',14'
-set label 40 '1.12' at first 0.25, 1 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
-set label 41 '1.12' at first 0.75, 1 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
+set label 40 '2.13' at first 0.25, 0.92302 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
+set label 41 '2.13' at first 0.75, 0.92302 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('AMD EPYC' 0.25, 'AMD EPYC #2' 0.75) scale 0 nomirror norotate font ',14'
-set ytics ('0' 0, '0.5' 0.25, '1' 0.5, '1.5' 0.75, '2' 1) scale 0.6 nomirror font ',14'
+set ytics ('0' 0, '0.5' 0.2, '1' 0.4, '1.5' 0.6, '2' 0.8, '2.5' 1) scale 0.6 nomirror font ',14'
 set xlabel '' offset 0, 0.3
 set ylabel 'currency of --price'
 unset key
 plot [0:1][0:1] $d16 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
-  $d17 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
-  $d18 using 1:2 with lines linewidth 1.2 linecolor rgb '#1b1f24' notitle
+  $d17 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle
 unset label
 unset multiplot
 unset output
