@@ -54,7 +54,7 @@ const char* name_of(HostKind kind) {
 
 // Part of every point's params, so that --resume does not mix points from before and after a folder changed.
 // Images that the program makes never change, and may not have been made yet.
-std::string contents_in(Session& session) {
+std::string contents_in(LoaderSession& session) {
   if (session.data_name == "synthetic" || session.data_name == "synthetic:heavy") {
     return "";
   }
@@ -92,7 +92,7 @@ std::vector<std::int64_t> in_order_of_cost(std::vector<std::int64_t> growing) {
 
 // Ready data, the pool at each worker count, and the loader alone at few.
 SweepPlan plan_workers(const SweepRequest& request, const WorkersOptions& options, const Device& device,
-                       const std::shared_ptr<Session>& session) {
+                       const std::shared_ptr<LoaderSession>& session) {
   SweepPlan plan;
   plan.rounds = {.at_most = 24, .samples = 8};
   plan.axes = {{"workers", options.workers}, {"order", Json::array()}, {"prefetch", {options.prefetch}}};
@@ -185,7 +185,7 @@ class WorkersSweep final : public Sweep {
       : request_(request),
         device_(device),
         options_(workers_options(request, device)),
-        session_(std::make_shared<Session>(request.clock)) {
+        session_(std::make_shared<LoaderSession>(request.clock)) {
     if (simulates(request)) {
       plan_.axes = Json::object();
       return;
@@ -385,7 +385,7 @@ class WorkersSweep final : public Sweep {
   const SweepRequest& request_;
   Device& device_;
   const WorkersOptions options_;
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<LoaderSession> session_;
   SweepPlan plan_;
   Evidence known_;  // beyond the points, until study(); with them after it
 };

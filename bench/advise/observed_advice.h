@@ -27,8 +27,7 @@ struct StandIn {
   std::string optimizer;
   std::vector<StandInPlan> plans;
   double largest_parameter = 0;  // its share of all parameters; 0: not known
-  std::vector<Link> links{};     // between cards, to choose from
-  SlowedBackward slowed{};
+  LinkCatalogue links{};         // between cards, to choose from; without losses
 };
 
 // What a result of the cards sweep says of a network that was run in place of the user's own.

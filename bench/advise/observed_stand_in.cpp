@@ -69,6 +69,7 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
   const double waiting = observed.data_s ? *observed.data_s / *observed.step_s : 0;
   const GradientTimeline timeline = even_timeline(1e9 * *accumulation * (1 - waiting),
                                                   observed.settings.accumulate, static_cast<double>(bytes));
+  const OneCard one{.timeline = timeline, .step_ns = timeline.step_ns()};
   AdviceTable table{
       .question = fmt::format("Do {} cards wait for each other's gradients? Replayed", cards),
       .notes = {fmt::format(
@@ -80,18 +81,15 @@ bool advise_exchange(const Observed& observed, const StandIn& stand_in, const St
           format_bytes(bytes), plan.dtype)}};
   table.table.rows = {{"link", "all-reduce", "a step is longer by"}};
   std::vector<Link> links;
-  for (const Link& link : stand_in.links) {
+  for (const Link& link : stand_in.links.links) {
     links.push_back(link_of_cards(link, {.peer_access = true}));
     if (link.through_host) {  // the readings do not name a card
       links.push_back(link_of_cards(link, {.peer_access = false}));
     }
   }
   for (const Link& link : links) {
-    const BackwardSpeed speed =
-        backward_speed(stand_in.slowed, place_of_cards(false, link.joins == "hosts"), link.bytes_per_s);
-    const ReplayedStep step = replay_step(timeline, CardsLink{}.bucket, speed.likely, [&](double part) {
-      return ring_all_reduce_ns({.inside = link}, cards, part);
-    });
+    const ReplayedStep step =
+        parallel_step(one, cards, {.link = CardLinks{.inside = link}}, stand_in.links).replay;
     table.table.rows.push_back(
         {link.name, Cell::time(step.all_reduce_ns),
          Cell::figure(fmt::format("{} ({})", format_duration(step.exposed_ns),

@@ -86,8 +86,7 @@ std::optional<StandIn> plan_stand_in(const Observed& observed) {
                                 : observed.optimizer == "adamw" ? "adam"
                                                                 : observed.optimizer,
                    .plans = {},
-                   .links = typical_links(),
-                   .slowed = link_catalogue().slowed};
+                   .links = {.links = typical_links(), .losses = {}, .slowed = link_catalogue().slowed}};
   const bool reads_text =
       std::ranges::find(type->options, "sequence", &CommandOption::name) != type->options.end();
   for (const Dtype dtype : {Dtype::fp32, Dtype::fp16}) {

@@ -22,11 +22,11 @@ struct Counts {
   std::size_t fitting = 0;
 };
 
-Fit verdict(const Counts& counts, std::size_t all) {
-  return counts.safe == all      ? Fit::yes
-         : counts.fitting == all ? Fit::tight
-         : counts.fitting > 0    ? Fit::some
-                                 : Fit::no;
+FitsCap verdict(const Counts& counts, std::size_t all) {
+  return counts.safe == all      ? FitsCap::yes
+         : counts.fitting == all ? FitsCap::tight
+         : counts.fitting > 0    ? FitsCap::some
+                                 : FitsCap::no;
 }
 
 template <class T, class Matches>
@@ -74,8 +74,8 @@ std::string in_words(const ModeFit& mode, bool safe) {
 
 }  // namespace
 
-std::string_view name_of(Fit fit) {
-  return fit == Fit::yes ? "yes" : fit == Fit::tight ? "tight" : fit == Fit::some ? "some" : "no";
+std::string_view name_of(FitsCap fit) {
+  return fit == FitsCap::yes ? "yes" : fit == FitsCap::tight ? "tight" : fit == FitsCap::some ? "some" : "no";
 }
 
 std::int64_t safe_batch(const Limit& limit) {
@@ -99,15 +99,15 @@ std::string verdict_in_words(const FitAnswer& answer) {
   const std::string cap = format_bytes(answer.cap_bytes);
   const std::string batch = answer.asked ? fmt::format("batch {}", *answer.asked) : "";
   switch (answer.fit) {
-    case Fit::yes:
+    case FitsCap::yes:
       return answer.asked ? fmt::format("Yes, {} fits in {}", batch, cap) : "Fits in " + cap;
-    case Fit::tight:
+    case FitsCap::tight:
       return answer.asked ? fmt::format("Tight: {} fits in {}, but fills over 90 % of it", batch, cap)
                           : fmt::format("Tight in {}: over 90 % of it is filled", cap);
-    case Fit::some:
+    case FitsCap::some:
       return answer.asked ? fmt::format("In part: {} fits in {} in some series only", batch, cap)
                           : fmt::format("In part: some series fit in {}", cap);
-    case Fit::no:
+    case FitsCap::no:
       break;
   }
   return answer.asked ? fmt::format("No, {} does not fit in {}", batch, cap) : "Does not fit in " + cap;

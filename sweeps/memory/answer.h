@@ -15,13 +15,13 @@
 
 namespace bench::sweeps {
 
-enum class Fit {
+enum class FitsCap {
   yes,    // every series, below 90 % of the cap
   tight,  // every series, but not all of them below 90 %
   some,   // not every series
   no,
 };
-std::string_view name_of(Fit fit);
+std::string_view name_of(FitsCap fit);
 
 // The batches of a mode in one dtype: of its options those that take most.
 struct DtypeFit {
@@ -40,7 +40,7 @@ struct ModeFit {
 struct FitAnswer {
   std::int64_t cap_bytes = 0;
   std::optional<std::int64_t> asked{};  // the batch asked for; none: whether any fits
-  Fit fit = Fit::no;
+  FitsCap fit = FitsCap::no;
   std::vector<ModeFit> modes{};
 };
 

@@ -54,11 +54,11 @@ std::string verdict_in_words(const TransferEvidence& evidence, const StepsAnswer
   const std::string share = format_percent(std::abs(verdict.share));
   std::string text;
   std::string advice = "[keep pageable memory]";
-  if (verdict.verdict == Verdict::pin) {
+  if (verdict.verdict == PinningVerdict::pin) {
     text = fmt::format("Pin: {} memory saves {} of a {}, {}", verdict.chosen_kind,
                        plus_minus_duration(saved.value, saved.ci95), step, share);
     advice = fmt::format("({})", price_in_words(evidence, steps));
-  } else if (verdict.verdict == Verdict::inconclusive) {
+  } else if (verdict.verdict == PinningVerdict::inconclusive) {
     const double noise = (saved.high() - saved.low()) / 2 / pageable.value;
     text = fmt::format("Inconclusive: {} vs pageable memory differ by {} of a {}, less than the noise ({}{})",
                        verdict.chosen_kind, share, step, noise > 1 ? "over ±" : "±",
@@ -94,9 +94,9 @@ Finding claim_verdict(const TransferEvidence& evidence, const StepsAnswer& steps
   }
   const LockedBytes& locked = steps.locked;
   const auto& verdict = steps.verdict;
-  finding.details = {{"verdict", !verdict                           ? "untold"
-                                 : verdict->verdict == Verdict::pin ? "pin"
-                                                                    : "don't"},
+  finding.details = {{"verdict", !verdict                                  ? "untold"
+                                 : verdict->verdict == PinningVerdict::pin ? "pin"
+                                                                           : "don't"},
                      {"compute_ns", study.compute_ns.value}};
   std::string reason = "nothing was measured";
   for (const KindSteps& kind : study.kinds) {
@@ -113,7 +113,7 @@ Finding claim_verdict(const TransferEvidence& evidence, const StepsAnswer& steps
   finding.set(verdict->saved_ns);
   finding.details["dtype"] = study.dtype;
   finding.details["with"] = verdict->chosen_kind;
-  finding.details["open"] = verdict->verdict == Verdict::inconclusive;
+  finding.details["open"] = verdict->verdict == PinningVerdict::inconclusive;
   finding.details["locked_bytes"] = verdict->chosen_kind == "staged" ? locked.staged : locked.pinned;
   finding.details["pinned_locks_bytes"] = locked.pinned;
   finding.details["staged_locks_bytes"] = locked.staged;

@@ -30,9 +30,9 @@ PinVerdict compared(const KindSteps& pageable, const KindSteps& kind) {
   verdict.max_saving_ns = pageable.copy_ns.high();
   verdict.copy_is_short = verdict.max_saving_ns < kWorthwhile * before.value;
   if (verdict.significant && verdict.share >= kWorthwhile) {
-    verdict.verdict = Verdict::pin;
+    verdict.verdict = PinningVerdict::pin;
   } else if (!verdict.significant && !verdict.copy_is_short && 1 - left.low() >= kWorthwhile) {
-    verdict.verdict = Verdict::inconclusive;
+    verdict.verdict = PinningVerdict::inconclusive;
   }
   return verdict;
 }
@@ -77,10 +77,12 @@ std::optional<PinVerdict> pin_verdict(const StepStudy& study, const LockedBytes&
   const PinVerdict by_staged = compared(*pageable, *staged);
   // A kind that pays before one that may pay, before one that does not.
   const auto rank = [](const PinVerdict& verdict) {
-    return verdict.verdict == Verdict::pin ? 2 : verdict.verdict == Verdict::inconclusive ? 1 : 0;
+    return verdict.verdict == PinningVerdict::pin            ? 2
+           : verdict.verdict == PinningVerdict::inconclusive ? 1
+                                                             : 0;
   };
   bool take_staged = by_staged.saved_ns.value > by_pinned.saved_ns.value;
-  if (by_staged.verdict == Verdict::pin && !locked.pinned_refusal.empty()) {
+  if (by_staged.verdict == PinningVerdict::pin && !locked.pinned_refusal.empty()) {
     take_staged = true;
   } else if (rank(by_pinned) != rank(by_staged)) {
     take_staged = rank(by_staged) > rank(by_pinned);

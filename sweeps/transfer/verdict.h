@@ -17,10 +17,10 @@ std::optional<Estimate> hidden_share(const StepStudy& study, const KindSteps& ki
 // How much longer the computing takes while the copy runs: 0.1 is 10 %. nullopt where it is not significant.
 std::optional<double> slowdown(const StepStudy& study, const KindSteps& kind);
 
-enum class Verdict { pin, dont, inconclusive };
+enum class PinningVerdict { pin, dont, inconclusive };
 
 struct PinVerdict {
-  Verdict verdict = Verdict::dont;
+  PinningVerdict verdict = PinningVerdict::dont;
   std::string chosen_kind{};  // "pinned" or "staged"
   // Best step with pageable memory minus best step with the chosen kind, by the ratio of the rounds; without
   // rounds by the ends of both intervals. None where a time has none.

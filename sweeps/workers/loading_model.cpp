@@ -31,8 +31,8 @@ std::vector<double> of_other_batch(std::vector<double> times, double ratio) {
 
 // As the system shares its cores among threads that all compute: the device has one for each core, a worker
 // has one.
-std::vector<simulator::SharedCores> fair_shares(std::int64_t workers, double cores) {
-  std::vector<simulator::SharedCores> shares;
+std::vector<simulator::CoreSharing> fair_shares(std::int64_t workers, double cores) {
+  std::vector<simulator::CoreSharing> shares;
   for (std::int64_t active = 0; active <= workers && workers > 0; ++active) {
     const double speed = cores / (cores + static_cast<double>(active));
     shares.push_back({.active = static_cast<double>(active),

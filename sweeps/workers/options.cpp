@@ -29,9 +29,9 @@ namespace {
 constexpr std::int64_t kBatchOfATime = 32;  // of a consumer that is a time a step
 constexpr std::int64_t kShortestStep = 1000;
 
-class Reader {
+class OptionReader {
  public:
-  Reader(const SweepRequest& request, const Device& device)
+  OptionReader(const SweepRequest& request, const Device& device)
       : request_(request),
         device_id_(device.info().id),
         on_host_(device.computes_on_host()),
@@ -408,7 +408,7 @@ bool takes_required_throughput(const SweepRequest& request) {
 }
 
 WorkersOptions workers_options(const SweepRequest& request, const Device& device) {
-  return Reader(request, device).read();
+  return OptionReader(request, device).read();
 }
 
 const BatchResult::Step& BatchResult::best() const {

@@ -140,7 +140,7 @@ Verification check_batch(const PipelineSpec& spec, const loader::Dataset& data, 
 
 class PipelineWorkload final : public Workload {
  public:
-  PipelineWorkload(PipelineSpec spec, Device& device, std::shared_ptr<Session> session)
+  PipelineWorkload(PipelineSpec spec, Device& device, std::shared_ptr<LoaderSession> session)
       : spec_(std::move(spec)),
         session_(std::move(session)),
         clock_(session_->clock),
@@ -353,7 +353,7 @@ class PipelineWorkload final : public Workload {
   }
 
   const PipelineSpec spec_;
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<LoaderSession> session_;
   const Clock& clock_;
   const loader::Dataset& data_;
   Staging staging_;
@@ -383,7 +383,7 @@ std::int64_t window_of(const PipelineSpec& spec) {
   return (least + workers - 1) / workers * workers;
 }
 
-ConfiguredPipeline::ConfiguredPipeline(PipelineSpec spec, std::shared_ptr<Session> session)
+ConfiguredPipeline::ConfiguredPipeline(PipelineSpec spec, std::shared_ptr<LoaderSession> session)
     : spec_(std::move(spec)), session_(std::move(session)) {}
 
 std::optional<std::string> ConfiguredPipeline::unsupported(Device& device) const {

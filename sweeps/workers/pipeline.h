@@ -42,7 +42,7 @@ std::int64_t window_of(const PipelineSpec& spec);
 
 class ConfiguredPipeline final : public ConfiguredWorkload {
  public:
-  ConfiguredPipeline(PipelineSpec spec, std::shared_ptr<Session> session);
+  ConfiguredPipeline(PipelineSpec spec, std::shared_ptr<LoaderSession> session);
 
   std::optional<std::string> unsupported(Device& device) const override;
   // The consumer's memory, and two batches that arrive while another is computed.
@@ -53,7 +53,7 @@ class ConfiguredPipeline final : public ConfiguredWorkload {
 
  private:
   PipelineSpec spec_;
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<LoaderSession> session_;
 };
 
 }  // namespace bench::sweeps

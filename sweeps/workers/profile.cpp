@@ -86,7 +86,7 @@ double share_of_core(double threads, double cores) {
 }
 
 // Both speeds by sharing the cores alone; the workers' relative to the law.
-simulator::SharedCores by_sharing_alone(std::int64_t workers, double active, double cores) {
+simulator::CoreSharing by_sharing_alone(std::int64_t workers, double active, double cores) {
   const double consumer_threads = std::max(1.0, std::floor(cores) - static_cast<double>(workers));
   const double share = share_of_core(active + consumer_threads, cores);
   return {.active = active,
@@ -136,7 +136,7 @@ std::vector<MeasuredSharing> measure_sharing(const std::vector<LoaderPoint>& poo
     const double computing = std::clamp(point->raw_au.value, 0.05, 1.0);
     // The workers' speed while the consumer computes.
     const double meanwhile = (by_law / working_ns(*point, storage) - (1 - computing)) / computing;
-    const simulator::SharedCores alone = by_sharing_alone(point->workers, active, law.cores);
+    const simulator::CoreSharing alone = by_sharing_alone(point->workers, active, law.cores);
     measured.push_back(
         {.workers = point->workers,
          .consumer_speed = std::clamp(compute_ns / point->compute_ns / alone.consumer_speed, 0.01, 1.5),
@@ -146,15 +146,15 @@ std::vector<MeasuredSharing> measure_sharing(const std::vector<LoaderPoint>& poo
 }
 
 // For the simulation of so many workers on so many cores; empty without a measurement.
-std::vector<simulator::SharedCores> shared_cores(const std::vector<MeasuredSharing>& measured,
+std::vector<simulator::CoreSharing> shared_cores(const std::vector<MeasuredSharing>& measured,
                                                  std::int64_t workers, double cores) {
-  std::vector<simulator::SharedCores> by_active;
+  std::vector<simulator::CoreSharing> by_active;
   if (measured.empty() || workers <= 0) {
     return by_active;
   }
   const MeasuredSharing rest = between(measured, workers);
   for (std::int64_t active = 0; active <= workers; ++active) {
-    simulator::SharedCores shared = by_sharing_alone(workers, static_cast<double>(active), cores);
+    simulator::CoreSharing shared = by_sharing_alone(workers, static_cast<double>(active), cores);
     shared.consumer_speed *= rest.consumer_speed;
     shared.worker_speed *= rest.worker_speed;
     by_active.push_back(shared);

@@ -68,7 +68,7 @@ void check_eviction(const loader::Dataset& data) {
 
 }  // namespace
 
-const loader::Dataset& Session::data() {
+const loader::Dataset& LoaderSession::data() {
   if (data_) {
     return *data_;
   }
@@ -87,7 +87,7 @@ const loader::Dataset& Session::data() {
   return *data_;
 }
 
-void Session::warm() {
+void LoaderSession::warm() {
   constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;
   const std::int64_t images = data().size();
   std::int64_t bytes = 0;
@@ -108,7 +108,7 @@ void Session::warm() {
   }
 }
 
-DataFound Session::found() {
+DataFound LoaderSession::found() {
   constexpr std::int64_t kMostAsked = 100'000;
   constexpr std::size_t kMostNamed = 100;
   const loader::Dataset& images = data();

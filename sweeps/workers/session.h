@@ -18,8 +18,8 @@ namespace bench::sweeps {
 
 class ColdData;
 
-struct Session {
-  explicit Session(const Clock& time) : clock(time) {}
+struct LoaderSession {
+  explicit LoaderSession(const Clock& time) : clock(time) {}
 
   const Clock& clock;
   std::string data_name;  // --data

@@ -39,7 +39,7 @@ PinVerdict verdict_of(const StepStudy& study) {
 
 TEST(PinVerdict, PinsWhereTheBestStepIsFaster) {
   const PinVerdict verdict = verdict_of(usual());
-  EXPECT_EQ(verdict.verdict, Verdict::pin);
+  EXPECT_EQ(verdict.verdict, PinningVerdict::pin);
   EXPECT_EQ(verdict.chosen_kind, "pinned");
   EXPECT_DOUBLE_EQ(verdict.saved_ns.value, 6e6);  // 47 against 41: pageable has its second thread too
   EXPECT_DOUBLE_EQ(verdict.share, 6.0 / 47);
@@ -58,7 +58,7 @@ TEST(PinVerdict, TakesWhatLocksLessWhereTheTwoDoNotDiffer) {
   for (const double staged : {40.8, 41.2}) {
     study.kinds[1] = kind("staged", 3, 43, staged, 40);
     const PinVerdict by_ring = verdict_of(study);
-    EXPECT_EQ(by_ring.verdict, Verdict::pin);
+    EXPECT_EQ(by_ring.verdict, PinningVerdict::pin);
     EXPECT_EQ(by_ring.chosen_kind, "staged");
     EXPECT_DOUBLE_EQ(by_ring.saved_ns.value, 47e6 - staged * 1e6);
     const PinVerdict by_buffers = *pin_verdict(study, {.pinned = 1e6, .staged = 4e6});
@@ -72,22 +72,22 @@ TEST(PinVerdict, TakesTheOneThatPaysThoughItLocksMore) {
   StepStudy study = usual();
   study.kinds[1].overlapped_ns = {.value = 43e6, .ci95 = Interval{40e6, 48e6}};
   study.kinds[1].serial_ns = study.kinds[1].overlapped_ns;
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::pin);
+  EXPECT_EQ(verdict_of(study).verdict, PinningVerdict::pin);
   EXPECT_EQ(verdict_of(study).chosen_kind, "pinned");
 }
 
 TEST(PinVerdict, DoesNotWhereIntervalsTouchOrLittleIsSaved) {
   StepStudy study = usual();
   study.kinds[0] = kind("pageable", 4.2, 44, 41.5, 40);  // 41.5 ± 0.4 against 41 ± 0.4
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(study).verdict, PinningVerdict::inconclusive);
   EXPECT_FALSE(verdict_of(study).significant);
   study.kinds[0] = kind("pageable", 4.2, 44, 41.2, 40);
   study.kinds[0].overlapped_ns.ci95 = Interval{41.19e6, 41.21e6};
   study.kinds[2].overlapped_ns.ci95 = Interval{40.99e6, 41.01e6};
   EXPECT_TRUE(verdict_of(study).significant);
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);  // half a percent
+  EXPECT_EQ(verdict_of(study).verdict, PinningVerdict::dont);  // half a percent
   study.kinds[0] = kind("pageable", 2, 42, 40, 40);
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
+  EXPECT_EQ(verdict_of(study).verdict, PinningVerdict::dont);
   EXPECT_LT(verdict_of(study).saved_ns.value, 0);
 }
 
@@ -97,7 +97,7 @@ TEST(PinVerdict, TakesStagingThatPaysWhereTheBuffersCannotBePinned) {
   EXPECT_EQ(pin_verdict(usual(), locked)->chosen_kind, "pinned");
   locked.pinned_refusal = "8 MiB may be locked";
   EXPECT_EQ(pin_verdict(usual(), locked)->chosen_kind, "staged");
-  EXPECT_EQ(pin_verdict(usual(), locked)->verdict, Verdict::pin);
+  EXPECT_EQ(pin_verdict(usual(), locked)->verdict, PinningVerdict::pin);
   StepStudy study = usual();
   study.kinds[1] = kind("staged", 8, 48, 47, 42);
   EXPECT_EQ(pin_verdict(study, locked)->chosen_kind, "pinned");  // staging does not pay
@@ -108,14 +108,14 @@ TEST(PinVerdict, IsInconclusiveWhereTheIntervalsLeaveRoomForASavingWorthIt) {
   study.kinds[0].overlapped_ns = study.kinds[0].serial_ns = {.value = 187e6, .ci95 = Interval{140e6, 296e6}};
   study.kinds[2].overlapped_ns = study.kinds[2].serial_ns = {.value = 125e6, .ci95 = Interval{102e6, 269e6}};
   study.kinds.erase(study.kinds.begin() + 1);
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(study).verdict, PinningVerdict::inconclusive);
   // At most 0.8 of 100 ms could be saved.
   study.kinds[0].overlapped_ns =
       study.kinds[0].serial_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
   study.kinds[1].overlapped_ns =
       study.kinds[1].serial_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
   EXPECT_FALSE(verdict_of(study).significant);
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
+  EXPECT_EQ(verdict_of(study).verdict, PinningVerdict::dont);
 }
 
 // 50 ms ± 10 with a copy of 0.12: nothing that scatters that much could save more than the copy.
@@ -126,11 +126,11 @@ TEST(PinVerdict, IsConclusiveWhereTheCopyIsTooShortToMatter) {
     one.serial_ns = one.overlapped_ns = {.value = 50e6, .ci95 = Interval{40e6, 60e6}};
   }
   const PinVerdict verdict = verdict_of(study);
-  EXPECT_EQ(verdict.verdict, Verdict::dont);
+  EXPECT_EQ(verdict.verdict, PinningVerdict::dont);
   EXPECT_TRUE(verdict.copy_is_short);
   EXPECT_DOUBLE_EQ(verdict.max_saving_ns, 0.12e6 * 1.01);
   study.kinds[0].copy_ns = ms(8);
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(study).verdict, PinningVerdict::inconclusive);
   EXPECT_FALSE(verdict_of(study).copy_is_short);
 }
 
@@ -140,10 +140,10 @@ TEST(PinVerdict, NamesTheOneThatMayYetPayWhereNeitherDoes) {
   for (KindSteps& one : study.kinds) {
     one.serial_ns = one.overlapped_ns = {.value = 100e6, .ci95 = Interval{99.6e6, 100.4e6}};
   }
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::dont);
+  EXPECT_EQ(verdict_of(study).verdict, PinningVerdict::dont);
   EXPECT_EQ(verdict_of(study).chosen_kind, "staged");
   study.kinds[2].serial_ns = study.kinds[2].overlapped_ns = {.value = 99.5e6, .ci95 = Interval{97e6, 102e6}};
-  EXPECT_EQ(verdict_of(study).verdict, Verdict::inconclusive);
+  EXPECT_EQ(verdict_of(study).verdict, PinningVerdict::inconclusive);
   EXPECT_EQ(verdict_of(study).chosen_kind, "pinned");
 }
 

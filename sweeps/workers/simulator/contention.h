@@ -29,9 +29,9 @@ class Speeds {
 
  private:
   // Linear between the points, from 1 with no active worker; beyond the last the cores are shared among more.
-  static SharedCores at(const std::vector<SharedCores>& points, double active) {
-    SharedCores before;
-    for (const SharedCores& point : points) {
+  static CoreSharing at(const std::vector<CoreSharing>& points, double active) {
+    CoreSharing before;
+    for (const CoreSharing& point : points) {
       if (active <= point.active) {
         const double part =
             point.active > before.active ? (active - before.active) / (point.active - before.active) : 1;
@@ -50,7 +50,7 @@ class Speeds {
   }
 
   std::vector<double> alone_;
-  std::vector<SharedCores> shared_;
+  std::vector<CoreSharing> shared_;
 };
 
 // The delays of the consumer thread with so many workers of all consumers: each between those of the measured

@@ -18,7 +18,7 @@ using loader::Storage;  // a reader that waits for it occupies no core
 
 // How a consumer on the workers' own cores and the workers slow each other down, by the workers that compute
 // at once; 1 is the speed alone.
-struct SharedCores {
+struct CoreSharing {
   double active = 0;
   double consumer_speed = 1;
   double worker_speed = 1;  // while the consumer computes, and beyond what the law says
@@ -58,7 +58,7 @@ struct Pipeline {
   // Sizes of samples relative to their mean; used with storage: transfer and work grow with the size. Empty:
   // all are equal. Readers of equal samples never collide, which makes the storage look faster than it is.
   std::vector<double> sample_sizes{};
-  std::vector<SharedCores> shared_cores{};  // by growing `active`; empty: consumers are elsewhere
+  std::vector<CoreSharing> shared_cores{};  // by growing `active`; empty: consumers are elsewhere
   // For the consumer thread, by growing `workers`. Empty: it is never late. Not used with `shared_cores`,
   // whose speeds include such waits.
   std::vector<SchedulingLatency> scheduling_latency{};

@@ -88,7 +88,7 @@ TEST(CaseA, GradientsOfTheStandInAreReplayedOverLinks) {
   for (const double bytes_per_s : {10e9, 20e6}) {
     Link link;
     link.bytes_per_s = bytes_per_s;
-    stand_in.links.push_back(link);
+    stand_in.links.links.push_back(link);
   }
   const AdviceTable table = table_of(case_of('a', stand_in), "Do 6 cards wait for each other's gradients?");
   ASSERT_EQ(table.table.rows.size(), 3U);

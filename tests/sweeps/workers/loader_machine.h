@@ -34,7 +34,7 @@ struct LoaderMachine {
   std::int64_t batch = 16;
   std::int64_t prefetch = 2;
   bool any_order = false;
-  std::vector<simulator::SharedCores> shared_cores{};
+  std::vector<simulator::CoreSharing> shared_cores{};
   std::optional<loader::Storage> storage{};
   double encoded_bytes = 110e3;
   double size_cv = 0.3;  // of images; counts with storage

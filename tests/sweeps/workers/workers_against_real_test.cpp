@@ -93,7 +93,7 @@ class RealPipeline : public ::testing::Test {
 
   loader::TemporaryFolder folder_;
   bench::testing::IdleClock clock_;
-  std::shared_ptr<Session> session_ = std::make_shared<Session>(clock_);
+  std::shared_ptr<LoaderSession> session_ = std::make_shared<LoaderSession>(clock_);
   testing::PlainDevice device_;
   LoaderSetup setup_;
   std::vector<Point> measured_;

@@ -78,7 +78,7 @@ class SessionData : public ::testing::Test {
 
   loader::TemporaryFolder folder_;
   std::filesystem::path in_memory_ = std::filesystem::path("/dev/shm") / folder_.path().filename();
-  Session session_{steady_clock()};
+  LoaderSession session_{steady_clock()};
 };
 
 TEST_F(SessionData, IsReadOnceBeforehand) {
@@ -112,7 +112,7 @@ TEST_F(SessionData, ThatPartlyLiesInMemoryIsNotCold) {
       put_in_memory(i);
     }
   }
-  Session again(steady_clock());
+  LoaderSession again(steady_clock());
   again.data_name = session_.data_name;
   again.cold = true;
   EXPECT_THROW(again.data(), Unsupported);

@@ -43,7 +43,7 @@ class PipelineTest : public ::testing::Test {
   static Json note_of(const Workload& workload) { return workload.note()->to_json(); }
 
   loader::TemporaryFolder folder_;
-  std::shared_ptr<Session> session_ = std::make_shared<Session>(steady_clock());
+  std::shared_ptr<LoaderSession> session_ = std::make_shared<LoaderSession>(steady_clock());
   PipelineSpec spec_;
   PlainDevice device_;
 };
@@ -250,7 +250,7 @@ TEST_F(WorkloadConsumerTest, StepsInTheThreadThatMadeIt) {
 TEST_F(WorkloadConsumerTest, AWindowHasNoVerificationInIt) {
   for (const auto loader : {LoaderKind::ready, LoaderKind::pool}) {
     bench::testing::ManualClock clock;
-    session_ = std::make_shared<Session>(clock);
+    session_ = std::make_shared<LoaderSession>(clock);
     session_->data_name = folder_.path().string();
     spec_.loader = loader;
     spec_.pool.workers = 0;
