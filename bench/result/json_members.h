@@ -6,18 +6,21 @@
 //   Json json = write_struct(verification);
 //   auto verification = read_struct<Verification>(field);
 //
-// Such a struct, and a vector of them, may be a member of another.
+// Such a struct, a vector and a map of them may be members of another. An enum is written as its name_of().
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -124,25 +127,47 @@ template <class T>
 Json written_value(const T& value) {
   if constexpr (HasMembers<T>) {
     return write_struct(value);
+  } else if constexpr (std::is_enum_v<T>) {
+    return name_of(value);
   } else {
     return value;
   }
 }
-template <HasMembers T>
-Json written_value(const std::vector<T>& values) {
-  Json array = Json::array();
-  for (const T& value : values) {
-    array.push_back(write_struct(value));
-  }
-  return array;
+template <class T>
+Json written_value(const std::optional<T>& value) {
+  return value ? written_value(*value) : Json();
 }
-template <HasMembers T>
-Json written_value(const std::map<std::string, T>& values) {
+template <class T>
+Json written_value(const std::vector<std::pair<std::string, T>>& members) {
   Json object = Json::object();
-  for (const auto& [key, value] : values) {
-    object[key] = write_struct(value);
+  for (const auto& [key, value] : members) {
+    object[key] = written_value(value);
   }
   return object;
+}
+template <class Key, class T>
+Json written_value(const std::map<Key, T>& values) {
+  Json object = Json::object();
+  for (const auto& [key, value] : values) {
+    if constexpr (std::is_enum_v<Key>) {
+      object[std::string(name_of(key))] = written_value(value);
+    } else {
+      object[key] = written_value(value);
+    }
+  }
+  return object;
+}
+template <class T>
+Json written_value(const std::vector<T>& values) {
+  if constexpr (std::is_arithmetic_v<T>) {
+    return values;
+  } else {
+    Json array = Json::array();
+    for (const T& value : values) {
+      array.push_back(written_value(value));
+    }
+    return array;
+  }
 }
 
 inline void read_value(const Field& field, double& value) {
@@ -179,6 +204,20 @@ inline void read_value(const Field& field, Interval& value) {
   }
   value = {.low = field.at(std::size_t{0}).number(), .high = field.at(std::size_t{1}).number()};
 }
+// An enum by its name_of().
+template <class Enum, std::size_t size>
+void read_named(const Field& field, Enum& value, const std::array<Enum, size>& accepted) {
+  const std::string name = field.string();
+  std::string names;
+  for (const Enum one : accepted) {
+    if (name_of(one) == name) {
+      value = one;
+      return;
+    }
+    names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(one));
+  }
+  throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(name), names));
+}
 inline void read_value(const Field& field, std::vector<std::int64_t>& values) {
   values.clear();
   values.reserve(field.size());
@@ -193,21 +232,10 @@ inline void read_value(const Field& field, std::vector<double>& values) {
     values.push_back(value.is_number() ? value.get<double>() : field.at(values.size()).number());
   }
 }
-inline void read_value(const Field& field, std::vector<std::string>& values) {
-  for (std::size_t i = 0; i < field.size(); ++i) {
-    values.push_back(field.at(i).string());
-  }
-}
-inline void read_value(const Field& field, std::map<std::string, std::int64_t>& values) {
-  field.for_each([&](const std::string& key, const Field& value) { read_value(value, values[key]); });
-}
-inline void read_value(const Field& field, std::map<std::string, std::string>& values) {
-  field.for_each([&](const std::string& key, const Field& value) { values[key] = value.string(); });
-}
 
 class JsonWriter {
  public:
-  explicit JsonWriter(Json json) : json_(std::move(json)) {}
+  explicit JsonWriter(Json json = Json::object()) : json_(std::move(json)) {}
 
   template <class T>
   void operator()(std::string_view key, const T& value, Check /*check*/ = nullptr) {
@@ -229,17 +257,58 @@ class JsonWriter {
       (*this)(key, *value);
     }
   }
-  // Is in the file only where the text or list has anything.
+  // Is in the file, or is not null, only where the text or list has anything, the number is not 0, and the
+  // answer is yes.
   template <class T>
-  void unless_empty(std::string_view key, const T& value) {
-    if (!value.empty()) {
+  void unless_empty(std::string_view key, const T& value, Check /*check*/ = nullptr) {
+    if (!is_empty(value)) {
       (*this)(key, value);
     }
+  }
+  // Only where it is not what it usually is.
+  template <class T>
+  void unless(const T& usual, std::string_view key, const T& value) {
+    if (value != usual) {
+      (*this)(key, value);
+    }
+  }
+  template <class T>
+  void null_if_empty(std::string_view key, const T& value) {
+    json_[std::string(key)] = is_empty(value) ? Json() : written_value(value);
   }
   // null where there is none.
   template <class T>
   void nullable(std::string_view key, const std::optional<T>& value) {
-    json_[std::string(key)] = value ? written_value(*value) : Json();
+    (*this)(key, value);
+  }
+  // A member of it; null likewise.
+  template <class T, class Member>
+  void nullable(std::string_view key, const std::optional<T>& value, Member T::*member) {
+    json_[std::string(key)] = value ? written_value((*value).*member) : Json();
+  }
+  // null too where its end is beyond all numbers, which a result does not have.
+  void interval(std::string_view key, const std::optional<Interval>& value) {
+    json_[std::string(key)] = interval_json(value);
+  }
+  // Only written: it follows from other members, or is for other programs.
+  template <class T>
+  void derived(std::string_view key, const T& value) {
+    (*this)(key, value);
+  }
+  // An object whose members write(io) gives; only written where that takes a JsonWriter.
+  void object(std::string_view key, const auto& write) {
+    JsonWriter io;
+    write(io);
+    json_[std::string(key)] = io.take();
+  }
+  // An array of objects, whose members write(JsonWriter&, value) gives; only written.
+  void list(std::string_view key, const auto& values, const auto& write) {
+    Json& array = json_[std::string(key)] = Json::array();
+    for (const auto& value : values) {
+      JsonWriter io;
+      write(io, value);
+      array.push_back(io.take());
+    }
   }
   // The file has whole numbers, as of nanoseconds.
   void whole(std::string_view key, double value) { json_[std::string(key)] = std::llround(value); }
@@ -249,9 +318,25 @@ class JsonWriter {
       array.push_back(std::llround(value));
     }
   }
+  void maybe_whole(std::string_view key, const std::vector<double>& values) { whole(key, values); }
+  void whole(std::string_view key, const std::optional<Interval>& value) {
+    json_[std::string(key)] =
+        value ? Json::array({std::llround(value->low), std::llround(value->high)}) : Json();
+  }
+  // The file has a share, 0.95 for 95 %.
+  void percent(std::string_view key, double value) { json_[std::string(key)] = value / 100; }
   Json take() { return std::move(json_); }
 
  private:
+  template <class T>
+  static bool is_empty(const T& value) {
+    if constexpr (std::is_arithmetic_v<T>) {
+      return value == T{};
+    } else {
+      return value.empty();
+    }
+  }
+
   Json json_;
 };
 
@@ -276,20 +361,57 @@ class JsonReader {
   void optional(std::string_view key, std::optional<T>& value, Check check = nullptr) {
     asked_.push_back(key);
     if (const auto at = field_.find(key)) {
-      read(*at, value.emplace(), check);
+      read(*at, value.emplace(T{}), check);
     }
   }
   template <class T>
-  void unless_empty(std::string_view key, T& value) {
+  void unless_empty(std::string_view key, T& value, Check check = nullptr) {
+    maybe(key, value, check);
+  }
+  template <class T>
+  void unless(const T& /*usual*/, std::string_view key, T& value) {
     maybe(key, value);
   }
   template <class T>
   void nullable(std::string_view key, std::optional<T>& value) {
     optional(key, value);
   }
+  void interval(std::string_view key, std::optional<Interval>& value) { nullable(key, value); }
+  template <class T, class Member>
+  void nullable(std::string_view key, std::optional<T>& value, Member T::*member) {
+    asked_.push_back(key);
+    if (const auto at = field_.find(key)) {
+      value = value.value_or(T{});
+      read_value(*at, (*value).*member);
+    }
+  }
+  template <class T>
+  void null_if_empty(std::string_view key, T& value) {
+    maybe(key, value);
+  }
+  template <class T>
+  void derived(std::string_view key, const T& /*value*/) {
+    asked_.push_back(key);
+  }
+  template <class Read>
+  void object(std::string_view key, const Read& read) {
+    asked_.push_back(key);
+    if constexpr (std::invocable<Read, JsonReader&>) {
+      const Field at = field_.at(key);
+      JsonReader io(at);
+      read(io);
+    }
+  }
+  void list(std::string_view key, const auto& /*values*/, const auto& /*write*/) { asked_.push_back(key); }
   template <class T>
   void whole(std::string_view key, T& value, Check check = nullptr) {
     (*this)(key, value, check);
+  }
+  void whole(std::string_view key, std::optional<Interval>& value) { nullable(key, value); }
+  void maybe_whole(std::string_view key, std::vector<double>& values) { maybe(key, values); }
+  void percent(std::string_view key, double& value) {
+    (*this)(key, value);
+    value *= 100;
   }
 
   // The members that were not asked for.
@@ -321,14 +443,18 @@ void read_value(const Field& field, T& value) {
   JsonReader reader(field);
   members(reader, value);
 }
-template <HasMembers T>
+template <class T>
+void read_value(const Field& field, std::optional<T>& value) {
+  read_value(field, value.emplace());
+}
+template <class T>
 void read_value(const Field& field, std::vector<T>& values) {
   for (std::size_t i = 0; i < field.size(); ++i) {
     read_value(field.at(i), values.emplace_back());
   }
 }
 
-template <HasMembers T>
+template <class T>
 void read_value(const Field& field, std::map<std::string, T>& values) {
   field.for_each([&](const std::string& key, const Field& value) { read_value(value, values[key]); });
 }

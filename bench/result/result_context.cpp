@@ -116,38 +116,7 @@ void read_device(const Field& field, RunContext& context) {
 
 }  // namespace
 
-Json to_json(const RunContext& context) {
-  Json json = written_value(context.google_benchmark);
-  if (!context.caches.empty()) {
-    json["caches"] = written_value(context.caches);
-  }
-  json["device"] = device_to_json(context);
-  json["host"] = write_struct(context.host);
-  json["software"] = context.software;
-  json["argv"] = context.argv;
-  json["seed"] = context.seed;
-  json["run_id"] = context.run_id;
-  json["machine"] = context.machine;
-  if (context.workload_file) {
-    json["workload_file"] = to_json(*context.workload_file);
-  }
-  return json;
-}
-
-RunContext context_from_json(const Field& field) {
-  RunContext context;
-  context.google_benchmark = field.object();
-  for (const char* const own :
-       {"device", "host", "software", "argv", "seed", "run_id", "machine", "workload_file"}) {
-    context.google_benchmark.erase(own);
-  }
-  if (field.has("caches")) {
-    read_value(field.at("caches"), context.caches);
-  }
-  if (field.has("device")) {
-    read_device(field.at("device"), context);
-  }
-  JsonReader io(field);
+void members(auto& io, Of<RunContext> auto& context) {
   io.maybe("host", context.host);
   io.maybe("software", context.software);
   io.maybe("argv", context.argv);
@@ -155,6 +124,25 @@ RunContext context_from_json(const Field& field) {
   io.maybe("run_id", context.run_id);
   io.maybe("machine", context.machine);
   io.optional("workload_file", context.workload_file);
+}
+
+Json to_json(const RunContext& context) {
+  JsonWriter io(written_value(context.google_benchmark));
+  io.unless_empty("caches", context.caches);
+  io("device", device_to_json(context));
+  return write_struct(context, io.take());
+}
+
+RunContext context_from_json(const Field& field) {
+  RunContext context;
+  JsonReader io(field);
+  members(io, context);
+  context.google_benchmark = io.others();
+  context.google_benchmark.erase("device");
+  io.maybe("caches", context.caches);
+  if (field.has("device")) {
+    read_device(field.at("device"), context);
+  }
   return context;
 }
 
@@ -162,24 +150,24 @@ Json to_json(const WorkloadFile& file) {
   return write_struct(file);
 }
 
-Json to_json(const SweepDescription& sweep) {
-  Json json{{"name", sweep.name}, {"question", sweep.question}, {"workload", sweep.workload}};
+void members(auto& io, Of<SweepDescription> auto& sweep) {
+  io("name", sweep.name);
+  io("question", sweep.question);
+  io("workload", sweep.workload);
+  io.unless_empty("mode", sweep.mode);
   if (!sweep.mode.empty()) {
-    json["mode"] = sweep.mode;
-    json["workload_options"] = sweep.workload_options;
+    io.maybe("workload_options", sweep.workload_options);
   }
-  JsonWriter io(std::move(json));
-  io.optional("memory_cap_bytes", sweep.memory_cap_bytes);
-  io.optional("time_budget_ns", sweep.time_budget_ns);
+  io.optional("memory_cap_bytes", sweep.memory_cap_bytes, check::bytes);
+  io.optional("time_budget_ns", sweep.time_budget_ns, check::not_negative);
   io("axes", sweep.axes);
   io.optional("sweep_options", sweep.sweep_options);
-  if (!sweep.memory_caps_bytes.empty()) {
-    io("memory_caps_bytes", sweep.memory_caps_bytes);
-  }
-  if (!sweep.lost.empty()) {
-    io("lost", sweep.lost);
-  }
-  json = io.take();
+  io.unless_empty("memory_caps_bytes", sweep.memory_caps_bytes, check::none_negative);
+  io.unless_empty("lost", sweep.lost);
+}
+
+Json to_json(const SweepDescription& sweep) {
+  Json json = write_struct(sweep);
   for (const auto& [key, value] : sweep.state.items()) {
     json[key] = value;
   }
@@ -189,17 +177,7 @@ Json to_json(const SweepDescription& sweep) {
 SweepDescription sweep_from_json(const Field& field) {
   SweepDescription sweep;
   JsonReader io(field);
-  io("name", sweep.name);
-  io("question", sweep.question);
-  io("workload", sweep.workload);
-  io.maybe("mode", sweep.mode);
-  io.maybe("workload_options", sweep.workload_options);
-  io.optional("memory_cap_bytes", sweep.memory_cap_bytes, check::bytes);
-  io.optional("time_budget_ns", sweep.time_budget_ns, check::not_negative);
-  io("axes", sweep.axes);
-  io.optional("sweep_options", sweep.sweep_options);
-  io.maybe("memory_caps_bytes", sweep.memory_caps_bytes, check::none_negative);
-  io.maybe("lost", sweep.lost);
+  members(io, sweep);
   sweep.state = io.others();
   return sweep;
 }

@@ -12,6 +12,7 @@
 
 #include "bench/error.h"
 #include "bench/result/json_members.h"
+#include "bench/result/memory_members.h"
 #include "bench/result/result_context.h"
 #include "bench/result/result_json.h"
 #include "bench/result/result_sessions.h"
@@ -30,12 +31,6 @@ void members(auto& io, Of<SampleStats> auto& stats) {
   io.maybe("interval_kind", stats.interval_kind);
   io("rounds", stats.rounds, check::at_least_one);
   io.maybe("effective_rounds", stats.effective_rounds, check::not_negative);
-}
-
-void members(auto& io, Of<MemoryByCategory> auto& bytes) {
-  for (const MemoryCategory category : kMemoryCategories) {
-    io(name_of(category), bytes[category], check::bytes);
-  }
 }
 
 void members(auto& io, Of<PointMemory> auto& memory) {
@@ -89,18 +84,8 @@ void members(auto& io, Of<GradientTimeline> auto& timeline) {
   io("update_ns", timeline.update_ns, check::not_negative);
 }
 
-Json written_value(const Origin& origin) {
-  return name_of(origin);
-}
-
 void read_value(const Field& field, Origin& origin) {
-  constexpr std::array<Origin, 2> kModelled{Origin::predicted, Origin::planned};
-  const auto found = std::ranges::find(kModelled, field.string(), [](Origin one) { return name_of(one); });
-  if (found == kModelled.end()) {
-    throw UsageError(
-        fmt::format("{} is {}; accepted: predicted, planned", field.path(), quote(field.string())));
-  }
-  origin = *found;
+  read_named(field, origin, std::array{Origin::predicted, Origin::planned});
 }
 
 // A point that was not measured.
