@@ -1,8 +1,6 @@
 #include "bench/advise/advice_formats.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,12 +8,83 @@
 
 #include "bench/error.h"
 #include "bench/page/csv.h"
-#include "bench/result/field_lists.h"
-#include "bench/result/result_json.h"
+#include "bench/result/json_members.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 
 namespace bench {
+
+void read_value(const Field& name, Bottleneck& bottleneck) {
+  for (int i = 0; i <= static_cast<int>(Bottleneck::stages); ++i) {
+    bottleneck = static_cast<Bottleneck>(i);
+    if (name_of(bottleneck) == name.string()) {
+      return;
+    }
+  }
+  throw UsageError(
+      fmt::format("{} is {}, which this program does not know", name.path(), quote(name.string())));
+}
+
+void members(auto& io, Of<TrainingSettings> auto& settings) {
+  io("batch", settings.batch);
+  io("accumulate", settings.accumulate);
+  io("workers", settings.workers);
+  io("prefetch", settings.prefetch);
+  io("pin", settings.pin);
+  io("dtype", settings.dtype);
+  io("cards", settings.cards);
+  io.derived("effective_batch", settings.effective_batch());
+}
+
+void members(auto& io, Of<BudgetPart> auto& part) {
+  io("name", part.name);
+  io("ns", part.ns);
+}
+
+void members(auto& io, Of<Change> auto& change) {
+  io("what", change.what);
+  io("setting", change.setting);
+  io("after", change.after);
+  io("step_ns", change.step_ns);
+  io.interval("step90_ns", change.step90_ns);
+  io("speedup", change.speedup);
+  io.interval("speedup90", change.speedup90);
+  io("costs", change.costs);
+  io("evidence", change.evidence);
+  io.unless_empty("at_most", change.at_most);
+}
+
+Json written_value(const Cell& cell) {
+  return cell.text;
+}
+
+void read_value(const Field& field, Cell& cell) {
+  cell = field.string();
+}
+
+void members(auto& io, Of<AdviceTable> auto& table) {
+  io("question", table.question);
+  io("rows", table.table.rows);
+  io("notes", table.notes);
+}
+
+void members(auto& io, Of<Advice> auto& advice) {
+  io.derived("schema", "bench-advice/1");
+  io("subject", advice.subject);
+  io("basis", advice.basis);
+  io("current", advice.current);
+  io("bottleneck", advice.bottleneck);
+  io("reason", advice.reason);
+  io("step_ns", advice.step_ns);
+  io("budget", advice.budget);
+  io("tables", advice.tables);
+  io("changes", advice.changes);
+  io("tried", advice.tried);
+  io("contradictions", advice.contradictions);
+  io("missing", advice.missing);
+  io("warnings", advice.warnings);
+}
+
 namespace {
 
 std::string times(double value) {
@@ -42,13 +111,6 @@ std::string step_of(const Change& change) {
   return text;
 }
 
-Json settings_json(const TrainingSettings& settings) {
-  return {{"batch", settings.batch},     {"accumulate", settings.accumulate},
-          {"workers", settings.workers}, {"prefetch", settings.prefetch},
-          {"pin", settings.pin},         {"dtype", settings.dtype},
-          {"cards", settings.cards},     {"effective_batch", settings.effective_batch()}};
-}
-
 std::string bottleneck_line(const Advice& advice) {
   return advice.bottleneck == Bottleneck::none
              ? fmt::format("Nothing to gain. {}", advice.reason)
@@ -68,49 +130,6 @@ std::string budget_line(const Advice& advice) {
                                 format_percent(advice.step_ns > 0 ? part.ns / advice.step_ns : 0)));
   }
   return fmt::format("A step of {}: {}.", format_duration(advice.step_ns), fmt::join(parts, ", "));
-}
-
-Bottleneck bottleneck_of(const Field& name) {
-  for (int i = 0; i <= static_cast<int>(Bottleneck::stages); ++i) {
-    if (const auto bottleneck = static_cast<Bottleneck>(i); name_of(bottleneck) == name.string()) {
-      return bottleneck;
-    }
-  }
-  throw UsageError(
-      fmt::format("{} is {}, which this program does not know", name.path(), quote(name.string())));
-}
-
-Change change_of(const Field& change) {
-  return {.what = change.at("what").string(),
-          .setting = change.at("setting").string(),
-          .after = {},
-          .step_ns = change.at("step_ns").number(),
-          .step90_ns = find_interval(change, "step90_ns"),
-          .speedup = change.at("speedup").number(),
-          .speedup90 = find_interval(change, "speedup90"),
-          .at_most = change.has("at_most") && change.at("at_most").json() == true,
-          .costs = strings_of(change.at("costs")),
-          .evidence = strings_of(change.at("evidence"))};
-}
-
-AdviceTable advice_table_of(const Field& table) {
-  AdviceTable read{.question = table.at("question").string(), .notes = strings_of(table.at("notes"))};
-  const Field rows = table.at("rows");
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    const std::vector<std::string> texts = strings_of(rows.at(i));
-    Cells& row = read.table.rows.emplace_back(texts.begin(), texts.end());
-    row.resize(read.table.rows.front().size());
-  }
-  return read;
-}
-
-template <class Of>
-auto each_of(const Field& list, const Of& of) {
-  std::vector<decltype(of(list))> all;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    all.push_back(of(list.at(i)));
-  }
-  return all;
 }
 
 std::string change_line(const Change& change) {
@@ -171,70 +190,17 @@ std::string advice_csv(const Advice& advice) {
 }
 
 Json advice_json(const Advice& advice) {
-  Json json{{"schema", "bench-advice/1"},
-            {"subject", advice.subject},
-            {"basis", advice.basis},
-            {"current", settings_json(advice.current)},
-            {"bottleneck", name_of(advice.bottleneck)},
-            {"reason", advice.reason},
-            {"step_ns", advice.step_ns},
-            {"budget", Json::array()},
-            {"tables", Json::array()}};
-  for (const BudgetPart& part : advice.budget) {
-    json["budget"].push_back({{"name", part.name}, {"ns", part.ns}});
-  }
-  const auto add = [&json](const char* key, const std::vector<Change>& changes) {
-    json[key] = Json::array();
-    for (const Change& change : changes) {
-      json[key].push_back({{"what", change.what},
-                           {"setting", change.setting},
-                           {"after", settings_json(change.after)},
-                           {"step_ns", change.step_ns},
-                           {"step90_ns", interval_json(change.step90_ns)},
-                           {"speedup", change.speedup},
-                           {"speedup90", interval_json(change.speedup90)},
-                           {"costs", change.costs},
-                           {"evidence", change.evidence}});
-      if (change.at_most) {
-        json[key].back()["at_most"] = true;
-      }
-    }
-  };
-  add("changes", advice.changes);
-  add("tried", advice.tried);
-  for (const AdviceTable& table : advice.tables) {
-    Json rows = Json::array();
-    for (const Cells& row : table.table.rows) {
-      Json& texts = rows.emplace_back(Json::array());
-      std::ranges::transform(row, std::back_inserter(texts), &Cell::text);
-    }
-    json["tables"].push_back(
-        {{"question", table.question}, {"rows", std::move(rows)}, {"notes", table.notes}});
-  }
-  json["contradictions"] = advice.contradictions;
-  json["missing"] = advice.missing;
-  json["warnings"] = advice.warnings;
-  return json;
+  return write_struct(advice);
 }
 
 Advice advice_of(const Field& root) {
-  return {.subject = root.at("subject").string(),
-          .basis = root.at("basis").string(),
-          .current = {},
-          .bottleneck = bottleneck_of(root.at("bottleneck")),
-          .reason = root.at("reason").string(),
-          .step_ns = root.at("step_ns").number(),
-          .budget = each_of(root.at("budget"),
-                            [](const Field& part) {
-                              return BudgetPart{.name = part.at("name").string(),
-                                                .ns = part.at("ns").number()};
-                            }),
-          .changes = each_of(root.at("changes"), change_of),
-          .tried = {},
-          .tables = each_of(root.at("tables"), advice_table_of),
-          .contradictions = strings_of(root.at("contradictions")),
-          .missing = strings_of(root.at("missing")),
-          .warnings = strings_of(root.at("warnings"))};
+  Advice advice = read_struct<Advice>(root);
+  for (AdviceTable& table : advice.tables) {
+    for (Cells& row : table.table.rows) {
+      row.resize(table.table.rows.front().size());
+    }
+  }
+  return advice;
 }
 
 }  // namespace bench

@@ -14,7 +14,7 @@ Page advice_page(const Advice& advice);
 // A line for each change, those that do not pay too.
 std::string advice_csv(const Advice& advice);
 Json advice_json(const Advice& advice);
-// As advice_json() wrote it, but the settings and what was tried. Throws UsageError where it is not so.
+// As advice_json() wrote it. Throws UsageError where it is not so.
 Advice advice_of(const Field& root);
 
 }  // namespace bench

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "bench/advise/advice_formats.h"
 #include "bench/error.h"
 #include "bench/page/page.h"
 #include "tests/bench/support/golden_words.h"
@@ -43,6 +44,12 @@ TEST(StoredAnswer, OfAnotherVersionOrShapeIsRefused) {
   Json advice = document("advice.json");
   advice["bottleneck"] = "weather";
   expect_words(refusal_of(advice));
+}
+
+// What was tried and the settings too.
+TEST(StoredAnswer, AnAdviceIsReadAsItWasWritten) {
+  const Json advice = document("advice.json");
+  EXPECT_EQ(advice_json(advice_of(Field(advice))), advice);
 }
 
 TEST(StoredAnswer, ALongTableIsCut) {
