@@ -1,174 +1,274 @@
-// An evaluation as JSON and CSV.
-#include <cmath>
+// An evaluation as JSON, and read from it, and as CSV.
+#include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/page/csv.h"
-#include "bench/result/result_json.h"
+#include "bench/result/json_members.h"
 
 namespace bench {
+
+void members(auto& io, Of<Ratio> auto& ratio) {
+  io("value", ratio.value);
+  io.interval("interval", ratio.interval);
+  io.percent("level", ratio.level);
+  io.maybe("is_bound", ratio.is_bound);
+  io.derived("significant", ratio.differs_from_one());
+}
+
+void read_value(const Field& field, FeedLimit& limit) {
+  read_named(field, limit, std::array{FeedLimit::device, FeedLimit::loader, FeedLimit::bus});
+}
+
+void members(auto& io, Of<HostLimit> auto& host) {
+  io("name", host.host);
+  io("file", host.file);
+  io("per_s", host.per_s);
+  io.interval("interval", host.interval);
+  io("cores", host.cores);
+}
+
+void members(auto& io, Of<Answer> auto& answer) {
+  io("question", answer.question);
+  io("dtype", answer.dtype);
+  io("claim", answer.claim);
+  io.nullable("ratio", answer.ratio);
+  io("headline", answer.headline);
+}
+
+// What a point and the saturation batch have in common.
+void throughput_members(auto& io, Of<CurvePoint> auto& point) {
+  io("batch", point.batch);
+  io("per_s", point.per_s);
+  io.interval("interval", point.interval);
+  io.maybe("is_bound", point.is_bound);
+  io("bytes", point.bytes);
+}
+
+void members(auto& io, Of<EvaluatedRow> auto& row) {
+  throughput_members(io, row.point);
+  io.nullable("ratio", row.to_first);
+  io.nullable("over_fp32", row.over_fp32);
+  io.nullable("peak_share", row.peak_share);
+  io.nullable("memory_share", row.memory_share);
+  io.nullable("power_w", row.power_w);
+  io.maybe("power_measured", row.power_measured);
+  io.nullable("joules_per_sample", row.joules_per_sample);
+  io.nullable("cost_per_hour", row.cost_per_hour);
+  io.nullable("cost_per_million", row.cost_per_million);
+  io.nullable("bus_per_s", row.bus_per_s);
+  io.nullable("fed_per_s", row.feed, &Feed::per_s);
+  io.nullable("limit", row.feed, &Feed::limit);
+  io.nullable("cores_to_feed", row.cores_to_feed);
+}
+
 namespace {
 
-Json number_json(const std::optional<double>& value) {
-  return value ? Json(*value) : Json();
+struct WrittenPoint {
+  CurvePoint point{};
+  std::optional<Interval> bytes80{};
+  std::optional<Ratio> to_first{};  // device, at the same batch
+};
+
+void members(auto& io, Of<WrittenPoint> auto& written) {
+  throughput_members(io, written.point);
+  io.whole("bytes_interval80", written.bytes80);
+  io.nullable("ratio", written.to_first);
 }
 
-Json ratio_json(const std::optional<Ratio>& ratio) {
-  if (!ratio) {
-    return {};
+struct WrittenCurve {
+  Curve curve{};
+  std::vector<WrittenPoint> points{};
+  EvaluatedRow row{};
+};
+
+void members(auto& io, Of<WrittenCurve> auto& written) {
+  auto& curve = written.curve;
+  io("dtype", curve.dtype);
+  io("points", written.points);
+  io("saturation", written.row);
+  io.nullable("largest_batch", curve.largest);
+  io.maybe("largest_extrapolated", curve.extrapolated);
+  io.nullable("peak_flops_per_s", curve.peak_flops_per_s);
+  io.maybe("peak_dtype", curve.peak_dtype);
+  io.maybe("peak_measured", curve.peak_measured);
+}
+
+void read_value(const Field& field, WrittenCurve& written) {
+  JsonReader reader(field);
+  members(reader, written);
+  Curve& curve = written.curve;
+  for (const auto& [point, bytes80, ratio] : written.points) {
+    curve.points.push_back(point);
+    curve.points.back().memory.peak80 = bytes80.value_or(Interval{});
   }
-  return {{"value", ratio->value},
-          {"interval", interval_json(ratio->interval)},
-          {"level", ratio->is_predicted() ? 0.8 : 0.95},
-          {"is_bound", ratio->is_bound},
-          {"significant", ratio->differs_from_one()}};
-}
-
-Json bytes80_json(const CurvePoint& point) {
-  const Interval& bytes80 = point.memory.peak80;
-  return bytes80.high > bytes80.low ? Json{std::llround(bytes80.low), std::llround(bytes80.high)} : Json();
-}
-
-Json curve_json(const Evaluation& evaluation, const EvaluatedRow& row) {
-  const Curve& curve = evaluation.curve_of(row);
-  Json points = Json::array();
-  for (const CurvePoint& point : curve.points) {
-    const Curve* const first = evaluation.devices.front().in(row.dtype);
-    const CurvePoint* const other = row.device == 0 || first == nullptr ? nullptr : first->at(point.batch);
-    points.push_back({{"batch", point.batch},
-                      {"per_s", point.per_s},
-                      {"interval", interval_json(point.interval)},
-                      {"is_bound", point.is_bound},
-                      {"bytes", point.bytes},
-                      {"bytes_interval80", bytes80_json(point)},
-                      {"ratio", other == nullptr ? Json() : ratio_json(throughput_ratio_of(point, *other))}});
+  const auto point = std::ranges::find(curve.points, written.row.point.batch, &CurvePoint::batch);
+  if (point == curve.points.end()) {
+    const Field row = field.at("saturation");
+    check::refuse(row.at("batch"), "the batch of one of the points");
   }
-  return {{"dtype", row.dtype},
-          {"points", std::move(points)},
-          {"saturation",
-           {{"batch", row.point.batch},
-            {"per_s", row.point.per_s},
-            {"interval", interval_json(row.point.interval)},
-            {"is_bound", row.point.is_bound},
-            {"bytes", row.point.bytes},
-            {"ratio", ratio_json(row.to_first)},
-            {"over_fp32", ratio_json(row.over_fp32)},
-            {"peak_share", number_json(row.peak_share)},
-            {"memory_share", number_json(row.memory_share)},
-            {"power_w", number_json(row.power_w)},
-            {"power_measured", row.power_measured},
-            {"joules_per_sample", number_json(row.joules_per_sample)},
-            {"cost_per_hour", number_json(row.cost_per_hour)},
-            {"cost_per_million", number_json(row.cost_per_million)},
-            {"bus_per_s", number_json(row.bus_per_s)},
-            {"fed_per_s", row.feed ? Json(row.feed->per_s) : Json()},
-            {"limit", row.feed ? Json(name_of(row.feed->limit)) : Json()},
-            {"cores_to_feed", number_json(row.cores_to_feed)}}},
-          {"largest_batch", curve.largest ? Json(*curve.largest) : Json()},
-          {"largest_extrapolated", curve.extrapolated},
-          {"peak_flops_per_s", number_json(curve.peak_flops_per_s)},
-          {"peak_dtype", curve.peak_dtype},
-          {"peak_measured", curve.peak_measured}};
+  curve.saturation = static_cast<std::size_t>(point - curve.points.begin());
+  written.row.point = *point;
+  written.row.dtype = curve.dtype;
 }
 
-Json device_json(const Evaluation& evaluation, std::size_t index) {
-  const EvaluatedDevice& device = evaluation.devices[index];
-  Json curves = Json::array();
-  for (const EvaluatedRow& row : evaluation.rows) {
-    if (row.device == index) {
-      curves.push_back(curve_json(evaluation, row));
-    }
-  }
-  return {{"label", device.label},
-          {"name", device.name},
-          {"predicted", device.predicted},
-          {"framework", device.framework},
-          {"usable_bytes", device.usable_bytes},
-          {"files", device.files},
-          {"caveats", device.caveats},
-          {"curves", std::move(curves)}};
+struct WrittenDevice {
+  EvaluatedDevice device{};
+  std::vector<WrittenCurve> curves{};
+};
+
+void members(auto& io, Of<WrittenDevice> auto& written) {
+  auto& device = written.device;
+  io("label", device.label);
+  io("name", device.name);
+  io.maybe("predicted", device.predicted);
+  io("framework", device.framework);
+  io("usable_bytes", device.usable_bytes);
+  io.maybe("files", device.files);
+  io.maybe("caveats", device.caveats);
+  io("curves", written.curves);
 }
 
-Json job_json(const Evaluation& evaluation) {
-  if (!evaluation.job) {
-    return {};
-  }
-  Json devices = Json::array();
-  for (const DeviceJob& job : evaluation.on_devices) {
-    const EvaluatedRow& row = evaluation.rows[job.row];
-    devices.push_back({{"label", evaluation.device_of(row).label},
-                       {"dtype", row.dtype},
-                       {"batch", row.point.batch},
-                       {"hours", job.hours.value},
-                       {"hours_interval", interval_json(job.hours.ci95)},
-                       {"is_bound", row.point.is_bound},
-                       {"cost", job.cost ? Json(job.cost->value) : Json()},
-                       {"cost_interval", job.cost ? interval_json(job.cost->ci95) : Json()},
-                       {"energy_kwh", number_json(job.kwh)}});
-  }
-  return {{"samples", evaluation.job->samples},
-          {"words", evaluation.job->words},
-          {"devices", std::move(devices)}};
+struct WrittenDeviceJob {
+  std::string label{};
+  std::string dtype{};
+  CurvePoint point{};
+  DeviceJob job{};
+};
+
+void members(auto& io, Of<WrittenDeviceJob> auto& written) {
+  auto& job = written.job;
+  io("label", written.label);
+  io("dtype", written.dtype);
+  io.derived("batch", written.point.batch);
+  io("hours", job.hours.value);
+  io.interval("hours_interval", job.hours.ci95);
+  io.derived("is_bound", written.point.is_bound);
+  io.nullable("cost", job.cost, &Estimate::value);
+  io.nullable("cost_interval", job.cost, &Estimate::ci95);
+  io.nullable("energy_kwh", job.kwh);
 }
 
-// Null in place of an infinite end.
-Json end_json(double value) {
-  return std::isfinite(value) ? Json(value) : Json();
+struct WrittenJob {
+  Job job{};
+  std::vector<WrittenDeviceJob> devices{};
+};
+
+void members(auto& io, Of<WrittenJob> auto& written) {
+  io("samples", written.job.samples);
+  io("words", written.job.words);
+  io("devices", written.devices);
 }
 
-Json break_evens_json(const Evaluation& evaluation) {
-  Json all = Json::array();
-  for (const BreakEven& of : break_evens_of(evaluation)) {
+struct WrittenEvaluation {
+  Evaluation evaluation;
+  std::optional<WrittenJob> job{};
+  std::vector<BreakEven> break_evens{};
+  std::vector<WrittenDevice> devices{};
+};
+
+void members(auto& io, Of<WrittenEvaluation> auto& written) {
+  auto& evaluation = written.evaluation;
+  io.derived("schema", "bench-evaluation/1");
+  io("workload", evaluation.task.workload);
+  io("mode", evaluation.task.mode);
+  io.derived("options", evaluation.task.options);
+  io("dtype", evaluation.dtype);
+  io("currency", evaluation.prices.currency);
+  io.derived("host", evaluation.host);
+  io.nullable("job", written.job);
+  io.list("break_even", written.break_evens, [&](JsonWriter& one, const BreakEven& of) {
     const EvaluatedRow& bought = evaluation.rows[of.bought];
     const EvaluatedRow& hired = evaluation.rows[of.hired];
-    all.push_back({{"bought", evaluation.device_of(bought).label},
-                   {"bought_dtype", bought.dtype},
-                   {"hired", evaluation.device_of(hired).label},
-                   {"hired_dtype", hired.dtype},
-                   {"hours", end_json(of.hours.value)},
-                   {"hours_low", of.hours.ci95 ? end_json(of.hours.ci95->low) : Json()},
-                   {"hours_high", of.hours.ci95 ? end_json(of.hours.ci95->high) : Json()}});
+    one("bought", evaluation.device_of(bought).label);
+    one("bought_dtype", bought.dtype);
+    one("hired", evaluation.device_of(hired).label);
+    one("hired_dtype", hired.dtype);
+    one("hours", of.hours.value);  // null in place of an infinite end
+    one.nullable("hours_low", of.hours.ci95, &Interval::low);
+    one.nullable("hours_high", of.hours.ci95, &Interval::high);
+  });
+  io("devices", written.devices);
+  io("answers", evaluation.answers);
+  io("notes", evaluation.notes);
+}
+
+WrittenCurve written_curve(const Evaluation& evaluation, const EvaluatedRow& row) {
+  WrittenCurve written{.curve = evaluation.curve_of(row), .row = row};
+  const Curve* const first = row.device == 0 ? nullptr : evaluation.devices.front().in(row.dtype);
+  for (const CurvePoint& point : written.curve.points) {
+    WrittenPoint& one = written.points.emplace_back(WrittenPoint{.point = point});
+    if (const Interval& bytes80 = point.memory.peak80; bytes80.high > bytes80.low) {
+      one.bytes80 = bytes80;
+    }
+    if (const CurvePoint* const other = first == nullptr ? nullptr : first->at(point.batch)) {
+      one.to_first = throughput_ratio_of(point, *other);
+    }
   }
-  return all;
+  return written;
+}
+
+WrittenEvaluation written_evaluation(const Evaluation& evaluation) {
+  WrittenEvaluation written{.evaluation = evaluation, .break_evens = break_evens_of(evaluation)};
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    written.devices.push_back({.device = device});
+  }
+  for (const EvaluatedRow& row : evaluation.rows) {
+    written.devices[row.device].curves.push_back(written_curve(evaluation, row));
+  }
+  if (evaluation.job) {
+    written.job = WrittenJob{.job = *evaluation.job};
+  }
+  for (const DeviceJob& job : evaluation.on_devices) {
+    const EvaluatedRow& row = evaluation.rows[job.row];
+    written.job->devices.push_back({evaluation.device_of(row).label, row.dtype, row.point, job});
+  }
+  return written;
 }
 
 }  // namespace
 
 Json evaluation_json(const Evaluation& evaluation) {
-  Json json{{"schema", "bench-evaluation/1"},
-            {"workload", evaluation.task.workload},
-            {"mode", evaluation.task.mode},
-            {"options", Json::object()},
-            {"dtype", evaluation.dtype},
-            {"currency", evaluation.prices.currency},
-            {"host", Json()},
-            {"job", job_json(evaluation)},
-            {"break_even", break_evens_json(evaluation)},
-            {"devices", Json::array()},
-            {"answers", Json::array()},
-            {"notes", evaluation.notes}};
-  for (const auto& [name, value] : evaluation.task.options) {
-    json["options"][name] = value;
+  return write_struct(written_evaluation(evaluation));
+}
+
+Evaluation read_evaluation(const Field& root) {
+  auto written = read_struct<WrittenEvaluation>(root);
+  Evaluation& evaluation = written.evaluation;
+  if (written.devices.empty()) {
+    check::refuse(root.at("devices"), "one device or more");
   }
-  if (evaluation.host) {
-    json["host"] = {{"name", evaluation.host->host},
-                    {"file", evaluation.host->file},
-                    {"per_s", evaluation.host->per_s},
-                    {"interval", interval_json(evaluation.host->interval)},
-                    {"cores", evaluation.host->cores}};
+  for (WrittenDevice& device : written.devices) {
+    for (WrittenCurve& curve : device.curves) {
+      curve.row.device = evaluation.devices.size();
+      evaluation.rows.push_back(std::move(curve.row));
+      device.device.curves.push_back(std::move(curve.curve));
+    }
+    evaluation.devices.push_back(std::move(device.device));
   }
-  for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
-    json["devices"].push_back(device_json(evaluation, i));
+  const std::vector<std::string> dtypes = dtypes_of(evaluation.devices);
+  std::ranges::stable_sort(evaluation.rows, {},
+                           [&](const EvaluatedRow& row) { return std::ranges::find(dtypes, row.dtype); });
+  if (!written.job) {
+    return evaluation;
   }
-  for (const Answer& answer : evaluation.answers) {
-    json["answers"].push_back({{"question", answer.question},
-                               {"dtype", answer.dtype},
-                               {"claim", answer.claim},
-                               {"ratio", ratio_json(answer.ratio)},
-                               {"headline", answer.headline}});
+  evaluation.job = written.job->job;
+  for (const WrittenDeviceJob& on : written.job->devices) {
+    const auto row = std::ranges::find_if(evaluation.rows, [&](const EvaluatedRow& each) {
+      return evaluation.device_of(each).label == on.label && each.dtype == on.dtype;
+    });
+    if (row == evaluation.rows.end()) {
+      const Field job = root.at("job");
+      const Field devices = job.at("devices");
+      const Field device = devices.at(evaluation.on_devices.size());
+      check::refuse(device.at("label"), "one of the devices, in a dtype that it has");
+    }
+    evaluation.on_devices.push_back(on.job);
+    evaluation.on_devices.back().row = static_cast<std::size_t>(row - evaluation.rows.begin());
   }
-  return json;
+  return evaluation;
 }
 
 std::string evaluation_csv(const Evaluation& evaluation) {

@@ -290,6 +290,7 @@ TEST(Evaluation, IsReadBack) {
   EXPECT_EQ(claims_of(read, true), claims_of(evaluation, true));
   EXPECT_EQ(claims_of(read, false), claims_of(evaluation, false));
   EXPECT_EQ(read.notes, evaluation.notes);
+  EXPECT_EQ(read.rows.back().to_first->level, kPredictedLevel);
   Json other = json;
   other["devices"][0]["curves"][0]["saturation"]["batch"] = 3;
   EXPECT_THROW(read_evaluation(Field(other)), UsageError);
