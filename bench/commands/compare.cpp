@@ -59,7 +59,7 @@ void read_thresholds(const std::string& text, std::map<Metric, double>& threshol
     if (!given.insert(of).second) {
       throw UsageError(fmt::format("--threshold: {} is given twice; give each metric once", name));
     }
-    if (share == 0 && (of == Metric::time || of == Metric::stall)) {
+    if (share == 0 && is_tested(of)) {
       throw UsageError(fmt::format(
           "--threshold: 0 of {} would make every change a regression; give more, such as 1%", name));
     }

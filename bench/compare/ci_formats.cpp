@@ -1,5 +1,7 @@
 // JUnit, workflow commands of GitHub Actions, and JSON.
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,10 +11,107 @@
 #include "bench/compare/wording.h"
 #include "bench/json.h"
 #include "bench/page/csv.h"
+#include "bench/result/json_members.h"
 #include "bench/result/result_json.h"
 #include "bench/text/escape.h"
 
 namespace bench {
+
+void read_value(const Field& field, Metric& metric) {
+  read_named(field, metric, kMetrics);
+}
+
+void read_value(const Field& field, Verdict& verdict) {
+  read_named(field, verdict, kVerdicts);
+}
+
+void members(auto& io, Of<ChangeEstimate> auto& estimate) {
+  io("ratio", estimate.ratio.value);
+  io.interval("interval", estimate.ratio.interval);
+  io.derived("sure", estimate.ratio.differs_from_one());
+  io.nullable("smallest_change", estimate.smallest_change);
+  io.nullable("further_runs", estimate.further_runs);
+}
+
+void members(auto& io, Of<MetricChange> auto& change) {
+  io("metric", change.metric);
+  io("verdict", change.verdict);
+  io("base", change.base);
+  io("new", change.next);
+  if (is_tested(change.metric)) {
+    members(io, change.estimate);
+    if (!change.machines.empty()) {
+      io.derived("machines", change.machines);  // null in place of NaN
+    }
+  }
+  io.unless_empty("reason", change.reason);
+}
+
+void members(auto& io, Of<JudgedMachine> auto& machine) {
+  io("name", machine.name);
+  io.nullable("ratio", machine.ratio);
+  io("outlier", machine.outlier);
+}
+
+void members(auto& io, Of<JudgedSuite> auto& suite) {
+  io("name", suite.name);
+  io("device", suite.device);
+  io("base_runs", suite.runs.base);
+  io("new_runs", suite.runs.next);
+  io.null_if_empty("calibration", suite.calibration);
+  io.maybe("machines", suite.machines);
+  io.derived("common", nullptr);
+  if (suite.common) {
+    io.object("common", [&](JsonWriter& common) {
+      members(common, static_cast<const ChangeEstimate&>(*suite.common));
+      common("verdict", suite.common_verdict);
+      common("reason", suite.common_reason);
+      common("share_taken_out", suite.common_share);
+      common.interval("adjusted_interval", suite.common->adjusted);
+      common.nullable("calibration_ratio", suite.common->calibration_ratio);
+    });
+  }
+}
+
+void members(auto& io, Of<Difference> auto& difference) {
+  io("what", difference.what);
+  io("base", difference.base);
+  io("new", difference.next);
+}
+
+void members(auto& io, Of<ComparisonDocument::Point> auto& point) {
+  io("name", point.name);
+  io("suite", point.suite_name);
+  io("verdict", point.verdict);
+  io("reason", point.reason);
+  io("samples_per_step", point.items_per_step);
+  io("changes", point.changes);
+}
+
+void members(auto& io, Of<ComparisonDocument> auto& document) {
+  auto& judgement = document.judgement;
+  std::map<Verdict, std::size_t> counts;
+  for (const Verdict verdict : kVerdicts) {
+    counts[verdict] = judgement.count(verdict);
+  }
+  io.derived("schema", "bench-compare/1");
+  io("outcome", document.outcome);
+  io.derived("exit_code", static_cast<int>(judgement.code));
+  io("alpha", judgement.settings.alpha);
+  io.derived("thresholds", judgement.settings.thresholds);
+  io("base", judgement.files.base);
+  io("new", judgement.files.next);
+  io.derived("counts", counts);
+  io.derived("inconclusive_share", judgement.inconclusive_share());
+  io.nullable("smallest_change", judgement.smallest_change);
+  io.nullable("further_runs", judgement.further_runs);
+  io("headlines", document.headlines);
+  io("suites", judgement.suites);
+  io("differences", judgement.differences);
+  io("notes", judgement.notes);
+  io("points", document.points);
+}
+
 namespace {
 
 // A point, or the change that all share, as a case of a test report.
@@ -68,63 +167,6 @@ std::string junit_notes(const std::vector<std::string>& notes) {
 
 std::string command(std::string_view kind, const std::string& title, const std::string& message) {
   return fmt::format("::{} title={}::{}\n", kind, command_property(title), command_message(message, 2000));
-}
-
-template <class T>
-Json nullable(const std::optional<T>& value) {
-  return value ? Json(*value) : Json();
-}
-
-Json estimate_json(const ChangeEstimate& estimate) {
-  return {{"ratio", estimate.ratio.value},
-          {"interval", interval_json(estimate.ratio.interval)},
-          {"sure", estimate.ratio.differs_from_one()},
-          {"smallest_change", nullable(estimate.smallest_change)},
-          {"further_runs", nullable(estimate.further_runs)}};
-}
-
-Json change_json(const MetricChange& change) {
-  const bool tested = change.metric == Metric::time || change.metric == Metric::stall;
-  Json json{{"metric", name_of(change.metric)},
-            {"verdict", name_of(change.verdict)},
-            {"base", change.base},
-            {"new", change.next}};
-  if (tested) {
-    json.update(estimate_json(change.estimate));
-    if (!change.machines.empty()) {
-      json["machines"] = Json::array();
-      for (const double ratio : change.machines) {
-        json["machines"].push_back(std::isnan(ratio) ? Json() : Json(ratio));
-      }
-    }
-  }
-  if (!change.reason.empty()) {
-    json["reason"] = change.reason;
-  }
-  return json;
-}
-
-Json suite_json(const JudgedSuite& suite) {
-  Json json{{"name", suite.name},
-            {"device", suite.device},
-            {"base_runs", suite.runs.base},
-            {"new_runs", suite.runs.next},
-            {"calibration", suite.calibration.empty() ? Json() : Json(suite.calibration)},
-            {"machines", Json::array()},
-            {"common", Json()}};
-  for (const JudgedMachine& machine : suite.machines) {
-    json["machines"].push_back(
-        {{"name", machine.name}, {"ratio", nullable(machine.ratio)}, {"outlier", machine.outlier}});
-  }
-  if (suite.common) {
-    json["common"] = estimate_json(*suite.common);
-    json["common"]["verdict"] = name_of(suite.common_verdict);
-    json["common"]["reason"] = suite.common_reason;
-    json["common"]["share_taken_out"] = suite.common_share;
-    json["common"]["adjusted_interval"] = interval_json(suite.common->adjusted);
-    json["common"]["calibration_ratio"] = nullable(suite.common->calibration_ratio);
-  }
-  return json;
 }
 
 }  // namespace
@@ -204,7 +246,7 @@ std::string as_csv(const Judgement& judgement) {
                 "",
                 "",
                 change.reason};
-      if (change.metric == Metric::time || change.metric == Metric::stall) {
+      if (is_tested(change.metric)) {
         row[6] = csv_number(change.estimate.ratio.value);
         row[7] = csv_low(change.estimate.ratio.interval);
         row[8] = csv_high(change.estimate.ratio.interval);
@@ -218,49 +260,17 @@ std::string as_csv(const Judgement& judgement) {
   return csv_table(rows);
 }
 
+ComparisonDocument read_comparison(const Field& root) {
+  return read_struct<ComparisonDocument>(root);
+}
+
 std::string as_json(const Judgement& judgement) {
-  Json json{{"schema", "bench-compare/1"},
-            {"outcome", outcome(judgement)},
-            {"exit_code", static_cast<int>(judgement.code)},
-            {"alpha", judgement.settings.alpha},
-            {"thresholds", Json::object()},
-            {"base", judgement.files.base},
-            {"new", judgement.files.next},
-            {"counts", Json::object()},
-            {"inconclusive_share", judgement.inconclusive_share()},
-            {"smallest_change", nullable(judgement.smallest_change)},
-            {"further_runs", nullable(judgement.further_runs)},
-            {"headlines", headlines(judgement)},
-            {"suites", Json::array()},
-            {"differences", Json::array()},
-            {"notes", judgement.notes},
-            {"points", Json::array()}};
-  for (const auto& [metric, threshold] : judgement.settings.thresholds) {
-    json["thresholds"][std::string(name_of(metric))] = threshold;
-  }
-  for (const Verdict verdict : kVerdicts) {
-    json["counts"][std::string(name_of(verdict))] = judgement.count(verdict);
-  }
-  for (const JudgedSuite& suite : judgement.suites) {
-    json["suites"].push_back(suite_json(suite));
-  }
-  for (const Difference& difference : judgement.differences) {
-    json["differences"].push_back(
-        {{"what", difference.what}, {"base", difference.base}, {"new", difference.next}});
-  }
+  ComparisonDocument document{
+      .judgement = judgement, .outcome = outcome(judgement), .headlines = headlines(judgement)};
   for (const JudgedPoint& point : judgement.points) {
-    Json entry{{"name", point.name},
-               {"suite", judgement.suites[point.suite].name},
-               {"verdict", name_of(point.verdict)},
-               {"reason", point.reason},
-               {"samples_per_step", point.items_per_step},
-               {"changes", Json::array()}};
-    for (const MetricChange& change : point.changes) {
-      entry["changes"].push_back(change_json(change));
-    }
-    json["points"].push_back(std::move(entry));
+    document.points.push_back({point, judgement.suites[point.suite].name});
   }
-  return to_indented_text(json);
+  return to_indented_text(write_struct(document));
 }
 
 }  // namespace bench

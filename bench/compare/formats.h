@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "bench/compare/judgement.h"
+#include "bench/result/result_json.h"
 
 namespace bench {
 
@@ -23,5 +25,18 @@ std::string as_github(const Judgement& judgement, bool verbose);
 std::string as_csv(const Judgement& judgement);
 // {"schema": "bench-compare/1", …}: see results/compare-schema.json.
 std::string as_json(const Judgement& judgement);
+
+// What as_json() writes.
+struct ComparisonDocument {
+  struct Point : JudgedPoint {
+    std::string suite_name{};
+  };
+  Judgement judgement{};  // read: without what follows from its other members, and its points are below
+  std::string outcome{};
+  std::vector<std::string> headlines{};
+  std::vector<Point> points{};
+};
+// Throws UsageError.
+ComparisonDocument read_comparison(const Field& root);
 
 }  // namespace bench

@@ -13,6 +13,9 @@ namespace bench {
 
 // Time and stall are tested; bytes are compared.
 enum class Metric { time, stall, planned, tracked, driver };
+constexpr bool is_tested(Metric metric) {
+  return metric == Metric::time || metric == Metric::stall;
+}
 inline constexpr std::array kMetrics{Metric::time, Metric::stall, Metric::planned, Metric::tracked,
                                      Metric::driver};
 std::string_view name_of(Metric metric);

@@ -289,7 +289,7 @@ std::string value_in_words(Metric metric, double value) {
 }
 
 std::string change_in_words(const MetricChange& change) {
-  if (change.metric == Metric::time || change.metric == Metric::stall) {
+  if (is_tested(change.metric)) {
     return estimate_in_words(change.estimate);
   }
   constexpr double kHidden = 0.0005;  // a smaller share would show as 0.0 %

@@ -12,10 +12,10 @@
 #include <fmt/ranges.h>
 
 #include "bench/advise/advice_formats.h"
+#include "bench/compare/formats.h"
 #include "bench/error.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
-#include "bench/result/field_lists.h"
 #include "bench/result/result_json.h"
 #include "bench/text/quote.h"
 
@@ -63,30 +63,24 @@ StoredAnswer evaluation_answer(const Field& root) {
 }
 
 StoredAnswer comparison_answer(const Field& root) {
+  const ComparisonDocument comparison = read_comparison(root);
   StoredAnswer answer;
   std::vector<std::string> names;
-  const Field suites = root.at("suites");
-  for (std::size_t i = 0; i < suites.size(); ++i) {
-    const Field suite = suites.at(i);
-    names.push_back(fmt::format("{} on {}", suite.at("name").string(), suite.at("device").string()));
+  for (const JudgedSuite& suite : comparison.judgement.suites) {
+    names.push_back(fmt::format("{} on {}", suite.name, suite.device));
   }
-  answer.page.title = fmt::format("Comparison: {}: {}", fmt::join(names, ", "), root.at("outcome").string());
-  add_claims(strings_of(root.at("headlines")), strings_of(root.at("notes")), answer);
+  answer.page.title = fmt::format("Comparison: {}: {}", fmt::join(names, ", "), comparison.outcome);
+  add_claims(comparison.headlines, comparison.judgement.notes, answer);
   TextTable table{.title = "Points that differ", .rows = {{"point", "metric", "verdict", "new over base"}}};
-  const Field points = root.at("points");
-  for (std::size_t i = 0; i < points.size(); ++i) {
-    const Field point = points.at(i);
-    const Field changes = point.at("changes");
-    if (const std::string verdict = point.at("verdict").string(); changes.size() == 0 && verdict != "same") {
-      table.rows.push_back({point.at("name").string(), "", verdict, ""});
+  for (const JudgedPoint& point : comparison.points) {
+    if (point.changes.empty() && point.verdict != Verdict::same) {
+      table.rows.push_back({point.name, "", name_of(point.verdict), ""});
     }
-    for (std::size_t k = 0; k < changes.size(); ++k) {
-      const Field change = changes.at(k);
-      if (const std::string verdict = change.at("verdict").string(); verdict != "same") {
-        const auto ratio = change.find("ratio");
-        table.rows.push_back(
-            {point.at("name").string(), change.at("metric").string(), verdict,
-             ratio ? Cell::times(ratio->number(), find_interval(change, "interval")) : Cell()});
+    for (const MetricChange& change : point.changes) {
+      if (change.verdict != Verdict::same) {
+        const Ratio& ratio = change.estimate.ratio;
+        table.rows.push_back({point.name, name_of(change.metric), name_of(change.verdict),
+                              is_tested(change.metric) ? Cell::times(ratio.value, ratio.interval) : Cell()});
       }
     }
   }
