@@ -10,11 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include <nlohmann/json.hpp>
-
-#include "bench/json.h"
 #include "bench/page/csv.h"
 #include "bench/page/page.h"
+#include "bench/result/json_members.h"
 #include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
 
@@ -70,11 +68,9 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, kGpuKinds.si
 void print_gpus(std::ostream& out, const std::string& format, std::size_t width) {
   const std::vector<Gpu>& gpus = gpu_catalogue().all();
   if (format == "json") {
-    Json list = Json::array();
-    for (const Gpu& gpu : gpus) {
-      list.push_back(to_json(gpu));
-    }
-    out << to_indented_text(Json{{"gpus", list}});
+    JsonWriter io;
+    io("gpus", gpus);
+    out << to_indented_text(io.take());
     return;
   }
   if (format == "csv") {

@@ -310,7 +310,7 @@ EvaluatedTask modelled_task(const WorkloadType& workload, const WorkloadSpec& sp
 
 EvaluatedDevice modelled_device(const GpuModel& model, std::vector<Curve> curves) {
   const Gpu& gpu = model.gpu();
-  const Json datasheet = to_json(gpu);
+  const Json datasheet = written_value(gpu);
   const std::string name = printable(display_name(gpu));
   EvaluatedDevice device{.label = gpu.id,
                          .name = name,

@@ -53,16 +53,14 @@ double number_in(const Range& range, const Field& field) {
   return value;
 }
 
-template <class Whole>
-Whole whole_in(const Range& range, const Field& field) {
-  const std::int64_t value = field.integer();
+template <const Range& range>
+void in(const Field& field) {
   number_in(range, field);
-  return static_cast<Whole>(value);
 }
 
-std::string text_in(const Field& field) {
+void is_text(const Field& field) {
   constexpr std::size_t kLongest = 100;
-  std::string text = field.string();
+  const std::string text = field.string();
   if (text.empty()) {
     throw UsageError(fmt::format("{} is empty; a text is expected", field.path()));
   }
@@ -70,30 +68,25 @@ std::string text_in(const Field& field) {
     throw UsageError(fmt::format("{} is {}; accepted: one printable line of up to {} characters",
                                  field.path(), quote(text), kLongest));
   }
-  return text;
+}
+
+void are_texts(const Field& list) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    is_text(list.at(i));
+  }
 }
 
 // Part of files' names and of the value of --price.
-std::string id_in(const Field& field) {
+void is_id(const Field& field) {
   constexpr std::size_t kLongest = 40;
-  std::string id = text_in(field);
+  is_text(field);
+  const std::string id = field.string();
   const bool is_plain = std::ranges::all_of(
       id, [](unsigned char c) { return std::isalnum(c) != 0 || c == '-' || c == '_' || c == '.'; });
   if (!is_plain || id.size() > kLongest) {
     throw UsageError(fmt::format("{} is {}; accepted: up to {} letters, digits, '-', '_' and '.'",
                                  field.path(), quote(id), kLongest));
   }
-  return id;
-}
-
-std::vector<std::string> texts_in(const Field& entry, std::string_view key) {
-  std::vector<std::string> texts;
-  if (const auto list = entry.find(key)) {
-    for (std::size_t i = 0; i < list->size(); ++i) {
-      texts.push_back(text_in(list->at(i)));
-    }
-  }
-  return texts;
 }
 
 Dtype dtype_named(const Field& field, const std::string& name) {
@@ -112,23 +105,27 @@ std::map<Dtype, double> rates_in(const Field& field) {
   return rates;
 }
 
-std::string memory_kind_in(const Field& field) {
-  std::string kind = field.string();
+void has_fp32(const Field& rates) {
+  if (!rates.has(name_of(Dtype::fp32))) {
+    throw UsageError(fmt::format("{} has no fp32; every GPU computes it", rates.path()));
+  }
+}
+
+void is_memory_kind(const Field& field) {
+  const std::string kind = field.string();
   constexpr std::array<std::string_view, 4> kKinds{"hbm", "gddr", "lpddr", "ddr"};
   if (std::ranges::none_of(kKinds, [&](std::string_view known) { return kind.starts_with(known); })) {
     throw UsageError(fmt::format("{} is {}; accepted: hbm2, gddr6, lpddr5 and others of these kinds",
                                  field.path(), quote(kind)));
   }
-  return kind;
 }
 
-std::string kind_in(const Field& field) {
-  std::string kind = field.string();
+void is_kind(const Field& field) {
+  const std::string kind = field.string();
   if (std::ranges::find(kGpuKinds, kind) == kGpuKinds.end()) {
     throw UsageError(
         fmt::format("{} is {}; accepted: {}", field.path(), quote(kind), fmt::join(kGpuKinds, ", ")));
   }
-  return kind;
 }
 
 // Of products summed in 16 bits.
@@ -165,23 +162,43 @@ void check_rates(const Gpu& gpu, const Field& entry, const Field& check) {
   }
 }
 
+}  // namespace
+
+void read_value(const Field& field, std::map<Dtype, double>& rates) {
+  rates = rates_in(field);
+}
+
+void members(auto& io, Of<Gpu::Bus> auto& bus) {
+  io("generation", bus.generation, in<kPcieGeneration>);
+  io("lanes", bus.lanes, in<kPcieLanes>);
+  io.unless(true, "peer_access", bus.peer_access);
+}
+
+void members(auto& io, Of<Gpu> auto& gpu) {
+  io("id", gpu.id, is_id);
+  io.maybe("aliases", gpu.aliases, are_texts);
+  io.maybe("names", gpu.names, are_texts);
+  io("chip", gpu.chip, is_text);
+  io("process_nm", gpu.process_nm, in<kProcess>);
+  io("compute_capability", gpu.compute_capability, in<kCapability>);
+  io("multiprocessors", gpu.multiprocessors, in<kMultiprocessors>);
+  io("memory_bytes", gpu.memory_bytes, in<kMemory>);
+  io("memory_kind", gpu.memory_kind, is_memory_kind);
+  io("power_w", gpu.power_w, in<kPower>);
+  io("bytes_per_s", gpu.bytes_per_s, in<kBandwidth>);
+  io("flops_per_s", gpu.flops_per_s, has_fp32);
+  io.unless_empty("kind", gpu.kind, is_kind);
+  io.optional("nvlink", gpu.nvlink, are_texts);
+  io.unless_empty("visible_bytes", gpu.visible_bytes);
+  io.unless_empty("l2_bytes", gpu.l2_bytes, in<kCache>);
+  io.optional("pcie", gpu.bus);
+  io.maybe("source", gpu.source);
+}
+
+namespace {
+
 Gpu read_gpu(const Field& entry) {
-  Gpu gpu;
-  gpu.id = id_in(entry.at("id"));
-  gpu.aliases = texts_in(entry, "aliases");
-  gpu.names = texts_in(entry, "names");
-  gpu.chip = text_in(entry.at("chip"));
-  gpu.process_nm = number_in(kProcess, entry.at("process_nm"));
-  gpu.compute_capability = whole_in<int>(kCapability, entry.at("compute_capability"));
-  gpu.multiprocessors = whole_in<int>(kMultiprocessors, entry.at("multiprocessors"));
-  gpu.memory_bytes = whole_in<std::int64_t>(kMemory, entry.at("memory_bytes"));
-  gpu.memory_kind = memory_kind_in(entry.at("memory_kind"));
-  gpu.power_w = number_in(kPower, entry.at("power_w"));
-  gpu.bytes_per_s = number_in(kBandwidth, entry.at("bytes_per_s"));
-  gpu.flops_per_s = rates_in(entry.at("flops_per_s"));
-  if (!gpu.flops_per_s.contains(Dtype::fp32)) {
-    throw UsageError(fmt::format("{} has no fp32; every GPU computes it", entry.at("flops_per_s").path()));
-  }
+  auto gpu = read_struct<Gpu>(entry);
   if (const auto narrow = entry.find(kNarrowSums)) {
     constexpr double kClearlyMore = 1.5;
     const std::map<Dtype, double> rates = rates_in(*narrow);
@@ -190,29 +207,11 @@ Gpu read_gpu(const Field& entry) {
     gpu.halves_sums = summed_narrow != rates.end() && summed_wide != gpu.flops_per_s.end() &&
                       summed_narrow->second > kClearlyMore * summed_wide->second;
   }
-  if (const auto kind = entry.find("kind")) {
-    gpu.kind = kind_in(*kind);
-  }
-  if (entry.find("nvlink")) {
-    gpu.nvlink = texts_in(entry, "nvlink");
-  }
   if (const auto visible = entry.find("visible_bytes")) {
-    gpu.visible_bytes = whole_in<std::int64_t>(
-        Range{kMemory.low, static_cast<double>(gpu.memory_bytes), kMemory.unit}, *visible);
+    number_in(Range{kMemory.low, static_cast<double>(gpu.memory_bytes), kMemory.unit}, *visible);
   }
-  if (const auto cache = entry.find("l2_bytes")) {
-    gpu.l2_bytes = whole_in<std::int64_t>(kCache, *cache);
-  }
-  if (const auto bus = entry.find("pcie")) {
-    gpu.bus = Gpu::Bus{.generation = whole_in<int>(kPcieGeneration, bus->at("generation")),
-                       .lanes = whole_in<int>(kPcieLanes, bus->at("lanes")),
-                       .peer_access = reaches_peers(gpu.names, gpu.compute_capability)};
-    if (const auto peers = bus->find("peer_access")) {
-      read_value(*peers, gpu.bus->peer_access);
-    }
-  }
-  if (const auto source = entry.find("source")) {
-    gpu.source = source->string();
+  if (const auto bus = entry.find("pcie"); bus && !bus->has("peer_access")) {
+    gpu.bus->peer_access = reaches_peers(gpu.names, gpu.compute_capability);
   }
   if (const auto check = entry.find("check")) {
     check_rates(gpu, entry, *check);
@@ -297,43 +296,8 @@ std::int64_t usable_bytes(const Gpu& gpu) {
   return gpu.visible_bytes > 0 ? gpu.visible_bytes : std::max<std::int64_t>(gpu.memory_bytes - kReserved, 0);
 }
 
-Json to_json(const Gpu& gpu) {
-  Json rates = Json::object();
-  for (const auto& [dtype, rate] : gpu.flops_per_s) {
-    rates[std::string(name_of(dtype))] = rate;
-  }
-  Json json = {{"id", gpu.id},
-               {"aliases", gpu.aliases},
-               {"names", gpu.names},
-               {"chip", gpu.chip},
-               {"process_nm", gpu.process_nm},
-               {"compute_capability", gpu.compute_capability},
-               {"multiprocessors", gpu.multiprocessors},
-               {"memory_bytes", gpu.memory_bytes},
-               {"memory_kind", gpu.memory_kind},
-               {"power_w", gpu.power_w},
-               {"bytes_per_s", gpu.bytes_per_s},
-               {"flops_per_s", std::move(rates)}};
-  if (!gpu.kind.empty()) {
-    json["kind"] = gpu.kind;
-  }
-  if (gpu.nvlink) {
-    json["nvlink"] = *gpu.nvlink;
-  }
-  if (gpu.visible_bytes > 0) {
-    json["visible_bytes"] = gpu.visible_bytes;
-  }
-  if (gpu.l2_bytes > 0) {
-    json["l2_bytes"] = gpu.l2_bytes;
-  }
-  if (gpu.bus) {
-    json["pcie"] = {{"generation", gpu.bus->generation}, {"lanes", gpu.bus->lanes}};
-    if (!gpu.bus->peer_access) {
-      json["pcie"]["peer_access"] = false;
-    }
-  }
-  json["source"] = gpu.source;
-  return json;
+Json written_value(const Gpu& gpu) {
+  return write_struct(gpu);
 }
 
 GpuCatalogue::GpuCatalogue(const Json& document) {

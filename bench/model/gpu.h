@@ -62,7 +62,7 @@ bool reaches_peers(const std::vector<std::string>& names, int compute_capability
 Gpu gpu_from_json(const Json& entry);
 
 // The same fields, for lists and as a result's data sheet.
-Json to_json(const Gpu& gpu);
+Json written_value(const Gpu& gpu);
 
 class GpuCatalogue {
  public:

@@ -9,12 +9,37 @@
 
 #include "bench/page/csv.h"
 #include "bench/predict/sharding.h"
+#include "bench/result/json_members.h"
 #include "bench/result/result.h"
 #include "bench/result/result_json.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
 namespace bench {
+
+void members(JsonWriter& io, const ShardedPlan& plan) {
+  io("shared", plan.shared);
+  io("peak_bytes", plan.peak);
+  io("passing_bytes", plan.passing);
+  io("start_bytes", plan.at_start);
+  io("host_bytes", plan.host);
+  io("sent_bytes", plan.sent);
+  io("bus_bytes", plan.over_bus);
+  io.optional("step_ns_range", plan.step_ns);
+}
+
+void members(JsonWriter& io, const CardsLoss& loss) {
+  io("where", loss.where);
+  io("framework", loss.framework);
+  io("numbers", loss.numbers);
+  io("micro_batches", loss.micro_batches);
+  io("rows", loss.rows);
+  io("measured", loss.measured);
+  io("machines", loss.machines);
+  io("likely", loss.likely);
+  io("interval80", loss.interval80);
+}
+
 namespace {
 
 bool has_width(const CardsStep& step) {
@@ -172,38 +197,35 @@ TextTable table(const CardsPrediction& prediction) {
   return table;
 }
 
-Json step_json(const CardsStep& step, bool is_measured) {
-  Json json{{"cards", step.cards},         {"dtype", step.dtype},
-            {"batch", step.batch},         {"micro_batches", step.accumulate},
-            {"step_ns", step.quoted_ns()}, {"is_measured", is_measured},
-            {"peak_bytes", step.peak},     {"samples_per_s", step.per_s().value}};
+void write_step(JsonWriter& io, const CardsStep& step, bool is_measured) {
+  const Ratio rate = step.per_s();
+  const Ratio efficiency = step.efficiency();
+  io("cards", step.cards);
+  io("dtype", step.dtype);
+  io("batch", step.batch);
+  io("micro_batches", step.accumulate);
+  io("step_ns", step.quoted_ns());
+  io("is_measured", is_measured);
+  io("peak_bytes", step.peak);
+  io("samples_per_s", rate.value);
   if (step.at_least) {
-    json["is_bound"] = true;
+    io("is_bound", true);
   } else if (has_width(step)) {
-    json["interval80_ns"] = interval_json(step.step80_ns);
+    io("interval80_ns", step.step80_ns);
   }
   if (step.cards == 1) {
-    return json;
+    return;
   }
-  json["efficiency"] = step.efficiency().value;
+  io("efficiency", efficiency.value);
   if (!step.at_least) {
-    json["samples_per_s_interval80"] = interval_json(step.per_s().interval);
-    json["efficiency_interval80"] = interval_json(step.efficiency().interval);
+    io.interval("samples_per_s_interval80", rate.interval);
+    io.interval("efficiency_interval80", efficiency.interval);
   }
-  json["all_reduce_ns"] = step.replay.all_reduce_ns;
-  json["exposed_ns"] = step.exposed_ns();
-  json["buckets"] = step.replay.buckets;
-  json["gradient_bytes"] = step.replay.bytes;
-  for (const ShardedPlan& plan : sharded_plans(step)) {
-    Json planned{{"shared", plan.shared},        {"peak_bytes", plan.peak}, {"passing_bytes", plan.passing},
-                 {"start_bytes", plan.at_start}, {"host_bytes", plan.host}, {"sent_bytes", plan.sent},
-                 {"bus_bytes", plan.over_bus}};
-    if (plan.step_ns) {
-      planned["step_ns_range"] = interval_json(plan.step_ns);
-    }
-    json["planned_sharded"].push_back(std::move(planned));
-  }
-  return json;
+  io("all_reduce_ns", step.replay.all_reduce_ns);
+  io("exposed_ns", step.exposed_ns());
+  io("buckets", step.replay.buckets);
+  io("gradient_bytes", step.replay.bytes);
+  io.unless_empty("planned_sharded", sharded_plans(step));
 }
 
 }  // namespace
@@ -241,36 +263,21 @@ std::string cards_csv(const CardsPrediction& prediction) {
 }
 
 std::string cards_json(const CardsPrediction& prediction) {
-  Json steps = Json::array();
-  for (const CardsStep& step : prediction.steps) {
-    steps.push_back(step_json(step, is_measured(prediction, step)));
-  }
-  Json losses = Json::array();
-  for (const CardsLoss& loss : prediction.losses) {
-    losses.push_back({{"where", loss.where},
-                      {"framework", loss.framework},
-                      {"numbers", loss.numbers},
-                      {"micro_batches", loss.micro_batches},
-                      {"rows", loss.rows},
-                      {"measured", loss.measured},
-                      {"machines", loss.machines},
-                      {"likely", loss.likely},
-                      {"interval80", interval_json(loss.interval80)}});
-  }
-  Json json{{"schema", "bench-predict-cards/1"},
-            {"workload", prediction.workload},
-            {"device", prediction.device},
-            {"overlap", prediction.overlap},
-            {"link", prediction.link},
-            {"link_source", prediction.link_source},
-            {"link_cautions", prediction.cautions},
-            {"losses", std::move(losses)},
-            {"machines", prediction.machines},
-            {"steps", std::move(steps)}};
-  if (!prediction.basis.empty()) {
-    json["basis"] = prediction.basis;
-  }
-  return to_indented_text(json);
+  JsonWriter io;
+  io("schema", "bench-predict-cards/1");
+  io("workload", prediction.workload);
+  io("device", prediction.device);
+  io("overlap", prediction.overlap);
+  io("link", prediction.link);
+  io("link_source", prediction.link_source);
+  io("link_cautions", prediction.cautions);
+  io("losses", prediction.losses);
+  io("machines", prediction.machines);
+  io.list("steps", prediction.steps, [&](JsonWriter& one, const CardsStep& step) {
+    write_step(one, step, is_measured(prediction, step));
+  });
+  io.unless_empty("basis", prediction.basis);
+  return to_indented_text(io.take());
 }
 
 }  // namespace bench

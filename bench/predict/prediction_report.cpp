@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -10,10 +11,42 @@
 
 #include "bench/page/csv.h"
 #include "bench/predict/prediction_words.h"
+#include "bench/result/json_members.h"
+#include "bench/result/memory_members.h"
 #include "bench/result/result.h"
 #include "bench/result/result_json.h"
 
 namespace bench {
+
+void members(JsonWriter& io, const CalibrationRows& rows) {
+  io("set", rows.set);
+  io("rows", rows.rows);
+  io("machines", rows.machines);
+}
+
+void members(JsonWriter& io, const CurvePoint& batch) {
+  const PredictedMemory& memory = batch.memory;
+  const auto if_known = [&](double bytes) {
+    return memory.peak > 0 ? std::optional(std::llround(bytes)) : std::nullopt;
+  };
+  io("batch", batch.batch);
+  io("samples_per_s", static_cast<double>(batch.batch) / batch.step.step_ns * 1e9);
+  io("samples_per_s_interval80", rate80_of(batch));
+  io("step_ns", batch.step.step_ns);
+  io("interval80_ns", batch.step.interval80_ns);
+  io("gpu_ns", batch.step.gpu_ns);
+  io("host_ns", batch.step.host_ns);
+  io("products_ns", batch.step.products_ns);
+  io("memory_ns", batch.step.memory_ns);
+  io("tiles_ns", batch.step.tiles_ns);
+  io("launches_ns", batch.step.launches_ns);
+  io("most_time", limit_of(batch.step));
+  io("peak_bytes", if_known(static_cast<double>(memory.peak)));
+  io("peak_bytes_low", if_known(memory.peak80.low));
+  io("peak_bytes_high", if_known(memory.peak80.high));
+  io("memory", memory.at_peak);
+}
+
 namespace {
 
 Cell batch_cell(std::int64_t batch) {
@@ -85,55 +118,21 @@ TextTable table_of(const Prediction& prediction, bool verbose) {
   return table;
 }
 
-Json interval_array(const Interval& interval) {
-  return Json::array({interval.low, interval.high});
-}
-
-Json batch_json(std::int64_t batch) {
-  return batch > 0 ? Json(batch) : Json();
-}
-
-Json batch_json(const CurvePoint& batch) {
-  Json memory = Json::object();
-  for (const MemoryCategory category : kMemoryCategories) {
-    memory[std::string(name_of(category))] = batch.memory.at_peak[category];
-  }
-  return {{"batch", batch.batch},
-          {"samples_per_s", static_cast<double>(batch.batch) / batch.step.step_ns * 1e9},
-          {"samples_per_s_interval80", interval_array(rate80_of(batch))},
-          {"step_ns", batch.step.step_ns},
-          {"interval80_ns", interval_array(batch.step.interval80_ns)},
-          {"gpu_ns", batch.step.gpu_ns},
-          {"host_ns", batch.step.host_ns},
-          {"products_ns", batch.step.products_ns},
-          {"memory_ns", batch.step.memory_ns},
-          {"tiles_ns", batch.step.tiles_ns},
-          {"launches_ns", batch.step.launches_ns},
-          {"most_time", limit_of(batch.step)},
-          {"peak_bytes", batch.memory.peak > 0 ? Json(batch.memory.peak) : Json()},
-          {"peak_bytes_low", batch.memory.peak > 0 ? Json(std::llround(batch.memory.peak80.low)) : Json()},
-          {"peak_bytes_high", batch.memory.peak > 0 ? Json(std::llround(batch.memory.peak80.high)) : Json()},
-          {"memory", std::move(memory)}};
-}
-
-Json card_json(const Prediction& prediction, const CardPrediction& card) {
+void write_card(JsonWriter& io, const Prediction& prediction, const CardPrediction& card) {
   const Curve& curve = card.curve;
-  Json batches = Json::array();
-  for (const CurvePoint& batch : curve.points) {
-    batches.push_back(batch_json(batch));
-  }
   const bool has_batches = !curve.points.empty();
-  return {{"gpu", prediction.gpus[card.gpu].id},
-          {"dtype", card.dtype},
-          {"problem", has_batches ? Json() : Json(curve.problem)},
-          {"largest_batch", batch_json(curve.limits.safe)},
-          {"largest_batch_low", batch_json(curve.limits.safe)},
-          {"largest_batch_high", batch_json(curve.limits.bound)},
-          {"out_of_memory", curve.beyond},
-          {"saturation_batch", has_batches ? Json(curve.at_saturation().batch) : Json()},
-          {"family_rows", card.family_rows},
-          {"caveats", has_batches ? Json(curve.at_saturation().step.caveats) : Json::array()},
-          {"batches", std::move(batches)}};
+  const CurvePoint saturation = has_batches ? curve.at_saturation() : CurvePoint{};
+  io("gpu", prediction.gpus[card.gpu].id);
+  io("dtype", card.dtype);
+  io.null_if_empty("problem", has_batches ? "" : curve.problem);
+  io.null_if_empty("largest_batch", curve.limits.safe);
+  io.null_if_empty("largest_batch_low", curve.limits.safe);
+  io.null_if_empty("largest_batch_high", curve.limits.bound);
+  io("out_of_memory", curve.beyond);
+  io.null_if_empty("saturation_batch", saturation.batch);
+  io("family_rows", card.family_rows);
+  io("caveats", saturation.step.caveats);
+  io("batches", curve.points);
 }
 
 }  // namespace
@@ -186,29 +185,19 @@ std::string prediction_csv(const Prediction& prediction) {
 }
 
 std::string prediction_json(const Prediction& prediction) {
-  Json gpus = Json::array();
-  for (const Gpu& gpu : prediction.gpus) {
-    gpus.push_back(to_json(gpu));
-  }
-  Json cards = Json::array();
-  for (const CardPrediction& card : prediction.cards) {
-    cards.push_back(card_json(prediction, card));
-  }
-  Json calibration = Json::array();
-  for (const CalibrationRows& rows : prediction.calibration) {
-    calibration.push_back({{"set", rows.set}, {"rows", rows.rows}, {"machines", rows.machines}});
-  }
-  const Json json = {{"schema", "bench-predict/1"},
-                     {"workload", prediction.workload},
-                     {"mode", prediction.mode},
-                     {"framework", name_of(prediction.framework)},
-                     {"host_launch_s", prediction.host_launch_s ? Json(*prediction.host_launch_s) : Json()},
-                     {"assumed_launch_s", prediction.assumed_launch_s},
-                     {"calibration", std::move(calibration)},
-                     {"references", prediction.references},
-                     {"gpus", std::move(gpus)},
-                     {"predictions", std::move(cards)}};
-  return to_indented_text(json);
+  JsonWriter io;
+  io("schema", "bench-predict/1");
+  io("workload", prediction.workload);
+  io("mode", prediction.mode);
+  io("framework", prediction.framework);
+  io("host_launch_s", prediction.host_launch_s);
+  io("assumed_launch_s", prediction.assumed_launch_s);
+  io("calibration", prediction.calibration);
+  io("references", prediction.references);
+  io("gpus", prediction.gpus);
+  io.list("predictions", prediction.cards,
+          [&](JsonWriter& one, const CardPrediction& card) { write_card(one, prediction, card); });
+  return to_indented_text(io.take());
 }
 
 }  // namespace bench
