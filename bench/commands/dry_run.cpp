@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "bench/cli/terminal.h"
 #include "bench/commands/expected_duration.h"
@@ -17,11 +16,21 @@
 #include "bench/host/host_info.h"
 #include "bench/page/page.h"
 #include "bench/predicted_step.h"
+#include "bench/result/memory_members.h"
 #include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
 #include "bench/text/units.h"
 
 namespace bench {
+
+void members(JsonWriter& io, const PlannedPoint& point) {
+  io("name", point.name);
+  io("memory_bytes", point.predicted_bytes);
+  io("most_memory_bytes", point.most_bytes);
+  io("memory", point.memory);
+  io.null_if_empty("problem", point.problem);
+}
+
 namespace {
 
 ExpectedDuration expected(const DryRun& run, const Options& options) {
@@ -55,33 +64,21 @@ bool has_duration(const DryRun& run) {
 }
 
 Json to_json(const DryRun& run, const Options& options) {
-  const Json duration =
-      has_duration(run) ? Json(static_cast<std::int64_t>(expected(run, options).ns)) : Json();
-  Json json{{"sweep", run.sweep},
-            {"workload", run.request.label},
-            {"device", run.device.info().id},
-            {"memory_cap_bytes", run.request.largest_cap()},
-            {"expected_duration_ns", duration},
-            {"findings", Json::array()},
-            {"points", Json::array()}};
-  for (const Finding& answer : run.answers) {
-    json["findings"].push_back({{"name", answer.name},
-                                {"value", answer.value ? Json(*answer.value) : Json()},
-                                {"claim", answer.claim},
-                                {"details", answer.details}});
-  }
-  for (const PlannedPoint& point : run.points) {
-    Json memory = Json::object();
-    for (const MemoryCategory category : kMemoryCategories) {
-      memory[std::string(name_of(category))] = point.memory[category];
-    }
-    json["points"].push_back({{"name", point.name},
-                              {"memory_bytes", point.predicted_bytes},
-                              {"most_memory_bytes", point.most_bytes},
-                              {"memory", std::move(memory)},
-                              {"problem", point.problem.empty() ? Json() : Json(point.problem)}});
-  }
-  return json;
+  JsonWriter io;
+  io("sweep", run.sweep);
+  io("workload", run.request.label);
+  io("device", run.device.info().id);
+  io("memory_cap_bytes", run.request.largest_cap());
+  io("expected_duration_ns",
+     has_duration(run) ? std::optional(static_cast<std::int64_t>(expected(run, options).ns)) : std::nullopt);
+  io.list("findings", run.answers, [](JsonWriter& one, const Finding& answer) {
+    one("name", answer.name);
+    one("value", answer.value);
+    one("claim", answer.claim);
+    one("details", answer.details);
+  });
+  io("points", run.points);
+  return io.take();
 }
 
 // Of a long list of series that grow to the cap, the last of each that fits.

@@ -8,11 +8,25 @@
 
 #include "bench/commands/network_words.h"
 #include "bench/page/csv.h"
+#include "bench/result/memory_members.h"
 #include "bench/result/result_context.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 
 namespace bench {
+
+void members(JsonWriter& io, const InspectedStep& step) {
+  io("mode", step.mode);
+  io("batch", step.batch);
+  if (!step.problem.empty()) {
+    io("problem", step.problem);
+    return;
+  }
+  members(io, step.memory.at_peak);
+  io("total", step.memory.peak);
+  io("peak_at", step.memory.peak_at);
+}
+
 namespace {
 
 constexpr std::size_t kLongestSentence = 500;
@@ -129,20 +143,6 @@ TextTable memory_table(const InspectReport& report) {
   return table;
 }
 
-Json to_json(const InspectedStep& step) {
-  Json json{{"mode", step.mode}, {"batch", step.batch}};
-  if (!step.problem.empty()) {
-    json["problem"] = step.problem;
-    return json;
-  }
-  for (const MemoryCategory category : kMemoryCategories) {
-    json[std::string(name_of(category))] = step.memory.at_peak[category];
-  }
-  json["total"] = step.memory.peak;
-  json["peak_at"] = step.memory.peak_at;
-  return json;
-}
-
 }  // namespace
 
 Page page_of(const InspectReport& report) {
@@ -179,28 +179,30 @@ std::string to_csv(const InspectReport& report) {
 
 Json to_json(const InspectReport& report) {
   const Composition& made_of = report.composition;
-  Json json{{"workload", report.workload},
-            {"device", report.device},
-            {"dtype", report.dtype},
-            {"parameters", made_of.parameters},
-            {"statistics", made_of.statistics},
-            {"macs", made_of.macs},
-            {"activations", made_of.activations},
-            {"step", {{"mode", report.composed_mode}, {"batch", report.composed_batch}}},
-            {"operations", Json::array()},
-            {"memory", Json::array()},
-            {"missing_modes", report.missing_modes}};
+  JsonWriter io;
+  io("workload", report.workload);
+  io("device", report.device);
+  io("dtype", report.dtype);
+  io("parameters", made_of.parameters);
+  io("statistics", made_of.statistics);
+  io("macs", made_of.macs);
+  io("activations", made_of.activations);
+  io.object("step", [&](JsonWriter& step) {
+    step("mode", report.composed_mode);
+    step("batch", report.composed_batch);
+  });
+  io.list("operations", made_of.operations, [](JsonWriter& one, const OperationShare& share) {
+    one("kind", share.kind);
+    one("count", share.count);
+    one("macs", share.macs);
+    one("bytes", share.bytes);
+  });
+  io("memory", report.steps);
+  io("missing_modes", report.missing_modes);
   if (report.file) {
-    json["file"] = to_json(*report.file);
+    io("file", to_json(*report.file));
   }
-  for (const OperationShare& share : made_of.operations) {
-    json["operations"].push_back(
-        {{"kind", share.kind}, {"count", share.count}, {"macs", share.macs}, {"bytes", share.bytes}});
-  }
-  for (const InspectedStep& step : report.steps) {
-    json["memory"].push_back(to_json(step));
-  }
-  return json;
+  return io.take();
 }
 
 Page page_of(const UnsupportedReport& report) {
@@ -231,13 +233,15 @@ std::string to_csv(const UnsupportedReport& report) {
 }
 
 Json to_json(const UnsupportedReport& report) {
-  const auto& [path, part] = report;
-  Json json{{"path", path}, {"nodes", part.of}, {"unsupported", Json::array()}};
-  for (const UnsupportedNode& node : part.nodes) {
-    json["unsupported"].push_back(
-        {{"node", node.name}, {"operation", node.operation}, {"reason", node.reason}});
-  }
-  return json;
+  JsonWriter io;
+  io("path", report.path);
+  io("nodes", report.part.of);
+  io.list("unsupported", report.part.nodes, [](JsonWriter& one, const UnsupportedNode& node) {
+    one("node", node.name);
+    one("operation", node.operation);
+    one("reason", node.reason);
+  });
+  return io.take();
 }
 
 }  // namespace bench

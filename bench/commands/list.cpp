@@ -1,7 +1,9 @@
 #include "bench/commands/list.h"
 
+#include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <iterator>
 #include <optional>
 #include <ostream>
 #include <string>
@@ -10,18 +12,17 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "bench/commands/setup.h"
 #include "bench/device.h"
 #include "bench/dtype.h"
 #include "bench/generate/catalogue.h"
 #include "bench/host/compiled_plans_folder.h"
-#include "bench/json.h"
 #include "bench/modelled.h"
 #include "bench/page/csv.h"
 #include "bench/page/page.h"
 #include "bench/registry.h"
+#include "bench/result/json_members.h"
 #include "bench/result/result_json.h"
 #include "bench/run/gpu_files.h"
 #include "bench/run/history.h"
@@ -153,37 +154,37 @@ std::vector<Gpu> gpus_not_here() {
 }
 
 void print_json(std::ostream& out, const std::optional<std::filesystem::path>& choices) {
-  Json list = {{"sweeps", Json::array()},
-               {"workloads", Json::array()},
-               {"workload_files", Json::array()},
-               {"devices", Json::array()},
-               {"modelled_devices", Json::array()}};
-  for (const auto& sweep : registry<SweepType>().entries()) {
-    list["sweeps"].push_back({{"name", sweep->name}, {"question", sweep->question}});
-  }
-  for (const auto& type : registry<WorkloadType>().entries()) {
-    list["workloads"].push_back(
-        {{"name", type->name}, {"description", type->description}, {"modes", type->modes}});
-  }
-  for (const auto& reader : registry<WorkloadReader>().entries()) {
-    list["workload_files"].push_back({{"option", reader->name}, {"description", reader->description}});
-  }
+  std::vector<DeviceKind::Listing> devices;
   for (const auto& kind : registry<DeviceKind>().entries()) {
-    for (const DeviceKind::Listing& listing : kind->list()) {
-      list["devices"].push_back({{"id", listing.id},
-                                 {"description", listing.description},
-                                 {"missing", listing.missing.empty() ? Json() : Json(listing.missing)}});
-    }
+    std::ranges::move(kind->list(), std::back_inserter(devices));
   }
-  for (const Gpu& gpu : gpus_not_here()) {
-    list["modelled_devices"].push_back({{"id", gpu.id}, {"name", display_name(gpu)}});
-  }
-  list["autotuned_choices"] = choices ? Json(choices->string()) : Json();
-  const auto plans = plans_folder(choices);
-  list["compiled_plans"] = plans ? Json(plans->string()) : Json();
-  const auto history = history_file();
-  list["history"] = history ? Json(history->string()) : Json();
-  out << to_indented_text(list);
+  JsonWriter io;
+  io.list("sweeps", registry<SweepType>().entries(), [](JsonWriter& one, const auto& sweep) {
+    one("name", sweep->name);
+    one("question", sweep->question);
+  });
+  io.list("workloads", registry<WorkloadType>().entries(), [](JsonWriter& one, const auto& type) {
+    one("name", type->name);
+    one("description", type->description);
+    one("modes", type->modes);
+  });
+  io.list("workload_files", registry<WorkloadReader>().entries(), [](JsonWriter& one, const auto& reader) {
+    one("option", reader->name);
+    one("description", reader->description);
+  });
+  io.list("devices", devices, [](JsonWriter& one, const DeviceKind::Listing& listing) {
+    one("id", listing.id);
+    one("description", listing.description);
+    one.null_if_empty("missing", listing.missing);
+  });
+  io.list("modelled_devices", gpus_not_here(), [](JsonWriter& one, const Gpu& gpu) {
+    one("id", gpu.id);
+    one("name", display_name(gpu));
+  });
+  io("autotuned_choices", choices);
+  io("compiled_plans", plans_folder(choices));
+  io("history", history_file());
+  out << to_indented_text(io.take());
 }
 
 }  // namespace

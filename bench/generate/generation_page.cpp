@@ -5,17 +5,23 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <nlohmann/json.hpp>
 
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/generate/prediction.h"
 #include "bench/page/csv.h"
 #include "bench/result/finding.h"
+#include "bench/result/json_members.h"
 #include "bench/result/result.h"
 #include "bench/result/result_json.h"
 #include "bench/text/units.h"
 
 namespace bench {
+
+void members(JsonWriter& io, const PredictedTime& time) {
+  io("seconds", time.seconds);
+  io("interval80", time.interval80);
+}
+
 namespace {
 
 constexpr double kNsPerS = 1e9;
@@ -368,52 +374,44 @@ std::string generation_csv(const GenerationPrediction& prediction) {
 
 Json generation_json(const GenerationPrediction& prediction) {
   const GenerationRequest& request = prediction.request;
-  const auto time = [](const PredictedTime& of) {
-    return Json{{"seconds", of.seconds}, {"interval80", {of.interval80.low, of.interval80.high}}};
-  };
-  Json points = Json::array();
-  for (const GenerationPoint& point : prediction.points) {
-    Json one{{"card", request.gpus[point.gpu].id},
-             {"weights", request.formats[point.format].name},
-             {"context", point.context},
-             {"batch", point.batch},
-             {"prompt", point.prompt},
-             {"fits", words_of(point.fit)},
-             {"step", time(point.step)},
-             {"first_token", time(point.first)},
-             {"memory",
-              {{"weights", static_cast<std::int64_t>(point.memory.weights)},
-               {"kv", static_cast<std::int64_t>(point.memory.kv)},
-               {"activations", static_cast<std::int64_t>(point.memory.activations)},
-               {"total80",
-                {static_cast<std::int64_t>(point.memory80.low),
-                 static_cast<std::int64_t>(point.memory80.high)}}}}};
-    if (point.cost_per_million) {
-      one["cost_per_million"] = *point.cost_per_million;
-    }
-    points.push_back(std::move(one));
-  }
-  Json limits = Json::array();
-  for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
-    const GenerationLimits& of = prediction.limits[series];
-    limits.push_back({{"card", request.gpus[series / request.formats.size()].id},
-                      {"weights", request.formats[series % request.formats.size()].name},
-                      {"largest_context", of.largest_context},
-                      {"largest_batch", of.largest_batch},
-                      {"ridge_batch", of.ridge_batch},
-                      {"rows_measured", of.rows}});
-  }
-  Json json{{"schema", "bench-generation-prediction/1"},
-            {"workload", request.model.id},
-            {"parameters", parameters(request.model)},
-            {"engine", request.engine},
-            {"cards", request.cards},
-            {"points", std::move(points)},
-            {"limits", std::move(limits)}};
+  JsonWriter io;
+  io("schema", "bench-generation-prediction/1");
+  io("workload", request.model.id);
+  io("parameters", parameters(request.model));
+  io("engine", request.engine);
+  io("cards", request.cards);
+  io.list("points", prediction.points, [&](JsonWriter& one, const GenerationPoint& point) {
+    one("card", request.gpus[point.gpu].id);
+    one("weights", request.formats[point.format].name);
+    one("context", point.context);
+    one("batch", point.batch);
+    one("prompt", point.prompt);
+    one("fits", words_of(point.fit));
+    one("step", point.step);
+    one("first_token", point.first);
+    one.object("memory", [&](JsonWriter& memory) {
+      memory("weights", static_cast<std::int64_t>(point.memory.weights));
+      memory("kv", static_cast<std::int64_t>(point.memory.kv));
+      memory("activations", static_cast<std::int64_t>(point.memory.activations));
+      memory("total80", std::array{static_cast<std::int64_t>(point.memory80.low),
+                                   static_cast<std::int64_t>(point.memory80.high)});
+    });
+    one.optional("cost_per_million", point.cost_per_million);
+  });
+  std::size_t series = 0;  // by card and format
+  io.list("limits", prediction.limits, [&](JsonWriter& one, const GenerationLimits& of) {
+    one("card", request.gpus[series / request.formats.size()].id);
+    one("weights", request.formats[series % request.formats.size()].name);
+    one("largest_context", of.largest_context);
+    one("largest_batch", of.largest_batch);
+    one("ridge_batch", of.ridge_batch);
+    one("rows_measured", of.rows);
+    ++series;
+  });
   if (request.prices) {
-    json["currency"] = request.prices->currency;
+    io("currency", request.prices->currency);
   }
-  return json;
+  return io.take();
 }
 
 }  // namespace bench

@@ -1,12 +1,13 @@
 #include "bench/report/json.h"
 
-#include <algorithm>
 #include <cstddef>
-#include <iterator>
+#include <optional>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/advise/advice_formats.h"
+#include "bench/result/json_members.h"
 #include "bench/result/result.h"
 
 namespace bench::report {
@@ -20,38 +21,30 @@ std::string key_of(const std::string& heading) {
 
 // A row an object.
 Json table_in_json(const TextTable& table) {
-  Json rows = Json::array();
+  std::vector<Facts> rows;
   for (std::size_t i = 1; i < table.rows.size(); ++i) {
-    Json& row = rows.emplace_back(Json::object());
+    Facts& row = rows.emplace_back();
     for (std::size_t k = 0; k < table.rows[i].size(); ++k) {
-      row[key_of(table.rows.front().at(k).text)] = table.rows[i][k].text;
+      row.emplace_back(key_of(table.rows.front().at(k).text), table.rows[i][k].text);
     }
   }
-  return rows;
+  return written_value(rows);
 }
 
-Json facts_in_json(const Facts& facts) {
-  Json object = Json::object();
-  for (const auto& [name, fact] : facts) {
-    object[name] = fact;
-  }
-  return object;
+void write_section(JsonWriter& io, const ReportSection& section) {
+  io("title", section.title);
+  io("question", section.question);
+  io("predicted", section.predicted);
+  io("findings", section.findings);
+  io("other_findings", section.others);
+  io.null_if_empty("warning", in_words(section.warnings));
+  io("points", table_in_json(section.points));
+  io("unmeasured", table_in_json(section.unmeasured));
+  io("method", section.method);
 }
 
-Json section_in_json(const ReportSection& section) {
-  return {{"title", section.title},
-          {"question", section.question},
-          {"predicted", section.predicted},
-          {"findings", section.findings},
-          {"other_findings", section.others},
-          {"warning", section.warnings.empty() ? Json() : Json(in_words(section.warnings))},
-          {"points", table_in_json(section.points)},
-          {"unmeasured", table_in_json(section.unmeasured)},
-          {"method", facts_in_json(section.method)}};
-}
-
-Json titles_of(const Report& report, const std::vector<std::size_t>& sections) {
-  Json titles = Json::array();
+std::vector<std::string> titles_of(const Report& report, const std::vector<std::size_t>& sections) {
+  std::vector<std::string> titles;
   for (const std::size_t section : sections) {
     titles.push_back(report.sections.at(section).title);
   }
@@ -61,35 +54,32 @@ Json titles_of(const Report& report, const std::vector<std::size_t>& sections) {
 }  // namespace
 
 Json report_json(const Report& report) {
-  Json json{{"title", report.title},
-            {"answer", Json::array()},
-            {"advice", report.advice ? advice_json(*report.advice) : Json()},
-            {"no_advice", report.no_advice.empty() ? Json() : Json(report.no_advice)},
-            {"stored_answers", Json::array()},
-            {"fleets", Json::array()},
-            {"results", Json::array()},
-            {"environments", Json::array()}};
-  for (const ReportedFinding& finding : report.answer) {
-    json["answer"].push_back({{"claim", finding.claim},
-                              {"result", finding.is_stored ? report.stored.at(finding.section).page.title
-                                                           : report.sections.at(finding.section).title}});
-  }
-  for (const StoredAnswer& stored : report.stored) {
-    json["stored_answers"].push_back(
-        {{"title", stored.page.title}, {"file", stored.file}, {"claim", stored.claim}});
-  }
-  for (const ReportFleet& fleet : report.fleets) {
-    json["fleets"].push_back({{"title", fleet.title},
-                              {"machines", fleet.machines},
-                              {"sentences", fleet.sentences},
-                              {"points", table_in_json(fleet.points)}});
-  }
-  std::ranges::transform(report.sections, std::back_inserter(json["results"]), section_in_json);
-  for (const ReportEnvironment& environment : report.environments) {
-    json["environments"].push_back(
-        {{"results", titles_of(report, environment.sections)}, {"facts", facts_in_json(environment.facts)}});
-  }
-  return json;
+  JsonWriter io;
+  io("title", report.title);
+  io.list("answer", report.answer, [&](JsonWriter& one, const ReportedFinding& finding) {
+    one("claim", finding.claim);
+    one("result", finding.is_stored ? report.stored.at(finding.section).page.title
+                                    : report.sections.at(finding.section).title);
+  });
+  io("advice", report.advice ? std::optional(advice_json(*report.advice)) : std::nullopt);
+  io.null_if_empty("no_advice", report.no_advice);
+  io.list("stored_answers", report.stored, [](JsonWriter& one, const StoredAnswer& stored) {
+    one("title", stored.page.title);
+    one("file", stored.file);
+    one("claim", stored.claim);
+  });
+  io.list("fleets", report.fleets, [](JsonWriter& one, const ReportFleet& fleet) {
+    one("title", fleet.title);
+    one("machines", fleet.machines);
+    one("sentences", fleet.sentences);
+    one("points", table_in_json(fleet.points));
+  });
+  io.list("results", report.sections, write_section);
+  io.list("environments", report.environments, [&](JsonWriter& one, const ReportEnvironment& environment) {
+    one("results", titles_of(report, environment.sections));
+    one("facts", environment.facts);
+  });
+  return io.take();
 }
 
 }  // namespace bench::report
