@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
-#include "bench/result/field_lists.h"
 #include "bench/result/flags.h"
+#include "bench/result/json_members.h"
 #include "bench/result/result_json.h"
 #include "bench/sweep.h"
 #include "sweeps/memory/answer.h"
@@ -138,29 +138,24 @@ class MemorySweep final : public Sweep {
   // "limits", "limits_left_out", "step_memory" and "soak". Of these restore() leaves two out: the step's
   // memory, which costs nothing to plan, and the limits left out, which this process plans.
   Json to_json() const override {
-    Json json = {{"limits", Json::array()}};
-    for (const Limit& limit : limits_.all) {
-      json["limits"].push_back(sweeps::to_json(limit));
-    }
+    JsonWriter io;
+    io("limits", limits_.all);
     if (limits_.left_out) {
-      json["limits_left_out"] = {{"count", limits_.left_out->count}, {"reason", limits_.left_out->reason}};
+      io.object("limits_left_out", [this](JsonWriter& left_out) {
+        left_out("count", limits_.left_out->count);
+        left_out("reason", limits_.left_out->reason);
+      });
     }
-    if (!step_memory_.is_null()) {
-      json["step_memory"] = step_memory_;
-    }
-    for (const Soak& soak : soaks_) {
-      json["soak"].push_back(sweeps::to_json(soak));
-    }
-    return json;
+    io.maybe("step_memory", step_memory_);
+    io.unless_empty("soak", soaks_);
+    return io.take();
   }
   void restore(ResultDocument& document) override {
     const Field sweep(document.sweep.state, "sweep");
-    for (Limit& limit : read_list(sweep, "limits", read_limit)) {
-      if (describe(limit, plan_.axes)) {
-        limits_before_.all.push_back(std::move(limit));
-      }
-    }
-    soaks_before_ = read_list(sweep, "soak", read_soak);
+    JsonReader io(sweep);
+    io.maybe("limits", limits_before_.all);
+    std::erase_if(limits_before_.all, [&](Limit& limit) { return !describe(limit, plan_.axes); });
+    io.maybe("soak", soaks_before_);
     limits_.adopt(limits_before_);
   }
 

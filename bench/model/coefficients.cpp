@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
-#include "bench/result/field_lists.h"
+#include "bench/result/json_members.h"
 #include "bench/result/result_json.h"
 #include "bench/text/quote.h"
 
@@ -94,7 +94,7 @@ std::vector<MeasuredKind> measured_kinds(const Field& list) {
     kinds.push_back({.numbers = kind_named<NumberKind>(one.at("dtype"), kNumberNames),
                      .train = kind_named<int>(one.at("mode"), kModes) == 1,
                      .network = kind_named<NetworkKind>(one.at("network"), kNetworkNames),
-                     .chips = strings_of(one.at("chips"))});
+                     .chips = read_struct<std::vector<std::string>>(one.at("chips"))});
     if (kinds.back().chips.empty()) {
       throw UsageError(fmt::format("{}.chips is empty; one chip or more is expected", one.path()));
     }
@@ -117,7 +117,7 @@ CoefficientSet::Layout layout_of(const Field& coefficients, std::string_view lay
 CoefficientSet coefficient_set(const Field& set) {
   const Field values = set.at("coefficients");
   const Field bandwidth = values.at("bandwidth");
-  return {.chips = strings_of(set.at("chips")),
+  return {.chips = read_struct<std::vector<std::string>>(set.at("chips")),
           .capabilities = wholes(set.at("capabilities")),
           .measured = measured_rows(set.at("measured")),
           .channels_first = layout_of(values, "nchw"),
@@ -145,7 +145,7 @@ ModelSpread spread_of(const Field& spread) {
 
 CompiledFactors compiled_of(const Field& compiled) {
   const Field factors = compiled.at("factors");
-  CompiledFactors read{.chips = strings_of(compiled.at("chips")),
+  CompiledFactors read{.chips = read_struct<std::vector<std::string>>(compiled.at("chips")),
                        .measured = measured_rows(compiled.at("measured")),
                        .bytes = {},
                        .gpu = positive(factors, "gpu"),
@@ -173,7 +173,7 @@ ProductUnit product_unit(const Field& unit) {
 }
 
 ProductCoefficients products_of(const Field& products) {
-  ProductCoefficients read{.cards = strings_of(products.at("cards")),
+  ProductCoefficients read{.cards = read_struct<std::vector<std::string>>(products.at("cards")),
                            .tensor = product_unit(products.at("tensor")),
                            .cores = product_unit(products.at("cores")),
                            .half_rate = positive(products, "half_rate"),

@@ -7,8 +7,8 @@
 
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
-#include "bench/result/field_lists.h"
 #include "bench/result/finding.h"
+#include "bench/result/json_members.h"
 #include "bench/text/units.h"
 #include "sweeps/memory/answer.h"
 #include "sweeps/memory/plan.h"
@@ -169,8 +169,11 @@ const Registration<report::SweepReport> BENCH_REGISTERED{
      .choose_headlines =
          [](ResultDocument& document) {
            const Field sweep(document.sweep.state, "sweep");
-           const std::vector<Limit> limits = read_list(sweep, "limits", read_limit);
-           const std::vector<Soak> soaks = read_list(sweep, "soak", read_soak);
+           std::vector<Limit> limits;
+           std::vector<Soak> soaks;
+           JsonReader io(sweep);
+           io.maybe("limits", limits);
+           io.maybe("soak", soaks);
            choose_memory_headlines(memory_answer(document, limits, soaks), document.findings);
          },
      .charts = charts_of_memory}};

@@ -105,12 +105,13 @@ bool describe(Limit& limit, const Json& axes) {
   return params.has_value();
 }
 
-Json to_json(const Limit& limit) {
+Json written_value(const Limit& limit) {
   return write_struct(limit);
 }
 
-Limit read_limit(const Field& field) {
-  return read_struct<Limit>(field);
+void read_value(const Field& field, Limit& limit) {
+  JsonReader io(field);
+  members(io, limit);
 }
 
 void predict_limits(const SweepRequest& request, const SweepPlan& plan, Device& device,

@@ -71,8 +71,9 @@ struct Limits {
 // Sets mode, dtype and kind by the params, and says whether these are a point's.
 bool describe(Limit& limit, const Json& axes);
 
-Json to_json(const Limit& limit);
-Limit read_limit(const Field& field);  // not described yet; throws UsageError
+// The file's "limits"; read, they are not described yet. Throws UsageError.
+Json written_value(const Limit& limit);
+void read_value(const Field& field, Limit& limit);
 
 // Plans the limits that `limits` lacks, caps growing; a series that the device does not support has none.
 // Nothing is allocated. Where `end` gives a reason, the rest is left out.

@@ -76,7 +76,7 @@ void members(auto& io, Of<Soak> auto& soak) {
   io.optional("ended_by", soak.ended_by);
 }
 
-Json to_json(const Soak& soak) {
+Json written_value(const Soak& soak) {
   Json json = write_struct(soak);
   json["samples"] = Json::array();
   for (std::size_t i = 0; i < soak.seen.size(); ++i) {
@@ -85,15 +85,15 @@ Json to_json(const Soak& soak) {
   return json;
 }
 
-Soak read_soak(const Field& field) {
-  Soak soak = read_struct<Soak>(field);
+void read_value(const Field& field, Soak& soak) {
+  JsonReader io(field);
+  members(io, soak);
   const Field samples = field.at("samples");
   for (std::size_t i = 0; i < samples.size(); ++i) {
     const Field sample = samples.at(i);
     soak.seen.push_back({sample.at(0).integer(), sample.at(1).integer()});
     soak.tracked.push_back({sample.at(0).integer(), sample.at(2).integer()});
   }
-  return soak;
 }
 
 std::int64_t soak_steps(const SweepRequest& request) {

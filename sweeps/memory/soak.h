@@ -25,8 +25,9 @@ struct Soak {
   std::optional<std::string> ended_by{};  // an error, or a making that had no time
 };
 
-Json to_json(const Soak& soak);
-Soak read_soak(const Field& field);  // throws UsageError
+// The file's "soak". Throws UsageError.
+Json written_value(const Soak& soak);
+void read_value(const Field& field, Soak& soak);
 
 // --soak; 0: none. Throws UsageError.
 std::int64_t soak_steps(const SweepRequest& request);
