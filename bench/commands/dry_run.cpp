@@ -173,9 +173,6 @@ Page page_of(const DryRun& run, const Options& options) {
   if (has_duration(run)) {
     page.say(in_words(expected(run, options), run.budget.name()));
   }
-  for (const TextTable& table : run.tables) {  // the answer before the points
-    page.table(table);
-  }
   const std::vector<PlannedPoint> shown = points_to_show(run, options.verbose);
   TextTable table = planned_table(shown, cap, asks_for_memory);
   if (shown.size() < points) {
@@ -187,7 +184,14 @@ Page page_of(const DryRun& run, const Options& options) {
   if (const std::string most = most_in_words(run, shown); !most.empty()) {
     table.below += (table.below.empty() ? "" : "; ") + most;
   }
-  page.table(std::move(table));
+  table.name = "points";
+  // The answer comes before the points, unless these were asked for and say why some cannot run.
+  const bool asked_in_vain =
+      !run.plan.open_ended &&
+      std::ranges::any_of(shown, [](const PlannedPoint& point) { return !point.problem.empty(); });
+  std::vector<TextTable> tables = run.tables;
+  tables.insert(asked_in_vain ? tables.begin() : tables.end(), std::move(table));
+  page.tables(std::move(tables), options.verbose);
   return page;
 }
 

@@ -205,6 +205,7 @@ std::vector<TextTable> tables_at_saturation(const Evaluation& evaluation) {
     tables.push_back(job_table(evaluation));
   }
   tables.push_back(saturation_table(evaluation));
+  tables.back().name = "at the saturation batch";
   return tables;
 }
 
@@ -212,14 +213,14 @@ Page evaluation_page(const Evaluation& evaluation, bool verbose) {
   Page page{.title = evaluation_heading(evaluation)};
   const std::vector<std::string> claims = claims_of(evaluation, verbose);
   page.answer(claims, {.is_shown = verbose, .left_out = evaluation.answers.size() - claims.size()});
-  for (TextTable& table : tables_at_saturation(evaluation)) {
-    page.table(std::move(table));
-  }
+  std::vector<TextTable> tables = tables_at_saturation(evaluation);
   for (const std::string& dtype : dtypes_shown(evaluation, verbose)) {
     if (TextTable table = batch_table(evaluation, dtype); table.rows.front().size() <= kMostColumns) {
-      page.table(std::move(table));
+      table.name = fmt::format("{} by batch", dtype);
+      tables.push_back(std::move(table));
     }
   }
+  page.tables(std::move(tables), verbose);
   for (const std::string& note : notes_shown(evaluation, verbose)) {
     page.say(note);
   }

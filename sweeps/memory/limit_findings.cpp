@@ -219,6 +219,7 @@ std::vector<TextTable> limit_tables(const Limits& limits, const std::vector<Batc
       not_tried.push_back(*limit.proof->not_tried);
     }
   }
+  table.name = "batches that fit";
   table.title =
       fmt::format("Batches that fit{} (safe: below 90 % of the cap; tight: to 95 %){}{}",
                   several_caps ? "" : " in " + format_bytes(first.cap_bytes), tried ? "" : ", by plan",

@@ -57,8 +57,8 @@ TEST(MemorySweepProgram, FindsProvesAndWatches) {
 TEST(MemorySweepProgram, ADryRunAnswersWhetherCardsOfManySizesWouldDo) {
   const TemporaryFolder folder;
   const Ended ended =
-      run_bench(memory_run(folder.path() / "out") +
-                Arguments{"--dry-run", "--memory-cap", "64GiB,6GiB,2MiB", "--batch", "1099511627776"});
+      run_bench(memory_run(folder.path() / "out") + Arguments{"--dry-run", "--verbose", "--memory-cap",
+                                                              "64GiB,6GiB,2MiB", "--batch", "1099511627776"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, AllOf(HasSubstr("64.0 GiB"), HasSubstr("6.00 GiB"), HasSubstr("none"),
                                HasSubstr("more than 1 PiB"), Not(HasSubstr("tried"))));

@@ -136,7 +136,7 @@ TEST_F(Planning, LeavesOutLargestBatchesThatTheBudgetHasNoRoomForAndSaysSo) {
 }
 
 TEST_F(Planning, OfADryRunHasNoBudget) {
-  const Ended ended = run("memory", {"--memory-cap", "1MiB", "--dry-run", "--plan-takes", "60"});
+  const Ended ended = run("memory", {"--memory-cap", "1MiB", "--dry-run", "--verbose", "--plan-takes", "60"});
   EXPECT_EQ(ended.code, 0) << ended.err;
   EXPECT_THAT(ended.out, AllOf(HasSubstr("1048 (100 %)"), HasSubstr("batch:2048")));
 }
