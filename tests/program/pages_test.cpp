@@ -93,6 +93,7 @@ TEST_P(Pages, AreAsBefore) {
   page = std::regex_replace(page, std::regex(R"(("date": ")20[^"]*)"), "$1NOW");
   // On this machine, by its memory's speed.
   page = std::regex_replace(page, std::regex(R"((A run takes about )[^\n]*)"), "$1TIME.");
+  page = std::regex_replace(page, std::regex(R"(("expected_duration_ns": )\d+)"), "$1\"TIME\"");
   page = std::regex_replace(page, std::regex(R"( *\d+ %  \d+:\d+ (left|over) [^\n]*\n)"), "");  // progress
   page = replaced(page, "|implicit_gemm|", "|");  // a build without CUDA lacks this implementation
   if (GetParam().file.starts_with("list/all")) {
@@ -231,22 +232,24 @@ std::vector<Page> pages() {
                  {"predict", "--from", "batch-train.json", "--cards", "2,4", "--link", "eth-10g"}, kFormats));
   add(in_formats("report/training", Arguments{"report"} + training, kOfReport));
   add(in_formats("report/training-as-it-is",
-                 Arguments{"report"} + training + Arguments{"--current", "batch=8"}, {"markdown"}));
+                 Arguments{"report"} + training + Arguments{"--current", "batch=8"}, {"markdown", "csv"}));
   add(in_formats("report/cards-and-collectives", {"report", "cards.json", "collectives.json"},
-                 {"html", "json", "markdown"}));
+                 {"html", "json", "markdown", "csv"}));
   add(in_formats(
       "report/every-sweep",
       {"report", "batch-train.json", "memory.json", "kernels.json", "workers.json", "../transfer.json"},
-      {"html", "markdown"}));
+      {"html", "markdown", "csv"}));
   add(in_formats("report/answers", {"report", "answers"}, kOfReport));
-  add(in_formats("report/hire-or-buy", {"report", "evaluation-job.json"}, {"html", "markdown"}));
-  add(in_formats("report/comparison-alone", {"report", "answers/comparison.json"}, {"html", "markdown"}));
-  add(in_formats("report/predicted", {"report", "batch-predicted.json"}, {"html", "markdown"}));
+  add(in_formats("report/hire-or-buy", {"report", "evaluation-job.json"}, {"html", "markdown", "csv"}));
+  add(in_formats("report/comparison-alone", {"report", "answers/comparison.json"},
+                 {"html", "markdown", "csv"}));
+  add(in_formats("report/predicted", {"report", "batch-predicted.json"}, {"html", "markdown", "csv"}));
   const std::string reference = "../../../results/reference/intel-xeon-2-cores/";
-  add(in_formats("report/kernels-and-memory", {"report", reference + "kernels-all-cpu.json"}, {"markdown"}));
+  add(in_formats("report/kernels-and-memory", {"report", reference + "kernels-all-cpu.json"},
+                 {"markdown", "csv"}));
   add(in_formats("report/two-networks",
                  {"report", reference + "batch-resnet50-cpu.json", reference + "memory-resnet18-cpu.json"},
-                 {"markdown"}));
+                 {"markdown", "csv"}));
   add(in_formats("predict/generation",
                  {"predict", "--gpu", "rtx3060-12gb,h100-sxm", "--workload", "llama3.1_8b", "--weights",
                   "int4,bf16", "--context", "8192", "--batch", "1,16", "--price", "H100 SXM=2.5/h"},
@@ -266,14 +269,17 @@ std::vector<Page> pages() {
                       "--mode",    "train",    "--batch", "1:64:x4",    "--sweep"};
   add(in_formats("dry-run/batch", dry + Arguments{"batch"}, kFormats));
   const Arguments on_cpu{"--dry-run", "--device", "cpu", "--memory-cap", "8GiB", "--sweep"};
-  add(in_widths("dry-run/cards", on_cpu + Arguments{"cards", "--workload", "embedding_classifier"}));
-  add(in_widths("dry-run/collectives", on_cpu + Arguments{"collectives", "--sizes", "64B,64MiB"}));
+  add(in_formats("dry-run/cards", on_cpu + Arguments{"cards", "--workload", "embedding_classifier"},
+                 kFormats));
+  add(in_formats("dry-run/collectives", on_cpu + Arguments{"collectives", "--sizes", "64B,64MiB"}, kFormats));
   add(in_formats("dry-run/memory", dry + Arguments{"memory"}, kFormats));
   for (const std::string sweep : {"kernels", "transfer"}) {
-    add(in_widths("dry-run/" + sweep, dry + Arguments{sweep}));
+    add(in_formats("dry-run/" + sweep, dry + Arguments{sweep}, kFormats));
   }
-  add(in_widths("dry-run/workers", on_cpu + Arguments{"workers", "--simulate", "--samples", "samples.json",
-                                                      "--workers", "0,1,2", "--demand", "t4=400/s"}));
+  add(in_formats("dry-run/workers",
+                 on_cpu + Arguments{"workers", "--simulate", "--samples", "samples.json", "--workers",
+                                    "0,1,2", "--demand", "t4=400/s"},
+                 kFormats));
   add(in_formats("list/own-gpus", {"--list", "--gpus", "gpus.json"}, kFormats));
   const Arguments fits{"--sweep", "memory",       "--device", "rtx3070",  "--mode",
                        "train",   "--memory-cap", "8GB",      "--dry-run"};
@@ -348,6 +354,7 @@ const std::vector<End> kEnds{{.document = "batch"},
                              {.document = "kernels-capped"},
                              {.document = "memory-capped"},
                              {.document = "transfer-capped"},
+                             {.document = "workers-capped"},
                              {.document = "cards", .with_flags = true},
                              {.document = "collectives", .with_flags = true},
                              {.document = "kernels", .with_flags = true},
@@ -399,18 +406,20 @@ Answered answered(const End& end) {
   return {std::move(document), std::move(tables), end.interrupted, other_figures};
 }
 
-// Whose JSON is a page too, one of each sweep: those in which this machine's plans have no part.
-const std::set<std::string> kAsJson{"batch-predicted",  "cards",       "collectives", "kernels",
-                                    "memory-predicted", "../transfer", "workers"};
+// Whose JSON is a page too, of each sweep: those in which this machine's plans have no part.
+const std::set<std::string> kAsJson{
+    "batch-predicted",    "cards",           "cards-capped",   "collectives",
+    "collectives-capped", "kernels",         "kernels-capped", "memory-predicted",
+    "../transfer",        "transfer-capped", "workers",        "workers-capped"};
 
 // Of the pages of an end.
 std::vector<std::string> endings_of(const End& end) {
-  std::vector<std::string> endings{".txt", ".80.txt"};
+  std::vector<std::string> endings{".txt", ".80.txt", ".md", ".csv"};
   const bool is_of_a_part = end.with_flags || end.document.ends_with("-capped");
   if (!is_of_a_part || end.document == "batch-capped") {
-    endings.insert(endings.end(), {"-verbose.txt", "-verbose.80.txt", ".md", ".csv"});
+    endings.insert(endings.end(), {"-verbose.txt", "-verbose.80.txt"});
   }
-  if (!end.with_flags && kAsJson.contains(end.document)) {
+  if (kAsJson.contains(end.document)) {
     endings.emplace_back(".json");
   }
   return endings;
