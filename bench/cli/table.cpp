@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <iterator>
-#include <set>
 #include <span>
 
 #include <fmt/format.h>

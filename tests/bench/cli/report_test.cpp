@@ -1,6 +1,5 @@
 #include "bench/cli/report.h"
 
-#include <sstream>
 
 #include <gmock/gmock.h>
 
