@@ -1,6 +1,5 @@
 #include "bench/cli/report.h"
 
-
 #include <gmock/gmock.h>
 
 #include "bench/cli/table.h"
