@@ -8,8 +8,8 @@
 
 #include "bench/cli/report.h"
 #include "bench/cli/table.h"
-#include "bench/page/page.h"
 #include "bench/modelled.h"
+#include "bench/page/page.h"
 #include "bench/report/report.h"
 
 namespace bench::report {
