@@ -80,11 +80,13 @@ std::string further_points(const Judgement& judgement, std::size_t shown, bool v
                                      verbose ? "" : " (--verbose)");
 }
 
-// Why points are missing, failing or inconclusive, each reason once, with the first point.
+// Why points are missing, failing or inconclusive, each reason once, with the first point; without what
+// a headline says.
 std::vector<std::string> reasons_of(const Judgement& judgement, const PointNames& names) {
   std::map<std::string, std::pair<std::size_t, const JudgedPoint*>> reasons;
+  const std::string in_headline = headline_reason(judgement);
   for (const JudgedPoint& point : judgement.points) {
-    if (!point.reason.empty()) {
+    if (!point.reason.empty() && point.reason != in_headline) {
       auto& [count, first] = reasons[fmt::format("{}: {}", name_of(point.verdict), point.reason)];
       first = count++ == 0 ? &point : first;
     }

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -98,13 +100,35 @@ std::string inconclusive_advice(const Judgement& judgement) {
   return "";
 }
 
+// "2 of 20 points are slower, by 55 to 56 %; 18 same".
+std::string regressions_in_words(const Judgement& judgement) {
+  const std::size_t slower = judgement.count(Verdict::slower);
+  std::vector<double> ratios;
+  for (const JudgedPoint& point : judgement.points) {
+    const MetricChange* const change = point.verdict == Verdict::slower ? telling_change(point) : nullptr;
+    if (change != nullptr) {
+      ratios.push_back(change->estimate.ratio.value);
+    }
+  }
+  if (ratios.empty()) {
+    return counts_in_words(judgement);
+  }
+  const auto [least, largest] = std::ranges::minmax(ratios);
+  std::string by = signed_percent(least) == signed_percent(largest) ? signed_percent(least)
+                                                                    : range_in_words(least, largest);
+  std::erase(by, '+');
+  const std::string others = counts_in_words(judgement, Verdict::slower);
+  return fmt::format("{} of {} {} slower, by {}{}", slower, plural(judgement.points.size(), "point"),
+                     slower == 1 ? "is" : "are", by, others.empty() ? "" : "; " + others);
+}
+
 std::string verdict_headline(const Judgement& judgement) {
   const std::string counts = counts_in_words(judgement);
   if (judgement.code == ExitCode::regression) {
     const bool of_points = std::ranges::any_of(
         judgement.points, [](const JudgedPoint& point) { return is_regression(point.verdict); });
-    return fmt::format("Regression: {}{} [{}]", of_points ? "" : "all points together are slower; ", counts,
-                       regression_advice(judgement));
+    return fmt::format("Regression: {}{} [{}]", of_points ? "" : "all points together are slower; ",
+                       regressions_in_words(judgement), regression_advice(judgement));
   }
   if (judgement.settled()) {
     return fmt::format("No regression: {}", counts);
@@ -114,9 +138,10 @@ std::string verdict_headline(const Judgement& judgement) {
            "--time-budget]";
   }
   const std::string advice = inconclusive_advice(judgement);
-  return fmt::format("Inconclusive{}: {}{}{}", judgement.settings.allow_inconclusive ? " (allowed)" : "",
+  const std::string reason = headline_reason(judgement);
+  return fmt::format("Inconclusive{}: {}{}{}{}", judgement.settings.allow_inconclusive ? " (allowed)" : "",
                      judgement.count(Verdict::inconclusive) == 0 ? "all points together; " : "", counts,
-                     advice.empty() ? "" : fmt::format(" [{}]", advice));
+                     reason.empty() ? "" : ": " + reason, advice.empty() ? "" : fmt::format(" [{}]", advice));
 }
 
 std::string common_headline(const Judgement& judgement, const JudgedSuite& suite) {
@@ -124,11 +149,13 @@ std::string common_headline(const Judgement& judgement, const JudgedSuite& suite
   std::string text =
       fmt::format("{} together: {}", judgement.suites.size() == 1 ? "All points" : "All of " + suite.name,
                   estimate_in_words(common));
-  text += fmt::format(", {}", name_of(suite.common_verdict));
+  const bool is_said_first = judgement.code != ExitCode::regression && !judgement.settled() &&
+                             suite.common_verdict == Verdict::inconclusive;
+  text += is_said_first ? "" : fmt::format(", {}", name_of(suite.common_verdict));
   const bool is_said_of_points = std::ranges::any_of(
       judgement.points, [&](const JudgedPoint& point) { return point.reason == suite.common_reason; });
   if (!suite.common_reason.empty() && !is_said_of_points) {
-    text += fmt::format(" ({})", suite.common_reason);
+    text += fmt::format(fmt::runtime(is_said_first ? "; {}" : " ({})"), suite.common_reason);
   }
   if (common.calibration_ratio) {
     text += fmt::format("; {} calibration {}", suite.calibration, signed_percent(*common.calibration_ratio));
@@ -362,11 +389,23 @@ std::string outcome(const Judgement& judgement) {
                                                 : "inconclusive";
 }
 
-std::string counts_in_words(const Judgement& judgement) {
+std::string headline_reason(const Judgement& judgement) {
+  constexpr std::size_t kLongest = 100;  // of a headline's part
+  if (judgement.points.empty() || judgement.count(Verdict::inconclusive) < judgement.points.size() ||
+      judgement.code == ExitCode::not_comparable) {
+    return "";
+  }
+  const std::string& reason = judgement.points.front().reason;
+  const bool is_of_all =
+      std::ranges::all_of(judgement.points, [&](const JudgedPoint& point) { return point.reason == reason; });
+  return is_of_all && reason.size() <= kLongest ? reason : "";
+}
+
+std::string counts_in_words(const Judgement& judgement, std::optional<Verdict> without) {
   std::vector<std::string> parts;
   for (const Verdict verdict : kVerdicts) {
     const std::size_t count = judgement.count(verdict);
-    if (count == 0) {
+    if (count == 0 || verdict == without) {
       continue;
     }
     parts.push_back(verdict != Verdict::inconclusive ? fmt::format("{} {}", count, name_of(verdict))

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,10 @@ bool name_all_differences(const std::vector<std::string>& headlines, const Judge
 // "regression", "inconclusive" or "no regression".
 std::string outcome(const Judgement& judgement);
 // "2 slower, 1 hungrier, 17 same".
-std::string counts_in_words(const Judgement& judgement);
+std::string counts_in_words(const Judgement& judgement, std::optional<Verdict> without = std::nullopt);
+// Why all points are inconclusive, where that is one short reason: the first of the headlines says it.
+// Else empty.
+std::string headline_reason(const Judgement& judgement);
 
 // A point's name, printable, without what all names start with.
 class PointNames {
