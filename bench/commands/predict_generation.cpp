@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iostream>
+#include <regex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -92,13 +93,27 @@ std::vector<WeightFormat> formats_asked(const CommandWords& words, const std::st
   return formats;
 }
 
-std::vector<std::int64_t> tokens_asked(const CommandWords& words, const std::string& option,
+// "8k" is "8192", as contexts are named.
+std::string with_thousands(const std::string& text) {
+  static const std::regex kNumber(R"((^|[,:])([1-9][0-9]{0,4})[kK](?=$|[,:]))");
+  std::string plain;
+  std::string::const_iterator from = text.begin();
+  for (std::sregex_iterator found(text.begin(), text.end(), kNumber), end; found != end; ++found) {
+    plain += fmt::format("{}{}{}", std::string(from, (*found)[0].first), found->str(1),
+                         1024 * std::stoll(found->str(2)));
+    from = (*found)[0].second;
+  }
+  return plain + std::string(from, text.end());
+}
+
+std::vector<std::int64_t> counts_asked(const CommandWords& words, const std::string& option,
                                        std::int64_t otherwise, std::int64_t most) {
   const std::string* const text = words.text_of(option);
   if (text == nullptr) {
     return {otherwise};
   }
-  std::vector<std::int64_t> values = parse_axis("--" + option, *text);
+  std::vector<std::int64_t> values =
+      parse_axis("--" + option, option == "context" ? with_thousands(*text) : *text);
   if (values.back() > most) {
     throw UsageError(fmt::format("--{}: {} was given; accepted: at most {}", option, values.back(), most));
   }
@@ -129,11 +144,11 @@ ExitCode run_generation(const Command& command, const std::vector<std::string>& 
   request.gpus = gpus_in_list("--gpu", *gpus);
   request.formats = formats_asked(asked, request.engine, file);
   if (asked.has("prompt")) {
-    request.prompt = parse_count("--prompt", *asked.text_of("prompt"), 1, kMostTokens);
+    request.prompt = parse_count("--prompt", with_thousands(*asked.text_of("prompt")), 1, kMostTokens);
   }
   const std::int64_t usual = std::min(kDefaultContext, request.model.context);
-  request.contexts = tokens_asked(asked, "context", std::max(usual, request.prompt.value_or(0)), kMostTokens);
-  request.batches = tokens_asked(asked, "batch", 1, kMostSequences);
+  request.contexts = counts_asked(asked, "context", std::max(usual, request.prompt.value_or(0)), kMostTokens);
+  request.batches = counts_asked(asked, "batch", 1, kMostSequences);
   if (const std::string* const cards = asked.text_of("cards")) {
     request.cards = static_cast<int>(parse_count("--cards", *cards, 1, kMostCardsShared));
   }
@@ -173,7 +188,7 @@ Command generation_command() {
                   {"model", "FILE", "your own: Hugging Face's config.json, or a GGUF file"},
                   {"weights", "LIST", "{} (default: bf16, of gpt_oss mxfp4, of a file as stored)",
                    weight_format_names},
-                  {"context", "AXIS", "tokens that a sequence holds: 512,8192 (default: 4096)"},
+                  {"context", "AXIS", "tokens that a sequence holds: 512,8192 or 8k (default: 4096)"},
                   {"batch", "AXIS", "users, or sequences, at once: 1,4,16 (default: 1)"},
                   {"prompt", "N", "tokens of a prompt (default: the context)"},
                   {"framework", "NAME", "{} (default: llama.cpp)", engine_names},

@@ -2,6 +2,8 @@
 #include <array>
 #include <cmath>
 #include <set>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -190,8 +192,33 @@ void add_gains(const GenerationPrediction& prediction, Page& page) {
   }
 }
 
-// `only_held`: without what does not fit.
-TextTable generation_table(const GenerationPrediction& prediction, bool only_held) {
+std::size_t points_a_series(const GenerationRequest& request) {
+  return request.contexts.size() * request.batches.size();
+}
+
+// The points as the table shows them: of many series the fastest at its first point first, and after those
+// that hold it the ones that may.
+std::vector<const GenerationPoint*> ordered_points(const GenerationPrediction& prediction, bool is_ranked) {
+  const std::size_t per_series = points_a_series(prediction.request);
+  std::vector<const GenerationPoint*> firsts;
+  for (std::size_t first = 0; first < prediction.points.size(); first += per_series) {
+    firsts.push_back(&prediction.points[first]);
+  }
+  if (is_ranked) {
+    std::ranges::stable_sort(
+        firsts, {}, [](const GenerationPoint* point) { return std::pair(point->fit, point->step.seconds); });
+  }
+  std::vector<const GenerationPoint*> points;
+  for (const GenerationPoint* const first : firsts) {
+    for (std::size_t i = 0; i < per_series; ++i) {
+      points.push_back(first + i);
+    }
+  }
+  return points;
+}
+
+// `has_many`: ranked, and without what does not fit.
+TextTable generation_table(const GenerationPrediction& prediction, bool has_many) {
   const GenerationRequest& request = prediction.request;
   // A value that all rows share has no column: the title or the answers say it.
   const bool many_formats = request.formats.size() > 1;
@@ -213,10 +240,11 @@ TextTable generation_table(const GenerationPrediction& prediction, bool only_hel
   header.insert(header.end(), {"first token", "memory"});
   add_if(header, has_prices, "cost a million tokens");
   table.rows.push_back(std::move(header));
-  for (const GenerationPoint& point : prediction.points) {
+  for (const GenerationPoint* const shown : ordered_points(prediction, has_many)) {
+    const GenerationPoint& point = *shown;
     const auto batch = static_cast<double>(point.batch);
     const bool is_out = point.fit == Fits::no;
-    if (is_out && only_held) {
+    if (is_out && has_many) {
       continue;
     }
     Cells row{card_name(request, point.gpu)};
@@ -255,7 +283,7 @@ Page generation_page(const GenerationPrediction& prediction, bool verbose) {
   page.title =
       fmt::format("{} generating text with {}, {}: predicted from data sheets and published measurements",
                   request.model.id, request.engine, fmt::join(formats, ", "));
-  const std::size_t per_series = request.contexts.size() * request.batches.size();
+  const std::size_t per_series = points_a_series(request);
   constexpr std::size_t kFew = 6;  // cards of which each has a sentence
   const bool has_many = prediction.limits.size() > kFew;
   if (has_many) {
@@ -281,7 +309,7 @@ Page generation_page(const GenerationPrediction& prediction, bool verbose) {
   std::set<std::string> unmeasured;
   for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
     const GenerationPoint& first = prediction.points[series * per_series];
-    if (prediction.limits[series].rows == 0 && prediction.limits[series].refusal.empty()) {
+    if (prediction.limits[series].rows == 0 && first.fit != Fits::no) {
       unmeasured.insert(
           fmt::format("{} on {}", request.formats[first.format].name, card_name(request, first.gpu)));
     }

@@ -77,7 +77,8 @@ struct ParallelLoss {
   Interval interval80{1, 1};
 
   bool operator==(const ParallelLoss&) const = default;
-  // "1.05 (0.95 to 1.34) times their replay, as 68 measured steps on 4 machines (one host, PyTorch, 32-bit)"
+  // "1.05 (0.95 to 1.34) times as long as simulated, as 68 measured steps on 4 machines were (one host,
+  // PyTorch, 32-bit)"
   std::string in_words() const;
 };
 
@@ -112,7 +113,7 @@ inline constexpr const char* kFrameworkLikeOurs = "PyTorch";
 
 // Where there is no such measurement.
 inline constexpr const char* kUnknownLoss =
-    "What such steps lose beyond their replay was not measured: ≥ and ≤ are bounds, over the fastest such "
+    "Such steps may take longer than simulated (not measured): ≥ and ≤ are bounds, over the fastest such "
     "link, "
     "from the one card's median step.";
 // Of several cards' predictions.

@@ -142,8 +142,8 @@ std::vector<std::string> notes(const CardsPrediction& prediction) {
   for (const CardsLoss& loss : prediction.losses) {
     if (!loss.measured.empty()) {
       lines.push_back(fmt::format(
-          "Steps of {} are {:.3g} ({:.3g} to {:.3g}) times their replay, as two ranks of this "
-          "result took; that more ranks lose as much is assumed.{}",
+          "Steps of {} are {:.3g} ({:.3g} to {:.3g}) times as long as simulated, as two ranks of "
+          "this result were; that more ranks lose as much is assumed.{}",
           loss.measured, loss.likely, loss.interval80.low, loss.interval80.high,
           loss.interval80.high < 1
               ? " Two ranks lose nothing that one does not: one rank or the link was measured in a "

@@ -76,6 +76,12 @@ bool is_asked(const PredictionRequest& request, const Gpu& gpu, const PredictedD
          (dtype.dtype == Dtype::fp32 && std::ranges::none_of(kUsualDtypes, runs));
 }
 
+// Of a training step.
+std::string optimizer_of(const WorkloadSpec& spec) {
+  const auto found = spec.options.find("optimizer");
+  return spec.mode != "train" ? "" : found == spec.options.end() ? "sgd" : found->second;
+}
+
 EagerForm form_of(const PredictionRequest& request, const PredictedDtype& dtype) {
   return {
       .cast_whole = dtype.cast_whole, .attention = request.attention, .channels_last = request.channels_last};
@@ -172,6 +178,7 @@ Prediction predict(const PredictionRequest& request, const GpuCatalogue& catalog
                    const ModelCoefficients& coefficients) {
   Prediction prediction{.workload = request.workload->name,
                         .mode = request.spec.mode,
+                        .optimizer = optimizer_of(request.spec),
                         .framework = request.framework,
                         .gpus = request.gpus,
                         .dtypes = {},

@@ -62,6 +62,7 @@ struct CalibrationRows {
 struct Prediction {
   std::string workload;
   std::string mode;
+  std::string optimizer{};  // in training
   Framework framework = Framework::pytorch;
   std::vector<Gpu> gpus;
   std::vector<std::string> dtypes;

@@ -37,14 +37,20 @@ std::string rate_of(const CurvePoint& point) {
   return with_interval80(point.per_s, rate80_of(point)) + " samples/s";
 }
 
+std::string factor(double value) {
+  constexpr double kTen = 10;
+  return value < kTen ? fmt::format("{:.2f}", value) : format_number(value);
+}
+
 // "1.21× t4 (1.02–1.46×)".
 std::string times(const Ratio& ratio, const std::string& other) {
-  const auto factor = [](double value) {
-    constexpr double kTen = 10;
-    return value < kTen ? fmt::format("{:.2f}", value) : format_number(value);
-  };
   return fmt::format("{}× {} ({}–{}×{})", factor(ratio.value), other, factor(ratio.interval->low),
                      factor(ratio.interval->high), ratio.differs_from_one() ? "" : ", not significant");
+}
+
+bool are_alike(const Ratio& ratio) {
+  constexpr double kAlike = 1.1;
+  return !ratio.differs_from_one() && ratio.value < kAlike;
 }
 
 // One card alone, or the fastest compared with the next and with the slowest.
@@ -60,7 +66,17 @@ std::string fastest_in(const Prediction& prediction, const std::string& dtype,
   if (ranked.size() == 1) {
     return text + fmt::format("; most of the step's time: {}", most_time_in_words(best.step));
   }
-  text += fmt::format("; {}", compared(*ranked[1]));
+  const CurvePoint& next = ranked[1]->curve.at_saturation();
+  if (const Ratio lead = throughput_ratio_of(best, next); are_alike(lead)) {
+    text = fmt::format("{}: {} and {} are about equally fast, {} and {} at batch {}; ratio {} ({}–{})", dtype,
+                       id_of(prediction, first), id_of(prediction, *ranked[1]),
+                       with_interval80(best.per_s, rate80_of(best)), rate_of(next),
+                       best.batch == next.batch ? fmt::format("{}", best.batch)
+                                                : fmt::format("{} and {}", best.batch, next.batch),
+                       factor(lead.value), factor(lead.interval->low), factor(lead.interval->high));
+  } else {
+    text += fmt::format("; {}", compared(*ranked[1]));
+  }
   return ranked.size() == 2 ? text : text + fmt::format(", {}", compared(*ranked.back()));
 }
 
@@ -96,7 +112,13 @@ std::string largest_batches(const Prediction& prediction, const std::string& dty
       largest.push_back(fmt::format("{} on {}", card.curve.limits.safe, id_of(prediction, card)));
     }
   }
-  return largest.empty() ? "" : fmt::format("Largest batch in {}: {}", dtype, listed(largest));
+  return largest.empty()
+             ? ""
+             : fmt::format("Largest batch in {}{} (by the upper end of memory's interval): {}", dtype,
+                           prediction.optimizer.empty()
+                               ? ""
+                               : fmt::format(", training with {}", prediction.optimizer),
+                           listed(largest));
 }
 
 std::string runs_by(Framework framework) {

@@ -8,6 +8,7 @@
 
 #include "bench/error.h"
 #include "bench/text/quote.h"
+#include "bench/text/suggest.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -186,8 +187,8 @@ std::vector<std::string> parse_words(std::string_view option, std::string_view t
   std::vector<std::string> words;
   for (const std::string_view word : split(text, ',')) {
     if (std::ranges::find(accepted, word) == accepted.end()) {
-      throw UsageError(fmt::format("{}: {} was given; accepted, separated by commas: {}", option, quote(word),
-                                   fmt::join(accepted, ", ")));
+      throw UsageError(fmt::format("{}: {} was given; accepted, separated by commas: {}{}", option,
+                                   quote(word), fmt::join(accepted, ", "), did_you_mean(word, accepted)));
     }
     if (std::ranges::find(words, word) == words.end()) {
       words.emplace_back(word);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -38,6 +39,13 @@ std::string lower(std::string_view text) {
   return small;
 }
 
+// Its first digits.
+std::string number_in(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789";
+  const std::size_t from = std::min(text.find_first_of(kDigits), text.size());
+  return std::string(text.substr(from, text.find_first_not_of(kDigits, from) - from));
+}
+
 // As nearest(): all that are equally near.
 std::vector<std::string> all_nearest(std::string_view given, const std::vector<std::string>& accepted) {
   // No name is that long, and the distance takes time and memory that grow with the text.
@@ -67,7 +75,15 @@ std::vector<std::string> all_nearest(std::string_view given, const std::vector<s
     return part.size() >= 3 && (small.starts_with(part + "_") || small.ends_with("_" + part) ||
                                 small.starts_with(part + "-") || small.ends_with("-" + part));
   });
-  return within == accepted.end() ? std::vector<std::string>() : std::vector{*within};
+  if (within != accepted.end()) {
+    return {*within};
+  }
+  // "4", "q4" and "4bit" for int4, "4090" for rtx4090.
+  const std::string number = number_in(small);
+  std::ranges::copy_if(accepted, std::back_inserter(meant), [&](const std::string& name) {
+    return !number.empty() && small.find(number) <= 1 && number_in(name) == number;
+  });
+  return meant;
 }
 
 }  // namespace
@@ -77,13 +93,17 @@ std::optional<std::string> nearest(std::string_view given, const std::vector<std
   return meant.empty() ? std::nullopt : std::optional(meant.front());
 }
 
-std::string unknown_value(std::string_view option, std::string_view given,
-                          const std::vector<std::string>& accepted, std::string_view more) {
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& accepted) {
   constexpr std::size_t kMost = 3;
   std::vector<std::string> meant = all_nearest(given, accepted);
   meant.resize(std::min(meant.size(), kMost));
+  return meant.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(meant, " or "));
+}
+
+std::string unknown_value(std::string_view option, std::string_view given,
+                          const std::vector<std::string>& accepted, std::string_view more) {
   return fmt::format("{}: {} is not known; accepted: {}{}{}", option, quote(given), fmt::join(accepted, ", "),
-                     more, meant.empty() ? "" : fmt::format(" (did you mean {}?)", fmt::join(meant, " or ")));
+                     more, did_you_mean(given, accepted));
 }
 
 }  // namespace bench

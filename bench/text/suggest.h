@@ -15,6 +15,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 // whatever their case; else one that is a part of what was given: "num_workers".
 std::optional<std::string> nearest(std::string_view given, const std::vector<std::string>& accepted);
 
+// " (did you mean resnet50?)", or names that are equally near; empty where none is.
+std::string did_you_mean(std::string_view given, const std::vector<std::string>& accepted);
+
 // "--workload: 'resnet5' is not known; accepted: resnet18, resnet50 (did you mean resnet50?)"
 std::string unknown_value(std::string_view option, std::string_view given,
                           const std::vector<std::string>& accepted, std::string_view more = "");

@@ -252,10 +252,12 @@ std::vector<Page> pages() {
                  {"markdown", "csv"}));
   add(in_formats("predict/generation",
                  {"predict", "--gpu", "rtx3060-12gb,h100-sxm", "--workload", "llama3.1_8b", "--weights",
-                  "int4,bf16", "--context", "8192", "--batch", "1,16", "--price", "H100 SXM=2.5/h"},
+                  "int4,bf16", "--context", "8k", "--batch", "1,16", "--price", "H100 SXM=2.5/h"},
                  kFormats));
   add(in_widths("predict/generation-cards", {"predict", "--gpu", "rtx3090", "--cards", "2", "--workload",
                                              "llama3.1_70b", "--weights", "int4", "--context", "16384"}));
+  add(in_widths("predict/generation-all-gpus",
+                {"predict", "--gpu", "all", "--workload", "llama3.1_70b", "--weights", "bf16"}));
   add(in_widths("predict/generation-verbose",
                 {"predict", "--gpu", "l4", "--framework", "vllm", "--workload", "qwen3_30b_a3b", "--weights",
                  "int4", "--context", "512,65536", "--verbose"}));
@@ -397,6 +399,7 @@ Answered answered(const End& end) {
   sweep->plan();
   sweep->predict([] { return std::nullopt; });
   sweep->restore(document);
+  const auto interruption = end.interrupted ? std::make_unique<testing::Interruption>() : nullptr;
   document.findings = sweep->findings(document);
   if (device->model() != nullptr) {
     mark_as_predicted(document.findings);

@@ -22,6 +22,15 @@ TEST(Suggest, NearestOnlyWhereItIsNear) {
   EXPECT_EQ(nearest("x", {}), std::nullopt);
 }
 
+TEST(Suggest, ANumberIsMeantForANameThatHasIt) {
+  const std::vector<std::string> names{"fp16", "int8", "int4", "mxfp4", "q6_k", "fp8"};
+  for (const char* const given : {"4", "q4", "4bit", "4-bit"}) {
+    EXPECT_EQ(did_you_mean(given, names), " (did you mean int4 or mxfp4?)") << given;
+  }
+  EXPECT_EQ(did_you_mean("32", names), "");
+  EXPECT_EQ(did_you_mean("best4", {"int4"}), "") << "another name";
+}
+
 TEST(Suggest, Message) {
   EXPECT_EQ(unknown_value("--sweep", "bath", {"batch", "kernels"}),
             "--sweep: 'bath' is not known; accepted: batch, kernels (did you mean batch?)");
