@@ -89,6 +89,7 @@ struct Bars {
   std::string label;  // of the categories: "batch"
   Axis y;
   std::vector<std::string> categories{};
+  std::vector<std::size_t> colours{};  // of the categories, in place of the layer's; empty: none
   std::vector<BarLayer> layers{};
   bool stacked = true;  // else next to each other, with their intervals
   bool joined = false;  // without room between the bars: they follow each other in time

@@ -372,6 +372,9 @@ class BarsLayout {
         const std::optional<Estimate>& value = bars_.layers[k].values.at(i);
         const double left = left_of(i) + (bars_.stacked ? 0 : width_ * static_cast<double>(k));
         const double top = std::min(below[i] + share(value ? value->value : 0), 1.0);
+        if (!bars_.colours.empty() && bars_.colours.at(i) != layer.colour) {
+          add_layer(drawing_, std::exchange(layer, {.look = layer.look, .colour = bars_.colours[i]}));
+        }
         if (top - below[i] >= 1e-4) {
           layer.paths.push_back({{left, below[i]}, {left + width_, top}});
         }
@@ -530,8 +533,10 @@ class BarsLayout {
   }
 
   void add_legend() {
-    for (const BarLayer& layer : bars_.layers) {
-      drawing_.legend.push_back({.looks = {Look::bar}, .colour = layer.colour, .text = layer.name});
+    if (bars_.colours.empty()) {
+      for (const BarLayer& layer : bars_.layers) {
+        drawing_.legend.push_back({.looks = {Look::bar}, .colour = layer.colour, .text = layer.name});
+      }
     }
     if (!bars_.fit_name.empty()) {
       drawing_.legend.push_back({.looks = {Look::line}, .colour = kTextColour, .text = bars_.fit_name});

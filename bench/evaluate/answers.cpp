@@ -326,6 +326,10 @@ Answer peak_answer(const Evaluation& evaluation, const std::string& dtype) {
 
 }  // namespace
 
+bool names_currency(const Answer& answer) {
+  return answer.headline > 0 && (answer.question == "job" || answer.question == "cost");
+}
+
 std::vector<Answer> answers_of(const Evaluation& evaluation) {
   // In the order of the headlines.
   constexpr std::array kQuestions{job_answer,  speed_answer,  best_dtype_answer, memory_answer, cost_answer,
@@ -349,6 +353,12 @@ std::vector<Answer> answers_of(const Evaluation& evaluation) {
   if (const auto gain = std::ranges::find(answers, "gain", &Answer::question);
       gain != answers.end() && evaluation.dtype == "fp32" && place <= kHeadlines) {
     gain->headline = place;
+  }
+  if (!evaluation.prices.by_device.empty() && evaluation.prices.currency.empty()) {
+    const auto first = std::ranges::find_if(answers, names_currency);
+    if (first != answers.end()) {
+      first->claim.insert(first->claim.size() - 1, " (amounts in the currency of --price)");
+    }
   }
   return answers;
 }

@@ -10,6 +10,8 @@ namespace bench {
 
 // From the evaluation's rows; at most five have a place among the headlines.
 std::vector<Answer> answers_of(const Evaluation& evaluation);
+// Whether it is a headline with amounts of money: the first of them names their currency, or whose it is.
+bool names_currency(const Answer& answer);
 // What the answers rest on, a sentence each.
 std::vector<std::string> notes_of(const Evaluation& evaluation);
 

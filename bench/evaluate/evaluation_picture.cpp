@@ -88,6 +88,7 @@ plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
       .x = {.label = "batch", .scale = plots::AxisScale::log2},
       .y = {.label = "memory", .quantity = plots::Quantity::bytes, .scale = plots::AxisScale::log2},
       .series = {}};
+  bool any_open = false;
   for (std::size_t i = 0; i < evaluation.devices.size(); ++i) {
     const EvaluatedDevice& device = evaluation.devices[i];
     const Curve* const curve = device.in(dtype);
@@ -119,6 +120,7 @@ plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
       series.points.push_back({.x = static_cast<double>(*curve->largest),
                                .y = static_cast<double>(device.usable_bytes),
                                .open = true});
+      any_open = true;
     }
     if (device.usable_bytes > 0) {
       curves.levels.push_back(
@@ -128,7 +130,13 @@ plots::Chart memory_in(const Evaluation& evaluation, const std::string& dtype) {
   }
   return {.title = "Memory in " + dtype,
           .content = std::move(curves),
-          .note = "Dashed: what a device holds. Open mark: the largest batch that fits."};
+          .note = fmt::format("Dashed: what a device holds.{}",
+                              any_open ? " Open mark: the largest batch that fits." : "")};
+}
+
+void add_device(const Evaluation& evaluation, const EvaluatedRow& row, plots::Bars& bars) {
+  bars.categories.push_back(evaluation.device_of(row).label);
+  bars.colours.push_back(colour_of_device(evaluation, row.device));
 }
 
 // What the job costs on each device.
@@ -141,7 +149,7 @@ std::optional<plots::Chart> job_cost(const Evaluation& evaluation) {
                    .stacked = false};
   for (const DeviceJob& job : evaluation.on_devices) {
     if (job.cost) {
-      bars.categories.push_back(evaluation.device_of(evaluation.rows[job.row]).label);
+      add_device(evaluation, evaluation.rows[job.row], bars);
       bars.layers.front().values.emplace_back(*job.cost);
     }
   }
@@ -180,7 +188,7 @@ std::optional<plots::Chart> cost_in(const Evaluation& evaluation, const std::str
       estimate.ci95 =
           Interval{*value * point.per_s / point.interval->high, *value * point.per_s / point.interval->low};
     }
-    bars.categories.push_back(evaluation.device_of(row).label);
+    add_device(evaluation, row, bars);
     bars.layers.front().values.emplace_back(estimate);
   }
   if (bars.categories.empty()) {

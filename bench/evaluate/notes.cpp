@@ -91,7 +91,8 @@ void note_prices(const Evaluation& evaluation, std::vector<std::string>& notes) 
 
 std::vector<std::string> notes_of(const Evaluation& evaluation) {
   std::vector<std::string> notes;
-  if (!evaluation.prices.by_device.empty() && evaluation.prices.currency.empty()) {
+  if (!evaluation.prices.by_device.empty() && evaluation.prices.currency.empty() &&
+      std::ranges::none_of(evaluation.answers, names_currency)) {
     notes.emplace_back("Costs are in the currency of --price.");
   }
   note_frameworks(evaluation, notes);
@@ -100,6 +101,8 @@ std::vector<std::string> notes_of(const Evaluation& evaluation) {
       notes.push_back(fmt::format("{}: {}.", list_in_words(labels), what));
     }
   };
+  say(labels_of_rows(evaluation, [](const EvaluatedRow& row) { return row.peak_share.value_or(0) > 1; }),
+      "above 100 % of peak, as fast convolutions (Winograd) compute less than is counted");
   say(labels_of_rows(evaluation, [](const EvaluatedRow& row) { return row.power_w && !row.power_measured; }),
       "power was not measured; energy is an upper bound by the data sheet's power");
   say(labels_of_rows(evaluation,

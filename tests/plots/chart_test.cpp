@@ -186,6 +186,23 @@ TEST(Drawing, StacksBars) {
   EXPECT_NEAR(layer_of(drawing, Look::level).paths.at(0).front().y, 1, 1e-9) << "the cap";
 }
 
+// Each is named below its bar: no legend repeats it.
+TEST(Drawing, BarsMayHaveAColourEach) {
+  Bars bars{.label = "",
+            .y = {.label = "J"},
+            .categories = {"a", "b", "c"},
+            .colours = {3, 1, 1},
+            .layers = {{.name = "energy",
+                        .values = {Estimate{.value = 1}, Estimate{.value = 2}, Estimate{.value = 3}}}},
+            .stacked = false};
+  const Drawing drawing = drawing_of({.title = "Energy", .content = bars}, 50);
+  EXPECT_EQ(layer_of(drawing, Look::bar).colour, 3U);
+  EXPECT_EQ(layer_of(drawing, Look::bar).paths.size(), 1U);
+  EXPECT_EQ(layer_of(drawing, Look::bar, 1).colour, 1U);
+  EXPECT_EQ(layer_of(drawing, Look::bar, 1).paths.size(), 2U);
+  EXPECT_TRUE(drawing.legend.empty());
+}
+
 TEST(Drawing, LeavesOutNumbersThatWouldTouch) {
   const Drawing drawing = drawing_of({.title = "Memory", .content = memory_bars()}, 5);
   EXPECT_THROW(layer_of(drawing, Look::text), std::logic_error);
