@@ -32,9 +32,12 @@ std::size_t width() {
 constexpr const char* kUsage = "Usage: bench --sweep NAME [options]   measure; print the answer; write JSON";
 
 std::string examples() {
-  return wrap(
-             "Example: bench --sweep batch --workload resnet50 --mode train --quick (a first answer in 10 s)",
-             width(), 2) +
+  constexpr std::size_t kBehind = 6;  // of what a narrow terminal wraps
+  const auto next = [](std::string_view example) { return "  " + wrap(example, width() - 2, kBehind); };
+  return wrap("Examples: bench --sweep batch --workload resnet50 --mode train --quick (an answer in 10 s)",
+              width(), kBehind) +
+         next("bench --sweep memory --onnx net.onnx --device t4 --dry-run (which batch fits a GPU?)") +
+         next("bench predict --workload resnet50 --gpu t4,h100-sxm (how fast on other GPUs?)") +
          wrap(
              "More: bench --list, bench --help --verbose, bench --sweep NAME --help, bench --workload NAME "
              "--help",
@@ -62,7 +65,7 @@ std::string lines_of(const std::vector<CommandOption>& options) {
 }
 
 // The options that everyone needs; the rest is in a sweep's help.
-constexpr std::array<std::string_view, 4> kNeeded{"workload", "device", "dtype", "batch"};
+constexpr std::array<std::string_view, 3> kNeeded{"workload", "device", "dtype"};
 
 // No part of a sweep's own page: they name the sweep, or run none.
 bool is_of_every_sweep(const Option& option) {
@@ -79,6 +82,14 @@ std::string line_of_program(Option option) {
     text += option.name == "workload" ? line_of({reader->name, "FILE", reader->description}) : "";
   }
   return text;
+}
+
+// In one line.
+Option with_file(Option option) {
+  for (const auto& reader : registry<WorkloadReader>().entries()) {
+    option.help += option.name == "workload" ? fmt::format("; --{} FILE: your own", reader->name) : "";
+  }
+  return option;
 }
 
 std::string in_full(const std::vector<Option>& options) {
@@ -141,7 +152,7 @@ std::string help(bool verbose) {
   }
   for (const std::string_view needed : kNeeded) {
     for (const Option& option : program_options()) {
-      text += option.name == needed ? line_of_program(option) : "";
+      text += option.name == needed ? line_of(with_file(option)) : "";
     }
   }
   return text + examples();  // one screen: no empty line before them

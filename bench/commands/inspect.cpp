@@ -204,14 +204,15 @@ Command inspect_command() {
       .usage = "[options] NETWORK|FILE",
       .brief = "NETWORK|FILE",
       .question = "what is a network made of, and what would fill the memory?",
-      .options = {{"batch", "AXIS", "1,2,4 or 1:256:x2 or 8:64:+8 (default: 1,8,32)"},
-                  {"dtype", "NAME", "one of fp32, tf32, fp16, bf16 (default: fp32)",
-                   these({"fp32", "tf32", "fp16", "bf16"})},
-                  {"mode", "NAME", "{} (default: all that it has)", these({"infer", "train"})},
-                  {"device", "ID",
-                   "that the memory is planned for, here or not, as rtx3070: bench --list, --list --gpus "
-                   "(default: cpu)"},
-                  format_option()},
+      .options =
+          {{"batch", "AXIS", "1,2,4 or 1:256:x2 or 8:64:+8 (default: 1,8,32)"},
+           {"dtype", "NAME", "one of fp32, tf32, fp16, bf16 (default: fp32)",
+            these({"fp32", "tf32", "fp16", "bf16"})},
+           {"mode", "NAME", "{} (default: all that it has)", these({"infer", "train"})},
+           {"device", "ID",
+            "that the memory is planned for: cpu, or a GPU of bench --list --gpus, as rtx3070 (default: "
+            "cpu)"},
+           format_option()},
       .notes = {"FILE is read as bench --sweep NAME --onnx FILE does. Nothing is run, and no "
                 "weights are needed.",
                 "Exit codes: 0 done; 2 wrong usage, or a file that cannot be read or has nodes "
