@@ -410,6 +410,7 @@ class OptionsReader {
       options.time_budget = parse_duration("--time-budget", *text);
     } else if (line_.has("quick")) {
       options.time_budget = kQuick;
+      options.quick = true;
     }
     if (const std::string* text = line_.text_of("seed")) {
       options.seed = seed_of(*text);

@@ -48,6 +48,7 @@ struct Options {
   std::map<std::string, std::string> sweep_options;  // those given; names the sweep has, values unchecked
   std::vector<std::int64_t> memory_caps;             // bytes, growing
   std::chrono::nanoseconds time_budget = std::chrono::seconds(100);
+  bool quick = false;         // its own time budget
   std::uint64_t seed = 1;     // below 2^63, so that every JSON reader keeps it
   std::filesystem::path out;  // empty: default_result_folder()
   bool plot = true;

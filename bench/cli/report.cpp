@@ -13,12 +13,14 @@
 
 #include "bench/cli/signs.h"
 #include "bench/cli/table.h"
+#include "bench/host/interrupt.h"
 #include "bench/result/between_runs.h"
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
 #include "bench/result/sessions.h"
 #include "bench/run/remedies.h"
 #include "bench/stats/rounds.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {
@@ -72,6 +74,8 @@ Reason reason_for(std::string_view flag_class, const std::set<std::string>& flag
 
 // By how unreliable the figures are, and then by what else is missing.
 enum class Weight {
+  interrupted,
+  late,
   above_peak,
   not_checked,
   mixed,
@@ -115,7 +119,27 @@ std::vector<const Finding*> printed_findings(const ResultDocument& document, boo
   return printed;
 }
 
-std::vector<Warning> warnings_of(const ResultDocument& document) {
+std::optional<Warning> lateness_of(const ResultDocument& document, double took_ns, bool quick) {
+  constexpr double kQuickNs = 10e9;
+  constexpr double kMarginNs = 1e9;
+  constexpr double kMarginShare = 0.1;
+  const auto asked_ns = static_cast<double>(document.sweep.time_budget_ns.value_or(0));
+  const double most_ns = quick ? kQuickNs : asked_ns + std::max(kMarginNs, kMarginShare * asked_ns);
+  if (asked_ns <= 0 || took_ns <= most_ns) {
+    return std::nullopt;
+  }
+  const bool is_busy = std::ranges::any_of(measured_points(document),
+                                           [](const Point& point) { return has_flag(point, kContention); });
+  const std::string asked = quick ? fmt::format("--quick aims at {}", format_duration(kQuickNs))
+                                  : fmt::format("--time-budget {}", format_duration(asked_ns));
+  return Warning{
+      .text = fmt::format("the run took {}, as {} ({})", format_duration(took_ns),
+                          is_busy ? "other processes used the CPU" : "preparing its points takes that long",
+                          asked),
+      .brief = fmt::format("took {} ({})", format_duration(took_ns), asked)};
+}
+
+std::vector<Warning> warnings_of(const ResultDocument& document, const std::optional<Warning>& late) {
   struct Flagged {
     std::size_t points = 0;
     std::set<std::string> flags;
@@ -132,6 +156,15 @@ std::vector<Warning> warnings_of(const ResultDocument& document) {
   const FlagMarks marks(measured_points(document));
   const std::size_t all = measured_points(document).size();
   std::multimap<Weight, Warning> weighed;
+  if (interrupted()) {
+    weighed.insert({Weight::interrupted,
+                    {.text = "the run was interrupted",
+                     .action = std::string(give_more_time()),
+                     .brief = "interrupted"}});
+  }
+  if (late) {
+    weighed.insert({Weight::late, *late});
+  }
   for (const auto& [name, flagged] : classes) {
     const Reason reason = reason_for(name, flagged.flags, flagged.points);
     weighed.insert({weight_of(name),
@@ -198,7 +231,8 @@ std::vector<Warning> warnings_of(const ResultDocument& document) {
   return warnings;
 }
 
-Page result_page(const ResultDocument& document, std::vector<TextTable> tables, bool verbose) {
+Page result_page(const ResultDocument& document, std::vector<TextTable> tables, bool verbose,
+                 const std::optional<Warning>& late) {
   Page page{.title = ""};
   std::vector<std::string> claims;
   for (const Finding* finding : printed_findings(document, verbose)) {
@@ -230,7 +264,7 @@ Page result_page(const ResultDocument& document, std::vector<TextTable> tables, 
         document.points.empty() ? "" : std::move(line.brief);  // whole where the reason is the answer
     page.blocks.emplace_back(std::move(line));
   }
-  page.warn(warnings_of(document), verbose);
+  page.warn(warnings_of(document, late), verbose);
   page.say(verbose ? between_runs_in_words(document) : "");
   return page;
 }

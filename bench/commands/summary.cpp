@@ -68,7 +68,7 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
 }
 
 void print_result(const Options& options, const ResultDocument& document,
-                  const std::vector<TextTable>& tables) {
+                  const std::vector<TextTable>& tables, const std::optional<Warning>& late) {
   if (options.format == "json") {
     std::cout << inert_json(ResultText().of(document));
   } else if (options.format == "csv") {
@@ -77,14 +77,16 @@ void print_result(const Options& options, const ResultDocument& document,
     std::vector<report::ReportedResult> results{{.json = to_json(document), .document = document}};
     std::cout << report::report_markdown(report::report_of(results, std::nullopt));
   } else if (options.benchmark.format.empty()) {
-    std::cout << page_text(result_page(document, tables, options.verbose), terminal_width(STDOUT_FILENO));
+    std::cout << page_text(result_page(document, tables, options.verbose, late),
+                           terminal_width(STDOUT_FILENO));
   } else {
     write_google_benchmark(document, options.benchmark.format, std::cout);
   }
 }
 
 void print_summary(const Options& options, const ResultDocument& document,
-                   const std::vector<TextTable>& tables, const ResultFile& result) {
+                   const std::vector<TextTable>& tables, const ResultFile& result,
+                   const std::optional<Warning>& late) {
   if (!result.written()) {
     std::cerr << notice(STDERR_FILENO, "Nothing was measured, and nothing was written.");
     return;
@@ -92,7 +94,7 @@ void print_summary(const Options& options, const ResultDocument& document,
   const bool as_text = options.format.empty() && options.benchmark.format.empty();
   std::ostream& notes = as_text ? std::cout : std::cerr;
   const int stream = as_text ? STDOUT_FILENO : STDERR_FILENO;
-  print_result(options, document, tables);
+  print_result(options, document, tables, late);
   if (result.path().empty()) {
     return;
   }

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "bench/cli/options.h"
 #include "bench/error.h"
+#include "bench/page/page.h"
 #include "bench/result/result.h"
 #include "bench/run/result_file.h"
 #include "bench/sweep.h"
@@ -23,14 +25,16 @@ void print_workload_file(const SweepRequest& request);
 // at most two lines each; empty for the program's own workloads.
 std::string workload_file_lines(const WorkloadType& workload, std::size_t width);
 
-// Findings, points and warnings, or the result as --format or --benchmark_format asks.
+// Findings, points and warnings, or the result as --format or --benchmark_format asks. `late`:
+// lateness_of().
 void print_result(const Options& options, const ResultDocument& document,
-                  const std::vector<TextTable>& tables);
+                  const std::vector<TextTable>& tables, const std::optional<Warning>& late = std::nullopt);
 
 // The result, its path, and the picture, which is drawn here; only that nothing was measured where the file
 // was not written.
 void print_summary(const Options& options, const ResultDocument& document,
-                   const std::vector<TextTable>& tables, const ResultFile& result);
+                   const std::vector<TextTable>& tables, const ResultFile& result,
+                   const std::optional<Warning>& late = std::nullopt);
 
 // Points in error, and what a study tried when the device was lost.
 std::size_t errors_in(const ResultDocument& document);

@@ -12,6 +12,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/cli/progress.h"
+#include "bench/cli/report.h"
 #include "bench/cli/table.h"
 #include "bench/cli/terminal.h"
 #include "bench/commands/benchmark_out.h"
@@ -89,6 +90,7 @@ class SweepRun {
         argv_(argv),
         continued_(continued),
         budget_(clock, continued ? continued->started : clock.now(), options.time_budget),
+        began_(budget_.started()),
         type_(*registry<SweepType>().find(options.sweep)),
         ranks_(ranks),
         device_(open_rank_device(options, ranks)),
@@ -152,7 +154,7 @@ class SweepRun {
     if (!continued_) {
       print_start(options_, request_, *device_);
       if (cores_are_busy) {
-        say_cores_are_busy();
+        say_cores_are_busy(options_.verbose);
       }
       say_where_things_are_kept();
     }
@@ -164,7 +166,11 @@ class SweepRun {
         return ExitCode::inconclusive;
       }
     }
-    print_summary(options_, document_, sweep_->tables(document_), file_);
+    const std::optional<Warning> late =
+        interrupted() || options_.resume
+            ? std::nullopt
+            : lateness_of(document_, request_.clock.since_ns(began_), options_.quick);
+    print_summary(options_, document_, sweep_->tables(document_), file_, late);
     write_benchmark_out(options_.benchmark, document_);
     say_how_to_go_on();
     const ExitCode code = exit_code_of(plan(), document_);
@@ -379,7 +385,8 @@ class SweepRun {
   const Options& options_;
   const std::vector<std::string>& argv_;
   std::optional<Continuation> continued_;
-  RunBudget budget_;  // from before the device is opened
+  RunBudget budget_;         // from before the device is opened
+  Clock::time_point began_;  // without what the budget leaves out later
   const SweepType& type_;
   WatchedRanks* ranks_;
   std::unique_ptr<Device> device_;

@@ -65,11 +65,13 @@ bool take_busy_cores() {
   return busy;
 }
 
-void say_cores_are_busy() {
-  std::cerr << notice(STDERR_FILENO,
-                      "Other programs use the cores, so this run's threads sleep while they wait for each "
-                      "other (OMP_WAIT_POLICY=passive), which makes steps 11 to 20 % slower on an idle "
-                      "machine; set OMP_WAIT_POLICY=active to keep them spinning.");
+void say_cores_are_busy(bool verbose) {
+  std::cerr << notice(
+      STDERR_FILENO,
+      verbose ? "Other programs use the cores, so this run's threads sleep while they wait for each other "
+                "(OMP_WAIT_POLICY=passive), which makes steps 11 to 20 % slower on an idle machine; set "
+                "OMP_WAIT_POLICY=active to keep them spinning."
+              : "Other programs use the cores: this run's threads sleep while they wait (why: --verbose).");
 }
 
 }  // namespace bench

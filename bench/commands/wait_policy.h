@@ -28,6 +28,6 @@ void sleep_in_barriers_if_busy(const std::vector<std::string>& argv, const std::
 // inherits it.
 bool take_busy_cores();
 // Says so on standard error, and what it costs.
-void say_cores_are_busy();
+void say_cores_are_busy(bool verbose);
 
 }  // namespace bench

@@ -47,7 +47,7 @@ bool starts_emoji(std::string_view text, std::size_t colon) {
 
 // Whether Markdown may read character i as markup where it stands.
 bool may_be_markup(std::string_view text, std::size_t i) {
-  constexpr std::string_view kPlain = " /+-,%()=;?'";  // no markup within a line
+  constexpr std::string_view kPlain = " /+-,%()=;?'\"";  // no markup within a line
   const char c = text[i];
   const char before = i == 0 ? ' ' : text[i - 1];
   const char next = i + 1 < text.size() ? text[i + 1] : ' ';

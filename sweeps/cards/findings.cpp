@@ -215,7 +215,7 @@ Finding claim_limit(const CardsAnswer& answer, const CardsSetup& setup) {
   finding.set(limit.share);
   const std::string share =
       fmt::format("a step takes {} longer than alone, {} of it", format_duration(limit.lost_ns),
-                  limit.part_ns < limit.lost_ns ? format_duration(limit.part_ns) : std::string("all"));
+                  limit.part_ns < limit.lost_ns ? format_percent(limit.part_ns / limit.lost_ns) : "all");
   const bool one_host = ranks.near == static_cast<int>(ranks.hosts.size());
   finding.claim =
       limit.kind == Kind::waiting

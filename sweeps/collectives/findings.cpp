@@ -67,15 +67,16 @@ Finding claim_model(const CollectiveSeries& series) {
 }
 
 // Of a series with too few sizes for a model: what its largest gives.
-Finding claim_largest(const CollectiveSeries& series) {
+Finding claim_largest(const CollectiveSeries& series, bool is_first) {
   const SizePoint& point = series.points.back();
   Finding finding = finding_of(series.finding_name(), "B/s", {point.name});
   finding.set(point.rate());
   finding.details = {{"bytes", point.bytes}, {"ns", point.ns.value}};
   finding.claim =
-      fmt::format("{}: {} takes {}, bus bandwidth {} [3 sizes or more tell the latency].", in_words(series),
+      fmt::format("{}: {} takes {}, bus bandwidth {}{}.", in_words(series),
                   format_bytes(std::llround(point.bytes)), plus_minus_duration(point.ns.value, point.ns.ci95),
-                  plus_minus_rate(*finding.value, finding.ci95, "B/s"));
+                  plus_minus_rate(*finding.value, finding.ci95, "B/s"),
+                  is_first ? " [3 sizes or more tell the latency]" : "");
   return finding;
 }
 
@@ -119,8 +120,10 @@ TextTable table_of(const std::vector<CollectiveSeries>& all, bool every_size) {
 std::vector<Finding> collectives_findings(const ResultDocument& document, const RankSetup& setup) {
   const CollectivesAnswer answer = collectives_answer(document);
   std::vector<Finding> findings;
+  bool is_first = true;
   for (const CollectiveSeries& series : answer.series) {
-    findings.push_back(series.has_model() ? claim_model(series) : claim_largest(series));
+    findings.push_back(series.has_model() ? claim_model(series) : claim_largest(series, is_first));
+    is_first = is_first && series.has_model();
   }
   findings.push_back(claim_ranks(setup, 1));
   if (auto conditions = claim_conditions(document)) {

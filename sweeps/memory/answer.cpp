@@ -10,6 +10,7 @@
 
 #include "bench/result/finding.h"
 #include "bench/stats/growth.h"
+#include "bench/stats/memory_line.h"
 #include "bench/text/units.h"
 #include "sweeps/memory/plan.h"
 
@@ -125,7 +126,9 @@ std::string batches_in_words(const FitAnswer& answer) {
   for (const ModeFit& mode : answer.modes) {
     modes.push_back(in_words(mode, safe));
   }
-  return fmt::format("{}{}", safe || any(false) ? "up to batch " : "", fmt::join(modes, "; "));
+  const std::string most = safe ? fmt::format("safe (below {}) up to batch ", format_percent(kSafeShare))
+                                : std::string(any(false) ? "up to batch " : "");
+  return most + fmt::format("{}", fmt::join(modes, "; "));
 }
 
 MemoryAnswer memory_answer(const ResultDocument& document, const std::vector<Limit>& limits,

@@ -207,8 +207,27 @@ TEST(Report, AnInterruptedRunIsToBeGoneOnWith) {
   const testing::Interruption interruption;
   EXPECT_EQ(
       warned(document),
-      "Warning: fewer than 3 rounds at the only point; b was left out [go on with --resume]. Other processes "
-      "used the CPU during the only point [idle machine].");
+      "Warning: the run was interrupted; fewer than 3 rounds at the only point; b was left out [go on with "
+      "--resume]. Other processes used the CPU during the only point [idle machine].");
+}
+
+TEST(Report, ARunThatTakesLongerThanAskedForSaysWhy) {
+  constexpr double kSecond = 1e9;
+  ResultDocument document;
+  document.sweep.time_budget_ns = 1'000'000'000;
+  document.points = {flagged("a", {})};
+  EXPECT_FALSE(lateness_of(document, 1.9 * kSecond, false));
+  EXPECT_EQ(lateness_of(document, 3.4 * kSecond, false).value().text,
+            "the run took 3.40 s, as preparing its points takes that long (--time-budget 1.00 s)");
+  document.sweep.time_budget_ns = 8'000'000'000;
+  document.points = {flagged("a", {"throttled:cpu_contention"})};
+  EXPECT_FALSE(lateness_of(document, 9.9 * kSecond, true));
+  const std::optional<Warning> late = lateness_of(document, 14 * kSecond, true);
+  EXPECT_EQ(in_words(warnings_of(document, late)),
+            "Warning: the run took 14.0 s, as other processes used the CPU (--quick aims at 10.0 s). Other "
+            "processes used the CPU during the only point [idle machine].");
+  EXPECT_EQ(page_text(result_page(document, {}, false, late), 100).find("took 14.0 s") == std::string::npos,
+            false);
 }
 
 TEST(Report, PointsAboveThePeakAreLeftOut) {

@@ -317,7 +317,7 @@ set multiplot
 set label 1 'Predicted, batch: resnet50 training on Tesla T4' at screen 0.50000, 0.96234 center font ',17'
 set label 2 'Predicted: Use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches gain at most 3.2 %' at screen 0.50000, 0.92179 center font ',15'
 set label 3 'predicted for pytorch · 2026-11-29 02:28' at screen 0.50000, 0.88414 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: the host limits the step, and its time a launch is not known.' at screen 0.01875, 0.08979 left textcolor rgb '#444444' font ',13'
+set label 4 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.08979 left textcolor rgb '#444444' font ',13'
 set label 5 '✕ train/fp32/batch:256 oom: needs 23.5 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.06083 left textcolor rgb '#444444' font ',13'
 set label 6 '✕ train/fp16/batch:512 oom: needs 24.1 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.03186 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
@@ -417,7 +417,7 @@ set multiplot
 set label 1 'Predicted, batch: resnet50 training on Tesla T4' at screen 0.50000, 0.96161 center font ',20'
 set label 2 'Predicted: Use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches gain at most 3.2 %' at screen 0.50000, 0.92027 center font ',18'
 set label 3 'predicted for pytorch · 2026-11-29 02:28' at screen 0.50000, 0.88188 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: the host limits the step, and its time a launch is not known.' at screen 0.01875, 0.09154 left textcolor rgb '#444444' font ',16'
+set label 4 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.09154 left textcolor rgb '#444444' font ',16'
 set label 5 '✕ train/fp32/batch:256 oom: needs 23.5 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.06201 left textcolor rgb '#444444' font ',16'
 set label 6 '✕ train/fp16/batch:512 oom: needs 24.1 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.03248 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
