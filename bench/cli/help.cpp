@@ -36,7 +36,7 @@ std::string examples() {
   const auto next = [](std::string_view example) { return "  " + wrap(example, width() - 2, kBehind); };
   return wrap("Examples: bench --sweep batch --workload resnet50 --mode train --quick (an answer in 10 s)",
               width(), kBehind) +
-         next("bench --sweep memory --onnx net.onnx --device t4 --dry-run (which batch fits a GPU?)") +
+         next("bench --sweep memory --onnx net.onnx --device t4 --dry-run (which batch fits?)") +
          next("bench predict --workload resnet50 --gpu t4,h100-sxm (how fast on other GPUs?)") +
          wrap(
              "More: bench --list, bench --help --verbose, bench --sweep NAME --help, bench --workload NAME "
