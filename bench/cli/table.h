@@ -42,6 +42,7 @@ struct PlannedPoint {
   std::string problem{};        // why it would not run: "unsupported: …", "oom: …"; empty where it would
   MemoryByCategory memory{};    // of predicted_bytes; none where they could not be counted
   std::int64_t most_bytes = 0;  // that it may be, which decides whether it fits
+  bool out_of_memory = false;
 };
 
 // Of a modelled card with the most that a point may take. `with_categories`: what fills the memory, and names

@@ -62,11 +62,13 @@ const PlannedPoint& PlannedSweep::predict(const SweepPoint& point) {
     row.most_bytes = most_bytes_on(device_, *point.workload, point.spec, plan.peak);
     row.memory = plan.at_peak;
     if (row.predicted_bytes > request_.largest_cap()) {
+      row.out_of_memory = true;
       row.problem = kBeyondCap;
     }
   } catch (const Unsupported& error) {
     row.problem = std::string("unsupported: ") + error.what();
   } catch (const OutOfMemory& error) {
+    row.out_of_memory = true;
     row.problem = std::string("oom: ") + error.what();
   }
   return predictions_.emplace(point.name, row).first->second;
@@ -118,8 +120,7 @@ void PlannedSweep::stop_at_cap() {
       continue;
     }
     // A larger batch may do what this one cannot.
-    const std::string& problem = predict(point).problem;
-    if (problem.starts_with("oom") || unsupported_on(device_, *point.workload, point.spec)) {
+    if (predict(point).out_of_memory || unsupported_on(device_, *point.workload, point.spec)) {
       ended.insert(point.series);
     }
     kept.push_back(point);

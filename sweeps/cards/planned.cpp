@@ -123,8 +123,8 @@ std::vector<TextTable> sharing_tables(const ResultDocument& document,
   }
   std::vector<Cells> rows = sharing_rows(*most);
   for (std::size_t row = 0; row < rows.size(); ++row) {
-    const bool nothing = rows[row].front() == "nothing";
-    const bool optimizer = rows[row].front().text.ends_with("(ZeRO-1)");
+    const bool nothing = row == 1;
+    const bool optimizer = row == 2;
     if (optimizer && most->shared_peak) {
       rows[row][1] = Cell::bytes(*most->shared_peak);
     }
