@@ -42,8 +42,8 @@ struct ShardedPlan {
 // and for the backward pass of each. A framework's own buffers, such as flattened copies of what it sends,
 // are not in it. Without the largest part stage 3 is left out, without one card's step the times.
 std::vector<ShardedPlan> sharded_plans(const CardsStep& step);
-// A header, a row of what nothing shared out takes, and one for each plan: the optimizer's is row 2. The last column has steps, where
-// they are known.
+// A header, a row of what nothing shared out takes, and one for each plan: the optimizer's is row 2. The last
+// column has steps, where they are known.
 std::vector<Cells> sharing_rows(const CardsStep& step);
 
 }  // namespace bench
