@@ -194,7 +194,7 @@ Json advice_json(const Advice& advice) {
 }
 
 Advice advice_of(const Field& root) {
-  Advice advice = read_struct<Advice>(root);
+  auto advice = read_struct<Advice>(root);
   for (AdviceTable& table : advice.tables) {
     for (Cells& row : table.table.rows) {
       row.resize(table.table.rows.front().size());

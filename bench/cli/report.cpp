@@ -20,6 +20,7 @@
 #include "bench/result/sessions.h"
 #include "bench/run/remedies.h"
 #include "bench/stats/rounds.h"
+#include "bench/text/lines.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -217,7 +218,13 @@ std::vector<Warning> warnings_of(const ResultDocument& document, const std::opti
         {Weight::speed, {.text = *std::move(speed), .action = "compare runs of the same hour only"}});
   }
   for (std::string& caveat : caveats_of(document)) {
-    weighed.insert({Weight::caveat, {.text = std::move(caveat)}});
+    // Its first clause, where a line has no room for more.
+    constexpr std::size_t kLong = 90;
+    const std::size_t clause = caveat.find_first_of(":;");
+    std::string brief = columns(caveat) > kLong && clause != std::string::npos
+                            ? caveat.substr(0, clause) + " (--verbose)"
+                            : "";
+    weighed.insert({Weight::caveat, {.text = std::move(caveat), .brief = std::move(brief)}});
   }
   std::vector<Warning> warnings;
   const std::string at_all = fmt::format(" at {}", share(all, all));

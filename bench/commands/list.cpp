@@ -35,11 +35,6 @@
 namespace bench {
 namespace {
 
-// Names have this many columns: the longest of a section, and a gap.
-constexpr std::size_t kSweeps = 15;
-constexpr std::size_t kWorkloads = 24;
-constexpr std::size_t kDevices = 10;
-
 constexpr const char* kLanguageModel = "llama3.1_8b";  // one of them, for an example
 
 struct Listed {
@@ -107,34 +102,28 @@ void print_place(std::ostream& out, std::string_view what, const std::optional<s
   out << wrap_with_whole(what, printable_path(*file), "", width);
 }
 
-void print_text(std::ostream& out, const std::optional<std::filesystem::path>& choices, std::size_t width) {
-  std::string_view section;
-  const auto begin = [&](std::string_view title, std::string_view how) {
-    if (section != title) {
-      out << (section.empty() ? "" : "\n") << wrap(fmt::format("{} ({})", title, how), width, 2);
-      section = title;
-    }
-  };
-  const std::vector<Listed> all = all_listed();
-  for (const Listed& one : all) {
-    std::size_t column = kWorkloads;
-    if (one.kind == "device" && section == "Workloads") {
-      out << hanging(fmt::format("  {}, …", kLanguageModel),
-                     fmt::format("{} language models, predicted: bench predict --workload {} --help",
-                                 language_models().ids().size(), kLanguageModel),
-                     column, width);
-    }
-    if (one.kind == "sweep") {
-      begin("Sweeps", "--sweep NAME; bench --sweep NAME --help");
-      column = kSweeps;
-    } else if (one.kind == "device") {
-      begin("Devices", "--device ID");
-      column = kDevices;
-    } else {
-      begin("Workloads", "--workload NAME; bench --workload NAME --help");
-    }
-    out << hanging(fmt::format("  {}", one.name), one.text, column, width);
+Page list_page() {
+  TextTable sweeps{.title = "Sweeps (--sweep NAME; bench --sweep NAME --help)",
+                   .rows = {{"name", "question"}}};
+  TextTable workloads{.title = "Workloads (--workload NAME; bench --workload NAME --help)",
+                      .rows = {{"name", "what it is"}}};
+  TextTable devices{.title = "Devices (--device ID)", .rows = {{"id", "what it is"}}};
+  for (const Listed& one : all_listed()) {
+    TextTable& table = one.kind == "sweep" ? sweeps : one.kind == "device" ? devices : workloads;
+    table.rows.push_back({one.name, one.text});
   }
+  workloads.rows.push_back({fmt::format("{}, …", kLanguageModel),
+                            fmt::format("{} language models, predicted: bench predict --workload {} --help",
+                                        language_models().ids().size(), kLanguageModel)});
+  Page page;
+  for (TextTable* const table : {&sweeps, &workloads, &devices}) {
+    page.table(std::move(*table));
+  }
+  return page;
+}
+
+// Paths stay whole, to be copied.
+void print_places(std::ostream& out, const std::optional<std::filesystem::path>& choices, std::size_t width) {
   out << "\n";
   print_place(out, "Autotuned choices (--no-cache):", choices, width);
   print_place(out, "Compiled plans (--no-cache):", plans_folder(choices), width);
@@ -199,7 +188,8 @@ void print_list(std::ostream& out, const std::string& format, std::size_t width)
     page.table({.rows = list_rows()});
     out << page_markdown(page);
   } else {
-    print_text(out, choices_file(), width);
+    out << page_text(list_page(), width);
+    print_places(out, choices_file(), width);
   }
 }
 

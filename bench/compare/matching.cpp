@@ -102,10 +102,11 @@ void refuse_other_devices(const std::vector<Suite>& suites) {
     for (const Suite& other : suites) {
       if (suite.runs.next.empty() && other.runs.base.empty() && suite.sweep == other.sweep &&
           suite.workload == other.workload) {
-        throw NotComparable(fmt::format(
-            "BASE and NEW ran on other devices, {}; compare runs of one device, or give --allow-different "
-            "device",
-            device_difference(*suite.runs.base.front(), *other.runs.next.front())));
+        throw NotComparable(
+            fmt::format("BASE and NEW ran on different devices, {}; compare runs of one device, or give "
+                        "--allow-different "
+                        "device",
+                        device_difference(*suite.runs.base.front(), *other.runs.next.front())));
       }
     }
   }

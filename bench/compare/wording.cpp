@@ -87,7 +87,7 @@ std::string inconclusive_advice(const Judgement& judgement) {
   if (std::ranges::all_of(judgement.suites, [](const JudgedSuite& suite) {
         return suite.runs.base <= 1 && suite.runs.next <= 1;
       })) {
-    return "give three or more runs a side";
+    return judgement.settings.paired ? "give a larger --time-budget" : "give three or more runs a side";
   }
   if (std::ranges::any_of(judgement.points, [](const JudgedPoint& point) {
         return point.verdict == Verdict::inconclusive && point.changes.empty();

@@ -231,13 +231,29 @@ Answer energy_answer(const Evaluation& evaluation, const std::string& dtype) {
   if (contest.size() == 0) {
     return answer;
   }
-  const auto joules = [&](const Contestant& of) {
-    const bool is_bound = std::ranges::any_of(rows, [&](const EvaluatedRow* row) {
-      return label_of(evaluation, *row) == of.label && !row->power_measured;
+  const auto joules = [](const Contestant& of) { return format_number(1 / of.score()) + " J"; };
+  const auto is_measured = [&](const std::string& label) {
+    return std::ranges::all_of(rows, [&](const EvaluatedRow* row) {
+      return label_of(evaluation, *row) != label || row->power_measured;
     });
-    return fmt::format("{}{} J", is_bound ? "at most " : "", format_number(1 / of.score()));
   };
-  rank(answer, contest, "frugal", joules, " a sample");
+  constexpr std::size_t kMost = 4;
+  std::vector<std::string> figures;
+  bool has_bounds = false;  // which rank nothing
+  for (std::size_t i = 0; i < contest.size(); ++i) {
+    const std::string& label = contest[i].label;
+    has_bounds = has_bounds || !is_measured(label);
+    if (contest.size() <= kMost || i == 0 || i + 1 == contest.size()) {
+      figures.push_back(
+          fmt::format("{}{} a sample on {}", is_measured(label) ? "" : "≤ ", joules(contest[i]), label));
+    }
+  }
+  if (!has_bounds) {
+    rank(answer, contest, "frugal", joules, " a sample");
+    return answer;
+  }
+  answer.claim = fmt::format("Energy in {}: {} (≤: by the data sheet's power).", dtype,
+                             fmt::join(figures, contest.size() > kMost ? " to " : ", "));
   return answer;
 }
 

@@ -53,12 +53,10 @@ std::string Contest::named(std::size_t count) const {
 }
 
 std::string tie_in_words(const Contest& contest, const std::string& adjective, const std::string& compared) {
-  constexpr double kAbout = 1.25;
   const std::size_t leaders = contest.leaders();
   bool is_close = true;
   for (std::size_t i = 1; i < leaders; ++i) {
-    const Ratio lead = contest.lead_over(i);
-    is_close = is_close && lead.interval && lead.low() >= 1 / kAbout && lead.high() <= kAbout;
+    is_close = is_close && contest.lead_over(i).is_about_one();
   }
   return is_close ? fmt::format("{} are about equally {}", contest.named(leaders), adjective)
                   : fmt::format("Cannot tell which of {} is {}", contest.named(leaders), compared);

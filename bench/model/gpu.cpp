@@ -53,9 +53,9 @@ double number_in(const Range& range, const Field& field) {
   return value;
 }
 
-template <const Range& range>
+template <const Range* range>
 void in(const Field& field) {
-  number_in(range, field);
+  number_in(*range, field);
 }
 
 void is_text(const Field& field) {
@@ -169,8 +169,8 @@ void read_value(const Field& field, std::map<Dtype, double>& rates) {
 }
 
 void members(auto& io, Of<Gpu::Bus> auto& bus) {
-  io("generation", bus.generation, in<kPcieGeneration>);
-  io("lanes", bus.lanes, in<kPcieLanes>);
+  io("generation", bus.generation, in<&kPcieGeneration>);
+  io("lanes", bus.lanes, in<&kPcieLanes>);
   io.unless(true, "peer_access", bus.peer_access);
 }
 
@@ -179,18 +179,18 @@ void members(auto& io, Of<Gpu> auto& gpu) {
   io.maybe("aliases", gpu.aliases, are_texts);
   io.maybe("names", gpu.names, are_texts);
   io("chip", gpu.chip, is_text);
-  io("process_nm", gpu.process_nm, in<kProcess>);
-  io("compute_capability", gpu.compute_capability, in<kCapability>);
-  io("multiprocessors", gpu.multiprocessors, in<kMultiprocessors>);
-  io("memory_bytes", gpu.memory_bytes, in<kMemory>);
+  io("process_nm", gpu.process_nm, in<&kProcess>);
+  io("compute_capability", gpu.compute_capability, in<&kCapability>);
+  io("multiprocessors", gpu.multiprocessors, in<&kMultiprocessors>);
+  io("memory_bytes", gpu.memory_bytes, in<&kMemory>);
   io("memory_kind", gpu.memory_kind, is_memory_kind);
-  io("power_w", gpu.power_w, in<kPower>);
-  io("bytes_per_s", gpu.bytes_per_s, in<kBandwidth>);
+  io("power_w", gpu.power_w, in<&kPower>);
+  io("bytes_per_s", gpu.bytes_per_s, in<&kBandwidth>);
   io("flops_per_s", gpu.flops_per_s, has_fp32);
   io.unless_empty("kind", gpu.kind, is_kind);
   io.optional("nvlink", gpu.nvlink, are_texts);
   io.unless_empty("visible_bytes", gpu.visible_bytes);
-  io.unless_empty("l2_bytes", gpu.l2_bytes, in<kCache>);
+  io.unless_empty("l2_bytes", gpu.l2_bytes, in<&kCache>);
   io.optional("pcie", gpu.bus);
   io.maybe("source", gpu.source);
 }

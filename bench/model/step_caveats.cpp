@@ -117,8 +117,7 @@ std::vector<std::string> caveats_of(const GpuModel& model, const NetworkTerms& t
     const double width = std::exp(kNormal80 * model.coefficients().host_spread);
     const auto in_tens = [](double us) { return 10 * std::lround(us / 10); };
     caveats.push_back(
-        fmt::format("small batches wait for the CPU, whose speed is assumed ({} to {} µs an operation): give "
-                    "--host-launch to predict",
+        fmt::format("small batches wait for the CPU: {} to {} µs a launch assumed [predict --host-launch]",
                     in_tens(launch_us / width), in_tens(launch_us * width)));
   }
   return caveats;

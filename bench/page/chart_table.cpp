@@ -52,12 +52,15 @@ TextTable curves_by_point(const plots::Curves& curves, bool predicted) {
   return table;
 }
 
-TextTable table_of(const plots::Curves& curves, bool predicted) {
-  const bool named = std::ranges::any_of(curves.series, [](const plots::ChartSeries& series) {
+bool has_names(const plots::Curves& curves) {
+  return std::ranges::any_of(curves.series, [](const plots::ChartSeries& series) {
     return std::ranges::any_of(series.points,
                                [](const plots::ChartPoint& point) { return !point.name.empty(); });
   });
-  return named ? curves_by_point(curves, predicted) : curves_by_x(curves, predicted);
+}
+
+TextTable table_of(const plots::Curves& curves, bool predicted) {
+  return has_names(curves) ? curves_by_point(curves, predicted) : curves_by_x(curves, predicted);
 }
 
 double sum_of(const plots::Bars& bars, std::size_t bar) {
@@ -130,6 +133,15 @@ TextTable table_of(const plots::Timeline& timeline, bool) {
   return table;
 }
 
+// Of the table's cells; none where their column's header names it.
+const plots::Axis* value_axis(const plots::Chart& chart) {
+  if (const auto* const bars = std::get_if<plots::Bars>(&chart.content)) {
+    return &bars->y;
+  }
+  const auto* const curves = std::get_if<plots::Curves>(&chart.content);
+  return curves == nullptr || has_names(*curves) ? nullptr : &curves->y;
+}
+
 }  // namespace
 
 Cell value_cell(double value, const std::optional<Interval>& interval, const plots::Axis& axis,
@@ -155,7 +167,12 @@ Cell value_cell(double value, const std::optional<Interval>& interval, const plo
 TextTable chart_table(const plots::Chart& chart, std::size_t most) {
   TextTable table =
       std::visit([&](const auto& content) { return table_of(content, chart.predicted); }, chart.content);
-  table.title = chart.title + (chart.predicted ? " (predicted, not measured)" : "");
+  // A figure's own unit is in its cell; of a plain number it is the axis's name.
+  const plots::Axis* const axis = value_axis(chart);
+  const bool has_unit = axis == nullptr || axis->quantity != plots::Quantity::number || axis->label.empty() ||
+                        chart.title.find(axis->label) != std::string::npos;
+  table.title = fmt::format("{}{}{}", chart.title, has_unit ? "" : fmt::format(", {}", axis->label),
+                            chart.predicted ? " (predicted, not measured)" : "");
   if (table.rows.size() > most + 1) {
     const std::size_t more = table.rows.size() - 1 - most;
     table.rows.resize(most + 1);

@@ -34,7 +34,9 @@ std::string one_line(const std::vector<Warning>& warnings, bool with_marks, std:
                     with_marks && warning.is_marked ? " (○)" : "");
     const std::string action = warning.action.empty() ? "" : fmt::format(" [{}]", safe(warning.action));
     const std::string rest = left == 0 ? "." : fmt::format("; {} more (--verbose).", left);
-    const auto fits = [&](const std::string& more) { return columns(text + more + rest) <= width; };
+    const auto fits = [&](const std::string& more) {
+      return columns(text) + columns(more) + columns(rest) <= width;
+    };
     if (fits(action) || (longest.empty() && fits(""))) {
       longest = fmt::format("{}{}{}\n", text, fits(action) ? action : "", rest);
     } else if (longest.empty()) {

@@ -48,11 +48,6 @@ std::string times(const Ratio& ratio, const std::string& other) {
                      factor(ratio.interval->high), ratio.differs_from_one() ? "" : ", not significant");
 }
 
-bool are_alike(const Ratio& ratio) {
-  constexpr double kAlike = 1.1;
-  return !ratio.differs_from_one() && ratio.value < kAlike;
-}
-
 // One card alone, or the fastest compared with the next and with the slowest.
 std::string fastest_in(const Prediction& prediction, const std::string& dtype,
                        const std::vector<const CardPrediction*>& ranked) {
@@ -67,9 +62,12 @@ std::string fastest_in(const Prediction& prediction, const std::string& dtype,
     return text + fmt::format("; most of the step's time: {}", most_time_in_words(best.step));
   }
   const CurvePoint& next = ranked[1]->curve.at_saturation();
-  if (const Ratio lead = throughput_ratio_of(best, next); are_alike(lead)) {
-    text = fmt::format("{}: {} and {} are about equally fast, {} and {} at batch {}; ratio {} ({}–{})", dtype,
-                       id_of(prediction, first), id_of(prediction, *ranked[1]),
+  if (const Ratio lead = throughput_ratio_of(best, next); !lead.differs_from_one()) {
+    const std::string both =
+        fmt::format("{} and {}", id_of(prediction, first), id_of(prediction, *ranked[1]));
+    text = fmt::format("{}: {}, {} and {} at batch {}; ratio {} ({}–{})", dtype,
+                       lead.is_about_one() ? both + " are about equally fast"
+                                           : fmt::format("cannot tell which of {} is faster", both),
                        with_interval80(best.per_s, rate80_of(best)), rate_of(next),
                        best.batch == next.batch ? fmt::format("{}", best.batch)
                                                 : fmt::format("{} and {}", best.batch, next.batch),

@@ -25,6 +25,7 @@
 #include "bench/result/json_text.h"
 #include "bench/result/result_json.h"
 #include "bench/run/whole_file.h"
+#include "bench/text/fingerprint.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 
@@ -87,7 +88,9 @@ std::string date_of(const fs::path& path) {
 std::string file_name_safe(std::string text) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return std::isalnum(c) == 0 && c != '_' && c != '.' && c != '-'; }, '-');
-  return text;
+  constexpr std::size_t kLongestName = 200;  // file systems take 255, and an ending follows
+  return text.size() <= kLongestName ? text
+                                     : fmt::format("{}-{}", text.substr(0, kLongestName), fingerprint(text));
 }
 
 fs::path folder_of(const fs::path& path) {

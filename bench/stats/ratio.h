@@ -27,6 +27,11 @@ struct Ratio {
   double high() const { return interval ? interval->high : value; }
   // Evidence that it is not 1.
   bool differs_from_one() const { return interval && (interval->low > 1 || interval->high < 1); }
+  // The interval is near 1 on both sides: "about equally fast", and not "cannot tell".
+  bool is_about_one() const {
+    constexpr double kAbout = 1.25;
+    return interval && interval->low >= 1 / kAbout && interval->high <= kAbout;
+  }
   bool is_predicted() const { return level == kPredictedLevel; }
 };
 

@@ -68,7 +68,8 @@ BatchAnswer answer_of(const std::vector<BatchSeries>& all, const ResultDocument&
   if (series.saturation) {
     answer.state = series.saturation->state;
     if (answer.state == SaturationState::undecided) {
-      answer.point = series.at(series.saturation->best_batch);
+      answer.point = &*std::ranges::max_element(  // also one of too few rounds
+          series.points, {}, [](const BatchPoint& point) { return point.throughput.per_s; });
     }
   }
   return answer;

@@ -34,12 +34,12 @@ std::string kernel_and_size(const KernelResult& point) {
   return fmt::format("{} on {}", point.mode, format_bytes(static_cast<std::int64_t>(point.bytes)));
 }
 
-// "mean of triad on 384 MiB and 3 others within noise": those that the estimate counts.
+// "triad on 384 MiB, pooled with 3 others within noise": those that the estimate counts.
 std::string with_rivals(std::string_view best, const RoofCeiling& ceiling) {
   const std::size_t rivals = ceiling.rivals.size();
   return rivals == 0
              ? std::string(best)
-             : fmt::format("mean of {} and {} other{} within noise", best, rivals, rivals == 1 ? "" : "s");
+             : fmt::format("{}, pooled with {} other{} within noise", best, rivals, rivals == 1 ? "" : "s");
 }
 
 std::vector<std::string> pooled_names(const RoofCeiling& ceiling) {

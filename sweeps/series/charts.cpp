@@ -81,7 +81,7 @@ std::string name_of(const BatchSeries& series, const Finding* saturation, const 
                 : fmt::format(", saturates at batch {}{}", *saturation->value, beyond ? " or beyond" : "");
   }
   if (step.t_inf_per_s) {
-    name += fmt::format(", T∞ {}{}/s{}", step.holds ? "" : "about ", format_number(*step.t_inf_per_s),
+    name += fmt::format(", T∞ {}{} samples/s{}", step.holds ? "" : "about ", format_number(*step.t_inf_per_s),
                         limit_is_shown ? "" : " (above the picture)");
   }
   if (step.t_inf_per_s && step.t0_ns && !step.t0_is_zero && *step.t0_ns > 0) {

@@ -1,6 +1,7 @@
 // Charts of the workers sweep: what the loader delivers, and how busy it keeps the consumer.
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -148,6 +149,17 @@ plots::Chart timeline_chart(const FollowedSteps& steps, const char* origin) {
           .wide = true};
 }
 
+// Noise may make an AU more than that, which it cannot be.
+std::optional<Estimate> at_most_one(std::optional<Estimate> au) {
+  if (au) {
+    au->value = std::min(au->value, 1.0);
+  }
+  if (au && au->ci95) {
+    au->ci95 = Interval{std::min(au->ci95->low, 1.0), std::min(au->ci95->high, 1.0)};
+  }
+  return au;
+}
+
 std::vector<plots::Chart> workers_charts(ResultDocument& document) {
   restore_points(document);
   const WorkerCurves curves = curves_of(document.sweep.state);
@@ -162,11 +174,12 @@ std::vector<plots::Chart> workers_charts(ResultDocument& document) {
     }
   }
   std::vector<plots::Chart> charts{
-      std::move(throughput),
-      loader_chart(
-          curves, "Accelerator utilisation (AU) against workers", "AU",
-          [](const LoaderPoint& point) { return point.au; },
-          [](const SimulatedPoint& point) { return Estimate{.value = point.au, .ci95 = point.au_ci95}; })};
+      std::move(throughput), loader_chart(
+                                 curves, "Accelerator utilisation (AU) against workers", "AU",
+                                 [](const LoaderPoint& point) { return at_most_one(point.au); },
+                                 [](const SimulatedPoint& point) {
+                                   return *at_most_one(Estimate{.value = point.au, .ci95 = point.au_ci95});
+                                 })};
   charts.back().note +=
       fmt::format("{}AU 1: a step takes as long as with ready data.", charts.back().note.empty() ? "" : " ");
   if (const auto steps = steps_to_follow(document, curves.knee.value_or(0))) {

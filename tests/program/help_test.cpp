@@ -97,9 +97,9 @@ TEST(Help, ListHasALineForEachSweepAndWorkload) {
   const Json list = Json::parse(run_bench({"--list", "--benchmark_format=json"}).out);
   for (const auto& [kind, text] : {std::pair{"sweeps", "question"}, std::pair{"workloads", "description"}}) {
     for (const Json& entry : list[kind]) {
-      EXPECT_THAT(lines, ::testing::Contains(::testing::AllOf(
-                             ::testing::StartsWith("  " + entry["name"].get<std::string>() + " "),
-                             ::testing::EndsWith(" " + entry[text].get<std::string>()))));
+      EXPECT_THAT(lines, ::testing::Contains(
+                             ::testing::AllOf(::testing::StartsWith(entry["name"].get<std::string>() + " "),
+                                              ::testing::EndsWith(" " + entry[text].get<std::string>()))));
     }
   }
   for (const std::string& line : lines) {

@@ -50,7 +50,7 @@ TEST(Page, AsText) {
   EXPECT_EQ(page_text(sectioned_page(), 80),
             "Two results\n\n1. Use batch 8. — the first\n\n"
             "The first\n\nNoise.\n\n"
-            "Rate (predicted, not measured)\nbatch  fp32\n    1     2\n\n"
+            "Rate, samples/s (predicted, not measured)\nbatch  fp32\n    1     2\n\n"
             "How\nseed: 1\n\na; b.json\n");
 }
 
@@ -144,7 +144,7 @@ TEST(Page, AsMarkdown) {
   EXPECT_EQ(page_markdown(sectioned_page(), 1),
             "# Two results\n\n1. Use batch 8. — the first\n\n"
             "## The first\n\nNoise.\n\n"
-            "### Rate (predicted, not measured)\n\n| batch | fp32 |\n| ---: | ---: |\n| 1 | 2 |\n\n"
+            "### Rate, samples/s (predicted, not measured)\n\n| batch | fp32 |\n| ---: | ---: |\n| 1 | 2 |\n\n"
             "### How\n\n- seed: 1\n\na; b.json\n");
 }
 

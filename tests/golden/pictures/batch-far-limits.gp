@@ -63,7 +63,7 @@ set bmargin at screen 0.23969
 set tmargin at screen 0.70252
 set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.80856 center font ',13'
 set label 32 'Bars: 95 % intervals. Curve: fitted; ring: saturation batch.' at screen 0.25000, 0.77910 center textcolor rgb '#555555' font ',11'
-set label 33 'Saturates at batch 8 or beyond, T∞ about 5000/s (above the picture), t0 2.87 ms.' at screen 0.25000, 0.75112 center textcolor rgb '#555555' font ',11'
+set label 33 'Saturates at batch 8 or beyond, T∞ about 5000 samples/s (above the picture), t0 2.87 ms.' at screen 0.25000, 0.75112 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '100' 0.2, '200' 0.4, '300' 0.6, '400' 0.8, '500' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -112,7 +112,7 @@ set bmargin at screen 0.24460
 set tmargin at screen 0.69603
 set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.80438 center font ',16'
 set label 32 'Bars: 95 % intervals. Curve: fitted; ring: saturation batch.' at screen 0.25000, 0.77428 center textcolor rgb '#555555' font ',14'
-set label 33 'Saturates at batch 8 or beyond, T∞ about 5000/s (above the picture), t0 2.87 ms.' at screen 0.25000, 0.74569 center textcolor rgb '#555555' font ',14'
+set label 33 'Saturates at batch 8 or beyond, T∞ about 5000 samples/s (above the picture), t0 2.87 ms.' at screen 0.25000, 0.74569 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '100' 0.2, '200' 0.4, '300' 0.6, '400' 0.8, '500' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3

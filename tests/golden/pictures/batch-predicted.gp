@@ -311,28 +311,28 @@ $d30 << EOD
 1 0.78496
 
 EOD
-set terminal pngcairo size 1600, 725 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set terminal pngcairo size 1600, 767 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
-set label 1 'Predicted, batch: resnet50 training on Tesla T4' at screen 0.50000, 0.96234 center font ',17'
-set label 2 'Predicted: Use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches gain at most 3.2 %' at screen 0.50000, 0.92179 center font ',15'
-set label 3 'predicted for pytorch · 2026-11-29 02:28' at screen 0.50000, 0.88414 center textcolor rgb '#555555' font ',13'
-set label 4 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.08979 left textcolor rgb '#444444' font ',13'
-set label 5 '✕ train/fp32/batch:256 oom: needs 23.5 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.06083 left textcolor rgb '#444444' font ',13'
-set label 6 '✕ train/fp16/batch:512 oom: needs 24.1 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.03186 left textcolor rgb '#444444' font ',13'
+set label 1 'Predicted, batch: resnet50 training on Tesla T4' at screen 0.50000, 0.96441 center font ',17'
+set label 2 'Predicted: Use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches gain at most 3.2 %' at screen 0.50000, 0.92608 center font ',15'
+set label 3 'predicted for pytorch · 2026-11-29 02:28' at screen 0.50000, 0.89048 center textcolor rgb '#555555' font ',13'
+set label 4 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.08488 left textcolor rgb '#444444' font ',13'
+set label 5 '✕ train/fp32/batch:256 oom: needs 23.5 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.05750 left textcolor rgb '#444444' font ',13'
+set label 6 '✕ train/fp16/batch:512 oom: needs 24.1 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.03012 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.29366
-set tmargin at screen 0.70745
-set label 31 'Throughput against batch' at screen 0.16667, 0.81172 center font ',13'
-set label 32 'Band: 80 % interval of the prediction. Dashed: T∞;' at screen 0.16667, 0.78276 center textcolor rgb '#555555' font ',11'
-set label 33 'ring: saturation batch. ✕: no value.' at screen 0.16667, 0.75524 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.33233
+set tmargin at screen 0.72347
+set label 31 'Throughput against batch' at screen 0.16667, 0.82203 center font ',13'
+set label 32 'Band: 80 % interval of the prediction. Dashed: T∞;' at screen 0.16667, 0.79465 center textcolor rgb '#555555' font ',11'
+set label 33 'ring: saturation batch. ✕: no value.' at screen 0.16667, 0.76864 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.13312, '4' 0.23795, '8' 0.34277, '16' 0.44759, '32' 0.55241, '64' 0.65723, '128' 0.76205, '256' 0.86688, '512' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '100' 0.25, '200' 0.5, '300' 0.75, '400' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-set key at screen 0.01875, 0.20386 left top Left reverse samplen 2 maxrows 2 font ',13'
+set key at screen 0.01875, 0.24746 left top Left reverse samplen 2 maxrows 4 font ',13'
 plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#00795a' notitle, \
   $d2 using 1:2 with filledcurves closed fillstyle transparent solid 0.16 noborder linecolor rgb '#0072b2' notitle, \
@@ -345,16 +345,18 @@ plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor
   $d9 using 1:2 with points pointtype 9 pointsize 1.20 linewidth 1.6 linecolor rgb '#00795a' notitle, \
   $d10 using 1:2 with points pointtype 6 pointsize 2.88 linewidth 2.2 linecolor rgb '#00795a' notitle, \
   $d11 using 1:2 with points pointtype 2 pointsize 1.32 linewidth 2.4 linecolor rgb '#00795a' notitle, \
-  keyentry with linespoints pointtype 7 pointsize 1.20 linewidth 1.8 linecolor rgb '#0072b2' title 'fp32, saturates at batch 32, T∞ 109/s', \
-  keyentry with linespoints pointtype 9 pointsize 1.20 linewidth 1.8 linecolor rgb '#00795a' title 'fp16, saturates at batch 64, T∞ 306/s'
+  keyentry with linespoints pointtype 7 pointsize 1.20 linewidth 1.8 linecolor rgb '#0072b2' title 'fp32, saturates at batch 32, T∞ 109', \
+  keyentry with points pointtype -1 title 'samples/s', \
+  keyentry with linespoints pointtype 9 pointsize 1.20 linewidth 1.8 linecolor rgb '#00795a' title 'fp16, saturates at batch 64, T∞ 306', \
+  keyentry with points pointtype -1 title 'samples/s'
 unset label
 set lmargin at screen 0.39896
 set rmargin at screen 0.65104
-set bmargin at screen 0.29366
-set tmargin at screen 0.70745
-set label 31 'Memory, fp32' at screen 0.50000, 0.81172 center font ',13'
-set label 32 'At the peak of a step: 1.03 GiB + 89.9 MiB × batch.' at screen 0.50000, 0.78276 center textcolor rgb '#555555' font ',11'
-set label 33 'Fits to batch 167 by plan. ✕: no value.' at screen 0.50000, 0.75524 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.33233
+set tmargin at screen 0.72347
+set label 31 'Memory, fp32' at screen 0.50000, 0.82203 center font ',13'
+set label 32 'At the peak of a step: 1.03 GiB + 89.9 MiB × batch.' at screen 0.50000, 0.79465 center textcolor rgb '#555555' font ',11'
+set label 33 'Fits to batch 167 by plan. ✕: no value.' at screen 0.50000, 0.76864 center textcolor rgb '#555555' font ',11'
 set label 40 '1.12' at first 0.055556, 0.055821 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '1.2' at first 0.16667, 0.060212 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 42 '1.38' at first 0.27778, 0.068993 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
@@ -368,7 +370,7 @@ set ytics ('0' 0, '5' 0.25, '10' 0.5, '15' 0.75, '20' 1) scale 0.6 nomirror font
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'GiB'
 unset key
-set key at screen 0.35208, 0.20386 left top Left reverse samplen 2 maxrows 2 font ',13'
+set key at screen 0.35208, 0.24746 left top Left reverse samplen 2 maxrows 2 font ',13'
 plot [0:1][0:1] $d12 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
   $d13 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
   $d14 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
@@ -389,11 +391,11 @@ plot [0:1][0:1] $d12 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborde
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.29366
-set tmargin at screen 0.70745
-set label 31 'Memory, fp16' at screen 0.83333, 0.81172 center font ',13'
-set label 32 'At the peak of a step: 1.08 GiB + 46.1 MiB × batch.' at screen 0.83333, 0.78276 center textcolor rgb '#555555' font ',11'
-set label 33 'Fits to batch 324 by plan. ✕: no value.' at screen 0.83333, 0.75524 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.33233
+set tmargin at screen 0.72347
+set label 31 'Memory, fp16' at screen 0.83333, 0.82203 center font ',13'
+set label 32 'At the peak of a step: 1.08 GiB + 46.1 MiB × batch.' at screen 0.83333, 0.79465 center textcolor rgb '#555555' font ',11'
+set label 33 'Fits to batch 324 by plan. ✕: no value.' at screen 0.83333, 0.76864 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.05, '4' 0.25, '16' 0.45, '64' 0.65, '256' 0.85) scale 0 nomirror norotate font ',11'
 set ytics ('0' 0, '5' 0.25, '10' 0.5, '15' 0.75, '20' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -411,28 +413,28 @@ plot [0:1][0:1] $d22 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborde
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 745 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 789 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'Predicted, batch: resnet50 training on Tesla T4' at screen 0.50000, 0.96161 center font ',20'
-set label 2 'Predicted: Use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches gain at most 3.2 %' at screen 0.50000, 0.92027 center font ',18'
-set label 3 'predicted for pytorch · 2026-11-29 02:28' at screen 0.50000, 0.88188 center textcolor rgb '#555555' font ',16'
-set label 4 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.09154 left textcolor rgb '#444444' font ',16'
-set label 5 '✕ train/fp32/batch:256 oom: needs 23.5 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.06201 left textcolor rgb '#444444' font ',16'
-set label 6 '✕ train/fp16/batch:512 oom: needs 24.1 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.03248 left textcolor rgb '#444444' font ',16'
+set label 1 'Predicted, batch: resnet50 training on Tesla T4' at screen 0.50000, 0.96375 center font ',20'
+set label 2 'Predicted: Use batch 64 in fp16: 290 (250 to 340) samples/s in 3.96 GiB (25 % of the cap, safe); larger batches gain at most 3.2 %' at screen 0.50000, 0.92471 center font ',18'
+set label 3 'predicted for pytorch · 2026-11-29 02:28' at screen 0.50000, 0.88847 center textcolor rgb '#555555' font ',16'
+set label 4 'Warning: small batches wait for the CPU, whose speed is assumed (20 to 110 µs an operation): give --host-launch to predict.' at screen 0.01875, 0.08644 left textcolor rgb '#444444' font ',16'
+set label 5 '✕ train/fp32/batch:256 oom: needs 23.5 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.05856 left textcolor rgb '#444444' font ',16'
+set label 6 '✕ train/fp16/batch:512 oom: needs 24.1 GiB (predicted), the memory cap is 15.7 GiB' at screen 0.01875, 0.03067 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.29906
-set tmargin at screen 0.70174
-set label 31 'Throughput against batch' at screen 0.16667, 0.80805 center font ',16'
-set label 32 'Band: 80 % interval of the prediction. Dashed: T∞;' at screen 0.16667, 0.77852 center textcolor rgb '#555555' font ',14'
-set label 33 'ring: saturation batch. ✕: no value.' at screen 0.16667, 0.75047 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.33815
+set tmargin at screen 0.71838
+set label 31 'Throughput against batch' at screen 0.16667, 0.81876 center font ',16'
+set label 32 'Band: 80 % interval of the prediction. Dashed: T∞;' at screen 0.16667, 0.79087 center textcolor rgb '#555555' font ',14'
+set label 33 'ring: saturation batch. ✕: no value.' at screen 0.16667, 0.76439 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.13312, '4' 0.23795, '8' 0.34277, '16' 0.44759, '32' 0.55241, '64' 0.65723, '128' 0.76205, '256' 0.86688, '512' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '100' 0.25, '200' 0.5, '300' 0.75, '400' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-set key at screen 0.01875, 0.20752 left top Left reverse samplen 2 maxrows 2 font ',16'
+set key at screen 0.01875, 0.25171 left top Left reverse samplen 2 maxrows 4 font ',16'
 plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#00795a' notitle, \
   $d2 using 1:2 with filledcurves closed fillstyle transparent solid 0.16 noborder linecolor rgb '#0072b2' notitle, \
@@ -445,16 +447,18 @@ plot [0:1][0:1] $d0 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor
   $d9 using 1:2 with points pointtype 9 pointsize 0.75 linewidth 1.6 linecolor rgb '#00795a' notitle, \
   $d10 using 1:2 with points pointtype 6 pointsize 1.80 linewidth 2.2 linecolor rgb '#00795a' notitle, \
   $d11 using 1:2 with points pointtype 2 pointsize 0.83 linewidth 2.4 linecolor rgb '#00795a' notitle, \
-  keyentry with linespoints pointtype 7 pointsize 0.75 linewidth 1.8 linecolor rgb '#0072b2' title 'fp32, saturates at batch 32, T∞ 109/s', \
-  keyentry with linespoints pointtype 9 pointsize 0.75 linewidth 1.8 linecolor rgb '#00795a' title 'fp16, saturates at batch 64, T∞ 306/s'
+  keyentry with linespoints pointtype 7 pointsize 0.75 linewidth 1.8 linecolor rgb '#0072b2' title 'fp32, saturates at batch 32, T∞ 109', \
+  keyentry with points pointtype -1 title 'samples/s', \
+  keyentry with linespoints pointtype 9 pointsize 0.75 linewidth 1.8 linecolor rgb '#00795a' title 'fp16, saturates at batch 64, T∞ 306', \
+  keyentry with points pointtype -1 title 'samples/s'
 unset label
 set lmargin at screen 0.39896
 set rmargin at screen 0.65104
-set bmargin at screen 0.29906
-set tmargin at screen 0.70174
-set label 31 'Memory, fp32' at screen 0.50000, 0.80805 center font ',16'
-set label 32 'At the peak of a step: 1.03 GiB + 89.9 MiB × batch.' at screen 0.50000, 0.77852 center textcolor rgb '#555555' font ',14'
-set label 33 'Fits to batch 167 by plan. ✕: no value.' at screen 0.50000, 0.75047 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.33815
+set tmargin at screen 0.71838
+set label 31 'Memory, fp32' at screen 0.50000, 0.81876 center font ',16'
+set label 32 'At the peak of a step: 1.03 GiB + 89.9 MiB × batch.' at screen 0.50000, 0.79087 center textcolor rgb '#555555' font ',14'
+set label 33 'Fits to batch 167 by plan. ✕: no value.' at screen 0.50000, 0.76439 center textcolor rgb '#555555' font ',14'
 set label 40 '1.12' at first 0.055556, 0.055821 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '1.2' at first 0.16667, 0.060212 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 42 '1.38' at first 0.27778, 0.068993 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
@@ -468,7 +472,7 @@ set ytics ('0' 0, '5' 0.25, '10' 0.5, '15' 0.75, '20' 1) scale 0.6 nomirror font
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'GiB'
 unset key
-set key at screen 0.35208, 0.20752 left top Left reverse samplen 2 maxrows 2 font ',16'
+set key at screen 0.35208, 0.25171 left top Left reverse samplen 2 maxrows 2 font ',16'
 plot [0:1][0:1] $d12 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#332288' notitle, \
   $d13 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#5fa8d3' notitle, \
   $d14 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#b89b2e' notitle, \
@@ -489,11 +493,11 @@ plot [0:1][0:1] $d12 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborde
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.29906
-set tmargin at screen 0.70174
-set label 31 'Memory, fp16' at screen 0.83333, 0.80805 center font ',16'
-set label 32 'At the peak of a step: 1.08 GiB + 46.1 MiB × batch.' at screen 0.83333, 0.77852 center textcolor rgb '#555555' font ',14'
-set label 33 'Fits to batch 324 by plan. ✕: no value.' at screen 0.83333, 0.75047 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.33815
+set tmargin at screen 0.71838
+set label 31 'Memory, fp16' at screen 0.83333, 0.81876 center font ',16'
+set label 32 'At the peak of a step: 1.08 GiB + 46.1 MiB × batch.' at screen 0.83333, 0.79087 center textcolor rgb '#555555' font ',14'
+set label 33 'Fits to batch 324 by plan. ✕: no value.' at screen 0.83333, 0.76439 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.05, '4' 0.25, '16' 0.45, '64' 0.65, '256' 0.85) scale 0 nomirror norotate font ',14'
 set ytics ('0' 0, '5' 0.25, '10' 0.5, '15' 0.75, '20' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3

@@ -98,7 +98,7 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.24697
 set tmargin at screen 0.72384
 set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.80275 center font ',13'
-set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. T∞ 417/s, t0 2.87 ms.' at screen 0.25000, 0.77240 center textcolor rgb '#555555' font ',11'
+set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. T∞ 417 samples/s, t0 2.87 ms.' at screen 0.25000, 0.77240 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '100' 0.2, '200' 0.4, '300' 0.6, '400' 0.8, '500' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
@@ -146,7 +146,7 @@ set rmargin at screen 0.48438
 set bmargin at screen 0.25219
 set tmargin at screen 0.71763
 set label 31 'Throughput against batch, fp32' at screen 0.25000, 0.79831 center font ',16'
-set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. T∞ 417/s, t0 2.87 ms.' at screen 0.25000, 0.76728 center textcolor rgb '#555555' font ',14'
+set label 32 'Bars: 95 % intervals. Curve: fitted; dashed: T∞. T∞ 417 samples/s, t0 2.87 ms.' at screen 0.25000, 0.76728 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '100' 0.2, '200' 0.4, '300' 0.6, '400' 0.8, '500' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3

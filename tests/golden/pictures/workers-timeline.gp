@@ -27,51 +27,45 @@ $d3 << EOD
 
 EOD
 $d4 << EOD
-0.059925 0.20595 0 0.051947 0
-0.35955 0.35069 0 0.19268 0
-0.65918 0.13291 0 0.86709 1
+0.059925 0.30893 0 0.07792 0
+0.35955 0.52603 0 0.28901 0
+0.65918 0.19936 0 0.80064 1
 EOD
 $d5 << EOD
-0.65118 0.975
-0.65918 1
-0.66718 0.975
-
+0.059925 0.35218
+0.35955 0.6506
+0.65918 0.43515
 EOD
 $d6 << EOD
-0.059925 0.23478
-0.35955 0.43373
-0.65918 0.2901
-EOD
-$d7 << EOD
-0.059925 0.29646
-0.35955 0.49481
-0.65918 0.44031
-0.83444 0.4335
-0.9588 0.42697
+0.059925 0.44469
+0.35955 0.74221
+0.65918 0.66046
+0.83444 0.65025
+0.9588 0.64045
 
 EOD
-$d8 << EOD
+$d7 << EOD
 0.083677 0.83333 0 0.16735 0.71333 0.95333
 0.25419 0.83333 0.17052 0.33787 0.71333 0.95333
 0.42509 0.83333 0.34141 0.50876 0.71333 0.95333
 0.59665 0.83333 0.51297 0.68033 0.71333 0.95333
 0.9241 0.83333 0.84819 1 0.71333 0.95333
 EOD
-$d9 << EOD
+$d8 << EOD
 0.0096642 0.5 0.0096338 0.0096945 0.38 0.62
 0.17059 0.5 0.17057 0.17061 0.38 0.62
 0.34153 0.5 0.3415 0.34156 0.38 0.62
 0.51313 0.5 0.51308 0.51318 0.38 0.62
 0.84838 0.5 0.84827 0.84849 0.38 0.62
 EOD
-$d10 << EOD
+$d9 << EOD
 0.010032 0.5 0.009719 0.010344 0.38 0.62
 0.17091 0.5 0.17062 0.17119 0.38 0.62
 0.34193 0.5 0.34158 0.34227 0.38 0.62
 0.51357 0.5 0.51318 0.51396 0.38 0.62
 0.84895 0.5 0.84859 0.84931 0.38 0.62
 EOD
-$d11 << EOD
+$d10 << EOD
 0.057493 0.16667 0 0.11499 0.046667 0.28667
 0.18729 0.16667 0.11535 0.25923 0.046667 0.28667
 0.32665 0.16667 0.25957 0.39373 0.046667 0.28667
@@ -114,15 +108,14 @@ set tmargin at screen 0.79220
 set label 31 'Accelerator utilisation (AU) against workers' at screen 0.75000, 0.84415 center font ',13'
 set label 32 'Bars: 95 % intervals. AU 1: a step takes as long as with ready data.' at screen 0.75000, 0.82417 center textcolor rgb '#555555' font ',11'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',11'
-set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font ',11'
+set ytics ('0' 0, '0.2' 0.2, '0.4' 0.4, '0.6' 0.6, '0.8' 0.8, '1' 1) scale 0.6 nomirror font ',11'
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
 plot [0:1][0:1] $d4 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d5 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
-  $d6 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d7 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
+  $d5 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d6 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label
 set lmargin at screen 0.08981
 set rmargin at screen 0.98438
@@ -135,10 +128,10 @@ set xlabel 'ms' offset 0, 0.3
 set ylabel ''
 unset key
 set key at screen 0.01875, 0.08059 left top Left reverse samplen 2 maxrows 1 font ',13'
-plot [0:1][0:1] $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#00795a' notitle, \
-  $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
-  $d10 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#a8437f' notitle, \
-  $d11 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d7 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#00795a' notitle, \
+  $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
+  $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#a8437f' notitle, \
+  $d10 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#00795a' title 'computes', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#c24a00' title 'waits for a batch', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#a8437f' title 'copies', \
@@ -181,15 +174,14 @@ set tmargin at screen 0.78716
 set label 31 'Accelerator utilisation (AU) against workers' at screen 0.75000, 0.84037 center font ',16'
 set label 32 'Bars: 95 % intervals. AU 1: a step takes as long as with ready data.' at screen 0.75000, 0.81991 center textcolor rgb '#555555' font ',14'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',14'
-set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font ',14'
+set ytics ('0' 0, '0.2' 0.2, '0.4' 0.4, '0.6' 0.6, '0.8' 0.8, '1' 1) scale 0.6 nomirror font ',14'
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
 plot [0:1][0:1] $d4 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
-  $d5 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
-  $d6 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
-  $d7 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
+  $d5 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
+  $d6 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label
 set lmargin at screen 0.08812
 set rmargin at screen 0.98438
@@ -202,10 +194,10 @@ set xlabel 'ms' offset 0, 0.3
 set ylabel ''
 unset key
 set key at screen 0.01875, 0.08223 left top Left reverse samplen 2 maxrows 1 font ',16'
-plot [0:1][0:1] $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#00795a' notitle, \
-  $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
-  $d10 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#a8437f' notitle, \
-  $d11 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d7 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#00795a' notitle, \
+  $d8 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
+  $d9 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#a8437f' notitle, \
+  $d10 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#00795a' title 'computes', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#c24a00' title 'waits for a batch', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#a8437f' title 'copies', \

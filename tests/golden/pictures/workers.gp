@@ -18,18 +18,18 @@ $d2 << EOD
 
 EOD
 $d3 << EOD
-0.35955 0.55883 0 0.22152 0
+0.35955 0.83825 0 0.16175 1
 EOD
 $d4 << EOD
-0.35955 0.66041
-0.65918 0.67051
+0.35955 0.99062
+0.65918 1
 EOD
 $d5 << EOD
-0.059925 0.61149
-0.35955 0.6676
-0.65918 0.66751
-0.83444 0.66751
-0.9588 0.66751
+0.059925 0.91724
+0.35955 1
+0.65918 1
+0.83444 1
+0.9588 1
 
 EOD
 $d6 << EOD
@@ -89,11 +89,11 @@ set tmargin at screen 0.79220
 set label 31 'Accelerator utilisation (AU) against workers' at screen 0.75000, 0.84415 center font ',13'
 set label 32 'Bars: 95 % intervals. AU 1: a step takes as long as with ready data.' at screen 0.75000, 0.82417 center textcolor rgb '#555555' font ',11'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',11'
-set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font ',11'
+set ytics ('0' 0, '0.2' 0.2, '0.4' 0.4, '0.6' 0.6, '0.8' 0.8, '1' 1) scale 0.6 nomirror font ',11'
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
-plot [0:1][0:1] $d3 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d3 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d5 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label
@@ -152,11 +152,11 @@ set tmargin at screen 0.78716
 set label 31 'Accelerator utilisation (AU) against workers' at screen 0.75000, 0.84037 center font ',16'
 set label 32 'Bars: 95 % intervals. AU 1: a step takes as long as with ready data.' at screen 0.75000, 0.81991 center textcolor rgb '#555555' font ',14'
 set xtics ('0' 0.059925, '1' 0.35955, '2' 0.65918, '4' 0.9588) scale 0.6 nomirror norotate font ',14'
-set ytics ('0' 0, '0.5' 0.33333, '1' 0.66667, '1.5' 1) scale 0.6 nomirror font ',14'
+set ytics ('0' 0, '0.2' 0.2, '0.4' 0.4, '0.6' 0.6, '0.8' 0.8, '1' 1) scale 0.6 nomirror font ',14'
 set xlabel 'workers' offset 0, 0.3
 set ylabel 'AU'
 unset key
-plot [0:1][0:1] $d3 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
+plot [0:1][0:1] $d3 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d4 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d5 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle
 unset label
