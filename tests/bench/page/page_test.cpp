@@ -141,11 +141,12 @@ TEST(Page, AsMarkdown) {
             "- workers 0 → 2\n  - costs: memory\n- pin\n\n"
             "#### By batch\n\n| batch | what |\n| ---: | --- |\n| 1 | a |\n| 16 | b |\n\n"
             "A note.\n");
-  EXPECT_EQ(page_markdown(sectioned_page(), 1),
-            "# Two results\n\n1. Use batch 8. — the first\n\n"
-            "## The first\n\nNoise.\n\n"
-            "### Rate, samples/s (predicted, not measured)\n\n| batch | fp32 |\n| ---: | ---: |\n| 1 | 2 |\n\n"
-            "### How\n\n- seed: 1\n\na; b.json\n");
+  EXPECT_EQ(
+      page_markdown(sectioned_page(), 1),
+      "# Two results\n\n1. Use batch 8. — the first\n\n"
+      "## The first\n\nNoise.\n\n"
+      "### Rate, samples/s (predicted, not measured)\n\n| batch | fp32 |\n| ---: | ---: |\n| 1 | 2 |\n\n"
+      "### How\n\n- seed: 1\n\na; b.json\n");
 }
 
 // Between the head with its style and the end.
