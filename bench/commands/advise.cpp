@@ -181,9 +181,11 @@ ExitCode run_advise(const Command& command, const std::vector<std::string>& give
   const CommandWords words(command, given);
   const std::string format = words.choice_of("format");
   const Advice advice = advice_asked_for(command, words);
-  std::cout << (format == "json"  ? to_indented_text(advice_json(advice))
-                : format == "csv" ? advice_csv(advice)
-                                  : page_as(format, advice_page(advice), terminal_width(STDOUT_FILENO)));
+  std::cout << formatted(format,
+                         {.page = [&] { return advice_page(advice); },
+                          .csv = [&] { return advice_csv(advice); },
+                          .json = [&] { return to_indented_text(advice_json(advice)); }},
+                         terminal_width(STDOUT_FILENO));
   return ExitCode::done;
 }
 

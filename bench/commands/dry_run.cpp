@@ -198,14 +198,14 @@ Page page_of(const DryRun& run, const Options& options) {
 }  // namespace
 
 void print_dry_run(std::ostream& out, const DryRun& run, const Options& options) {
-  if (options.format == "json") {
-    out << to_indented_text(to_json(run, options));
-  } else if (options.format == "csv") {
-    out << planned_csv(run.points);
-  } else {
+  if (options.format != "json" && options.format != "csv") {
     print_workload_file(run.request);
-    out << page_as(options.format, page_of(run, options), terminal_width(STDOUT_FILENO));
   }
+  out << formatted(options.format,
+                   {.page = [&] { return page_of(run, options); },
+                    .csv = [&] { return planned_csv(run.points); },
+                    .json = [&] { return to_indented_text(to_json(run, options)); }},
+                   terminal_width(STDOUT_FILENO));
 }
 
 }  // namespace bench

@@ -258,9 +258,11 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   std::ranges::move(input.notes, std::back_inserter(evaluation.notes));
   const std::size_t width = terminal_width(STDOUT_FILENO);
   const bool verbose = words.has("verbose");
-  std::cout << (format == "json"  ? dated_document(evaluation)
-                : format == "csv" ? evaluation_csv(evaluation)
-                                  : page_as(format, evaluation_page(evaluation, verbose), width));
+  std::cout << formatted(format,
+                         {.page = [&] { return evaluation_page(evaluation, verbose); },
+                          .csv = [&] { return evaluation_csv(evaluation); },
+                          .json = [&] { return dated_document(evaluation); }},
+                         width);
   save_and_draw(evaluation, words, format == "text");
   return ExitCode::done;
 }

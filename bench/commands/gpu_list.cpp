@@ -63,30 +63,33 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, kGpuKinds.si
      {"server", "Servers"},
      {"board", "Boards: the memory is the host's too"}}};
 
-}  // namespace
-
-void print_gpus(std::ostream& out, const std::string& format, std::size_t width) {
-  const std::vector<Gpu>& gpus = gpu_catalogue().all();
-  if (format == "json") {
-    JsonWriter io;
-    io("gpus", gpus);
-    out << to_indented_text(io.take());
-    return;
-  }
-  if (format == "csv") {
-    out << csv_table(gpu_rows(gpus, [](const Gpu&) { return true; }));
-    return;
-  }
+Page gpu_page(const std::vector<Gpu>& gpus) {
   Page page{.title = "GPUs (bench predict --gpu ID, bench --sweep NAME --device ID)"};
   for (const auto& [kind, title] : kTitles) {
     page.table({.title = std::string(title),
-                .rows = gpu_rows(gpus, [&](const Gpu& gpu) { return gpu.kind == kind; })});
+                .rows = gpu_rows(gpus, [of = kind](const Gpu& gpu) { return gpu.kind == of; })});
   }
   page.say(
       "fp32, fp16: TFLOP/s of dense products summed in fp32. Measured: the model's coefficients rest on "
       "steps of cards with this chip. A card of your own: --gpu card.json, a file with the fields of an "
       "entry that --list --gpus --format json prints. A catalogue of your own: --gpus FILE.");
-  out << page_as(format, page, width);
+  return page;
+}
+
+}  // namespace
+
+void print_gpus(std::ostream& out, const std::string& format, std::size_t width) {
+  const std::vector<Gpu>& gpus = gpu_catalogue().all();
+  out << formatted(format,
+                   {.page = [&] { return gpu_page(gpus); },
+                    .csv = [&] { return csv_table(gpu_rows(gpus, [](const Gpu&) { return true; })); },
+                    .json =
+                        [&] {
+                          JsonWriter io;
+                          io("gpus", gpus);
+                          return to_indented_text(io.take());
+                        }},
+                   width);
 }
 
 }  // namespace bench

@@ -101,9 +101,11 @@ class Inspection {
 
  private:
   void print(const auto& report) const {
-    std::cout << (format_ == "json"  ? to_indented_text(to_json(report))
-                  : format_ == "csv" ? to_csv(report)
-                                     : page_as(format_, page_of(report), terminal_width(STDOUT_FILENO)));
+    std::cout << formatted(format_,
+                           {.page = [&] { return page_of(report); },
+                            .csv = [&] { return to_csv(report); },
+                            .json = [&] { return to_indented_text(to_json(report)); }},
+                           terminal_width(STDOUT_FILENO));
   }
 
   void read_workload() {

@@ -142,7 +142,7 @@ std::vector<Gpu> gpus_not_here() {
   return registry<ModelledDevices>().entries().empty() ? std::vector<Gpu>{} : gpu_catalogue().all();
 }
 
-void print_json(std::ostream& out, const std::optional<std::filesystem::path>& choices) {
+std::string list_json(const std::optional<std::filesystem::path>& choices) {
   std::vector<DeviceKind::Listing> devices;
   for (const auto& kind : registry<DeviceKind>().entries()) {
     std::ranges::move(kind->list(), std::back_inserter(devices));
@@ -173,23 +173,20 @@ void print_json(std::ostream& out, const std::optional<std::filesystem::path>& c
   io("autotuned_choices", choices);
   io("compiled_plans", plans_folder(choices));
   io("history", history_file());
-  out << to_indented_text(io.take());
+  return to_indented_text(io.take());
 }
 
 }  // namespace
 
 void print_list(std::ostream& out, const std::string& format, std::size_t width) {
-  if (format == "json") {
-    print_json(out, choices_file());
-  } else if (format == "csv") {
-    out << csv_table(list_rows());
-  } else if (format == "markdown") {
-    Page page;
-    page.table({.rows = list_rows()});
-    out << page_markdown(page);
-  } else {
-    out << page_text(list_page(), width);
-    print_places(out, choices_file(), width);
+  const auto choices = choices_file();
+  out << formatted(format,
+                   {.page = list_page,
+                    .csv = [] { return csv_table(list_rows()); },
+                    .json = [&] { return list_json(choices); }},
+                   width);
+  if (format.empty() || format == "text") {
+    print_places(out, choices, width);
   }
 }
 

@@ -49,9 +49,11 @@ ExitCode predict_on_gpus(const Command& command, const CommandWords& words) {
   const Prediction prediction = asked.predicted();
   prediction.refuse_nothing();
   const bool verbose = words.has("verbose") || words.has("batch");
-  std::cout << (format == "json"  ? prediction_json(prediction)
-                : format == "csv" ? prediction_csv(prediction)
-                                  : page_as(format, prediction_page(prediction, verbose), width));
+  std::cout << formatted(format,
+                         {.page = [&] { return prediction_page(prediction, verbose); },
+                          .csv = [&] { return prediction_csv(prediction); },
+                          .json = [&] { return prediction_json(prediction); }},
+                         width);
   return ExitCode::done;
 }
 

@@ -132,9 +132,11 @@ ExitCode run_predict_cards(const CommandWords& words, const std::vector<Option>&
   const CardsPrediction prediction =
       is_predicted ? from_data_sheet(words)
                    : from_results(words, {.cards = cards_of(words), .link = link_of(words)});
-  std::cout << (chosen == "json"  ? cards_json(prediction)
-                : chosen == "csv" ? cards_csv(prediction)
-                                  : page_as(chosen, cards_page(prediction), width));
+  std::cout << formatted(chosen,
+                         {.page = [&] { return cards_page(prediction); },
+                          .csv = [&] { return cards_csv(prediction); },
+                          .json = [&] { return cards_json(prediction); }},
+                         width);
   return ExitCode::done;
 }
 

@@ -169,10 +169,11 @@ ExitCode run_generation(const Command& command, const std::vector<std::string>& 
                     points, kMostPoints));
   }
   const GenerationPrediction prediction = predict_generation(std::move(request), generation_speeds());
-  std::cout << (format == "json"  ? to_indented_text(generation_json(prediction))
-                : format == "csv" ? generation_csv(prediction)
-                                  : page_as(format, generation_page(prediction, asked.has("verbose")),
-                                            terminal_width(STDOUT_FILENO)));
+  std::cout << formatted(format,
+                         {.page = [&] { return generation_page(prediction, asked.has("verbose")); },
+                          .csv = [&] { return generation_csv(prediction); },
+                          .json = [&] { return to_indented_text(generation_json(prediction)); }},
+                         terminal_width(STDOUT_FILENO));
   return ExitCode::done;
 }
 

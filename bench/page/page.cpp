@@ -158,8 +158,11 @@ std::string in_words(const MoreTables& more) {
                      fmt::join(names, ", "));
 }
 
-std::string page_as(std::string_view format, const Page& page, std::size_t width) {
-  return format == "markdown" ? page_markdown(page) : page_text(page, width);
+std::string formatted(std::string_view format, const InFormats& answer, std::size_t width) {
+  return format == "json"       ? answer.json()
+         : format == "csv"      ? answer.csv()
+         : format == "markdown" ? page_markdown(answer.page())
+                                : page_text(answer.page(), width);
 }
 
 }  // namespace bench

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -132,7 +133,13 @@ std::string in_words(const std::vector<Warning>& warnings, bool with_marks = fal
 // "2 more tables: a, b (--verbose)."
 std::string in_words(const MoreTables& more);
 
-// As --format asks: "markdown", else text.
-std::string page_as(std::string_view format, const Page& page, std::size_t width);
+// What a command answers; only the format that is asked for is made.
+struct InFormats {
+  std::function<Page()> page;
+  std::function<std::string()> csv;
+  std::function<std::string()> json;
+};
+// As --format asks: "json", "csv", "markdown", else text.
+std::string formatted(std::string_view format, const InFormats& answer, std::size_t width);
 
 }  // namespace bench

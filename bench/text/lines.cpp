@@ -1,22 +1,90 @@
 #include "bench/text/lines.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
 namespace bench {
+namespace {
 
-std::size_t columns(std::string_view text) {
-  const auto starts_character = [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; };
-  return static_cast<std::size_t>(std::ranges::count_if(text, starts_character));
+struct Range {
+  char32_t first;
+  char32_t last;
+};
+// Unicode's East Asian wide and fullwidth characters, and pictures.
+constexpr std::array<Range, 12> kWide{{{0x1100, 0x115F},
+                                       {0x2E80, 0x303E},
+                                       {0x3041, 0xA4CF},
+                                       {0xA960, 0xA97C},
+                                       {0xAC00, 0xD7A3},
+                                       {0xF900, 0xFAFF},
+                                       {0xFE30, 0xFE6F},
+                                       {0xFF00, 0xFF60},
+                                       {0xFFE0, 0xFFE6},
+                                       {0x1F300, 0x1F64F},
+                                       {0x1F680, 0x1F9FF},
+                                       {0x20000, 0x3FFFD}}};
+// Combining marks and joiners.
+constexpr std::array<Range, 4> kNone{
+    {{0x0300, 0x036F}, {0x200B, 0x200D}, {0xFE00, 0xFE0F}, {0xFEFF, 0xFEFF}}};
+
+struct Character {
+  std::size_t bytes = 1;
+  std::size_t columns = 1;
+};
+
+// The first of a text that is not empty. A byte of no character counts as one.
+Character first_of(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned char lead = byte(0);
+  if (lead < 0x80U) {
+    return {};
+  }
+  const std::size_t length = lead < 0xC0U ? 1 : lead < 0xE0U ? 2 : lead < 0xF0U ? 3 : 4;
+  char32_t code = length == 1 ? lead : lead & (0x7FU >> length);
+  std::size_t bytes = 1;
+  for (; bytes < std::min(length, text.size()) && (byte(bytes) & 0xC0U) == 0x80U; ++bytes) {
+    code = (code << 6U) | (byte(bytes) & 0x3FU);
+  }
+  const auto holds = [&](const Range& range) { return code >= range.first && code <= range.last; };
+  return {.bytes = bytes,
+          .columns = std::ranges::any_of(kNone, holds)   ? 0U
+                     : std::ranges::any_of(kWide, holds) ? 2U
+                                                         : 1U};
 }
 
-// fmt counts a string's width and precision in characters, as columns() does.
+// As much of the text as has room in so many columns.
+std::string_view front(std::string_view text, std::size_t width) {
+  std::size_t bytes = 0;
+  for (std::size_t taken = 0; bytes < text.size();) {
+    const Character next = first_of(text.substr(bytes));
+    taken += next.columns;
+    if (taken > width) {
+      break;
+    }
+    bytes += next.bytes;
+  }
+  return text.substr(0, bytes);
+}
+
+}  // namespace
+
+std::size_t columns(std::string_view text) {
+  std::size_t sum = 0;
+  while (!text.empty()) {
+    const Character next = first_of(text);
+    sum += next.columns;
+    text.remove_prefix(next.bytes);
+  }
+  return sum;
+}
+
 std::string cut(std::string_view text, std::size_t width) {
   if (columns(text) <= width) {
     return std::string(text);
   }
-  return width == 0 ? "" : fmt::format("{:.{}}…", text, width - 1);
+  return width == 0 ? "" : fmt::format("{}…", front(text, width - 1));
 }
 
 namespace {
@@ -82,7 +150,15 @@ std::string wrap(std::string_view text, std::size_t width, std::size_t indent) {
       line += ' ';
     }
     for (std::string part; columns(line) + columns(word) > width && columns(line) < width;) {
-      part = fmt::format("{:.{}}", word, width - columns(line));
+      part = front(word, width - columns(line));
+      if (part.empty()) {  // a wide character, and one column
+        if (columns(line) <= indent) {
+          break;
+        }
+        lines += line + "\n";
+        line.assign(indent, ' ');
+        continue;
+      }
       const std::size_t slash = part.rfind('/');
       part.resize(slash == std::string::npos || slash == 0 ? part.size() : slash + 1);
       word.remove_prefix(part.size());
@@ -118,7 +194,7 @@ std::string broken_behind_bars(std::string_view text, std::size_t width) {
   std::string lines;
   std::size_t room = width;
   while (columns(text) > room) {
-    const std::string part = fmt::format("{:.{}}", text, room);
+    const std::string part(front(text, room));
     const std::size_t bar = part.rfind('|');
     if (bar == std::string::npos) {
       break;

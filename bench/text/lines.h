@@ -10,7 +10,7 @@ namespace bench {
 // The width of what is no terminal.
 inline constexpr std::size_t kFileWidth = 100;
 
-// Characters, one column each: right for Latin, Greek and signs such as ±, not for wide scripts.
+// Of a terminal: wide characters such as 漢 take two, combining marks none, all others one.
 std::size_t columns(std::string_view text);
 
 // Columns of the longest of its words.

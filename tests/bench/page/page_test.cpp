@@ -135,7 +135,7 @@ TEST(Page, WarnsInOneLine) {
 }
 
 TEST(Page, AsMarkdown) {
-  EXPECT_EQ(page_as("markdown", sample_page(), 80),
+  EXPECT_EQ(formatted("markdown", {.page = sample_page, .csv = nullptr, .json = nullptr}, 80),
             "### net on a card\n\n"
             "**Yes: up to batch 37.**\n\nA step of 12 ms.\n\n"
             "- workers 0 → 2\n  - costs: memory\n- pin\n\n"

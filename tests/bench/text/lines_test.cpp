@@ -10,6 +10,15 @@ TEST(Text, ColumnsAreCharactersNotBytes) {
   EXPECT_EQ(columns("1 ± 2 µs"), 8U);
 }
 
+TEST(Text, WideCharactersTakeTwoColumns) {
+  EXPECT_EQ(columns("漢字"), 4U);
+  EXPECT_EQ(columns("é e\u0301"), 3U) << "a combining mark has no column of its own";
+  EXPECT_EQ(cut("漢字漢字", 6), "漢字…");
+  EXPECT_EQ(cut("漢字漢字", 8), "漢字漢字");
+  EXPECT_EQ(wrap("漢字漢字漢", 5, 1), "漢字\n 漢字\n 漢\n");
+  EXPECT_EQ(wrap("abc 漢字", 5, 1), "abc\n 漢字\n");
+}
+
 TEST(Text, CutKeepsCharactersWhole) {
   EXPECT_EQ(cut("abcdef", 6), "abcdef");
   EXPECT_EQ(cut("abcdef", 4), "abc…");
