@@ -19,7 +19,7 @@ struct Sign {
   std::string_view meaning;
 };
 
-constexpr std::array<Sign, 14> kSigns{{
+constexpr std::array<Sign, 18> kSigns{{
     {"171 ± 2",
      "the median, and its 95 % interval: repeated runs of this hour give a value within it 19 times of 20"},
     {"171 (150–195)",
@@ -45,6 +45,12 @@ constexpr std::array<Sign, 14> kSigns{{
     {"AU",
      "accelerator utilisation: the share of the time that the device computes, relative to that with ready "
      "data; 1 is a device that never waits for data"},
+    {"stall p99", "the wait for data that 99 of 100 steps stay below"},
+    {"workers busy", "the share of the time in which the loader's workers compute"},
+    {"bus bandwidth",
+     "what each rank's link carries: of an all-reduce over n ranks 2(n-1)/n of its bytes a second, as NCCL's "
+     "tests count"},
+    {"oom", "out of memory: it needs more than there is, or than the cap, by plan or as tried"},
     {"tight, danger",
      "memory above 90 % of the cap, and above 95 %: what is left is for fragmentation and "
      "libraries; below 90 % it is safe"},

@@ -129,9 +129,11 @@ std::string other_way(const Evaluation& evaluation, const std::vector<DeviceJob>
     return fmt::format("; hiring {} costs {}; {}", label_of_job(evaluation, *hired),
                        cost_in_words(evaluation, *hired), break_even_in_words(of, "it"));
   }
-  const bool named = bought - jobs.begin() < static_cast<std::ptrdiff_t>(leaders);
+  const bool is_named = bought - jobs.begin() < static_cast<std::ptrdiff_t>(leaders);
   return "; " + break_even_in_words(
-                    of, named ? label : fmt::format("{} at {}", label, cost_in_words(evaluation, *bought)));
+                    of, is_named && leaders == 2 ? "it"
+                        : is_named               ? label
+                                   : fmt::format("{} at {}", label, cost_in_words(evaluation, *bought)));
 }
 
 }  // namespace
@@ -267,7 +269,7 @@ std::string job_in_words(const Evaluation& evaluation) {
   for (std::size_t i = 0; i < leaders; ++i) {
     ways.push_back(way_in_words(evaluation, jobs[i]));
   }
-  return fmt::format("Cannot tell which costs {} for this job: {}{}", jobs.size() == 2 ? "less" : "least",
+  return fmt::format("Cannot tell which costs {}: {}{}", jobs.size() == 2 ? "less" : "least",
                      fmt::join(ways, ", or "), rest);
 }
 

@@ -28,9 +28,10 @@ std::string path_in_words(const fs::path& path) {
 }
 
 void cannot_write(const fs::path& path, int error) {
-  throw UsageError(
-      fmt::format("--out: {} cannot be written ({}); give a folder that takes files and has space left",
-                  path_in_words(path), std::generic_category().message(error)));
+  throw UsageError(fmt::format(
+      "--out: {} cannot be written ({}); give {}", path_in_words(path),
+      std::generic_category().message(error),
+      error == EISDIR ? "the name of a file in it" : "a folder that takes files and has space left"));
 }
 
 void require_written(const fs::path& path, const std::error_code& error) {
