@@ -3,6 +3,8 @@
 #include <sys/stat.h>
 
 #include <limits>
+#include <set>
+#include <string>
 
 #include <gmock/gmock.h>
 
@@ -429,6 +431,20 @@ TEST(ResultFileLinks, ResultsGoToWhereALinkLeads) {
   std::filesystem::create_symlink("batch-loop-cpu.json", folder.path() / "batch-loop-cpu.json");
   ResultFile loop(folder.path(), "batch", "loop", "cpu");
   EXPECT_FALSE(loop.path().empty());
+}
+
+// File systems take 255 bytes.
+TEST(ResultFile, ALongNameIsCutAndStaysUnlikeOthers) {
+  const TemporaryFolder folder;
+  std::set<std::string> names;
+  for (const char* const end : {"a", "b"}) {
+    ResultFile file(folder.path(), "batch", std::string(300, 'w') + end, "cpu");
+    file.write(sample_document());
+    ASSERT_TRUE(fs::exists(file.path()));
+    names.insert(file.path().filename().string());
+    EXPECT_LT(file.path().filename().string().size(), 230U);
+  }
+  EXPECT_EQ(names.size(), 2U);
 }
 
 }  // namespace
