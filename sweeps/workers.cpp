@@ -48,6 +48,18 @@ loader::ProgressCallback print_now_and_then(const Clock& clock) {
   };
 }
 
+// "needs 112 MiB, the memory cap is 100 MiB [smaller --batch]"; empty where the document has no such point.
+std::string why_no_ready_data(const ResultDocument& document) {
+  for (const UnmeasuredPoint& point : document.unmeasured) {
+    const auto loader = point.params.find("loader");
+    if (loader != point.params.end() && *loader == "ready") {
+      const std::string reason = printable(point.reason, 120);
+      return point.status == "oom" ? reason + " [smaller --batch]" : "was not measured: " + reason;
+    }
+  }
+  return "";
+}
+
 const char* name_of(HostKind kind) {
   return kind == HostKind::pinned ? "pinned" : "pageable";
 }
@@ -275,6 +287,7 @@ class WorkersSweep final : public Sweep {
   Evidence evidence_of(const ResultDocument& document) const {
     Evidence evidence = known_;
     evidence.points = loader_points(measured_points(document), known_.setup);
+    evidence.no_ready_data = why_no_ready_data(document);
     evidence.host_memory_bytes = static_cast<double>(document.context.host.memory_bytes);
     for (const std::int64_t workers : options_.workers) {
       if (!evidence.points.pool.empty() && evidence.points.at(workers) == nullptr) {

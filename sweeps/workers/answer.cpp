@@ -356,6 +356,16 @@ LoaderLimit plateau_limit(const Evidence& evidence, std::int64_t workers, double
                     : loader_limit(evidence, workers);
 }
 
+// Without workers one thread loads and computes in turn, and shares its cores with nobody.
+std::string more_cores_or_no_workers(const Evidence& evidence, const LoaderPoint& best) {
+  const loader::StageTimes& stages = best.stages_ns;
+  const double load_ns = static_cast<double>(best.batch) * (stages.total() - stages.hand_off);
+  const double step_ns = evidence.points.ready->compute_ns + load_ns;
+  return load_ns > 0 && step_ns < best.step_ns && evidence.points.at(0) == nullptr
+             ? fmt::format("more cores, or --workers 0: about {} a step", format_duration(step_ns))
+             : "more cores";
+}
+
 Plateau measured_plateau(const Evidence& evidence) {
   constexpr double kSlower = 1.05;  // computing next to workers that slow it down
   const LoaderPoint& best = *std::ranges::max_element(evidence.points.pool, {}, rate_of);
@@ -370,7 +380,7 @@ Plateau measured_plateau(const Evidence& evidence) {
             format_duration(best.compute_ns), format_duration(ready->compute_ns)),
         .remedy = evidence.setup.cores > best.workers
                       ? fmt::format("compute threads: {}", evidence.setup.cores - best.workers)
-                      : "more cores, or fewer workers"};
+                      : more_cores_or_no_workers(evidence, best)};
   } else if (best.workers > 0 && best.copy_ns > best.compute_ns && best.copy_ns > kBusy * best.step_ns) {
     // A step lasts as long as its copy, which is overlapped with a shorter computing. AU does not show it,
     // for copying ready data takes as long.

@@ -24,6 +24,7 @@ struct Evidence {
   std::vector<std::int64_t> not_measured;  // worker counts that were asked for
   std::optional<Profile> profile;
   std::optional<Simulated> simulated;
+  std::string no_ready_data{};   // why its point was not measured; empty: it was
   double host_memory_bytes = 0;  // 0: not known
 
   const SimulatedPoint* simulated_at(std::int64_t workers) const {
@@ -78,6 +79,12 @@ struct Recommendation {
 struct Starvation {  // with the fewest workers
   const LoaderPoint* fewest = nullptr;
   double lost_ns = 0;  // of a step
+
+  // Its AU is for certain enough, or too low.
+  bool is_known() const {
+    const Estimate& au = *fewest->au;
+    return (au.ci95 || !fewest->few_rounds) && (au.low() >= kFed || au.high() < kFed);
+  }
 };
 
 struct SimulationError {  // of counts that were simulated from the others

@@ -30,7 +30,8 @@ std::string rate_text(double per_s) {
   return fmt::format("{} samples/s", format_number(per_s));
 }
 
-constexpr double kWhole = 0.995;  // an AU from here on is printed as 1.00
+constexpr double kDisturbed = 0.05;  // of a time: data that are ready, or no workers, cost no more than this
+constexpr double kWhole = 0.995;     // an AU from here on is printed as 1.00
 
 // Noise may make an AU more than 1, which it cannot be. Close to 1 it has no interval.
 std::string printed_au(const Estimate& au, std::string_view to) {
@@ -88,6 +89,10 @@ void add_best(std::vector<std::string>& remarks, const Knee& knee) {
   }
 }
 
+std::string may_be_enough(std::int64_t workers) {
+  return fmt::format("{} may be enough, within noise", workers);
+}
+
 std::vector<std::string> remarks_of(const Evidence& evidence, const WorkersAnswer& answer, AuWord& au) {
   const Recommendation& choice = *answer.recommendation;
   if (choice.basis == Basis::single) {
@@ -110,10 +115,11 @@ std::vector<std::string> remarks_of(const Evidence& evidence, const WorkersAnswe
     add_best(remarks, *choice.knee);
   }
   if (choice.basis == Basis::noise || choice.basis == Basis::chosen) {
-    remarks.push_back(choice.knee->low < choice.knee->high
-                          ? fmt::format("{} to {} are within noise{}", choice.knee->low, choice.knee->high,
-                                        choice.basis == Basis::chosen ? "; simulation chose" : "")
-                          : "within noise");
+    const auto& [low, high] = std::pair(choice.knee->low, choice.knee->high);
+    remarks.push_back(low == high ? "within noise"
+                      : choice.basis == Basis::chosen
+                          ? fmt::format("{} to {} are within noise; simulation chose", low, high)
+                          : may_be_enough(low));
   }
   if (!evidence.not_measured.empty()) {
     remarks.push_back(fmt::format("{} not measured", fmt::join(evidence.not_measured, ", ")));
@@ -135,6 +141,13 @@ const std::string& consumer_of(const Evidence& evidence) {
 bool is_of_demand(const Evidence& evidence, const WorkersAnswer& answer) {
   return std::ranges::any_of(answer.demands, [&](const DemandAnswer& demand) {
     return required_text(demand.required) == consumer_of(evidence);
+  });
+}
+
+bool is_said_by_demand(const Evidence& evidence, const WorkersAnswer& answer) {
+  return std::ranges::any_of(answer.demands, [&](const DemandAnswer& demand) {
+    return required_text(demand.required) == consumer_of(evidence) &&
+           demand.verdict == DemandAnswer::Verdict::fed && demand.workers == answer.recommendation->workers;
   });
 }
 
@@ -179,6 +192,12 @@ std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& 
                                         reason, whom, word(choice.au),
                                         choice.more_harm ? "make it slower" : "gain less than 5 %");
   }
+  if (simulated && is_said_by_demand(evidence, answer)) {
+    return fmt::format("{}{}{} take {} of host memory [prefetch_factor={}]", basis,
+                       workers_text(choice.workers),
+                       gpus > 1 ? fmt::format(" for each of {} GPUs", gpus) : "",
+                       format_bytes(std::llround(choice.host_bytes)), choice.prefetch);
+  }
   const char* const pin = !choice.pin ? "" : *choice.pin ? ", pin_memory=True" : ", pin_memory=False";
   std::string claim =
       fmt::format("{}{} {}{}{}: {}, {} of host memory [num_workers={}, prefetch_factor={}{}]", basis, use,
@@ -193,11 +212,15 @@ std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& 
 
 std::optional<Finding> claim_recommended_workers(const Evidence& evidence, const WorkersAnswer& answer,
                                                  AuWord& au) {
+  Finding finding = finding_of("recommended_workers", "workers");
+  if (!answer.recommendation && !evidence.no_ready_data.empty()) {
+    finding.claim = "No number of workers: the run with ready data " + evidence.no_ready_data;
+    return finding;
+  }
   if (!answer.recommendation) {
     return std::nullopt;
   }
   const Recommendation& choice = *answer.recommendation;
-  Finding finding = finding_of("recommended_workers", "workers");
   finding.value = static_cast<double>(choice.workers);
   finding.set_interval(choice.range, kOfSizes);
   if (const LoaderPoint* const point = evidence.points.at(choice.workers)) {
@@ -248,11 +271,18 @@ std::optional<Finding> claim_starvation(const Evidence& evidence, const WorkersA
   }
   finding.details = {
       {"workers", fewest.workers}, {"step_ns", fewest.step_ns}, {"ready_step_ns", ready.step_ns}};
+  const std::string steps =
+      fmt::format("a step takes {}, and {} with ready data{}", format_duration(fewest.step_ns),
+                  format_duration(ready.step_ns),
+                  fewest.step_ns < (1 - kDisturbed) * ready.step_ns ? ", which other work disturbed" : "");
   finding.claim =
-      fewest.au->value >= kFed
-          ? fmt::format("With {} the consumer is not starved: {}, a step takes {}, and {} with ready data",
-                        workers_text(fewest.workers), au(*fewest.au), format_duration(fewest.step_ns),
-                        format_duration(ready.step_ns))
+      !answer.starvation->is_known()
+          ? fmt::format("Cannot tell whether {} {} enough: {}{}, {} [{}]", workers_text(fewest.workers),
+                        fewest.workers == 1 ? "is" : "are", au(*fewest.au),
+                        fewest.au->ci95 ? "" : " of fewer than 3 rounds", steps, give_time())
+      : fewest.au->value >= kFed
+          ? fmt::format("With {} the consumer is not starved: {}, {}", workers_text(fewest.workers),
+                        au(*fewest.au), steps)
           : fmt::format("With {} the consumer is {}: {}, {} {} of a step's {}", workers_text(fewest.workers),
                         fewest.au->value < kStarved ? "starved" : "nearly fed", au(*fewest.au),
                         fewest.workers == 0 ? "loading and copying take" : "it waits",
@@ -295,7 +325,7 @@ std::optional<Finding> claim_knee(const Evidence& evidence, const WorkersAnswer&
       "The knee is at {}: {}, at least 95 % of the plateau ({} with {})", workers_text(*knee->batch),
       au_text("AU", *evidence.points.at(*knee->batch)->au), plateau, workers_text(knee->best_batch));
   if (knee->low < *knee->batch) {
-    finding.claim += fmt::format("; {} may be enough, within noise", workers_text(knee->low));
+    finding.claim += "; " + may_be_enough(knee->low);
   }
   if (knee->at_largest) {
     finding.claim += "; it is the most that was measured, and the plateau may lie beyond";
@@ -450,7 +480,9 @@ std::string demand_claim(const Evidence& evidence, const DemandAnswer& answer, A
   std::string claim =
       not_fed
           ? fmt::format("This host cannot feed {}: it loads {}, limited by {}", consumers, at_most, limit.why)
-          : fmt::format("Cannot tell whether this host feeds {}: it loads {}", consumers, at_most);
+          : fmt::format("Cannot tell whether this host feeds {}: {} (95 %) are enough, and it loads {}",
+                        consumers, format_number(kFed * answer.required.samples_per_s * answer.gpus),
+                        at_most);
   if (simulated) {
     claim.front() = static_cast<char>(claim.front() - 'A' + 'a');
     claim.insert(0, "Simulated: ");
@@ -544,8 +576,10 @@ std::optional<Finding> claim_scaling(const Evidence& evidence, const WorkersAnsw
       rate_text(rate->value), rate->value / law.one, profile.law.from, fmt::join(profile.law.workers, ", "),
       has_error ? fmt::format("; off by at most {}", format_percent(profile.law.worst_error)) : "");
   if (profile.law.largest_active + 0.5 < law.cores) {
-    finding.claim += fmt::format("; beyond {} workers computing at once it is an extrapolation",
-                                 format_number(profile.law.largest_active));
+    finding.claim += profile.law.largest_active < 1
+                         ? "; an extrapolation, for the workers were mostly idle"
+                         : fmt::format("; beyond {} workers computing at once it is an extrapolation",
+                                       format_number(profile.law.largest_active));
   }
   return finding;
 }
@@ -582,7 +616,6 @@ std::optional<Finding> claim_slowdown(const Evidence& evidence, const WorkersAns
     return std::nullopt;
   }
   constexpr double kNoticed = 0.02;
-  constexpr double kDisturbed = -0.05;
   const LoaderPoint& ready = *answer.slowdown->ready;
   const LoaderPoint& worst = *answer.slowdown->worst;
   Finding finding = finding_of("consumer_slowdown", "1", {ready.name, worst.name});
@@ -592,7 +625,7 @@ std::optional<Finding> claim_slowdown(const Evidence& evidence, const WorkersAns
     finding.details["by_workers"].push_back(
         {{"workers", point.workers}, {"slowdown", answer.slowdown->of(point)}});
   }
-  if (*finding.value < kDisturbed) {
+  if (*finding.value < -kDisturbed) {
     finding.claim = fmt::format(
         "Inconclusive whether workers slow the consumer down: a step computes {} with ready data and at most "
         "{} with workers, so other work disturbed it",
@@ -675,7 +708,9 @@ std::string conditions(const LoaderSetup& setup) {
 
 TextTable points_table(const Evidence& evidence) {
   std::vector<const LoaderPoint*> points;
-  for (const auto* list : {&evidence.points.pool, &evidence.points.other_order}) {
+  const bool alone = evidence.points.pool.empty();
+  const auto& first = alone ? evidence.points.capacity : evidence.points.pool;
+  for (const auto* list : {&first, &evidence.points.other_order}) {
     for (const LoaderPoint& point : *list) {
       points.push_back(&point);
     }
@@ -691,7 +726,7 @@ TextTable points_table(const Evidence& evidence) {
   }
   for (const LoaderPoint* const point : points) {
     const SimulatedPoint* const simulated =
-        point->order == evidence.points.pool.front().order ? evidence.simulated_at(point->workers) : nullptr;
+        point->order == first.front().order ? evidence.simulated_at(point->workers) : nullptr;
     table.rows.push_back(
         {Cell::figure(fmt::format("{}{}{}{}", orders ? point->order + " " : "", point->workers,
                                   point->mark.empty() ? "" : " ", point->mark)),
@@ -702,7 +737,9 @@ TextTable points_table(const Evidence& evidence) {
   }
   table.name = "measured workers";
   table.title =
-      conditions(evidence.setup) + (evidence.simulated ? "; each count is simulated from the others" : "");
+      conditions(evidence.setup) + (alone                ? "; the loader alone, without its consumer"
+                                    : evidence.simulated ? "; each count is simulated from the others"
+                                                         : "");
   table.lists_points = true;
   return table;
 }
@@ -730,6 +767,17 @@ std::string prefetch_in_words(const Simulated& simulated, const std::optional<Re
                          : fmt::format(" ({}: {} faster)", choice->prefetch, format_percent(then / now - 1)));
 }
 
+// ", 1870 samples/s with ready data": of a predicted consumer, which is faster by itself than between the
+// loader's handing over of batches.
+std::string rate_with_ready_data(const Simulated& simulated) {
+  const bool is_predicted = std::ranges::any_of(
+      simulated.requirements, [](const auto& one) { return one.required.source == "predicted"; });
+  const SimulatedPoint& most = simulated.points.back();
+  return is_predicted && most.au > 0
+             ? fmt::format(", {} with ready data (AU 1.00)", rate_text(most.samples_per_s / most.au))
+             : "";
+}
+
 // Where nothing was measured.
 TextTable simulated_table(const Evidence& evidence) {
   const Simulated& simulated = *evidence.simulated;
@@ -738,13 +786,13 @@ TextTable simulated_table(const Evidence& evidence) {
   TextTable table;
   table.name = "simulated workers";
   table.title =
-      fmt::format("Simulated{}: {:g} cores, prefetch {}, {}{}{}{}",
+      fmt::format("Simulated{}: {:g} cores, prefetch {}, {}{}{}{}{}",
                   own != nullptr ? fmt::format(" from the load times of {}", printable(own->loader)) : "",
                   simulated.cores, prefetch_in_words(simulated, answer_of(evidence).recommendation),
                   simulated.order == loader::Order::any ? "out-of-order" : "in-order",
                   simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "",
                   consumer.empty() ? "" : fmt::format("; consumer: {}", printable(consumer)),
-                  own != nullptr ? extrapolated_text(simulated, *own) : "");
+                  rate_with_ready_data(simulated), own != nullptr ? extrapolated_text(simulated, *own) : "");
   table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "samples/s", "AU", "stall p99",
                         "workers busy", "host memory", "limited by"});
   for (const SimulatedPoint& point : simulated.points) {
@@ -769,11 +817,16 @@ TextTable demands_table(const std::vector<DemandAnswer>& demands) {
   TextTable table;
   table.title = "Required throughput (simulated): workers for 95 % of it";
   table.name = "required throughput";
-  table.rows.push_back({"for", "samples/s", "GPUs", "workers a GPU", "AU", "host's best", "limited by"});
+  table.rows.push_back(
+      {"for", "samples/s", "GPUs", "workers a GPU", "delivered", "host's best", "limited by"});
   for (const DemandAnswer& answer : demands) {
-    table.rows.push_back({answer.required.name, Cell::number(answer.required.samples_per_s), answer.gpus,
-                          demand_workers_cell(answer), au_cell(answer.au), estimate_cell(*answer.at_most),
-                          answer.limited_by});
+    const bool is_undecided = answer.verdict == DemandAnswer::Verdict::undecided;
+    const auto& [name, rate, source] = answer.required;
+    const bool is_likely = source == "predicted" && name.find(' ') == std::string::npos;
+    table.rows.push_back({is_likely ? name + " as predicted" : name, Cell::number(rate), answer.gpus,
+                          demand_workers_cell(answer), Cell::share(std::min(1.0, answer.au.value)),
+                          estimate_cell(*answer.at_most),
+                          is_undecided ? Cell::none() : Cell(answer.limited_by)});
   }
   return table;
 }
@@ -854,7 +907,7 @@ std::vector<Finding> workers_findings(const Evidence& evidence) {
 
 std::vector<TextTable> workers_tables(const Evidence& evidence) {
   std::vector<TextTable> tables;
-  if (!evidence.points.pool.empty()) {
+  if (!evidence.points.capacity_and_pool().empty()) {
     tables.push_back(points_table(evidence));
   } else if (evidence.simulated) {
     tables.push_back(simulated_table(evidence));
