@@ -60,7 +60,7 @@ Finding claim_model(const CollectiveSeries& series) {
   finding.claim += fmt::format(", bus bandwidth {}", plus_minus_rate(bus.value, bus.ci95, "B/s"));
   if (const auto half = curve.half_bytes()) {
     note(finding.details, "half_bytes", *half);
-    finding.claim += fmt::format(", half of it at {}", format_bytes(std::llround(half->value)));
+    finding.claim += fmt::format(", half of it from {} on", format_bytes(std::llround(half->value)));
   }
   finding.claim += '.';
   return finding;

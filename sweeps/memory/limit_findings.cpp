@@ -26,10 +26,8 @@ bool lacked_time(const Limit& limit) {
 // How many of the limits were tried, and whether they are where the plan has them.
 std::string proof_in_words(const std::vector<Limit>& limits, std::size_t proved, std::size_t agreed) {
   if (proved == 0) {
-    return std::ranges::any_of(limits, lacked_time)
-               ? fmt::format(", by plan, not tried here: {}", kNoTimeToTry)
-           : std::ranges::any_of(limits, [](const Limit& limit) { return limit.proof.has_value(); })
-               ? ", by plan, not tried here"
+    return std::ranges::any_of(limits, [](const Limit& limit) { return limit.proof.has_value(); })
+               ? ", by plan, not tried"  // the table's title says why
                : ", by plan";
   }
   if (agreed == limits.size()) {
@@ -87,7 +85,7 @@ std::string nothing_fits(const std::vector<Limit>& limits) {
       format_bytes(smallest.smallest_bytes), smallest.smallest_batch, smallest.label);
 }
 
-// ", at a sequence length of 128", where all series read sequences of that length.
+// ", sequence length 128", where all series read sequences of that length.
 std::string sequence_in_words(const std::vector<Limit>& limits) {
   std::set<std::string> lengths;
   for (const Limit& limit : limits) {
@@ -98,7 +96,7 @@ std::string sequence_in_words(const std::vector<Limit>& limits) {
     lengths.insert(length == options.end() ? "" : length->second);
   }
   return lengths.size() == 1 && !lengths.begin()->empty()
-             ? fmt::format(", at a sequence length of {}", *lengths.begin())
+             ? fmt::format(", sequence length {}", *lengths.begin())
              : "";
 }
 
@@ -127,10 +125,10 @@ Finding claim_of_cap(std::int64_t cap, const std::vector<Limit>& limits, std::op
   const std::string batches =
       largest == 0 ? lack_in_words(*std::ranges::min_element(limits, {}, &Limit::smallest_bytes))
                    : batches_in_words(answer) + most_in_words(limits);
-  finding.claim =
-      fmt::format("{}{}: {}{}{}{}.", verdict_in_words(answer), sequence_in_words(limits), batches,
-                  proof_in_words(limits, proved, agreed), unsupported_in_words(limits),
-                  std::ranges::any_of(limits, lacked_time) ? fmt::format(" [{}]", give_time()) : "");
+  const bool for_time = proved > 0 && std::ranges::any_of(limits, lacked_time);
+  finding.claim = fmt::format("{}{}: {}{}{}{}.", verdict_in_words(answer), sequence_in_words(limits), batches,
+                              proof_in_words(limits, proved, agreed), unsupported_in_words(limits),
+                              for_time ? fmt::format(" [{}]", give_time()) : "");
   return finding;
 }
 
@@ -160,8 +158,9 @@ Cell saturation_cell(const std::vector<BatchSeries>& all, const std::string& lab
   }
   const Saturation& saturation = *series->saturation;
   return saturation.state == SaturationState::flat ? Cell(series->at_saturation().batch)
-         : saturation.batch ? Cell(*saturation.batch).after(saturation.at_largest ? "from " : "")
-                            : Cell();
+         : !saturation.batch                       ? Cell()
+         : saturation.at_largest ? Cell::figure(fmt::format("{} or more", *saturation.batch))
+                                 : Cell(*saturation.batch);
 }
 
 }  // namespace

@@ -151,8 +151,8 @@ Finding claim_saturation(const BatchSeries& series) {
   const std::string_view of_trusted =
       series.timed.back().batch == series.points.back().batch ? "" : " in at least 3 rounds";
   if (saturation.at_largest) {
-    finding.claim = fmt::format("{} may saturate beyond batch {}, the largest {}{}: {}{}.", series.label,
-                                *saturation.batch, series.done(), of_trusted, speed,
+    finding.claim = fmt::format("{} saturates at batch {}, the largest {}{}, or beyond it: {}{}.",
+                                series.label, *saturation.batch, series.done(), of_trusted, speed,
                                 series.is_predicted() ? "" : fmt::format(" [{}]", measure_larger()));
   } else {
     const std::string compared =

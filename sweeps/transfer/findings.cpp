@@ -147,7 +147,7 @@ Finding claim_model(const CopySeries& series, const SizeCurve& curve, std::optio
     finding.claim += fmt::format(" ({} of the bus)", format_percent(curve.bytes_per_s->value / *bus));
   }
   if (half) {
-    finding.claim += fmt::format(", half of it at {}", size_text(half->value));
+    finding.claim += fmt::format(", half of it from {} on", size_text(half->value));
   }
   finding.claim += '.';
   return finding;

@@ -26,9 +26,15 @@ Cell copy_cell(const SizePoint& point) {
   return rate_cell(point).after(format_duration(point.ns.value) + " ");
 }
 
-// The smallest and the largest of growing sizes, and those nearest to 64 KiB and 1 MiB.
-std::set<double> telling_sizes(const std::set<double>& sizes) {
+// The smallest and the largest of growing sizes, those nearest to 64 KiB and 1 MiB, and the one at which the
+// findings compare pinned copies with pageable ones.
+std::set<double> telling_sizes(const std::vector<CopySeries>& all, const std::string& direction,
+                               const std::set<double>& sizes) {
   std::set<double> some;
+  if (const auto compared = largest_of_both(find_series(all, direction + "/pinned"),
+                                            find_series(all, direction + "/pageable"))) {
+    some.insert(compared->one->bytes);
+  }
   for (const double wanted : {0.0, 0x1p16, 0x1p20, 0x1p63}) {
     some.insert(*std::ranges::min_element(
         sizes, {}, [&](double bytes) { return std::abs(std::log(bytes / std::max(1.0, wanted))); }));
@@ -60,7 +66,8 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
   }
   for (const std::string& direction : directions) {
     const std::set<double>& measured = sizes[direction];
-    for (const double bytes : every_size || measured.empty() ? measured : telling_sizes(measured)) {
+    for (const double bytes :
+         every_size || measured.empty() ? measured : telling_sizes(all, direction, measured)) {
       auto& row = table.rows.emplace_back();
       if (named) {
         row.emplace_back(copy_way(direction));
@@ -69,7 +76,7 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
       for (const std::string& kind : kinds) {
         const CopySeries* const series = find_series(all, fmt::format("{}/{}", direction, kind));
         const SizePoint* const point = series == nullptr ? nullptr : series->at(bytes);
-        row.push_back(point == nullptr ? Cell() : cell(*point));
+        row.push_back(point == nullptr ? Cell::none() : cell(*point));
       }
     }
   }
@@ -78,7 +85,8 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
 
 TextTable copies_table(const std::vector<CopySeries>& all) {
   TextTable table = plain_copies(all, {"h2d", "d2h", "both"}, false, rate_cell);
-  table.title = "Copies: rate ± half of the 95 % interval (–: unknown, or wider than the figure)";
+  table.title =
+      "Copies: rate ± half of the 95 % interval (–: not measured, not known, or wider than the figure)";
   return table;
 }
 
@@ -103,7 +111,7 @@ TextTable other_table(const std::vector<CopySeries>& all) {
     for (const SizePoint& point : series.plain() ? std::vector<SizePoint>() : series.points) {
       const SizePoint* const one = plain == nullptr ? nullptr : plain->at(point.bytes);
       table.rows.push_back({series.label(), Cell::figure(size_text(point.bytes)), copy_cell(point),
-                            one == nullptr ? Cell() : Cell::figure(byte_rate(one->bytes_per_s()))});
+                            one == nullptr ? Cell::none() : Cell::figure(byte_rate(one->bytes_per_s()))});
     }
   }
   return table;

@@ -135,7 +135,7 @@ TEST_P(PagesOfRefusals, KeepToTheWidth) {
   const auto words = [](const std::string& text) {
     return std::regex_replace(text, std::regex("\\s+"), " ");
   };
-  for (const int width : {60, 100}) {
+  for (const int width : {60, 80, 100}) {
     EXPECT_EQ(words(page_of_refusals(file, width)), words(read_file(kGolden / "pages" / file))) << width;
   }
 }
