@@ -21,6 +21,7 @@ namespace {
 constexpr double kPageWidth = 1600;  // pixels
 constexpr std::size_t kMostNotes = 6;
 constexpr std::size_t kMostNoteLines = 2;
+constexpr std::size_t kMostAnswerLines = 6;  // of one that is too long for a headline
 constexpr std::size_t kMostCaptionLines = 3;
 
 // A format's sizes. Letters are measured in points in a PNG and in pixels in an SVG, whose lines and marks
@@ -419,7 +420,9 @@ class Page {
         notes_.push_back(fmt::format("… and {} more notes in the result file", notes.size() - i));
         return;
       }
-      std::ranges::move(cut(wrapped(notes[i], kNote), kMostNoteLines), std::back_inserter(notes_));
+      const bool is_answer = i == 0 && cut_answer_;  // which is nowhere else in the picture
+      std::ranges::move(cut(wrapped(notes[i], kNote), is_answer ? kMostAnswerLines : kMostNoteLines),
+                        std::back_inserter(notes_));
     }
   }
 

@@ -253,22 +253,24 @@ $d28 << EOD
 0.88593 0.77722
 0.9717 0.72189
 EOD
-set terminal pngcairo size 1600, 1339 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set terminal pngcairo size 1600, 1381 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
-set label 1 'transfer: resnet18 on AMD EPYC' at screen 0.50000, 0.97961 center font ',17'
-set label 2 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102' at screen 0.50000, 0.95765 center font ',15'
-set label 3 'ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms), of which 85.2 ms is computing; staged memory costs 65.7 ms a step …' at screen 0.50000, 0.93727 center font ',15'
-set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.91688 center textcolor rgb '#555555' font ',13'
-set label 5 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102 ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms),' at screen 0.01875, 0.04862 left textcolor rgb '#444444' font ',13'
-set label 6 'of which 85.2 ms is computing; staged memory costs 65.7 ms a step (62 %), which lies within the intervals, and the whole copy from pageable memory takes 36.9 µs at …' at screen 0.01875, 0.03294 left textcolor rgb '#444444' font ',13'
-set label 7 'Warning: fewer than 3 rounds at all 87 points; 83 points were left out [larger --time-budget]. Other processes used the CPU during 14 of 87 points [idle machine].' at screen 0.01875, 0.01725 left textcolor rgb '#444444' font ',13'
+set label 1 'transfer: resnet18 on AMD EPYC' at screen 0.50000, 0.98023 center font ',17'
+set label 2 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102' at screen 0.50000, 0.95894 center font ',15'
+set label 3 'ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms), of which 85.2 ms is computing; staged memory costs 65.7 ms a step …' at screen 0.50000, 0.93917 center font ',15'
+set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.91941 center textcolor rgb '#555555' font ',13'
+set label 5 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102 ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms),' at screen 0.01875, 0.07755 left textcolor rgb '#444444' font ',13'
+set label 6 'of which 85.2 ms is computing; staged memory costs 65.7 ms a step (62 %), which lies within the intervals, and the whole copy from pageable memory takes 36.9 µs at' at screen 0.01875, 0.06235 left textcolor rgb '#444444' font ',13'
+set label 7 'most, and pinned memory does not differ from it measurably; staging locks only its ring, 1.50 MiB; pinned instead, 8 workers with 2 batches of 384 KiB ready lock' at screen 0.01875, 0.04714 left textcolor rgb '#444444' font ',13'
+set label 8 '6.00 MiB of the host’s memory, which takes no longer than ordinary memory does' at screen 0.01875, 0.03193 left textcolor rgb '#444444' font ',13'
+set label 9 'Warning: fewer than 3 rounds at all 87 points; 83 points were left out [larger --time-budget]. Other processes used the CPU during 14 of 87 points [idle machine].' at screen 0.01875, 0.01673 left textcolor rgb '#444444' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
-set bmargin at screen 0.59044
-set tmargin at screen 0.83689
-set label 31 'A step of resnet18 fp32, batch 8' at screen 0.25000, 0.87767 center font ',13'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.86199 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.60290
+set tmargin at screen 0.84185
+set label 31 'A step of resnet18 fp32, batch 8' at screen 0.25000, 0.88139 center font ',13'
+set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.86618 center textcolor rgb '#555555' font ',11'
 set label 40 '105' at first 0.10167, 0.79002 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '112' at first 0.23167, 0.87085 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 42 '171' at first 0.435, 0.65329 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
@@ -280,7 +282,7 @@ set ytics ('0' 0, '100' 0.25, '200' 0.5, '300' 0.75, '400' 1) scale 0.6 nomirror
 set xlabel 'host memory' offset 0, 0.3
 set ylabel 'ms'
 unset key
-set key at screen 0.01875, 0.54182 left top Left reverse samplen 2 maxrows 2 font ',13'
+set key at screen 0.01875, 0.55576 left top Left reverse samplen 2 maxrows 2 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
   $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
@@ -291,16 +293,16 @@ plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
-set bmargin at screen 0.59044
-set tmargin at screen 0.83689
-set label 31 'Bandwidth of copies to the device' at screen 0.75000, 0.87767 center font ',13'
-set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.86199 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.60290
+set tmargin at screen 0.84185
+set label 31 'Bandwidth of copies to the device' at screen 0.75000, 0.88139 center font ',13'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.86618 center textcolor rgb '#555555' font ',11'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.18553, '16 KiB' 0.34277, '64 KiB' 0.5, '256 KiB' 0.65723, '1 MiB' 0.81447, '4 MiB' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('2 G' 0.014536, '5 G' 0.41248, '10 G' 0.71351) scale 0.6 nomirror font ',11'
 set xlabel 'bytes of a copy' offset 0, 0.3
 set ylabel 'B/s'
 unset key
-set key at screen 0.51875, 0.54182 left top Left reverse samplen 2 maxrows 4 font ',13'
+set key at screen 0.51875, 0.55576 left top Left reverse samplen 2 maxrows 4 font ',13'
 plot [0:1][0:1] $d5 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' notitle, \
   $d6 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d7 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
@@ -317,16 +319,16 @@ plot [0:1][0:1] $d5 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor
 unset label
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
-set bmargin at screen 0.17461
-set tmargin at screen 0.42106
-set label 31 'Bandwidth of copies to the host' at screen 0.25000, 0.46184 center font ',13'
-set label 32 'Open marks carry a flag that others lack.' at screen 0.25000, 0.44615 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.19971
+set tmargin at screen 0.43867
+set label 31 'Bandwidth of copies to the host' at screen 0.25000, 0.47820 center font ',13'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.25000, 0.46300 center textcolor rgb '#555555' font ',11'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.19983, '16 KiB' 0.37136, '64 KiB' 0.54288, '256 KiB' 0.71441, '1 MiB' 0.88593) scale 0.6 nomirror norotate font ',11'
 set ytics ('2 G' 0.12035, '5 G' 0.4957, '10 G' 0.77965) scale 0.6 nomirror font ',11'
 set xlabel 'bytes of a copy' offset 0, 0.3
 set ylabel 'B/s'
 unset key
-set key at screen 0.01875, 0.12599 left top Left reverse samplen 2 maxrows 3 font ',13'
+set key at screen 0.01875, 0.15257 left top Left reverse samplen 2 maxrows 3 font ',13'
 plot [0:1][0:1] $d13 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d14 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d15 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
@@ -341,16 +343,16 @@ plot [0:1][0:1] $d13 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' 
 unset label
 set lmargin at screen 0.56656
 set rmargin at screen 0.98438
-set bmargin at screen 0.17461
-set tmargin at screen 0.42106
-set label 31 'Bandwidth of copies both ways at once' at screen 0.75000, 0.46184 center font ',13'
-set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.44615 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.19971
+set tmargin at screen 0.43867
+set label 31 'Bandwidth of copies both ways at once' at screen 0.75000, 0.47820 center font ',13'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.46300 center textcolor rgb '#555555' font ',11'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.19983, '16 KiB' 0.37136, '64 KiB' 0.54288, '256 KiB' 0.71441, '1 MiB' 0.88593) scale 0.6 nomirror norotate font ',11'
 set ytics ('100 M' 0.05117, '1 G' 0.45937, '10 G' 0.86757) scale 0.6 nomirror font ',11'
 set xlabel 'bytes of a copy' offset 0, 0.3
 set ylabel 'B/s'
 unset key
-set key at screen 0.51875, 0.12599 left top Left reverse samplen 2 maxrows 3 font ',13'
+set key at screen 0.51875, 0.15257 left top Left reverse samplen 2 maxrows 3 font ',13'
 plot [0:1][0:1] $d20 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d21 using 1:2 with points pointtype 7 pointsize 1.20 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d22 using 1:2 with points pointtype 7 pointsize 1.20 linecolor rgb 'white' notitle, \
@@ -369,22 +371,24 @@ plot [0:1][0:1] $d20 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' 
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 1371 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 1415 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'transfer: resnet18 on AMD EPYC' at screen 0.50000, 0.97914 center font ',20'
-set label 2 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102' at screen 0.50000, 0.95667 center font ',18'
-set label 3 'ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms), of which 85.2 ms is computing; staged memory costs 65.7 ms a step …' at screen 0.50000, 0.93581 center font ',18'
-set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.91495 center textcolor rgb '#555555' font ',16'
-set label 5 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102 ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms),' at screen 0.01875, 0.04974 left textcolor rgb '#444444' font ',16'
-set label 6 'of which 85.2 ms is computing; staged memory costs 65.7 ms a step (62 %), which lies within the intervals, and the whole copy from pageable memory takes 36.9 µs at …' at screen 0.01875, 0.03370 left textcolor rgb '#444444' font ',16'
-set label 7 'Warning: fewer than 3 rounds at all 87 points; 83 points were left out [larger --time-budget]. Other processes used the CPU during 14 of 87 points [idle machine].' at screen 0.01875, 0.01765 left textcolor rgb '#444444' font ',16'
+set label 1 'transfer: resnet18 on AMD EPYC' at screen 0.50000, 0.97979 center font ',20'
+set label 2 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102' at screen 0.50000, 0.95802 center font ',18'
+set label 3 'ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms), of which 85.2 ms is computing; staged memory costs 65.7 ms a step …' at screen 0.50000, 0.93781 center font ',18'
+set label 4 '2 cores · oneDNN 2.6.3 · 2026-11-23 00:08' at screen 0.50000, 0.91760 center textcolor rgb '#555555' font ',16'
+set label 5 'Don’t pin: a step of resnet18 infer in fp32, batch 8 takes pageable 105 ms (49.5 ms to 316 ms), staged 171 ms (102 ms to 261 ms), pinned 192 ms (83.6 ms to 322 ms),' at screen 0.01875, 0.07929 left textcolor rgb '#444444' font ',16'
+set label 6 'of which 85.2 ms is computing; staged memory costs 65.7 ms a step (62 %), which lies within the intervals, and the whole copy from pageable memory takes 36.9 µs at' at screen 0.01875, 0.06375 left textcolor rgb '#444444' font ',16'
+set label 7 'most, and pinned memory does not differ from it measurably; staging locks only its ring, 1.50 MiB; pinned instead, 8 workers with 2 batches of 384 KiB ready lock' at screen 0.01875, 0.04820 left textcolor rgb '#444444' font ',16'
+set label 8 '6.00 MiB of the host’s memory, which takes no longer than ordinary memory does' at screen 0.01875, 0.03265 left textcolor rgb '#444444' font ',16'
+set label 9 'Warning: fewer than 3 rounds at all 87 points; 83 points were left out [larger --time-budget]. Other processes used the CPU during 14 of 87 points [idle machine].' at screen 0.01875, 0.01710 left textcolor rgb '#444444' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
-set bmargin at screen 0.59241
-set tmargin at screen 0.83311
-set label 31 'A step of resnet18 fp32, batch 8' at screen 0.25000, 0.87484 center font ',16'
-set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.85879 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.60509
+set tmargin at screen 0.83830
+set label 31 'A step of resnet18 fp32, batch 8' at screen 0.25000, 0.87873 center font ',16'
+set label 32 'Bars: 95 % intervals.' at screen 0.25000, 0.86318 center textcolor rgb '#555555' font ',14'
 set label 40 '105' at first 0.10167, 0.79002 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '112' at first 0.23167, 0.87085 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 42 '171' at first 0.435, 0.65329 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
@@ -396,7 +400,7 @@ set ytics ('0' 0, '100' 0.25, '200' 0.5, '300' 0.75, '400' 1) scale 0.6 nomirror
 set xlabel 'host memory' offset 0, 0.3
 set ylabel 'ms'
 unset key
-set key at screen 0.01875, 0.54267 left top Left reverse samplen 2 maxrows 2 font ',16'
+set key at screen 0.01875, 0.55689 left top Left reverse samplen 2 maxrows 2 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
   $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
@@ -407,16 +411,16 @@ plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
-set bmargin at screen 0.59241
-set tmargin at screen 0.83311
-set label 31 'Bandwidth of copies to the device' at screen 0.75000, 0.87484 center font ',16'
-set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.85879 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.60509
+set tmargin at screen 0.83830
+set label 31 'Bandwidth of copies to the device' at screen 0.75000, 0.87873 center font ',16'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.86318 center textcolor rgb '#555555' font ',14'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.18553, '16 KiB' 0.34277, '64 KiB' 0.5, '256 KiB' 0.65723, '1 MiB' 0.81447, '4 MiB' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('2 G' 0.014536, '5 G' 0.41248, '10 G' 0.71351) scale 0.6 nomirror font ',14'
 set xlabel 'bytes of a copy' offset 0, 0.3
 set ylabel 'B/s'
 unset key
-set key at screen 0.51875, 0.54267 left top Left reverse samplen 2 maxrows 4 font ',16'
+set key at screen 0.51875, 0.55689 left top Left reverse samplen 2 maxrows 4 font ',16'
 plot [0:1][0:1] $d5 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' notitle, \
   $d6 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d7 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
@@ -433,16 +437,16 @@ plot [0:1][0:1] $d5 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor
 unset label
 set lmargin at screen 0.06563
 set rmargin at screen 0.48438
-set bmargin at screen 0.17841
-set tmargin at screen 0.41911
-set label 31 'Bandwidth of copies to the host' at screen 0.25000, 0.46083 center font ',16'
-set label 32 'Open marks carry a flag that others lack.' at screen 0.25000, 0.44478 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.20396
+set tmargin at screen 0.43717
+set label 31 'Bandwidth of copies to the host' at screen 0.25000, 0.47760 center font ',16'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.25000, 0.46205 center textcolor rgb '#555555' font ',14'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.19983, '16 KiB' 0.37136, '64 KiB' 0.54288, '256 KiB' 0.71441, '1 MiB' 0.88593) scale 0.6 nomirror norotate font ',14'
 set ytics ('2 G' 0.12035, '5 G' 0.4957, '10 G' 0.77965) scale 0.6 nomirror font ',14'
 set xlabel 'bytes of a copy' offset 0, 0.3
 set ylabel 'B/s'
 unset key
-set key at screen 0.01875, 0.12867 left top Left reverse samplen 2 maxrows 3 font ',16'
+set key at screen 0.01875, 0.15576 left top Left reverse samplen 2 maxrows 3 font ',16'
 plot [0:1][0:1] $d13 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d14 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d15 using 1:2 with lines linewidth 1.8 linecolor rgb '#c24a00' notitle, \
@@ -457,16 +461,16 @@ plot [0:1][0:1] $d13 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' 
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
-set bmargin at screen 0.17841
-set tmargin at screen 0.41911
-set label 31 'Bandwidth of copies both ways at once' at screen 0.75000, 0.46083 center font ',16'
-set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.44478 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.20396
+set tmargin at screen 0.43717
+set label 31 'Bandwidth of copies both ways at once' at screen 0.75000, 0.47760 center font ',16'
+set label 32 'Open marks carry a flag that others lack.' at screen 0.75000, 0.46205 center textcolor rgb '#555555' font ',14'
 set xtics ('1 KiB' 0.028302, '4 KiB' 0.19983, '16 KiB' 0.37136, '64 KiB' 0.54288, '256 KiB' 0.71441, '1 MiB' 0.88593) scale 0.6 nomirror norotate font ',14'
 set ytics ('100 M' 0.05117, '1 G' 0.45937, '10 G' 0.86757) scale 0.6 nomirror font ',14'
 set xlabel 'bytes of a copy' offset 0, 0.3
 set ylabel 'B/s'
 unset key
-set key at screen 0.51875, 0.12867 left top Left reverse samplen 2 maxrows 3 font ',16'
+set key at screen 0.51875, 0.15576 left top Left reverse samplen 2 maxrows 3 font ',16'
 plot [0:1][0:1] $d20 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
   $d21 using 1:2 with points pointtype 7 pointsize 0.75 linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d22 using 1:2 with points pointtype 7 pointsize 0.75 linecolor rgb 'white' notitle, \
