@@ -212,13 +212,16 @@ class CardsSweep final : public Sweep {
   Json to_json() const override {
     Json json{{"cards", {{"hosts", setup_.ranks.hosts}, {"threads", setup_.threads}}}};
     if (const LibraryMemory& library = setup_.library; !library.joining.empty()) {
-      json["cards"]["library"] = {{"joining_bytes", library.joining},
-                                  {"summing_bytes", library.summing},
-                                  {"summed_bytes", library.summed}};
+      json["cards"]["library"] = sweeps::to_json(library);
     }
     return json;
   }
   void restore(ResultDocument& document) override {
+    const Field state(document.sweep.state, "sweep");
+    const auto cards = state.find("cards");
+    if (const auto library = cards ? cards->find("library") : std::nullopt) {
+      setup_.library = read_library(*library);
+    }
     for (Point& point : measured_points(document)) {
       for (auto& note : point.notes) {
         note = note == nullptr ? nullptr : read_rank_steps(note->to_json());

@@ -9,9 +9,35 @@
 
 #include "bench/error.h"
 #include "bench/host/process_memory.h"
+#include "bench/result/json_members.h"
 #include "bench/text/units.h"
 
 namespace bench::sweeps {
+
+void members(auto& io, Of<LibraryMemory> auto& library) {
+  io("joining_bytes", library.joining);
+  io("summing_bytes", library.summing);
+  io("summed_bytes", library.summed, check::bytes);
+}
+
+Json to_json(const LibraryMemory& library) {
+  return write_struct(library);
+}
+
+LibraryMemory read_library(const Field& field) {
+  auto library = read_struct<LibraryMemory>(field);
+  for (const char* const name : {"joining_bytes", "summing_bytes"}) {
+    const Field ranks = field.at(name);
+    if (ranks.size() == 0 || ranks.size() != library.joining.size()) {
+      check::refuse(ranks, "bytes of each rank");
+    }
+    for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
+      check::bytes(ranks.at(rank));
+    }
+  }
+  return library;
+}
+
 namespace {
 
 class LibraryPart final : public RankPart {

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "bench/device.h"
+#include "bench/json.h"
+#include "bench/result/result_json.h"
 #include "bench/sweep.h"
 #include "sweeps/ranks/team.h"
 
@@ -23,6 +25,10 @@ struct LibraryMemory {
   // "21.0 MiB", "20.1 to 21.0 MiB".
   std::string in_words() const;
 };
+
+// The file's "library". Reading throws UsageError.
+Json to_json(const LibraryMemory& library);
+LibraryMemory read_library(const Field& field);
 
 // A part that sums once and answers by how much its rank grew. Without bytes nothing is summed.
 // Throws OutOfMemory.
