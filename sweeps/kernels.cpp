@@ -141,7 +141,7 @@ std::vector<TextTable> rate_tables(const ResultDocument& document, const std::se
                 modelled_points(document).empty()
                     ? "step time"
                     : fmt::format("step time ({})", level_in_words(Origin::predicted)),
-                "bandwidth", "arithmetic", "FLOP/B", "of the roofline", ""}},
+                "bandwidth", "arithmetic", "FLOP/B", Cell::staying("of the roofline"), ""}},
       .lists_points = true};
   for (const KernelResult& point : points) {
     const double bandwidth = point.bandwidth().value;

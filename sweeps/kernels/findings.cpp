@@ -107,8 +107,10 @@ std::string reason_for_no_memory(const ResultDocument& document, const std::vect
                        give_time());
   }
   if (missing != nullptr) {
-    return fmt::format("the {}stream kernels are {}: {}", largest == nullptr ? "" : "largest ",
-                       missing->status, missing->reason);
+    const bool fits = missing->status != "oom";
+    return fmt::format("the {}stream kernels {}: {}{}", largest == nullptr ? "" : "largest ",
+                       fits ? "are " + missing->status : "do not fit", missing->reason,
+                       fits ? "" : " [larger --memory-cap]");
   }
   if (largest != nullptr) {
     return fmt::format(

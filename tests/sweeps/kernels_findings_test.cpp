@@ -110,7 +110,9 @@ TEST(KernelsFindings, SayWhyColdArraysShowNoMemory) {
   EXPECT_EQ(claim(), "No roofline: the largest stream kernels were not timed [give a larger --time-budget].");
   document.unmeasured.back().status = "oom";
   document.unmeasured.back().reason = "more than the memory cap";
-  EXPECT_EQ(claim(), "No roofline: the largest stream kernels are oom: more than the memory cap.");
+  EXPECT_EQ(
+      claim(),
+      "No roofline: the largest stream kernels do not fit: more than the memory cap [larger --memory-cap].");
   document.unmeasured.clear();
   references.clear();
   document.points.push_back(stream("copy", "cold", 1.5e8, 1e6, "fast"));
