@@ -505,7 +505,7 @@ class BarsLayout {
   // Lines between neighbours, and each name once, above the longest of its regions; where two would touch,
   // the longer region has its name.
   void add_regions(double letters) {
-    Layer lines{.look = Look::level, .colour = kQuietColour};
+    Layer lines{.look = Look::level, .colour = kTextColour};
     for (std::size_t i = 1; i < bars_.regions.size(); ++i) {
       const double at = slot_ * static_cast<double>(bars_.regions[i].from);
       lines.paths.push_back({{at, 0}, {at, 1}});

@@ -82,7 +82,7 @@ plots::Chart steps_chart(const StepStudy& study) {
     }
   }
   const double compute_ns = study.compute_ns.value;
-  bars.levels.push_back({"computing alone: " + format_duration(compute_ns), compute_ns, plots::kQuietColour});
+  bars.levels.push_back({"computing alone: " + format_duration(compute_ns), compute_ns, plots::kTextColour});
   return {.title = fmt::format("A step of {} {}, batch {}", study.workload, study.dtype, study.batch),
           .content = std::move(bars)};
 }

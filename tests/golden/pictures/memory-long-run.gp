@@ -1001,7 +1001,7 @@ plot [0:1][0:1] $d29 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border 
   $d31 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#b89b2e' linewidth 0.5 linecolor rgb '#b89b2e' notitle, \
   $d32 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#cc6677' linewidth 0.5 linecolor rgb '#cc6677' notitle, \
   $d33 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#117733' linewidth 0.5 linecolor rgb '#117733' notitle, \
-  $d34 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' notitle, \
+  $d34 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#1b1f24' notitle, \
   $d36 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#1b1f24' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#332288' title 'weights', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#5fa8d3' title 'gradients', \
@@ -1140,7 +1140,7 @@ plot [0:1][0:1] $d29 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border 
   $d31 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#b89b2e' linewidth 0.5 linecolor rgb '#b89b2e' notitle, \
   $d32 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#cc6677' linewidth 0.5 linecolor rgb '#cc6677' notitle, \
   $d33 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 border rgb '#117733' linewidth 0.5 linecolor rgb '#117733' notitle, \
-  $d34 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' notitle, \
+  $d34 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#1b1f24' notitle, \
   $d36 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#1b1f24' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#332288' title 'weights', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#5fa8d3' title 'gradients', \

@@ -286,10 +286,10 @@ set key at screen 0.01875, 0.55576 left top Left reverse samplen 2 maxrows 2 fon
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
   $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
-  $d4 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' notitle, \
+  $d4 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#1b1f24' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#0072b2' title 'copy, then compute', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#c24a00' title 'overlapped with the next copy', \
-  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' title 'computing alone: 85.2 ms'
+  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#1b1f24' title 'computing alone: 85.2 ms'
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
@@ -404,10 +404,10 @@ set key at screen 0.01875, 0.55689 left top Left reverse samplen 2 maxrows 2 fon
 plot [0:1][0:1] $d0 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborder linecolor rgb '#c24a00' notitle, \
   $d2 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#1b1f24' notitle, \
-  $d4 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' notitle, \
+  $d4 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#1b1f24' notitle, \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#0072b2' title 'copy, then compute', \
   keyentry with boxes fillstyle solid 1 noborder linecolor rgb '#c24a00' title 'overlapped with the next copy', \
-  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#57606a' title 'computing alone: 85.2 ms'
+  keyentry with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#1b1f24' title 'computing alone: 85.2 ms'
 unset label
 set lmargin at screen 0.56563
 set rmargin at screen 0.98438
