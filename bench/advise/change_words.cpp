@@ -96,19 +96,21 @@ std::string effective_batch_words(const TrainingSettings& now, const TrainingSet
 std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSettings& then,
                                   const SettingBytes& before, const SettingBytes& after, bool training) {
   std::vector<std::string> costs;
+  const auto grows = [](double from, double to, double cap) {
+    constexpr double kNothing = 0.005;  // of the whole
+    return fmt::format("{} → {}{}", format_bytes(std::llround(from)), format_bytes(std::llround(to)),
+                       to < kNothing * cap || cap == 0 ? ""
+                                                       : fmt::format(" ({:.0f} % of {})", 100 * to / cap,
+                                                                     format_bytes(std::llround(cap))));
+  };
   if (before.device > 0 && after.device > 0 && before.device != after.device) {
-    costs.push_back(fmt::format(
-        "device memory {} → {}{}", format_bytes(before.device), format_bytes(after.device),
-        after.device_cap > 0
-            ? fmt::format(" ({:.0f} % of {})",
-                          100 * static_cast<double>(after.device) / static_cast<double>(after.device_cap),
-                          format_bytes(after.device_cap))
-            : ""));
+    costs.push_back("device memory " + grows(static_cast<double>(before.device),
+                                             static_cast<double>(after.device),
+                                             static_cast<double>(after.device_cap)));
   }
   if (after.host > 0 && std::llround(after.host) != std::llround(before.host)) {
-    costs.push_back(fmt::format("host memory {} → {} for batches and workers",
-                                format_bytes(std::llround(before.host)),
-                                format_bytes(std::llround(after.host))));
+    costs.push_back("host memory " + grows(before.host, after.host, after.host_cap) +
+                    " for batches and workers");
   }
   if (now.dtype != then.dtype && then.dtype != "fp32") {
     const std::string compare = training ? "compare the validation loss" : "compare the answers";

@@ -29,6 +29,7 @@ struct SettingBytes {
   std::int64_t device = 0;  // 0: not known, as the others
   std::int64_t device_cap = 0;
   double host = 0;
+  double host_cap = 0;
 };
 
 // A sentence each: memory, accuracy and, in training, effective batch and learning rate.

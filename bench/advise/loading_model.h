@@ -38,8 +38,9 @@ struct LoaderFacts {
   double samples_per_s_of_a_worker = 0;  // alone
   // Of simulated step times on counts that were left out, relative, root mean square; none where none was.
   std::optional<double> error{};
-  std::string consumer{};    // "resnet18", "20ms"
-  bool is_simulated = true;  // which takes milliseconds a step; else arithmetic
+  std::string consumer{};              // "resnet18", "20ms"
+  bool is_simulated = true;            // else arithmetic on readings
+  std::vector<std::int64_t> counts{};  // of workers that it tells of; empty: up to twice the cores
 };
 
 class LoadingModel {

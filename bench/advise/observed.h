@@ -11,13 +11,9 @@
 
 #include "bench/advise/advice.h"
 #include "bench/stats/estimate.h"
+#include "bench/stats/memory_line.h"
 
 namespace bench {
-
-struct MemoryAtBatch {
-  std::int64_t batch = 0;
-  double bytes = 0;  // of one card, at the peak
-};
 
 // What a count of workers did.
 struct WorkersTried {
@@ -68,7 +64,7 @@ struct Observed {
   std::optional<std::int64_t> host_cores;
   std::optional<double> host_cpu, host_system;  // shares of all cores' time: in use, and of that the kernel's
 
-  std::vector<MemoryAtBatch> memory_at_batch;
+  std::vector<MemoryPoint> memory_at_batch;  // of one card, by batch
   std::optional<std::int64_t> runs_at_batch, no_faster_above_batch;
   std::vector<std::int64_t> batches_tried;
   std::vector<double> other_caps;  // bytes, of cards to choose from

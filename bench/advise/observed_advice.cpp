@@ -162,7 +162,8 @@ void fill_budget(const Observed& observed, Advice& advice) {
   const auto step = accumulation_s(observed);
   advice.step_ns = 1e9 * step.value_or(0);
   if (step && observed.data_s) {
-    advice.budget = budget_of(step_as_read(observed, model_of(observed)), "computing, copying and launching");
+    advice.budget =
+        budget_of(step_option(model_of(observed), observed.settings), "computing, copying and launching");
   }
 }
 

@@ -73,8 +73,7 @@ double ring_share(std::int64_t cards) {
 
 // What another count of cards brings, by what was read of one.
 struct Scaling {
-  double likely = 1;      // throughput over that of this run's cards times the ratio of cards
-  Interval efficiency{};  // the same
+  CardsScaling brings;
   std::string evidence;
   bool is_measured = false;  // by step times of two counts of cards
 };
@@ -99,8 +98,7 @@ Scaling measured_scaling(const Observed& observed, const TwoCounts& counts, std:
   constexpr double kRun = 1.05;  // one run may take so much longer than the other of the same settings
   const double low = kRun * std::pow(kPublishedMedian / kPublishedEfficiency.low, beyond);
   const double high = kRun * std::pow(kPublishedEfficiency.high / kPublishedMedian, beyond);
-  return {.likely = now / likely,
-          .efficiency = {now / most / low, now / least * high},
+  return {.brings = {.likely = now / likely, .efficiency = {now / most / low, now / least * high}},
           .evidence = counts.in_words(),
           .is_measured = true};
 }
@@ -157,8 +155,7 @@ std::optional<NamedBottleneck> compare_cards(const Observed& observed, Advice& a
 // is of this card's kind, and `advice` says what is missing.
 std::optional<Scaling> scaling_to(const Observed& observed, std::int64_t cards, Advice& advice) {
   if (const auto& given = observed.scaling_efficiency) {
-    return Scaling{.likely = (given->low + given->high) / 2,
-                   .efficiency = *given,
+    return Scaling{.brings = {.likely = (given->low + given->high) / 2, .efficiency = *given},
                    .evidence = "scaling efficiency as given"};
   }
   if (const auto counts = two_counts(observed)) {
@@ -187,9 +184,9 @@ std::optional<Scaling> scaling_to(const Observed& observed, std::int64_t cards, 
   const double doublings =
       std::max(1.0, std::log2(static_cast<double>(cards) / static_cast<double>(observed.settings.cards)));
   const bool beyond = fewer < kFewestPublished || more > kMostPublished;
-  return Scaling{.likely = std::pow(kPublishedMedian, doublings),
-                 .efficiency = {std::pow(kPublishedEfficiency.low, doublings),
-                                std::pow(kPublishedEfficiency.high, doublings)},
+  return Scaling{.brings = {.likely = std::pow(kPublishedMedian, doublings),
+                            .efficiency = {std::pow(kPublishedEfficiency.low, doublings),
+                                           std::pow(kPublishedEfficiency.high, doublings)}},
                  .evidence = published_scaling_in_words() + ", not this network" +
                              (beyond ? " and not these counts" : "") +
                              (doublings > 1 ? ", once for each doubling" : "")};
@@ -213,20 +210,14 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
   if (!scaling) {
     return;
   }
-  const bool is_train = observed.mode == "train";
-  const double ratio = static_cast<double>(cards) / static_cast<double>(observed.settings.cards);
-  Change change;
-  change.after = observed.settings;
-  change.after.cards = cards;
-  change.what = changed_words(observed.settings, change.after);
-  change.setting = pytorch_setting(observed.settings, change.after, {.on_gpu = true, .training = is_train});
-  change.costs = costs_of(observed.settings, change.after, {}, {}, is_train);
-  change.speedup = ratio * scaling->likely;
-  change.speedup90 = Interval{ratio * scaling->efficiency.low, ratio * scaling->efficiency.high};
-  if (const auto step = accumulation_s(observed)) {
-    change.step_ns = 1e9 * *step / scaling->likely;
-    change.step90_ns =
-        Interval{1e9 * *step / scaling->efficiency.high, 1e9 * *step / scaling->efficiency.low};
+  StepModel model = model_of(observed);
+  model.scale_cards(cards, scaling->brings);
+  TrainingSettings after = observed.settings;
+  after.cards = cards;
+  Change change = change_to(model, step_option(model, observed.settings), step_option(model, after));
+  if (!accumulation_s(observed)) {
+    change.step_ns = 0;
+    change.step90_ns.reset();
   }
   if (observed.step_s && observed.iterations_done.value_or(0) > 0) {
     change.costs.push_back(fmt::format(

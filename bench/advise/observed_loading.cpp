@@ -8,22 +8,10 @@
 #include "bench/advise/change_words.h"
 #include "bench/advise/diagnosis.h"
 #include "bench/advise/observed_parts.h"
-#include "bench/advise/observed_workers.h"
 #include "bench/advise/read_loading.h"
 
 namespace bench {
 namespace {
-
-std::string memory_of_workers(const Observed& observed, std::int64_t workers) {
-  const std::string who = fmt::format("host memory of {} worker{} a card", workers, workers == 1 ? "" : "s");
-  if (!observed.worker_memory) {
-    return who + ": not read (worker_memory_mib)";
-  }
-  const double bytes = *observed.worker_memory * static_cast<double>(workers * observed.settings.cards);
-  const auto room = room_on_host(observed);
-  return room ? fmt::format("{}: {} of {} free", who, gib_in_words(bytes), gib_in_words(*room))
-              : fmt::format("{}: {}", who, gib_in_words(bytes));
-}
 
 // What hiding the wait brings at most, with the span that the readings' last digits leave.
 std::string bound_in_words(const Observed& observed) {
@@ -42,33 +30,16 @@ std::string bound_in_words(const Observed& observed) {
              : fmt::format("{}; {:.2f} to {:.2f}× by the readings' last digits", bound, low, high);
 }
 
-// The fastest count that was timed, and what would tell whether more are faster still.
-void advise_timed_workers(const Observed& observed, const TimedWorkers& faster, Advice& advice) {
+// Whether more workers than the fastest count that was timed are faster still.
+void ask_for_more_workers(const Observed& observed, const TimedWorkers& fastest, Advice& advice) {
   const std::vector<TimedWorkers> timed = timed_workers(observed);
-  if (const auto step = accumulation_s(observed)) {
-    Change change;
-    change.after = observed.settings;
-    change.after.workers = faster.workers;
-    change.what = changed_words(observed.settings, change.after);
-    change.setting = pytorch_setting(observed.settings, change.after,
-                                     {.on_gpu = true, .training = observed.mode == "train"});
-    change.speedup = *observed.step_s / faster.step_s;
-    change.step_ns = 1e9 * *step / change.speedup;
-    change.costs = {memory_of_workers(observed, faster.workers)};
-    std::vector<std::string> times;
-    for (const TimedWorkers& one : timed) {
-      times.push_back(fmt::format("{} with {}", seconds_in_words(one.step_s), one.workers));
-    }
-    change.evidence = {fmt::format("steps as they were read: {}", fmt::join(times, ", "))};
-    advice.changes.push_back(std::move(change));
-  }
   const auto law = loading_law(observed);
-  if (!law || faster.workers != timed.back().workers || !trainer_waits(faster, timed)) {
+  if (!law || fastest.workers != timed.back().workers || !trainer_waits(fastest, timed)) {
     return;
   }
-  const std::int64_t more = 2 * faster.workers;
+  const std::int64_t more = 2 * fastest.workers;
   const double then = std::max(hidden_step_s(observed).value_or(0), law->at(static_cast<double>(more)));
-  if (then < kRunsAsFast * faster.step_s) {
+  if (then < kRunsAsFast * fastest.step_s) {
     advice.missing.push_back(fmt::format(
         "workers_tried of {} workers (step_ms, data_ms): {} + {} / workers, as the counts that were "
         "read load, makes it {} at the least",
@@ -76,19 +47,68 @@ void advise_timed_workers(const Observed& observed, const TimedWorkers& faster, 
   }
 }
 
-void advise_workers(const Observed& observed, Advice& advice) {
-  if (const auto faster = faster_workers(observed)) {
-    advise_timed_workers(observed, *faster, advice);
-    return;
-  }
-  const std::vector<TimedWorkers> timed = timed_workers(observed);
-  const bool more_are_no_faster =
-      observed.has_workers && !timed.empty() && timed.back().workers > observed.settings.workers;
+// What a count of workers rests on that was not timed.
+std::vector<std::string> evidence_of(const Observed& observed, std::int64_t workers) {
+  const std::int64_t now = observed.settings.workers;
+  const std::int64_t cards = observed.settings.cards;
   const double compute = *observed.step_s - *observed.data_s;
-  if (!accumulation_s(observed) || workers_that_bring_nothing(observed) || more_are_no_faster) {
+  std::vector<std::string> evidence{bound_in_words(observed)};
+  const ReadLoading loader(observed);
+  if (observed.host_cores && workers < loader.keep_up() &&
+      workers == static_cast<std::int64_t>(loader.facts().cores)) {
+    evidence.push_back(
+        fmt::format("{} would keep up; {} have a core each", loader.keep_up() * cards, workers * cards));
+  }
+  if (now > 0 && observed.host_cores) {
+    evidence.push_back(fmt::format("{} of the host's {} cores load now", now * cards, *observed.host_cores));
+  }
+  // A wait of "0.2 s" may be one of 0.25.
+  const double least_compute = compute - observed.step_rounding_s - observed.data_rounding_s;
+  const std::int64_t most =
+      least_compute > 0 ? std::min(static_cast<std::int64_t>(loader.facts().cores),
+                                   loader.keep_up(loader.facts().compute_ns * least_compute / compute))
+                        : workers;
+  if (now > 0 && most > workers) {
+    evidence.push_back(fmt::format("{} to {} workers, by the readings' last digits", workers, most));
+  }
+  if (const auto law = loading_law(observed)) {
+    evidence.push_back(fmt::format("{} + {} / workers a batch, as the counts that were read load",
+                                   seconds_in_words(law->serial), seconds_in_words(law->parallel)));
+  } else if (now > 0) {
+    const std::string every =
+        fmt::format("load{} a batch every {}", now == 1 ? "s" : "", seconds_in_words(*observed.step_s));
+    evidence.push_back(now == 1 ? "1 worker " + every
+                                : fmt::format("{} workers {}, so that one takes {} for a batch", now, every,
+                                              seconds_in_words(*observed.step_s * static_cast<double>(now))));
+  }
+  if (observed.proposed && observed.proposed->data_s && *observed.proposed->data_s < *observed.data_s) {
+    const double proposed = compute + *observed.proposed->data_s;
+    evidence.push_back(
+        fmt::format("a wait of {}, as proposed, would be {:.2f}×: workers load while the card computes, so a "
+                    "load that takes less than {} leaves no wait",
+                    seconds_in_words(*observed.proposed->data_s), *observed.step_s / proposed,
+                    seconds_in_words(compute)));
+  }
+  return evidence;
+}
+
+std::string timed_in_words(const Observed& observed) {
+  std::vector<std::string> times;
+  for (const TimedWorkers& one : timed_workers(observed)) {
+    times.push_back(fmt::format("{} with {}", seconds_in_words(one.step_s), one.workers));
+  }
+  return fmt::format("steps as they were read: {}", fmt::join(times, ", "));
+}
+
+void advise_workers(const Observed& observed, Advice& advice) {
+  const auto faster = faster_workers(observed);
+  if (faster) {
+    ask_for_more_workers(observed, *faster, advice);
+  }
+  if (!accumulation_s(observed) || (!faster && more_bring_nothing(observed))) {
     return;  // what is missing for the one is asked for
   }
-  if (compute <= 0) {
+  if (!faster && *observed.data_s >= *observed.step_s) {
     advice.missing.emplace_back("step_ms of a whole step: the wait for data leaves no time to compute");
     return;
   }
@@ -97,18 +117,18 @@ void advise_workers(const Observed& observed, Advice& advice) {
     return;
   }
   const StepModel model = model_of(observed);
-  const StepOption as_it_is = step_as_read(observed, model);
+  const StepOption as_it_is = step_option(model, observed.settings);
   StepOption then = *best_workers(model, as_it_is.settings);
   const std::int64_t now = observed.settings.workers;
   const std::int64_t workers = then.settings.workers;
   const std::int64_t cards = observed.settings.cards;
   constexpr std::int64_t kFewProcesses = 8;  // any host of a card has as many cores
-  if (!observed.host_cores && workers * cards > kFewProcesses) {
+  if (!faster && !observed.host_cores && workers * cards > kFewProcesses) {
     advice.missing.push_back(fmt::format(
         "host_cores: hiding the wait takes {} loading processes, and each wants a core", workers * cards));
     return;
   }
-  if (workers <= now) {
+  if (!faster && workers <= now) {
     if (now > 0 && observed.host_cores && !decoding_is_excluded(observed)) {
       advice.warnings.push_back(fmt::format(
           "The {} workers of {} have the host's {} cores already: more of them bring nothing{}.", now * cards,
@@ -127,49 +147,18 @@ void advise_workers(const Observed& observed, Advice& advice) {
                     gib_in_words(*room_on_host(observed))));
     return;
   }
-  then.settings.pin = true;
+  then.settings.pin = then.settings.pin || !faster;
   Change change = change_to(model, as_it_is, then);
-  change.after.batch = observed.settings.batch;
-  change.costs = {memory_of_workers(observed, workers),
-                  "no gain where the storage or the way to the training process limits the loader"};
-  change.evidence = {bound_in_words(observed)};
-  const ReadLoading loader(observed);
-  if (observed.host_cores && workers < loader.keep_up() &&
-      workers == static_cast<std::int64_t>(loader.facts().cores)) {
-    change.evidence.push_back(
-        fmt::format("{} would keep up; {} have a core each", loader.keep_up() * cards, workers * cards));
+  if (!observed.worker_memory) {
+    change.costs.push_back(fmt::format("host memory of {} worker{} a card: not read (worker_memory_mib)",
+                                       workers, workers == 1 ? "" : "s"));
   }
-  if (now > 0 && observed.host_cores) {
-    change.evidence.push_back(
-        fmt::format("{} of the host's {} cores load now", now * cards, *observed.host_cores));
-  }
-  // A wait of "0.2 s" may be one of 0.25.
-  const double least_compute = compute - observed.step_rounding_s - observed.data_rounding_s;
-  const std::int64_t most =
-      least_compute > 0 ? std::min(static_cast<std::int64_t>(loader.facts().cores),
-                                   loader.keep_up(loader.facts().compute_ns * least_compute / compute))
-                        : workers;
-  if (now > 0 && most > workers) {
-    change.evidence.push_back(fmt::format("{} to {} workers, by the readings' last digits", workers, most));
-  }
-  if (const auto law = loading_law(observed)) {
-    change.evidence.push_back(fmt::format("{} + {} / workers a batch, as the counts that were read load",
-                                          seconds_in_words(law->serial), seconds_in_words(law->parallel)));
-  } else if (now > 0) {
-    const std::string every =
-        fmt::format("load{} a batch every {}", now == 1 ? "s" : "", seconds_in_words(*observed.step_s));
-    change.evidence.push_back(
-        now == 1 ? "1 worker " + every
-                 : fmt::format("{} workers {}, so that one takes {} for a batch", now, every,
-                               seconds_in_words(*observed.step_s * static_cast<double>(now))));
-  }
-  if (observed.proposed && observed.proposed->data_s && *observed.proposed->data_s < *observed.data_s) {
-    const double proposed = compute + *observed.proposed->data_s;
-    change.evidence.push_back(
-        fmt::format("a wait of {}, as proposed, would be {:.2f}×: workers load while the card computes, so a "
-                    "load that takes less than {} leaves no wait",
-                    seconds_in_words(*observed.proposed->data_s), *observed.step_s / proposed,
-                    seconds_in_words(compute)));
+  if (faster) {
+    change.evidence = {timed_in_words(observed)};
+  } else {
+    change.costs.emplace_back(
+        "no gain where the storage or the way to the training process limits the loader");
+    change.evidence = evidence_of(observed, workers);
   }
   advice.changes.push_back(std::move(change));
 }
@@ -334,38 +323,30 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
   if (!observed.workers_tried.empty()) {
     compare_workers_tried(observed, advice);
   }
-  if (observed.step_s && observed.data_s) {
-    const double share = *observed.data_s / *observed.step_s;
-    const std::string times = wait_in_words(observed);
-    if (share >= kCounts || faster_workers(observed)) {
+  const auto faster = faster_workers(observed);
+  if (observed.step_s && (observed.data_s || faster)) {
+    const double share = observed.data_s.value_or(0) / *observed.step_s;
+    if (share >= kCounts || faster) {
       advise_workers(observed, advice);
     }
-    if (const auto idle = idle_without_waiting(observed, share)) {
+    if (const auto idle = idle_without_waiting(observed, share); idle && observed.data_s) {
       advice.missing.emplace_back(
           "a profile of one step (torch.profiler): whether the host starts operations too slowly, or does "
           "other work between them");
       return NamedBottleneck{Bottleneck::undecided,
                              fmt::format("{}, but the card idles {:.0f} % of the time: something else than "
                                          "the loader keeps it from computing.",
-                                         times, 100 * *idle)};
+                                         wait_in_words(observed), 100 * *idle)};
     }
     const StepModel model = model_of(observed);
-    if (auto wait = wait_that_limits(model, step_as_read(observed, model), advice.missing)) {
+    if (auto wait = wait_that_limits(model, step_option(model, observed.settings), advice.missing)) {
       return wait;
     }
-    const auto faster = faster_workers(observed);
+    const std::string times = wait_in_words(observed);
     return faster
                ? NamedBottleneck{Bottleneck::undecided, fmt::format("The wait is short: {}; but {}.", times,
                                                                     faster_in_words(observed, *faster))}
                : what_else_limits(observed, times, advice);
-  }
-  if (const auto faster = faster_workers(observed)) {
-    advise_timed_workers(observed, *faster, advice);
-    return NamedBottleneck{
-        Bottleneck::loader,
-        fmt::format("A step takes {} with {} worker{}, and {}.", seconds_in_words(*observed.step_s),
-                    observed.settings.workers, observed.settings.workers == 1 ? "" : "s",
-                    faster_in_words(observed, *faster))};
   }
   for (const WorkersTried& tried : observed.workers_tried) {
     if (tried.workers == observed.settings.workers && std::ranges::count(tried.utilisation, 0.0) > 0 &&

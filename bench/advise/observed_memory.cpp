@@ -38,14 +38,15 @@ void check_headroom(const Observed& observed, Advice& advice) {
         *observed.memory_stated_percent, share_in_words(least), share_in_words(most), share_in_words(mean)));
   }
   if (const auto own =
-          std::ranges::find(observed.memory_at_batch, observed.settings.batch, &MemoryAtBatch::batch);
+          std::ranges::find(observed.memory_at_batch, observed.settings.batch, &MemoryPoint::batch);
       own != observed.memory_at_batch.end()) {
+    const auto bytes = static_cast<double>(own->bytes);
     const double read =
-        std::clamp(own->bytes, std::ranges::min(observed.memory), std::ranges::max(observed.memory));
-    if (std::abs(read - own->bytes) > kMemoryTolerance * own->bytes) {
+        std::clamp(bytes, std::ranges::min(observed.memory), std::ranges::max(observed.memory));
+    if (std::abs(read - bytes) > kMemoryTolerance * bytes) {
       advice.contradictions.push_back(
           fmt::format("memory_at_batch of batch {}, the current one, is {}, but the cards use {}.",
-                      own->batch, gib_in_words(own->bytes), gib_in_words(read)));
+                      own->batch, gib_in_words(bytes), gib_in_words(read)));
     }
   }
   if (observed.reserved) {
@@ -81,35 +82,19 @@ void check_headroom(const Observed& observed, Advice& advice) {
 
 // bytes(batch) by readings, and what a death adds to it.
 struct ReadLine {
-  double fixed = 0;
-  double slope = 0;             // bytes a sample
-  std::int64_t from_batch = 0;  // the smallest reading on it; larger ones all are
-  bool bends = false;           // smaller readings lie on another line
-  double factor = 1;            // by which a batch that died needs more than the line says, at the least
-  double excess = 0;            // the same in bytes
+  MemoryLine fitted;
+  double factor = 1;  // by which a batch that died needs more than the line says, at the least
+  double excess = 0;  // the same in bytes
 
-  double at(std::int64_t batch) const { return fixed + slope * static_cast<double>(batch); }
-  // The largest that takes less than these bytes; nullopt: none.
+  // Next to which larger batches lie.
+  const MemoryLine::Segment& last() const { return fitted.segments.back(); }
+  double at(std::int64_t batch) const { return last().fixed + last().slope * static_cast<double>(batch); }
+  // The largest that takes no more than these bytes; nullopt: none.
   std::optional<std::int64_t> largest(double bytes) const {
-    const double room = std::min(bytes / factor, bytes - excess) - fixed;
-    const auto batch = static_cast<std::int64_t>(std::floor(room / slope + 1e-9));
-    return batch >= 1 ? std::optional(batch) : std::nullopt;
+    const auto batch = fitted.largest_batch(std::llround(std::min(bytes / factor, bytes - excess)));
+    return batch > 0 ? batch : std::nullopt;
   }
 };
-
-// Of readings that bend the line of the largest, next to which larger batches lie.
-ReadLine line_of(const std::vector<MemoryAtBatch>& at) {
-  std::vector<MemoryPoint> points;
-  for (const MemoryAtBatch& one : at) {
-    points.push_back({.batch = one.batch, .bytes = std::max<std::int64_t>(1, std::llround(one.bytes))});
-  }
-  const MemoryLine line = fit_memory_line(points).value();
-  const MemoryLine::Segment& last = line.segments.back();
-  return {.fixed = last.fixed,
-          .slope = last.slope,
-          .from_batch = last.first_batch,
-          .bends = line.segments.size() > 1};
-}
 
 // The caps to answer for: those given, else the card's own.
 std::vector<double> caps_of(const Observed& observed) {
@@ -123,7 +108,7 @@ Cell batch_cell(const std::optional<std::int64_t>& batch) {
 }
 
 // "9.10 GiB + 159 MiB a sample", "1.00 GiB a sample − 512 MiB"
-std::string line_in_words(const ReadLine& line) {
+std::string line_in_words(const MemoryLine::Segment& line) {
   const std::string fixed = format_bytes(std::llround(std::abs(line.fixed)));
   const std::string sample = format_bytes(std::llround(line.slope)) + " a sample";
   return line.fixed < 0 ? fmt::format("{} − {}", sample, fixed) : fmt::format("{} + {}", fixed, sample);
@@ -178,18 +163,19 @@ void draw_line(const Observed& observed, Advice& advice) {
     }
     return;
   }
-  ReadLine line = line_of(at);
-  if (line.slope <= 0) {
+  ReadLine line{fit_memory_line(at).value()};
+  line.fitted.slope_bytes.value = line.last().slope;  // decides on larger batches, however few lie there
+  if (line.last().slope <= 0) {
     advice.contradictions.push_back(
         fmt::format("memory_at_batch falls from batch {} to {}: a larger batch cannot take less.",
-                    line.from_batch, at.back().batch));
+                    line.last().first_batch, at.back().batch));
     return;
   }
-  if (at.size() == 2 && line.fixed < -kMemoryTolerance * at.back().bytes) {
+  if (at.size() == 2 && line.last().fixed < -kMemoryTolerance * static_cast<double>(at.back().bytes)) {
     advice.contradictions.push_back(
         fmt::format("memory_at_batch of batches {} and {} leave {} for the weights: one of them is wrong, or "
                     "in another unit.",
-                    at.front().batch, at.back().batch, gib_in_words(line.fixed)));
+                    at.front().batch, at.back().batch, gib_in_words(line.last().fixed)));
     return;
   }
   if (const auto& died = observed.died_at; died && died->memory_cap > line.at(died->batch)) {
@@ -214,11 +200,11 @@ void draw_line(const Observed& observed, Advice& advice) {
     table.table.rows.push_back({Cell::figure(gib_in_words(cap)), batch_cell(largest), batch_cell(safe)});
   }
   table.notes.push_back(
-      line.bends
+      line.fitted.segments.size() > 1
           ? fmt::format(
                 "bytes(batch) = {}, from batch {} on: smaller ones lie off this line, so larger ones may.",
-                line_in_words(line), line.from_batch)
-          : fmt::format("bytes(batch) = {}, through batches {} and {}{}.", line_in_words(line),
+                line_in_words(line.last()), line.last().first_batch)
+          : fmt::format("bytes(batch) = {}, through batches {} and {}{}.", line_in_words(line.last()),
                         at.front().batch, at.back().batch,
                         at.size() == 2 ? ", without an interval"
                                        : fmt::format("; {} readings lie within 2 % of it", at.size())));
@@ -240,7 +226,7 @@ void draw_line(const Observed& observed, Advice& advice) {
   // Where nothing was read of time, memory is the answer.
   if (!observed.step_s) {
     const auto& rows = table.table.rows;
-    advice.reason = fmt::format("No time was read. Memory is {}{}.", line_in_words(line),
+    advice.reason = fmt::format("No time was read. Memory is {}{}.", line_in_words(line.last()),
                                 rows.size() < 2 ? ""
                                 : rows[1][1] == "none"
                                     ? fmt::format("; a card of {} does not hold batch 1", rows[1][0].text)

@@ -25,10 +25,9 @@ std::optional<double> sample_s(const Observed& observed);
 // A step whose wait is hidden, by this run and those with other counts of workers; absent without a wait.
 std::optional<double> hidden_step_s(const Observed& observed);
 
-// The step as it was read, and under other counts of workers. The time of an accumulation and its wait have
-// to be known, and a part of it to compute in. Settings of a batch that was not read have a batch of 1.
+// The step as it was read, and under other counts of workers. One that was not read counts as one second, of
+// which ratios are right.
 StepModel model_of(const Observed& observed);
-StepOption step_as_read(const Observed& observed, const StepModel& model);
 
 // Of the catalogue; nullptr where it was not named, or is not in it.
 const Gpu* card_of(const Observed& observed);

@@ -164,7 +164,7 @@ void read_settings(const Readings& object, Observed& observed) {
 
 void read_memory_at_batch(const Readings& object, Observed& observed) {
   for (const Readings& read : object.objects("memory_at_batch")) {
-    MemoryAtBatch at{.batch = read.count("batch").value()};
+    MemoryPoint at{.batch = read.count("batch").value()};
     std::vector<double> sizes;
     for (const auto& [unit, scale] : kSizes) {
       for (const std::string_view head : {"memory", ""}) {  // "gib": 8
@@ -180,13 +180,13 @@ void read_memory_at_batch(const Readings& object, Observed& observed) {
                                                    "give it once",
                                                    at.batch));
     }
-    at.bytes = sizes.front();
-    if (std::ranges::count(observed.memory_at_batch, at.batch, &MemoryAtBatch::batch) > 0) {
+    at.bytes = std::max<std::int64_t>(1, std::llround(sizes.front()));
+    if (std::ranges::count(observed.memory_at_batch, at.batch, &MemoryPoint::batch) > 0) {
       throw UsageError(fmt::format("memory_at_batch has batch {} twice; give it once", at.batch));
     }
     observed.memory_at_batch.push_back(at);
   }
-  std::ranges::sort(observed.memory_at_batch, {}, &MemoryAtBatch::batch);
+  std::ranges::sort(observed.memory_at_batch, {}, &MemoryPoint::batch);
 }
 
 void read_workers_tried(const Readings& object, Observed& observed) {
@@ -339,10 +339,11 @@ void refuse_impossible(const Observed& observed) {
                                    gib_in_words(observed.memory[i]), gib_in_words(*observed.memory_cap)));
     }
   }
-  for (const MemoryAtBatch& at : observed.memory_at_batch) {
-    if (observed.memory_cap && at.bytes > *observed.memory_cap) {
+  for (const MemoryPoint& at : observed.memory_at_batch) {
+    const auto bytes = static_cast<double>(at.bytes);
+    if (observed.memory_cap && bytes > *observed.memory_cap + 1) {
       throw UsageError(fmt::format("memory_at_batch of batch {} is {}, more than the card's {}", at.batch,
-                                   gib_in_words(at.bytes), gib_in_words(*observed.memory_cap)));
+                                   gib_in_words(bytes), gib_in_words(*observed.memory_cap)));
     }
   }
   const auto cards = static_cast<std::size_t>(observed.settings.cards);

@@ -1,6 +1,9 @@
 // A model's layers split over cards, against a copy of the model on each.
 #include <algorithm>
 #include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -74,30 +77,29 @@ void advise_split(const Observed& observed, Advice& advice) {
   advice.tables.push_back(std::move(table));
   advice.missing.emplace_back(
       "parameters, optimizer and max_memory_reserved of one training step: whether training fits");
-  if (timed && observed.mode == "infer") {
+  const auto add = [&](const char* what, const char* setting, double speedup,
+                       std::vector<std::string> costs) {
     Change change;
-    change.what = "one image at a time → several, through the same stages";
-    change.setting = "torch.distributed.pipelining, ScheduleGPipe with several micro-batches";
+    change.what = what;
+    change.setting = setting;
     change.after = observed.settings;
-    change.speedup = time / ahead;
+    change.speedup = speedup;
     change.step_ns = 1e9 * *observed.step_s;
-    change.costs = {"the activations of the images under way, on each card"};
+    change.costs = std::move(costs);
     change.evidence = {fmt::format("memory of {:.0f} cards, step, iterations", cards)};
     advice.changes.push_back(std::move(change));
+  };
+  if (timed && observed.mode == "infer") {
+    add("one image at a time → several, through the same stages",
+        "torch.distributed.pipelining, ScheduleGPipe with several micro-batches", time / ahead,
+        {"the activations of the images under way, on each card"});
   }
-  if (!timed || !fits || !may_copy) {
-    return;
+  if (timed && fits && may_copy) {
+    add("layers split → a copy on each card",
+        "one process a card, each with model.to(rank) and its share of the images", cards,
+        {fmt::format("{} of memory a card in place of {}", gib_in_words(whole), gib_in_words(most)),
+         "an upper bound: cards that share a host's loader or bus gain less"});
   }
-  Change change;
-  change.what = "layers split → a copy on each card";
-  change.setting = "one process a card, each with model.to(rank) and its share of the images";
-  change.after = observed.settings;
-  change.speedup = cards;
-  change.step_ns = 1e9 * *observed.step_s;
-  change.costs = {fmt::format("{} of memory a card in place of {}", gib_in_words(whole), gib_in_words(most)),
-                  "an upper bound: cards that share a host's loader or bus gain less"};
-  change.evidence = {fmt::format("memory of {:.0f} cards, step, iterations", cards)};
-  advice.changes.push_back(std::move(change));
 }
 
 }  // namespace bench

@@ -2,14 +2,156 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <memory>
+#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/advise/observed_parts.h"
+#include "bench/advise/step_option.h"
+#include "bench/stats/fit.h"
 
 namespace bench {
+
+std::vector<TimedWorkers> timed_workers(const Observed& observed) {
+  std::vector<TimedWorkers> timed;
+  const auto add = [&](std::int64_t workers, const std::optional<double>& step,
+                       const std::optional<double>& data) {
+    if (step && std::ranges::count(timed, workers, &TimedWorkers::workers) == 0) {
+      timed.push_back({workers, *step, data});
+    }
+  };
+  if (observed.has_workers) {
+    add(observed.settings.workers, observed.step_s, observed.data_s);
+  }
+  for (const WorkersTried& tried : observed.workers_tried) {
+    add(tried.workers, tried.step_s, tried.data_s);
+  }
+  if (const auto& earlier = observed.earlier_run;
+      earlier && earlier->workers && is_same_work(observed, *earlier) &&
+      earlier->cards.value_or(observed.settings.cards) == observed.settings.cards) {
+    add(*earlier->workers, earlier->step_s, earlier->data_s);
+  }
+  std::ranges::sort(timed, {}, &TimedWorkers::workers);
+  return timed;
+}
+
+std::optional<TimedWorkers> fastest_workers(const std::vector<TimedWorkers>& timed) {
+  if (timed.empty()) {
+    return std::nullopt;
+  }
+  const double least = std::ranges::min(timed, {}, &TimedWorkers::step_s).step_s;
+  return *std::ranges::find_if(timed,
+                               [&](const TimedWorkers& one) { return kNearBest * one.step_s <= least; });
+}
+
+std::optional<TimedWorkers> faster_workers(const Observed& observed) {
+  const auto fastest = fastest_workers(timed_workers(observed));
+  const bool faster =
+      observed.has_workers && observed.step_s && fastest && fastest->step_s < kRunsAsFast * *observed.step_s;
+  return faster ? fastest : std::nullopt;
+}
+
+bool trainer_waits(const TimedWorkers& one, const std::vector<TimedWorkers>& timed) {
+  // Where the wait was not read: another count was faster.
+  return one.data_s ? *one.data_s >= kLimits * one.step_s
+                    : fastest_workers(timed)->step_s < kRunsAsFast * one.step_s;
+}
+
+std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(const Observed& observed) {
+  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  const auto own = std::ranges::find(timed, observed.settings.workers, &TimedWorkers::workers);
+  if (!observed.has_workers || own == timed.end() || !trainer_waits(*own, timed) ||
+      fastest_workers(timed)->step_s < kRunsAsFast * own->step_s) {
+    return std::nullopt;
+  }
+  for (const TimedWorkers& other : timed) {
+    const auto& [fewer, more] = std::minmax(
+        *own, other, [](const TimedWorkers& a, const TimedWorkers& b) { return a.workers < b.workers; });
+    constexpr double kManyMore = 1.5;
+    const bool many_more = static_cast<double>(more.workers) >=
+                           kManyMore * static_cast<double>(std::max<std::int64_t>(1, fewer.workers));
+    if (many_more && trainer_waits(other, timed) && more.step_s >= kRunsAsFast * fewer.step_s) {
+      return std::pair(fewer, more);
+    }
+  }
+  return std::nullopt;
+}
+
+bool more_bring_nothing(const Observed& observed) {
+  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  return workers_that_bring_nothing(observed) ||
+         (observed.has_workers && !timed.empty() && timed.back().workers > observed.settings.workers);
+}
+
+std::optional<LoadingLaw> loading_law(const Observed& observed) {
+  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  std::vector<double> shares;  // 1 over the workers
+  std::vector<double> loads;
+  for (const TimedWorkers& one : timed) {
+    if (trainer_waits(one, timed) &&
+        (one.workers > 0 || one.data_s)) {  // without workers the wait is the load
+      shares.push_back(1 / std::max(1.0, static_cast<double>(one.workers)));
+      loads.push_back(one.workers > 0 ? one.step_s : *one.data_s);
+    }
+  }
+  const auto line = fit_line(shares, loads);
+  return line && line->slope.value > 0
+             ? std::optional(LoadingLaw{std::max(0.0, line->intercept.value), line->slope.value})
+             : std::nullopt;
+}
+
+std::int64_t loaders_of(const Observed& observed) {
+  return observed.settings.cards * std::max<std::int64_t>(1, observed.settings.workers);
+}
+
+std::int64_t processes_of(const Observed& observed) {
+  return observed.settings.cards * (observed.settings.workers + 1);
+}
+
+bool is_crowded(const Observed& observed) {
+  return observed.has_workers && observed.host_cores && processes_of(observed) > *observed.host_cores;
+}
+
+std::int64_t workers_with_cores(const Observed& observed) {
+  return std::max<std::int64_t>(1, *observed.host_cores / observed.settings.cards - 1);
+}
+
+bool decoding_is_excluded(const Observed& observed) {
+  constexpr double kMostWait = 0.5;
+  return observed.has_workers && observed.host_cores && observed.host_cpu &&
+         *observed.host_cpu * static_cast<double>(*observed.host_cores) <
+             kMostWait * static_cast<double>(loaders_of(observed));
+}
+
+bool is_slower_storage(const Observed& observed) {
+  const auto& earlier = observed.earlier_run;
+  if (!observed.data_s || !earlier || !earlier->step_s || !earlier->data_s || *earlier->data_s <= 0 ||
+      !is_same_work(observed, *earlier) ||
+      earlier->cards.value_or(observed.settings.cards) != observed.settings.cards ||
+      earlier->workers.value_or(observed.settings.workers) != observed.settings.workers) {
+    return false;
+  }
+  constexpr double kManyTimes = 10;  // other programs on the cores slow a loader down by less
+  constexpr double kAlike = 1.3;
+  const double then = *earlier->step_s - *earlier->data_s;
+  const double now = *observed.step_s - *observed.data_s;
+  return *observed.data_s >= kManyTimes * *earlier->data_s && now < kAlike * then && then < kAlike * now;
+}
+
+std::optional<double> hidden_step_s(const Observed& observed) {
+  std::optional<double> least;
+  if (observed.step_s && observed.data_s) {
+    least = *observed.step_s - *observed.data_s;
+  }
+  for (const TimedWorkers& one : timed_workers(observed)) {
+    const double compute = one.step_s - one.data_s.value_or(0);
+    least = observed.data_s || one.data_s ? std::min(least.value_or(compute), compute) : least;
+  }
+  return least;
+}
 
 std::string wait_in_words(const Observed& observed) {
   return fmt::format("{} of a step of {} ({}) wait for data", seconds_in_words(*observed.data_s),
@@ -26,24 +168,31 @@ std::string faster_in_words(const Observed& observed, const TimedWorkers& faster
 
 ReadLoading::ReadLoading(const Observed& observed)
     : observed_(observed),
-      settings_(observed.settings),
-      step_ns_(1e9 * accumulation_s(observed).value_or(*observed.step_s)) {
-  settings_.batch = std::max<std::int64_t>(1, settings_.batch);
-  const double waiting_ns = step_ns_ * observed.data_s.value_or(0) / *observed.step_s;
-  // The law is of the step that was given.
+      step_ns_(1e9 * accumulation_s(observed).value_or(observed.step_s.value_or(1))),
+      scale_(step_ns_ / observed.step_s.value_or(1)),
+      timed_(timed_workers(observed)) {
+  const TrainingSettings& now = observed.settings;
+  const auto faster = faster_workers(observed);
+  // A step that was faster under another count waited less by as much at the least.
+  const double waiting_ns = scale_ * (observed.data_s ? *observed.data_s
+                                      : faster        ? *observed.step_s - faster->step_s
+                                                      : 0);
   const auto law = loading_law(observed);
-  const double scale = step_ns_ / *observed.step_s;
-  law_ = law                      ? LoadingLaw{scale * law->serial, scale * law->parallel}
-         : settings_.workers == 0 ? LoadingLaw{0, waiting_ns}
-                                  : LoadingLaw{0, step_ns_ * static_cast<double>(settings_.workers)};
-  facts_ = {.measured = settings_,
-            .compute_ns = step_ns_ - waiting_ns,
-            .most_workers = settings_.workers,
-            .samples_per_s_of_a_worker = 1e9 * static_cast<double>(settings_.batch) / law_.at(1),
-            .is_simulated = false};
-  cores_ =
-      observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / settings_.cards) : keep_up();
-  facts_.cores = static_cast<double>(cores_);
+  law_ = law                ? LoadingLaw{scale_ * law->serial, scale_ * law->parallel}
+         : now.workers == 0 ? LoadingLaw{0, waiting_ns}
+                            : LoadingLaw{0, step_ns_ * static_cast<double>(now.workers)};
+  facts_ = {.measured = now, .compute_ns = step_ns_ - waiting_ns, .is_simulated = false};
+  const std::int64_t cores =
+      observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / now.cards) : keep_up();
+  facts_.cores = static_cast<double>(cores);
+  if (faster) {
+    std::ranges::transform(timed_, std::back_inserter(facts_.counts), &TimedWorkers::workers);
+  } else if (more_bring_nothing(observed)) {
+    facts_.counts = {now.workers};
+  } else {
+    facts_.counts.resize(static_cast<std::size_t>(std::min(kMostWorkers, 2 * cores + 2)) + 1);
+    std::iota(facts_.counts.begin(), facts_.counts.end(), 0);
+  }
 }
 
 std::int64_t ReadLoading::keep_up(double compute_ns) const {
@@ -55,13 +204,17 @@ std::int64_t ReadLoading::keep_up(double compute_ns) const {
 
 LoadedStep ReadLoading::step(const TrainingSettings& settings, double compute_ns,
                              std::optional<double> /*copy_ns*/) const {
-  const auto loaders = static_cast<double>(std::min(settings.workers, cores_));
-  LoadedStep step{.step_ns = step_ns_, .computing_ns = compute_ns};
-  if (settings.workers != settings_.workers) {
+  const auto timed = std::ranges::find(timed_, settings.workers, &TimedWorkers::workers);
+  LoadedStep step{.step_ns = step_ns_};
+  if (settings.workers != observed_.settings.workers && timed != timed_.end()) {
+    step.step_ns = scale_ * timed->step_s;
+  } else if (settings.workers != observed_.settings.workers) {
+    const double loaders = std::min(static_cast<double>(settings.workers), facts_.cores);
     step.step_ns = settings.workers == 0 ? compute_ns + law_.at(1) : std::max(compute_ns, law_.at(loaders));
     step.at_least = true;
   }
-  step.waiting_ns = step.step_ns - compute_ns;
+  step.computing_ns = std::min(compute_ns, step.step_ns);
+  step.waiting_ns = step.step_ns - step.computing_ns;
   return step;
 }
 
@@ -71,6 +224,12 @@ Bottleneck ReadLoading::limit(const TrainingSettings& /*settings*/, double /*com
 }
 
 std::string ReadLoading::reason_to_wait(std::vector<std::string>& missing) const {
+  const auto faster = faster_workers(observed_);
+  if (!observed_.data_s) {
+    return fmt::format("A step takes {} with {} worker{}, and {}.", seconds_in_words(*observed_.step_s),
+                       observed_.settings.workers, observed_.settings.workers == 1 ? "" : "s",
+                       faster_in_words(observed_, *faster));
+  }
   const std::string times = wait_in_words(observed_);
   if (is_slower_storage(observed_)) {
     return fmt::format(
@@ -78,7 +237,7 @@ std::string ReadLoading::reason_to_wait(std::vector<std::string>& missing) const
         "the page cache, or the storage, gave the files faster then.",
         times, seconds_in_words(*observed_.earlier_run->data_s));
   }
-  if (const auto faster = faster_workers(observed_)) {
+  if (faster) {
     return fmt::format("{}; {}.", times, faster_in_words(observed_, *faster));
   }
   const bool decoding_excluded = decoding_is_excluded(observed_);
@@ -100,9 +259,10 @@ std::string ReadLoading::reason_to_wait(std::vector<std::string>& missing) const
         times, none->second.workers, none->first.workers, seconds_in_words(none->second.step_s),
         seconds_in_words(none->first.step_s));
   }
-  return fmt::format(
-      "{}{}; decoding, storage and transport are not told apart.", times,
-      settings_.workers == 0 && observed_.has_workers ? ", loaded by the training process itself" : "");
+  return fmt::format("{}{}; decoding, storage and transport are not told apart.", times,
+                     observed_.settings.workers == 0 && observed_.has_workers
+                         ? ", loaded by the training process itself"
+                         : "");
 }
 
 double ReadLoading::host_bytes(const TrainingSettings& settings) const {
@@ -115,12 +275,6 @@ StepModel model_of(const Observed& observed) {
   const double host_memory =
       room && observed.worker_memory ? *room + loading->host_bytes(observed.settings) : 0;
   return {std::move(loading), observed.mode, host_memory};
-}
-
-StepOption step_as_read(const Observed& observed, const StepModel& model) {
-  TrainingSettings settings = observed.settings;
-  settings.batch = std::max<std::int64_t>(1, settings.batch);
-  return step_option(model, settings);
 }
 
 }  // namespace bench

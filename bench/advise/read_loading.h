@@ -1,24 +1,72 @@
-// The loader of a step that was read, as the step model takes it.
+// The loader of a step that was read, by steps under one count of workers or several, as the step model takes
+// it, and what the host has cores for.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/advise/loading_model.h"
-#include "bench/advise/observed_workers.h"
+#include "bench/advise/observed.h"
 
 namespace bench {
+
+inline constexpr double kRunsAsFast = 0.9;  // of two runs' times: closer ones may be the same
+
+// Times under one count of workers, of a run that is this one otherwise.
+struct TimedWorkers {
+  std::int64_t workers = 0;
+  double step_s = 0;
+  std::optional<double> data_s{};
+};
+// By workers, growing; this run's own among them.
+std::vector<TimedWorkers> timed_workers(const Observed& observed);
+// The fewest near the fastest; nullopt: no step was timed.
+std::optional<TimedWorkers> fastest_workers(const std::vector<TimedWorkers>& timed);
+// Another count under which this run's step was faster.
+std::optional<TimedWorkers> faster_workers(const Observed& observed);
+// Whether the trainer waits for data under this count.
+bool trainer_waits(const TimedWorkers& one, const std::vector<TimedWorkers>& timed);
+// Two counts, one of them this run's, of which the larger one loads no faster though the trainer waits under
+// both, and none is faster than this one: workers are not what limits the loader.
+std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(const Observed& observed);
+// Whether these are two such, or a larger count was timed that is no faster.
+bool more_bring_nothing(const Observed& observed);
+
+// A batch is loaded in serial + parallel / workers, through the counts under which the trainer waited.
+struct LoadingLaw {
+  double serial = 0;
+  double parallel = 0;
+
+  double at(double workers) const { return serial + parallel / workers; }
+};
+// nullopt: fewer than two such counts, or more workers load no faster.
+std::optional<LoadingLaw> loading_law(const Observed& observed);
+
+// Processes that load, of all cards; and with each card's training.
+std::int64_t loaders_of(const Observed& observed);
+std::int64_t processes_of(const Observed& observed);
+// Whether these are more than the host's cores.
+bool is_crowded(const Observed& observed);
+// Of a card, where each process has a core.
+std::int64_t workers_with_cores(const Observed& observed);
+// A process that decodes keeps a core busy: where fewer cores are, the processes wait for something else.
+bool decoding_is_excluded(const Observed& observed);
+// Decoding the same samples takes the same time: where a wait grows many times over and computing stays, the
+// files come more slowly.
+bool is_slower_storage(const Observed& observed);
 
 // "0.44 s of a step of 2.6 s (16.9 %) wait for data"
 std::string wait_in_words(const Observed& observed);
 // "with 8 workers a step took 77 ms: 2 are too few"
 std::string faster_in_words(const Observed& observed, const TimedWorkers& faster);
 
-// The loader by a step and its wait. Without workers the wait is all of a load; where the trainer waits for
-// its workers, each of them loads all the time, and has a batch ready every so many steps as there are
-// workers.
+// The loader by a step and its wait, and by steps under other counts of workers. Without workers the wait is
+// all of a load; where the trainer waits for its workers, each of them loads all the time, and has a batch
+// ready every so many steps as there are workers. A count that was faster is as it was timed, and nothing
+// faster is promised; without one a step under another count takes no less than this one's loads tell.
 class ReadLoading final : public LoadingModel {
  public:
   explicit ReadLoading(const Observed& observed);  // which outlives it
@@ -36,10 +84,10 @@ class ReadLoading final : public LoadingModel {
 
  private:
   const Observed& observed_;
-  TrainingSettings settings_;
   double step_ns_;
-  LoadingLaw law_;          // in nanoseconds
-  std::int64_t cores_ = 1;  // of a card's workers; as many as keep up where they were not read
+  double scale_;  // of a step that was read, in seconds, to that of an accumulation
+  std::vector<TimedWorkers> timed_;
+  LoadingLaw law_;  // in nanoseconds, each worker having a core
 };
 
 }  // namespace bench

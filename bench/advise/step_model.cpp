@@ -395,6 +395,13 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
   } else {
     step.parts = loading_->step(hosted, device.ns, copy_ns(settings));
     step.host_bytes = loading_->host_bytes(hosted);
+    if (const auto scaled = scalings_.find(settings.cards); scaled != scalings_.end()) {
+      const auto& [likely, efficiency] = scaled->second;
+      step.read90_ns = Interval{step.parts.step_ns / efficiency.high, step.parts.step_ns / efficiency.low};
+      step.exchanging_ns = step.parts.step_ns / likely - step.parts.step_ns;
+      step.parts.step_ns += step.exchanging_ns;
+      step.parts.computing_ns += step.exchanging_ns;
+    }
     if (!loading_->facts().is_simulated) {
       return step;
     }

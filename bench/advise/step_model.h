@@ -36,8 +36,16 @@ struct ModelledStep {
   double exchange_deviation = 0;    // by the link and by what steps of several cards take over their replay
   std::optional<CardsLoss> loss{};  // of several cards
   bool is_bound = false;            // of several cards whose loss nobody measured: a step takes longer
+  std::optional<Interval> read90_ns{};  // of the step's time, where cards scale as they were read to
 
   double deviation() const;  // of the step's time in another run
+};
+
+// What another number of cards brings, where it was read: throughput over that of the cards that were read
+// times the ratio of cards.
+struct CardsScaling {
+  double likely = 1;
+  Interval efficiency{};  // the same, 90 %
 };
 
 // Whose results a StepModel reads.
@@ -56,6 +64,8 @@ class StepModel {
   // How cards that train together are joined; without it what they exchange is not counted. Throws UsageError
   // for a link that was measured on another kind of device.
   void join_cards(CardsLink link, LinkCatalogue catalogue);
+  // Or what so many bring, without a link.
+  void scale_cards(std::int64_t cards, const CardsScaling& scaling) { scalings_[cards] = scaling; }
 
   // Throws UsageError for settings that no result here answers.
   void check(const TrainingSettings& settings) const;
@@ -122,6 +132,7 @@ class StepModel {
   };
   std::map<std::string, Limit> limits_;  // by dtype, of a memory result
   std::optional<CardsLink> link_;
+  std::map<std::int64_t, CardsScaling> scalings_;  // by cards
   LinkCatalogue catalogue_;
   bool crosses_bus_ = false;
   double pinned_bytes_per_s_ = 0;

@@ -11,7 +11,21 @@ namespace bench {
 namespace {
 
 SettingBytes bytes_of(const StepModel& model, const StepOption& one) {
-  return {.device = one.step.device_bytes, .device_cap = model.memory_cap(), .host = one.step.host_bytes};
+  return {.device = one.step.device_bytes,
+          .device_cap = model.memory_cap(),
+          .host = one.step.host_bytes,
+          .host_cap = model.host_memory()};
+}
+
+std::vector<std::int64_t> counts_of(const LoaderFacts& facts) {
+  constexpr std::int64_t kMostSimulated = 32;
+  const std::int64_t most =
+      std::min(kMostSimulated, 2 * static_cast<std::int64_t>(std::ceil(facts.cores)) + 2);
+  std::vector<std::int64_t> counts = facts.counts;
+  for (std::int64_t workers = 0; facts.counts.empty() && workers <= most; workers += workers < 8 ? 1 : 4) {
+    counts.push_back(workers);
+  }
+  return counts;
 }
 
 }  // namespace
@@ -80,12 +94,8 @@ std::optional<StepOption> best_workers(const StepModel& model, TrainingSettings 
     return std::nullopt;
   }
   constexpr double kKnee = 0.95;  // fewer workers do as measured where noise hides the rest: the sweep's knee
-  constexpr std::int64_t kMostSimulated = 32;
-  const bool quick = !model.loading()->facts().is_simulated;
-  const auto cores = static_cast<std::int64_t>(std::ceil(model.loading()->facts().cores));
-  const std::int64_t most = std::min(quick ? kMostWorkers : kMostSimulated, 2 * cores + 2);
   std::vector<StepOption> tried;
-  for (std::int64_t workers = 0; workers <= most; workers += workers < 8 || quick ? 1 : 4) {
+  for (const std::int64_t workers : counts_of(model.loading()->facts())) {
     settings.workers = workers;
     tried.push_back(step_option(model, settings));
   }
@@ -107,17 +117,20 @@ Change change_to(const StepModel& model, const StepOption& now, const StepOption
        .cards_of_a_host = model.cards_of_a_host(then.settings)});
   change.after = then.settings;
   change.step_ns = then.step.parts.step_ns;
-  const double factor = factor90(then);
-  change.step90_ns = Interval{.low = change.step_ns / factor, .high = change.step_ns * factor};
   const Ratio gain = speedup(now, then);
   change.speedup = gain.value;
-  change.speedup90 = gain.interval;
+  const double factor = factor90(then);
   if (is_at_most(now, then)) {
     change.at_most = true;
-    change.step_ns = change.step90_ns->low;
+    change.step_ns /= factor;
     change.speedup = gain.high();
-    change.step90_ns.reset();
-    change.speedup90.reset();
+  } else if (const auto& step90 = then.step.read90_ns) {
+    const double as_now = now.sample_ns() * then.samples();
+    change.step90_ns = step90;
+    change.speedup90 = Interval{.low = as_now / step90->high, .high = as_now / step90->low};
+  } else if (factor > 1) {  // a single reading has no spread
+    change.step90_ns = Interval{.low = change.step_ns / factor, .high = change.step_ns * factor};
+    change.speedup90 = gain.interval;
   }
   change.costs =
       costs_of(now.settings, then.settings, bytes_of(model, now), bytes_of(model, then), model.is_training());

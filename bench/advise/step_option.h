@@ -1,6 +1,8 @@
 // Settings with the step that they give: what advice compares.
 #pragma once
 
+#include <algorithm>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,12 +37,12 @@ struct StepOption {
   TrainingSettings settings;
   ModelledStep step;
 
-  double sample_ns() const {
-    return step.parts.step_ns / static_cast<double>(settings.batch * settings.cards);
+  // Of all cards; a batch that was not read counts as one sample.
+  double samples() const {
+    return static_cast<double>(std::max<std::int64_t>(1, settings.batch) * settings.cards);
   }
-  double computing_ns() const {
-    return step.parts.computing_ns / static_cast<double>(settings.batch * settings.cards);
-  }
+  double sample_ns() const { return step.parts.step_ns / samples(); }
+  double computing_ns() const { return step.parts.computing_ns / samples(); }
 };
 
 // Throws UsageError as StepModel::at() does.

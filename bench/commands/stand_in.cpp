@@ -38,7 +38,7 @@ std::set<std::int64_t> asked(std::int64_t now, const std::optional<std::int64_t>
 std::set<std::int64_t> batches_of(const Observed& observed) {
   constexpr std::size_t kMostBatches = 8;
   std::set<std::int64_t> batches(observed.batches_tried.begin(), observed.batches_tried.end());
-  for (const MemoryAtBatch& at : observed.memory_at_batch) {
+  for (const MemoryPoint& at : observed.memory_at_batch) {
     batches.insert(at.batch);
   }
   if (observed.runs_at_batch) {

@@ -81,6 +81,24 @@ TEST(Observed, WorkersThatTheHostCannotHoldAreNotAdvised) {
   expect_words(advice.warnings);
 }
 
+TEST(Observed, AFasterCountOfWorkersThatTheHostCannotHoldIsNotAdvised) {
+  const std::string readings = R"({"step_s": 1, "data_s": 0.5, "workers": 1, "batch": 1,
+      "workers_tried": [{"workers": 8, "step_s": 0.6}], "host_memory_gib": 32, "host_memory_used_gib": 26,
+      "worker_memory_mib": )";
+  EXPECT_EQ(advice_of(readings + "400}").changes.size(), 1U);
+  const Advice advice = advice_of(readings + "4000}");
+  EXPECT_THAT(advice.changes, ::testing::IsEmpty());
+  expect_words(advice.warnings);
+}
+
+TEST(Observed, MoreCardsTakeMoreMemoryOfTheHost) {
+  const Advice advice = advice_of(
+      R"({"step_s": 1, "data_s": 0.01, "workers": 2, "batch": 1, "cards": 2, "worker_memory_mib": 256,
+          "proposed": {"cards": 4}})");
+  ASSERT_EQ(advice.changes.size(), 1U);
+  expect_words(advice.changes.front().costs);
+}
+
 TEST(Observed, ManyWorkersNeedAsManyCores) {
   const std::string readings = R"({"step_s": 1, "data_s": 0.9, "workers": 0, "cards": 2, "batch": 4)";
   const Advice unknown = advice_of(readings + "}");
@@ -404,6 +422,16 @@ TEST(Observed, ALineThatBendsIsNoContradiction) {
   const AdviceTable& table = table_of(advice, "Which batch fits");
   EXPECT_THAT(table.table.rows.at(1), ElementsAre("16.00 GiB", "32", "28"));
   expect_words(table.notes);
+}
+
+// Up to batch 3 half a GiB whatever the batch, from 4 on half a GiB a sample.
+TEST(Observed, AMemoryBelowTheBendFollowsItsOwnLine) {
+  const Advice advice = advice_of(
+      R"({"other_caps_gib": [1, 4], "memory_at_batch": [{"batch": 1, "gib": 0.5}, {"batch": 2, "gib": 0.5},
+          {"batch": 3, "gib": 0.5}, {"batch": 4, "gib": 2}, {"batch": 8, "gib": 4}]})");
+  const AdviceTable& table = table_of(advice, "Which batch fits");
+  EXPECT_THAT(table.table.rows.at(1), ElementsAre("1.00 GiB", "3", "3"));
+  EXPECT_THAT(table.table.rows.at(2), ElementsAre("4.00 GiB", "8", "7"));
 }
 
 TEST(Observed, ManyReadingsOnALineAreFitted) {
