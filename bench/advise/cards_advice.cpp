@@ -1,7 +1,6 @@
 #include "bench/advise/cards_advice.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -40,10 +39,8 @@ Json without_sharing(Json params) {
   return params;
 }
 
-// Of a log-normal error.
-Interval with_half_width(double value, const Interval& interval, double from, double to) {
-  const double factor = std::exp(to * log_deviation(interval, from));
-  return {value / factor, value * factor};
+Interval interval90(double value, double deviation) {
+  return deviating(value, deviation, kAdviceLevel).interval.value();
 }
 
 class CardsAdviser {
@@ -99,10 +96,9 @@ class CardsAdviser {
           throughput_ratio({one.stats.step_time(), round_times(one), one.items_per_step},
                            {now_.stats.step_time(), round_times(now_), now_.items_per_step});
       const bool is_now = &one == &now_;
-      const auto times90 =
-          times.ci95 && times.low() > 0
-              ? std::optional(with_half_width(times.value, *times.ci95, kNormal95, kNormal90))
-              : std::nullopt;
+      const auto times90 = times.ci95 && times.low() > 0
+                               ? std::optional(interval90(times.value, log_deviation(*times.ci95, kNormal95)))
+                               : std::nullopt;
       Change change = change_to(settings_of(one), one.memory.peak_measured);
       change.speedup = times.value;
       change.speedup90 = times90;
@@ -128,7 +124,7 @@ class CardsAdviser {
   // interval is that of the step.
   void accumulate_more(Advice& advice) const {
     const double waits = cards_.exposed_ns();
-    if (!cards_.is_training() || splits_layers(now_) || waits < kWaitCounts * step_ns(now_) ||
+    if (!cards_.is_training() || splits_layers(now_) || waits < kCounts * step_ns(now_) ||
         cards_.takes_turns() || advice.bottleneck == Bottleneck::undecided) {
       return;
     }
@@ -140,7 +136,7 @@ class CardsAdviser {
     change.speedup = gain(step_ns(now_));
     change.step_ns = step_ns(now_) / change.speedup / static_cast<double>(settings_of(now_).accumulate);
     if (const auto own = now_.stats.step_time().ci95) {
-      const Interval step90 = with_half_width(step_ns(now_), *own, kNormal95, kNormal90);
+      const Interval step90 = interval90(step_ns(now_), log_deviation(*own, kNormal95));
       change.speedup90 = Interval{gain(step90.high), gain(step90.low)};
     }
     change.costs.emplace_back("never run: --accumulate measures it");
@@ -181,11 +177,10 @@ class CardsAdviser {
       const auto own = now_.stats.step_time().ci95;
       const double now_deviation = own ? log_deviation(*own, kNormal95) : 0;
       const double deviation = log_deviation(step.step80_ns, kNormal80);
-      const double factor = std::exp(kNormal90 * combined_deviation({deviation, now_deviation}));
       change.at_most = step.at_least;
       if (!change.at_most) {
-        change.step90_ns = with_half_width(change.step_ns, step.step80_ns, kNormal80, kNormal90);
-        change.speedup90 = Interval{change.speedup / factor, change.speedup * factor};
+        change.step90_ns = interval90(change.step_ns, deviation);
+        change.speedup90 = interval90(change.speedup, combined_deviation({deviation, now_deviation}));
       }
       change.evidence = {"predicted over " + prediction.link};
       for (const CardsLoss& loss : prediction.losses) {

@@ -32,7 +32,6 @@ class Diagnosis {
   NamedBottleneck named(std::vector<std::string>& missing) const {
     const LoadedStep& parts = now_.step.parts;
     const auto share = [&](double ns) { return ns / parts.step_ns; };
-    constexpr double kLaunchBound = 0.3;
     const std::string step = format_duration(parts.step_ns);
     if (now_.step.host_bytes > 0 && model_.host_memory() > 0 &&
         now_.step.host_bytes > 0.95 * model_.host_memory()) {

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/advise/step_option.h"
 #include "bench/error.h"
 #include "bench/evaluate/evaluated_curve.h"
 #include "bench/result/finding.h"
@@ -163,7 +164,7 @@ std::pair<Bottleneck, std::string> MeasuredCards::limit() const {
   if (const auto launching = launch_limit()) {
     return {Bottleneck::launch, *launching};
   }
-  if (limit == nullptr && steps_ != nullptr && exposed_ns() > 2 * kWaitCounts * step_ns(*now_)) {
+  if (limit == nullptr && steps_ != nullptr && exposed_ns() > kLimits * step_ns(*now_)) {
     return {Bottleneck::link, steps_->claim};
   }
   const bool loses_nothing = limit != nullptr && steps_ != nullptr && steps_->ci95 &&
@@ -194,7 +195,6 @@ std::optional<std::string> MeasuredCards::launch_limit() const {
   const double fixed = a * own.value - b * others.value;
   const double error =
       combined_deviation({a * (own.high() - own.low()) / 2, b * (others.high() - others.low()) / 2});
-  constexpr double kLaunchBound = 0.3;
   if (fixed - error < kLaunchBound * own.value) {
     return std::nullopt;
   }

@@ -14,8 +14,6 @@
 
 namespace bench {
 
-inline constexpr double kWaitCounts = 0.05;  // of a step: shorter waits are not worth a change
-
 double step_ns(const Point& point);  // the median
 // From a point's params.
 std::int64_t count_of(const Point& point, const char* key, std::int64_t otherwise);
