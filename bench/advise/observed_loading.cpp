@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/advise/change_words.h"
 #include "bench/advise/diagnosis.h"
 #include "bench/advise/observed_parts.h"
 #include "bench/advise/read_loading.h"
