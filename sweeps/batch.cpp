@@ -81,7 +81,7 @@ class BatchSweep final : public Sweep {
     for (BatchSeries& series : all) {
       const auto planned = largest_.find(series.params.dtype);
       if (planned != largest_.end() && series.cap_bytes == request_.largest_cap()) {
-        series.planned = planned->second;
+        series.take_plan(planned->second);
       }
     }
     const BatchAnswer answer = answer_of(all, document);

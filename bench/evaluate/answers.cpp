@@ -116,10 +116,6 @@ Answer best_dtype_answer(const Evaluation& evaluation, const std::string& dtype)
   return answer;
 }
 
-std::string batch_in_words(const Curve& curve) {
-  return fmt::format("{}{}", curve.extrapolated ? "about " : "", curve.quoted_largest());
-}
-
 Answer memory_answer(const Evaluation& evaluation, const std::string& dtype) {
   std::vector<const EvaluatedRow*> rows = rows_in(evaluation, dtype);
   std::erase_if(rows, [&](const EvaluatedRow* row) { return !evaluation.curve_of(*row).largest; });
@@ -131,7 +127,7 @@ Answer memory_answer(const Evaluation& evaluation, const std::string& dtype) {
                            [&](const EvaluatedRow* row) { return *evaluation.curve_of(*row).largest; });
   const char* const of_card = evaluation.has_several_cards() ? " a card" : "";
   const auto batch = [&](const EvaluatedRow& row) {
-    return batch_in_words(evaluation.curve_of(row)) + of_card;
+    return evaluation.curve_of(row).largest_in_words() + of_card;
   };
   const std::string& most = label_of(evaluation, *rows.front());
   if (rows.size() == 1) {

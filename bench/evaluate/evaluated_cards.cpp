@@ -55,7 +55,7 @@ EvaluatedDevice several_cards(const EvaluatedDevice& one, std::int64_t cards, co
       }
       take_step(point, cards_step(point, curve.dtype, one.is_cpu, cards, link, catalogue, losses));
     }
-    complete_curve(curve, one.predicted, one.usable_bytes);
+    complete_curve(curve, one.usable_bytes);
     for (CurvePoint& point : curve.points) {
       if (point.cards->at_least) {
         take_bound(point);

@@ -13,37 +13,9 @@
 #include "bench/result/finding.h"
 #include "bench/result/flags.h"
 #include "bench/result/result_json.h"
-#include "bench/stats/rounds.h"
-#include "bench/stats/statistics.h"
 
 namespace bench {
 namespace {
-
-double deviation_of_step(const SampleStats& stats) {
-  const auto interval = stats.in_another_run();
-  return interval && interval->low > 0 ? log_deviation(*interval, kNormal95) : 0;
-}
-
-CurvePoint measured_point(const Point& point, std::int64_t batch) {
-  const SampleStats& stats = point.stats;
-  const double deviation = deviation_of_step(stats);
-  const double items = point.items_per_step;
-  return {
-      .batch = batch,
-      .per_s = point.items_per_s().value,
-      .interval = rate_interval(stats.in_another_run(), items),
-      .in_run = rate_interval(point.step_ns().ci95, items),
-      .few_rounds = has_flag(point, kFewRoundsFlag),
-      .bytes = std::max(point.memory.peak_measured, point.memory.driver_used),
-      .memory = {.at_peak = point.memory.by_category, .peak = point.memory.peak_measured},
-      .flops_per_sample = point.work.flops / items,
-      .input_bytes_per_sample = static_cast<double>(point.memory.by_category[MemoryCategory::input]) / items,
-      .power_w = point.validity.power_w,
-      .batch_deviation = deviation > 0 ? std::optional(deviation) : std::nullopt,
-      .step = {.step_ns = stats.median_ns, .interval80_ns = {}, .deviation = deviation},
-      .accumulate = std::max<std::int64_t>(1, whole_member(point.params, "accumulate")),
-      .timeline = point.timeline};
-}
 
 // Where the first two ranks of a cards sweep ran, as losses are named.
 std::string place_of_two(const ResultDocument& document) {
@@ -70,37 +42,11 @@ std::map<PlaceOfPoint, TwoRanks> steps_of_two_ranks(const ResultDocument& docume
         !seen.insert(place_of(point)).second) {
       continue;
     }
-    if (const double deviation = deviation_of_step(point.stats); deviation > 0) {
-      steps[place_of(point)] = {point.stats.median_ns, deviation, place_of_two(document)};
+    if (const PredictedStep step = curve_point(point).step; step.deviation > 0) {
+      steps[place_of(point)] = {step.step_ns, step.deviation, place_of_two(document)};
     }
   }
   return steps;
-}
-
-// "model" of a predicted point; nothing where a file has none.
-Interval peak80_of(const Json& model) {
-  const auto found = model.is_object() ? model.find("peak_interval80") : model.end();
-  const bool is_interval = found != model.end() && found->is_array() && found->size() == 2 &&
-                           (*found)[0].is_number() && (*found)[1].is_number();
-  return is_interval ? Interval{(*found)[0].get<double>(), (*found)[1].get<double>()} : Interval{};
-}
-
-CurvePoint read_prediction(const Point& point, std::int64_t batch) {
-  const auto& [step_ns, model] = point.prediction;
-  const auto part = [&](const char* name) { return positive_member(model, name).value_or(0); };
-  CurvePoint read =
-      predicted_point(batch, point.items_per_step,
-                      {.step_ns = step_ns.value,
-                       .interval80_ns = step_ns.ci95.value_or(Interval{}),
-                       .host_deviation = part("host_deviation"),
-                       .gpu_ns = part("gpu_ns"),
-                       .host_ns = part("host_ns")},
-                      {.at_peak = point.memory.by_category, .peak = point.peak(), .peak80 = peak80_of(model)},
-                      point.work.flops);
-  read.framework = text_member(model, "framework");
-  read.ratio_deviation = positive_member(model, "ratio_deviation");
-  read.batch_deviation = positive_member(model, "batch_deviation");
-  return read;
 }
 
 // fp16 of a modelled device is autocast, unless the model is cast whole.
@@ -171,8 +117,7 @@ std::vector<Curve> evaluated_curves(const ResultDocument& document, const Json& 
   for (const Point& point : document.points) {
     if (point.is_timed() && point.items_per_step > 0 && whole_member(point.params, "ranks") < 2 &&
         !has_flag(point, kAbovePeak)) {
-      const std::int64_t batch = whole_member(point.params, "batch");
-      CurvePoint one = point.is_measured() ? measured_point(point, batch) : read_prediction(point, batch);
+      CurvePoint one = curve_point(point);
       if (const auto two = of_two_ranks.find(place_of(point)); one.timeline && two != of_two_ranks.end()) {
         one.two_ranks = two->second;
       }

@@ -375,7 +375,7 @@ EvaluatedDevices evaluated_devices(const std::vector<EvaluatedFile>& files, Eval
   for (EvaluatedDevice& device : evaluated.devices) {
     std::ranges::stable_sort(device.curves, {}, [](const Curve& curve) { return dtype_rank(curve.dtype); });
     for (Curve& curve : device.curves) {
-      complete_curve(curve, device.predicted, device.usable_bytes);
+      complete_curve(curve, device.usable_bytes);
     }
   }
   make_labels_unique(evaluated.devices);

@@ -6,9 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/model/parallel_step.h"
 #include "bench/model/step_time.h"
-#include "bench/stats/batch_fits.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -24,13 +22,11 @@ std::vector<std::int64_t> powers_of_two(std::int64_t last) {
 }
 
 // Of the batches that are safe: a larger one may not run.
-std::vector<ThroughputPoint> rates_of(const Curve& curve, bool predicted) {
+std::vector<ThroughputPoint> rates_of(const Curve& curve) {
   std::vector<ThroughputPoint> rates;
-  for (const CurvePoint& point : repeated_enough(curve.points)) {
+  for (const CurvePoint& point : timed_points(curve.points)) {
     if (rates.empty() || !curve.largest || point.batch <= *curve.largest) {
-      rates.push_back(predicted ? ThroughputPoint::predicted(point.batch, point.per_s)
-                                : ThroughputPoint{point.batch, point.per_s,
-                                                  point.in_run ? point.in_run : point.interval});
+      rates.push_back(point.throughput());
     }
   }
   return rates;
@@ -39,10 +35,7 @@ std::vector<ThroughputPoint> rates_of(const Curve& curve, bool predicted) {
 std::vector<MemoryPoint> memory_of(const Curve& curve) {
   std::vector<MemoryPoint> memory;
   for (const CurvePoint& point : curve.points) {
-    memory.push_back({.batch = point.batch,
-                      .bytes = point.bytes,
-                      .weights = std::clamp<std::int64_t>(point.memory.at_peak[MemoryCategory::weights], 0,
-                                                          std::max<std::int64_t>(0, point.bytes))});
+    memory.push_back({.batch = point.batch, .bytes = point.bytes, .weights = point.weights()});
   }
   return memory;
 }
@@ -56,52 +49,42 @@ const CurvePoint* Curve::at(std::int64_t batch) const {
 
 std::int64_t Curve::quoted_largest() const {
   const std::int64_t batch = *largest;
+  const bool far = extrapolated && batch > 2 * points.back().batch;
   std::int64_t digit = 1;
-  while (extrapolated && batch / digit >= 100) {
+  while (far && batch / digit >= 100) {
     digit *= 10;
   }
   return batch / digit * digit;
 }
 
-void complete_curve(Curve& curve, bool predicted, std::int64_t usable_bytes) {
-  const std::vector<ThroughputPoint> rates = rates_of(curve, predicted);
-  const BatchFits fits(rates, memory_of(curve));
-  curve.saturation = static_cast<std::size_t>(
-      std::ranges::find(curve.points, rates[fits.index()].batch, &CurvePoint::batch) - curve.points.begin());
+std::string Curve::largest_in_words() const {
+  return fmt::format("{}{}", extrapolated ? "about " : "", quoted_largest());
+}
+
+std::vector<CurvePoint> timed_points(const std::vector<CurvePoint>& points) {
+  std::vector<CurvePoint> timed = repeated_enough(points);
+  std::erase_if(timed, [](const CurvePoint& point) { return !(point.per_s > 0); });
+  return timed;
+}
+
+void complete_curve(Curve& curve, std::int64_t usable_bytes) {
+  const std::vector<ThroughputPoint> rates = rates_of(curve);
+  curve.fits = BatchFits(rates, memory_of(curve));
+  if (!rates.empty()) {
+    curve.saturation = static_cast<std::size_t>(
+        std::ranges::find(curve.points, rates[curve.fits.index()].batch, &CurvePoint::batch) -
+        curve.points.begin());
+  }
   const bool has_limits = curve.limits.most > 0;
-  if (curve.largest || has_limits) {
+  if (curve.points.empty() || curve.largest || has_limits) {
     return;
   }
   const std::int64_t last = curve.points.back().batch;
   const std::optional<std::int64_t> cap = usable_bytes > 0 ? std::optional(usable_bytes) : std::nullopt;
-  if (const std::optional<std::int64_t> most = fits.largest_batch(cap)) {
+  if (const std::optional<std::int64_t> most = curve.fits.largest_batch(cap)) {
     curve.largest = std::max(*most, last);
-    curve.extrapolated = !predicted && *curve.largest > last;
+    curve.extrapolated = !curve.points.back().is_predicted && *curve.largest > last;
   }
-}
-
-std::optional<Interval> rate_interval(const std::optional<Interval>& step_ns, double items) {
-  return step_ns && step_ns->high > step_ns->low ? inverse({.value = 1, .ci95 = step_ns}, items * 1e9).ci95
-                                                 : std::nullopt;
-}
-
-CurvePoint predicted_point(std::int64_t batch, double items, PredictedStep step, PredictedMemory memory,
-                           double flops) {
-  const std::int64_t gradients = memory.at_peak[MemoryCategory::gradients];
-  return {.batch = batch,
-          .per_s = items * 1e9 / step.step_ns,
-          .interval = rate_interval(step.interval80_ns, items),
-          .bytes = memory.peak,
-          .memory = memory,
-          .flops_per_sample = flops / items,
-          .input_bytes_per_sample = static_cast<double>(memory.at_peak[MemoryCategory::input]) / items,
-          .is_predicted = true,
-          .ratio_deviation = step.ratio_deviation,
-          .batch_deviation = step.batch_deviation,
-          .step = step,
-          .timeline = gradients > 0
-                          ? std::optional(even_timeline(step.step_ns, 1, static_cast<double>(gradients)))
-                          : std::nullopt};
 }
 
 Curve predicted_curve(const GpuModel& model, const NetworkTerms& terms, const StepSetting& setting,
@@ -137,7 +120,7 @@ Curve predicted_curve(const GpuModel& model, const NetworkTerms& terms, const St
                     format_bytes(model.memory(terms, at).peak), format_bytes(model.usable_bytes()));
     return curve;
   }
-  complete_curve(curve, true, model.usable_bytes());
+  complete_curve(curve, model.usable_bytes());
   return curve;
 }
 

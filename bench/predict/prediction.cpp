@@ -63,7 +63,7 @@ Curve engine_curve(const PredictionRequest& request, const Gpu& gpu, const Netwo
     curve.problem = fmt::format("--from holds no step in {}", name_of(setting.dtype));
     return curve;
   }
-  complete_curve(curve, true, 0);
+  complete_curve(curve, 0);
   return curve;
 }
 

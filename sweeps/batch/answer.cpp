@@ -12,10 +12,10 @@ namespace bench::sweeps {
 namespace {
 
 // The one with the highest lower bound.
-const ThroughputPoint& surest_throughput(const BatchSeries& series) {
+ThroughputPoint surest_throughput(const BatchSeries& series) {
   return std::ranges::max_element(series.timed, {},
-                                  [](const BatchPoint& point) { return point.throughput.low(); })
-      ->throughput;
+                                  [](const CurvePoint& point) { return point.throughput().low(); })
+      ->throughput();
 }
 
 // Measured dtypes each at its best; predicted ones at one batch, where what they err in together cancels.
@@ -65,11 +65,11 @@ BatchAnswer answer_of(const std::vector<BatchSeries>& all, const ResultDocument&
   }
   const BatchSeries& series = *answer.series;
   answer.point = &series.at_saturation();
-  if (series.saturation) {
-    answer.state = series.saturation->state;
+  if (series.fits.saturation) {
+    answer.state = series.fits.saturation->state;
     if (answer.state == SaturationState::undecided) {
       answer.point = &*std::ranges::max_element(  // also one of too few rounds
-          series.points, {}, [](const BatchPoint& point) { return point.throughput.per_s; });
+          series.points, {}, [](const CurvePoint& point) { return point.per_s; });
     }
   }
   return answer;

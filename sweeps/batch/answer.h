@@ -21,7 +21,7 @@ struct BatchAnswer {
   std::optional<SaturationState> state{};  // none of a single batch
   // placed: the batch to use. flat: the smallest, which has the lowest latency. undecided: the fastest, which
   // is no advice.
-  const BatchPoint* point = nullptr;
+  const CurvePoint* point = nullptr;
   bool several = false;  // dtypes are compared, so that a finding's name ends in its own
 
   bool is_advice() const { return state && *state != SaturationState::undecided; }

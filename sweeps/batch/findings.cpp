@@ -33,10 +33,10 @@ std::string misfit(const StepTimeModel& model) {
 std::string fitted_in_words(const BatchSeries& series) {
   const std::vector<std::int64_t>& batches = series.model->batches;
   const bool whole = batches.size() == series.timed.size();
-  const auto first = std::ranges::find(series.timed, batches.front(), &BatchPoint::batch);
+  const auto first = std::ranges::find(series.timed, batches.front(), &CurvePoint::batch);
   const bool adjacent = std::ranges::equal(
       batches, std::ranges::subrange(first, series.timed.end()) | std::views::take(std::ssize(batches)), {},
-      {}, &BatchPoint::batch);
+      {}, &CurvePoint::batch);
   return fmt::format("{}{}",
                      adjacent ? fmt::format("batches {} to {}", batches.front(), batches.back())
                               : fmt::format("batches {}", fmt::join(batches, ", ")),
@@ -45,7 +45,7 @@ std::string fitted_in_words(const BatchSeries& series) {
 
 std::vector<std::string> fitted_names(const BatchSeries& series) {
   std::vector<std::string> names;
-  for (const BatchPoint& point : series.timed) {
+  for (const CurvePoint& point : series.timed) {
     if (std::ranges::binary_search(series.model->batches, point.batch)) {
       names.push_back(point.name());
     }
@@ -67,15 +67,14 @@ std::string unfitted(const BatchSeries& series, std::string_view needs) {
 }
 
 // The fastest measured batch.
-const BatchPoint& fastest(const BatchSeries& series) {
-  return *std::ranges::max_element(series.timed, {},
-                                   [](const BatchPoint& point) { return point.throughput.per_s; });
+const CurvePoint& fastest(const BatchSeries& series) {
+  return *std::ranges::max_element(series.timed, {}, [](const CurvePoint& point) { return point.per_s; });
 }
 
 // T∞ is what ever larger batches approach from below: one that a measured batch exceeds is wrong.
 bool t_inf_is_stated(const BatchSeries& series) {
   const std::optional<Estimate>& t_inf = series.model->t_inf_per_s;
-  return t_inf && t_inf->value >= fastest(series).throughput.per_s;
+  return t_inf && t_inf->value >= fastest(series).per_s;
 }
 
 // Below this share of the smallest batch's step time, a fixed cost makes no difference.
@@ -84,11 +83,11 @@ constexpr double kNegligible = 0.05;
 // A fixed cost whose interval reaches zero: it is small only if the whole interval is.
 std::string zero_in_words(const BatchSeries& series) {
   const StepTimeModel& model = *series.model;
-  const BatchPoint& smallest = series.timed.front();
+  const CurvePoint& smallest = series.timed.front();
   if (!model.t0_ns.ci95 || model.t0_ns.high() <= 0) {
     return "not significant";
   }
-  const bool small = model.holds && model.t0_ns.high() < kNegligible * smallest.step_ns.value;
+  const bool small = model.holds && model.t0_ns.high() < kNegligible * smallest.step.step_ns;
   return fmt::format("not significant, below {}{}", format_duration(model.t0_ns.high()),
                      small ? fmt::format(" or {} of a step at batch {}: time is proportional to the batch",
                                          format_percent(kNegligible), smallest.batch)
@@ -97,9 +96,9 @@ std::string zero_in_words(const BatchSeries& series) {
 
 // Where reading the weights explains it, to within half.
 std::string weights_in_words(const BatchSeries& series) {
-  const BatchPoint& smallest = series.timed.front();
+  const CurvePoint& smallest = series.timed.front();
   const double weights_ns =
-      find_limit(smallest.point->work, series.peaks, smallest.step_ns).fixed_bytes_ns.value_or(0);
+      find_limit(smallest.point->work, series.peaks, step_in_run(*smallest.point)).fixed_bytes_ns.value_or(0);
   const double t0 = series.model->t0_ns.value;
   return weights_ns < 0.5 * t0 || weights_ns > 1.5 * t0
              ? ""
@@ -130,13 +129,11 @@ struct Parts {
   std::string_view limit{};
 };
 
-Parts parts_of(const BatchPoint& point) {
-  const Json& model = point.point->prediction.model;
-  const auto part = [&](const char* name) { return model.value(name, 0.0); };
-  Parts parts{.gpu_ns = part("gpu_ns"),
-              .host_ns = part("host_ns"),
-              .products_ns = part("products_ns") + part("tiles_ns"),
-              .memory_ns = part("memory_ns")};
+Parts parts_of(const PredictedStep& step) {
+  Parts parts{.gpu_ns = step.gpu_ns,
+              .host_ns = step.host_ns,
+              .products_ns = step.products_ns + step.tiles_ns,
+              .memory_ns = step.memory_ns};
   parts.limit = parts.host_ns > parts.gpu_ns          ? "launch"
                 : parts.products_ns > parts.memory_ns ? "compute"
                                                       : "memory";
@@ -156,14 +153,13 @@ std::string parts_in_words(const Parts& parts) {
 }
 
 // Of the logarithm.
-double half_width80(const BatchPoint& point) {
-  const std::optional<Interval>& step = point.point->prediction.step_ns.ci95;
-  return step ? std::log(step->high / step->low) / 2 : 0;
+double half_width80(const CurvePoint& point) {
+  const Interval& step = point.step.interval80_ns;
+  return step.low > 0 ? std::log(step.high / step.low) / 2 : 0;
 }
 
-PredictedWidth width_of(const BatchPoint& point) {
-  return {.half_width80 = half_width80(point),
-          .host_deviation = point.point->prediction.model.value("host_deviation", 0.0)};
+PredictedWidth width_of(const CurvePoint& point) {
+  return {.half_width80 = half_width80(point), .host_deviation = point.step.host_deviation};
 }
 
 // By the two largest batches.
@@ -173,10 +169,10 @@ Finding predicted_t_inf(const BatchSeries& series) {
     finding.claim = too_few(series, "The asymptotic throughput");
     return finding;
   }
-  const BatchPoint& last = series.points.back();
-  const BatchPoint& before = series.points[series.points.size() - 2];
+  const CurvePoint& last = series.points.back();
+  const CurvePoint& before = series.points[series.points.size() - 2];
   const double slope_ns =
-      (last.step_ns.value - before.step_ns.value) / static_cast<double>(last.batch - before.batch);
+      (last.step.step_ns - before.step.step_ns) / static_cast<double>(last.batch - before.batch);
   const Ratio per_s = within_factor(1e9 / slope_ns, std::exp(half_width80(last)), kPredictedLevel);
   finding.details = {{"t_inf_per_s", per_s.value}, {"batches", {before.batch, last.batch}}};
   set_ratio(finding, per_s);
@@ -185,12 +181,12 @@ Finding predicted_t_inf(const BatchSeries& series) {
 }
 
 // What takes the most of a step.
-Finding predicted_limit(const BatchPoint& point, const BatchSeries& series, std::string name) {
+Finding predicted_limit(const CurvePoint& point, const BatchSeries& series, std::string name) {
   Finding finding = finding_of(std::move(name), "share of step time", {point.name()});
-  const Parts parts = parts_of(point);
+  const Parts parts = parts_of(point.step);
   const double largest =
       parts.limit == "launch" ? parts.host_ns : std::max(parts.products_ns, parts.memory_ns);
-  finding.value = std::min(1.0, largest / point.step_ns.value);
+  finding.value = std::min(1.0, largest / point.step.step_ns);
   finding.details = {{"limit", parts.limit}, {"batch", point.batch}};
   finding.claim = fmt::format("At batch {} in {} {}.", point.batch, series.label, parts_in_words(parts));
   return finding;
@@ -198,18 +194,21 @@ Finding predicted_limit(const BatchPoint& point, const BatchSeries& series, std:
 
 // ---- speedups ----
 
-Ratio speedup_at(const BatchPoint& one, const BatchPoint& other) {
-  const auto work = [](const BatchPoint& point) {
-    return TimedWork{point.step_ns, point.times, point.throughput.per_s * point.step_ns.value};
-  };
-  return one.is_predicted()
-             ? within_factor(one.throughput.per_s / other.throughput.per_s,
-                             std::exp(gain_half_width80(width_of(one), width_of(other))), kPredictedLevel)
-             : ratio_of(throughput_ratio(work(one), work(other)));
+Ratio speedup_at(const CurvePoint& one, const CurvePoint& other) {
+  if (one.is_predicted) {
+    return within_factor(one.per_s / other.per_s, std::exp(gain_half_width80(width_of(one), width_of(other))),
+                         kPredictedLevel);
+  }
+  const Estimate ns = step_in_run(*one.point);
+  const Estimate other_ns = step_in_run(*other.point);
+  const RoundTimes rounds = round_times(*one.point);
+  const RoundTimes other_rounds = round_times(*other.point);
+  return ratio_of(throughput_ratio({ns, rounds, one.per_s * ns.value},
+                                   {other_ns, other_rounds, other.per_s * other_ns.value}));
 }
 
 bool share_a_batch(const BatchSeries& one, const BatchSeries& other) {
-  return std::ranges::any_of(one.points, [&](const BatchPoint& p) { return other.at(p.batch) != nullptr; });
+  return std::ranges::any_of(one.points, [&](const CurvePoint& p) { return other.at(p.batch) != nullptr; });
 }
 
 // An interval around 1 this narrow shows that there is no difference worth a choice; a wider one shows
@@ -219,26 +218,13 @@ std::string_view significance(const Ratio& ratio) {
   return ratio.differs_from_one() ? "" : narrow ? ": no difference" : ": not significant";
 }
 
-// Two digits of a batch far beyond those measured, rounded down: "about 92000".
-std::string extrapolated_in_words(std::int64_t batch, std::int64_t measured) {
-  std::int64_t step = 1;
-  while (batch / step >= 100) {
-    step *= 10;
-  }
-  return batch <= 2 * measured || step == 1 ? fmt::format("{}", batch)
-                                            : fmt::format("about {}", batch / step * step);
-}
-
 // "Batch 3497 of fp32 would just fit in 18.4 GiB (calculated, not run)", or "Batch about 3400 …
 // (extrapolated from batch 64)".
-std::string largest_in_words(const BatchSeries& series, std::int64_t largest, const std::string& cap) {
-  if (series.planned) {  // perhaps before any batch was measured
-    return fmt::format("Batch {} of {} would just fit in {} (calculated, not run)", largest, series.label,
-                       cap);
-  }
-  const std::int64_t measured = series.points.back().batch;
-  return fmt::format("Batch {} of {} would just fit in {} (extrapolated from batch {})",
-                     extrapolated_in_words(largest, measured), series.label, cap, measured);
+std::string largest_in_words(const BatchSeries& series, const std::string& cap) {
+  return fmt::format("Batch {} of {} would just fit in {} ({})", series.largest_in_words(), series.label, cap,
+                     series.planned  // perhaps before any batch was measured
+                         ? "calculated, not run"
+                         : fmt::format("extrapolated from batch {}", series.points.back().batch));
 }
 
 }  // namespace
@@ -285,7 +271,7 @@ Finding claim_t_inf(const BatchSeries& series) {
                      {"model_holds", model.holds},
                      {"batches", model.batches}};
   if (!t_inf_is_stated(series)) {
-    const BatchPoint& point = fastest(series);
+    const CurvePoint& point = fastest(series);
     finding.claim = fmt::format(
         "{} has no asymptotic throughput: that of the fit over {} lies below the {} of batch {}{} [{}].",
         series.label, fitted_in_words(series), per_second(point), point.batch,
@@ -311,9 +297,9 @@ Finding claim_limit(const BatchSeries& series) {
   if (series.is_predicted()) {
     return predicted_limit(series.points.front(), series, "limit_below_ceiling");
   }
-  const BatchPoint& smallest = series.timed.front();
+  const CurvePoint& smallest = series.timed.front();
   finding.evidence = {smallest.name()};
-  LimitReport report = find_limit(smallest.point->work, series.peaks, smallest.step_ns);
+  LimitReport report = find_limit(smallest.point->work, series.peaks, step_in_run(*smallest.point));
   // Neither roof explains the step: without a core of its own, that says nothing about its kernels.
   const bool hidden = report.limit == StepLimit::implementation && smallest.contended;
   report.limit = hidden ? StepLimit::unknown : report.limit;
@@ -325,7 +311,7 @@ Finding claim_limit(const BatchSeries& series) {
     finding.details["memory_share"] = *report.memory_share;
   }
   const std::string where = fmt::format("At batch {} in {}", smallest.batch, series.label);
-  const std::string step = format_duration(smallest.step_ns.value);
+  const std::string step = format_duration(smallest.step.step_ns);
   const double compute = report.compute_share.value_or(0);
   const double memory = report.memory_share.value_or(0);
   switch (report.limit) {
@@ -368,8 +354,8 @@ Finding claim_limit_at_saturation(const BatchSeries& series) {
 Speedups speedups_of(const BatchSeries& series, const BatchSeries& baseline) {
   Speedups speedups;
   std::vector<Ratio> ratios;
-  for (const BatchPoint& one : series.points) {
-    const BatchPoint* const other = baseline.at(one.batch);
+  for (const CurvePoint& one : series.points) {
+    const CurvePoint* const other = baseline.at(one.batch);
     if (other != nullptr && !one.few_rounds && !other->few_rounds) {
       ratios.push_back(speedups.by_batch[one.batch] = speedup_at(one, *other));
     }
@@ -377,8 +363,8 @@ Speedups speedups_of(const BatchSeries& series, const BatchSeries& baseline) {
   if (ratios.empty()) {
     return speedups;
   }
-  const auto at_saturation = series.saturation && series.saturation->batch
-                                 ? speedups.by_batch.find(*series.saturation->batch)
+  const auto at_saturation = series.fits.saturation && series.fits.saturation->batch
+                                 ? speedups.by_batch.find(*series.fits.saturation->batch)
                                  : speedups.by_batch.end();
   if (at_saturation == speedups.by_batch.end() && !series.is_predicted() && ratios.size() > 1) {
     speedups.quoted = mean_ratio(ratios);
@@ -424,10 +410,10 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
 
 Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baseline) {
   Finding finding = finding_of("memory_ratio_" + series.label, "ratio");
-  const BatchPoint* one = nullptr;
-  const BatchPoint* other = nullptr;
-  for (const BatchPoint& point : series.points) {  // by batch: the largest shared one stays
-    const BatchPoint* match = baseline.at(point.batch);
+  const CurvePoint* one = nullptr;
+  const CurvePoint* other = nullptr;
+  for (const CurvePoint& point : series.points) {  // by batch: the largest shared one stays
+    const CurvePoint* match = baseline.at(point.batch);
     if (match != nullptr && match->bytes > 0 && point.bytes > 0) {
       one = &point;
       other = match;
@@ -454,7 +440,7 @@ Finding claim_memory_ratio(const BatchSeries& series, const BatchSeries& baselin
 
 Finding claim_largest_batch(const BatchSeries& series) {
   Finding finding = finding_of("largest_batch", "samples", series.names());
-  if (!series.memory && !series.planned) {
+  if (!series.fits.memory && !series.planned) {
     finding.claim = too_few(series, "The largest batch that fits");
     return finding;
   }
@@ -467,7 +453,7 @@ Finding claim_largest_batch(const BatchSeries& series) {
                      {"largest_measured", measured},
                      {"source", series.planned ? "planned" : "extrapolated"}};
   const std::string cap = format_bytes(*series.cap_bytes);
-  const auto largest = series.largest_batch();
+  const std::optional<std::int64_t>& largest = series.largest;
   if (!largest) {
     finding.claim = fmt::format(
         "Memory of {} does not grow up to batch {}, so that these batches do not show the largest within {}.",
@@ -475,7 +461,7 @@ Finding claim_largest_batch(const BatchSeries& series) {
     return finding;
   }
   finding.value = static_cast<double>(*largest);
-  finding.claim = largest_in_words(series, *largest, cap);
+  finding.claim = largest_in_words(series, cap);
   if (series.planned && series.planned->next_unsupported) {
     finding.claim += fmt::format("; a larger one is unsupported: {}", *series.planned->next_unsupported);
   } else if (series.planned && measured > *largest) {

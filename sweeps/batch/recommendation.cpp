@@ -16,7 +16,7 @@
 namespace bench::sweeps {
 namespace {
 
-std::string memory_in_words(const BatchPoint& point, const std::optional<double>& cap_share) {
+std::string memory_in_words(const CurvePoint& point, const std::optional<double>& cap_share) {
   if (point.bytes <= 0) {
     return "";
   }
@@ -35,14 +35,14 @@ std::string not_measured(const BatchSeries& series) {
 
 // Where no interval proves a batch: how far apart those are that may be the saturation batch.
 std::string range_in_words(const BatchSeries& series) {
-  const Saturation& saturation = *series.saturation;
+  const Saturation& saturation = *series.fits.saturation;
   if (saturation.low == series.timed.back().batch) {
     return fmt::format("; it grows up to the largest measured{}", not_measured(series));
   }
   double least = saturation.best_per_s;
-  for (const BatchPoint& point : series.timed) {
+  for (const CurvePoint& point : series.timed) {
     if (point.batch >= saturation.low) {
-      least = std::min(least, point.throughput.per_s);
+      least = std::min(least, point.per_s);
     }
   }
   return fmt::format("; batches from {} on differ by {} at most, within noise", saturation.low,
@@ -52,14 +52,14 @@ std::string range_in_words(const BatchSeries& series) {
 // The most that larger batches may gain: the highest upper end of theirs over this one's lower end; of those
 // whose interval is narrower than ±10 %, where there are any. For a saturation batch below the largest, which
 // has a lower end.
-std::string larger_in_words(const BatchSeries& series, const BatchPoint& point) {
+std::string larger_in_words(const BatchSeries& series, const CurvePoint& point) {
   constexpr double kNothing = 0.005;  // format_percent would show it as 0 % or 1 %
   constexpr double kWide = 0.1;
   double most = 0;
   std::vector<std::int64_t> wide;
-  for (const BatchPoint& other : series.timed) {
+  for (const CurvePoint& other : series.timed) {
     if (other.batch > point.batch) {
-      const ThroughputPoint& rate = other.throughput;
+      const ThroughputPoint rate = other.throughput();
       if (std::isfinite(rate.high()) && rate.high() - rate.low() > 2 * kWide * rate.per_s) {
         wide.push_back(other.batch);
       } else {
@@ -72,7 +72,7 @@ std::string larger_in_words(const BatchSeries& series, const BatchPoint& point) 
   if (most == 0) {
     return "; noise hides what larger batches bring";
   }
-  const double gain = most / point.throughput.low() - 1;
+  const double gain = most / point.throughput().low() - 1;
   return !std::isfinite(gain) ? "; what larger batches bring is not known, one has no interval"
          : gain < kNothing    ? fmt::format("; larger batches bring nothing{}", but)
                               : fmt::format("; larger batches bring {} at most{}", format_percent(gain), but);
@@ -82,7 +82,7 @@ std::string larger_in_words(const BatchSeries& series, const BatchPoint& point) 
 enum class End { does_not_fit, memory, not_predicted, open };
 
 End end_of(const BatchSeries& series, std::int64_t batch) {
-  const auto largest = series.largest_batch();
+  const std::optional<std::int64_t>& largest = series.largest;
   return series.smallest_oom               ? End::does_not_fit
          : largest && *largest < 2 * batch ? End::memory
          : series.is_predicted()           ? End::not_predicted
@@ -94,7 +94,7 @@ std::string end_in_words(const BatchSeries& series, std::int64_t batch) {
     case End::does_not_fit:
       return fmt::format("; it still grows, but batch {} does not fit", *series.smallest_oom);
     case End::memory:
-      return fmt::format("; it still grows, but memory ends at batch {}", *series.largest_batch());
+      return fmt::format("; it still grows, but memory ends at batch {}", *series.largest);
     case End::not_predicted:
       return "; it still grows, but no larger batch was asked for";
     case End::open:
@@ -110,9 +110,9 @@ std::optional<std::string> accuracy_in_words(const BatchSeries& series) {
 }
 
 // Few rounds and noise are the warning line's to say.
-std::vector<std::string> actions(const BatchSeries& series, const BatchPoint& point) {
+std::vector<std::string> actions(const BatchSeries& series, const CurvePoint& point) {
   std::vector<std::string> actions;
-  const Saturation& saturation = *series.saturation;
+  const Saturation& saturation = *series.fits.saturation;
   const bool grows = saturation.batch && saturation.at_largest;
   if (grows && end_of(series, point.batch) == End::open && !point.few_rounds) {
     actions.emplace_back(measure_larger());
@@ -127,15 +127,16 @@ std::string in_brackets(const std::vector<std::string>& actions) {
   return actions.empty() ? "" : fmt::format(" [{}]", fmt::join(actions, "; "));
 }
 
-std::string flat_in_words(const BatchSeries& series, const BatchPoint& smallest) {
-  const std::int64_t alike_to = series.saturation->alike_to;
+std::string flat_in_words(const BatchSeries& series, const CurvePoint& smallest) {
+  const std::int64_t alike_to = series.fits.saturation->alike_to;
   std::vector<std::string> to_do;
   if (std::optional<std::string> accuracy = accuracy_in_words(series)) {
     to_do.push_back(*std::move(accuracy));
   }
   constexpr double kDifference = 0.05;
-  if (const auto best = std::ranges::find(series.timed, series.saturation->best_batch, &BatchPoint::batch);
-      best != series.timed.end() && best->throughput.per_s > (1 + kDifference) * smallest.throughput.per_s) {
+  if (const auto best =
+          std::ranges::find(series.timed, series.fits.saturation->best_batch, &CurvePoint::batch);
+      best != series.timed.end() && best->per_s > (1 + kDifference) * smallest.per_s) {
     return fmt::format(
         "Batches {} to {} in {} differ by no more than their noise: {} at {}, {} at {}; {} has the lowest "
         "latency{}.",
@@ -148,20 +149,20 @@ std::string flat_in_words(const BatchSeries& series, const BatchPoint& smallest)
                      in_brackets(to_do));
 }
 
-std::string undecided_in_words(const BatchSeries& series, const BatchPoint& fastest) {
-  const std::int64_t low = series.saturation->low;
-  const bool busy = std::ranges::any_of(series.timed, &BatchPoint::contended);
+std::string undecided_in_words(const BatchSeries& series, const CurvePoint& fastest) {
+  const std::int64_t low = series.fits.saturation->low;
+  const bool busy = std::ranges::any_of(series.timed, &CurvePoint::contended);
   return fmt::format("Cannot tell which batch{} is best: {}; batch {} was fastest in {}, {} [{}].",
                      low > series.timed.front().batch ? fmt::format(" from {} on", low) : "",
-                     busy                                 ? "the machine was busy"
-                     : series.saturation->intervals_known ? "the rounds differ too much"
-                                                          : "there were too few rounds",
+                     busy                                      ? "the machine was busy"
+                     : series.fits.saturation->intervals_known ? "the rounds differ too much"
+                                                               : "there were too few rounds",
                      fastest.batch, name_of(series.params.dtype), per_second(fastest),
                      busy ? "run on an idle machine" : give_time());
 }
 
 Finding only_batch(const BatchSeries& series, Finding finding) {
-  const BatchPoint& point = series.timed.front();
+  const CurvePoint& point = series.timed.front();
   finding.evidence = {point.name()};
   const std::string reason =
       series.ran_out_of_time  ? fmt::format("no second batch was measured [{}]", give_time())
@@ -187,8 +188,8 @@ Finding claim_recommendation(const BatchAnswer& answer, const ResultDocument& do
   if (!answer.state) {
     return only_batch(series, std::move(finding));
   }
-  const BatchPoint& point = *answer.point;
-  const Saturation& saturation = *series.saturation;
+  const CurvePoint& point = *answer.point;
+  const Saturation& saturation = *series.fits.saturation;
   if (answer.is_advice()) {
     finding.value = static_cast<double>(point.batch);
   }
@@ -196,8 +197,8 @@ Finding claim_recommendation(const BatchAnswer& answer, const ResultDocument& do
   finding.details = {{"dtype", name_of(series.params.dtype)},
                      {"state", name_of(*answer.state)},
                      {"batch", point.batch},
-                     {"per_s", point.throughput.per_s}};
-  if (const std::optional<Interval> interval = point.interval(); point.is_predicted() && interval) {
+                     {"per_s", point.per_s}};
+  if (const std::optional<Interval> interval = point.shown_interval(); point.is_predicted && interval) {
     finding.details["interval80_per_s"] = {interval->low, interval->high};
   }
   std::optional<double> cap_share;

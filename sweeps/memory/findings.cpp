@@ -14,9 +14,9 @@ namespace {
 constexpr double kUncalibrated = 0.05;  // the share by which a plan may be off without calibration
 
 // Of a predicted point all that there is.
-std::int64_t step_bytes(const BatchPoint& point) {
+std::int64_t step_bytes(const CurvePoint& point) {
   const std::optional<PlannedMemory>& plan = point.point->plan;
-  return plan ? plan->step_peak : point.is_predicted() ? point.bytes : 0;
+  return plan ? plan->step_peak : point.is_predicted ? point.bytes : 0;
 }
 
 // Bytes that a step holds for each sample, weights not counted, between the smallest and the largest batch.
@@ -24,10 +24,10 @@ std::optional<double> step_slope(const BatchSeries& series) {
   if (series.points.size() < 2 || step_bytes(series.points.front()) <= 0) {
     return std::nullopt;
   }
-  const BatchPoint& small = series.points.front();
-  const BatchPoint& large = series.points.back();
-  const auto bytes = [](const BatchPoint& point) {
-    return static_cast<double>(step_bytes(point) - point.weights);
+  const CurvePoint& small = series.points.front();
+  const CurvePoint& large = series.points.back();
+  const auto bytes = [](const CurvePoint& point) {
+    return static_cast<double>(step_bytes(point) - point.weights());
   };
   const double slope = (bytes(large) - bytes(small)) / static_cast<double>(large.batch - small.batch);
   return slope >= 1 ? std::optional(slope) : std::nullopt;
@@ -38,12 +38,12 @@ std::string optimizer_of(const BatchSeries& series) {
   return at == series.params.options.end() ? "" : at->second;
 }
 
-double beyond_step(const BatchPoint& point) {
+double beyond_step(const CurvePoint& point) {
   return static_cast<double>(point.point->memory.driver_used - step_bytes(point));
 }
 
 // The share by which the system reports more than a step's bytes and `other`; negative for less.
-double off_by(const BatchPoint& point, double other) {
+double off_by(const CurvePoint& point, double other) {
   return (beyond_step(point) - other) / static_cast<double>(point.point->memory.driver_used);
 }
 
@@ -51,12 +51,12 @@ double off_by(const BatchPoint& point, double other) {
 
 Finding claim_growing_memory(const BatchSeries& series) {
   Finding finding = claim_memory_line(series);
-  if (!series.memory || series.points.size() < 2 || series.points.front().bytes <= 0) {
+  if (!series.fits.memory || series.points.size() < 2 || series.points.front().bytes <= 0) {
     return finding;
   }
-  const MemoryLine& line = *series.memory;
-  const BatchPoint& small = series.points.front();
-  const BatchPoint& large = series.points.back();
+  const MemoryLine& line = *series.fits.memory;
+  const CurvePoint& small = series.points.front();
+  const CurvePoint& large = series.points.back();
   const double batches = static_cast<double>(large.batch) / static_cast<double>(small.batch);
   const double bytes = static_cast<double>(large.bytes) / static_cast<double>(small.bytes);
   const auto whole = [](double ratio, int digits) {
@@ -81,17 +81,17 @@ std::optional<Finding> claim_multiples(const std::vector<BatchSeries>& all, Dtyp
   for (const BatchSeries& series : all) {
     const std::string optimizer = optimizer_of(series);
     if (series.params.dtype != dtype || series.params.mode != "train" || series.points.empty() ||
-        series.points.front().weights <= 0 || finding.details.contains(optimizer)) {
+        series.points.front().weights() <= 0 || finding.details.contains(optimizer)) {
       continue;
     }
-    const BatchPoint& point = series.points.front();
+    const CurvePoint& point = series.points.front();
     const MemoryByCategory& bytes = point.point->memory.by_category;
-    is_own_engine = !point.is_predicted();
-    const double multiple = static_cast<double>(bytes.fixed_part()) / static_cast<double>(point.weights);
+    is_own_engine = !point.is_predicted;
+    const double multiple = static_cast<double>(bytes.fixed_part()) / static_cast<double>(point.weights());
     words.push_back(
         fmt::format("{:.2f} with {} ({})", multiple, optimizer, format_bytes(bytes.fixed_part())));
     finding.details[optimizer] = {{"multiple", multiple},
-                                  {"weights", point.weights},
+                                  {"weights", point.weights()},
                                   {"gradients", bytes[MemoryCategory::gradients]},
                                   {"optimizer", bytes[MemoryCategory::optimizer]}};
     finding.value = std::max(finding.value.value_or(0), multiple);
@@ -123,7 +123,7 @@ std::optional<Finding> claim_activations(const std::vector<BatchSeries>& all, Dt
   if (!in_training || !in_inference) {
     return std::nullopt;
   }
-  const BatchPoint& point = training->points.back();
+  const CurvePoint& point = training->points.back();
   const double maps = point.point->plan ? static_cast<double>(point.point->plan->feature_maps) /
                                               static_cast<double>(point.batch)
                                         : 0;
@@ -148,7 +148,7 @@ std::optional<Finding> claim_peak(const BatchSeries& series) {
       series.points.back().point->plan->peak_at.empty()) {
     return std::nullopt;
   }
-  const BatchPoint& largest = series.points.back();
+  const CurvePoint& largest = series.points.back();
   const PlannedMemory& plan = *largest.point->plan;
   Finding finding = finding_of("peak", "bytes", {largest.name()});
   finding.value = static_cast<double>(largest.bytes);
@@ -171,14 +171,14 @@ std::optional<Finding> claim_peak(const BatchSeries& series) {
 std::optional<Finding> claim_system(const std::vector<BatchSeries>& all) {
   Finding finding = finding_of("system_memory", "ratio");
   double worst = 0;
-  const BatchPoint* worst_point = nullptr;
+  const CurvePoint* worst_point = nullptr;
   std::string worst_label;
   std::size_t near = 0;
   double worst_calibrated = 0;
   std::size_t calibrated = 0;
   for (const BatchSeries& series : all) {
-    std::vector<const BatchPoint*> points;
-    for (const BatchPoint& point : series.points) {
+    std::vector<const CurvePoint*> points;
+    for (const CurvePoint& point : series.points) {
       if (point.point->memory.driver_used <= 0 || step_bytes(point) <= 0) {
         continue;
       }

@@ -153,10 +153,10 @@ std::string largest_cell(const Limit& limit) {
 
 Cell saturation_cell(const std::vector<BatchSeries>& all, const std::string& label) {
   const auto series = std::ranges::find(all, label, &BatchSeries::label);
-  if (series == all.end() || series->timed.size() < 2 || !series->saturation) {
+  if (series == all.end() || series->timed.size() < 2 || !series->fits.saturation) {
     return {};
   }
-  const Saturation& saturation = *series->saturation;
+  const Saturation& saturation = *series->fits.saturation;
   return saturation.state == SaturationState::flat ? Cell(series->at_saturation().batch)
          : !saturation.batch                       ? Cell()
          : saturation.at_largest ? Cell::figure(fmt::format("{} or more", *saturation.batch))

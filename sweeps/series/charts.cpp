@@ -94,11 +94,11 @@ plots::ChartSeries curve_of(const BatchSeries& series, const Finding* saturation
   const std::size_t colour = plots::colour_of_dtype(bench::name_of(series.params.dtype));
   plots::ChartSeries curve{.points = {}, .colour = colour, .shape = colour};
   curve.band = series.is_predicted();
-  for (const BatchPoint& point : series.points) {
+  for (const CurvePoint& point : series.points) {
     curve.points.push_back(
         {.x = static_cast<double>(point.batch),
-         .y = point.throughput.per_s,
-         .interval = point.interval(),
+         .y = point.per_s,
+         .interval = point.shown_interval(),
          .open = point.few_rounds || point.contended,
          .ring = saturation != nullptr && saturation->value == static_cast<double>(point.batch)});
   }
@@ -107,7 +107,7 @@ plots::ChartSeries curve_of(const BatchSeries& series, const Finding* saturation
 
 double highest(const BatchSeries& series) {
   double most = 0;
-  for (const BatchPoint& point : series.points) {
+  for (const CurvePoint& point : series.points) {
     most = std::max(most, static_cast<double>(point.point->memory.by_category.total()));
   }
   return most;
@@ -200,7 +200,7 @@ plots::Bars memory_bars(const BatchSeries& series, const LineOfFile& line,
                    .categories = {},
                    .layers = {}};
   std::set<double> batches(absent.begin(), absent.end());
-  for (const BatchPoint& point : series.points) {
+  for (const CurvePoint& point : series.points) {
     batches.insert(static_cast<double>(point.batch));
   }
   bool any_fit = false;
@@ -219,7 +219,7 @@ plots::Bars memory_bars(const BatchSeries& series, const LineOfFile& line,
         .name = std::string(bench::name_of(category)), .values = {}, .colour = colour_of(category)};
     bool any = false;
     for (const double batch : batches) {
-      const BatchPoint* const point = series.at(static_cast<std::int64_t>(batch));
+      const CurvePoint* const point = series.at(static_cast<std::int64_t>(batch));
       if (point == nullptr) {
         layer.values.emplace_back();
         continue;
@@ -270,8 +270,8 @@ plots::Chart throughput_chart(const std::vector<BatchSeries>& all, const ResultD
       .x = {.label = "batch", .scale = plots::AxisScale::log2}, .y = {.label = "samples/s"}, .series = {}};
   double best = 0;
   for (const BatchSeries& series : all) {
-    for (const BatchPoint& point : series.points) {
-      best = std::max(best, point.throughput.per_s);
+    for (const CurvePoint& point : series.points) {
+      best = std::max(best, point.per_s);
     }
   }
   bool fits = false;

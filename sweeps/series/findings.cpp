@@ -74,19 +74,17 @@ std::string too_few(const BatchSeries& series, std::string_view needs) {
                      series.is_predicted() ? "" : " so far");
 }
 
-std::string per_second(const BatchPoint& point) {
-  const double per_s = point.throughput.per_s;
-  const std::optional<Interval> interval = point.interval();
-  return (point.is_predicted() && interval
-              ? with_interval80(per_s, *interval)
-              : plus_minus_of_rounds(per_s, interval, point.point->stats.rounds)) +
+std::string per_second(const CurvePoint& point) {
+  const double per_s = point.per_s;
+  const std::optional<Interval> interval = point.shown_interval();
+  return (point.is_predicted && interval ? with_interval80(per_s, *interval)
+                                         : plus_minus_of_rounds(per_s, interval, point.point->stats.rounds)) +
          " samples/s";
 }
 
-std::string per_second_alone(const BatchPoint& point) {
-  const std::optional<Interval> interval = point.interval();
-  return point.is_predicted() && interval ? digits80(point.throughput.per_s, *interval)
-                                          : format_number(point.throughput.per_s);
+std::string per_second_alone(const CurvePoint& point) {
+  const std::optional<Interval> interval = point.shown_interval();
+  return point.is_predicted && interval ? digits80(point.per_s, *interval) : format_number(point.per_s);
 }
 
 std::string in_words(const Ratio& ratio) {
@@ -105,11 +103,11 @@ void set_ratio(Finding& finding, const Ratio& ratio) {
 
 Finding claim_saturation(const BatchSeries& series) {
   Finding finding = finding_of("ceiling_batch", "samples", series.timed_names());
-  if (!series.saturation) {
+  if (!series.fits.saturation) {
     finding.claim = too_few(series, "The saturation batch");
     return finding;
   }
-  const Saturation& saturation = *series.saturation;
+  const Saturation& saturation = *series.fits.saturation;
   finding.details = {{"best_batch", saturation.best_batch}, {"best_per_s", saturation.best_per_s}};
   if (!series.is_predicted()) {
     finding.details["low"] = saturation.low;
@@ -117,7 +115,7 @@ Finding claim_saturation(const BatchSeries& series) {
   }
   finding.details["state"] = name_of(saturation.state);
   if (saturation.state == SaturationState::flat) {
-    const BatchPoint& smallest = series.at_saturation();
+    const CurvePoint& smallest = series.at_saturation();
     finding.details["may_lie_beyond"] = false;
     finding.details["alike_to"] = saturation.alike_to;
     finding.value = static_cast<double>(smallest.batch);
@@ -142,7 +140,7 @@ Finding claim_saturation(const BatchSeries& series) {
   if (!series.is_predicted()) {
     finding.set_interval(saturation.range(), kOfSizes);
   }
-  const BatchPoint& point = *series.at(*saturation.batch);
+  const CurvePoint& point = *series.at(*saturation.batch);
   finding.evidence = {point.name()};
   if (saturation.best_batch != *saturation.batch) {
     finding.evidence.push_back(series.at(saturation.best_batch)->name());
@@ -169,11 +167,11 @@ Finding claim_saturation(const BatchSeries& series) {
 
 Finding claim_memory_line(const BatchSeries& series) {
   Finding finding = finding_of("memory_line", "bytes/sample", series.names());
-  if (!series.memory) {
+  if (!series.fits.memory) {
     finding.claim = too_few(series, "The memory of a sample");
     return finding;
   }
-  const MemoryLine& line = *series.memory;
+  const MemoryLine& line = *series.fits.memory;
   finding.details = details_of(line);
   if (!(line.slope_bytes.value >= 1)) {
     finding.claim = fmt::format("Memory of {} does not grow from batch {} to {}{}.", series.label,

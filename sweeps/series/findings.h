@@ -17,9 +17,9 @@ std::string too_few(const BatchSeries& series, std::string_view needs);
 
 // "171.0 ± 0.8 samples/s", the figure of the point's row in the table; of a predicted one "412 (350 to 480)
 // samples/s", its 80 % interval.
-std::string per_second(const BatchPoint& point);
+std::string per_second(const CurvePoint& point);
 // The same without the interval: "171".
-std::string per_second_alone(const BatchPoint& point);
+std::string per_second_alone(const CurvePoint& point);
 
 // "1.8 ± 0.2"; where it is predicted "1.8 (1.4 to 2.3)".
 std::string in_words(const Ratio& ratio);

@@ -11,24 +11,10 @@
 namespace bench::sweeps {
 namespace {
 
-BatchPoint read_point(const Point& point, std::int64_t batch) {
-  const auto [step_ns, interval] = point.step_ns();
-  BatchPoint read{.point = &point, .batch = batch, .step_ns = {.value = step_ns}};
-  if (!point.is_measured()) {
-    read.step_ns.ci95 = Interval{step_ns, step_ns};
-  } else if (interval) {
-    read.step_ns.ci95 = Interval{.low = std::clamp(interval->low, std::min(1.0, step_ns), step_ns),
-                                 .high = std::max(interval->high, step_ns)};
-  }
-  const double items = point.items_per_step > 0 ? point.items_per_step : static_cast<double>(batch);
-  const Estimate rate = point.is_timed() ? inverse(read.step_ns, items * 1e9) : Estimate{};
-  read.throughput = {.batch = batch, .per_s = rate.value, .ci95 = rate.ci95};
-  read.times = round_times(point);
+CurvePoint read_point(const Point& point) {
+  CurvePoint read = curve_point(point);
   read.bytes = point.peak();
-  read.weights = std::clamp<std::int64_t>(point.memory.by_category[MemoryCategory::weights], 0,
-                                          std::max<std::int64_t>(read.bytes, 0));
-  read.few_rounds = has_flag(point, kFewRoundsFlag);
-  read.contended = has_flag(point, kContention);
+  read.point = &point;
   return read;
 }
 
@@ -45,10 +31,10 @@ BatchSeries& series_of(std::vector<BatchSeries>& all, const BatchParams& params,
   return made;
 }
 
-std::vector<std::string> names_of(const std::vector<BatchPoint>& points) {
+std::vector<std::string> names_of(const std::vector<CurvePoint>& points) {
   std::vector<std::string> names;
   names.reserve(points.size());
-  for (const BatchPoint& point : points) {
+  for (const CurvePoint& point : points) {
     names.push_back(point.name());
   }
   return names;
@@ -57,23 +43,16 @@ std::vector<std::string> names_of(const std::vector<BatchPoint>& points) {
 }  // namespace
 
 void BatchSeries::analyse() {
-  timed = repeated_enough(points);
-  std::erase_if(timed, [](const BatchPoint& point) { return point.step_ns.value <= 0; });  // planned ones
+  complete_curve(*this, cap_bytes.value_or(0));
+  timed = timed_points(points);
   std::vector<StepTimePoint> times;
-  std::vector<ThroughputPoint> rates;
-  for (const BatchPoint& point : timed) {
+  for (const CurvePoint& point : timed) {
     const Work& work = point.point->work;
     times.push_back({.batch = point.batch,
-                     .step_ns = point.step_ns.value,
+                     .step_ns = point.step.step_ns,
                      .flops_per_sample = work.samples > 0 ? work.flops / work.samples : 0});
-    rates.push_back(point.throughput);
-  }
-  std::vector<MemoryPoint> bytes;
-  for (const BatchPoint& point : points) {
-    bytes.push_back({point.batch, point.bytes, point.weights});
   }
   model = fit_step_time(times);
-  static_cast<BatchFits&>(*this) = BatchFits(rates, bytes);
 }
 
 std::vector<std::string> BatchSeries::names() const {
@@ -82,19 +61,6 @@ std::vector<std::string> BatchSeries::names() const {
 
 std::vector<std::string> BatchSeries::timed_names() const {
   return names_of(timed);
-}
-
-const BatchPoint* BatchSeries::at(std::int64_t batch) const {
-  const auto found = std::ranges::find(points, batch, &BatchPoint::batch);
-  return found == points.end() ? nullptr : &*found;
-}
-
-const BatchPoint& BatchSeries::at_saturation() const {
-  return timed.empty() ? points.front() : timed[index()];
-}
-
-std::optional<std::int64_t> BatchSeries::largest_batch() const {
-  return planned ? planned->batch : BatchFits::largest_batch(cap_bytes);
 }
 
 std::optional<BatchParams> read_params(const Json& params) {
@@ -129,7 +95,7 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
     if (has_flag(point, kAbovePeak)) {
       series.left_out.push_back(point.name);
     } else {
-      series.points.push_back(read_point(point, params->batch));
+      series.points.push_back(read_point(point));
     }
   }
   for (const UnmeasuredPoint& point : document.unmeasured) {
@@ -152,7 +118,7 @@ std::vector<BatchSeries> read_series(const ResultDocument& document, const Serie
         peaks != document.context.peaks.end()) {
       series.peaks = peaks->second;
     }
-    std::ranges::sort(series.points, {}, &BatchPoint::batch);
+    std::ranges::sort(series.points, {}, &CurvePoint::batch);
     series.analyse();
   }
   return all;

@@ -67,7 +67,7 @@ TEST_F(BatchLargest, IsThePlansAndNotTheLines) {
 TEST_F(BatchLargest, IsTheLinesWherePlanningEnds) {
   const Finding found = largest({.more = more_from_20}, [] { return "the time budget ended"; });
   EXPECT_EQ(found.value, 40);
-  EXPECT_EQ(found.claim, "Batch 40 of fp32 would just fit in 4.88 KiB (extrapolated from batch 16).");
+  EXPECT_EQ(found.claim, "Batch about 40 of fp32 would just fit in 4.88 KiB (extrapolated from batch 16).");
   EXPECT_EQ(found.details["source"], "extrapolated");
   EXPECT_EQ(planned_, 0);
 }

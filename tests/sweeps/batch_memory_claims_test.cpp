@@ -60,7 +60,7 @@ TEST(BatchMemoryClaims, ThePlannedLargestBatchNeedsNoMeasuredOne) {
   sweeps::BatchSeries series;
   series.label = "fp32";
   series.cap_bytes = 1LL << 30;
-  series.planned = sweeps::LargestByPlan{.batch = 92};
+  series.take_plan(sweeps::LargestByPlan{.batch = 92});
   EXPECT_EQ(sweeps::claim_largest_batch(series).claim,
             "Batch 92 of fp32 would just fit in 1.00 GiB (calculated, not run).");
 }

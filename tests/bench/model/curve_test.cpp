@@ -63,7 +63,7 @@ TEST(PredictedCurve, SaturatesAtABatchThatIsSafe) {
   }
   for (const auto& [largest, saturation] : {std::pair{5, 4}, {64, 16}}) {
     curve.largest = largest;
-    complete_curve(curve, true, 0);
+    complete_curve(curve, 0);
     EXPECT_EQ(curve.at_saturation().batch, saturation);
   }
 }
