@@ -59,7 +59,7 @@ TEST(PredictedCurve, SaturatesAtTheFirstBatchNearTheBest) {
 TEST(PredictedCurve, SaturatesAtABatchThatIsSafe) {
   Curve curve{.dtype = "fp16", .points = {}};
   for (const std::int64_t batch : {1, 2, 4, 8, 16}) {
-    curve.points.push_back({.batch = batch, .per_s = 100 * static_cast<double>(batch)});
+    curve.points.push_back({.batch = batch, .per_s = 100 * static_cast<double>(batch), .is_predicted = true});
   }
   for (const auto& [largest, saturation] : {std::pair{5, 4}, {64, 16}}) {
     curve.largest = largest;
