@@ -160,9 +160,6 @@ TEST(Completion, TheStubsAreShellAndAnyOtherShellIsRefused) {
   for (const char* shell : {"zsh", "fish"}) {
     EXPECT_THAT(run_bench({"--completion", shell}).out, ::testing::HasSubstr("--complete"));
   }
-  const Ended other = run_bench({"--completion", "tcsh"});
-  EXPECT_EQ(other.code, 2);
-  EXPECT_THAT(other.err, AllOf(::testing::HasSubstr("--completion"), ::testing::HasSubstr("fish")));
 }
 
 TEST(Completion, FishAndZshShowWhatTheProgramAnswers) {

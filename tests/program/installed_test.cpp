@@ -9,6 +9,7 @@
 
 #include <gmock/gmock.h>
 
+#include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/temporary_folder.h"
 #include "tests/program/process.h"
 #include "tests/program/small_run.h"
@@ -97,9 +98,6 @@ TEST(Installed, BringsTheSchemasOfItsFiles) {
     EXPECT_EQ(run_bench({"--schema", name}).out,
               read_file(BENCH_TEST_SOURCE_DIR "/results/" + std::string(file)));
   }
-  const Ended refused = run_bench({"--schema", "results"});
-  EXPECT_EQ(refused.code, 2);
-  EXPECT_THAT(refused.err, AllOf(HasSubstr("--schema: 'results'"), HasSubstr("predict-cards")));
 }
 
 TEST(Installed, InTheRootResultsGoToTheUsersDataFolder) {
@@ -165,18 +163,15 @@ TEST(Installed, WithoutAHomeNothingIsWrittenInTheRoot) {
   const Arguments homeless{"-C", "/", "-u", "HOME", "-u", "XDG_DATA_HOME"};
   const Ended ended = run_by_env(homeless, BENCH_PROGRAM, without_out("unused"));
   EXPECT_EQ(ended.code, 0) << ended.err;
-  EXPECT_THAT(ended.err,
-              HasSubstr("no result is written: the current folder is /, and neither "
-                        "XDG_DATA_HOME nor HOME names a folder that can be; give one with --out\n"));
-  EXPECT_THAT(ended.out, AllOf(HasSubstr("batch"), Not(HasSubstr("result   ")), Not(HasSubstr("picture"))));
+  EXPECT_THAT(ended.out, AllOf(Not(HasSubstr("result   ")), Not(HasSubstr("picture"))));
   EXPECT_FALSE(fs::exists("/results"));
   const Ended resumed = run_by_env(homeless, BENCH_PROGRAM, without_out("unused") + Arguments{"--resume"});
   EXPECT_EQ(resumed.code, 2) << resumed.err;
-  EXPECT_THAT(resumed.err, HasSubstr("--resume: no result is written: "));
+  expect_words(resumed.err);
   const Ended evaluated =
       run_by_env(homeless, BENCH_PROGRAM, {"evaluate", "--gpu", "t4,rtx3060-12gb", "--workload", "resnet18"});
   EXPECT_EQ(evaluated.code, 0) << evaluated.err;
-  EXPECT_THAT(evaluated.err, HasSubstr("no result is written: "));
+  expect_words(evaluated.err);
   EXPECT_FALSE(fs::exists("/results"));
 }
 

@@ -162,18 +162,6 @@ TEST(SweepProgram, DryRunWritesNothing) {
   EXPECT_THAT(folder.names(), IsEmpty());
 }
 
-// A line each: what there is, not how to use it.
-TEST(SweepProgram, List) {
-  const Ended ended = run_bench({"--list"});
-  EXPECT_EQ(ended.code, 0);
-  for (const char* part : {"batch", "conv2d", "resnet18", "resnet50", "vgg16", "mobilenet_v2", "--onnx FILE",
-                           "cpu", "oneDNN", "GPUs that are not here"}) {
-    EXPECT_THAT(ended.out, HasSubstr(part));
-  }
-  EXPECT_THAT(ended.out, Not(HasSubstr("--launch")));
-  EXPECT_THAT(ended.out, Not(HasSubstr("--mode")));
-}
-
 // Where choices of algorithms and compiled plans are kept; listing makes no file.
 TEST(SweepProgram, ListSaysWhereChoicesAndPlansAre) {
   const TemporaryFolder folder;

@@ -188,7 +188,7 @@ TEST_F(WorkersSweepProgram, AFolderThatVanishesEndsTheRunWithWhatWasMeasured) {
   std::filesystem::rename(data(), folder_.path() / "elsewhere");
   const Ended ended = process.wait();
   EXPECT_EQ(ended.code, 2) << ended.err;
-  EXPECT_THAT(ended.err, AllOf(HasSubstr("--data"), HasSubstr("none of the 12 images can be used")));
+  EXPECT_THAT(ended.err, HasSubstr("none of the 12 images can be used"));
   EXPECT_TRUE(measured());
   EXPECT_FALSE(read_result(result).findings.empty());
   EXPECT_EQ(schema_errors(read_file(result)), "");

@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include "bench/error.h"
@@ -23,7 +24,6 @@ namespace bench {
 namespace {
 
 namespace fs = std::filesystem;
-using ::testing::AllOf;
 using ::testing::ElementsAre;
 using testing::FileSizeLimit;
 using ::testing::HasSubstr;
@@ -174,8 +174,8 @@ TEST(ResultFile, AFolderInPlaceOfTheFile) {
 TEST(ResultFile, AFolderThatNobodyCanWriteTo) {
   // /proc takes no folders from anyone, root included.
   ResultFile file = file_in("/proc/bench-results");
-  EXPECT_THAT([&] { file.check_writable(); },
-              ThrowsMessage<UsageError>(HasSubstr("--out: /proc/bench-results")));
+  EXPECT_THAT(message_of<UsageError>([&] { file.check_writable(); }),
+              ::testing::StartsWith("--out: /proc/bench-results"));
 }
 
 TEST(ResultFile, WhenTheDiskIsFullTheLastResultStands) {
@@ -226,10 +226,8 @@ TEST(ResultFileLinks, HiddenNamesAreNotFollowed) {
   }
   {
     ResultFile file = file_in(folder.path());
-    EXPECT_THAT(
-        [&] { file.check_writable(); },
-        ThrowsMessage<UsageError>(AllOf(HasSubstr("--out: " + (folder.path() / hidden).string() + ".lock"),
-                                        HasSubstr("is no file, in the place of a lock"))));
+    EXPECT_THAT(message_of<UsageError>([&] { file.check_writable(); }),
+                HasSubstr("is no file, in the place of a lock"));
   }
   fs::remove(folder.path() / (hidden + ".lock"));
   ResultFile file = file_in(folder.path());
@@ -250,7 +248,8 @@ TEST(ResultFileLinks, APipeAtAHiddenNameIsNotWaitedFor) {
   }
   ASSERT_EQ(::mkfifo((hidden + ".lock").c_str(), 0666), 0);
   ResultFile file = file_in(folder.path());
-  EXPECT_THAT([&] { file.check_writable(); }, ThrowsMessage<UsageError>(HasSubstr("is no file")));
+  EXPECT_THAT(message_of<UsageError>([&] { file.check_writable(); }),
+              HasSubstr("is no file, in the place of a lock"));
 }
 
 // A folder of several users: as /tmp, or one of a group.
@@ -292,7 +291,7 @@ TEST_F(SharedFolder, AnotherUsersResultIsRefusedBeforeAnythingIsMeasured) {
   write_file(path(), "theirs");
   fs::permissions(path(), fs::perms::owner_all);
   EXPECT_EQ(::lchown(path().c_str(), 0, 0), 0);
-  EXPECT_THAT(answer(), HasSubstr("belongs to the user root and cannot be read"));
+  expect_words(without_path(answer(), folder_.path()));
 }
 
 TEST_F(SharedFolder, AKilledUsersLockDoesNotBlock) {
@@ -304,9 +303,7 @@ TEST_F(SharedFolder, AKilledUsersLockDoesNotBlock) {
 TEST_F(SharedFolder, AnUnreadableLockIsNamedWithItsOwner) {
   write_file(lock(), "");
   fs::permissions(lock(), fs::perms(0600));
-  EXPECT_THAT(answer(),
-              AllOf(HasSubstr("--out: the lock " + lock().string() + " of the user root cannot be opened"),
-                    HasSubstr("Permission denied")));
+  expect_words(without_path(answer(), folder_.path()));
 }
 
 TEST_F(SharedFolder, ALockCanBeReadWhateverTheUmask) {
@@ -314,14 +311,13 @@ TEST_F(SharedFolder, ALockCanBeReadWhateverTheUmask) {
   ResultFile file = file_in(folder_.path());
   file.check_writable();
   ::umask(before);
-  EXPECT_THAT(answer(), HasSubstr("another bench is writing"));
+  expect_words(without_path(answer(), folder_.path()));
 }
 
 TEST_F(SharedFolder, AnotherUsersLinkIsNotFollowed) {
   fs::create_symlink("elsewhere", path());
   ASSERT_EQ(::lchown(path().c_str(), testing::kOtherUser, testing::kOtherUser), 0);
-  EXPECT_THAT([&] { file_in(folder_.path()); },
-              ThrowsMessage<UsageError>(HasSubstr("is a symbolic link of another user")));
+  expect_words(without_path(message_of<UsageError>([&] { file_in(folder_.path()); }), folder_.path()));
 }
 
 TEST(ReadResult, ATooLargeFileIsRefusedAtOnce) {
@@ -347,9 +343,8 @@ TEST(ReadResult, EveryPrefixOfAFileIsRefusedInOneSentence) {
   const std::string whole = to_text(to_json(sample_document()));
   for (std::size_t length = 0; length + 2 < whole.size(); length += 7) {
     write_file(path, whole.substr(0, length));
-    EXPECT_THAT([&] { read_result(path); },
-                ThrowsMessage<UsageError>(
-                    AllOf(HasSubstr(path.string() + " is truncated"), ::testing::Not(HasSubstr("\n")))));
+    EXPECT_EQ(message_of<UsageError>([&] { read_result(path); }),
+              fmt::format("{} is truncated: the JSON ends too early, after {} bytes", path.string(), length));
   }
 }
 
@@ -386,10 +381,7 @@ TEST(ReadResult, AnswersInOneLineWhateverTheNameOrTheContent) {
   const TemporaryFolder folder;
   const fs::path path = folder.path() / "a\nb\x1b.json";
   write_file(path, "{\"schema\": \"" + std::string(100'000, 'x') + "\"}");
-  EXPECT_THAT([&] { read_result(path); },
-              ThrowsMessage<UsageError>(
-                  AllOf(HasSubstr(R"(a\nb\x1b.json is not)"), HasSubstr(std::string(60, 'x') + "…;"),
-                        ::testing::Not(HasSubstr(std::string(61, 'x'))), ::testing::Not(HasSubstr("\n")))));
+  expect_words(without_path(message_of<UsageError>([&] { read_result(path); }), folder.path()));
 }
 
 // Never rewritten: every later program of its version must read it.

@@ -6,6 +6,7 @@
 #include "bench/registry.h"
 #include "bench/workload.h"
 #include "kernels/operations/conv2d/conv2d.h"
+#include "tests/bench/support/golden_words.h"
 
 namespace bench::kernels {
 namespace {
@@ -155,11 +156,10 @@ TEST_F(Conv2dWorkload, RefusesByOptionName) {
             "--stride: 'two' was given; accepted: whole numbers from 1 to 1024");
   EXPECT_EQ(refusal({{"padding", "-1"}}),
             "--padding: '-1' was given; accepted: whole numbers from 0 to 1024");
-  EXPECT_NE(refusal({{"groups", "3"}}).find("--groups: '3' was given; accepted: divisors"),
-            std::string::npos);
-  EXPECT_NE(refusal({{"kernel", "61"}}).find("--kernel: '61'"), std::string::npos);
+  expect_words(refusal({{"groups", "3"}}));
+  expect_words(refusal({{"kernel", "61"}}));
   EXPECT_EQ(refusal({{"kernel", "58"}}), "accepted");
-  EXPECT_NE(refusal({{"kernel", "30"}, {"dilation", "2"}}).find("spans 59 pixels"), std::string::npos);
+  expect_words(refusal({{"kernel", "30"}, {"dilation", "2"}}));
 }
 
 TEST_F(Conv2dWorkload, OutOfMemoryLeavesNothingBehind) {

