@@ -22,6 +22,44 @@ std::string samples_per_s(double rate) {
   return rate < kThreeDigits ? fmt::format("{:.3g} samples/s", rate) : fmt::format("{:.0f} samples/s", rate);
 }
 
+// Who makes the device wait for data; none where the wait is shorter than what may limit a step. Other
+// programs on the cores that the workers need make a loader slow that is not.
+std::optional<NamedBottleneck> wait_that_limits(const StepModel& model, const StepOption& now,
+                                                std::vector<std::string>& missing) {
+  const LoadedStep& parts = now.step.parts;
+  if (model.loading() == nullptr || parts.waiting_ns < kLimits * parts.step_ns) {
+    return std::nullopt;
+  }
+  const LoadingModel& loading = *model.loading();
+  Bottleneck limit = model.loading_limit(now.settings);
+  if (std::string reason = loading.reason_to_wait(missing); !reason.empty()) {
+    return NamedBottleneck{limit, std::move(reason)};
+  }
+  const double waiting = 100 * parts.waiting_ns / parts.step_ns;
+  const std::string step = format_duration(parts.step_ns);
+  const double threads =
+      std::min(loading.facts().cores, std::max(1.0, static_cast<double>(now.settings.workers)));
+  const double taken =
+      std::clamp((threads + loading.facts().other_cores - loading.facts().cores) / threads, 0.0, 1.0);
+  limit = limit == Bottleneck::compute ? Bottleneck::loader_cpu : limit;
+  const double undisturbed = (1 - taken) * (parts.step_ns - parts.copying_ns);
+  if (limit == Bottleneck::loader_cpu && undisturbed * (1 - kCounts) < parts.computing_ns) {
+    missing.emplace_back("the loader on an idle machine: bench --sweep workers");
+    return NamedBottleneck{
+        Bottleneck::undecided,
+        fmt::format("The device waits {:.0f} % of a step of {}, but other programs kept {:.1f} of {:g} cores "
+                    "busy while the loader was measured, which may be all of it.",
+                    waiting, step, loading.facts().other_cores, loading.facts().cores)};
+  }
+  const double device_rate = static_cast<double>(now.settings.batch) / parts.computing_ns * 1e9;
+  return NamedBottleneck{
+      limit,
+      fmt::format("With {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {}, the "
+                  "device takes {}.",
+                  now.settings.workers, now.settings.workers == 1 ? "" : "s", waiting, step,
+                  samples_per_s(loading.facts().samples_per_s_of_a_worker), samples_per_s(device_rate))};
+}
+
 class Diagnosis {
  public:
   Diagnosis(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,
@@ -88,6 +126,11 @@ class Diagnosis {
     }
     if (const auto stopped = memory_stops_the_batch()) {
       return {Bottleneck::vram, *stopped};
+    }
+    if (model_.loading() != nullptr) {
+      if (auto read = model_.loading()->what_else_limits(missing)) {
+        return *std::move(read);
+      }
     }
     const bool other_device_step =
         model_.dtypes().size() > 1 || model_.batches(now_.settings.dtype).size() > 1;
@@ -208,48 +251,9 @@ class Diagnosis {
 
 }  // namespace
 
-// Other programs on the cores that the workers need make a loader slow that is not.
-std::optional<NamedBottleneck> wait_that_limits(const StepModel& model, const StepOption& now,
-                                                std::vector<std::string>& missing) {
-  const LoadedStep& parts = now.step.parts;
-  if (model.loading() == nullptr || parts.waiting_ns < kLimits * parts.step_ns) {
-    return std::nullopt;
-  }
-  const LoadingModel& loading = *model.loading();
-  Bottleneck limit = model.loading_limit(now.settings);
-  if (std::string reason = loading.reason_to_wait(missing); !reason.empty()) {
-    return NamedBottleneck{limit, std::move(reason)};
-  }
-  const double waiting = 100 * parts.waiting_ns / parts.step_ns;
-  const std::string step = format_duration(parts.step_ns);
-  const double threads =
-      std::min(loading.facts().cores, std::max(1.0, static_cast<double>(now.settings.workers)));
-  const double taken =
-      std::clamp((threads + loading.facts().other_cores - loading.facts().cores) / threads, 0.0, 1.0);
-  limit = limit == Bottleneck::compute ? Bottleneck::loader_cpu : limit;
-  const double undisturbed = (1 - taken) * (parts.step_ns - parts.copying_ns);
-  if (limit == Bottleneck::loader_cpu && undisturbed * (1 - kCounts) < parts.computing_ns) {
-    missing.emplace_back("the loader on an idle machine: bench --sweep workers");
-    return NamedBottleneck{
-        Bottleneck::undecided,
-        fmt::format("The device waits {:.0f} % of a step of {}, but other programs kept {:.1f} of {:g} cores "
-                    "busy while the loader was measured, which may be all of it.",
-                    waiting, step, loading.facts().other_cores, loading.facts().cores)};
-  }
-  const double device_rate = static_cast<double>(now.settings.batch) / parts.computing_ns * 1e9;
-  return NamedBottleneck{
-      limit,
-      fmt::format("With {} worker{} the device waits {:.0f} % of a step of {}; one worker loads {}, the "
-                  "device takes {}.",
-                  now.settings.workers, now.settings.workers == 1 ? "" : "s", waiting, step,
-                  samples_per_s(loading.facts().samples_per_s_of_a_worker), samples_per_s(device_rate))};
-}
-
-void diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,
-              const std::vector<StepOption>& paying, Advice& advice) {
-  NamedBottleneck named = Diagnosis(model, now, tried, paying).named(advice.missing);
-  advice.bottleneck = named.bottleneck;
-  advice.reason = std::move(named.reason);
+NamedBottleneck diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,
+                         const std::vector<StepOption>& paying, std::vector<std::string>& missing) {
+  return Diagnosis(model, now, tried, paying).named(missing);
 }
 
 }  // namespace bench

@@ -62,6 +62,10 @@ class LoadingModel {
   // Why the device waits, a sentence, and readings that would tell more; empty where the rates of a worker
   // and of the device tell it.
   virtual std::string reason_to_wait(std::vector<std::string>& /*missing*/) const { return ""; }
+  // What limits a step that hardly waits, where the rest of it was not taken apart; none where it was.
+  virtual std::optional<NamedBottleneck> what_else_limits(std::vector<std::string>& /*missing*/) const {
+    return std::nullopt;
+  }
   // Memory of the host for batches and workers, in bytes.
   virtual double host_bytes(const TrainingSettings& settings) const = 0;
 

@@ -35,7 +35,9 @@ class Adviser {
     advice.step_ns = now_.step.parts.step_ns;
     advice.budget = budget_of(now_);
     find_changes();
-    diagnose(model_, now_, singles_, paying_, advice);
+    const NamedBottleneck named = diagnose(model_, now_, singles_, paying_, advice.missing);
+    advice.bottleneck = named.bottleneck;
+    advice.reason = named.reason;
     std::ranges::transform(paying_, std::back_inserter(advice.changes),
                            [&](const StepOption& one) { return change_to(one); });
     for (const StepOption& one : singles_) {

@@ -61,12 +61,6 @@ std::optional<double> accumulation_s(const Observed& observed) {
   return *observed.step_is_optimizer ? *observed.step_s / accumulate : *observed.step_s;
 }
 
-std::optional<double> sample_s(const Observed& observed) {
-  const auto step = accumulation_s(observed);
-  const std::int64_t samples = observed.settings.batch * observed.settings.cards;
-  return step && samples > 0 ? std::optional(*step / static_cast<double>(samples)) : std::nullopt;
-}
-
 const Gpu* card_of(const Observed& observed) {
   return observed.device.empty() ? nullptr : gpu_catalogue().find_called(observed.device);
 }

@@ -11,6 +11,7 @@
 #include "bench/advise/change_words.h"
 #include "bench/advise/observed_parts.h"
 #include "bench/advise/published_scaling.h"
+#include "bench/text/units.h"
 
 namespace bench {
 namespace {
@@ -325,7 +326,6 @@ void advise_cards(const Observed& observed, Advice& advice) {
 }
 
 void advise_proposal(const Observed& observed, Advice& advice) {
-  const auto sample = sample_s(observed);
   const auto& proposed = observed.proposed;
   if (!proposed || (!proposed->step_s && !proposed->batch && !proposed->accumulate)) {
     return;
@@ -340,6 +340,10 @@ void advise_proposal(const Observed& observed, Advice& advice) {
     advice.missing.emplace_back("batch: samples of a card in one accumulation");
     return;
   }
+  const auto one = accumulation_s(observed);
+  const auto sample =
+      one ? std::optional(*one * static_cast<double>(observed.settings.accumulate) / now_batch)
+          : std::nullopt;
   AdviceTable table{.question = "What does the proposal bring, per sample?",
                     .table = {.rows = {{"", "effective batch", "step", "a sample"}}}};
   const auto row = [&table](const char* what, double batch, const std::optional<double>& step) {
@@ -375,6 +379,12 @@ void advise_proposal(const Observed& observed, Advice& advice) {
           "Its samples have {} tokens in place of {}: a token takes {:.1f} % {}.", *proposed->sequence,
           *observed.sequence, 100 * std::abs(a_token - 1), a_token > 1 ? "longer" : "less"));
     }
+  }
+  const StepModel model = model_of(observed);
+  if (const auto largest = model.largest_batch(after.dtype); largest && after.batch > *largest) {
+    table.notes.push_back(
+        fmt::format("Batch {} does not fit into {}: {} is the largest, {} the largest below 90 %.",
+                    after.batch, format_bytes(model.memory_cap()), *largest, *model.safe_batch(after.dtype)));
   }
   if (then_batch != now_batch) {
     std::string words = effective_batch_words(observed.settings, after);

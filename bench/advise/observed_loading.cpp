@@ -53,10 +53,9 @@ std::vector<std::string> evidence_of(const Observed& observed, std::int64_t work
   const double compute = *observed.step_s - *observed.data_s;
   std::vector<std::string> evidence{bound_in_words(observed)};
   const ReadLoading loader(observed);
-  if (observed.host_cores && workers < loader.keep_up() &&
-      workers == static_cast<std::int64_t>(loader.facts().cores)) {
-    evidence.push_back(
-        fmt::format("{} would keep up; {} have a core each", loader.keep_up() * cards, workers * cards));
+  const std::int64_t enough = loader.keep_up(loader.facts().compute_ns);
+  if (observed.host_cores && workers < enough && workers == static_cast<std::int64_t>(loader.facts().cores)) {
+    evidence.push_back(fmt::format("{} would keep up; {} have a core each", enough * cards, workers * cards));
   }
   if (now > 0 && observed.host_cores) {
     evidence.push_back(fmt::format("{} of the host's {} cores load now", now * cards, *observed.host_cores));
@@ -268,21 +267,10 @@ std::optional<double> idle_without_waiting(const Observed& observed, double wait
   return idle - waiting > std::max(kTells, waiting) ? std::optional(idle) : std::nullopt;
 }
 
-constexpr double kBusy = 0.8;  // of the cores' time
-
-void ask_for_host_cpu(const Observed& observed, Advice& advice) {
-  advice.missing.push_back(fmt::format(
-      "host_cpu_percent and host_system_percent: us + sy, and sy, of vmstat 5 while it trains; cores that "
-      "are full keep the card from getting work{}",
-      is_crowded(observed)
-          ? fmt::format(", and {} processes share {} here", processes_of(observed), *observed.host_cores)
-          : ""));
-}
-
 // Only its processes and the host's cores are known.
 NamedBottleneck crowded_host(const Observed& observed, Advice& advice) {
   if (!observed.host_cpu) {
-    ask_for_host_cpu(observed, advice);
+    ask_for_host_cpu(observed, advice.missing);
   }
   return {
       Bottleneck::undecided,
@@ -292,27 +280,6 @@ NamedBottleneck crowded_host(const Observed& observed, Advice& advice) {
                   observed.settings.workers, processes_of(observed), *observed.host_cores,
                   observed.host_cpu ? fmt::format(", {:.0f} % busy", 100 * *observed.host_cpu) : "",
                   workers_with_cores(observed))};
-}
-
-// The wait is short: the rest of the step was not taken apart.
-NamedBottleneck what_else_limits(const Observed& observed, const std::string& times, Advice& advice) {
-  std::string host;
-  if (!observed.host_cpu) {
-    ask_for_host_cpu(observed, advice);
-  } else if (*observed.host_cpu < kBusy) {
-    host = fmt::format(" The host's cores are {:.0f} % busy, so it is not for want of them.",
-                       100 * *observed.host_cpu);
-  } else {
-    host = fmt::format(" The host's cores are {:.0f} % busy, which may slow its part.",
-                       100 * *observed.host_cpu);
-  }
-  advice.missing.emplace_back(
-      "a profile of one step (torch.profiler): how much of it the card computes, copies or waits for the "
-      "host");
-  return {Bottleneck::undecided,
-          fmt::format("The wait is short: {}. What the rest goes to was not read: computing, "
-                      "copies, starting operations, or cores that others use.{}",
-                      times, host)};
 }
 
 }  // namespace
@@ -338,14 +305,7 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
                                          wait_in_words(observed), 100 * *idle)};
     }
     const StepModel model = model_of(observed);
-    if (auto wait = wait_that_limits(model, step_option(model, observed.settings), advice.missing)) {
-      return wait;
-    }
-    const std::string times = wait_in_words(observed);
-    return faster
-               ? NamedBottleneck{Bottleneck::undecided, fmt::format("The wait is short: {}; but {}.", times,
-                                                                    faster_in_words(observed, *faster))}
-               : what_else_limits(observed, times, advice);
+    return diagnose(model, step_option(model, observed.settings), {}, {}, advice.missing);
   }
   for (const WorkersTried& tried : observed.workers_tried) {
     if (tried.workers == observed.settings.workers && std::ranges::count(tried.utilisation, 0.0) > 0 &&
@@ -356,7 +316,7 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
                                          tried.workers, tried.workers == 1 ? "" : "s")};
     }
   }
-  return is_crowded(observed) && observed.host_cpu.value_or(1) >= kBusy
+  return is_crowded(observed) && observed.host_cpu.value_or(1) >= kBusyCores
              ? std::optional(crowded_host(observed, advice))
              : std::nullopt;
 }

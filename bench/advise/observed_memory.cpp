@@ -89,12 +89,28 @@ struct ReadLine {
   // Next to which larger batches lie.
   const MemoryLine::Segment& last() const { return fitted.segments.back(); }
   double at(std::int64_t batch) const { return last().fixed + last().slope * static_cast<double>(batch); }
-  // The largest that takes no more than these bytes; nullopt: none.
-  std::optional<std::int64_t> largest(double bytes) const {
-    const auto batch = fitted.largest_batch(std::llround(std::min(bytes / factor, bytes - excess)));
-    return batch > 0 ? batch : std::nullopt;
+  // The largest that takes no more than these bytes; 0: none.
+  std::int64_t largest(double bytes) const {
+    return fitted.largest_batch(std::llround(std::min(bytes / factor, bytes - excess))).value_or(0);
   }
 };
+
+// nullopt: fewer than two batches were read, or what they take contradicts itself.
+std::optional<ReadLine> line_of(const Observed& observed) {
+  const auto& at = observed.memory_at_batch;
+  const auto fitted = fit_memory_line(at);
+  const double least = at.size() == 2 ? -kMemoryTolerance * static_cast<double>(at.back().bytes) : -INFINITY;
+  if (!fitted || fitted->segments.back().slope <= 0 || fitted->segments.back().fixed < least) {
+    return std::nullopt;
+  }
+  ReadLine line{*fitted};
+  line.fitted.slope_bytes.value = line.last().slope;  // decides on larger batches, however few lie there
+  if (const auto& died = observed.died_at; died && died->memory_cap > line.at(died->batch)) {
+    line.factor = died->memory_cap / line.at(died->batch);
+    line.excess = died->memory_cap - line.at(died->batch);
+  }
+  return line;
+}
 
 // The caps to answer for: those given, else the card's own.
 std::vector<double> caps_of(const Observed& observed) {
@@ -103,8 +119,8 @@ std::vector<double> caps_of(const Observed& observed) {
                                       : std::vector<double>{};
 }
 
-Cell batch_cell(const std::optional<std::int64_t>& batch) {
-  return batch ? Cell(*batch) : Cell("none");
+Cell batch_cell(std::int64_t batch) {
+  return batch > 0 ? Cell(batch) : Cell("none");
 }
 
 // "9.10 GiB + 159 MiB a sample", "1.00 GiB a sample − 512 MiB"
@@ -163,41 +179,25 @@ void draw_line(const Observed& observed, Advice& advice) {
     }
     return;
   }
-  ReadLine line{fit_memory_line(at).value()};
-  line.fitted.slope_bytes.value = line.last().slope;  // decides on larger batches, however few lie there
-  if (line.last().slope <= 0) {
+  const auto read = line_of(observed);
+  if (!read) {
+    const MemoryLine::Segment last = fit_memory_line(at).value().segments.back();
     advice.contradictions.push_back(
-        fmt::format("memory_at_batch falls from batch {} to {}: a larger batch cannot take less.",
-                    line.last().first_batch, at.back().batch));
+        last.slope <= 0
+            ? fmt::format("memory_at_batch falls from batch {} to {}: a larger batch cannot take less.",
+                          last.first_batch, at.back().batch)
+            : fmt::format("memory_at_batch of batches {} and {} leave {} for the weights: one of them is "
+                          "wrong, or in another unit.",
+                          at.front().batch, at.back().batch, gib_in_words(last.fixed)));
     return;
   }
-  if (at.size() == 2 && line.last().fixed < -kMemoryTolerance * static_cast<double>(at.back().bytes)) {
-    advice.contradictions.push_back(
-        fmt::format("memory_at_batch of batches {} and {} leave {} for the weights: one of them is wrong, or "
-                    "in another unit.",
-                    at.front().batch, at.back().batch, gib_in_words(line.last().fixed)));
-    return;
-  }
-  if (const auto& died = observed.died_at; died && died->memory_cap > line.at(died->batch)) {
-    line.factor = died->memory_cap / line.at(died->batch);
-    line.excess = died->memory_cap - line.at(died->batch);
-  }
+  const ReadLine& line = *read;
   AdviceTable table{.question = "Which batch fits which card, by the line of the readings?",
                     .table = {.rows = {{"card's memory", "largest batch", "safe (below 90 %)"}}}};
   for (const double cap : caps_of(observed)) {
-    // Of a card on which it ran, or died.
-    auto largest = line.largest(cap);
-    auto safe = line.largest(kSafeShare * cap);
-    if (cap == observed.memory_cap && observed.runs_at_batch > largest) {
-      largest = observed.runs_at_batch;
-    }
-    if (observed.died_at && observed.died_at->memory_cap >= cap) {
-      const std::int64_t less = observed.died_at->batch - 1;
-      const auto below = less > 0 ? std::optional(less) : std::nullopt;
-      largest = std::min(largest, below);
-      safe = std::min(safe, below);
-    }
-    table.table.rows.push_back({Cell::figure(gib_in_words(cap)), batch_cell(largest), batch_cell(safe)});
+    const BatchLimits limits = batch_limits(observed, cap).value();
+    table.table.rows.push_back(
+        {Cell::figure(gib_in_words(cap)), batch_cell(limits.largest), batch_cell(limits.safe)});
   }
   table.notes.push_back(
       line.fitted.segments.size() > 1
@@ -270,6 +270,23 @@ std::optional<NamedBottleneck> check_allocation(const Observed& observed, Advice
 }
 
 }  // namespace
+
+std::optional<BatchLimits> batch_limits(const Observed& observed, double cap) {
+  const auto line = line_of(observed);
+  if (!line) {
+    return std::nullopt;
+  }
+  BatchLimits limits{.safe = line->largest(kSafeShare * cap), .largest = line->largest(cap)};
+  // Of a card on which it ran, or died.
+  if (cap == observed.memory_cap) {
+    limits.largest = std::max(limits.largest, observed.runs_at_batch.value_or(0));
+  }
+  if (const auto& died = observed.died_at; died && died->memory_cap >= cap) {
+    limits.largest = std::min(limits.largest, died->batch - 1);
+    limits.safe = std::min(limits.safe, died->batch - 1);
+  }
+  return limits;
+}
 
 std::optional<NamedBottleneck> advise_memory(const Observed& observed, Advice& advice) {
   check_headroom(observed, advice);

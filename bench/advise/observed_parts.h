@@ -19,8 +19,6 @@ std::string seconds_in_words(double seconds);
 
 // Time of one accumulation; absent where the readings do not tell it.
 std::optional<double> accumulation_s(const Observed& observed);
-// Time of a sample of the effective batch; absent likewise.
-std::optional<double> sample_s(const Observed& observed);
 
 // A step whose wait is hidden, by this run and those with other counts of workers; absent without a wait.
 std::optional<double> hidden_step_s(const Observed& observed);
@@ -28,6 +26,9 @@ std::optional<double> hidden_step_s(const Observed& observed);
 // The step as it was read, and under other counts of workers. One that was not read counts as one second, of
 // which ratios are right.
 StepModel model_of(const Observed& observed);
+
+// Of a card of so many bytes, by the memory that was read at two batches or more.
+std::optional<BatchLimits> batch_limits(const Observed& observed, double cap);
 
 // Of the catalogue; nullptr where it was not named, or is not in it.
 const Gpu* card_of(const Observed& observed);

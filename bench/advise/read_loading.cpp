@@ -14,6 +14,18 @@
 #include "bench/stats/fit.h"
 
 namespace bench {
+namespace {
+
+// "with 8 workers a step took 77 ms: 2 are too few"
+std::string faster_in_words(const Observed& observed, const TimedWorkers& faster) {
+  const std::int64_t now = observed.settings.workers;
+  return fmt::format("with {} worker{} a step took {}: {} {}", faster.workers, faster.workers == 1 ? "" : "s",
+                     seconds_in_words(faster.step_s), now,
+                     faster.workers > now ? (now == 1 ? "is too few" : "are too few")
+                                          : "are too many, which compete for cores or storage");
+}
+
+}  // namespace
 
 std::vector<TimedWorkers> timed_workers(const Observed& observed) {
   std::vector<TimedWorkers> timed;
@@ -119,6 +131,15 @@ std::int64_t workers_with_cores(const Observed& observed) {
   return std::max<std::int64_t>(1, *observed.host_cores / observed.settings.cards - 1);
 }
 
+void ask_for_host_cpu(const Observed& observed, std::vector<std::string>& missing) {
+  missing.push_back(fmt::format(
+      "host_cpu_percent and host_system_percent: us + sy, and sy, of vmstat 5 while it trains; cores that "
+      "are full keep the card from getting work{}",
+      is_crowded(observed)
+          ? fmt::format(", and {} processes share {} here", processes_of(observed), *observed.host_cores)
+          : ""));
+}
+
 bool decoding_is_excluded(const Observed& observed) {
   constexpr double kMostWait = 0.5;
   return observed.has_workers && observed.host_cores && observed.host_cpu &&
@@ -158,14 +179,6 @@ std::string wait_in_words(const Observed& observed) {
                      seconds_in_words(*observed.step_s), share_in_words(*observed.data_s / *observed.step_s));
 }
 
-std::string faster_in_words(const Observed& observed, const TimedWorkers& faster) {
-  const std::int64_t now = observed.settings.workers;
-  return fmt::format("with {} worker{} a step took {}: {} {}", faster.workers, faster.workers == 1 ? "" : "s",
-                     seconds_in_words(faster.step_s), now,
-                     faster.workers > now ? (now == 1 ? "is too few" : "are too few")
-                                          : "are too many, which compete for cores or storage");
-}
-
 ReadLoading::ReadLoading(const Observed& observed)
     : observed_(observed),
       step_ns_(1e9 * accumulation_s(observed).value_or(observed.step_s.value_or(1))),
@@ -182,8 +195,8 @@ ReadLoading::ReadLoading(const Observed& observed)
          : now.workers == 0 ? LoadingLaw{0, waiting_ns}
                             : LoadingLaw{0, step_ns_ * static_cast<double>(now.workers)};
   facts_ = {.measured = now, .compute_ns = step_ns_ - waiting_ns, .is_simulated = false};
-  const std::int64_t cores =
-      observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / now.cards) : keep_up();
+  const std::int64_t cores = observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / now.cards)
+                                                 : keep_up(facts_.compute_ns);
   facts_.cores = static_cast<double>(cores);
   if (faster) {
     std::ranges::transform(timed_, std::back_inserter(facts_.counts), &TimedWorkers::workers);
@@ -265,6 +278,30 @@ std::string ReadLoading::reason_to_wait(std::vector<std::string>& missing) const
                          : "");
 }
 
+std::optional<NamedBottleneck> ReadLoading::what_else_limits(std::vector<std::string>& missing) const {
+  const std::string short_wait = fmt::format("The wait is short: {}", wait_in_words(observed_));
+  if (const auto faster = faster_workers(observed_)) {
+    return NamedBottleneck{Bottleneck::undecided,
+                           fmt::format("{}; but {}.", short_wait, faster_in_words(observed_, *faster))};
+  }
+  std::string host;
+  if (!observed_.host_cpu) {
+    ask_for_host_cpu(observed_, missing);
+  } else {
+    host = fmt::format(
+        " The host's cores are {:.0f} % busy, {}.", 100 * *observed_.host_cpu,
+        *observed_.host_cpu < kBusyCores ? "so it is not for want of them" : "which may slow its part");
+  }
+  missing.emplace_back(
+      "a profile of one step (torch.profiler): how much of it the card computes, copies or waits for the "
+      "host");
+  return NamedBottleneck{
+      Bottleneck::undecided,
+      fmt::format("{}. What the rest goes to was not read: computing, copies, starting operations, or cores "
+                  "that others use.{}",
+                  short_wait, host)};
+}
+
 double ReadLoading::host_bytes(const TrainingSettings& settings) const {
   return observed_.worker_memory.value_or(0) * static_cast<double>(settings.workers * settings.cards);
 }
@@ -274,7 +311,12 @@ StepModel model_of(const Observed& observed) {
   auto loading = std::make_unique<ReadLoading>(observed);
   const double host_memory =
       room && observed.worker_memory ? *room + loading->host_bytes(observed.settings) : 0;
-  return {std::move(loading), observed.mode, host_memory};
+  StepModel model(std::move(loading), observed.mode, host_memory);
+  const auto limits = batch_limits(observed, observed.memory_cap.value_or(0));
+  if (limits && observed.memory_cap) {
+    model.limit_batches(observed.settings.dtype, *limits, std::llround(*observed.memory_cap));
+  }
+  return model;
 }
 
 }  // namespace bench

@@ -52,6 +52,8 @@ std::int64_t processes_of(const Observed& observed);
 bool is_crowded(const Observed& observed);
 // Of a card, where each process has a core.
 std::int64_t workers_with_cores(const Observed& observed);
+inline constexpr double kBusyCores = 0.8;  // of their time
+void ask_for_host_cpu(const Observed& observed, std::vector<std::string>& missing);
 // A process that decodes keeps a core busy: where fewer cores are, the processes wait for something else.
 bool decoding_is_excluded(const Observed& observed);
 // Decoding the same samples takes the same time: where a wait grows many times over and computing stays, the
@@ -60,8 +62,6 @@ bool is_slower_storage(const Observed& observed);
 
 // "0.44 s of a step of 2.6 s (16.9 %) wait for data"
 std::string wait_in_words(const Observed& observed);
-// "with 8 workers a step took 77 ms: 2 are too few"
-std::string faster_in_words(const Observed& observed, const TimedWorkers& faster);
 
 // The loader by a step and its wait, and by steps under other counts of workers. Without workers the wait is
 // all of a load; where the trainer waits for its workers, each of them loads all the time, and has a batch
@@ -72,7 +72,6 @@ class ReadLoading final : public LoadingModel {
   explicit ReadLoading(const Observed& observed);  // which outlives it
 
   // The fewest workers of a card that hide all of the wait.
-  std::int64_t keep_up() const { return keep_up(facts().compute_ns); }
   std::int64_t keep_up(double compute_ns) const;
 
   LoadedStep step(const TrainingSettings& settings, double compute_ns,
@@ -80,6 +79,7 @@ class ReadLoading final : public LoadingModel {
   Bottleneck limit(const TrainingSettings& settings, double compute_ns,
                    std::optional<double> copy_ns) const override;
   std::string reason_to_wait(std::vector<std::string>& missing) const override;
+  std::optional<NamedBottleneck> what_else_limits(std::vector<std::string>& missing) const override;
   double host_bytes(const TrainingSettings& settings) const override;
 
  private:

@@ -41,6 +41,11 @@ struct ModelledStep {
   double deviation() const;  // of the step's time in another run
 };
 
+struct BatchLimits {      // 0: none fits
+  std::int64_t safe = 0;  // below 90 % of the cap
+  std::int64_t largest = 0;
+};
+
 // What another number of cards brings, where it was read: throughput over that of the cards that were read
 // times the ratio of cards.
 struct CardsScaling {
@@ -66,6 +71,12 @@ class StepModel {
   void join_cards(CardsLink link, LinkCatalogue catalogue);
   // Or what so many bring, without a link.
   void scale_cards(std::int64_t cards, const CardsScaling& scaling) { scalings_[cards] = scaling; }
+
+  // What was read of a card of so much memory.
+  void limit_batches(const std::string& dtype, const BatchLimits& limits, std::int64_t cap) {
+    limits_[dtype] = limits;
+    memory_cap_ = cap;
+  }
 
   // Throws UsageError for settings that no result here answers.
   void check(const TrainingSettings& settings) const;
@@ -125,12 +136,8 @@ class StepModel {
     double ns = 0;            // t0, where it is significant
     double launching_ns = 0;  // at most
   };
-  std::map<std::string, FixedTime> fixed_;  // by dtype
-  struct Limit {
-    std::int64_t safe = 0;
-    std::int64_t largest = 0;
-  };
-  std::map<std::string, Limit> limits_;  // by dtype, of a memory result
+  std::map<std::string, FixedTime> fixed_;     // by dtype
+  std::map<std::string, BatchLimits> limits_;  // by dtype, of a memory result or as read
   std::optional<CardsLink> link_;
   std::map<std::int64_t, CardsScaling> scalings_;  // by cards
   LinkCatalogue catalogue_;

@@ -123,6 +123,16 @@ TEST(Observed, AProposedStepIsOfTheSameKind) {
   expect_words(table.notes);
 }
 
+TEST(Observed, AProposedBatchThatDoesNotFitIsSaidTo) {
+  const std::string readings = R"({"batch": 8, "step_s": 1, "accumulate": 1, "memory_cap_gib": 16,
+      "memory_at_batch": [{"batch": 8, "gib": 8}, {"batch": 16, "gib": 12}], "proposed": {"batch": )";
+  const auto notes = [&](const std::string& batch) {
+    return table_of(advice_of(readings + batch + "}}"), "What does the proposal bring").notes;
+  };
+  EXPECT_EQ(notes("24").size() + 1, notes("32").size()) << "24 of 4 GiB and half a GiB each fill the card";
+  expect_words(notes("32"));
+}
+
 TEST(Observed, ManyCardsWidenThePublishedInterval) {
   const Advice advice = advice_of(R"({"step_s": 1, "batch": 4, "cards": 1, "proposed": {"cards": 64}})");
   ASSERT_EQ(advice.changes.size(), 1U);
