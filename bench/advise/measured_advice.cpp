@@ -111,33 +111,32 @@ class Adviser {
     if (const auto workers = best_workers(model_, current)) {
       singles_.push_back(*workers);
     }
-    if (model_.loading() != nullptr && current.workers > 0 && 2 * current.prefetch <= kMostWorkers) {
+    const auto consider = [&](const auto& change) {
       TrainingSettings settings = current;
-      settings.prefetch = 2 * current.prefetch;
+      change(settings);
       singles_.push_back(option(settings));
+    };
+    if (model_.loading() != nullptr && current.workers > 0 && 2 * current.prefetch <= kMostWorkers) {
+      consider([](TrainingSettings& settings) { settings.prefetch *= 2; });
     }
     if (model_.crosses_bus() && model_.knows_copies()) {
-      TrainingSettings settings = current;
-      settings.pin = !current.pin;
-      singles_.push_back(option(settings));
+      consider([](TrainingSettings& settings) { settings.pin = !settings.pin; });
     }
     if (const auto batch = best_batch(current, &StepOption::sample_ns)) {
       singles_.push_back(*batch);
     }
     for (const std::string& dtype : model_.dtypes()) {
-      TrainingSettings settings = current;
-      settings.dtype = dtype;
       const auto batches = model_.batches(dtype);
       if (dtype != current.dtype && current.batch >= batches.front() && current.batch <= batches.back()) {
-        singles_.push_back(option(settings));
+        consider([&](TrainingSettings& settings) { settings.dtype = dtype; });
       }
     }
     for (const std::int64_t cards : cards_) {
-      TrainingSettings settings = current;
-      settings.cards = cards;
-      settings = with_same_effective_batch(settings);
-      model_.check(settings);
-      singles_.push_back(option(settings));
+      consider([&](TrainingSettings& settings) {
+        settings.cards = cards;
+        settings = with_same_effective_batch(settings);
+        model_.check(settings);
+      });
     }
     std::erase_if(singles_, [&](const StepOption& one) { return one.settings == current; });
     candidates_ = singles_;

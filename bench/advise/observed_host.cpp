@@ -47,22 +47,29 @@ std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& adv
                          "cv2.setNumThreads(0) in the workers, or take fewer.",
                          100 * *observed.host_cpu, 100 * *observed.host_system)};
   }
-  if (!room || !observed.proposed || observed.proposed->workers.value_or(0) == 0) {
+  if (!room || !observed.proposed || observed.proposed->workers.value_or(0) <= observed.settings.workers) {
     return named;
   }
-  const std::int64_t workers = *observed.proposed->workers;
-  const std::int64_t processes = workers * observed.settings.cards;
-  AdviceTable table{.question = fmt::format("Does the host hold {} workers?", workers)};
+  TrainingSettings then = observed.settings;
+  then.workers = *observed.proposed->workers;
+  const std::int64_t more = then.workers - observed.settings.workers;  // a card
+  AdviceTable table{.question = fmt::format("Does the host hold {} workers?", then.workers)};
+  const auto at_most = [&](std::int64_t of) {
+    return fmt::format("{:.0f} MiB", *room / static_cast<double>(of) / 0x1p20);
+  };
+  const bool several = then.cards > 1;
   table.notes.push_back(fmt::format(
-      "{} is free; {} workers for each of {} cards are {} processes: at most {:.0f} MiB each ({} alone: "
-      "{:.0f} MiB).",
-      gib_in_words(*room), workers, observed.settings.cards, processes,
-      *room / static_cast<double>(processes) / 0x1p20, workers,
-      *room / static_cast<double>(workers) / 0x1p20));
+      "{} is free; {} workers{}{}: at most {} each{}.", gib_in_words(*room), then.workers,
+      several ? fmt::format(" for each of {} cards are {} processes", then.cards, then.workers * then.cards)
+              : "",
+      more == then.workers ? "" : fmt::format(", {} more than now", more * then.cards),
+      at_most(more * then.cards), several ? fmt::format(" ({} alone: {})", more, at_most(more)) : ""));
   if (observed.worker_memory) {
-    const double needed = *observed.worker_memory * static_cast<double>(processes);
-    table.notes.push_back(fmt::format("They need {}: {}.", gib_in_words(needed),
-                                      needed <= *room ? "it fits" : gib_in_words(needed - *room) + " short"));
+    const StepModel model = model_of(observed);
+    const double needed = model.loading()->host_bytes(then);
+    table.notes.push_back(fmt::format(
+        "They need {}: {}.", gib_in_words(needed),
+        needed <= model.host_memory() ? "it fits" : gib_in_words(needed - model.host_memory()) + " short"));
   } else {
     advice.missing.emplace_back(
         "worker_memory_mib: proportional set size (Pss in /proc/PID/smaps_rollup) of one loader worker");

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "bench/advise/observed_advice.h"
+#include "bench/advise/step_model.h"
 #include "bench/advise/step_option.h"
 #include "bench/model/gpu.h"
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "bench/advise/advice.h"
 #include "bench/advise/loading_model.h"
 #include "bench/advise/observed.h"
 

@@ -91,6 +91,15 @@ TEST(Observed, AFasterCountOfWorkersThatTheHostCannotHoldIsNotAdvised) {
   expect_words(advice.warnings);
 }
 
+// Four of them take 4 GiB of what is in use, so that six take 2 more.
+TEST(Observed, WorkersThatRunAlreadyTakeTheirMemoryOnce) {
+  const std::string readings =
+      R"({"batch": 1, "workers": 4, "host_memory_gib": 16, "proposed": {"workers": 6},
+                                   "host_memory_used_gib": 14)";
+  expect_words(table_of(advice_of(readings + R"(, "worker_memory_mib": 1024})"), "Does the host hold").notes);
+  expect_words(table_of(advice_of(readings + "}"), "Does the host hold").notes);
+}
+
 TEST(Observed, MoreCardsTakeMoreMemoryOfTheHost) {
   const Advice advice = advice_of(
       R"({"step_s": 1, "data_s": 0.01, "workers": 2, "batch": 1, "cards": 2, "worker_memory_mib": 256,
