@@ -11,6 +11,7 @@
 #include "bench/advise/change_words.h"
 #include "bench/advise/observed_parts.h"
 #include "bench/advise/published_scaling.h"
+#include "bench/advise/read_loading.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -35,20 +36,15 @@ std::string other_work(const Observed& observed, const OtherRun& earlier) {
   return "";
 }
 
-struct CardsRun {
-  std::int64_t cards = 1;
-  double step_s = 0;
-  std::optional<double> data_s;
-};
 struct TwoCounts {
-  CardsRun fewer, more;
+  TimedRun fewer, more;  // by cards
 
-  double ratio() const { return static_cast<double>(more.cards) / static_cast<double>(fewer.cards); }
+  double ratio() const { return static_cast<double>(more.count) / static_cast<double>(fewer.count); }
   double efficiency() const { return fewer.step_s / more.step_s; }
   std::string in_words() const {
     return fmt::format(
         "{} cards process {:.2f}× the samples of {} in the same time, {:.0f} % of what they could",
-        more.cards, ratio() * efficiency(), fewer.cards, 100 * efficiency());
+        more.count, ratio() * efficiency(), fewer.count, 100 * efficiency());
   }
 };
 
@@ -61,7 +57,7 @@ std::optional<TwoCounts> two_counts(const Observed& observed) {
   }
   TwoCounts counts{{*earlier->cards, *earlier->step_s, earlier->data_s},
                    {observed.settings.cards, *observed.step_s, observed.data_s}};
-  if (counts.fewer.cards > counts.more.cards) {
+  if (counts.fewer.count > counts.more.count) {
     std::swap(counts.fewer, counts.more);
   }
   return counts;
@@ -85,15 +81,15 @@ struct Scaling {
 Scaling measured_scaling(const Observed& observed, const TwoCounts& counts, std::int64_t cards) {
   const auto& [fewer, more] = counts;
   const double doublings =
-      std::log2(static_cast<double>(cards) / static_cast<double>(fewer.cards)) / std::log2(counts.ratio());
+      std::log2(static_cast<double>(cards) / static_cast<double>(fewer.count)) / std::log2(counts.ratio());
   const double by_doubling = fewer.step_s * std::pow(more.step_s / fewer.step_s, doublings);
   const double grown =
-      (ring_share(cards) - ring_share(fewer.cards)) / (ring_share(more.cards) - ring_share(fewer.cards));
+      (ring_share(cards) - ring_share(fewer.count)) / (ring_share(more.count) - ring_share(fewer.count));
   const double by_ring = fewer.step_s + (more.step_s - fewer.step_s) * grown;
-  const double nearest = cards < more.cards ? fewer.step_s : more.step_s;
+  const double nearest = cards < more.count ? fewer.step_s : more.step_s;
   const auto [least, most] = std::minmax(nearest, by_doubling);
   const double likely = std::clamp(by_ring, least, most);
-  const std::int64_t next_to = cards < more.cards ? fewer.cards : more.cards;
+  const std::int64_t next_to = cards < more.count ? fewer.count : more.count;
   const double beyond = std::abs(std::log2(static_cast<double>(cards) / static_cast<double>(next_to)));
   const double now = *observed.step_s;
   constexpr double kRun = 1.05;  // one run may take so much longer than the other of the same settings
@@ -119,7 +115,7 @@ std::optional<NamedBottleneck> compare_cards(const Observed& observed, Advice& a
                            told + ": the cards scale, and what limits one of them was not read."};
   }
   told += fmt::format(": a step takes {} longer ({} with {}, {} with {})", seconds_in_words(longer),
-                      seconds_in_words(fewer.step_s), fewer.cards, seconds_in_words(more.step_s), more.cards);
+                      seconds_in_words(fewer.step_s), fewer.count, seconds_in_words(more.step_s), more.count);
   if (!fewer.data_s || !more.data_s) {
     advice.missing.emplace_back(
         "data_ms of both runs: whether the loader or the link between the cards takes the "

@@ -30,13 +30,13 @@ std::string bound_in_words(const Observed& observed) {
 }
 
 // Whether more workers than the fastest count that was timed are faster still.
-void ask_for_more_workers(const Observed& observed, const TimedWorkers& fastest, Advice& advice) {
-  const std::vector<TimedWorkers> timed = timed_workers(observed);
+void ask_for_more_workers(const Observed& observed, const TimedRun& fastest, Advice& advice) {
+  const std::vector<TimedRun> timed = timed_workers(observed);
   const auto law = loading_law(observed);
-  if (!law || fastest.workers != timed.back().workers || !trainer_waits(fastest, timed)) {
+  if (!law || fastest.count != timed.back().count || !trainer_waits(fastest, timed)) {
     return;
   }
-  const std::int64_t more = 2 * fastest.workers;
+  const std::int64_t more = 2 * fastest.count;
   const double then = std::max(hidden_step_s(observed).value_or(0), law->at(static_cast<double>(more)));
   if (then < kRunsAsFast * fastest.step_s) {
     advice.missing.push_back(fmt::format(
@@ -92,8 +92,8 @@ std::vector<std::string> evidence_of(const Observed& observed, std::int64_t work
 
 std::string timed_in_words(const Observed& observed) {
   std::vector<std::string> times;
-  for (const TimedWorkers& one : timed_workers(observed)) {
-    times.push_back(fmt::format("{} with {}", seconds_in_words(one.step_s), one.workers));
+  for (const TimedRun& one : timed_workers(observed)) {
+    times.push_back(fmt::format("{} with {}", seconds_in_words(one.step_s), one.count));
   }
   return fmt::format("steps as they were read: {}", fmt::join(times, ", "));
 }
@@ -168,7 +168,7 @@ bool slower_than_each_other(const WorkersTried& one, const Observed& observed) {
 }
 
 void compare_workers_tried(const Observed& observed, Advice& advice) {
-  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  const std::vector<TimedRun> timed = timed_workers(observed);
   const auto fastest = fastest_workers(timed);
   AdviceTable table{.question = "How many workers?", .table = {.rows = {{"workers", "reading", "follows"}}}};
   for (const WorkersTried& tried : observed.workers_tried) {
@@ -193,7 +193,7 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
         : tried.slower_than_workers                 ? "too many: they compete for cores or storage"
         : tried.idle_rarely                         ? "enough, or nearly"
         : !tried.step_s || timed.size() < 2         ? "–"
-        : tried.workers == fastest->workers
+        : tried.workers == fastest->count
             ? "fastest"
             : fmt::format("{:.2f} times the fastest", *tried.step_s / fastest->step_s);
     table.table.rows.push_back({tried.workers, reading, follows});
@@ -213,8 +213,8 @@ void compare_workers_tried(const Observed& observed, Advice& advice) {
   const std::string network = observed.stand_in.empty() ? "--onnx FILE" : "--workload " + observed.stand_in;
   table.notes = {
       timed.size() > 1
-          ? fmt::format("{} worker{} made the fastest step that was read, {}.", fastest->workers,
-                        fastest->workers == 1 ? "" : "s", seconds_in_words(fastest->step_s))
+          ? fmt::format("{} worker{} made the fastest step that was read, {}.", fastest->count,
+                        fastest->count == 1 ? "" : "s", seconds_in_words(fastest->step_s))
           : "Readings of utilisation do not place the knee, the count from which more workers bring nothing.",
       fmt::format("Measure: bench --sweep workers {} --mode {} --data DIR --workers {}", network,
                   observed.mode, fmt::join(counts, ",")),

@@ -17,21 +17,21 @@ namespace bench {
 namespace {
 
 // "with 8 workers a step took 77 ms: 2 are too few"
-std::string faster_in_words(const Observed& observed, const TimedWorkers& faster) {
+std::string faster_in_words(const Observed& observed, const TimedRun& faster) {
   const std::int64_t now = observed.settings.workers;
-  return fmt::format("with {} worker{} a step took {}: {} {}", faster.workers, faster.workers == 1 ? "" : "s",
+  return fmt::format("with {} worker{} a step took {}: {} {}", faster.count, faster.count == 1 ? "" : "s",
                      seconds_in_words(faster.step_s), now,
-                     faster.workers > now ? (now == 1 ? "is too few" : "are too few")
-                                          : "are too many, which compete for cores or storage");
+                     faster.count > now ? (now == 1 ? "is too few" : "are too few")
+                                        : "are too many, which compete for cores or storage");
 }
 
 }  // namespace
 
-std::vector<TimedWorkers> timed_workers(const Observed& observed) {
-  std::vector<TimedWorkers> timed;
+std::vector<TimedRun> timed_workers(const Observed& observed) {
+  std::vector<TimedRun> timed;
   const auto add = [&](std::int64_t workers, const std::optional<double>& step,
                        const std::optional<double>& data) {
-    if (step && std::ranges::count(timed, workers, &TimedWorkers::workers) == 0) {
+    if (step && std::ranges::count(timed, workers, &TimedRun::count) == 0) {
       timed.push_back({workers, *step, data});
     }
   };
@@ -46,45 +46,43 @@ std::vector<TimedWorkers> timed_workers(const Observed& observed) {
       earlier->cards.value_or(observed.settings.cards) == observed.settings.cards) {
     add(*earlier->workers, earlier->step_s, earlier->data_s);
   }
-  std::ranges::sort(timed, {}, &TimedWorkers::workers);
+  std::ranges::sort(timed, {}, &TimedRun::count);
   return timed;
 }
 
-std::optional<TimedWorkers> fastest_workers(const std::vector<TimedWorkers>& timed) {
+std::optional<TimedRun> fastest_workers(const std::vector<TimedRun>& timed) {
   if (timed.empty()) {
     return std::nullopt;
   }
-  const double least = std::ranges::min(timed, {}, &TimedWorkers::step_s).step_s;
-  return *std::ranges::find_if(timed,
-                               [&](const TimedWorkers& one) { return kNearBest * one.step_s <= least; });
+  const double least = std::ranges::min(timed, {}, &TimedRun::step_s).step_s;
+  return *std::ranges::find_if(timed, [&](const TimedRun& one) { return kNearBest * one.step_s <= least; });
 }
 
-std::optional<TimedWorkers> faster_workers(const Observed& observed) {
+std::optional<TimedRun> faster_workers(const Observed& observed) {
   const auto fastest = fastest_workers(timed_workers(observed));
   const bool faster =
       observed.has_workers && observed.step_s && fastest && fastest->step_s < kRunsAsFast * *observed.step_s;
   return faster ? fastest : std::nullopt;
 }
 
-bool trainer_waits(const TimedWorkers& one, const std::vector<TimedWorkers>& timed) {
+bool trainer_waits(const TimedRun& one, const std::vector<TimedRun>& timed) {
   // Where the wait was not read: another count was faster.
   return one.data_s ? *one.data_s >= kLimits * one.step_s
                     : fastest_workers(timed)->step_s < kRunsAsFast * one.step_s;
 }
 
-std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(const Observed& observed) {
-  const std::vector<TimedWorkers> timed = timed_workers(observed);
-  const auto own = std::ranges::find(timed, observed.settings.workers, &TimedWorkers::workers);
+std::optional<std::pair<TimedRun, TimedRun>> workers_that_bring_nothing(const Observed& observed) {
+  const std::vector<TimedRun> timed = timed_workers(observed);
+  const auto own = std::ranges::find(timed, observed.settings.workers, &TimedRun::count);
   if (!observed.has_workers || own == timed.end() || !trainer_waits(*own, timed) ||
       fastest_workers(timed)->step_s < kRunsAsFast * own->step_s) {
     return std::nullopt;
   }
-  for (const TimedWorkers& other : timed) {
-    const auto& [fewer, more] = std::minmax(
-        *own, other, [](const TimedWorkers& a, const TimedWorkers& b) { return a.workers < b.workers; });
+  for (const TimedRun& other : timed) {
+    const auto& [fewer, more] = std::ranges::minmax(*own, other, {}, &TimedRun::count);
     constexpr double kManyMore = 1.5;
-    const bool many_more = static_cast<double>(more.workers) >=
-                           kManyMore * static_cast<double>(std::max<std::int64_t>(1, fewer.workers));
+    const bool many_more = static_cast<double>(more.count) >=
+                           kManyMore * static_cast<double>(std::max<std::int64_t>(1, fewer.count));
     if (many_more && trainer_waits(other, timed) && more.step_s >= kRunsAsFast * fewer.step_s) {
       return std::pair(fewer, more);
     }
@@ -93,20 +91,19 @@ std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(
 }
 
 bool more_bring_nothing(const Observed& observed) {
-  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  const std::vector<TimedRun> timed = timed_workers(observed);
   return workers_that_bring_nothing(observed) ||
-         (observed.has_workers && !timed.empty() && timed.back().workers > observed.settings.workers);
+         (observed.has_workers && !timed.empty() && timed.back().count > observed.settings.workers);
 }
 
 std::optional<LoadingLaw> loading_law(const Observed& observed) {
-  const std::vector<TimedWorkers> timed = timed_workers(observed);
+  const std::vector<TimedRun> timed = timed_workers(observed);
   std::vector<double> shares;  // 1 over the workers
   std::vector<double> loads;
-  for (const TimedWorkers& one : timed) {
-    if (trainer_waits(one, timed) &&
-        (one.workers > 0 || one.data_s)) {  // without workers the wait is the load
-      shares.push_back(1 / std::max(1.0, static_cast<double>(one.workers)));
-      loads.push_back(one.workers > 0 ? one.step_s : *one.data_s);
+  for (const TimedRun& one : timed) {
+    if (trainer_waits(one, timed) && (one.count > 0 || one.data_s)) {  // without workers the wait is the load
+      shares.push_back(1 / std::max(1.0, static_cast<double>(one.count)));
+      loads.push_back(one.count > 0 ? one.step_s : *one.data_s);
     }
   }
   const auto line = fit_line(shares, loads);
@@ -167,7 +164,7 @@ std::optional<double> hidden_step_s(const Observed& observed) {
   if (observed.step_s && observed.data_s) {
     least = *observed.step_s - *observed.data_s;
   }
-  for (const TimedWorkers& one : timed_workers(observed)) {
+  for (const TimedRun& one : timed_workers(observed)) {
     const double compute = one.step_s - one.data_s.value_or(0);
     least = observed.data_s || one.data_s ? std::min(least.value_or(compute), compute) : least;
   }
@@ -199,7 +196,7 @@ ReadLoading::ReadLoading(const Observed& observed)
                                                  : keep_up(facts_.compute_ns);
   facts_.cores = static_cast<double>(cores);
   if (faster) {
-    std::ranges::transform(timed_, std::back_inserter(facts_.counts), &TimedWorkers::workers);
+    std::ranges::transform(timed_, std::back_inserter(facts_.counts), &TimedRun::count);
   } else if (more_bring_nothing(observed)) {
     facts_.counts = {now.workers};
   } else {
@@ -217,7 +214,7 @@ std::int64_t ReadLoading::keep_up(double compute_ns) const {
 
 LoadedStep ReadLoading::step(const TrainingSettings& settings, double compute_ns,
                              std::optional<double> /*copy_ns*/) const {
-  const auto timed = std::ranges::find(timed_, settings.workers, &TimedWorkers::workers);
+  const auto timed = std::ranges::find(timed_, settings.workers, &TimedRun::count);
   LoadedStep step{.step_ns = step_ns_};
   if (settings.workers != observed_.settings.workers && timed != timed_.end()) {
     step.step_ns = scale_ * timed->step_s;
@@ -269,7 +266,7 @@ std::string ReadLoading::reason_to_wait(std::vector<std::string>& missing) const
     return fmt::format(
         "{}. {} workers load no faster than {} ({} and {} a step): storage or the way to the "
         "training process limits, not their number.",
-        times, none->second.workers, none->first.workers, seconds_in_words(none->second.step_s),
+        times, none->second.count, none->first.count, seconds_in_words(none->second.step_s),
         seconds_in_words(none->first.step_s));
   }
   return fmt::format("{}{}; decoding, storage and transport are not told apart.", times,
@@ -279,6 +276,9 @@ std::string ReadLoading::reason_to_wait(std::vector<std::string>& missing) const
 }
 
 std::optional<NamedBottleneck> ReadLoading::what_else_limits(std::vector<std::string>& missing) const {
+  if (!observed_.data_s) {
+    return std::nullopt;
+  }
   const std::string short_wait = fmt::format("The wait is short: {}", wait_in_words(observed_));
   if (const auto faster = faster_workers(observed_)) {
     return NamedBottleneck{Bottleneck::undecided,

@@ -16,23 +16,23 @@ namespace bench {
 
 inline constexpr double kRunsAsFast = 0.9;  // of two runs' times: closer ones may be the same
 
-// Times under one count of workers, of a run that is this one otherwise.
-struct TimedWorkers {
-  std::int64_t workers = 0;
+// Times under one count of workers, or of cards, of a run that is this one otherwise.
+struct TimedRun {
+  std::int64_t count = 0;
   double step_s = 0;
   std::optional<double> data_s{};
 };
 // By workers, growing; this run's own among them.
-std::vector<TimedWorkers> timed_workers(const Observed& observed);
+std::vector<TimedRun> timed_workers(const Observed& observed);
 // The fewest near the fastest; nullopt: no step was timed.
-std::optional<TimedWorkers> fastest_workers(const std::vector<TimedWorkers>& timed);
+std::optional<TimedRun> fastest_workers(const std::vector<TimedRun>& timed);
 // Another count under which this run's step was faster.
-std::optional<TimedWorkers> faster_workers(const Observed& observed);
+std::optional<TimedRun> faster_workers(const Observed& observed);
 // Whether the trainer waits for data under this count.
-bool trainer_waits(const TimedWorkers& one, const std::vector<TimedWorkers>& timed);
+bool trainer_waits(const TimedRun& one, const std::vector<TimedRun>& timed);
 // Two counts, one of them this run's, of which the larger one loads no faster though the trainer waits under
 // both, and none is faster than this one: workers are not what limits the loader.
-std::optional<std::pair<TimedWorkers, TimedWorkers>> workers_that_bring_nothing(const Observed& observed);
+std::optional<std::pair<TimedRun, TimedRun>> workers_that_bring_nothing(const Observed& observed);
 // Whether these are two such, or a larger count was timed that is no faster.
 bool more_bring_nothing(const Observed& observed);
 
@@ -87,7 +87,7 @@ class ReadLoading final : public LoadingModel {
   const Observed& observed_;
   double step_ns_;
   double scale_;  // of a step that was read, in seconds, to that of an accumulation
-  std::vector<TimedWorkers> timed_;
+  std::vector<TimedRun> timed_;
   LoadingLaw law_;  // in nanoseconds, each worker having a core
 };
 

@@ -17,17 +17,6 @@ SettingBytes bytes_of(const StepModel& model, const StepOption& one) {
           .host_cap = model.host_memory()};
 }
 
-std::vector<std::int64_t> counts_of(const LoaderFacts& facts) {
-  constexpr std::int64_t kMostSimulated = 32;
-  const std::int64_t most =
-      std::min(kMostSimulated, 2 * static_cast<std::int64_t>(std::ceil(facts.cores)) + 2);
-  std::vector<std::int64_t> counts = facts.counts;
-  for (std::int64_t workers = 0; facts.counts.empty() && workers <= most; workers += workers < 8 ? 1 : 4) {
-    counts.push_back(workers);
-  }
-  return counts;
-}
-
 }  // namespace
 
 bool pays(const Change& change) {
@@ -94,8 +83,16 @@ std::optional<StepOption> best_workers(const StepModel& model, TrainingSettings 
     return std::nullopt;
   }
   constexpr double kKnee = 0.95;  // fewer workers do as measured where noise hides the rest: the sweep's knee
+  const LoaderFacts& facts = model.loading()->facts();
+  constexpr std::int64_t kMostSimulated = 32;
+  const std::int64_t most =
+      std::min(kMostSimulated, 2 * static_cast<std::int64_t>(std::ceil(facts.cores)) + 2);
+  std::vector<std::int64_t> counts = facts.counts;
+  for (std::int64_t workers = 0; facts.counts.empty() && workers <= most; workers += workers < 8 ? 1 : 4) {
+    counts.push_back(workers);
+  }
   std::vector<StepOption> tried;
-  for (const std::int64_t workers : counts_of(model.loading()->facts())) {
+  for (const std::int64_t workers : counts) {
     settings.workers = workers;
     tried.push_back(step_option(model, settings));
   }
