@@ -767,17 +767,6 @@ std::string prefetch_in_words(const Simulated& simulated, const std::optional<Re
                          : fmt::format(" ({}: {} faster)", choice->prefetch, format_percent(then / now - 1)));
 }
 
-// ", 1870 samples/s with ready data": of a predicted consumer, which is faster by itself than between the
-// loader's handing over of batches.
-std::string rate_with_ready_data(const Simulated& simulated) {
-  const bool is_predicted = std::ranges::any_of(
-      simulated.requirements, [](const auto& one) { return one.required.source == "predicted"; });
-  const SimulatedPoint& most = simulated.points.back();
-  return is_predicted && most.au > 0
-             ? fmt::format(", {} with ready data (AU 1.00)", rate_text(most.samples_per_s / most.au))
-             : "";
-}
-
 // Where nothing was measured.
 TextTable simulated_table(const Evidence& evidence) {
   const Simulated& simulated = *evidence.simulated;
@@ -786,13 +775,13 @@ TextTable simulated_table(const Evidence& evidence) {
   TextTable table;
   table.name = "simulated workers";
   table.title =
-      fmt::format("Simulated{}: {:g} cores, prefetch {}, {}{}{}{}{}",
+      fmt::format("Simulated{}: {:g} cores, prefetch {}, {}{}{}{}",
                   own != nullptr ? fmt::format(" from the load times of {}", printable(own->loader)) : "",
                   simulated.cores, prefetch_in_words(simulated, answer_of(evidence).recommendation),
                   simulated.order == loader::Order::any ? "out-of-order" : "in-order",
                   simulated.gpus > 1 ? fmt::format(", {} GPUs on one host", simulated.gpus) : "",
                   consumer.empty() ? "" : fmt::format("; consumer: {}", printable(consumer)),
-                  rate_with_ready_data(simulated), own != nullptr ? extrapolated_text(simulated, *own) : "");
+                  own != nullptr ? extrapolated_text(simulated, *own) : "");
   table.rows.push_back({simulated.gpus > 1 ? "workers a GPU" : "workers", "samples/s", "AU", "stall p99",
                         "workers busy", "host memory", "limited by"});
   for (const SimulatedPoint& point : simulated.points) {
@@ -813,9 +802,20 @@ Cell demand_workers_cell(const DemandAnswer& answer) {
                                               : Cell("undecided");
 }
 
-TextTable demands_table(const std::vector<DemandAnswer>& demands) {
+// "; with ready data (AU 1.00) 1870 samples/s": of a predicted consumer, which is faster by itself than
+// between the loader's handing over of batches.
+std::string rate_with_ready_data(const Simulated& simulated) {
+  const bool is_predicted = std::ranges::any_of(
+      simulated.requirements, [](const auto& one) { return one.required.source == "predicted"; });
+  const SimulatedPoint& most = simulated.points.back();
+  return is_predicted && most.au > 0
+             ? fmt::format("; with ready data (AU 1.00) {}", rate_text(most.samples_per_s / most.au))
+             : "";
+}
+
+TextTable demands_table(const std::vector<DemandAnswer>& demands, const Simulated& simulated) {
   TextTable table;
-  table.title = "Required throughput (simulated): workers for 95 % of it";
+  table.title = "Required throughput (simulated): workers for 95 % of it" + rate_with_ready_data(simulated);
   table.name = "required throughput";
   table.rows.push_back(
       {"for", "samples/s", "GPUs", "workers a GPU", "delivered", "host's best", "limited by"});
@@ -915,7 +915,8 @@ std::vector<TextTable> workers_tables(const Evidence& evidence) {
   if (evidence.simulated && !evidence.simulated->requirements.empty()) {
     const std::vector<DemandAnswer> demands = answer_of(evidence).demands;
     // A single one is in the first finding.
-    tables.insert(demands.size() > 1 ? tables.begin() : tables.end(), demands_table(demands));
+    tables.insert(demands.size() > 1 ? tables.begin() : tables.end(),
+                  demands_table(demands, *evidence.simulated));
   }
   return tables;
 }

@@ -43,5 +43,20 @@ TEST(Harm, IsNoneWithinTheIntervalsOrWithinTwoPercent) {
   EXPECT_FALSE(find_harm(Curve{value_of(2, 190, 0.1)}));
 }
 
+// As the knee's: by the ends of the interval, and not by few rounds without one.
+TEST(Starvation, IsKnownWhereTheIntervalLiesOnOneSideOfWhatFeeds) {
+  const auto is_known = [](const Estimate& au, bool few_rounds) {
+    LoaderPoint fewest;
+    fewest.au = au;
+    fewest.few_rounds = few_rounds;
+    return Starvation{.fewest = &fewest}.is_known();
+  };
+  EXPECT_TRUE(is_known({.value = 0.99, .ci95 = Interval{0.96, 1}}, true));
+  EXPECT_TRUE(is_known({.value = 0.6, .ci95 = Interval{0.5, 0.7}}, true));
+  EXPECT_FALSE(is_known({.value = 0.99, .ci95 = Interval{0.84, 1}}, false));
+  EXPECT_TRUE(is_known({.value = 0.99}, false));
+  EXPECT_FALSE(is_known({.value = 0.99}, true));
+}
+
 }  // namespace
 }  // namespace bench::sweeps
