@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <nlohmann/json.hpp>
@@ -208,6 +209,7 @@ class TransferSweep : public Sweep {
     sweep.save();
     state_.calls = study_calls(study);
     sweep.save();
+    state_.steps.clear();  // of an earlier session
     auto left = static_cast<double>(steps_.size());
     for (const WorkloadSpec& step : steps_) {
       if (sweep.interrupted()) {
@@ -226,6 +228,13 @@ class TransferSweep : public Sweep {
   }
   Json to_json() const override {
     return is_modelled_ ? Json::object() : Json{{"transfer", sweeps::to_json(state_)}};
+  }
+  // What was studied before stays until it is studied again.
+  void restore(ResultDocument& document) override {
+    TransferState before = transfer_state_in(document);
+    state_.pinning = std::move(before.pinning);
+    state_.calls = std::move(before.calls);
+    state_.steps = std::move(before.steps);
   }
 
  private:

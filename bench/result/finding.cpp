@@ -35,6 +35,9 @@ std::vector<const Finding*> find_findings(const std::vector<Finding>& findings, 
 
 void set_headlines(std::vector<Finding>& findings, const std::vector<std::string>& names,
                    bool without_values) {
+  for (Finding& finding : findings) {
+    finding.headline = 0;  // of an earlier choice
+  }
   int next = 1;
   for (const std::string& name : names) {
     const auto at = std::ranges::find(findings, name, &Finding::name);
