@@ -1,7 +1,7 @@
-# Writes OUTPUT, which holds the text of FILES, paths below SOURCE separated by commas: see bench/run/embedded_files.h.
+# Writes OUTPUT, which holds the text of FILES, paths below SOURCE separated by commas: see bench/result/embedded_files.h.
 cmake_minimum_required(VERSION 3.22)
 string(REPLACE "," ";" files "${FILES}")
-file(WRITE "${OUTPUT}.new" "#include \"bench/run/embedded_files.h\"\n\nnamespace bench {\nnamespace {\n\n"
+file(WRITE "${OUTPUT}.new" "#include \"bench/result/embedded_files.h\"\n\nnamespace bench {\nnamespace {\n\n"
                            "constexpr EmbeddedFile kFiles[] = {\n")
 foreach(name IN LISTS files)
   file(READ "${SOURCE}/${name}" text)

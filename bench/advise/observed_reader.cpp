@@ -14,7 +14,7 @@
 #include "bench/error.h"
 #include "bench/json.h"
 #include "bench/result/json_text.h"
-#include "bench/run/schema_check.h"
+#include "bench/result/schema_check.h"
 #include "bench/text/quote.h"
 
 namespace bench {
@@ -372,7 +372,7 @@ Observed parse_observed(std::string_view text, const std::string& source) {
     if (json.is_object() && json.contains("schema")) {
       throw UsageError("it is a result, no readings; give it without --observed");
     }
-    check_by_schema(json, "observed");
+    check_by_schema(Field(json), "observed");
     refuse_units(json, "");
     const Readings object(json);
     read_network(object, observed);

@@ -11,7 +11,7 @@
 #include "bench/dtype.h"
 #include "bench/error.h"
 #include "bench/registry.h"
-#include "bench/run/embedded_files.h"
+#include "bench/result/embedded_files.h"
 #include "bench/run/gpu_files.h"
 #include "bench/sweep.h"
 #include "bench/text/quote.h"

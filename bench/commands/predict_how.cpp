@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/run/embedded_files.h"
+#include "bench/result/embedded_files.h"
 #include "bench/text/axis.h"
 
 namespace bench {

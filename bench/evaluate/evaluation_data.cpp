@@ -107,7 +107,7 @@ void read_value(const Field& field, WrittenCurve& written) {
   const auto point = std::ranges::find(curve.points, written.row.point.batch, &CurvePoint::batch);
   if (point == curve.points.end()) {
     const Field row = field.at("saturation");
-    check::refuse(row.at("batch"), "the batch of one of the points");
+    row.at("batch").refuse("the batch of one of the points");
   }
   curve.saturation = static_cast<std::size_t>(point - curve.points.begin());
   written.row.point = *point;
@@ -238,7 +238,7 @@ Evaluation read_evaluation(const Field& root) {
   auto written = read_struct<WrittenEvaluation>(root);
   Evaluation& evaluation = written.evaluation;
   if (written.devices.empty()) {
-    check::refuse(root.at("devices"), "one device or more");
+    root.at("devices").refuse("one device or more");
   }
   for (WrittenDevice& device : written.devices) {
     for (WrittenCurve& curve : device.curves) {
@@ -263,7 +263,7 @@ Evaluation read_evaluation(const Field& root) {
       const Field job = root.at("job");
       const Field devices = job.at("devices");
       const Field device = devices.at(evaluation.on_devices.size());
-      check::refuse(device.at("label"), "one of the devices, in a dtype that it has");
+      device.at("label").refuse("one of the devices, in a dtype that it has");
     }
     evaluation.on_devices.push_back(on.job);
     evaluation.on_devices.back().row = static_cast<std::size_t>(row - evaluation.rows.begin());

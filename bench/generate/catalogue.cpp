@@ -2,7 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "bench/run/embedded_files.h"
+#include "bench/result/embedded_files.h"
 
 namespace bench {
 

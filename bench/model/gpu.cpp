@@ -169,36 +169,63 @@ void read_value(const Field& field, std::map<Dtype, double>& rates) {
 }
 
 void members(auto& io, Of<Gpu::Bus> auto& bus) {
-  io("generation", bus.generation, in<&kPcieGeneration>);
-  io("lanes", bus.lanes, in<&kPcieLanes>);
+  io("generation", bus.generation);
+  io("lanes", bus.lanes);
   io.unless(true, "peer_access", bus.peer_access);
 }
 
 void members(auto& io, Of<Gpu> auto& gpu) {
-  io("id", gpu.id, is_id);
-  io.maybe("aliases", gpu.aliases, are_texts);
-  io.maybe("names", gpu.names, are_texts);
-  io("chip", gpu.chip, is_text);
-  io("process_nm", gpu.process_nm, in<&kProcess>);
-  io("compute_capability", gpu.compute_capability, in<&kCapability>);
-  io("multiprocessors", gpu.multiprocessors, in<&kMultiprocessors>);
-  io("memory_bytes", gpu.memory_bytes, in<&kMemory>);
-  io("memory_kind", gpu.memory_kind, is_memory_kind);
-  io("power_w", gpu.power_w, in<&kPower>);
-  io("bytes_per_s", gpu.bytes_per_s, in<&kBandwidth>);
-  io("flops_per_s", gpu.flops_per_s, has_fp32);
-  io.unless_empty("kind", gpu.kind, is_kind);
-  io.optional("nvlink", gpu.nvlink, are_texts);
+  io("id", gpu.id);
+  io.maybe("aliases", gpu.aliases);
+  io.maybe("names", gpu.names);
+  io("chip", gpu.chip);
+  io("process_nm", gpu.process_nm);
+  io("compute_capability", gpu.compute_capability);
+  io("multiprocessors", gpu.multiprocessors);
+  io("memory_bytes", gpu.memory_bytes);
+  io("memory_kind", gpu.memory_kind);
+  io("power_w", gpu.power_w);
+  io("bytes_per_s", gpu.bytes_per_s);
+  io("flops_per_s", gpu.flops_per_s);
+  io.unless_empty("kind", gpu.kind);
+  io.optional("nvlink", gpu.nvlink);
   io.unless_empty("visible_bytes", gpu.visible_bytes);
-  io.unless_empty("l2_bytes", gpu.l2_bytes, in<&kCache>);
+  io.unless_empty("l2_bytes", gpu.l2_bytes);
   io.optional("pcie", gpu.bus);
   io.maybe("source", gpu.source);
 }
 
 namespace {
 
+// Of members that may be missing, too.
+constexpr std::array<std::pair<std::string_view, void (*)(const Field&)>, 15> kChecks{
+    {{"id", is_id},
+     {"aliases", are_texts},
+     {"names", are_texts},
+     {"chip", is_text},
+     {"process_nm", in<&kProcess>},
+     {"compute_capability", in<&kCapability>},
+     {"multiprocessors", in<&kMultiprocessors>},
+     {"memory_bytes", in<&kMemory>},
+     {"memory_kind", is_memory_kind},
+     {"power_w", in<&kPower>},
+     {"bytes_per_s", in<&kBandwidth>},
+     {"flops_per_s", has_fp32},
+     {"kind", is_kind},
+     {"nvlink", are_texts},
+     {"l2_bytes", in<&kCache>}}};
+
 Gpu read_gpu(const Field& entry) {
   auto gpu = read_struct<Gpu>(entry);
+  for (const auto& [key, check] : kChecks) {
+    if (const auto field = entry.find(key)) {
+      check(*field);
+    }
+  }
+  if (const auto bus = entry.find("pcie")) {
+    number_in(kPcieGeneration, bus->at("generation"));
+    number_in(kPcieLanes, bus->at("lanes"));
+  }
   if (const auto narrow = entry.find(kNarrowSums)) {
     constexpr double kClearlyMore = 1.5;
     const std::map<Dtype, double> rates = rates_in(*narrow);

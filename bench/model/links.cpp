@@ -26,13 +26,13 @@ void members(auto& io, Of<HostCopies> auto& copies) {
 void members(auto& io, Of<Link> auto& link) {
   io("id", link.id);
   io("name", link.name);
-  io("hop_ns", link.hop_ns, check::not_negative);
+  io("hop_ns", link.hop_ns);
   io("bytes_per_s", link.bytes_per_s);
   io("bytes_per_s_range", link.bytes_per_s_range);
   io("source", link.source);
   io.unless_empty("joins", link.joins);
   io.maybe("of_8_cards", link.of_8_cards);
-  io.maybe("data_sheet_bytes_per_s", link.data_sheet_bytes_per_s, check::not_negative);
+  io.maybe("data_sheet_bytes_per_s", link.data_sheet_bytes_per_s);
   io.optional("through_host", link.through_host);
 }
 
@@ -41,8 +41,8 @@ void members(auto& io, Of<ParallelLoss> auto& loss) {
   io("framework", loss.framework);
   io("numbers", loss.numbers);
   io("micro_batches", loss.micro_batches);
-  io("rows", loss.rows, check::at_least_one);
-  io("machines", loss.machines, check::at_least_one);
+  io("rows", loss.rows);
+  io("machines", loss.machines);
   io("likely", loss.likely);
   io("p05_p95", loss.interval80);
 }
@@ -90,6 +90,12 @@ std::vector<Link> links_in(const Field& document) {
   for (std::size_t i = 0; i < links.size(); ++i) {
     const Field field = links.at(i);
     const Link& link = all.emplace_back(read_struct<Link>(field));
+    if (link.hop_ns < 0) {
+      field.at("hop_ns").refuse("0 or more");
+    }
+    if (link.data_sheet_bytes_per_s < 0) {
+      field.at("data_sheet_bytes_per_s").refuse("0 or more");
+    }
     check_order(field.at("bytes_per_s_range"), link.bytes_per_s_range, link.bytes_per_s);
     if (!link.joins.empty() && link.joins != "cards" && link.joins != "hosts") {
       throw UsageError(

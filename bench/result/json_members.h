@@ -1,7 +1,7 @@
 // A struct's members, listed once, for writing and for reading its JSON:
 //
 //   void members(auto& io, Of<Verification> auto& verification) {
-//     io("error", verification.error, check::not_negative);
+//     io("error", verification.error);
 //   }
 //   Json json = write_struct(verification);
 //   auto verification = read_struct<Verification>(field);
@@ -26,88 +26,13 @@
 
 #include <fmt/format.h>
 
-#include "bench/error.h"
 #include "bench/result/result_json.h"
 #include "bench/stats/estimate.h"
-#include "bench/text/quote.h"
 
 namespace bench {
 
 template <class T, class Struct>
 concept Of = std::same_as<std::remove_const_t<T>, Struct>;
-
-using Check = void (*)(const Field&);
-
-// Conditions on a number; each throws UsageError.
-namespace check {
-
-// Bounds beyond any machine, so that a damaged file gets a sentence instead of an answer.
-inline constexpr double kMostTime = 1e15;      // ns: eleven days; of bytes a second: a petabyte
-inline constexpr double kMostMemory = 0x1p44;  // 16 TiB
-
-inline void not_negative(const Field& field) {
-  if (field.number() < 0) {
-    throw UsageError(fmt::format("{} is {}; accepted is 0 or more", field.path(), field.json().dump()));
-  }
-}
-
-inline void at_least_one(const Field& field) {
-  if (field.integer() < 1) {
-    throw UsageError(fmt::format("{} is {}; accepted is 1 or more", field.path(), field.integer()));
-  }
-}
-
-[[noreturn]] inline void refuse(const Field& field, std::string_view accepted) {
-  throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.json().dump()), accepted));
-}
-
-inline double within(const Field& field, double least, double most) {
-  const double value = field.number();
-  if (!(value >= least && value <= most)) {
-    refuse(field, fmt::format("a number from {:g} to {:g}", least, most));
-  }
-  return value;
-}
-
-inline double above_zero(const Field& field, double most) {
-  const double value = field.number();
-  if (!(value > 0 && value <= most)) {
-    refuse(field, fmt::format("a number above 0, at most {:g}", most));
-  }
-  return value;
-}
-
-inline std::int64_t count(const Field& field, std::int64_t most, std::string_view note = "") {
-  const std::int64_t value = field.integer();
-  if (value < 1 || value > most) {
-    refuse(field, fmt::format("a whole number from 1 to {}{}", most, note));
-  }
-  return value;
-}
-
-// Sums of a point's bytes stay below 2^63.
-inline void signed_bytes(const Field& field) {
-  constexpr std::int64_t kMost = std::int64_t{1} << 59;
-  const std::int64_t value = field.integer();
-  if (value < -kMost || value > kMost) {
-    throw UsageError(fmt::format("{} is {}; accepted is at most {} bytes", field.path(), value, kMost));
-  }
-}
-
-inline void bytes(const Field& field) {
-  not_negative(field);
-  signed_bytes(field);
-}
-
-// The path of each element is built only for the message: a file holds millions of samples.
-inline void none_negative(const Field& field) {
-  const auto below = std::ranges::find_if(field.json(), [](const Json& value) { return value < 0; });
-  if (below != field.json().end()) {
-    not_negative(field.at(static_cast<std::size_t>(below - field.json().begin())));
-  }
-}
-
-}  // namespace check
 
 class JsonWriter;
 template <class T>
@@ -182,13 +107,13 @@ inline void read_value(const Field& field, std::uint64_t& value) {
 inline void read_value(const Field& field, int& value) {
   constexpr int kMost = std::numeric_limits<int>::max();
   if (field.integer() < 0 || field.integer() > kMost) {
-    throw UsageError(fmt::format("{} is {}; accepted is 0 to {}", field.path(), field.integer(), kMost));
+    field.refuse(fmt::format("0 to {}", kMost));
   }
   value = static_cast<int>(field.integer());
 }
 inline void read_value(const Field& field, bool& value) {
   if (!field.json().is_boolean()) {
-    throw UsageError(fmt::format("{} is {}; accepted: true, false", field.path(), field.json().dump()));
+    field.refuse("true, false");
   }
   value = field.json().get<bool>();
 }
@@ -200,7 +125,7 @@ inline void read_value(const Field& field, Json& value) {
 }
 inline void read_value(const Field& field, Interval& value) {
   if (field.size() != 2) {
-    throw UsageError(fmt::format("{} has {} elements; an interval has 2", field.path(), field.size()));
+    field.refuse("a list of 2");
   }
   value = {.low = field.at(std::size_t{0}).number(), .high = field.at(std::size_t{1}).number()};
 }
@@ -216,7 +141,7 @@ void read_named(const Field& field, Enum& value, const std::array<Enum, size>& a
     }
     names += fmt::format("{}{}", names.empty() ? "" : ", ", name_of(one));
   }
-  throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(name), names));
+  field.refuse(names);
 }
 inline void read_value(const Field& field, std::vector<std::int64_t>& values) {
   values.clear();
@@ -238,12 +163,12 @@ class JsonWriter {
   explicit JsonWriter(Json json = Json::object()) : json_(std::move(json)) {}
 
   template <class T>
-  void operator()(std::string_view key, const T& value, Check /*check*/ = nullptr) {
+  void operator()(std::string_view key, const T& value) {
     json_[std::string(key)] = written_value(value);
   }
   // Need not be in the file.
   template <class T>
-  void maybe(std::string_view key, const T& value, Check /*check*/ = nullptr) {
+  void maybe(std::string_view key, const T& value) {
     (*this)(key, value);
   }
   void maybe(std::string_view key, const Json& value) {
@@ -252,7 +177,7 @@ class JsonWriter {
     }
   }
   template <class T>
-  void optional(std::string_view key, const std::optional<T>& value, Check /*check*/ = nullptr) {
+  void optional(std::string_view key, const std::optional<T>& value) {
     if (value) {
       (*this)(key, *value);
     }
@@ -260,7 +185,7 @@ class JsonWriter {
   // Is in the file, or is not null, only where the text or list has anything, the number is not 0, and the
   // answer is yes.
   template <class T>
-  void unless_empty(std::string_view key, const T& value, Check /*check*/ = nullptr) {
+  void unless_empty(std::string_view key, const T& value) {
     if (!is_empty(value)) {
       (*this)(key, value);
     }
@@ -312,7 +237,7 @@ class JsonWriter {
   }
   // The file has whole numbers, as of nanoseconds.
   void whole(std::string_view key, double value) { json_[std::string(key)] = std::llround(value); }
-  void whole(std::string_view key, const std::vector<double>& values, Check /*check*/ = nullptr) {
+  void whole(std::string_view key, const std::vector<double>& values) {
     Json& array = json_[std::string(key)] = Json::array();
     for (const double value : values) {
       array.push_back(std::llround(value));
@@ -342,31 +267,33 @@ class JsonWriter {
 
 class JsonReader {
  public:
-  explicit JsonReader(const Field& field) : field_(field) {}
+  // `knows_others`: others() will be called.
+  explicit JsonReader(const Field& field, bool knows_others = false)
+      : field_(field), knows_others_(knows_others) {}
 
   template <class T>
-  void operator()(std::string_view key, T& value, Check check = nullptr) {
-    asked_.push_back(key);
-    read(field_.at(key), value, check);
+  void operator()(std::string_view key, T& value) {
+    ask(key);
+    read_value(field_.at(key), value);
   }
   // Left as it is where the file does not have it.
   template <class T>
-  void maybe(std::string_view key, T& value, Check check = nullptr) {
-    asked_.push_back(key);
+  void maybe(std::string_view key, T& value) {
+    ask(key);
     if (const auto at = field_.find(key)) {
-      read(*at, value, check);
+      read_value(*at, value);
     }
   }
   template <class T>
-  void optional(std::string_view key, std::optional<T>& value, Check check = nullptr) {
-    asked_.push_back(key);
+  void optional(std::string_view key, std::optional<T>& value) {
+    ask(key);
     if (const auto at = field_.find(key)) {
-      read(*at, value.emplace(T{}), check);
+      read_value(*at, value.emplace(T{}));
     }
   }
   template <class T>
-  void unless_empty(std::string_view key, T& value, Check check = nullptr) {
-    maybe(key, value, check);
+  void unless_empty(std::string_view key, T& value) {
+    maybe(key, value);
   }
   template <class T>
   void unless(const T& /*usual*/, std::string_view key, T& value) {
@@ -379,7 +306,7 @@ class JsonReader {
   void interval(std::string_view key, std::optional<Interval>& value) { nullable(key, value); }
   template <class T, class Member>
   void nullable(std::string_view key, std::optional<T>& value, Member T::*member) {
-    asked_.push_back(key);
+    ask(key);
     if (const auto at = field_.find(key)) {
       value = value.value_or(T{});
       read_value(*at, (*value).*member);
@@ -391,11 +318,11 @@ class JsonReader {
   }
   template <class T>
   void derived(std::string_view key, const T& /*value*/) {
-    asked_.push_back(key);
+    ask(key);
   }
   template <class Read>
   void object(std::string_view key, const Read& read) {
-    asked_.push_back(key);
+    ask(key);
     if constexpr (std::invocable<Read, JsonReader&>) {
       const Field at = field_.at(key);
       JsonReader io(at);
@@ -404,8 +331,8 @@ class JsonReader {
   }
   void list(std::string_view key, const auto& /*values*/, const auto& /*write*/) { asked_.push_back(key); }
   template <class T>
-  void whole(std::string_view key, T& value, Check check = nullptr) {
-    (*this)(key, value, check);
+  void whole(std::string_view key, T& value) {
+    (*this)(key, value);
   }
   void whole(std::string_view key, std::optional<Interval>& value) { nullable(key, value); }
   void maybe_whole(std::string_view key, std::vector<double>& values) { maybe(key, values); }
@@ -426,15 +353,14 @@ class JsonReader {
   }
 
  private:
-  template <class T>
-  static void read(const Field& at, T& value, Check check) {
-    read_value(at, value);
-    if (check != nullptr) {
-      check(at);
+  void ask(std::string_view key) {
+    if (knows_others_) {
+      asked_.push_back(key);
     }
   }
 
   const Field& field_;
+  bool knows_others_;
   std::vector<std::string_view> asked_;
 };
 

@@ -8,7 +8,7 @@ namespace bench {
 
 void members(auto& io, Of<MemoryByCategory> auto& bytes) {
   for (const MemoryCategory category : kMemoryCategories) {
-    io(name_of(category), bytes[category], check::bytes);
+    io(name_of(category), bytes[category]);
   }
 }
 

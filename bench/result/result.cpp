@@ -2,14 +2,12 @@
 #include "bench/result/result.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <stdexcept>
 #include <unordered_map>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/result/json_members.h"
@@ -17,6 +15,7 @@
 #include "bench/result/result_json.h"
 #include "bench/result/result_points.h"
 #include "bench/result/result_sessions.h"
+#include "bench/result/schema_check.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/quote.h"
 
@@ -25,13 +24,7 @@ namespace bench {
 void members(auto& io, Of<UnmeasuredPoint> auto& point) {
   io("name", point.name);
   io("params", point.params);
-  io("status", point.status, [](const Field& field) {
-    constexpr std::array<std::string_view, 4> kStatuses{"oom", "unsupported", "skipped", "error"};
-    if (std::ranges::find(kStatuses, field.string()) == kStatuses.end()) {
-      throw UsageError(fmt::format("{} is {}; accepted: {}", field.path(), quote(field.string()),
-                                   fmt::join(kStatuses, ", ")));
-    }
-  });
+  io("status", point.status);
   io("reason", point.reason);
 }
 
@@ -256,6 +249,7 @@ std::string ResultText::of(const ResultDocument& document) {
 ResultDocument document_from_json(const Json& json) {
   check_schema(json);
   const Field root(json);
+  check_by_schema(root, "result");
   ResultDocument document;
   document.context = context_from_json(root.at("context"));
   document.sessions = sessions_from_json(root.at("sessions"));

@@ -86,12 +86,12 @@ std::string detail_text(const Json& value) {
 }
 
 void read_device(const Field& field, RunContext& context) {
-  JsonReader io(field);
+  JsonReader io(field, true);
   io("id", context.device.id);
   io("kind", context.device.kind);
   io("name", context.device.name);
-  io("memory_bytes", context.device.memory_bytes, check::bytes);
-  io.maybe("available_bytes", context.device.available_bytes, check::bytes);
+  io("memory_bytes", context.device.memory_bytes);
+  io.maybe("available_bytes", context.device.available_bytes);
   io.maybe("compute_units", context.device.compute_units);
   io.maybe("datasheet", context.datasheet);
   Json peaks;
@@ -120,7 +120,7 @@ void members(auto& io, Of<RunContext> auto& context) {
   io.maybe("host", context.host);
   io.maybe("software", context.software);
   io.maybe("argv", context.argv);
-  io.maybe("seed", context.seed, check::not_negative);
+  io.maybe("seed", context.seed);
   io.maybe("run_id", context.run_id);
   io.maybe("machine", context.machine);
   io.optional("workload_file", context.workload_file);
@@ -135,7 +135,7 @@ Json to_json(const RunContext& context) {
 
 RunContext context_from_json(const Field& field) {
   RunContext context;
-  JsonReader io(field);
+  JsonReader io(field, true);
   members(io, context);
   context.google_benchmark = io.others();
   context.google_benchmark.erase("device");
@@ -158,11 +158,11 @@ void members(auto& io, Of<SweepDescription> auto& sweep) {
   if (!sweep.mode.empty()) {
     io.maybe("workload_options", sweep.workload_options);
   }
-  io.optional("memory_cap_bytes", sweep.memory_cap_bytes, check::bytes);
-  io.optional("time_budget_ns", sweep.time_budget_ns, check::not_negative);
+  io.optional("memory_cap_bytes", sweep.memory_cap_bytes);
+  io.optional("time_budget_ns", sweep.time_budget_ns);
   io("axes", sweep.axes);
   io.optional("sweep_options", sweep.sweep_options);
-  io.unless_empty("memory_caps_bytes", sweep.memory_caps_bytes, check::none_negative);
+  io.unless_empty("memory_caps_bytes", sweep.memory_caps_bytes);
   io.unless_empty("lost", sweep.lost);
 }
 
@@ -176,7 +176,7 @@ Json to_json(const SweepDescription& sweep) {
 
 SweepDescription sweep_from_json(const Field& field) {
   SweepDescription sweep;
-  JsonReader io(field);
+  JsonReader io(field, true);
   members(io, sweep);
   sweep.state = io.others();
   return sweep;

@@ -33,13 +33,12 @@ std::vector<std::string> lines_of(const Json& value) {
   return lines;
 }
 
-// "an array", "a string": for messages.
-std::string with_article(const Json& json) {
-  std::string type = json.type_name();
-  if (type == "null") {
-    return type;
-  }
-  return (type.starts_with('a') || type.starts_with('o') ? "an " : "a ") + type;
+// "3", "[1,2]", "a list of 4096": for messages.
+std::string in_words(const Json& value) {
+  constexpr std::size_t kShown = 8;
+  return value.is_structured() && value.size() > kShown
+             ? fmt::format("{} of {}", value.is_array() ? "a list" : "an object", value.size())
+             : printable(to_line(value));
 }
 
 }  // namespace
@@ -108,24 +107,24 @@ Json interval_json(const std::optional<Interval>& interval) {
 
 std::string Field::path() const {
   if (outer_ == nullptr) {
-    return root_;
+    return std::string(root_);
   }
   std::string path = outer_->path();
   if (!key_) {
     return fmt::format("{}[{}]", path, index_);
   }
-  return path.empty() ? std::string(*key_) : fmt::format("{}.{}", path, *key_);
+  return fmt::format("{}{}{}", path, path.empty() ? "" : ".", printable(*key_));
 }
 
-void Field::wrong_type(std::string_view expected) const {
-  const std::string named = path();
+void Field::refuse(std::string_view accepted) const {
+  const std::string place = path();
   throw UsageError(
-      fmt::format("{} is {}, not {}", named.empty() ? "the document" : named, with_article(json_), expected));
+      fmt::format("{} is {}; accepted: {}", place.empty() ? "the whole" : place, in_words(json_), accepted));
 }
 
 const Json& Field::object() const {
   if (!json_.is_object()) {
-    wrong_type("an object");
+    refuse("an object");
   }
   return json_;
 }
@@ -146,7 +145,7 @@ std::optional<Field> Field::find(std::string_view key) const& {
 
 std::size_t Field::size() const {
   if (!json_.is_array()) {
-    wrong_type("an array");
+    refuse("a list");
   }
   return json_.size();
 }
@@ -160,21 +159,21 @@ Field Field::at(std::size_t index) const& {
 
 std::string Field::string() const {
   if (!json_.is_string()) {
-    wrong_type("a string");
+    refuse("a text");
   }
   return json_.get<std::string>();
 }
 
 double Field::number() const {
   if (!json_.is_number()) {
-    wrong_type("a number");
+    refuse("a number");
   }
   return json_.get<double>();
 }
 
 std::int64_t Field::integer() const {
   if (!is_int64(json_)) {
-    wrong_type("a 64-bit integer");
+    refuse(json_.is_number_integer() ? "a whole number below 2^63" : "a whole number");
   }
   return json_.get<std::int64_t>();
 }

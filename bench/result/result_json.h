@@ -59,7 +59,8 @@ Json interval_json(const std::optional<Interval>& interval);
 // it was taken from, which has to outlive it.
 class Field {
  public:
-  explicit Field(const Json& json, std::string path = "") : json_(json), root_(std::move(path)) {}
+  // The text of `path` has to outlive it too.
+  explicit Field(const Json& json, std::string_view path = "") : json_(json), root_(path) {}
 
   const Json& json() const { return json_; }
   std::string path() const;
@@ -84,19 +85,20 @@ class Field {
   std::string string() const;
   double number() const;
   std::int64_t integer() const;  // neither 1.5 nor 1.0
+  // "benchmarks[3].time_unit is "ms"; accepted: ns"
+  [[noreturn]] void refuse(std::string_view accepted) const;
 
  private:
   Field(const Json& json, const Field* outer, std::string_view key) : json_(json), outer_(outer), key_(key) {}
   Field(const Json& json, const Field* outer, std::size_t index)
       : json_(json), outer_(outer), index_(index) {}
-  [[noreturn]] void wrong_type(std::string_view expected) const;
 
   // The path is put together only for a message: a file holds millions of fields.
   const Json& json_;
   const Field* outer_ = nullptr;
   std::optional<std::string_view> key_{};  // else index_
   std::size_t index_ = 0;
-  std::string root_{};  // path of a field without an outer one
+  std::string_view root_{};  // path of a field without an outer one
 };
 
 }  // namespace bench

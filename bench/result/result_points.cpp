@@ -8,7 +8,6 @@
 #include <utility>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "bench/error.h"
 #include "bench/result/json_members.h"
@@ -17,30 +16,28 @@
 #include "bench/result/result_json.h"
 #include "bench/result/result_sessions.h"
 #include "bench/stats/statistics.h"
-#include "bench/text/quote.h"
 
 namespace bench {
 
 void members(auto& io, Of<SampleStats> auto& stats) {
-  io("median_ns", stats.median_ns, check::not_negative);
-  io("p05_ns", stats.p05_ns, check::not_negative);
-  io("p95_ns", stats.p95_ns, check::not_negative);
-  io("cv", stats.cv, check::not_negative);
+  io("median_ns", stats.median_ns);
+  io("p05_ns", stats.p05_ns);
+  io("p95_ns", stats.p95_ns);
+  io("cv", stats.cv);
   io.nullable("ci95_ns", stats.ci95_ns);
   io.nullable("ci95_between_ns", stats.ci95_between_ns);
   io.maybe("interval_kind", stats.interval_kind);
-  io("rounds", stats.rounds, check::at_least_one);
-  io.maybe("effective_rounds", stats.effective_rounds, check::not_negative);
+  io("rounds", stats.rounds);
+  io.maybe("effective_rounds", stats.effective_rounds);
 }
 
 void members(auto& io, Of<PointMemory> auto& memory) {
   for (const MemoryCategory category : kMemoryCategories) {
-    io(name_of(category), memory.by_category[category],
-       category == MemoryCategory::other ? check::signed_bytes : check::bytes);
+    io(name_of(category), memory.by_category[category]);
   }
-  io("peak_predicted", memory.peak_predicted, check::bytes);
-  io("peak_measured", memory.peak_measured, check::bytes);
-  io("driver_used", memory.driver_used, check::signed_bytes);
+  io("peak_predicted", memory.peak_predicted);
+  io("peak_measured", memory.peak_measured);
+  io("driver_used", memory.driver_used);
   io.unless_empty("by_rank", memory.by_rank);
 }
 
@@ -67,21 +64,21 @@ void members(auto& io, Of<Verification> auto& verification) {
 
 void members(auto& io, Of<PlannedMemory> auto& plan) {
   io("peak_at", plan.peak_at);
-  io.maybe("setup_peak_bytes", plan.setup_peak, check::bytes);
-  io.maybe("step_peak_bytes", plan.step_peak, check::bytes);
-  io.maybe("library_bytes", plan.library, check::bytes);
-  io.maybe("feature_map_bytes", plan.feature_maps, check::bytes);
+  io.maybe("setup_peak_bytes", plan.setup_peak);
+  io.maybe("step_peak_bytes", plan.step_peak);
+  io.maybe("library_bytes", plan.library);
+  io.maybe("feature_map_bytes", plan.feature_maps);
 }
 
 void members(auto& io, Of<GradientTimeline::Part> auto& part) {
-  io("ready_ns", part.ready_ns, check::not_negative);
-  io("bytes", part.bytes, check::bytes);
+  io("ready_ns", part.ready_ns);
+  io("bytes", part.bytes);
 }
 
 void members(auto& io, Of<GradientTimeline> auto& timeline) {
   io("gradients", timeline.parts);
-  io("backward_ns", timeline.backward_ns, check::not_negative);
-  io("update_ns", timeline.update_ns, check::not_negative);
+  io("backward_ns", timeline.backward_ns);
+  io("update_ns", timeline.update_ns);
 }
 
 void read_value(const Field& field, Origin& origin) {
@@ -93,8 +90,8 @@ void members(auto& io, Of<Point> auto& point) {
   auto& step = point.prediction.step_ns;
   io("name", point.name);
   io("params", point.params);
-  io("real_time", step.value, check::not_negative);
-  io("items_per_step", point.items_per_step, check::not_negative);
+  io("real_time", step.value);
+  io("items_per_step", point.items_per_step);
   io.nullable("interval80_ns", step.ci95);
   io("status", point.origin);
   io.maybe("model", point.prediction.model);
@@ -112,10 +109,10 @@ class UnreadNote : public SampleNote {
   Json json_;
 };
 
-// One note a sample, each an object, where there are any.
+// One note a sample, where there are any.
 void read_notes(const Field& field, Point& point) {
-  if (!field.json().is_array() || field.json().size() != point.samples_ns.size()) {
-    throw UsageError(fmt::format("{} is not an array of one note for each of the {} samples", field.path(),
+  if (field.size() != point.samples_ns.size()) {
+    throw UsageError(fmt::format("{} has {} notes, but {} samples are listed", field.path(), field.size(),
                                  point.samples_ns.size()));
   }
   for (std::size_t i = 0; i < field.size(); ++i) {
@@ -126,9 +123,6 @@ void read_notes(const Field& field, Point& point) {
 // The counts that are written twice must agree: otherwise the file was edited or cut, and proves nothing.
 void check_counts(const Field& field, const Point& point) {
   const auto samples = static_cast<std::int64_t>(point.samples_ns.size());
-  if (samples == 0) {
-    throw UsageError(fmt::format("{}.samples_ns is empty; a measured point has samples", field.path()));
-  }
   if (const std::int64_t iterations = field.at("iterations").integer(); iterations != samples) {
     throw UsageError(
         fmt::format("{}.iterations is {}, but {} samples are listed", field.path(), iterations, samples));
@@ -188,14 +182,6 @@ void check_ends(const Field& field, const std::optional<Interval>& interval, con
   }
 }
 
-void check_batch(const Field& field, const Json& params) {
-  const auto batch = params.is_object() ? params.find("batch") : params.end();
-  if (batch != params.end() && batch->is_number() && !(batch->get<double>() >= 1)) {
-    throw UsageError(
-        fmt::format("{}.params.batch is {}; accepted: a whole number from 1", field.path(), batch->dump()));
-  }
-}
-
 }  // namespace
 
 Json point_to_json(const Point& point, std::pair<std::size_t, std::int64_t> place) {
@@ -249,19 +235,13 @@ Json point_to_json(const Point& point, std::pair<std::size_t, std::int64_t> plac
 }
 
 Point point_from_json(const Field& field, std::size_t sessions) {
-  if (const std::string unit = field.at("time_unit").string(); unit != "ns") {
-    throw UsageError(
-        fmt::format(R"({}.time_unit is {}; this program reads 'ns')", field.path(), quote(unit)));
-  }
   Point point;
   JsonReader io(field);
-  double real_time = 0;
   io("name", point.name);
   io("params", point.params);
-  io("samples_ns", point.samples_ns, check::none_negative);
-  io("real_time", real_time, check::not_negative);
-  io("cpu_time", point.cpu_time_ns, check::not_negative);
-  io("items_per_step", point.items_per_step, check::not_negative);
+  io("samples_ns", point.samples_ns);
+  io("cpu_time", point.cpu_time_ns);
+  io("items_per_step", point.items_per_step);
   io("stats", point.stats);
   point.rounds = rounds_from_json(field.at("rounds"), sessions);
   io("memory", point.memory);
@@ -270,9 +250,6 @@ Point point_from_json(const Field& field, std::size_t sessions) {
   if (point.verification) {
     const Field verification = field.at("verification");  // a wrong answer would not have been timed
     point.verification->passed = !verification.has("not_checked") || verification.has("error");
-    if (point.verification->passed) {
-      verification.at("error").number();
-    }
   }
   io.maybe("work", point.work);
   io.unless_empty("algorithms", point.algorithms);
@@ -288,7 +265,6 @@ Point point_from_json(const Field& field, std::size_t sessions) {
   }
   check_ends(field, point.stats.ci95_ns, "ci95_ns");
   check_ends(field, point.stats.ci95_between_ns, "ci95_between_ns");
-  check_batch(field, point.params);
   if (field.has("notes")) {
     read_notes(field.at("notes"), point);
   }
@@ -310,7 +286,7 @@ Point modelled_from_json(const Field& field) {
   auto point = read_struct<Point>(field);
   const Field memory = field.at("memory");
   read_value(memory, point.memory.by_category);
-  JsonReader{memory}("peak_predicted", point.memory.peak_predicted, check::bytes);
+  JsonReader{memory}("peak_predicted", point.memory.peak_predicted);
   const auto work = [&](const char* key) { return positive_member(point.prediction.model, key).value_or(0); };
   point.work = {.samples = point.items_per_step, .flops = work("flops"), .fixed_bytes = work("bytes")};
   return point;

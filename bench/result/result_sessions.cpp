@@ -7,22 +7,22 @@
 namespace bench {
 
 void members(auto& io, Of<Calibration> auto& calibration) {
-  io("arithmetic_ns", calibration.arithmetic_ns, check::not_negative);
-  io("copy_ns", calibration.copy_ns, check::not_negative);
+  io("arithmetic_ns", calibration.arithmetic_ns);
+  io("copy_ns", calibration.copy_ns);
 }
 
 void members(auto& io, Of<SessionCalibration> auto& calibration) {
   io("median", calibration.median);
-  io("readings", calibration.readings, check::not_negative);
+  io("readings", calibration.readings);
   io.optional("usual", calibration.usual);
-  io("usual_runs", calibration.usual_runs, check::not_negative);
+  io("usual_runs", calibration.usual_runs);
 }
 
 void members(auto& io, Of<BetweenRuns> auto& between) {
-  io("runs", between.runs, check::at_least_one);
+  io("runs", between.runs);
   io("since", between.since);
-  io("common_sd", between.common_sd, check::not_negative);
-  io("own_sd", between.own_sd, check::not_negative);
+  io("common_sd", between.common_sd);
+  io("own_sd", between.own_sd);
 }
 
 void members(auto& io, Of<Session> auto& session) {
@@ -39,19 +39,19 @@ void members(auto& io, Of<Session> auto& session) {
 }
 
 void members(auto& io, Of<MeasuredRound> auto& round) {
-  io("samples", round.samples, check::not_negative);
-  io("session", round.session, check::not_negative);
-  io("round", round.round, check::not_negative);
-  io("order", round.order, check::not_negative);
-  io("start_ns", round.start_ns, check::not_negative);
-  io.optional("cpu_time_ns", round.cpu_time_ns, check::not_negative);
+  io("samples", round.samples);
+  io("session", round.session);
+  io("round", round.round);
+  io("order", round.order);
+  io("start_ns", round.start_ns);
+  io.optional("cpu_time_ns", round.cpu_time_ns);
   io.optional("clock_mhz", round.clock_mhz);
   io.optional("temperature_c", round.temperature_c);
   io.optional("power_w", round.power_w);
   io.unless_empty("throttled", round.throttled);
-  io.optional("steal", round.steal, check::not_negative);
-  io.optional("other_cores", round.other_cores, check::not_negative);
-  io.optional("load", round.load, check::not_negative);
+  io.optional("steal", round.steal);
+  io.optional("other_cores", round.other_cores);
+  io.optional("load", round.load);
   io.unless_empty("calibration", round.calibration);
   io.unless_empty("disturbed", round.disturbed);
 }
@@ -62,7 +62,6 @@ Json to_json(const std::vector<Session>& sessions) {
 
 std::vector<Session> sessions_from_json(const Field& field) {
   std::vector<Session> sessions;
-  field.size();  // an array
   read_value(field, sessions);
   return sessions;
 }
@@ -73,7 +72,6 @@ Json to_json(const std::vector<MeasuredRound>& rounds) {
 
 std::vector<MeasuredRound> rounds_from_json(const Field& field, std::size_t sessions) {
   std::vector<MeasuredRound> rounds;
-  field.size();  // an array
   read_value(field, rounds);
   for (std::size_t i = 0; i < rounds.size(); ++i) {
     if (static_cast<std::size_t>(rounds[i].session) >= sessions) {

@@ -9,7 +9,7 @@
 
 #include "bench/error.h"
 #include "bench/result/json_text.h"
-#include "bench/run/embedded_files.h"
+#include "bench/result/embedded_files.h"
 #include "bench/run/result_file.h"
 #include "bench/text/axis.h"
 #include "bench/text/quote.h"

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/result/schema_check.h"
 #include "bench/run/result_file.h"
-#include "bench/run/schema_check.h"
 #include "bench/stats/estimate.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/quote.h"
@@ -139,7 +139,7 @@ TimedLoader read_load_times(const Json& json) {
                                  schema->is_string() ? quote(schema->get<std::string>()) : schema->dump(),
                                  kSamplesSchema));
   }
-  check_by_schema(json, "samples");
+  check_by_schema(Field(json), "samples");
   TimedLoader loader{.name = json.value("loader", "your loader"),
                      .cores = json["cores"],
                      .batch = json["batch"],

@@ -170,7 +170,7 @@ TEST(BadKernelsResume, AFieldThatTheFindingsCannotUse) {
   Json json = Json::parse(read_file(path));
   Json other = json["benchmarks"][0];
   other["name"] = "kernels/another";
-  other["params"]["mode"] = nullptr;
+  other["params"]["mode"] = 3;
   json["benchmarks"].push_back(other);
   const std::string text = to_text(json);
   write_file(path, text);

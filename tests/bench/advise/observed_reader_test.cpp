@@ -9,7 +9,6 @@
 #include "bench/advise/observed_advice.h"
 #include "bench/error.h"
 #include "bench/result/json_text.h"
-#include "bench/run/schema_check.h"
 #include "tests/bench/support/golden_words.h"
 #include "tests/bench/support/mutants.h"
 #include "tests/bench/support/schema.h"
@@ -117,38 +116,6 @@ TEST(ObservedReader, TheCasesFollowTheSchema) {
     const std::string text = testing::read_file(kCases + letter + ".json");
     EXPECT_EQ(testing::schema_errors(text, BENCH_TEST_SOURCE_DIR "/results/observed-schema.json"), "")
         << letter;
-  }
-}
-
-// Text that is no JSON is not its business.
-void check_as_valijson_does(const std::string& text) {
-  Json json;
-  try {
-    json = parse_json(text, "r.json");
-  } catch (const UsageError&) {
-    return;
-  }
-  const std::string errors =
-      testing::schema_errors(text, BENCH_TEST_SOURCE_DIR "/results/observed-schema.json");
-  std::string refusal;
-  try {
-    check_by_schema(json, "observed");
-  } catch (const UsageError& error) {
-    refusal = error.what();
-  }
-  EXPECT_EQ(refusal.empty(), errors.empty()) << text << "\n" << refusal << "\n" << errors;
-}
-
-TEST(ObservedFuzz, TheSchemaIsCheckedAsValijsonDoes) {
-  std::mt19937_64 random(20261130);
-  for (const char letter : {'a', 'b', 'c', 'd', 'e'}) {
-    const std::string sound = testing::read_file(kCases + letter + ".json");
-    for (int i = 0; i < 100; ++i) {
-      check_as_valijson_does(testing::mutate(sound, random));
-    }
-    testing::for_each_odd_document(Json::parse(sound), [](const Json& json) {
-      check_as_valijson_does(json.dump(-1, ' ', false, Json::error_handler_t::replace));
-    });
   }
 }
 

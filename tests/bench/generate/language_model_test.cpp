@@ -5,7 +5,7 @@
 
 #include "bench/error.h"
 #include "bench/generate/catalogue.h"
-#include "bench/run/embedded_files.h"
+#include "bench/result/embedded_files.h"
 
 namespace bench {
 namespace {

@@ -198,7 +198,7 @@ TEST(Gpu, RefusesTextsThatAreNoNames) {
   EXPECT_EQ(with("names", {"カード (TM)"}), "");
   expect_words(with("names", {"fine", "a\x1b[2J"}));
   expect_words(with("chip", std::string(101, 'x')));
-  EXPECT_EQ(refusal_of_entry(Json::array()), "the document is an array, not an object");
+  EXPECT_EQ(refusal_of_entry(Json::array()), "the whole is []; accepted: an object");
 }
 
 TEST(Gpu, RefusesRatesAboveItsClockAndUnits) {

@@ -1,4 +1,4 @@
-#include "bench/run/embedded_files.h"
+#include "bench/result/embedded_files.h"
 
 #include <filesystem>
 #include <fstream>
