@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "bench/error.h"
+#include "bench/text/units.h"
 
 namespace bench {
 
@@ -39,9 +40,10 @@ void MemoryTracker::set_cap(std::optional<std::int64_t> bytes) {
 void MemoryTracker::add(MemoryCategory category, std::int64_t bytes) {
   const std::int64_t live = live_.total();
   if (cap_ && bytes > *cap_ - live) {
-    throw OutOfMemory(fmt::format("{} B of {} asked for while {} B are in use and the memory cap is {} B",
-                                  bytes, name_of(category), live, *cap_),
-                      bytes);
+    throw OutOfMemory(
+        fmt::format("{} of {} asked for while {} are in use and the memory cap is {}", format_bytes(bytes),
+                    name_of(category), format_bytes(live), format_bytes(*cap_)),
+        bytes);
   }
   live_[category] += bytes;
   if (live + bytes > peak_) {
