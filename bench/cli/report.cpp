@@ -57,7 +57,7 @@ Reason reason_for(std::string_view flag_class, const std::set<std::string>& flag
             .brief = few && wide ? "imprecise"
                      : few       ? "few rounds"
                                  : "wide intervals",
-            .action = std::string(give_more_time())};
+            .action = std::string(give_time())};
   }
   if (flag_class == kMixedSessions) {
     return {.before = "sessions that differ are pooled at",
@@ -158,10 +158,9 @@ std::vector<Warning> warnings_of(const ResultDocument& document, const std::opti
   const std::size_t all = measured_points(document).size();
   std::multimap<Weight, Warning> weighed;
   if (interrupted()) {
-    weighed.insert({Weight::interrupted,
-                    {.text = "the run was interrupted",
-                     .action = std::string(give_more_time()),
-                     .brief = "interrupted"}});
+    weighed.insert(
+        {Weight::interrupted,
+         {.text = "the run was interrupted", .action = std::string(give_time()), .brief = "interrupted"}});
   }
   if (late) {
     weighed.insert({Weight::late, *late});
@@ -204,7 +203,7 @@ std::vector<Warning> warnings_of(const ResultDocument& document, const std::opti
         {Weight::left_out,
          {.text = fmt::format("{} {} left out", points_in_words(document, without_time, named),
                               count == 1 ? "was" : "were"),
-          .action = std::string(give_more_time()),
+          .action = std::string(give_time()),
           .brief = !classes.empty() ? fmt::format("{} left out", count)  // of the points named before
                    : count == 1     ? "1 point left out"
                                     : fmt::format("{} points left out", count)}});

@@ -11,11 +11,8 @@ namespace bench {
 inline std::string_view to_have_more(std::string_view otherwise) {
   return interrupted() ? "go on with --resume" : otherwise;
 }
+// In the brackets of findings and warnings.
 inline std::string_view give_time() {
-  return to_have_more("give a larger --time-budget");
-}
-// The same in a warning.
-inline std::string_view give_more_time() {
   return to_have_more("larger --time-budget");
 }
 inline std::string_view measure_larger() {

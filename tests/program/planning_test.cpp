@@ -132,7 +132,7 @@ TEST_F(Planning, LeavesOutLargestBatchesThatTheBudgetHasNoRoomForAndSaysSo) {
   const auto said = std::ranges::find(document.findings, "limits_left_out", &Finding::name);
   ASSERT_NE(said, document.findings.end());
   EXPECT_EQ(said->claim,
-            "Largest batches by plan: 2 of 3 are missing, because the time budget ended [give a larger "
+            "Largest batches by plan: 2 of 3 are missing, because the time budget ended [larger "
             "--time-budget].");
 }
 

@@ -175,8 +175,8 @@ TEST(BatchAdvice, OneRoundHasNoInterval) {
   EXPECT_FALSE(saturation.ci95);
   EXPECT_EQ(saturation.interval_kind, "none");
   EXPECT_EQ(saturation.claim,
-            "fp32 saturates at batch 1 to 256; not every point has an interval, which takes 2 rounds [give a "
-            "larger --time-budget].");
+            "fp32 saturates at batch 1 to 256; not every point has an interval, which takes 2 rounds [larger "
+            "--time-budget].");
 }
 
 // Without an interval no dtype is surely faster.

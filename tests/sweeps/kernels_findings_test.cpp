@@ -72,7 +72,7 @@ TEST(KernelsFindings, ReferencePointsAloneMakeNoRoofline) {
   EXPECT_TRUE(named(findings_in(document), "memory_bandwidth")->value);
   const std::vector<Finding> findings = findings_in(document, references);
   EXPECT_EQ(named(findings, "memory_bandwidth")->claim,
-            "No roofline: only the points that set it were timed [give a larger --time-budget].");
+            "No roofline: only the points that set it were timed [larger --time-budget].");
   EXPECT_FALSE(named(findings, "memory_bandwidth")->value);
   for (const Finding& finding : findings) {
     EXPECT_THAT(finding.name, Not(AnyOf(StartsWith("arithmetic_peak"), StartsWith("roofline_share"))));
@@ -107,7 +107,7 @@ TEST(KernelsFindings, SayWhyColdArraysShowNoMemory) {
   references = {largest};
   expect_words(claim());  // the run ended before
   document.unmeasured.push_back({largest, {}, "skipped", "no time"});
-  EXPECT_EQ(claim(), "No roofline: the largest stream kernels were not timed [give a larger --time-budget].");
+  EXPECT_EQ(claim(), "No roofline: the largest stream kernels were not timed [larger --time-budget].");
   document.unmeasured.back().status = "oom";
   document.unmeasured.back().reason = "more than the memory cap";
   EXPECT_EQ(

@@ -105,7 +105,7 @@ TEST_F(MemoryLimits, LimitsThatPlanningHasNoTimeForAreLeftOutWithTheReason) {
   EXPECT_EQ(state["limits"][0]["largest_batch"], 40);
   EXPECT_EQ(state["limits_left_out"], (Json{{"count", 1}, {"reason", "the test ended it"}}));
   EXPECT_EQ(finding(document, "limits_left_out").claim,
-            "Largest batches by plan: 1 of 2 are missing, because the test ended it [give a larger "
+            "Largest batches by plan: 1 of 2 are missing, because the test ended it [larger "
             "--time-budget].");
 }
 
