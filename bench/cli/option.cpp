@@ -122,6 +122,13 @@ Option option_of(const CommandOption& option) {
           .words = option.words};
 }
 
+void refuse_format(std::string_view format, std::string_view option) {
+  if (!format.empty() && format != kText && format != kOtherNameOfText) {
+    throw UsageError(fmt::format("--format: {} was given, and {} prints text; leave one of them out",
+                                 quote(format), option));
+  }
+}
+
 Option format_option(const std::vector<std::string>& more) {
   std::vector<std::string> words{std::string(kText), "markdown", "csv", "json"};
   words.insert(words.end(), more.begin(), more.end());

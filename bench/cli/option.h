@@ -32,6 +32,9 @@ inline constexpr std::string_view kOtherNameOfText = "table";
 // --format, "text", "markdown", "csv" and "json" and more words behind them.
 Option format_option(const std::vector<std::string>& more = {});
 
+// Throws UsageError for another format than text, where `option` prints that alone: "--help".
+void refuse_format(std::string_view format, std::string_view option);
+
 // For Option::words.
 std::function<std::vector<std::string>()> these(std::vector<std::string> words);
 

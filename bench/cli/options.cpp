@@ -61,6 +61,7 @@ class OptionsReader {
     Options options;
     options.benchmark = flags_;
     if (line_.has("help")) {
+      refuse_format(read_format(), "--help");
       options.text = help_asked_for();
       return options;
     }
@@ -69,6 +70,7 @@ class OptionsReader {
       return options;
     }
     if (line_.has("explain")) {
+      refuse_format(read_format(), "--explain");
       constexpr std::size_t kWidest = 100;
       options.text = explained_signs(std::min(terminal_width(STDOUT_FILENO), kWidest));
       return options;

@@ -80,6 +80,14 @@ ExitCode run_command(const std::string& name, const std::vector<std::string>& wo
   const auto own_end = asked.ends_at_dashes ? std::ranges::find(words, "--") : words.end();
   const auto asks = [](const std::string& word) { return word == "--help" || word == "-h"; };
   if (std::any_of(words.begin(), own_end, asks)) {
+    for (auto word = words.begin(); word != own_end; ++word) {
+      constexpr std::string_view kOption = "--format";
+      const bool is_next = *word == kOption && word + 1 != own_end;
+      refuse_format(is_next                                         ? *(word + 1)
+                    : word->starts_with(std::string(kOption) + "=") ? word->substr(kOption.size() + 1)
+                                                                    : "",
+                    "--help");
+    }
     constexpr std::size_t kWidest = 100;
     fmt::print("{}", help_of(asked, std::min(terminal_width(STDOUT_FILENO), kWidest)));
     return ExitCode::done;

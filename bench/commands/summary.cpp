@@ -69,19 +69,19 @@ std::string workload_file_lines(const WorkloadType& workload, std::size_t width)
 
 void print_result(const Options& options, const ResultDocument& document,
                   const std::vector<TextTable>& tables, const std::optional<Warning>& late) {
-  if (options.format == "json") {
-    std::cout << inert_json(ResultText().of(document));
-  } else if (options.format == "csv") {
-    std::cout << result_csv(document);
-  } else if (options.format == "markdown") {
-    std::vector<report::ReportedResult> results{{.json = to_json(document), .document = document}};
-    std::cout << report::report_markdown(report::report_of(results, std::nullopt));
-  } else if (options.benchmark.format.empty()) {
-    std::cout << page_text(result_page(document, tables, options.verbose, late),
-                           terminal_width(STDOUT_FILENO));
-  } else {
-    write_google_benchmark(document, options.benchmark.format, std::cout);
+  if (options.format.empty() && !options.benchmark.format.empty()) {
+    return write_google_benchmark(document, options.benchmark.format, std::cout);
   }
+  const auto as_report = [&] {
+    std::vector<report::ReportedResult> results{{.json = to_json(document), .document = document}};
+    return report::report_markdown(report::report_of(results, std::nullopt));
+  };
+  std::cout << formatted(options.format,
+                         {.page = [&] { return result_page(document, tables, options.verbose, late); },
+                          .csv = [&] { return result_csv(document); },
+                          .json = [&] { return inert_json(ResultText().of(document)); },
+                          .markdown = as_report},
+                         terminal_width(STDOUT_FILENO));
 }
 
 void print_summary(const Options& options, const ResultDocument& document,

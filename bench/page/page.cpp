@@ -161,8 +161,9 @@ std::string in_words(const MoreTables& more) {
 std::string formatted(std::string_view format, const InFormats& answer, std::size_t width) {
   return format == "json"       ? answer.json()
          : format == "csv"      ? answer.csv()
-         : format == "markdown" ? page_markdown(answer.page())
-                                : page_text(answer.page(), width);
+         : format != "markdown" ? page_text(answer.page(), width)
+         : answer.markdown      ? answer.markdown()
+                                : page_markdown(answer.page());
 }
 
 }  // namespace bench

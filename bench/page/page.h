@@ -138,6 +138,7 @@ struct InFormats {
   std::function<Page()> page;
   std::function<std::string()> csv;
   std::function<std::string()> json;
+  std::function<std::string()> markdown{};  // where it is more than the page's
 };
 // As --format asks: "json", "csv", "markdown", else text.
 std::string formatted(std::string_view format, const InFormats& answer, std::size_t width);
