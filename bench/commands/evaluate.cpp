@@ -255,6 +255,7 @@ ExitCode run_evaluate(const Command& command, const std::vector<std::string>& gi
   Evaluation evaluation = evaluate(std::move(devices), std::move(prices), std::move(host), std::move(job));
   // What was asked and has no answer stands before what the answers rest on.
   evaluation.notes.insert(evaluation.notes.begin(), input.left_out.begin(), input.left_out.end());
+  evaluation.left_out = std::move(input.left_out);
   std::ranges::move(input.notes, std::back_inserter(evaluation.notes));
   const std::size_t width = terminal_width(STDOUT_FILENO);
   const bool verbose = words.has("verbose");

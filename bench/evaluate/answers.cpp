@@ -14,6 +14,7 @@
 #include "bench/evaluate/contest.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/result/finding.h"
+#include "bench/run/remedies.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
@@ -71,6 +72,20 @@ std::string bounds_in_words(const Evaluation& evaluation, const std::string& dty
   return words;
 }
 
+// "; AMD EPYC's batch 4 is not sure: fewer than 3 rounds at 3 of 5 batches [larger --time-budget]".
+std::string few_rounds_in_words(const Evaluation& evaluation, const std::string& dtype) {
+  std::string words;
+  for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
+    const std::vector<CurvePoint>& points = evaluation.curve_of(*row).points;
+    const auto few = std::ranges::count_if(points, &CurvePoint::few_rounds);
+    if (few > 0 && !row->point.cards) {
+      words += fmt::format("; {}'s batch {} is not sure: fewer than 3 rounds at {} of {} batches",
+                           label_of(evaluation, *row), row->point.batch, few, points.size());
+    }
+  }
+  return words.empty() ? "" : fmt::format("{} [{}]", words, give_time());
+}
+
 Answer speed_answer(const Evaluation& evaluation, const std::string& dtype) {
   const Contest contest =
       contest_of(evaluation, known_rows_in(evaluation, dtype), [](const EvaluatedRow&) { return 1.0; });
@@ -80,6 +95,9 @@ Answer speed_answer(const Evaluation& evaluation, const std::string& dtype) {
     answer.claim = ranking_in_words(contest, " in " + dtype);
   } else if (contest.size() == 1) {
     answer.claim = alone_in_words(contest[0], dtype) + bounds_in_words(evaluation, dtype) + ".";
+  }
+  if (contest.size() > 0) {
+    answer.claim.insert(answer.claim.size() - 1, few_rounds_in_words(evaluation, dtype));
   }
   return answer;
 }

@@ -14,5 +14,7 @@ std::vector<Answer> answers_of(const Evaluation& evaluation);
 bool names_currency(const Answer& answer);
 // What the answers rest on, a sentence each.
 std::vector<std::string> notes_of(const Evaluation& evaluation);
+// Those of the notes that say how a purchase is spread, and what is in the costs.
+std::vector<std::string> cost_notes(const Evaluation& evaluation);
 
 }  // namespace bench

@@ -60,7 +60,8 @@ struct Evaluation {
   std::vector<EvaluatedRow> rows{};     // by dtype, then device
   std::vector<DeviceJob> on_devices{};  // with a job
   std::vector<Answer> answers{};
-  std::vector<std::string> notes{};  // what limits the answers, a sentence each
+  std::vector<std::string> notes{};     // what limits the answers, a sentence each
+  std::vector<std::string> left_out{};  // those of the notes that name a device without an answer
 
   bool has_several_cards() const;
   const EvaluatedRow* row(std::size_t device, const std::string& of) const;

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "bench/evaluate/answers.h"
 #include "bench/evaluate/evaluation_formats.h"
 #include "bench/evaluate/evaluation_words.h"
 #include "bench/result/result.h"
@@ -53,11 +54,11 @@ Cell samples_cell(const CurvePoint& point) {
 // What the job takes on each device.
 TextTable job_table(const Evaluation& evaluation) {
   const std::string& currency = evaluation.prices.currency;
-  TextTable table{
-      .title = fmt::format("This job: {}", evaluation.job->words),
-      .rows = {{"device", "dtype", "price", fmt::format("hours ({})", level_of(evaluation)),
-                Cell::staying(currency.empty() ? "total cost" : fmt::format("total cost ({})", currency)),
-                "energy (kWh)"}}};
+  TextTable table{.title = fmt::format("This job: {}", evaluation.job->words),
+                  .rows = {{"device", "dtype", "price", fmt::format("hours ({})", level_of(evaluation)),
+                            Cell::staying(currency.empty() ? "total cost (currency of --price)"
+                                                           : fmt::format("total cost ({})", currency)),
+                            "energy (kWh)"}}};
   for (const DeviceJob& job : evaluation.on_devices) {
     const EvaluatedRow& row = evaluation.rows[job.row];
     const std::string least = row.point.is_bound ? "≥ " : "";
@@ -136,16 +137,28 @@ std::string evaluation_heading(const Evaluation& evaluation) {
   return fmt::format("{}: {}, {}", task_in_words(evaluation.task), devices, how);
 }
 
-constexpr std::size_t kFewNotes = 4;
-
-std::vector<std::string> notes_shown(const Evaluation& evaluation, bool verbose) {
-  std::vector<std::string> notes = evaluation.notes;
-  if (!verbose && notes.size() > kFewNotes) {
-    const std::size_t more = notes.size() - kFewNotes + 1;
-    notes.resize(kFewNotes - 1);
-    notes.push_back(fmt::format("{} more notes (--verbose).", more));
+// One line of them; a sentence each with `verbose`. `said`: elsewhere on the page.
+void warn(const Evaluation& evaluation, const std::vector<std::string>& said, bool verbose, Page& page) {
+  std::vector<std::string> labels;
+  for (const EvaluatedDevice& device : evaluation.devices) {
+    labels.push_back(device.label);
   }
-  return notes;
+  const std::string of_all = list_in_words(labels) + ": ";
+  std::vector<Warning> warnings;
+  for (std::string note : evaluation.notes) {
+    if (std::ranges::count(said, note) > 0) {
+      continue;
+    }
+    if (verbose) {
+      page.say(std::move(note));
+      continue;
+    }
+    if (note.ends_with('.')) {
+      note.pop_back();
+    }
+    warnings.push_back({.text = note.starts_with(of_all) ? note.substr(of_all.size()) : note});
+  }
+  page.warn(std::move(warnings), verbose);
 }
 
 }  // namespace
@@ -211,9 +224,15 @@ std::vector<TextTable> tables_at_saturation(const Evaluation& evaluation) {
 
 Page evaluation_page(const Evaluation& evaluation, bool verbose) {
   Page page{.title = evaluation_heading(evaluation)};
+  for (const std::string& sentence : evaluation.left_out) {
+    page.say(sentence, Tone::warning);
+  }
   const std::vector<std::string> claims = claims_of(evaluation, verbose);
   page.answer(claims, {.is_shown = verbose, .left_out = evaluation.answers.size() - claims.size()});
   std::vector<TextTable> tables = tables_at_saturation(evaluation);
+  const std::vector<std::string> costs = cost_notes(evaluation);
+  std::string& below = tables.front().below;
+  below += fmt::format("{}{}", below.empty() || costs.empty() ? "" : " ", fmt::join(costs, " "));
   for (const std::string& dtype : dtypes_shown(evaluation, verbose)) {
     if (TextTable table = batch_table(evaluation, dtype); table.rows.front().size() <= kMostColumns) {
       table.name = fmt::format("{} by batch", dtype);
@@ -221,9 +240,9 @@ Page evaluation_page(const Evaluation& evaluation, bool verbose) {
     }
   }
   page.tables(std::move(tables), verbose);
-  for (const std::string& note : notes_shown(evaluation, verbose)) {
-    page.say(note);
-  }
+  std::vector<std::string> said = evaluation.left_out;
+  said.insert(said.end(), costs.begin(), costs.end());
+  warn(evaluation, said, verbose, page);
   return page;
 }
 

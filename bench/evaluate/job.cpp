@@ -95,10 +95,22 @@ std::string cost_in_words(const Evaluation& evaluation, const DeviceJob& job) {
   return amount_in_words(*job.cost, evaluation.prices.currency);
 }
 
+// "$530 (480 to 590), at most $249 of it for energy".
+std::string whole_cost_in_words(const Evaluation& evaluation, const DeviceJob& job) {
+  const EvaluatedRow& row = evaluation.rows[job.row];
+  const bool has_bound = !row.price->is_hire && evaluation.prices.kwh && job.kwh && !row.power_measured;
+  return cost_in_words(evaluation, job) +
+         (has_bound
+              ? fmt::format(", at most {} of it for energy",
+                            amount_in_words(*job.kwh * *evaluation.prices.kwh, evaluation.prices.currency))
+              : "");
+}
+
 // "hiring t4, $40 for 114 hours".
 std::string way_in_words(const Evaluation& evaluation, const DeviceJob& job) {
   return fmt::format("{} {}, {} for {}", is_hired(evaluation, job) ? "hiring" : "buying",
-                     label_of_job(evaluation, job), cost_in_words(evaluation, job), hours_in_words(job));
+                     label_of_job(evaluation, job), whole_cost_in_words(evaluation, job),
+                     hours_in_words(job));
 }
 
 std::string times_in_words(const Evaluation& evaluation, std::vector<DeviceJob> jobs) {
@@ -256,13 +268,13 @@ std::string job_in_words(const Evaluation& evaluation) {
   const DeviceJob& best = jobs.front();
   const std::string rest = other_way(evaluation, jobs, leaders);
   if (jobs.size() == 1) {
-    return fmt::format("This job costs {} on {}, and takes {}", cost_in_words(evaluation, best),
+    return fmt::format("This job costs {} on {}, and takes {}", whole_cost_in_words(evaluation, best),
                        label_of_job(evaluation, best), hours_in_words(best));
   }
   if (leaders == 1) {
     const bool hire = is_hired(evaluation, best);
     return fmt::format("For this job {} {}: {}{}{}{}", hire ? "hire" : "buy", label_of_job(evaluation, best),
-                       cost_in_words(evaluation, best), hire ? " for " : ", and the job takes ",
+                       whole_cost_in_words(evaluation, best), hire ? " for " : ", and the job takes ",
                        hours_in_words(best), rest);
   }
   std::vector<std::string> ways;

@@ -69,42 +69,62 @@ void note_caveats(const Evaluation& evaluation, std::vector<std::string>& notes)
   }
 }
 
-void note_prices(const Evaluation& evaluation, std::vector<std::string>& notes) {
+}  // namespace
+
+std::vector<std::string> cost_notes(const Evaluation& evaluation) {
   const PriceList& prices = evaluation.prices;
+  std::vector<std::string> sentences;
+  if (!prices.by_device.empty() && prices.currency.empty() &&
+      std::ranges::none_of(evaluation.answers, names_currency)) {
+    sentences.emplace_back("Costs are in the currency of --price.");
+  }
   const bool buys =
       std::ranges::any_of(prices.by_device, [](const auto& entry) { return !entry.second.is_hire; });
   if (buys) {
+    const bool is_bound = std::ranges::any_of(evaluation.rows, [](const EvaluatedRow& row) {
+      return row.price && !row.price->is_hire && row.power_w && !row.power_measured;
+    });
     const std::string energy =
-        prices.kwh ? fmt::format("energy at {} a kWh is added", amount_in_words(*prices.kwh, prices.currency))
-                   : "energy is not counted (--kwh)";
+        prices.kwh
+            ? fmt::format("energy at {} a kWh is added{}", amount_in_words(*prices.kwh, prices.currency),
+                          is_bound ? ", by the data sheet's power, an upper bound" : "")
+            : "energy is not counted (--kwh)";
     const std::string spread = fmt::format("is spread over {} years of {} hours a day",
                                            plain_number(prices.years), plain_number(prices.hours_a_day));
-    notes.push_back(
+    sentences.push_back(
         fmt::format("A purchase {}; {}.", evaluation.job ? "is paid whole by the job" : spread, energy));
   }
   if (evaluation.host && !prices.by_device.empty()) {
-    notes.emplace_back("Costs are of the samples that the host can feed.");
+    sentences.emplace_back("Costs are of the samples that the host can feed.");
   }
+  return sentences;
 }
-
-}  // namespace
 
 std::vector<std::string> notes_of(const Evaluation& evaluation) {
   std::vector<std::string> notes;
-  if (!evaluation.prices.by_device.empty() && evaluation.prices.currency.empty() &&
-      std::ranges::none_of(evaluation.answers, names_currency)) {
-    notes.emplace_back("Costs are in the currency of --price.");
-  }
   note_frameworks(evaluation, notes);
   const auto say = [&](const std::vector<std::string>& labels, std::string_view what) {
     if (!labels.empty()) {
       notes.push_back(fmt::format("{}: {}.", list_in_words(labels), what));
     }
   };
+  say(labels_of_rows(evaluation,
+                     [](const EvaluatedRow& row) { return !row.point.interval && !row.point.is_bound; }),
+      "intervals are not known of some points; give a larger --time-budget");
+  note_caveats(evaluation, notes);
+  std::ranges::move(cost_notes(evaluation), std::back_inserter(notes));
+  const auto is_told = [&](std::string_view question) {
+    return std::ranges::any_of(evaluation.answers, [&](const Answer& answer) {
+      return answer.headline > 0 && answer.question == question;
+    });
+  };
   say(labels_of_rows(evaluation, [](const EvaluatedRow& row) { return row.peak_share.value_or(0) > 1; }),
       "above 100 % of peak, as fast convolutions (Winograd) compute less than is counted");
-  say(labels_of_rows(evaluation, [](const EvaluatedRow& row) { return row.power_w && !row.power_measured; }),
-      "power was not measured; energy is an upper bound by the data sheet's power");
+  if (!is_told("energy")) {
+    say(labels_of_rows(evaluation,
+                       [](const EvaluatedRow& row) { return row.power_w && !row.power_measured; }),
+        "power was not measured; energy is an upper bound by the data sheet's power");
+  }
   say(labels_of_rows(evaluation,
                      [&](const EvaluatedRow& row) {
                        const Curve& curve = evaluation.curve_of(row);
@@ -112,15 +132,13 @@ std::vector<std::string> notes_of(const Evaluation& evaluation) {
                               row.dtype != "fp32";
                      }),
       "the data sheet has no peak for a narrower dtype; fp32's is taken");
-  say(labels_of_rows(
-          evaluation,
-          [&](const EvaluatedRow& row) { return row.peak_share && evaluation.curve_of(row).peak_measured; }),
-      "no data sheet; the peak was measured");
-  say(labels_of_rows(evaluation,
-                     [](const EvaluatedRow& row) { return !row.point.interval && !row.point.is_bound; }),
-      "intervals are not known of some points; give a larger --time-budget");
-  note_prices(evaluation, notes);
-  note_caveats(evaluation, notes);
+  if (!is_told("peak")) {
+    say(labels_of_rows(evaluation,
+                       [&](const EvaluatedRow& row) {
+                         return row.peak_share && evaluation.curve_of(row).peak_measured;
+                       }),
+        "no data sheet; the peak was measured");
+  }
   return notes;
 }
 

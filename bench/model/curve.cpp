@@ -116,7 +116,7 @@ Curve predicted_curve(const GpuModel& model, const NetworkTerms& terms, const St
   if (curve.points.empty()) {
     at.batch = batches.empty() ? 1 : batches.front();
     curve.problem =
-        fmt::format("out of memory: batch {} needs {} of {}", at.batch,
+        fmt::format("out of memory: batch {} needs {}, the card has room for {}", at.batch,
                     format_bytes(model.memory(terms, at).peak), format_bytes(model.usable_bytes()));
     return curve;
   }
