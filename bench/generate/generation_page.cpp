@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <set>
 #include <utility>
 #include <vector>
@@ -69,16 +70,22 @@ std::string users_text(std::int64_t users) {
   return users == 1 ? "one user" : fmt::format("{} users", users);
 }
 
-// What the card holds, by the upper end of the plan.
+// "; room for 5 users or 47766 tokens of one user": by the upper end of the plan.
 std::string room_text(const GenerationLimits& limits) {
   if (limits.largest_context == 0) {
     return "";
   }
-  const std::string for_one = fmt::format("{} tokens for one", limits.largest_context);
-  return limits.largest_batch == 0 ? ". Room for " + for_one
-                                   : fmt::format(". Room for {}{} at that context, or {}",
-                                                 limits.largest_batch == kMostBatch ? "at least " : "",
-                                                 users_text(limits.largest_batch), for_one);
+  const std::string users =
+      limits.largest_batch == 0
+          ? ""
+          : fmt::format("{}{} or ", limits.largest_batch == kMostBatch ? "at least " : "",
+                        users_text(limits.largest_batch));
+  return fmt::format("; room for {}{} tokens of one user", users, limits.largest_context);
+}
+
+// Empty where the title tells it.
+std::string context_text(const GenerationRequest& request, std::int64_t context) {
+  return request.contexts.size() == 1 ? "" : fmt::format(" with {} tokens of context", context);
 }
 
 // The answer for a card: does it fit, how fast for one, for how many.
@@ -95,22 +102,22 @@ std::string headline(const GenerationPrediction& prediction, const GenerationPoi
                         .high = first.memory80.high / kGibibyteOfText};
   const std::string needs = fmt::format(
       "{} GiB of {}", Cell::number80(first.memory.total() / kGibibyteOfText, in_gib).text, bytes_text(card));
+  const std::string users = users_text(first.batch) + context_text(request, first.context);
   if (first.fit == Fits::no) {
     const std::string less =
         limits.bytes_in_int4 < first.memory.weights && limits.largest_context == 0
             ? fmt::format("; in int4 the weights take {}", bytes_text(limits.bytes_in_int4))
             : "";
-    return fmt::format(
-        "{}: does not fit for {} with {} tokens of context: it takes {}, and the driver's share on top{}{}.",
-        who, users_text(first.batch), first.context, needs, less, room_text(limits));
+    return fmt::format("{}: does not fit for {}: it takes {}, and the driver's share on top{}{}.", who, users,
+                       needs, less, room_text(limits));
   }
-  return fmt::format("{}: {}, {}; {} for {} with {} tokens of context, first token of one prompt after {}{}.",
-                     who, first.fit == Fits::yes ? "fits" : "may not fit", needs,
-                     rate_text(first.step, static_cast<double>(first.batch)), users_text(first.batch),
-                     first.context, time_text(first.first), room_text(limits));
+  return fmt::format("{}: {}, {}: {} for {}, first token after {}{}.", who,
+                     first.fit == Fits::yes ? "fits" : "may not fit", needs,
+                     rate_text(first.step, static_cast<double>(first.batch)), users, time_text(first.first),
+                     room_text(limits));
 }
 
-// Of many cards: how many hold it, and the fastest.
+// Of several: how many hold it, and the fastest.
 std::string summary(const GenerationPrediction& prediction, std::size_t per_series) {
   const GenerationPoint* best = nullptr;
   std::size_t held = 0;
@@ -124,15 +131,15 @@ std::string summary(const GenerationPrediction& prediction, std::size_t per_seri
   if (best == nullptr) {
     return fmt::format("None of {} surely holds it.", prediction.limits.size());
   }
-  return fmt::format("{} of {} hold it for {} with {} tokens of context; {} is the fastest of them: {}.",
-                     held, prediction.limits.size(), users_text(best->batch), best->context,
+  return fmt::format("{} is the fastest that fits, {} for {}{}; {} of {} fit.",
                      series_name(prediction.request, best->gpu, best->format),
-                     rate_text(best->step, static_cast<double>(best->batch)));
+                     rate_text(best->step, static_cast<double>(best->batch)), users_text(best->batch),
+                     context_text(prediction.request, best->context), held, prediction.limits.size());
 }
 
-// What decides the speed, of one series.
-std::string limit_sentence(const GenerationPrediction& prediction, const GenerationPoint& first,
-                           const GenerationLimits& limits) {
+// What decides the speed of one series, and what context takes.
+std::vector<std::string> limit_sentences(const GenerationPrediction& prediction, const GenerationPoint& first,
+                                         const GenerationLimits& limits) {
   const double fixed = std::max(0.0, 1 - std::max(first.step.memory_share, first.step.products_share));
   std::string text = fmt::format(
       "{}: reading weights and cache takes {} of a step at batch {}, what the engine does between operations "
@@ -141,8 +148,9 @@ std::string limit_sentence(const GenerationPrediction& prediction, const Generat
       first.batch, format_percent(fixed));
   text += limits.ridge_batch > 0 ? fmt::format("; from batch {} on arithmetic limits it", limits.ridge_batch)
                                  : "; reading limits at every batch";
-  return text + fmt::format(". 1000 tokens more of context: {} and {} a step for each sequence.",
-                            bytes_text(limits.kv_bytes), time_text(limits.kv_time));
+  return {text + ".", fmt::format("{}: 1000 tokens more of context take {} and {} a step for each sequence.",
+                                  series_name(prediction.request, first.gpu, first.format),
+                                  bytes_text(limits.kv_bytes), time_text(limits.kv_time))};
 }
 
 const GenerationPoint* point_at(const GenerationPrediction& prediction, std::size_t gpu, std::size_t format,
@@ -179,13 +187,13 @@ std::string gain_sentence(const GenerationPrediction& prediction, std::size_t gp
   return gain.empty() ? "" : gain + ".";
 }
 
-void add_gains(const GenerationPrediction& prediction, Page& page) {
+void add_gains(const GenerationPrediction& prediction, std::vector<std::string>& findings) {
   const std::vector<WeightFormat>& formats = prediction.request.formats;
   for (std::size_t gpu = 0; gpu < prediction.request.gpus.size(); ++gpu) {
     for (std::size_t few = 0; few < formats.size(); ++few) {
       for (std::size_t many = 0; many < formats.size(); ++many) {
         if (formats[few].bits < formats[many].bits) {
-          page.say(gain_sentence(prediction, gpu, few, many));
+          findings.push_back(gain_sentence(prediction, gpu, few, many));
         }
       }
     }
@@ -271,41 +279,40 @@ TextTable generation_table(const GenerationPrediction& prediction, bool has_many
   return table;
 }
 
-}  // namespace
-
-Page generation_page(const GenerationPrediction& prediction, bool verbose) {
-  const GenerationRequest& request = prediction.request;
-  Page page;
-  std::vector<std::string> formats;
-  for (const WeightFormat& format : request.formats) {
-    formats.push_back(fmt::format("{} ({:.3g} bits)", format.name, format.bits));
+// The fastest, each series, what fewer bits gain, and what limits the speed.
+std::vector<std::string> generation_findings(const GenerationPrediction& prediction, bool has_many,
+                                             bool verbose) {
+  const std::size_t per_series = points_a_series(prediction.request);
+  const std::size_t count = prediction.limits.size();
+  std::vector<std::string> findings;
+  if (count > 1) {
+    findings.push_back(summary(prediction, per_series));
   }
-  page.title =
-      fmt::format("{} generating text with {}, {}: predicted from data sheets and published measurements",
-                  request.model.id, request.engine, fmt::join(formats, ", "));
-  const std::size_t per_series = points_a_series(request);
-  constexpr std::size_t kFew = 6;  // cards of which each has a sentence
-  const bool has_many = prediction.limits.size() > kFew;
-  if (has_many) {
-    page.say(summary(prediction, per_series), Tone::answer);
+  for (std::size_t series = 0; series < (has_many ? 0 : count); ++series) {
+    findings.push_back(
+        headline(prediction, prediction.points[series * per_series], prediction.limits[series]));
   }
-  for (std::size_t series = 0; series < (has_many ? 0 : prediction.limits.size()); ++series) {
-    page.say(headline(prediction, prediction.points[series * per_series], prediction.limits[series]),
-             Tone::answer);
-  }
-  page.table(generation_table(prediction, has_many));
-  for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
+  add_gains(prediction, findings);
+  for (std::size_t series = 0; series < (verbose || count == 1 ? count : 0); ++series) {
     const GenerationPoint& first = prediction.points[series * per_series];
-    if (first.fit != Fits::no && (verbose || prediction.limits.size() == 1)) {
-      page.say(limit_sentence(prediction, first, prediction.limits[series]));
+    if (first.fit != Fits::no) {
+      std::ranges::move(limit_sentences(prediction, first, prediction.limits[series]),
+                        std::back_inserter(findings));
     }
   }
-  add_gains(prediction, page);
+  std::erase(findings, "");
+  return findings;
+}
+
+std::vector<Warning> generation_warnings(const GenerationPrediction& prediction) {
+  const GenerationRequest& request = prediction.request;
+  std::vector<Warning> warnings;
   if (request.contexts.back() > request.model.context) {
-    page.say(fmt::format("{} was made for {} tokens of context; beyond them its answers may be wrong.",
-                         request.model.id, request.model.context),
-             Tone::warning);
+    warnings.push_back(
+        {.text = fmt::format("{} was made for {} tokens of context; beyond them its answers may be wrong",
+                             request.model.id, request.model.context)});
   }
+  const std::size_t per_series = points_a_series(request);
   std::set<std::string> unmeasured;
   for (std::size_t series = 0; series < prediction.limits.size(); ++series) {
     const GenerationPoint& first = prediction.points[series * per_series];
@@ -315,23 +322,44 @@ Page generation_page(const GenerationPrediction& prediction, bool verbose) {
     }
   }
   if (!unmeasured.empty()) {
-    page.say(fmt::format("No speed of {} was measured for: {}. It is put together from other engines, "
-                         "memories and weights, and its interval is "
-                         "wide.",
-                         request.engine, fmt::join(unmeasured, "; ")),
-             Tone::warning);
+    warnings.push_back(
+        {.text = fmt::format("no speed of {} was measured for {}: it is put together from other "
+                             "engines, memories and weights, and its interval is wide",
+                             request.engine, fmt::join(unmeasured, ", ")),
+         .brief =
+             fmt::format("no speed of {} was measured for {}", request.engine, fmt::join(unmeasured, ", "))});
   }
   if (request.cards > 1) {
-    page.say(
-        shares_tensors(request.engine)
-            ? fmt::format("The {} cards share each matrix and exchange results twice a layer, over NVLink in "
-                          "all that was measured; over PCIe they are slower.",
-                          request.cards)
-            : fmt::format("The {} cards hold a part of the layers each and work one after the other: "
-                          "more memory, not more speed.",
-                          request.cards),
-        Tone::aside);
+    warnings.push_back(
+        {.text =
+             shares_tensors(request.engine)
+                 ? fmt::format("the {} cards share each matrix, over NVLink in all that was measured; over "
+                               "PCIe they are slower",
+                               request.cards)
+                 : fmt::format("the {} cards work one after the other: more memory, not more speed",
+                               request.cards)});
   }
+  return warnings;
+}
+
+}  // namespace
+
+Page generation_page(const GenerationPrediction& prediction, bool verbose) {
+  const GenerationRequest& request = prediction.request;
+  std::vector<std::string> formats;
+  for (const WeightFormat& format : request.formats) {
+    formats.push_back(fmt::format("{} ({:.3g} bits)", format.name, format.bits));
+  }
+  Page page{.title = fmt::format(
+                "{} generating text with {}, {}{}: predicted from data sheets and published measurements",
+                request.model.id, request.engine, fmt::join(formats, ", "),
+                request.contexts.size() == 1 ? fmt::format(", {} tokens of context", request.contexts.front())
+                                             : "")};
+  constexpr std::size_t kFew = 4;  // series of which each has a sentence
+  const bool has_many = prediction.limits.size() > kFew;
+  page.answer(generation_findings(prediction, has_many, verbose), {.is_shown = verbose});
+  page.table(generation_table(prediction, has_many));
+  page.warn(generation_warnings(prediction), verbose);
   return page;
 }
 
