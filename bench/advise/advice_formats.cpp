@@ -6,6 +6,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/advise/change_words.h"
 #include "bench/error.h"
 #include "bench/page/csv.h"
 #include "bench/result/json_members.h"
@@ -146,7 +147,7 @@ Page advice_page(const Advice& advice) {
   for (const Change& change : advice.changes) {
     ListItem item{.text = change_line(change), .details = {change.setting}};
     for (const std::string& cost : change.costs) {
-      item.details.push_back("costs: " + cost);
+      item.details.push_back(cost.starts_with(kSaves) ? cost : "costs: " + cost);
     }
     for (const std::string& evidence : change.evidence) {
       item.details.push_back("by: " + evidence);

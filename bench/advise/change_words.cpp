@@ -96,20 +96,20 @@ std::string effective_batch_words(const TrainingSettings& now, const TrainingSet
 std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSettings& then,
                                   const SettingBytes& before, const SettingBytes& after, bool training) {
   std::vector<std::string> costs;
-  const auto grows = [](double from, double to, double cap) {
+  const auto changes = [](std::string_view what, double from, double to, double cap) {
     constexpr double kNothing = 0.005;  // of the whole
-    return fmt::format("{} → {}{}", format_bytes(std::llround(from)), format_bytes(std::llround(to)),
+    return fmt::format("{}{} {} → {}{}", to < from ? kSaves : "", what, format_bytes(std::llround(from)),
+                       format_bytes(std::llround(to)),
                        to < kNothing * cap || cap == 0 ? ""
                                                        : fmt::format(" ({:.0f} % of {})", 100 * to / cap,
                                                                      format_bytes(std::llround(cap))));
   };
   if (before.device > 0 && after.device > 0 && before.device != after.device) {
-    costs.push_back("device memory " + grows(static_cast<double>(before.device),
-                                             static_cast<double>(after.device),
-                                             static_cast<double>(after.device_cap)));
+    costs.push_back(changes("device memory", static_cast<double>(before.device),
+                            static_cast<double>(after.device), static_cast<double>(after.device_cap)));
   }
   if (after.host > 0 && std::llround(after.host) != std::llround(before.host)) {
-    costs.push_back("host memory " + grows(before.host, after.host, after.host_cap) +
+    costs.push_back(changes("host memory", before.host, after.host, after.host_cap) +
                     " for batches and workers");
   }
   if (now.dtype != then.dtype && then.dtype != "fp32") {

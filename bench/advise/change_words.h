@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/advise/advice.h"
@@ -32,6 +33,8 @@ struct SettingBytes {
   double host_cap = 0;
 };
 
+// So begins one that is no cost.
+inline constexpr std::string_view kSaves = "saves ";
 // A sentence each: memory, accuracy and, in training, effective batch and learning rate.
 std::vector<std::string> costs_of(const TrainingSettings& now, const TrainingSettings& then,
                                   const SettingBytes& before, const SettingBytes& after, bool training);

@@ -306,12 +306,10 @@ std::optional<NamedBottleneck> advise_memory(const Observed& observed, Advice& a
   }
   if (!named && observed.no_faster_above_batch) {
     named = {Bottleneck::undecided,
-             fmt::format(
-                 "It is no faster above batch {}: {} limits it, not the cost that each step has.",
-                 *observed.no_faster_above_batch,
-                 observed.data_s
-                     ? "what grows with the batch, computing or copies,"
-                     : "what grows with the batch, computing, copies or the loader (data_ms tells which),")};
+             fmt::format("Batches above {} are no faster: {} limits the speed, not the fixed cost of a step.",
+                         *observed.no_faster_above_batch,
+                         observed.data_s ? "computing or copies"
+                                         : "computing, copies or the loader (data_ms tells which)")};
   }
   return named;
 }

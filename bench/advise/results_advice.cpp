@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,8 +20,13 @@
 namespace bench {
 namespace {
 
-// The first step that the batch and the memory sweep timed differently; empty where there is none.
-std::string times_that_differ(const std::vector<EvaluatedFile>& files) {
+// The first step that the batch and the memory sweep timed differently: what is said of it, and how many
+// times as long one is as the other.
+struct TimesThatDiffer {
+  std::string sentence;
+  double times;
+};
+std::optional<TimesThatDiffer> times_that_differ(const std::vector<EvaluatedFile>& files) {
   const auto file_of = [&](const char* sweep) {
     return std::ranges::find_if(files,
                                 [&](const EvaluatedFile& file) { return file.document.sweep.name == sweep; });
@@ -28,20 +34,36 @@ std::string times_that_differ(const std::vector<EvaluatedFile>& files) {
   const auto batches = file_of("batch");
   const auto memory = file_of("memory");
   if (batches == files.end() || memory == files.end()) {
-    return "";
+    return std::nullopt;
   }
   constexpr double kDiffer = 1.5;  // times, beyond what two runs on one machine do
   for (const Point& one : measured_points(batches->document)) {
     for (const Point& other : measured_points(memory->document)) {
       const auto [less, more] = std::minmax(one.stats.median_ns, other.stats.median_ns);
       if (one.params == other.params && less > 0 && more > kDiffer * less) {
-        return fmt::format("{} takes {} by {} and {} by {}.", printable(one.name),
-                           format_duration(one.stats.median_ns), batches->path,
-                           format_duration(other.stats.median_ns), memory->path);
+        return TimesThatDiffer{
+            .sentence = fmt::format("{} takes {} by {} and {} by {}: a gain below {:.2f}× only perhaps pays; "
+                                    "measure both again on an idle machine.",
+                                    printable(one.name), format_duration(one.stats.median_ns), batches->path,
+                                    format_duration(other.stats.median_ns), memory->path, more / less),
+            .times = more / less};
       }
     }
   }
-  return "";
+  return std::nullopt;
+}
+
+// What files that differ by more than the gain cannot tell.
+void doubt_gains(const TimesThatDiffer& differ, Advice& advice) {
+  advice.contradictions.push_back(differ.sentence);
+  for (AdviceTable& table : advice.tables) {
+    for (Cells& row : table.table.rows) {
+      const auto change = std::ranges::find(advice.changes, row.front().text, &Change::what);
+      if (change != advice.changes.end() && change->speedup < differ.times) {
+        row.back() = "perhaps";
+      }
+    }
+  }
 }
 
 bool is_of_cards(const EvaluatedFile& file) {
@@ -100,8 +122,8 @@ Advice advice_from_results(const std::vector<std::string>& paths, const Training
     cards.push_back(current.cards);
     std::ranges::move(several->link.cautions(cards), std::back_inserter(advice.warnings));
   }
-  if (const std::string differ = times_that_differ(files); !differ.empty()) {
-    advice.contradictions.push_back(differ);
+  if (const auto differ = times_that_differ(files)) {
+    doubt_gains(*differ, advice);
   }
   for (const EvaluatedFile& file : files) {
     const auto has_few = [](const Point& point) { return has_flag(point, kFewRoundsFlag); };
