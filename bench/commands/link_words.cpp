@@ -170,13 +170,18 @@ std::vector<NamedResult> read_named_results(const std::string& option,
   }
 }
 
-NamedResult one_of(const std::string& option, std::vector<NamedResult> results, const std::string& what) {
+NamedResult one_of(const std::string& option, std::vector<NamedResult> results, const std::string& what,
+                   const std::vector<std::string>& given) {
   std::vector<std::string> paths;
   for (const NamedResult& result : results) {
     paths.push_back(quote(result.path));
   }
   if (results.empty()) {
-    throw UsageError(fmt::format("{}: none was given; give one result {}", option, what));
+    throw UsageError(fmt::format(
+        "{}: {}; give one result {}", option,
+        given.empty() ? "a result is missing"
+                      : fmt::format("{} has no such result", quote(fmt::format("{}", fmt::join(given, " ")))),
+        what));
   }
   if (results.size() > 1) {
     constexpr std::size_t kMostNamed = 4;
@@ -267,7 +272,8 @@ CardsLink link_of(const CommandWords& words, const Gpu* card) {
       std::erase_if(results,
                     [](const NamedResult& result) { return result.document.sweep.name != "collectives"; });
     }
-    const NamedResult measured = one_of("--link", std::move(results), "of bench --sweep collectives");
+    const NamedResult measured =
+        one_of("--link", std::move(results), "of bench --sweep collectives", {*text});
     found.link = measured_link(measured.path, measured.document);
     found.device_kind = measured.document.context.device.kind;
     found.path = measured.path;

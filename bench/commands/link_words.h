@@ -40,7 +40,8 @@ struct NamedResult {
 // Of files and folders. Errors name the option. Throws UsageError.
 std::vector<NamedResult> read_named_results(const std::string& option, const std::vector<std::string>& given);
 // Throws UsageError where there is none or more than one, with the first of their names. `what`: one has to
-// be, "of bench --sweep collectives".
-NamedResult one_of(const std::string& option, std::vector<NamedResult> results, const std::string& what);
+// be, "of bench --sweep collectives"; `given`: files and folders, which may hold others.
+NamedResult one_of(const std::string& option, std::vector<NamedResult> results, const std::string& what,
+                   const std::vector<std::string>& given);
 
 }  // namespace bench

@@ -37,10 +37,7 @@ ExitCode predict_on_gpus(const Command& command, const CommandWords& words) {
   const std::string format = words.choice_of("format");
   const std::size_t width = terminal_width(STDOUT_FILENO);
   if (words.has("how")) {
-    if (format != "text") {
-      throw UsageError(
-          fmt::format("--format: {} was given, and --how prints text; leave one of them out", quote(format)));
-    }
+    refuse_format(format, "--how");
     std::cout << page_text(prediction_method(), width);
     return ExitCode::done;
   }
@@ -48,9 +45,9 @@ ExitCode predict_on_gpus(const Command& command, const CommandWords& words) {
   const AskedPrediction asked(words, {.dtypes = gpus != nullptr && *gpus == "all" ? "fp16" : "fp32,fp16"});
   const Prediction prediction = asked.predicted();
   prediction.refuse_nothing();
-  const bool verbose = words.has("verbose") || words.has("batch");
+  const bool verbose = words.has("verbose");
   std::cout << formatted(format,
-                         {.page = [&] { return prediction_page(prediction, verbose); },
+                         {.page = [&] { return prediction_page(prediction, words.has("batch"), verbose); },
                           .csv = [&] { return prediction_csv(prediction); },
                           .json = [&] { return prediction_json(prediction); }},
                          width);
@@ -96,7 +93,7 @@ Command predict_command() {
            {"channels-last", "", "torch.channels_last images (default: channels first)"},
            {"host-launch", "TIME", "of one PyTorch operation, 0.03ms (default: not known)"},
            format_option(),
-           {"verbose", "", "a row for each batch, as with --batch"},
+           {"verbose", "", "a row for each batch, as with --batch, and every note"},
            {"how", "", "print the model and how far it errs"}},
       .notes = {"A row is of the saturation batch. See --workload llama3.1_8b --help for LLMs."},
       .examples = {"bench predict --gpu t4,rtx3060-12gb --workload resnet50 --mode train",

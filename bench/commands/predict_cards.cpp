@@ -21,8 +21,8 @@
 namespace bench {
 namespace {
 
-constexpr std::array<std::string_view, 8> kAccepted{"from",   "cards", "link",  "per-host",
-                                                    "bucket", "dtype", "batch", "format"};
+constexpr std::array<std::string_view, 9> kAccepted{"from",  "cards", "link",   "per-host", "bucket",
+                                                    "dtype", "batch", "format", "verbose"};
 
 void refuse_other_options(const CommandWords& words, const std::vector<Option>& known) {
   for (const Option& argument : known) {
@@ -51,7 +51,8 @@ std::vector<NamedResult> results_of_one(const CommandWords& words) {
   return {one_of(
       "--from", std::move(results),
       "of bench --sweep batch --mode train, or of --sweep cards with one rank among its ranks; or "
-      "one of each machine, with one workload on one model of device; or a card that is not here by --gpu")};
+      "one of each machine, with one workload on one model of device; or a card that is not here by --gpu",
+      given)};
 }
 
 // Of results of one card.
@@ -133,7 +134,7 @@ ExitCode run_predict_cards(const CommandWords& words, const std::vector<Option>&
       is_predicted ? from_data_sheet(words)
                    : from_results(words, {.cards = cards_of(words), .link = link_of(words)});
   std::cout << formatted(chosen,
-                         {.page = [&] { return cards_page(prediction); },
+                         {.page = [&] { return cards_page(prediction, words.has("verbose")); },
                           .csv = [&] { return cards_csv(prediction); },
                           .json = [&] { return cards_json(prediction); }},
                          width);

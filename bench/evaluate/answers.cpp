@@ -72,18 +72,17 @@ std::string bounds_in_words(const Evaluation& evaluation, const std::string& dty
   return words;
 }
 
-// "; AMD EPYC's batch 4 is not sure: fewer than 3 rounds at 3 of 5 batches [larger --time-budget]".
+// "; too few rounds on AMD EPYC to be sure of its batch [larger --time-budget]".
 std::string few_rounds_in_words(const Evaluation& evaluation, const std::string& dtype) {
-  std::string words;
+  std::vector<std::string> labels;
   for (const EvaluatedRow* const row : rows_in(evaluation, dtype)) {
-    const std::vector<CurvePoint>& points = evaluation.curve_of(*row).points;
-    const auto few = std::ranges::count_if(points, &CurvePoint::few_rounds);
-    if (few > 0 && !row->point.cards) {
-      words += fmt::format("; {}'s batch {} is not sure: fewer than 3 rounds at {} of {} batches",
-                           label_of(evaluation, *row), row->point.batch, few, points.size());
+    if (!row->point.cards && std::ranges::any_of(evaluation.curve_of(*row).points, &CurvePoint::few_rounds)) {
+      labels.push_back(label_of(evaluation, *row));
     }
   }
-  return words.empty() ? "" : fmt::format("{} [{}]", words, give_time());
+  return labels.empty() ? ""
+                        : fmt::format("; too few rounds on {} to be sure of {} [{}]", list_in_words(labels),
+                                      labels.size() == 1 ? "its batch" : "their batches", give_time());
 }
 
 Answer speed_answer(const Evaluation& evaluation, const std::string& dtype) {

@@ -291,8 +291,8 @@ const ParallelLoss* LinkCatalogue::loss(const std::string& where, const std::str
 
 std::string ParallelLoss::in_words() const {
   return fmt::format(
-      "{:.3g} ({:.3g} to {:.3g}) times as long as simulated, as {} measured steps on {} machine{} were "
-      "({}{}{}{}{})",
+      "multiplied by {:.3g} ({:.3g} to {:.3g}): {} measured steps on {} machine{} took so much longer than "
+      "simulated ({}{}{}{}{})",
       likely, interval80.low, interval80.high, rows, machines, machines == 1 ? "" : "s", where,
       framework.empty() ? "" : ", " + framework, numbers.empty() ? "" : ", " + numbers,
       micro_batches.empty() ? "" : ", ",

@@ -77,8 +77,8 @@ struct ParallelLoss {
   Interval interval80{1, 1};
 
   bool operator==(const ParallelLoss&) const = default;
-  // "1.05 (0.95 to 1.34) times as long as simulated, as 68 measured steps on 4 machines were (one host,
-  // PyTorch, 32-bit)"
+  // "multiplied by 1.05 (0.95 to 1.34): 68 measured steps on 4 machines took so much longer than simulated
+  // (one host, PyTorch, 32-bit)"
   std::string in_words() const;
 };
 

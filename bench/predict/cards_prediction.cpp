@@ -119,9 +119,7 @@ CardsPrediction predict_cards(const EvaluatedDevice& device, const CardsRequest&
     prediction.basis.emplace_back(
         "The one card is predicted too: its gradients are spread evenly over the last two thirds of its "
         "step.");
-    if (!device.caveats.empty()) {
-      prediction.basis.push_back(fmt::format("Caveats: {}.", fmt::join(device.caveats, "; ")));
-    }
+    prediction.caveats = as_sentences(device.caveats);
   }
   return prediction;
 }

@@ -32,6 +32,7 @@ struct CardsPrediction {
   std::vector<CardsStep> steps{};       // by dtype and batch, then cards growing, one first
   std::vector<std::string> machines{};  // sentences, where several were measured
   std::vector<std::string> basis{};     // sentences: what a prediction of the one card rests on
+  std::vector<std::string> caveats{};   // sentences: and what may be wrong with it
 };
 
 // Whether it has a training step to predict from.

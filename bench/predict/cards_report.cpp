@@ -1,6 +1,9 @@
 #include "bench/predict/cards_report.h"
 
 #include <algorithm>
+#include <iterator>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -86,8 +89,8 @@ std::string rate80(const CardsStep& step) {
 }
 
 std::string subject(const CardsPrediction& prediction) {
-  return fmt::format("Training {} on several {}, predicted from one; intervals hold {}", prediction.workload,
-                     prediction.device, level_in_words(Origin::predicted));
+  return fmt::format("Training {} on several {}, predicted from one; intervals hold {} of measured steps",
+                     prediction.workload, prediction.device, level_in_words(Origin::predicted));
 }
 
 // The most cards of the fastest series.
@@ -129,53 +132,79 @@ std::vector<std::string> findings(const CardsPrediction& prediction) {
       "The effective batch is {}, {} times one card's; scale the learning rate by as much with SGD (linear "
       "scaling, with a warm-up), and check the accuracy.",
       best.cards * best.batch, best.cards));
-  lines.push_back(fmt::format("A card holds {}, as one alone; the second table plans what sharing out frees.",
+  lines.push_back(fmt::format("A card holds {}, as one alone; --verbose plans what sharing out frees.",
                               format_bytes(best.peak)));
   return lines;
 }
 
-std::vector<std::string> notes(const CardsPrediction& prediction) {
-  std::vector<std::string> lines = prediction.machines;
-  lines.insert(lines.end(), prediction.basis.begin(), prediction.basis.end());
-  lines.push_back(fmt::format("Link: {} [{}].", prediction.link, prediction.link_source));
-  lines.insert(lines.end(), prediction.cautions.begin(), prediction.cautions.end());
-  for (const CardsLoss& loss : prediction.losses) {
-    if (!loss.measured.empty()) {
-      lines.push_back(fmt::format(
-          "Steps of {} are {:.3g} ({:.3g} to {:.3g}) times as long as simulated, as two ranks of "
-          "this result were; that more ranks lose as much is assumed.{}",
-          loss.measured, loss.likely, loss.interval80.low, loss.interval80.high,
-          loss.interval80.high < 1
-              ? " Two ranks lose nothing that one does not: one rank or the link was measured in a "
-                "slow spell; measure again on an idle machine."
-              : ""));
-      continue;
-    }
-    lines.push_back(fmt::format("Steps are {}.", loss.in_words()));
+Warning warning_of(std::string sentence) {
+  constexpr std::string_view kOfOtherFile = "Warning: ";
+  if (const std::size_t at = sentence.find(kOfOtherFile); at != std::string::npos) {
+    sentence.erase(at, kOfOtherFile.size());
   }
+  if (sentence.ends_with('.')) {
+    sentence.pop_back();
+  }
+  return {.text = std::move(sentence)};
+}
+
+std::vector<Warning> warnings(const CardsPrediction& prediction) {
+  std::vector<Warning> all;
   if (std::ranges::any_of(prediction.steps, &CardsStep::at_least)) {
-    lines.emplace_back(kUnknownLoss);
+    all.push_back(warning_of(kUnknownLoss));
+    all.back().brief = "steps may take longer than simulated (not measured): ≥ and ≤ are bounds";
+  }
+  for (const auto* const sentences : {&prediction.machines, &prediction.cautions, &prediction.caveats}) {
+    std::ranges::transform(*sentences, std::back_inserter(all), warning_of);
+  }
+  if (std::ranges::any_of(prediction.losses, [](const CardsLoss& loss) {
+        return !loss.measured.empty() && loss.interval80.high < 1;
+      })) {
+    all.push_back({.text = "two ranks lose nothing that one does not: one rank or the link was measured in a "
+                           "slow spell",
+                   .action = "measure again on an idle machine"});
+  }
+  const CardsStep& best = best_of(prediction);
+  if (best.is_extrapolated) {
+    all.push_back(
+        {.text = fmt::format("adding up gradients makes {} of a step, more than of any published one: the "
+                             "factor is extrapolated",
+                             format_percent(best.replay.exposed_ns / best.replay.step_ns))});
+  }
+  all.push_back({.text = "not counted: what the library of the links allocates, and whether the loader feeds "
+                         "all cards",
+                 .brief = "not counted: the link library's memory, the loader"});
+  return all;
+}
+
+// What the figures rest on.
+std::vector<std::string> notes(const CardsPrediction& prediction) {
+  std::vector<std::string> lines = prediction.basis;
+  lines.push_back(fmt::format("Link: {} [{}].", prediction.link, prediction.link_source));
+  for (const CardsLoss& loss : prediction.losses) {
+    lines.push_back(
+        loss.measured.empty()
+            ? fmt::format("Steps are {}.", loss.in_words())
+            : fmt::format(
+                  "Steps of {} are {:.3g} ({:.3g} to {:.3g}) times as long as simulated, as two ranks "
+                  "of this result were; that more ranks lose as much is assumed.",
+                  loss.measured, loss.likely, loss.interval80.low, loss.interval80.high));
   }
   if (!prediction.losses.empty()) {
     lines.emplace_back(kCardsIntervals);
   }
-  const CardsStep& best = best_of(prediction);
-  if (best.is_extrapolated) {
-    lines.push_back(
-        fmt::format("Adding up gradients makes {} of a step, more than of any published one: the factor is "
-                    "extrapolated.",
-                    format_percent(best.replay.exposed_ns / best.replay.step_ns)));
-  }
-  if (best.cards > 1) {
-    lines.push_back(fmt::format(
-        "Sharing out is planned, never run; bench --sweep cards runs ZeRO-1 (--shard optimizer).{}",
-        best.at_least ? ""
-                      : " Its steps take the shorter time where transfers hide behind the computing, the "
-                        "longer where none does."));
-  }
-  lines.emplace_back(
-      "Not counted: what the library of the links allocates, and whether the loader feeds all.");
   return lines;
+}
+
+TextTable sharing_table(const CardsStep& best) {
+  return {.title = fmt::format("What {} cards hold where they share out more", best.cards),
+          .rows = sharing_rows(best),
+          .below = fmt::format(
+              "Planned, never run; bench --sweep cards runs ZeRO-1 (--shard optimizer).{}",
+              best.at_least
+                  ? ""
+                  : " step: shorter where transfers hide behind the computing, longer where none does."),
+          .name = "sharing out memory"};
 }
 
 bool is_measured(const CardsPrediction& prediction, const CardsStep& step) {
@@ -194,6 +223,7 @@ TextTable table(const CardsPrediction& prediction) {
                           one ? Cell::none() : Cell::figure(part80(step, step.replay.all_reduce_ns)),
                           one ? Cell::none() : Cell::figure(part80(step, step.exposed_ns()))});
   }
+  table.below = fmt::format("Link: {}.", prediction.link);
   return table;
 }
 
@@ -230,15 +260,16 @@ void write_step(JsonWriter& io, const CardsStep& step, bool is_measured) {
 
 }  // namespace
 
-Page cards_page(const CardsPrediction& prediction) {
+Page cards_page(const CardsPrediction& prediction, bool verbose) {
   Page page{.title = subject(prediction)};
   page.answer(findings(prediction), {.shown_by = "--format json"});
-  page.table(table(prediction));
-  if (const CardsStep& best = best_of(prediction); best.cards > 1) {  // what its cards could share out
-    page.table({.title = fmt::format("What {} cards hold where they share out more", best.cards),
-                .rows = sharing_rows(best)});
+  std::vector<TextTable> tables{table(prediction)};
+  if (const CardsStep& best = best_of(prediction); best.cards > 1) {
+    tables.push_back(sharing_table(best));
   }
-  for (const std::string& line : notes(prediction)) {
+  page.tables(std::move(tables), verbose);
+  page.warn(warnings(prediction), verbose);
+  for (const std::string& line : verbose ? notes(prediction) : std::vector<std::string>{}) {
     page.say(line);
   }
   return page;
@@ -276,7 +307,9 @@ std::string cards_json(const CardsPrediction& prediction) {
   io.list("steps", prediction.steps, [&](JsonWriter& one, const CardsStep& step) {
     write_step(one, step, is_measured(prediction, step));
   });
-  io.unless_empty("basis", prediction.basis);
+  std::vector<std::string> basis = prediction.basis;
+  basis.insert(basis.end(), prediction.caveats.begin(), prediction.caveats.end());
+  io.unless_empty("basis", basis);
   return to_indented_text(io.take());
 }
 

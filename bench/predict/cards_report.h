@@ -8,7 +8,7 @@
 
 namespace bench {
 
-Page cards_page(const CardsPrediction& prediction);
+Page cards_page(const CardsPrediction& prediction, bool verbose);
 std::string cards_csv(const CardsPrediction& prediction);
 std::string cards_json(const CardsPrediction& prediction);
 

@@ -64,8 +64,8 @@ Cell memory_cell(const Prediction& prediction, const PredictedMemory& memory) {
                               {memory.peak80.low / kGibi, memory.peak80.high / kGibi});
 }
 
-// Of a card's saturation batch; of every batch with `verbose`.
-std::vector<Cells> rows_of(const Prediction& prediction, const CardPrediction& card, bool verbose) {
+// Of a card's saturation batch, or of every batch.
+std::vector<Cells> rows_of(const Prediction& prediction, const CardPrediction& card, bool all_batches) {
   const std::string& id = prediction.gpus[card.gpu].id;
   const Curve& curve = card.curve;
   std::vector<Cells> rows;
@@ -73,7 +73,7 @@ std::vector<Cells> rows_of(const Prediction& prediction, const CardPrediction& c
     return {{id, card.dtype, batch_cell(curve.limits.safe), "", curve.problem}};
   }
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
-    if (!verbose && i != curve.saturation) {
+    if (!all_batches && i != curve.saturation) {
       continue;
     }
     const CurvePoint& batch = curve.points[i];
@@ -107,14 +107,17 @@ std::vector<const CardPrediction*> in_order(const Prediction& prediction) {
   return order;
 }
 
-TextTable table_of(const Prediction& prediction, bool verbose) {
+TextTable table_of(const Prediction& prediction, bool all_batches) {
   TextTable table{
       .rows = {{"card", "dtype", "largest batch", "batch",
                 fmt::format("samples/s ({})", level_in_words(Origin::predicted)), "step",
                 prediction.gpus.size() < kRankedFrom ? "memory, GiB" : "memory", "most time", "rows"}}};
   for (const CardPrediction* card : in_order(prediction)) {
-    std::ranges::move(rows_of(prediction, *card, verbose), std::back_inserter(table.rows));
+    std::ranges::move(rows_of(prediction, *card, all_batches), std::back_inserter(table.rows));
   }
+  table.below =
+      fmt::format("rows: published measurements of the card's own chip{}.",
+                  prediction.framework == Framework::bench ? "" : "; memory: as nvidia-smi shows it");
   return table;
 }
 
@@ -137,11 +140,12 @@ void write_card(JsonWriter& io, const Prediction& prediction, const CardPredicti
 
 }  // namespace
 
-Page prediction_page(const Prediction& prediction, bool verbose) {
+Page prediction_page(const Prediction& prediction, bool all_batches, bool verbose) {
   Page page{.title = subject_in_words(prediction)};
   page.answer(prediction_findings(prediction), {.shown_by = "--format json"});
-  page.table(table_of(prediction, verbose));
-  for (const std::string& note : prediction_notes(prediction)) {
+  page.table(table_of(prediction, all_batches || verbose));
+  page.warn(prediction_warnings(prediction), verbose);
+  for (const std::string& note : verbose ? prediction_notes(prediction) : std::vector<std::string>{}) {
     page.say(note);
   }
   return page;

@@ -9,7 +9,7 @@
 namespace bench {
 
 // Findings, the table, what calibrated it, and caveats. `verbose`: every batch has a row.
-Page prediction_page(const Prediction& prediction, bool verbose);
+Page prediction_page(const Prediction& prediction, bool all_batches, bool verbose);
 // A row for each card, dtype and batch.
 std::string prediction_csv(const Prediction& prediction);
 // {"schema": "bench-predict/1", …}.

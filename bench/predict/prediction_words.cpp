@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -130,37 +131,28 @@ std::string calibration_of(const Prediction& prediction) {
   for (const CalibrationRows& rows : prediction.calibration) {
     sets.push_back(fmt::format("{} by {} rows of {} machines", rows.set, rows.rows, rows.machines));
   }
-  std::vector<std::string> families;
+  return fmt::format("Calibration: {}, published by others.", fmt::join(sets, ", "));
+}
+
+// Cards of whose chip nothing was measured.
+std::vector<std::string> unmeasured_cards(const Prediction& prediction) {
+  std::vector<std::string> ids;
   for (std::size_t gpu = 0; gpu < prediction.gpus.size(); ++gpu) {
     const bool is_known = std::ranges::any_of(prediction.cards, [&](const CardPrediction& card) {
       return card.gpu == gpu && (card.family_rows > 0 || card.has_own_result);
     });
     if (!is_known) {
-      families.push_back(prediction.gpus[gpu].id);
+      ids.push_back(prediction.gpus[gpu].id);
     }
   }
-  std::string text =
-      fmt::format("Calibration: {}, published by others; rows counts those of the card's own chip.",
-                  fmt::join(sets, ", "));
-  if (!families.empty()) {
-    text += fmt::format(" No measurements of {}: expect a larger error.", listed(families));
-  }
-  return text;
+  return ids;
 }
 
 std::string attention_of(const Prediction& prediction) {
-  return !prediction.has_attention ? ""
-         : !prediction.attention ? " Attention fused or written out is not known: time and memory span both "
-                                   "(--attention fused or eager)."
+  return !prediction.has_attention || !prediction.attention ? ""
          : *prediction.attention == AttentionForm::eager
              ? " Attention counts as written out (else --attention fused)."
              : " Attention counts as fused (else --attention eager).";
-}
-
-std::string layout_of(const Prediction& prediction) {
-  return !prediction.channels_last   ? ""
-         : *prediction.channels_last ? " Images count as channels last."
-                                     : " Images count as channels first (else --channels-last).";
 }
 
 // Each caveat once, with the cards that it is of where it is not of all.
@@ -220,8 +212,8 @@ std::string subject_in_words(const Prediction& prediction) {
           ? fmt::format(", {} of host time an operation", format_duration(*prediction.host_launch_s * 1e9))
           : fmt::format(", {} of host time an operation, as on the machines measured",
                         format_duration(prediction.assumed_launch_s * 1e9));
-  return fmt::format("{} ({}) on {}, predicted: {}{}; intervals hold {}", prediction.workload,
-                     prediction.mode, listed(ids), runs_by(prediction.framework), host,
+  return fmt::format("{} ({}) on {}, predicted: {}{}; intervals hold {} of measured steps",
+                     prediction.workload, prediction.mode, listed(ids), runs_by(prediction.framework), host,
                      level_in_words(Origin::predicted));
 }
 
@@ -263,12 +255,31 @@ std::vector<std::string> prediction_notes(const Prediction& prediction) {
         "allocator "
         "keeps." +
         attention_of(prediction) + (prediction.counts_dropout ? " Dropout and its masks count." : "") +
-        layout_of(prediction));
-  }
-  if (const std::vector<std::string> caveats = caveats_of(prediction); !caveats.empty()) {
-    notes.push_back(fmt::format("Caveats: {}.", fmt::join(caveats, "; ")));
+        (prediction.channels_last.value_or(false) ? " Images count as channels last." : ""));
   }
   return notes;
+}
+
+std::vector<Warning> prediction_warnings(const Prediction& prediction) {
+  std::vector<Warning> warnings;
+  if (const std::vector<std::string> cards = unmeasured_cards(prediction); !cards.empty()) {
+    warnings.push_back({.text = fmt::format("no measurements of {}: intervals may hold fewer than {}",
+                                            listed(cards), level_in_words(Origin::predicted)),
+                        .brief = cards.size() <= 2 ? ""
+                                                   : fmt::format("no measurements of {} of {} cards",
+                                                                 cards.size(), prediction.gpus.size())});
+  }
+  for (std::string& caveat : caveats_of(prediction)) {
+    warnings.push_back({.text = std::move(caveat)});
+  }
+  if (prediction.framework != Framework::bench && prediction.has_attention && !prediction.attention) {
+    warnings.push_back({.text = "time and memory span attention fused and written out",
+                        .action = "--attention fused or eager"});
+  }
+  if (prediction.framework != Framework::bench && !prediction.channels_last.value_or(true)) {
+    warnings.push_back({.text = "images count as channels first", .action = "or --channels-last"});
+  }
+  return warnings;
 }
 
 }  // namespace bench

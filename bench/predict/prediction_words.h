@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bench/page/page.h"
 #include "bench/predict/prediction.h"
 
 namespace bench {
@@ -16,7 +17,9 @@ std::string subject_in_words(const Prediction& prediction);
 std::string most_time_in_words(const PredictedStep& step);
 // At most five: the fastest in each dtype, what 16 bits gain, the largest batches.
 std::vector<std::string> prediction_findings(const Prediction& prediction);
-// What calibrated it, what is assumed of the host, and what was not measured.
+// What was not measured, and what is assumed that an option changes.
+std::vector<Warning> prediction_warnings(const Prediction& prediction);
+// What calibrated it, and what its memory is.
 std::vector<std::string> prediction_notes(const Prediction& prediction);
 
 }  // namespace bench

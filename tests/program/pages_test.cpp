@@ -197,9 +197,12 @@ std::vector<Page> pages() {
   add(in_widths("evaluate/hire-or-buy", evaluate + hire_or_buy));
   add(in_widths("evaluate/job-of-results",
                 evaluate + Arguments{"batch.json", "batch-one-thread.json", "--samples", "1M"}));
+  add(in_widths("evaluate/job-verbose",
+                evaluate + hire_or_buy + Arguments{"--epochs", "90", "--images", "1.28M", "--verbose"}));
   const Arguments predict{"predict", "--workload", "resnet50", "--mode", "train"};
   add(in_formats("predict/gpus", predict + Arguments{"--gpu", "t4,rtx3060-12gb"}, kFormats));
   add(in_widths("predict/all-gpus", predict + Arguments{"--gpu", "all"}));
+  add(in_widths("predict/verbose", predict + Arguments{"--gpu", "t4,rtx3060-12gb", "--verbose"}));
   add(in_formats("predict/batches", predict + Arguments{"--gpu", "t4", "--batch", "1:64:x4"}, kFormats));
   add(in_widths("predict/how", predict + Arguments{"--gpu", "t4", "--how"}));
   add(in_widths("predict/own-gpu", {"predict", "--gpu", "gpu.json", "--workload", "resnet18"}));
@@ -218,6 +221,7 @@ std::vector<Page> pages() {
                 more_cards + Arguments{"collectives-turns.json"}));
   const Arguments cards_of_one{"predict", "--gpu", "t4", "--workload", "resnet50", "--cards", "2"};
   add(in_formats("predict/cards-of-a-gpu", cards_of_one, kFormats));
+  add(in_widths("predict/cards-of-a-gpu-verbose", cards_of_one + Arguments{"--verbose"}));
   add(in_widths("predict/cards-of-own-network", {"predict", "--gpu", "rtx3060-12gb", "--onnx", "net.onnx",
                                                  "--cards", "2,4", "--dtype", "fp16", "--batch", "8,64"}));
   const Arguments fleet_now{"compare", "fleet", "fleet-slower"};

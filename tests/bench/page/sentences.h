@@ -1,4 +1,4 @@
-// What a page says outside its tables.
+// What a page says outside its tables, with all of its warnings.
 #pragma once
 
 #include <string>
@@ -18,6 +18,8 @@ inline std::vector<std::string> sentences_of(const Page& page) {
       for (const ListItem& item : list->items) {
         sentences.push_back(item.text);
       }
+    } else if (const auto* const warnings = std::get_if<Warnings>(&block)) {
+      sentences.push_back(in_words(warnings->warnings));
     }
   }
   return sentences;

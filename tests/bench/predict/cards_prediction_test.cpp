@@ -124,7 +124,7 @@ TEST(CardsPrediction, TheOneCardsIntervalIsInTheStepAndCancelsInTheEfficiency) {
   EXPECT_LT(two.efficiency().low(), without.efficiency().low()) << "gradients are more of a faster step";
   EXPECT_GT(two.efficiency().low(), 0.8 * without.efficiency().low());
   EXPECT_NEAR(without.efficiency().low(), without.one_ns / without.step80_ns.high, 1e-12);
-  expect_words(sentences_of(cards_page(prediction)));
+  expect_words(sentences_of(cards_page(prediction, true)));
 }
 
 TEST(CardsPrediction, HostsOfOneCpuEachAreNotRanksOfOne) {
@@ -149,12 +149,14 @@ TEST(CardsPrediction, AccumulatingStepsOnSeveralHostsLoseLess) {
   EXPECT_EQ(accumulating.losses[0].micro_batches, "several");
   EXPECT_LT(accumulating.steps[1].step_ns, once.steps[1].step_ns);
   EXPECT_EQ(accumulating.steps[1].accumulate, 8);
-  expect_words(sentences_of(cards_page(accumulating)));
+  expect_words(sentences_of(cards_page(accumulating, true)));
 }
 
 TEST(CardsPrediction, SaysWhereTheFactorIsExtrapolated) {
-  expect_words(sentences_of(cards_page(cards_of(result({measured(8)}), on("pcie4", {4}), catalogue()))));
-  expect_words(sentences_of(cards_page(cards_of(result({measured(8)}), on("nvlink4", {2}), catalogue()))));
+  expect_words(
+      sentences_of(cards_page(cards_of(result({measured(8)}), on("pcie4", {4}), catalogue()), true)));
+  expect_words(
+      sentences_of(cards_page(cards_of(result({measured(8)}), on("nvlink4", {2}), catalogue()), true)));
 }
 
 TEST(CardsPrediction, SixteenBitNumbersAndSeveralHostsHaveLossesOfTheirOwn) {
@@ -198,7 +200,7 @@ TEST(CardsPrediction, TwoRanksOfTheResultTakeThePlaceOfPublishedSteps) {
               links.loss("one host", "32-bit", "one")->likely, 1e-9)
       << "of which two ranks were not measured";
   ASSERT_EQ(prediction.losses.size(), 2U);
-  expect_words(sentences_of(cards_page(prediction)));
+  expect_words(sentences_of(cards_page(prediction, true)));
 }
 
 TEST(CardsPrediction, TwoRanksTellOfLinksLikeTheirsAlone) {
@@ -223,7 +225,7 @@ TEST(CardsPrediction, WhatHostsOfOneCpuLoseNobodyMeasured) {
   EXPECT_DOUBLE_EQ(prediction.steps[1].step_ns, prediction.steps[1].replay.step_ns);
   const CardsStep& two = prediction.steps[1];
   EXPECT_TRUE(two.at_least);
-  const std::string text = page_text(cards_page(prediction), 100);
+  const std::string text = page_text(cards_page(prediction, true), 100);
   expect_words(text);
   EXPECT_THAT(cards_csv(prediction), ::testing::EndsWith(",no,yes\n"));
   const Json step = Json::parse(cards_json(prediction))["steps"][1];
@@ -259,7 +261,7 @@ TEST(CardsFleet, IsTheMedianMachinesRowFromTheSlowestToTheFastest) {
   EXPECT_DOUBLE_EQ(fleet.steps[0].step80_ns.low, 99 * kMs);
   EXPECT_DOUBLE_EQ(fleet.steps[0].step80_ns.high, 130 * kMs);
   EXPECT_GT(fleet.steps[1].step80_ns.high, 130 * kMs);
-  expect_words(sentences_of(cards_page(fleet)));
+  expect_words(sentences_of(cards_page(fleet, true)));
   EXPECT_EQ(Json::parse(cards_json(fleet))["machines"].size(), 2U);
 }
 
@@ -268,7 +270,7 @@ TEST(CardsReport, PrintsAsManyDigitsAsTheIntervalAllows) {
   Point point = measured(14'545);
   point.stats.ci95_ns = Interval{point.stats.median_ns * 0.8, point.stats.median_ns * 1.25};
   const std::string text =
-      page_text(cards_page(cards_of(result({point}), on("pcie4", {2}), catalogue())), 100);
+      page_text(cards_page(cards_of(result({point}), on("pcie4", {2}), catalogue()), true), 100);
   EXPECT_THAT(text, AllOf(HasSubstr(" 145000 "), ::testing::Not(HasSubstr("145450"))));
 }
 
@@ -304,7 +306,7 @@ TEST(CardsPrediction, OfACardThatIsNotHere) {
       << "the one card's error is in it";
   EXPECT_GT(two.efficiency().low() / two.efficiency().value, one.step.interval80_ns.low / one.step.step_ns)
       << "and cancels in the efficiency";
-  expect_words(sentences_of(cards_page(prediction)));
+  expect_words(sentences_of(cards_page(prediction, true)));
   EXPECT_EQ(Json::parse(cards_json(prediction))["steps"][0]["is_measured"], false);
 }
 
@@ -329,7 +331,7 @@ TEST(CardsReport, LinesFitTheScreenWhateverTheNumbers) {
     point.stats.median_ns = step_ms * kMs;
     const CardsPrediction prediction =
         cards_of(result({point}, "cpu"), on("eth-10g", {2, 65'536}), catalogue());
-    std::istringstream lines(page_text(cards_page(prediction), 100));
+    std::istringstream lines(page_text(cards_page(prediction, true), 100));
     for (std::string line; std::getline(lines, line);) {
       EXPECT_LE(columns(line), 100U) << line;
     }
@@ -338,8 +340,8 @@ TEST(CardsReport, LinesFitTheScreenWhateverTheNumbers) {
 
 TEST(CardsReport, SaysWhatIsPredictedAndWhatItRestsOn) {
   const CardsPrediction prediction = cards_of(result({measured(8)}), on("pcie4", {2, 8}), catalogue());
-  expect_words(sentences_of(cards_page(prediction)));
-  EXPECT_THAT(page_markdown(cards_page(prediction)), HasSubstr("| cards | dtype |"));
+  expect_words(sentences_of(cards_page(prediction, true)));
+  EXPECT_THAT(page_markdown(cards_page(prediction, true)), HasSubstr("| cards | dtype |"));
   expect_words(cards_csv(prediction));
   const Json json = Json::parse(cards_json(prediction));
   EXPECT_EQ(json["steps"].size(), 3U);

@@ -146,7 +146,7 @@ TEST_F(EngineReferenceTest, PredictionOfTheEngine) {
   const PredictedStep& there = prediction.cards[1].curve.points[1].step;
   EXPECT_NEAR(here.step_ns, 20e6, 20);
   EXPECT_GT(there.deviation, here.deviation);
-  const std::string text = page_text(prediction_page(prediction, false), 100);
+  const std::string text = page_text(prediction_page(prediction, false, true), 100);
   expect_words(text);
   EXPECT_THAT(prediction.references, ElementsAre("t4 (run.json)"));
   EXPECT_TRUE(prediction.cards[0].has_own_result);

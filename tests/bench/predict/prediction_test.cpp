@@ -38,7 +38,7 @@ class PredictionTest : public ::testing::Test {
     return predict(request_, testing::catalogue(), testing::coefficients());
   }
   static std::string text_of(const Prediction& prediction, bool verbose = false) {
-    return page_text(prediction_page(prediction, verbose), 100);
+    return page_text(prediction_page(prediction, false, verbose), 100);
   }
 
   WorkloadType type_ = testing::small_network();
@@ -71,7 +71,7 @@ TEST_F(PredictionTest, CountsTheRowsOfTheFamily) {
 
 TEST_F(PredictionTest, SaysItInATable) {
   const Prediction prediction = predicted({"t4", "rtx3060-12gb"});
-  expect_words(testing::sentences_of(prediction_page(prediction, false)));
+  expect_words(testing::sentences_of(prediction_page(prediction, false, true)));
   std::istringstream lines(text_of(prediction));
   for (std::string line; std::getline(lines, line);) {
     EXPECT_LE(columns(line), 100U) << line;
@@ -151,7 +151,7 @@ TEST_F(PredictionTest, OtherFormats) {
     EXPECT_EQ(std::ranges::count(line, ','), 16) << line;
   }
   EXPECT_EQ(count, 1 + 2 * 3 + 2);
-  expect_words(page_markdown(prediction_page(prediction, false)));
+  expect_words(page_markdown(prediction_page(prediction, false, true)));
 }
 
 TEST(PredictedDtypes, AsTheCommandLineHasThem) {

@@ -110,25 +110,25 @@ $d19 << EOD
 0.25 0.92302
 0.75 0.92302
 EOD
-set terminal pngcairo size 1600, 676 font 'DejaVu Sans,13' noenhanced background rgb 'white'
+set terminal pngcairo size 1600, 683 font 'DejaVu Sans,13' noenhanced background rgb 'white'
 set output 'picture.png'
 set multiplot
-set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.95962 center font ',17'
-set label 2 'AMD EPYC and AMD EPYC #2 are about equally fast in fp32: AMD EPYC is 1.00× (0.85–1.17×) AMD EPYC #2, at batch 4.' at screen 0.50000, 0.91612 center font ',15'
-set label 3 '' at screen 0.50000, 0.87574 center textcolor rgb '#555555' font ',13'
-set label 4 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03417 left textcolor rgb '#444444' font ',13'
+set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.96003 center font ',17'
+set label 2 'AMD EPYC and AMD EPYC #2 are about equally fast in fp32: AMD EPYC is 1.00× (0.85–1.17×) AMD EPYC #2, at batch 4;' at screen 0.50000, 0.91698 center font ',15'
+set label 3 'too few rounds on AMD EPYC and AMD EPYC #2 to be sure of their batches [larger --time-budget].' at screen 0.50000, 0.87701 center font ',15'
+set label 4 '' at screen 0.50000, 0.83704 center textcolor rgb '#555555' font ',13'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.28284
-set tmargin at screen 0.72663
-set label 31 'Throughput in fp32' at screen 0.16667, 0.83846 center font ',13'
-set label 32 'Bars: 95 % intervals. Ring: saturation batch.' at screen 0.16667, 0.80740 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.25022
+set tmargin at screen 0.68946
+set label 31 'Throughput in fp32' at screen 0.16667, 0.80015 center font ',13'
+set label 32 'Bars: 95 % intervals. Ring: saturation batch.' at screen 0.16667, 0.76940 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',11'
 set ytics ('0' 0, '50' 0.33333, '100' 0.66667, '150' 1) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-set key at screen 0.01875, 0.18654 left top Left reverse samplen 2 maxrows 1 font ',13'
+set key at screen 0.01875, 0.15490 left top Left reverse samplen 2 maxrows 1 font ',13'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
@@ -146,17 +146,17 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.41152
 set rmargin at screen 0.65104
-set bmargin at screen 0.28284
-set tmargin at screen 0.72663
-set label 31 'Memory in fp32' at screen 0.50000, 0.83846 center font ',13'
-set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.80740 center textcolor rgb '#555555' font ',11'
-set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.77788 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.25022
+set tmargin at screen 0.68946
+set label 31 'Memory in fp32' at screen 0.50000, 0.80015 center font ',13'
+set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.76940 center textcolor rgb '#555555' font ',11'
+set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.74019 center textcolor rgb '#555555' font ',11'
 set xtics ('1' 0.028302, '4' 0.16834, '16' 0.30837, '64' 0.44841, '256' 0.58845, '1024' 0.72848, '4096' 0.86852) scale 0.6 nomirror norotate font ',11'
 set ytics ('128 MiB' 0.013054, '512 MiB' 0.26832, '2 GiB' 0.52358, '8 GiB' 0.77885) scale 0.6 nomirror font ',11'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'memory'
 unset key
-set key at screen 0.35208, 0.18654 left top Left reverse samplen 2 maxrows 3 font ',13'
+set key at screen 0.35208, 0.15490 left top Left reverse samplen 2 maxrows 3 font ',13'
 plot [0:1][0:1] $d10 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d11 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c24a00' notitle, \
   $d12 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
@@ -171,10 +171,10 @@ plot [0:1][0:1] $d10 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolo
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.28284
-set tmargin at screen 0.72663
-set label 31 'Cost of a million samples' at screen 0.83333, 0.83846 center font ',13'
-set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.80740 center textcolor rgb '#555555' font ',11'
+set bmargin at screen 0.25022
+set tmargin at screen 0.68946
+set label 31 'Cost of a million samples' at screen 0.83333, 0.80015 center font ',13'
+set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.76940 center textcolor rgb '#555555' font ',11'
 set label 40 '2.13' at first 0.25, 0.92302 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set label 41 '2.13' at first 0.75, 0.92302 center offset 0, 0.6 font ',11' textcolor rgb '#1b1f24'
 set xtics ('AMD EPYC' 0.25, 'AMD EPYC #2' 0.75) scale 0 nomirror norotate font ',11'
@@ -188,25 +188,25 @@ plot [0:1][0:1] $d16 using 1:2:3:4:5:6 with boxxyerror fillstyle solid 1 noborde
 unset label
 unset multiplot
 unset output
-set terminal svg size 1600, 694 font 'DejaVu Sans,16' noenhanced background rgb 'white'
+set terminal svg size 1600, 701 font 'DejaVu Sans,16' noenhanced background rgb 'white'
 set output 'picture.svg'
 set multiplot
-set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.95879 center font ',20'
-set label 2 'AMD EPYC and AMD EPYC #2 are about equally fast in fp32: AMD EPYC is 1.00× (0.85–1.17×) AMD EPYC #2, at batch 4.' at screen 0.50000, 0.91441 center font ',18'
-set label 3 '' at screen 0.50000, 0.87320 center textcolor rgb '#555555' font ',16'
-set label 4 'AMD EPYC and AMD EPYC #2: no data sheet; the peak was measured.' at screen 0.01875, 0.03487 left textcolor rgb '#444444' font ',16'
+set label 1 'resnet18 training: AMD EPYC, AMD EPYC #2' at screen 0.50000, 0.95920 center font ',20'
+set label 2 'AMD EPYC and AMD EPYC #2 are about equally fast in fp32: AMD EPYC is 1.00× (0.85–1.17×) AMD EPYC #2, at batch 4;' at screen 0.50000, 0.91526 center font ',18'
+set label 3 'too few rounds on AMD EPYC and AMD EPYC #2 to be sure of their batches [larger --time-budget].' at screen 0.50000, 0.87447 center font ',18'
+set label 4 '' at screen 0.50000, 0.83367 center textcolor rgb '#555555' font ',16'
 set lmargin at screen 0.06563
 set rmargin at screen 0.31771
-set bmargin at screen 0.28876
-set tmargin at screen 0.72104
-set label 31 'Throughput in fp32' at screen 0.16667, 0.83516 center font ',16'
-set label 32 'Bars: 95 % intervals. Ring: saturation batch.' at screen 0.16667, 0.80346 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.25506
+set tmargin at screen 0.68302
+set label 31 'Throughput in fp32' at screen 0.16667, 0.79601 center font ',16'
+set label 32 'Bars: 95 % intervals. Ring: saturation batch.' at screen 0.16667, 0.76462 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '2' 0.26415, '4' 0.5, '8' 0.73585, '16' 0.9717) scale 0.6 nomirror norotate font ',14'
 set ytics ('0' 0, '50' 0.33333, '100' 0.66667, '150' 1) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'samples/s'
 unset key
-set key at screen 0.01875, 0.19049 left top Left reverse samplen 2 maxrows 1 font ',16'
+set key at screen 0.01875, 0.15777 left top Left reverse samplen 2 maxrows 1 font ',16'
 plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d0 using 1:2:3:($5==1?$4:NaN) with vectors backhead size screen 0.0025, 90 linewidth 1.4 linecolor rgb '#0072b2' notitle, \
   $d1 using 1:2 with lines linewidth 1.2 linecolor rgb '#0072b2' notitle, \
@@ -224,17 +224,17 @@ plot [0:1][0:1] $d0 using 1:2:3:($5==0?$4:NaN) with vectors heads size screen 0.
 unset label
 set lmargin at screen 0.41021
 set rmargin at screen 0.65104
-set bmargin at screen 0.28876
-set tmargin at screen 0.72104
-set label 31 'Memory in fp32' at screen 0.50000, 0.83516 center font ',16'
-set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.80346 center textcolor rgb '#555555' font ',14'
-set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.77334 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.25506
+set tmargin at screen 0.68302
+set label 31 'Memory in fp32' at screen 0.50000, 0.79601 center font ',16'
+set label 32 'Dashed: what a device holds.' at screen 0.50000, 0.76462 center textcolor rgb '#555555' font ',14'
+set label 33 'Open mark: the largest batch that fits.' at screen 0.50000, 0.73481 center textcolor rgb '#555555' font ',14'
 set xtics ('1' 0.028302, '4' 0.16834, '16' 0.30837, '64' 0.44841, '256' 0.58845, '1024' 0.72848, '4096' 0.86852) scale 0.6 nomirror norotate font ',14'
 set ytics ('128 MiB' 0.013054, '512 MiB' 0.26832, '2 GiB' 0.52358, '8 GiB' 0.77885) scale 0.6 nomirror font ',14'
 set xlabel 'batch' offset 0, 0.3
 set ylabel 'memory'
 unset key
-set key at screen 0.35208, 0.19049 left top Left reverse samplen 2 maxrows 3 font ',16'
+set key at screen 0.35208, 0.15777 left top Left reverse samplen 2 maxrows 3 font ',16'
 plot [0:1][0:1] $d10 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#0072b2' notitle, \
   $d11 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolor rgb '#c24a00' notitle, \
   $d12 using 1:2 with lines linewidth 1.8 linecolor rgb '#0072b2' notitle, \
@@ -249,10 +249,10 @@ plot [0:1][0:1] $d10 using 1:2 with lines dashtype (8, 6) linewidth 1.6 linecolo
 unset label
 set lmargin at screen 0.73229
 set rmargin at screen 0.98438
-set bmargin at screen 0.28876
-set tmargin at screen 0.72104
-set label 31 'Cost of a million samples' at screen 0.83333, 0.83516 center font ',16'
-set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.80346 center textcolor rgb '#555555' font ',14'
+set bmargin at screen 0.25506
+set tmargin at screen 0.68302
+set label 31 'Cost of a million samples' at screen 0.83333, 0.79601 center font ',16'
+set label 32 'In fp32, at the saturation batch.' at screen 0.83333, 0.76462 center textcolor rgb '#555555' font ',14'
 set label 40 '2.13' at first 0.25, 0.92302 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set label 41 '2.13' at first 0.75, 0.92302 center offset 0, 0.6 font ',14' textcolor rgb '#1b1f24'
 set xtics ('AMD EPYC' 0.25, 'AMD EPYC #2' 0.75) scale 0 nomirror norotate font ',14'
