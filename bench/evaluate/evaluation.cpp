@@ -201,15 +201,7 @@ Ratio throughput_ratio_of(const CurvePoint& a, const CurvePoint& b) {
 }
 
 Ratio gain_of(const CurvePoint& a, const CurvePoint& b) {
-  if (!a.is_predicted || !a.interval || !b.interval) {
-    return from_ends(a, b);
-  }
-  const auto width = [](const CurvePoint& point) {
-    return PredictedWidth{.half_width80 = std::log(std::max(point.per_s / point.interval->low,
-                                                            point.interval->high / point.per_s)),
-                          .host_deviation = point.step.host_deviation};
-  };
-  return within_factor(value_of(a, b), std::exp(gain_half_width80(width(a), width(b))), kPredictedLevel);
+  return a.is_predicted && a.interval && b.interval ? predicted_gain(a, b) : from_ends(a, b);
 }
 
 bool Evaluation::has_several_cards() const {

@@ -109,7 +109,7 @@ void read_value(const Field& field, WrittenCurve& written) {
     const Field row = field.at("saturation");
     row.at("batch").refuse("the batch of one of the points");
   }
-  curve.saturation = static_cast<std::size_t>(point - curve.points.begin());
+  curve.saturation_index = static_cast<std::size_t>(point - curve.points.begin());
   written.row.point = *point;
   written.row.dtype = curve.dtype;
 }

@@ -1,7 +1,6 @@
 #include "bench/model/curve.h"
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,7 +70,7 @@ void complete_curve(Curve& curve, std::int64_t usable_bytes) {
   const std::vector<ThroughputPoint> rates = rates_of(curve);
   curve.fits = BatchFits(rates, memory_of(curve));
   if (!rates.empty()) {
-    curve.saturation = static_cast<std::size_t>(
+    curve.saturation_index = static_cast<std::size_t>(
         std::ranges::find(curve.points, rates[curve.fits.index()].batch, &CurvePoint::batch) -
         curve.points.begin());
   }
@@ -122,18 +121,6 @@ Curve predicted_curve(const GpuModel& model, const NetworkTerms& terms, const St
   }
   complete_curve(curve, model.usable_bytes());
   return curve;
-}
-
-std::string limit_of(const PredictedStep& step) {
-  constexpr double kHalf = 0.5;
-  if (step.host_share >= kHalf) {
-    return "the host";
-  }
-  const std::array<std::pair<double, const char*>, 3> parts{
-      {{step.products_ns, "products"},
-       {step.memory_ns, "memory"},
-       {step.tiles_ns + step.launches_ns, "short kernels"}}};
-  return std::ranges::max_element(parts, {}, &std::pair<double, const char*>::first)->second;
 }
 
 }  // namespace bench

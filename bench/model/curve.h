@@ -18,8 +18,8 @@ namespace bench {
 struct Curve {
   std::string dtype;
   std::vector<CurvePoint> points;            // by batch; at least one, but for a prediction with a problem
-  BatchFits fits{};                          // of timed_points(), and of all points' memory
-  std::size_t saturation = 0;                // index of the saturation batch, at most `largest`
+  BatchFits fits{};                          // of timed_points() up to `largest`, and of all points' memory
+  std::size_t saturation_index = 0;          // of the saturation batch, one of those points
   std::optional<std::int64_t> largest{};     // batch that the device's memory holds; predicted, that is safe
   bool extrapolated = false;                 // `largest`: from the memory line, beyond the points
   std::optional<double> peak_flops_per_s{};  // summed in fp32
@@ -31,7 +31,7 @@ struct Curve {
   LargestBatch limits{};
   std::vector<std::int64_t> beyond{};
 
-  const CurvePoint& at_saturation() const { return points[saturation]; }
+  const CurvePoint& at_saturation() const { return points[saturation_index]; }
   const CurvePoint* at(std::int64_t batch) const;
   // `largest`, which is set; in two digits far beyond the points.
   std::int64_t quoted_largest() const;
@@ -42,7 +42,7 @@ struct Curve {
 // ones.
 std::vector<CurvePoint> timed_points(const std::vector<CurvePoint>& points);
 
-// Sets the fits, `saturation`, and `largest` by the memory line where no model has given it.
+// Sets the fits, the saturation batch, and `largest` by the memory line where no model has given it.
 void complete_curve(Curve& curve, std::int64_t usable_bytes);
 
 // `batches` empty: powers of two, up to the largest that is safe. Of others those up to `last`. `setting`'s
@@ -50,8 +50,5 @@ void complete_curve(Curve& curve, std::int64_t usable_bytes);
 Curve predicted_curve(const GpuModel& model, const NetworkTerms& terms, const StepSetting& setting,
                       const std::vector<std::int64_t>& batches,
                       std::int64_t LargestBatch::*last = &LargestBatch::most);
-
-// What takes most of a step: "products", "memory", "short kernels" or "the host".
-std::string limit_of(const PredictedStep& step);
 
 }  // namespace bench

@@ -1,6 +1,7 @@
 #include "bench/model/curve_point.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "bench/model/parallel_step.h"
 #include "bench/result/flags.h"
@@ -79,8 +80,7 @@ std::int64_t CurvePoint::weights() const {
 }
 
 ThroughputPoint CurvePoint::throughput() const {
-  return is_predicted ? ThroughputPoint::predicted(batch, per_s)
-                      : ThroughputPoint{batch, per_s, in_run};
+  return is_predicted ? ThroughputPoint::predicted(batch, per_s) : ThroughputPoint{batch, per_s, in_run};
 }
 
 CurvePoint curve_point(const Point& point) {
@@ -95,6 +95,20 @@ Estimate step_in_run(const Point& point) {
                                  Interval{.low = std::clamp(interval->low, std::min(1.0, step_ns), step_ns),
                                           .high = std::max(interval->high, step_ns)})
                            : std::nullopt};
+}
+
+double half_width80(const CurvePoint& point) {
+  return point.interval
+             ? std::log(std::max(point.per_s / point.interval->low, point.interval->high / point.per_s))
+             : 0;
+}
+
+Ratio predicted_gain(const CurvePoint& one, const CurvePoint& other) {
+  const auto width = [](const CurvePoint& point) {
+    return PredictedWidth{.half_width80 = half_width80(point), .host_deviation = point.step.host_deviation};
+  };
+  return within_factor(one.per_s / other.per_s, std::exp(gain_half_width80(width(one), width(other))),
+                       kPredictedLevel);
 }
 
 std::optional<Interval> rate_interval(const std::optional<Interval>& step_ns, double items) {

@@ -9,6 +9,7 @@
 #include "bench/model/gpu_model.h"
 #include "bench/result/gradient_timeline.h"
 #include "bench/result/result.h"
+#include "bench/stats/ratio.h"
 #include "bench/stats/saturation.h"
 
 namespace bench {
@@ -55,6 +56,11 @@ struct CurvePoint {
 CurvePoint curve_point(const Point& point);
 // Of a measured point, with its interval within the run, which holds the median and lies above 0.
 Estimate step_in_run(const Point& point);
+
+// Of a predicted point: half its 80 % interval, the longer side, as a logarithm; 0 without one.
+double half_width80(const CurvePoint& point);
+// How many times as fast one dtype is as another on one card, both predicted: see gain_half_width80().
+Ratio predicted_gain(const CurvePoint& one, const CurvePoint& other);
 
 // The rate's interval is the step time's turned over. `items`: of a step.
 std::optional<Interval> rate_interval(const std::optional<Interval>& step_ns, double items);

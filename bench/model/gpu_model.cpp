@@ -144,7 +144,6 @@ PredictedStep GpuModel::step(const NetworkTerms& terms, const StepSetting& setti
           .memory_ns = time.memory * kNanoseconds,
           .tiles_ns = time.tiles * kNanoseconds,
           .launches_ns = time.launches * kNanoseconds,
-          .host_share = host_share,
           .caveats = caveats_of(*this, terms, setting, kind, host_share)};
 }
 

@@ -57,7 +57,6 @@ struct PredictedStep {
   double memory_ns = 0;
   double tiles_ns = 0;
   double launches_ns = 0;
-  double host_share = 0;               // how far the step's logarithm moves with the host's: 0 to 1
   std::vector<std::string> caveats{};  // what the model has no measurement of, one clause each
 };
 
@@ -119,7 +118,8 @@ class GpuModel {
   GpuEvidence evidence_;
 };
 
-// Of a prediction's logarithm: half its 80 % interval, and the deviation of the part that the host adds.
+// Of a prediction's logarithm: half its 80 % interval, the longer side, and the deviation of the part that
+// the host adds.
 struct PredictedWidth {
   double half_width80 = 0;
   double host_deviation = 0;

@@ -1,5 +1,8 @@
 #include "bench/model/step_limit.h"
 
+#include <algorithm>
+#include <array>
+
 namespace bench {
 
 std::string_view name_of(StepLimit limit) {
@@ -42,6 +45,17 @@ LimitReport find_limit(const Work& work, const Peaks& peaks, const Estimate& ste
     report.limit = launches ? StepLimit::launch : StepLimit::implementation;
   }
   return report;
+}
+
+LongestPart longest_part(const PredictedStep& step) {
+  if (step.host_ns > step.gpu_ns) {
+    return {StepLimit::launch, step.host_ns};
+  }
+  return std::ranges::max(
+      std::array{LongestPart{StepLimit::compute, step.products_ns},
+                 LongestPart{StepLimit::memory, step.memory_ns},
+                 LongestPart{StepLimit::implementation, step.tiles_ns + step.launches_ns}},
+      {}, &LongestPart::ns);
 }
 
 }  // namespace bench

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "bench/device.h"
+#include "bench/model/gpu_model.h"
 #include "bench/stats/estimate.h"
 #include "bench/workload.h"
 
@@ -33,5 +34,13 @@ struct LimitReport {
 // starting one operation; none where it was not measured. Step time positive.
 LimitReport find_limit(const Work& work, const Peaks& peaks, const Estimate& step_ns,
                        const std::optional<Estimate>& launch_ns = std::nullopt);
+
+// What takes the most of a predicted step, and its time: the host, where launching takes longer than the
+// GPU's work; else products, memory, or kernels too short for either (implementation).
+struct LongestPart {
+  StepLimit limit = StepLimit::unknown;
+  double ns = 0;
+};
+LongestPart longest_part(const PredictedStep& step);
 
 }  // namespace bench

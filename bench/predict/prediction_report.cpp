@@ -40,7 +40,7 @@ void members(JsonWriter& io, const CurvePoint& batch) {
   io("memory_ns", batch.step.memory_ns);
   io("tiles_ns", batch.step.tiles_ns);
   io("launches_ns", batch.step.launches_ns);
-  io("most_time", limit_of(batch.step));
+  io("most_time", most_time_of(batch.step));
   io("peak_bytes", if_known(static_cast<double>(memory.peak)));
   io("peak_bytes_low", if_known(memory.peak80.low));
   io("peak_bytes_high", if_known(memory.peak80.high));
@@ -73,7 +73,7 @@ std::vector<Cells> rows_of(const Prediction& prediction, const CardPrediction& c
     return {{id, card.dtype, batch_cell(curve.limits.safe), "", curve.problem}};
   }
   for (std::size_t i = 0; i < curve.points.size(); ++i) {
-    if (!all_batches && i != curve.saturation) {
+    if (!all_batches && i != curve.saturation_index) {
       continue;
     }
     const CurvePoint& batch = curve.points[i];
@@ -179,7 +179,7 @@ std::string prediction_csv(const Prediction& prediction) {
                       ms(batch.step.step_ns), ms(step.low), ms(step.high), batch.memory.peak,
                       has_memory ? Cell(std::llround(memory.low)) : Cell(),
                       has_memory ? Cell(std::llround(memory.high)) : Cell(), largest.safe, largest.safe,
-                      largest.bound, i == curve.saturation ? "yes" : "no", ""});
+                      largest.bound, i == curve.saturation_index ? "yes" : "no", ""});
     }
     for (const std::int64_t batch : curve.beyond) {
       add_without_figures(batch, "out of memory");

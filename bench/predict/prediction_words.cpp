@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/evaluate/evaluation.h"
+#include "bench/model/step_limit.h"
 #include "bench/result/finding.h"
 #include "bench/result/result.h"
 #include "bench/text/intervals.h"
@@ -217,8 +218,23 @@ std::string subject_in_words(const Prediction& prediction) {
                      level_in_words(Origin::predicted));
 }
 
+std::string most_time_of(const PredictedStep& step) {
+  switch (longest_part(step).limit) {
+    case StepLimit::launch:
+      return "the host";
+    case StepLimit::compute:
+      return "products";
+    case StepLimit::memory:
+      return "memory";
+    case StepLimit::implementation:
+    case StepLimit::unknown:
+      break;
+  }
+  return "short kernels";
+}
+
 std::string most_time_in_words(const PredictedStep& step) {
-  const std::string part = limit_of(step);
+  const std::string part = most_time_of(step);
   return part == "products" ? "arithmetic" : part;
 }
 

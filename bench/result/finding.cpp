@@ -7,6 +7,15 @@
 
 namespace bench {
 
+Finding& Finding::set(const Ratio& ratio) {
+  if (!ratio.is_predicted()) {
+    return set(Estimate{.value = ratio.value, .ci95 = ratio.interval});
+  }
+  value = ratio.value;
+  details["interval80"] = {ratio.low(), ratio.high()};
+  return *this;
+}
+
 const Finding* find_finding(const std::vector<Finding>& findings, std::string_view name) {
   const auto found = std::ranges::find(findings, name, &Finding::name);
   return found == findings.end() ? nullptr : &*found;

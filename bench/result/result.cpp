@@ -188,6 +188,12 @@ std::vector<double> round_medians(const Point& point) {
   return medians;
 }
 
+Ratio step_ratio(const Point& above, const Point& below) {
+  const bool measured = above.is_measured() && below.is_measured();
+  return ratio_of(ratio_by_rounds(above.step_ns(), round_times(above), below.step_ns(), round_times(below)),
+                  measured ? kMeasuredLevel : kPredictedLevel);
+}
+
 RoundTimes round_times(const Point& point) {
   RoundTimes times;
   auto next = point.samples_ns.begin();

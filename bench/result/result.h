@@ -21,6 +21,7 @@
 #include "bench/result/calibration.h"
 #include "bench/result/workload_file.h"
 #include "bench/stats/paired_ratio.h"
+#include "bench/stats/ratio.h"
 #include "bench/stats/statistics.h"
 #include "bench/workload.h"
 
@@ -137,6 +138,8 @@ struct Point {
   std::int64_t peak() const { return is_measured() ? memory.peak_measured : memory.peak_predicted; }
 };
 
+// A step's time over another's: by rounds where they share enough of them, else from the intervals' ends.
+Ratio step_ratio(const Point& above, const Point& below);
 // Samples of each round.
 std::vector<std::int64_t> round_sizes(const Point& point);
 // The median of each round's samples, in nanoseconds; rounds without samples are left out.
@@ -176,6 +179,8 @@ struct Finding {
     value = estimate.value;
     return set_interval(estimate.ci95, kind);
   }
+  // A predicted one's interval of 80 % is `details.interval80`.
+  Finding& set(const Ratio& ratio);
   Finding& set_interval(const std::optional<Interval>& interval, const char* kind) {
     ci95 = interval;
     interval_kind = interval ? kind : kNoInterval;

@@ -1,4 +1,5 @@
-// A number with its 95 % confidence interval. statistics.h makes the intervals of measured times.
+// A number with its interval: of 95 % where it was measured, of 80 % where it is predicted. statistics.h
+// makes those of measured times.
 #pragma once
 
 #include <optional>

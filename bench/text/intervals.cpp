@@ -167,4 +167,9 @@ std::string plus_minus_rate(double per_second, const std::optional<Interval>& ci
   return in_digits(per_second, ci95, rate_scale(per_second), unit, to);
 }
 
+std::string in_words(const Ratio& ratio) {
+  return ratio.is_predicted() && ratio.interval ? with_interval80(ratio.value, *ratio.interval)
+                                                : plus_minus(ratio.value, ratio.interval);
+}
+
 }  // namespace bench

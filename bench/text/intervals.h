@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bench/stats/estimate.h"
+#include "bench/stats/ratio.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -36,5 +37,8 @@ std::string plus_minus_duration(double nanoseconds, const std::optional<Interval
 // "12.3 ± 0.4 GB/s".
 std::string plus_minus_rate(double per_second, const std::optional<Interval>& ci95, std::string_view unit,
                             std::string_view to = kTo);
+
+// "1.8 ± 0.2"; where it is predicted "1.8 (1.4 to 2.3)".
+std::string in_words(const Ratio& ratio);
 
 }  // namespace bench

@@ -120,46 +120,26 @@ std::string t0_in_words(const BatchSeries& series) {
 
 // ---- a device that is not here ----
 
-// The parts of a step, and the largest of them.
-struct Parts {
-  double gpu_ns = 0;
-  double host_ns = 0;
-  double products_ns = 0;
-  double memory_ns = 0;
-  std::string_view limit{};
-};
-
-Parts parts_of(const PredictedStep& step) {
-  Parts parts{.gpu_ns = step.gpu_ns,
-              .host_ns = step.host_ns,
-              .products_ns = step.products_ns + step.tiles_ns,
-              .memory_ns = step.memory_ns};
-  parts.limit = parts.host_ns > parts.gpu_ns          ? "launch"
-                : parts.products_ns > parts.memory_ns ? "compute"
-                                                      : "memory";
-  return parts;
-}
-
-std::string parts_in_words(const Parts& parts) {
-  if (parts.limit == "launch") {
-    return fmt::format("the host limits a step: launching its operations takes {}, the GPU's work {}",
-                       format_duration(parts.host_ns), format_duration(parts.gpu_ns));
+// What takes the most of a step, next to the rest.
+std::string longest_in_words(const PredictedStep& step, StepLimit limit) {
+  const std::string gpu = format_duration(step.gpu_ns);
+  const std::string arithmetic = format_duration(step.products_ns);
+  const std::string data = format_duration(step.memory_ns);
+  switch (limit) {
+    case StepLimit::launch:
+      return fmt::format("the host limits a step: launching its operations takes {}, the GPU's work {}",
+                         format_duration(step.host_ns), gpu);
+    case StepLimit::compute:
+      return fmt::format("arithmetic limits a step: {} of the GPU's {}, moving data {}", arithmetic, gpu,
+                         data);
+    case StepLimit::memory:
+      return fmt::format("memory limits a step: {} of the GPU's {}, arithmetic {}", data, gpu, arithmetic);
+    case StepLimit::implementation:
+    case StepLimit::unknown:
+      break;
   }
-  const bool computes = parts.limit == "compute";
-  return fmt::format("{} limits a step: {} of the GPU's {}, {} {}", computes ? "arithmetic" : "memory",
-                     format_duration(computes ? parts.products_ns : parts.memory_ns),
-                     format_duration(parts.gpu_ns), computes ? "moving data" : "arithmetic",
-                     format_duration(computes ? parts.memory_ns : parts.products_ns));
-}
-
-// Of the logarithm.
-double half_width80(const CurvePoint& point) {
-  const Interval& step = point.step.interval80_ns;
-  return step.low > 0 ? std::log(step.high / step.low) / 2 : 0;
-}
-
-PredictedWidth width_of(const CurvePoint& point) {
-  return {.half_width80 = half_width80(point), .host_deviation = point.step.host_deviation};
+  return fmt::format("short kernels limit a step: {} of the GPU's {}, arithmetic {}, moving data {}",
+                     format_duration(step.tiles_ns + step.launches_ns), gpu, arithmetic, data);
 }
 
 // By the two largest batches.
@@ -175,7 +155,7 @@ Finding predicted_t_inf(const BatchSeries& series) {
       (last.step.step_ns - before.step.step_ns) / static_cast<double>(last.batch - before.batch);
   const Ratio per_s = within_factor(1e9 / slope_ns, std::exp(half_width80(last)), kPredictedLevel);
   finding.details = {{"t_inf_per_s", per_s.value}, {"batches", {before.batch, last.batch}}};
-  set_ratio(finding, per_s);
+  finding.set(per_s);
   finding.claim = fmt::format("Asymptotic throughput of {}: {} samples/s.", series.label, in_words(per_s));
   return finding;
 }
@@ -183,12 +163,11 @@ Finding predicted_t_inf(const BatchSeries& series) {
 // What takes the most of a step.
 Finding predicted_limit(const CurvePoint& point, const BatchSeries& series, std::string name) {
   Finding finding = finding_of(std::move(name), "share of step time", {point.name()});
-  const Parts parts = parts_of(point.step);
-  const double largest =
-      parts.limit == "launch" ? parts.host_ns : std::max(parts.products_ns, parts.memory_ns);
-  finding.value = std::min(1.0, largest / point.step.step_ns);
-  finding.details = {{"limit", parts.limit}, {"batch", point.batch}};
-  finding.claim = fmt::format("At batch {} in {} {}.", point.batch, series.label, parts_in_words(parts));
+  const LongestPart longest = longest_part(point.step);
+  finding.value = std::min(1.0, longest.ns / point.step.step_ns);
+  finding.details = {{"limit", name_of(longest.limit)}, {"batch", point.batch}};
+  finding.claim = fmt::format("At batch {} in {} {}.", point.batch, series.label,
+                              longest_in_words(point.step, longest.limit));
   return finding;
 }
 
@@ -196,8 +175,7 @@ Finding predicted_limit(const CurvePoint& point, const BatchSeries& series, std:
 
 Ratio speedup_at(const CurvePoint& one, const CurvePoint& other) {
   if (one.is_predicted) {
-    return within_factor(one.per_s / other.per_s, std::exp(gain_half_width80(width_of(one), width_of(other))),
-                         kPredictedLevel);
+    return predicted_gain(one, other);
   }
   const Estimate ns = step_in_run(*one.point);
   const Estimate other_ns = step_in_run(*other.point);
@@ -381,11 +359,11 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   Finding finding = finding_of("speedup_" + series.label, "ratio");
   const Speedups speedups = speedups_of(series, baseline);
   if (!speedups.quoted) {
-    finding.claim =
-        share_a_batch(series, baseline)
-            ? fmt::format("No batch has 3 rounds in both {} and {} [{}].", series.label, baseline.label,
-                          give_time())
-            : fmt::format("No batch was {} in both {} and {}.", series.done(), series.label, baseline.label);
+    finding.claim = share_a_batch(series, baseline)
+                        ? fmt::format("No batch has 3 rounds in both {} and {} [{}].", series.label,
+                                      baseline.label, give_time())
+                        : fmt::format("No batch was {} in both {} and {}.", series.how_made(), series.label,
+                                      baseline.label);
     return finding;
   }
   std::vector<Ratio> ratios;
@@ -399,7 +377,7 @@ Finding claim_speedup(const BatchSeries& series, const BatchSeries& baseline) {
   if (series.is_predicted()) {
     finding.details["batch"] = *speedups.batch;
   }
-  set_ratio(finding, *speedups.quoted);
+  finding.set(*speedups.quoted);
   finding.claim = fmt::format("{} runs {} times as fast as {} {}{}.", series.label,
                               in_words(*speedups.quoted), baseline.label,
                               speedups.batch ? fmt::format("at batch {}", *speedups.batch)

@@ -70,7 +70,7 @@ Json details_of(const MemoryLine& line) {
 
 std::string too_few(const BatchSeries& series, std::string_view needs) {
   return fmt::format("{} needs at least 2 batch sizes in {}; {} was {}{}.", needs, series.label,
-                     series.points.empty() ? "none" : "1", series.done(),
+                     series.points.empty() ? "none" : "1", series.how_made(),
                      series.is_predicted() ? "" : " so far");
 }
 
@@ -85,20 +85,6 @@ std::string per_second(const CurvePoint& point) {
 std::string per_second_alone(const CurvePoint& point) {
   const std::optional<Interval> interval = point.shown_interval();
   return point.is_predicted && interval ? digits80(point.per_s, *interval) : format_number(point.per_s);
-}
-
-std::string in_words(const Ratio& ratio) {
-  return ratio.is_predicted() && ratio.interval ? with_interval80(ratio.value, *ratio.interval)
-                                                : plus_minus(ratio.value, ratio.interval);
-}
-
-void set_ratio(Finding& finding, const Ratio& ratio) {
-  if (!ratio.is_predicted()) {
-    finding.set({.value = ratio.value, .ci95 = ratio.interval});
-    return;
-  }
-  finding.value = ratio.value;
-  finding.details["interval80"] = {ratio.low(), ratio.high()};
 }
 
 Finding claim_saturation(const BatchSeries& series) {
@@ -150,17 +136,17 @@ Finding claim_saturation(const BatchSeries& series) {
       series.timed.back().batch == series.points.back().batch ? "" : " in at least 3 rounds";
   if (saturation.at_largest) {
     finding.claim = fmt::format("{} saturates at batch {}, the largest {}{}, or beyond it: {}{}.",
-                                series.label, *saturation.batch, series.done(), of_trusted, speed,
+                                series.label, *saturation.batch, series.how_made(), of_trusted, speed,
                                 series.is_predicted() ? "" : fmt::format(" [{}]", measure_larger()));
   } else {
     const std::string compared =
         saturation.best_batch == *saturation.batch
-            ? fmt::format("the best {}", series.done())
+            ? fmt::format("the best {}", series.how_made())
             : fmt::format("at least {} of the best ({} at batch {})", format_percent(kSaturatedShare),
                           per_second_alone(*series.at(saturation.best_batch)), saturation.best_batch);
-    finding.claim = fmt::format("{} saturates at batch {}{}: {}, {}.", series.label, *saturation.batch,
-                                saturation.at_smallest ? fmt::format(", the smallest {}", series.done()) : "",
-                                speed, compared);
+    finding.claim = fmt::format(
+        "{} saturates at batch {}{}: {}, {}.", series.label, *saturation.batch,
+        saturation.at_smallest ? fmt::format(", the smallest {}", series.how_made()) : "", speed, compared);
   }
   return finding;
 }

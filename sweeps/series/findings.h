@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "bench/result/result.h"
-#include "bench/stats/ratio.h"
 #include "sweeps/series/series.h"
 
 namespace bench::sweeps {
@@ -20,12 +19,6 @@ std::string too_few(const BatchSeries& series, std::string_view needs);
 std::string per_second(const CurvePoint& point);
 // The same without the interval: "171".
 std::string per_second_alone(const CurvePoint& point);
-
-// "1.8 ± 0.2"; where it is predicted "1.8 (1.4 to 2.3)".
-std::string in_words(const Ratio& ratio);
-// The finding's value, and its interval: its own of a measured ratio, `details.interval80` of a predicted
-// one.
-void set_ratio(Finding& finding, const Ratio& ratio);
 
 Finding claim_saturation(const BatchSeries& series);   // samples: the saturation batch
 Finding claim_memory_line(const BatchSeries& series);  // bytes/sample

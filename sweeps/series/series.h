@@ -52,7 +52,7 @@ struct BatchSeries : Curve {
   std::vector<std::string> timed_names() const;
   bool is_predicted() const { return !points.empty() && points.front().is_predicted; }
   // How its points came about, in sentences.
-  std::string_view done() const { return is_predicted() ? "predicted" : "measured"; }
+  std::string_view how_made() const { return is_predicted() ? "predicted" : "measured"; }
 };
 
 // The label of the series that a point with these params belongs to.

@@ -16,6 +16,7 @@
 #include "bench/error.h"
 #include "bench/host/host_info.h"
 #include "bench/registry.h"
+#include "bench/result/flags.h"
 #include "bench/run/result_file.h"
 #include "bench/text/axis.h"
 #include "bench/text/quote.h"
@@ -450,7 +451,7 @@ BatchResult read_batch_result(const std::string& option, const std::string& path
   BatchResult result{.workload = document.sweep.workload, .device = document.context.device.name};
   for (const Point& point : measured_points(document)) {
     const auto params = read_params(point.params);
-    if (!params || point.stats.median_ns <= 0 || point.items_per_step <= 0) {
+    if (!params || point.stats.median_ns <= 0 || point.items_per_step <= 0 || has_flag(point, kAbovePeak)) {
       continue;
     }
     const std::string own(name_of(params->dtype));

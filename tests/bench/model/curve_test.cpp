@@ -1,8 +1,12 @@
 #include "bench/model/curve.h"
 
+#include <cmath>
+
 #include <gmock/gmock.h>
 
+#include "bench/model/step_limit.h"
 #include "bench/model/step_setting.h"
+#include "bench/stats/statistics.h"
 #include "tests/bench/model/program_data.h"
 #include "tests/bench/support/golden_words.h"
 
@@ -49,8 +53,8 @@ TEST(PredictedCurve, SaturatesAtTheFirstBatchNearTheBest) {
   const Curve curve = predicted_curve(t4(), products_only(), {}, {});
   const double best = curve.points.back().per_s;
   EXPECT_GE(curve.at_saturation().per_s, 0.95 * best);
-  ASSERT_GT(curve.saturation, 0U);
-  EXPECT_LT(curve.points[curve.saturation - 1].per_s, 0.95 * best);
+  ASSERT_GT(curve.saturation_index, 0U);
+  EXPECT_LT(curve.points[curve.saturation_index - 1].per_s, 0.95 * best);
   const Interval interval = *curve.at_saturation().interval;
   EXPECT_LT(interval.low, curve.at_saturation().per_s);
   EXPECT_GT(interval.high, curve.at_saturation().per_s);
@@ -82,18 +86,31 @@ TEST(PredictedCurve, SaysWhatIsUnsupported) {
             "unsupported: Tesla T4 has no units for bf16");
 }
 
+// The mean of both sides would be less than the host's part, and leave nothing for the card's.
+TEST(PredictedCurve, AGainIsAsUnsureAsTheLongerSideOfItsSteps) {
+  CurvePoint slow{.per_s = 100, .interval = Interval{50, 110}, .is_predicted = true};
+  const CurvePoint sure{.per_s = 200, .interval = Interval{200, 200}, .is_predicted = true};
+  EXPECT_DOUBLE_EQ(half_width80(slow), std::log(2));
+  const Ratio gain = predicted_gain(sure, slow);
+  EXPECT_DOUBLE_EQ(gain.value, 2);
+  EXPECT_NEAR(gain.low(), 1, 1e-9);
+  EXPECT_NEAR(gain.high(), 4, 1e-9);
+  slow.step.host_deviation = std::log(2) / kNormal80;
+  EXPECT_NEAR(predicted_gain(sure, slow).high(), 4, 1e-9) << "the other's host errs not along";
+}
+
 TEST(PredictedCurve, WhatLimitsAStep) {
   const Curve curve = predicted_curve(t4(), products_only(), {}, {});
-  EXPECT_EQ(limit_of(curve.points.front().step), "the host");
-  EXPECT_EQ(limit_of(curve.points.back().step), "products");
+  EXPECT_EQ(longest_part(curve.points.front().step).limit, StepLimit::launch);
+  EXPECT_EQ(longest_part(curve.points.back().step).limit, StepLimit::compute);
   NetworkTerms copies;
   copies.per_sample.bytes[static_cast<std::size_t>(Traffic::movement)] = 1e9;
-  EXPECT_EQ(limit_of(t4().step(copies, {})), "memory");
+  EXPECT_EQ(longest_part(t4().step(copies, {})).limit, StepLimit::memory);
   NetworkTerms small;
   small.per_step.launches = 10;
   const GpuModel fast_host(testing::card("t4"), Framework::pytorch, testing::coefficients(),
                            {.host_launch_s = 1e-6});
-  EXPECT_EQ(limit_of(fast_host.step(small, {})), "short kernels");
+  EXPECT_EQ(longest_part(fast_host.step(small, {})).limit, StepLimit::implementation);
 }
 
 TEST(StepSetting, OfASpec) {

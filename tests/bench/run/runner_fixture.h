@@ -39,7 +39,7 @@ class FakeSweep : public Sweep {
   const SweepPlan& plan() const override { return plan_; }
   std::vector<Finding> findings(const ResultDocument& document) const override {
     ++times_asked;
-    return {finding_of("measured", "points").set({static_cast<double>(document.points.size())})};
+    return {finding_of("measured", "points").set(Estimate{static_cast<double>(document.points.size())})};
   }
   mutable int times_asked = 0;
 

@@ -50,7 +50,7 @@ TEST(PairedRatio, LeavesOutRoundsWithoutATime) {
 TEST(PairedRatio, WithoutRoundsInCommonTheIntervalsAreDivided) {
   const Estimate six{.value = 6, .ci95 = Interval{5, 8}};
   const Estimate two{.value = 2, .ci95 = Interval{1, 4}};
-  EXPECT_EQ(ratio_by_rounds(six, {}, two, {}).ci95, (Interval{1.25, 8}));
+  EXPECT_EQ(ratio_by_rounds(six, RoundTimes{}, two, RoundTimes{}).ci95, (Interval{1.25, 8}));
 }
 
 TEST(PairedRatio, SeriesOfUnlikeLengthAreNoPairs) {
