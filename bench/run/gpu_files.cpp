@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/error.h"
-#include "bench/result/json_text.h"
 #include "bench/result/embedded_files.h"
+#include "bench/result/json_text.h"
 #include "bench/run/result_file.h"
 #include "bench/text/axis.h"
 #include "bench/text/quote.h"
