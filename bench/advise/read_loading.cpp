@@ -66,9 +66,10 @@ std::optional<TimedRun> faster_workers(const Observed& observed) {
 }
 
 bool trainer_waits(const TimedRun& one, const std::vector<TimedRun>& timed) {
+  const auto fastest = fastest_workers(timed);
   // Where the wait was not read: another count was faster.
   return one.data_s ? *one.data_s >= kLimits * one.step_s
-                    : fastest_workers(timed)->step_s < kRunsAsFast * one.step_s;
+                    : fastest && fastest->step_s < kRunsAsFast * one.step_s;
 }
 
 std::optional<std::pair<TimedRun, TimedRun>> workers_that_bring_nothing(const Observed& observed) {

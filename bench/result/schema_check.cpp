@@ -403,7 +403,7 @@ class SchemaCheck {
 const Rule& rule_in(std::string_view schema, const std::string& part) {
   static std::mutex mutex;
   static std::map<std::string, Schema, std::less<>> schemas;
-  const std::lock_guard lock(mutex);
+  const std::scoped_lock lock(mutex);
   auto at = schemas.find(schema);
   if (at == schemas.end()) {
     at = schemas.try_emplace(std::string(schema), schema).first;
