@@ -358,9 +358,8 @@ class WorkersSweep final : public Sweep {
                                        .source = "predicted"});
       };
       require(info.id, step.step_ns);
-      require(
-          fmt::format("{} at the fast end of its {} interval", info.id, level_in_words(Origin::predicted)),
-          step.interval80_ns.low);
+      require(fmt::format("{}, fast end ({})", info.id, level_in_words(Origin::predicted)),
+              step.interval80_ns.low);
     } catch (const Unsupported& error) {
       throw UsageError(
           fmt::format("--device: {} cannot be predicted as a consumer: {}", info.id, error.what()));

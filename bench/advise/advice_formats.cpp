@@ -53,6 +53,7 @@ void members(auto& io, Of<Change> auto& change) {
   io("costs", change.costs);
   io("evidence", change.evidence);
   io.unless_empty("at_most", change.at_most);
+  io.unless_empty("unsure", change.is_unsure);
 }
 
 Json written_value(const Cell& cell) {
@@ -134,7 +135,8 @@ std::string budget_line(const Advice& advice) {
 }
 
 std::string change_line(const Change& change) {
-  return fmt::format("{}: {} the samples/s, {}", change.what, gain_of(change), step_of(change));
+  return fmt::format("{}{}: {} the samples/s, {}", change.is_unsure ? "perhaps " : "", change.what,
+                     gain_of(change), step_of(change));
 }
 
 }  // namespace
@@ -181,9 +183,13 @@ std::string advice_csv(const Advice& advice) {
                            "costs", "evidence"}};
   for (const auto* const changes : {&advice.changes, &advice.tried}) {
     for (const Change& change : *changes) {
-      rows.push_back({change.what, changes == &advice.changes ? "yes" : "no", change.setting,
-                      csv_number(change.speedup), csv_low(change.speedup90), csv_high(change.speedup90),
-                      csv_number(change.step_ns), fmt::format("{}", fmt::join(change.costs, "; ")),
+      rows.push_back({change.what,
+                      change.is_unsure             ? "perhaps"
+                      : changes == &advice.changes ? "yes"
+                                                   : "no",
+                      change.setting, csv_number(change.speedup), csv_low(change.speedup90),
+                      csv_high(change.speedup90), csv_number(change.step_ns),
+                      fmt::format("{}", fmt::join(change.costs, "; ")),
                       fmt::format("{}", fmt::join(change.evidence, "; "))});
     }
   }

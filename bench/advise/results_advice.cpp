@@ -56,10 +56,13 @@ std::optional<TimesThatDiffer> times_that_differ(const std::vector<EvaluatedFile
 // What files that differ by more than the gain cannot tell.
 void doubt_gains(const TimesThatDiffer& differ, Advice& advice) {
   advice.contradictions.push_back(differ.sentence);
+  for (Change& change : advice.changes) {
+    change.is_unsure = change.speedup < differ.times;
+  }
   for (AdviceTable& table : advice.tables) {
     for (Cells& row : table.table.rows) {
       const auto change = std::ranges::find(advice.changes, row.front().text, &Change::what);
-      if (change != advice.changes.end() && change->speedup < differ.times) {
+      if (change != advice.changes.end() && change->is_unsure) {
         row.back() = "perhaps";
       }
     }

@@ -219,7 +219,7 @@ std::vector<Warning> warnings_of(const ResultDocument& document, const std::opti
   for (std::string& caveat : caveats_of(document)) {
     // Its first clause, where a line has no room for more.
     constexpr std::size_t kLong = 90;
-    const std::size_t clause = caveat.find_first_of(":;");
+    const std::size_t clause = std::min(caveat.find_first_of(":;"), caveat.find(" ("));
     std::string brief = columns(caveat) > kLong && clause != std::string::npos
                             ? caveat.substr(0, clause) + " (--verbose)"
                             : "";

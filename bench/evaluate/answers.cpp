@@ -233,7 +233,9 @@ Answer cost_answer(const Evaluation& evaluation, const std::string& dtype) {
   };
   rank(answer, contest, "cheap", cost, " for a million samples",
        buys ? fmt::format(" over {:.0f} hours of use", hours_of_use(evaluation.prices)) : "");
-  answer.claim.insert(answer.claim.size() - 1, break_even_of(evaluation, rows));
+  if (!evaluation.job) {  // whose answer has it
+    answer.claim.insert(answer.claim.size() - 1, break_even_of(evaluation, rows));
+  }
   return answer;
 }
 

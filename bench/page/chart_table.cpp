@@ -176,7 +176,7 @@ TextTable chart_table(const plots::Chart& chart, std::size_t most) {
   if (table.rows.size() > most + 1) {
     const std::size_t more = table.rows.size() - 1 - most;
     table.rows.resize(most + 1);
-    table.rows.push_back({fmt::format("and {} more rows", more)});
+    table.rows.push_back({fmt::format("and {} more rows (--format csv or json has all)", more)});
   }
   return table;
 }

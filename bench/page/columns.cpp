@@ -169,7 +169,11 @@ std::string in_columns(const std::vector<Cells>& rows, std::size_t width) {
   std::vector<std::string> left_out;
   for (std::size_t i = 0; i < widths.size(); ++i) {
     if (!std::ranges::binary_search(shown, i)) {
-      left_out.push_back(rows.front()[i].text);
+      const std::string& header = rows.front()[i].text;
+      const std::size_t unit = header.find(", ");
+      left_out.push_back(unit == std::string::npos
+                             ? header
+                             : fmt::format("{} ({})", header.substr(0, unit), header.substr(unit + 2)));
     }
   }
   const std::string text = table_of(rows, shown, right, widths, width);

@@ -203,7 +203,7 @@ std::vector<TextTable> limit_tables(const Limits& limits, const std::vector<Batc
   std::vector<std::string> not_tried;
   TextTable table;
   table.rows.push_back(
-      {"cap", "series", "safe", "largest", "fixed",
+      {"cap", "series", "safe", "largest", "weights and state",
        one_smallest ? fmt::format("at batch {}", first.smallest_batch) : "at its smallest batch", "saturates",
        "tried"});
   for (const Limit& limit : sorted) {

@@ -272,12 +272,14 @@ std::optional<Finding> claim_starvation(const Evidence& evidence, const WorkersA
   finding.details = {
       {"workers", fewest.workers}, {"step_ns", fewest.step_ns}, {"ready_step_ns", ready.step_ns}};
   const std::string steps =
-      fmt::format("a step takes {}, and {} with ready data{}", format_duration(fewest.step_ns),
-                  format_duration(ready.step_ns),
-                  fewest.step_ns < (1 - kDisturbed) * ready.step_ns ? ", which other work disturbed" : "");
+      fewest.step_ns < (1 - kDisturbed) * ready.step_ns
+          ? fmt::format("the run with ready data was disturbed ({} a step, loading {})",
+                        format_duration(ready.step_ns), format_duration(fewest.step_ns))
+          : fmt::format("a step takes {}, and {} with ready data", format_duration(fewest.step_ns),
+                        format_duration(ready.step_ns));
   finding.claim =
       !answer.starvation->is_known()
-          ? fmt::format("Cannot tell whether {} {} enough: {}{}, {} [{}]", workers_text(fewest.workers),
+          ? fmt::format("Cannot tell whether {} {} enough: {}{}; {} [{}]", workers_text(fewest.workers),
                         fewest.workers == 1 ? "is" : "are", au(*fewest.au),
                         fewest.au->ci95 ? "" : " of fewer than 3 rounds", steps, give_time())
       : fewest.au->value >= kFed
@@ -718,7 +720,7 @@ TextTable points_table(const Evidence& evidence) {
   const bool orders = !evidence.points.other_order.empty();
   TextTable table;
   table.rows.push_back(
-      {"workers", "samples/s", "AU", "stall p99", "CPU/sample", "host memory", "simulated AU"});
+      {"workers", "samples/s", "AU", "stall p99", "CPU/sample, all", "host memory", "simulated AU"});
   if (const auto& ready = evidence.points.ready) {  // AU is computing over total time, divided by this row's
     table.rows.push_back({fmt::format("ready data{}{}", ready->mark.empty() ? "" : " ", ready->mark),
                           estimate_cell(ready->samples_per_s), 1, Cell::none(), Cell::none(), Cell::none(),

@@ -244,7 +244,7 @@ TEST_F(MemoryLimits, TheTableGivesNoShareOfACapBelowTheFixedPart) {
   const std::vector<TextTable> tables = sweep_->tables(document);
   ASSERT_EQ(tables.size(), 1U);
   ASSERT_EQ(tables[0].rows.size(), 4U);
-  EXPECT_THAT(tables[0].rows[0], IsSupersetOf({"fixed", "at batch 1"}));
+  EXPECT_THAT(tables[0].rows[0], IsSupersetOf({"weights and state", "at batch 1"}));
   EXPECT_THAT(tables[0].rows[1],
               IsSupersetOf({"500 B", "1000 B", "1.07 KiB", "none", "fixed part too large"}));
   for (const Cell& cell : tables[0].rows[1]) {
