@@ -68,7 +68,7 @@ struct Change {
   // Nobody measured all that the change costs: step_ns is the least that a step takes, speedup the most that
   // the change brings, and neither has an interval.
   bool at_most = false;
-  bool is_unsure = false;  // the files differ by more than it brings
+  bool is_unsure = false;             // the files differ by more than it brings
   std::vector<std::string> costs;     // a sentence each: memory, accuracy, effective batch
   std::vector<std::string> evidence;  // names of points, files, or readings
 };

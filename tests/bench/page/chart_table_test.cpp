@@ -24,7 +24,8 @@ TEST(ChartTable, HasARowForEachPlace) {
   EXPECT_THAT(table.rows[0], ElementsAre("batch", "fp32", "bf16")) << "a fitted curve is no series";
   EXPECT_THAT(table.rows[1], ElementsAre("1", "30 ± 2", ""));
   EXPECT_THAT(table.rows[2], ElementsAre("2", "40", "80"));
-  EXPECT_THAT(chart_table(throughput(), 1).rows.back(), ElementsAre("and 1 more rows (--format csv or json has all)"));
+  EXPECT_THAT(chart_table(throughput(), 1).rows.back(),
+              ElementsAre("and 1 more rows (--format csv or json has all)"));
 }
 
 TEST(ChartTable, SumsBars) {
