@@ -65,9 +65,9 @@ bool plans_alike(const RunContext& then, const Device& now) {
 std::string as_of_any_machine(std::string page, const std::string& cache) {
   page = replaced(replaced(page, "\n  " + cache, " " + cache), cache, "CACHE");  // from a line of its own
   for (const auto& [device, shown] :
-       {std::pair{R"((\n(cpu|cuda) +)[^\n]*(\n {6,}[^\n]*)*)", "$1DEVICE"},      // text
-        std::pair{R"((\ndevice,(cpu|cuda),)[^\n]*)", "$1DEVICE"},                // CSV
-        std::pair{R"((\n[|] device [|] (cpu|cuda) [|])[^\n]*)", "$1 DEVICE |"},  // Markdown
+       {std::pair{R"((\n(cpu|cuda) +)[^\n]*(\n {6,}[^\n]*)*)", "$1DEVICE"},         // text
+        std::pair{R"((\ndevice,(cpu|cuda),)[^\n]*)", "$1DEVICE"},                   // CSV
+        std::pair{R"((\n[|] (device [|] )?(cpu|cuda) [|])[^\n]*)", "$1 DEVICE |"},  // Markdown
         std::pair{R"x(("id": "(cpu|cuda)",\n *"description": )[^\n]*(\n *"missing": )[^\n]*)x",
                   R"($1"DEVICE",$3"DEVICE")"}}) {  // JSON
     page = std::regex_replace(page, std::regex(device), shown);
