@@ -32,7 +32,7 @@ inline constexpr double kNearBest = 0.98;
 
 inline constexpr double kCounts = 0.05;         // of a step: what is worth a name
 inline constexpr double kLimits = 2 * kCounts;  // and what may be what limits it
-inline constexpr double kLaunchBound = 0.3;     // starting operations does, from so much on
+inline constexpr double kLaunchBound = 0.3;     // launching that takes so much limits it
 
 struct StepOption {
   TrainingSettings settings;

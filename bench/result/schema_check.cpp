@@ -125,7 +125,7 @@ struct Rule {
   std::vector<const Rule*> any_of{};
 
   bool is_in_range(double number) const { return number >= minimum && number <= maximum && number > above; }
-  // Searches from `next` on and moves that behind it: files have most members in the schema's order.
+  // Begins at `next`, and leaves it behind the one found: files have most members in the schema's order.
   const Property* find(std::string_view key, std::size_t& next) const {
     for (std::size_t left = properties.size(); left > 0; --left) {
       const Property& property = properties[next];

@@ -31,7 +31,7 @@ std::string rate_text(double per_s) {
 }
 
 constexpr double kDisturbed = 0.05;  // of a time: data that are ready, or no workers, cost no more than this
-constexpr double kWhole = 0.995;     // an AU from here on is printed as 1.00
+constexpr double kWhole = 0.995;     // an AU that is printed as 1.00, as are larger ones
 
 // Noise may make an AU more than 1, which it cannot be. Close to 1 it has no interval.
 std::string printed_au(const Estimate& au, std::string_view to) {
