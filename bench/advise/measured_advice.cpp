@@ -1,10 +1,7 @@
 #include "bench/advise/measured_advice.h"
 
 #include <algorithm>
-#include <cmath>
-#include <cstddef>
 #include <iterator>
-#include <set>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,8 +11,6 @@
 #include "bench/advise/diagnosis.h"
 #include "bench/advise/published_scaling.h"
 #include "bench/advise/step_option.h"
-#include "bench/stats/memory_line.h"
-#include "bench/stats/saturation.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
 
@@ -25,7 +20,9 @@ namespace {
 class Adviser {
  public:
   Adviser(const StepModel& model, const TrainingSettings& current, const std::vector<std::int64_t>& cards)
-      : model_(model), now_{.settings = current, .step = model.at(current)}, cards_(cards) {}
+      : model_(model),
+        now_(step_option(model, current)),
+        found_(find_changes(model, now_, with_cards(model, current, cards))) {}
 
   Advice advice() {
     Advice advice;
@@ -34,13 +31,12 @@ class Adviser {
     advice.current = now_.settings;
     advice.step_ns = now_.step.parts.step_ns;
     advice.budget = budget_of(now_);
-    find_changes();
-    const NamedBottleneck named = diagnose(model_, now_, singles_, paying_, advice.missing);
+    const NamedBottleneck named = diagnose(model_, now_, found_.singles, found_.paying, advice.missing);
     advice.bottleneck = named.bottleneck;
     advice.reason = named.reason;
-    std::ranges::transform(paying_, std::back_inserter(advice.changes),
+    std::ranges::transform(found_.paying, std::back_inserter(advice.changes),
                            [&](const StepOption& one) { return change_to(one); });
-    for (const StepOption& one : singles_) {
+    for (const StepOption& one : found_.singles) {
       if (!pays(one)) {
         advice.tried.push_back(change_to(one));
       }
@@ -76,112 +72,16 @@ class Adviser {
         model_.predicted() ? "device predicted, host measured:" : "measured:", fmt::join(from, ", "));
   }
 
-  StepOption option(const TrainingSettings& settings) const { return step_option(model_, settings); }
-
-  // The smallest batch near the best that fits safely. `by`: a time of a sample.
-  std::optional<StepOption> best_batch(TrainingSettings settings, double (StepOption::*by)() const) const {
-    const auto safe = model_.safe_batch(settings.dtype);
-    std::vector<StepOption> tried;
-    for (const std::int64_t batch : model_.batches(settings.dtype)) {
-      if (!safe || batch <= *safe) {
-        settings.batch = batch;
-        tried.push_back(option(with_same_effective_batch(settings)));
-      }
-    }
-    if (tried.empty()) {
-      return std::nullopt;
-    }
-    const auto fastest = std::ranges::min_element(tried, {}, by);
-    return *std::ranges::find_if(
-        tried, [&](const StepOption& one) { return (one.*by)() * kSaturatedShare <= ((*fastest).*by)(); });
-  }
-
-  // In training fewer accumulations where the batch grows, so that the optimizer sees what it saw.
-  TrainingSettings with_same_effective_batch(TrainingSettings settings) const {
-    if (!model_.is_training()) {
-      return settings;
-    }
-    settings.accumulate =
-        std::max<std::int64_t>(1, now_.settings.effective_batch() / (settings.batch * settings.cards));
-    return settings;
-  }
-
-  void find_changes() {
-    const TrainingSettings& current = now_.settings;
-    if (const auto workers = best_workers(model_, current)) {
-      singles_.push_back(*workers);
-    }
-    const auto consider = [&](const auto& change) {
+  static std::vector<TrainingSettings> with_cards(const StepModel& model, const TrainingSettings& current,
+                                                  const std::vector<std::int64_t>& cards) {
+    std::vector<TrainingSettings> asked;
+    for (const std::int64_t count : cards) {
       TrainingSettings settings = current;
-      change(settings);
-      singles_.push_back(option(settings));
-    };
-    if (model_.loading() != nullptr && current.workers > 0 && 2 * current.prefetch <= kMostWorkers) {
-      consider([](TrainingSettings& settings) { settings.prefetch *= 2; });
+      settings.cards = count;
+      asked.push_back(with_same_effective_batch(model, current, settings));
+      model.check(asked.back());
     }
-    if (model_.crosses_bus() && model_.knows_copies()) {
-      consider([](TrainingSettings& settings) { settings.pin = !settings.pin; });
-    }
-    if (const auto batch = best_batch(current, &StepOption::sample_ns)) {
-      singles_.push_back(*batch);
-    }
-    for (const std::string& dtype : model_.dtypes()) {
-      const auto batches = model_.batches(dtype);
-      if (dtype != current.dtype && current.batch >= batches.front() && current.batch <= batches.back()) {
-        consider([&](TrainingSettings& settings) { settings.dtype = dtype; });
-      }
-    }
-    for (const std::int64_t cards : cards_) {
-      consider([&](TrainingSettings& settings) {
-        settings.cards = cards;
-        settings = with_same_effective_batch(settings);
-        model_.check(settings);
-      });
-    }
-    std::erase_if(singles_, [&](const StepOption& one) { return one.settings == current; });
-    candidates_ = singles_;
-    const StepOption all = best_of_all();
-    if (all.settings != now_.settings &&
-        std::ranges::none_of(singles_, [&](const StepOption& one) { return one.settings == all.settings; })) {
-      candidates_.push_back(all);
-    }
-    std::vector<StepOption> by_time = candidates_;
-    std::ranges::stable_sort(by_time, {}, &StepOption::sample_ns);
-    constexpr std::size_t kMost = 5;
-    for (const StepOption& one : by_time) {
-      if (pays(one) && paying_.size() < kMost) {
-        paying_.push_back(one);
-      }
-    }
-  }
-
-  // Each dtype with its best batch and the workers that feed it; the fastest a sample. A dtype or a batch
-  // that brings nothing stays as it is.
-  StepOption best_of_all() const {
-    StepOption best = now_;
-    const auto better = [&](const std::optional<StepOption>& one) {
-      if (one && best.sample_ns() > kWorthIt * one->sample_ns()) {
-        best = *one;
-      }
-    };
-    better(best_workers(model_, now_.settings));
-    for (const std::string& dtype : model_.dtypes()) {
-      const auto batches = model_.batches(dtype);
-      TrainingSettings settings = best.settings;
-      settings.dtype = dtype;
-      settings.pin = settings.pin || (model_.crosses_bus() && model_.knows_copies() &&
-                                      model_.copy_rate(true) > model_.copy_rate(false));
-      if (now_.settings.batch >= batches.front() && now_.settings.batch <= batches.back()) {
-        settings.batch = now_.settings.batch;
-        better(best_workers(model_, settings));
-      }
-      // By the device alone: the workers that feed it come after it.
-      if (const auto batch = best_batch(settings, &StepOption::computing_ns)) {
-        better(batch);
-        better(best_workers(model_, batch->settings));
-      }
-    }
-    return best;
+    return asked;
   }
 
   bool pays(const StepOption& then) const { return bench::pays(bench::change_to(model_, now_, then)); }
@@ -209,7 +109,7 @@ class Adviser {
     table.table.rows = {
         {"change", "step", "a sample", "times as fast (90 %)", "pays"},
         {"as it is", Cell::time(now_.step.parts.step_ns), Cell::time(now_.sample_ns()), Cell(), ""}};
-    for (const StepOption& one : candidates_) {
+    for (const StepOption& one : found_.candidates) {
       const Change change = bench::change_to(model_, now_, one);
       const auto time = [&](double ns) { return Cell::time(ns).after(change.at_most ? "≥ " : ""); };
       const auto samples = static_cast<double>(change.after.batch * change.after.cards);
@@ -231,9 +131,9 @@ class Adviser {
           format_duration(now_.step.parts.step_ns * factor),
           model_.predicted() ? "measure it on the device" : "measure it again with a larger --time-budget"));
     }
-    const auto bound = std::ranges::find_if(singles_.rbegin(), singles_.rend(),
+    const auto bound = std::ranges::find_if(found_.singles.rbegin(), found_.singles.rend(),
                                             [&](const StepOption& one) { return is_at_most(now_, one); });
-    if (bound != singles_.rend()) {
+    if (bound != found_.singles.rend()) {
       advice.missing.push_back(fmt::format(
           "what {} cards lose in the hosts, the loaders and the framework, so that they are at most {:.2f} "
           "times as fast: bench --sweep cards over two such hosts, then its file in place of the batch "
@@ -255,7 +155,7 @@ class Adviser {
     }
     if (model_.loading() != nullptr) {
       std::int64_t most = now_.settings.workers;
-      for (const StepOption& one : paying_) {
+      for (const StepOption& one : found_.paying) {
         most = std::max(most, one.settings.workers);
       }
       if (most > model_.loading()->facts().most_workers) {
@@ -290,10 +190,7 @@ class Adviser {
 
   const StepModel& model_;
   StepOption now_;
-  std::vector<std::int64_t> cards_;       // to consider
-  std::vector<StepOption> singles_{};     // one setting changed each
-  std::vector<StepOption> candidates_{};  // and the best of all together
-  std::vector<StepOption> paying_{};
+  FoundChanges found_;
 };
 
 }  // namespace

@@ -152,12 +152,11 @@ void ask_for_times(const Observed& observed, Advice& advice) {
   }
 }
 
-void fill_budget(const Observed& observed, Advice& advice) {
-  const auto step = accumulation_s(observed);
+void fill_budget(const ReadStep& read, Advice& advice) {
+  const auto step = accumulation_s(read.observed);
   advice.step_ns = 1e9 * step.value_or(0);
-  if (step && observed.data_s) {
-    advice.budget =
-        budget_of(step_option(model_of(observed), observed.settings), "computing, copying and launching");
+  if (step && read.observed.data_s) {
+    advice.budget = budget_of(read.now, "computing, copying and launching");
   }
 }
 
@@ -188,11 +187,12 @@ Advice answer(const Observed& observed, const std::optional<StandIn>& stand_in,
                    : observed.mode == "infer" ? "an inference run"
                                               : "a training run";
   advice.current = observed.settings;
-  fill_budget(observed, advice);
+  const ReadStep read(observed);
+  fill_budget(read, advice);
   check_elapsed(observed, advice);
-  std::optional<NamedBottleneck> named = advise_host(observed, advice);
-  for (const auto& part : {advise_loading, advise_memory, compare_earlier_run}) {
-    const auto one = part(observed, advice);
+  std::optional<NamedBottleneck> named = advise_host(read, advice);
+  for (const auto& one : {advise_loading(read, advice), advise_memory(observed, advice),
+                          compare_earlier_run(observed, advice)}) {
     // What is undecided by one question may be decided by another.
     const bool decides =
         one &&
@@ -207,8 +207,8 @@ Advice answer(const Observed& observed, const std::optional<StandIn>& stand_in,
     advice.reason = "The readings do not tell where a step's time goes.";
   }
   advise_training_time(observed, advice);
-  advise_cards(observed, advice);
-  advise_proposal(observed, advice);
+  advise_cards(read, advice);
+  advise_proposal(read, advice);
   advise_split(observed, advice);
   if (run) {
     add_run(*run, advice);

@@ -63,22 +63,21 @@ std::optional<TwoCounts> two_counts(const Observed& observed) {
   return counts;
 }
 
+// As proposed, where these are others.
+std::optional<std::int64_t> other_cards(const Observed& observed) {
+  const auto cards = observed.proposed ? observed.proposed->cards : std::nullopt;
+  return cards != observed.settings.cards ? cards : std::nullopt;
+}
+
 // What a ring of so many sends of each byte: see ring_all_reduce_ns().
 double ring_share(std::int64_t cards) {
   return 1 - 1 / static_cast<double>(cards);
 }
 
-// What another count of cards brings, by what was read of one.
-struct Scaling {
-  CardsScaling brings;
-  std::string evidence;
-  bool is_measured = false;  // by step times of two counts of cards
-};
-
 // The step of so many cards. Likely, what it grew by grows on as a ring's exchange does. It may stay as it
 // is, or grow by each doubling as it did by the first; each doubling beyond the runs adds what published
 // pairs differ by.
-Scaling measured_scaling(const Observed& observed, const TwoCounts& counts, std::int64_t cards) {
+ReadScaling measured_scaling(const Observed& observed, const TwoCounts& counts, std::int64_t cards) {
   const auto& [fewer, more] = counts;
   const double doublings =
       std::log2(static_cast<double>(cards) / static_cast<double>(fewer.count)) / std::log2(counts.ratio());
@@ -148,45 +147,43 @@ std::optional<NamedBottleneck> compare_cards(const Observed& observed, Advice& a
                   100 * std::max(0.0, waits))};
 }
 
-// By the efficiency that was given, else by step times of two counts, else by published pairs. nullopt: none
-// is of this card's kind, and `advice` says what is missing.
-std::optional<Scaling> scaling_to(const Observed& observed, std::int64_t cards, Advice& advice) {
-  if (const auto& given = observed.scaling_efficiency) {
-    return Scaling{.brings = {.likely = (given->low + given->high) / 2, .efficiency = *given},
-                   .evidence = "scaling efficiency as given"};
-  }
+// Of NVLink between them, which the cards of published pairs have.
+bool lacks_nvlink(const Observed& observed) {
+  const Gpu* const gpu = card_of(observed);
+  return gpu != nullptr && gpu->nvlink && gpu->nvlink->empty();
+}
+
+// By published pairs of cards.
+ReadScaling published_scaling(std::int64_t now, std::int64_t cards) {
+  const auto [fewer, more] = std::minmax(now, cards);
+  // The published pairs double the cards: each further doubling multiplies, so that the interval widens.
+  const double doublings = std::max(1.0, std::log2(static_cast<double>(cards) / static_cast<double>(now)));
+  const bool beyond = fewer < kFewestPublished || more > kMostPublished;
+  return {.brings = {.likely = std::pow(kPublishedMedian, doublings),
+                     .efficiency = {std::pow(kPublishedEfficiency.low, doublings),
+                                    std::pow(kPublishedEfficiency.high, doublings)}},
+          .evidence = published_scaling_in_words() + ", not this network" +
+                      (beyond ? " and not these counts" : "") +
+                      (doublings > 1 ? ", once for each doubling" : "")};
+}
+
+// Why nothing tells what so many cards bring.
+void ask_for_scaling(const Observed& observed, std::int64_t cards, Advice& advice) {
   if (const auto counts = two_counts(observed)) {
-    if (counts->ratio() * counts->efficiency() > 1) {
-      return measured_scaling(observed, *counts, cards);
-    }
     advice.warnings.push_back(
         fmt::format("{}: something between them is at fault (NCCL_DEBUG=INFO shows the way they exchange by, "
                     "NCCL_P2P_DISABLE=1 another one), so nothing follows for {} cards. Mend it first.",
                     counts->in_words(), cards));
-    return std::nullopt;
+    return;
   }
-  const Gpu* const gpu = card_of(observed);
-  if (gpu != nullptr && gpu->nvlink && gpu->nvlink->empty()) {
-    advice.missing.push_back(fmt::format(
-        "earlier_run of another count of cards (cards, step_ms), or scaling_efficiency_percent: a {} has no "
-        "NVLink, which the cards of published pairs have; bench predict --gpu {} --mode {} --cards {},{} "
-        "tells it "
-        "of a network",
-        display_name(*gpu), gpu->id, observed.mode, std::min(observed.settings.cards, cards),
-        std::max(observed.settings.cards, cards)));
-    return std::nullopt;
-  }
-  const auto [fewer, more] = std::minmax(observed.settings.cards, cards);
-  // The published pairs double the cards: each further doubling multiplies, so that the interval widens.
-  const double doublings =
-      std::max(1.0, std::log2(static_cast<double>(cards) / static_cast<double>(observed.settings.cards)));
-  const bool beyond = fewer < kFewestPublished || more > kMostPublished;
-  return Scaling{.brings = {.likely = std::pow(kPublishedMedian, doublings),
-                            .efficiency = {std::pow(kPublishedEfficiency.low, doublings),
-                                           std::pow(kPublishedEfficiency.high, doublings)}},
-                 .evidence = published_scaling_in_words() + ", not this network" +
-                             (beyond ? " and not these counts" : "") +
-                             (doublings > 1 ? ", once for each doubling" : "")};
+  const Gpu& gpu = *card_of(observed);
+  advice.missing.push_back(fmt::format(
+      "earlier_run of another count of cards (cards, step_ms), or scaling_efficiency_percent: a {} has no "
+      "NVLink, which the cards of published pairs have; bench predict --gpu {} --mode {} --cards {},{} tells "
+      "it "
+      "of a network",
+      display_name(gpu), gpu.id, observed.mode, std::min(observed.settings.cards, cards),
+      std::max(observed.settings.cards, cards)));
 }
 
 double of_all(const Observed& observed) {
@@ -202,16 +199,15 @@ std::string saving_in_words(double seconds) {
   return hours_in_words(std::abs(seconds)) + (seconds < 0 ? "" : " longer");
 }
 
-void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& advice) {
-  const auto scaling = scaling_to(observed, cards, advice);
-  if (!scaling) {
+void advise_more_cards(const ReadStep& read, std::int64_t cards, Advice& advice) {
+  const Observed& observed = read.observed;
+  if (!read.scaling) {
+    ask_for_scaling(observed, cards, advice);
     return;
   }
-  StepModel model = model_of(observed);
-  model.scale_cards(cards, scaling->brings);
   TrainingSettings after = observed.settings;
   after.cards = cards;
-  Change change = change_to(model, step_option(model, observed.settings), step_option(model, after));
+  Change change = change_to(read.model, read.now, step_option(read.model, after));
   if (!accumulation_s(observed)) {
     change.step_ns = 0;
     change.step90_ns.reset();
@@ -221,14 +217,14 @@ void advise_more_cards(const Observed& observed, std::int64_t cards, Advice& adv
         "a restart loses {} iterations, {}, unless a checkpoint keeps them", *observed.iterations_done,
         hours_in_words(static_cast<double>(*observed.iterations_done) * *observed.step_s)));
   }
-  change.evidence = {scaling->evidence};
-  if (change.speedup > 1) {
+  change.evidence = {read.scaling->evidence};
+  if (read.paying(&TrainingSettings::cards) != nullptr) {
     advice.changes.push_back(std::move(change));
     return;
   }
   advice.warnings.push_back(fmt::format(
       "With {} cards a sample takes {:.2f} times as long{}, by {}.", cards, 1 / change.speedup,
-      scaling->is_measured
+      read.scaling->is_measured
           ? fmt::format(" ({:.2f} to {:.2f})", 1 / change.speedup90->high, 1 / change.speedup90->low)
           : "",
       change.evidence.front()));
@@ -296,6 +292,24 @@ void advise_training_time(const Observed& observed, Advice& advice) {
   advice.tables.push_back(std::move(table));
 }
 
+std::optional<ReadScaling> scaling_of(const Observed& observed) {
+  const auto cards = other_cards(observed);
+  if (!cards) {
+    return std::nullopt;
+  }
+  if (const auto& given = observed.scaling_efficiency) {
+    return ReadScaling{.brings = {.likely = (given->low + given->high) / 2, .efficiency = *given},
+                       .evidence = "scaling efficiency as given"};
+  }
+  if (const auto counts = two_counts(observed)) {
+    return counts->ratio() * counts->efficiency() > 1
+               ? std::optional(measured_scaling(observed, *counts, *cards))
+               : std::nullopt;
+  }
+  return lacks_nvlink(observed) ? std::nullopt
+                                : std::optional(published_scaling(observed.settings.cards, *cards));
+}
+
 bool is_same_work(const Observed& observed, const OtherRun& other) {
   return other_work(observed, other).empty();
 }
@@ -314,14 +328,15 @@ std::optional<NamedBottleneck> compare_earlier_run(const Observed& observed, Adv
   return compare_cards(observed, advice);
 }
 
-void advise_cards(const Observed& observed, Advice& advice) {
-  if (observed.proposed && observed.proposed->cards && *observed.proposed->cards != observed.settings.cards) {
-    advise_more_cards(observed, *observed.proposed->cards, advice);
-    tabulate_efficiencies(observed, *observed.proposed->cards, advice);
+void advise_cards(const ReadStep& read, Advice& advice) {
+  if (const auto cards = other_cards(read.observed)) {
+    advise_more_cards(read, *cards, advice);
+    tabulate_efficiencies(read.observed, *cards, advice);
   }
 }
 
-void advise_proposal(const Observed& observed, Advice& advice) {
+void advise_proposal(const ReadStep& read, Advice& advice) {
+  const Observed& observed = read.observed;
   const auto& proposed = observed.proposed;
   if (!proposed || (!proposed->step_s && !proposed->batch && !proposed->accumulate)) {
     return;
@@ -376,7 +391,7 @@ void advise_proposal(const Observed& observed, Advice& advice) {
           *observed.sequence, 100 * std::abs(a_token - 1), a_token > 1 ? "longer" : "less"));
     }
   }
-  const StepModel model = model_of(observed);
+  const StepModel& model = read.model;
   if (const auto largest = model.largest_batch(after.dtype); largest && after.batch > *largest) {
     table.notes.push_back(
         fmt::format("Batch {} does not fit into {}: {} is the largest, {} the largest below 90 %.",

@@ -11,7 +11,8 @@ std::optional<double> room_on_host(const Observed& observed) {
              : std::nullopt;
 }
 
-std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& advice) {
+std::optional<NamedBottleneck> advise_host(const ReadStep& read, Advice& advice) {
+  const Observed& observed = read.observed;
   std::optional<NamedBottleneck> named;
   constexpr double kFull = 0.9;
   const bool full = observed.host_memory && observed.host_memory_used &&
@@ -65,11 +66,11 @@ std::optional<NamedBottleneck> advise_host(const Observed& observed, Advice& adv
       more == then.workers ? "" : fmt::format(", {} more than now", more * then.cards),
       at_most(more * then.cards), several ? fmt::format(" ({} alone: {})", more, at_most(more)) : ""));
   if (observed.worker_memory) {
-    const StepModel model = model_of(observed);
-    const double needed = model.loading()->host_bytes(then);
-    table.notes.push_back(fmt::format(
-        "They need {}: {}.", gib_in_words(needed),
-        needed <= model.host_memory() ? "it fits" : gib_in_words(needed - model.host_memory()) + " short"));
+    const double needed = read.model.loading()->host_bytes(then);
+    table.notes.push_back(fmt::format("They need {}: {}.", gib_in_words(needed),
+                                      needed <= read.model.host_memory()
+                                          ? "it fits"
+                                          : gib_in_words(needed - read.model.host_memory()) + " short"));
   } else {
     advice.missing.emplace_back(
         "worker_memory_mib: proportional set size (Pss in /proc/PID/smaps_rollup) of one loader worker");

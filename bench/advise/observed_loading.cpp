@@ -98,7 +98,8 @@ std::string timed_in_words(const Observed& observed) {
   return fmt::format("steps as they were read: {}", fmt::join(times, ", "));
 }
 
-void advise_workers(const Observed& observed, Advice& advice) {
+void advise_workers(const ReadStep& read, Advice& advice) {
+  const Observed& observed = read.observed;
   const auto faster = faster_workers(observed);
   if (faster) {
     ask_for_more_workers(observed, *faster, advice);
@@ -114,19 +115,10 @@ void advise_workers(const Observed& observed, Advice& advice) {
     advice.missing.emplace_back("workers: how many load now; from their times follows how many keep up");
     return;
   }
-  const StepModel model = model_of(observed);
-  const StepOption as_it_is = step_option(model, observed.settings);
-  StepOption then = *best_workers(model, as_it_is.settings);
   const std::int64_t now = observed.settings.workers;
-  const std::int64_t workers = then.settings.workers;
   const std::int64_t cards = observed.settings.cards;
-  constexpr std::int64_t kFewProcesses = 8;  // any host of a card has as many cores
-  if (!faster && !observed.host_cores && workers * cards > kFewProcesses) {
-    advice.missing.push_back(fmt::format(
-        "host_cores: hiding the wait takes {} loading processes, and each wants a core", workers * cards));
-    return;
-  }
-  if (!faster && workers <= now) {
+  const StepOption* const found = read.paying(&TrainingSettings::workers);
+  if (found == nullptr) {
     if (now > 0 && observed.host_cores && !decoding_is_excluded(observed)) {
       advice.warnings.push_back(fmt::format(
           "The {} workers of {} have the host's {} cores already: more of them bring nothing{}.", now * cards,
@@ -137,16 +129,24 @@ void advise_workers(const Observed& observed, Advice& advice) {
     }
     return;
   }
-  if (model.host_memory() > 0 && then.step.host_bytes > model.host_memory()) {
+  StepOption then = *found;
+  const std::int64_t workers = then.settings.workers;
+  constexpr std::int64_t kFewProcesses = 8;  // any host of a card has as many cores
+  if (!faster && !observed.host_cores && workers * cards > kFewProcesses) {
+    advice.missing.push_back(fmt::format(
+        "host_cores: hiding the wait takes {} loading processes, and each wants a core", workers * cards));
+    return;
+  }
+  if (read.model.host_memory() > 0 && then.step.host_bytes > read.model.host_memory()) {
     advice.warnings.push_back(
         fmt::format("{} to hide the wait would take {} of host memory, and {} is free.",
                     workers == 1 ? "A worker a card" : fmt::format("{} workers a card", workers),
-                    gib_in_words(then.step.host_bytes - as_it_is.step.host_bytes),
+                    gib_in_words(then.step.host_bytes - read.now.step.host_bytes),
                     gib_in_words(*room_on_host(observed))));
     return;
   }
   then.settings.pin = then.settings.pin || !faster;
-  Change change = change_to(model, as_it_is, then);
+  Change change = change_to(read.model, read.now, then);
   if (!observed.worker_memory) {
     change.costs.push_back(fmt::format("host memory of {} worker{} a card: not read (worker_memory_mib)",
                                        workers, workers == 1 ? "" : "s"));
@@ -284,7 +284,8 @@ NamedBottleneck crowded_host(const Observed& observed, Advice& advice) {
 
 }  // namespace
 
-std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& advice) {
+std::optional<NamedBottleneck> advise_loading(const ReadStep& read, Advice& advice) {
+  const Observed& observed = read.observed;
   note_utilisation(observed, advice);
   if (!observed.workers_tried.empty()) {
     compare_workers_tried(observed, advice);
@@ -293,7 +294,7 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
   if (observed.step_s && (observed.data_s || faster)) {
     const double share = observed.data_s.value_or(0) / *observed.step_s;
     if (share >= kCounts || faster) {
-      advise_workers(observed, advice);
+      advise_workers(read, advice);
     }
     if (const auto idle = idle_without_waiting(observed, share); idle && observed.data_s) {
       advice.missing.emplace_back(
@@ -304,8 +305,7 @@ std::optional<NamedBottleneck> advise_loading(const Observed& observed, Advice& 
                                          "the loader keeps it from computing.",
                                          wait_in_words(observed), 100 * *idle)};
     }
-    const StepModel model = model_of(observed);
-    return diagnose(model, step_option(model, observed.settings), {}, {}, advice.missing);
+    return diagnose(read.model, read.now, read.found.singles, read.found.paying, advice.missing);
   }
   for (const WorkersTried& tried : observed.workers_tried) {
     if (tried.workers == observed.settings.workers && std::ranges::count(tried.utilisation, 0.0) > 0 &&

@@ -25,6 +25,28 @@ std::string faster_in_words(const Observed& observed, const TimedRun& faster) {
                                         : "are too many, which compete for cores or storage");
 }
 
+StepModel model_of(const Observed& observed, const std::optional<ReadScaling>& scaling) {
+  const auto room = room_on_host(observed);
+  auto loading = std::make_unique<ReadLoading>(observed);
+  const double host_memory =
+      room && observed.worker_memory ? *room + loading->host_bytes(observed.settings) : 0;
+  StepModel model(std::move(loading), observed.mode, host_memory);
+  const auto limits = batch_limits(observed, observed.memory_cap.value_or(0));
+  if (limits && observed.memory_cap) {
+    model.limit_batches(observed.settings.dtype, *limits, std::llround(*observed.memory_cap));
+  }
+  if (scaling) {
+    model.scale_cards(*observed.proposed->cards, scaling->brings);
+  }
+  return model;
+}
+
+// Whether the readings say how more workers than now would load, and that it matters.
+bool tell_of_more_workers(const Observed& observed) {
+  return observed.has_workers && observed.data_s && *observed.data_s >= kCounts * *observed.step_s &&
+         *observed.data_s < *observed.step_s && !more_bring_nothing(observed);
+}
+
 }  // namespace
 
 std::vector<TimedRun> timed_workers(const Observed& observed) {
@@ -196,13 +218,14 @@ ReadLoading::ReadLoading(const Observed& observed)
   const std::int64_t cores = observed.host_cores ? std::max<std::int64_t>(1, *observed.host_cores / now.cards)
                                                  : keep_up(facts_.compute_ns);
   facts_.cores = static_cast<double>(cores);
-  if (faster) {
+  facts_.counts = {now.workers};
+  if (accumulation_s(observed) && faster) {
+    facts_.counts.clear();
     std::ranges::transform(timed_, std::back_inserter(facts_.counts), &TimedRun::count);
-  } else if (more_bring_nothing(observed)) {
-    facts_.counts = {now.workers};
-  } else {
-    facts_.counts.resize(static_cast<std::size_t>(std::min(kMostWorkers, 2 * cores + 2)) + 1);
-    std::iota(facts_.counts.begin(), facts_.counts.end(), 0);
+  } else if (accumulation_s(observed) && tell_of_more_workers(observed)) {
+    const std::int64_t most = std::max(now.workers, std::min(kMostWorkers, 2 * cores + 2));
+    facts_.counts.resize(static_cast<std::size_t>(most - now.workers) + 1);
+    std::iota(facts_.counts.begin(), facts_.counts.end(), now.workers);
   }
 }
 
@@ -307,17 +330,23 @@ double ReadLoading::host_bytes(const TrainingSettings& settings) const {
   return observed_.worker_memory.value_or(0) * static_cast<double>(settings.workers * settings.cards);
 }
 
-StepModel model_of(const Observed& observed) {
-  const auto room = room_on_host(observed);
-  auto loading = std::make_unique<ReadLoading>(observed);
-  const double host_memory =
-      room && observed.worker_memory ? *room + loading->host_bytes(observed.settings) : 0;
-  StepModel model(std::move(loading), observed.mode, host_memory);
-  const auto limits = batch_limits(observed, observed.memory_cap.value_or(0));
-  if (limits && observed.memory_cap) {
-    model.limit_batches(observed.settings.dtype, *limits, std::llround(*observed.memory_cap));
+ReadStep::ReadStep(const Observed& given)
+    : observed(given),
+      scaling(scaling_of(given)),
+      model(model_of(given, scaling)),
+      now(step_option(model, given.settings)) {
+  std::vector<TrainingSettings> asked;
+  if (scaling) {
+    asked = {given.settings};
+    asked.front().cards = *given.proposed->cards;
   }
-  return model;
+  found = find_changes(model, now, asked);
+}
+
+const StepOption* ReadStep::paying(std::int64_t TrainingSettings::*count) const {
+  const auto other = std::ranges::find_if(
+      found.paying, [&](const StepOption& one) { return one.settings.*count != observed.settings.*count; });
+  return other == found.paying.end() ? nullptr : &*other;
 }
 
 }  // namespace bench

@@ -402,7 +402,7 @@ ModelledStep StepModel::at(const TrainingSettings& settings) const {
       step.parts.step_ns += step.exchanging_ns;
       step.parts.computing_ns += step.exchanging_ns;
     }
-    if (!loading_->facts().is_simulated) {
+    if (is_read()) {
       return step;
     }
     const double others = 1 - step.parts.computing_ns / step.parts.step_ns;

@@ -84,7 +84,8 @@ class StepModel {
   ModelledStep at(const TrainingSettings& settings) const;
   Bottleneck loading_limit(const TrainingSettings& settings) const;
 
-  const LoadingModel* loading() const { return loading_.get(); }  // nullptr: no workers result
+  const LoadingModel* loading() const { return loading_.get(); }                // nullptr: no workers result
+  bool is_read() const { return loading_ && !loading_->facts().is_simulated; }  // by a person
   const EvaluatedDevice* device() const { return device_ ? &*device_ : nullptr; }  // no batch result
   const EvaluatedTask& task() const { return task_; }
   // A device that takes a time, which a workers result may have, says no mode.

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <utility>
 
 #include "bench/advise/change_words.h"
+#include "bench/stats/saturation.h"
 #include "bench/stats/statistics.h"
 
 namespace bench {
@@ -15,6 +17,59 @@ SettingBytes bytes_of(const StepModel& model, const StepOption& one) {
           .device_cap = model.memory_cap(),
           .host = one.step.host_bytes,
           .host_cap = model.host_memory()};
+}
+
+// The smallest batch near the best that fits safely. `by`: a time of a sample.
+std::optional<StepOption> best_batch(const StepModel& model, const TrainingSettings& now,
+                                     TrainingSettings settings, double (StepOption::*by)() const) {
+  const auto safe = model.safe_batch(settings.dtype);
+  std::vector<StepOption> tried;
+  for (const std::int64_t batch : model.batches(settings.dtype)) {
+    if (!safe || batch <= *safe) {
+      settings.batch = batch;
+      tried.push_back(step_option(model, with_same_effective_batch(model, now, settings)));
+    }
+  }
+  if (tried.empty()) {
+    return std::nullopt;
+  }
+  const auto fastest = std::ranges::min_element(tried, {}, by);
+  return *std::find_if(tried.begin(), fastest, [&](const StepOption& one) {
+    return (one.*by)() * kSaturatedShare <= ((*fastest).*by)();
+  });
+}
+
+bool holds_batch(const StepModel& model, const std::string& dtype, std::int64_t batch) {
+  const auto batches = model.batches(dtype);
+  return batch >= batches.front() && batch <= batches.back();
+}
+
+// Each dtype with its best batch and the workers that feed it; the fastest a sample. A dtype or a batch that
+// brings nothing stays as it is.
+StepOption best_of_all(const StepModel& model, const StepOption& now) {
+  StepOption best = now;
+  const auto better = [&](const std::optional<StepOption>& one) {
+    if (one && best.sample_ns() > kWorthIt * one->sample_ns()) {
+      best = *one;
+    }
+  };
+  better(best_workers(model, now.settings));
+  for (const std::string& dtype : model.dtypes()) {
+    TrainingSettings settings = best.settings;
+    settings.dtype = dtype;
+    settings.pin = settings.pin || (model.crosses_bus() && model.knows_copies() &&
+                                    model.copy_rate(true) > model.copy_rate(false));
+    if (holds_batch(model, dtype, now.settings.batch)) {
+      settings.batch = now.settings.batch;
+      better(best_workers(model, settings));
+    }
+    // By the device alone: the workers that feed it come after it.
+    if (const auto batch = best_batch(model, now.settings, settings, &StepOption::computing_ns)) {
+      better(batch);
+      better(best_workers(model, batch->settings));
+    }
+  }
+  return best;
 }
 
 }  // namespace
@@ -97,7 +152,7 @@ std::optional<StepOption> best_workers(const StepModel& model, TrainingSettings 
     tried.push_back(step_option(model, settings));
   }
   const auto fastest = std::ranges::min_element(tried, {}, &StepOption::sample_ns);
-  return *std::ranges::find_if(tried, [&](const StepOption& one) {
+  return *std::find_if(tried.begin(), fastest, [&](const StepOption& one) {
     const bool hidden = one.step.parts.measured_deviation && speedup(one, *fastest).low() <= 1;
     return one.sample_ns() * (hidden ? kKnee : kNearBest) <= fastest->sample_ns();
   });
@@ -132,6 +187,62 @@ Change change_to(const StepModel& model, const StepOption& now, const StepOption
   change.costs =
       costs_of(now.settings, then.settings, bytes_of(model, now), bytes_of(model, then), model.is_training());
   return change;
+}
+
+TrainingSettings with_same_effective_batch(const StepModel& model, const TrainingSettings& now,
+                                           TrainingSettings then) {
+  if (model.is_training() && then.batch > 0) {
+    then.accumulate = std::max<std::int64_t>(1, now.effective_batch() / (then.batch * then.cards));
+  }
+  return then;
+}
+
+FoundChanges find_changes(const StepModel& model, const StepOption& now,
+                          const std::vector<TrainingSettings>& asked) {
+  const TrainingSettings& current = now.settings;
+  FoundChanges found;
+  const auto add = [&](const std::optional<StepOption>& one) {
+    if (one && one->settings != current) {
+      found.singles.push_back(*one);
+    }
+  };
+  const auto consider = [&](const TrainingSettings& settings) { add(step_option(model, settings)); };
+  add(best_workers(model, current));
+  TrainingSettings other = current;
+  other.prefetch *= 2;
+  if (model.loading() != nullptr && !model.is_read() && current.workers > 0 &&
+      other.prefetch <= kMostWorkers) {
+    consider(other);
+  }
+  other = current;
+  other.pin = !current.pin;
+  if (model.crosses_bus() && model.knows_copies()) {
+    consider(other);
+  }
+  add(best_batch(model, current, current, &StepOption::sample_ns));
+  other = current;
+  for (const std::string& dtype : model.dtypes()) {
+    other.dtype = dtype;
+    if (holds_batch(model, dtype, current.batch)) {
+      consider(other);
+    }
+  }
+  std::ranges::for_each(asked, consider);
+  found.candidates = found.singles;
+  const StepOption all = best_of_all(model, now);
+  if (all.settings != current &&
+      std::ranges::count(found.singles, all.settings, &StepOption::settings) == 0) {
+    found.candidates.push_back(all);
+  }
+  found.paying = found.candidates;
+  std::erase_if(found.paying, [&](const StepOption& one) {
+    const Change change = change_to(model, now, one);
+    return model.is_read() ? change.speedup <= 1 : !pays(change);
+  });
+  std::ranges::stable_sort(found.paying, {}, &StepOption::sample_ns);
+  constexpr std::size_t kMost = 5;
+  found.paying.resize(std::min(kMost, found.paying.size()));
+  return found;
 }
 
 }  // namespace bench

@@ -1,4 +1,4 @@
-// Settings with the step that they give: what advice compares.
+// Settings with the step that they give: what advice compares, and the search of those that pay.
 #pragma once
 
 #include <algorithm>
@@ -62,5 +62,20 @@ std::vector<BudgetPart> budget_of(const StepOption& one, const std::string& comp
 std::optional<StepOption> best_workers(const StepModel& model, TrainingSettings settings);
 // Without its evidence.
 Change change_to(const StepModel& model, const StepOption& now, const StepOption& then);
+
+// In training fewer accumulations where a batch or the cards grow, so that the optimizer sees what it saw.
+TrainingSettings with_same_effective_batch(const StepModel& model, const TrainingSettings& now,
+                                           TrainingSettings then);
+
+struct FoundChanges {
+  std::vector<StepOption> singles{};     // one setting changed each, as is best
+  std::vector<StepOption> candidates{};  // these, and the best of all together
+  std::vector<StepOption> paying{};      // of the candidates, the fastest first
+};
+// Every search for a change: workers, prefetch, pinning, batch, dtype, and what `asked` names, such as more
+// cards. A gain by results pays where it is sure; a single reading has no spread, and what it may bring is
+// kept.
+FoundChanges find_changes(const StepModel& model, const StepOption& now,
+                          const std::vector<TrainingSettings>& asked);
 
 }  // namespace bench
