@@ -143,9 +143,13 @@ PayingRanks paying_ranks(const std::vector<const CardsPoint*>& scaling, const Ca
       pays = {.best = point, .times = times, .ranks = point->ranks};
     } else if (pays.open == nullptr && (!gain.ci95 || gain.high() >= kWorth)) {
       pays.open = point;
-      pays.open_times = times;
+      pays.more_times = times;
       pays.would_pay = pays.times.value + kWorth * (point->ranks - pays.best->ranks);
     }
+  }
+  if (pays.open == nullptr && pays.ranks == 1) {
+    pays.more_times = speedup(*scaling.front(), alone);
+    pays.would_pay = 1 + kWorth * (scaling.front()->ranks - 1);
   }
   return pays;
 }
@@ -155,7 +159,7 @@ PayingRanks paying_stages(const CardsPoint& best, const CardsPoint& alone) {
   return {.best = &best,
           .times = times,
           .open = differs_from_one(times) ? nullptr : &best,
-          .open_times = times,
+          .more_times = times,
           .would_pay = 1,
           .ranks = times.low() > 1 ? best.ranks : 1};
 }

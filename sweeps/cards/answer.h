@@ -71,9 +71,9 @@ struct PayingRanks {
   // The first with more ranks than `best` of which the intervals do not decide; nullptr: there is none. Of
   // layers `best`.
   const CardsPoint* open = nullptr;
-  Estimate open_times{};
-  double would_pay = 0;  // of open_times
-  int ranks = 1;         // that pay, where none is open
+  Estimate more_times{};  // of `open`; where none is open and one rank pays, of the fewest ranks
+  double would_pay = 0;   // of more_times
+  int ranks = 1;          // that pay, where none is open
 };
 
 struct CardsLimit {

@@ -53,11 +53,10 @@ Finding claim_efficiency(const CardsPoint& point, const CardsPoint& alone, bool 
                      {"exposed_ns", point.exposed_ns},
                      {"own_ns", median_own_ns(point)},
                      {"alone_ns", alone.ns.value}};
-  finding.claim =
-      fmt::format("{} ranks of batch {}: {}, {} one rank's{}; {}.", point.ranks, point.batch,
-                  per_second(point), times_in_words(times),
-                  efficiency.ci95 ? fmt::format(", efficiency {}", percent_in_words(efficiency)) : "",
-                  losses_in_words(point, &alone, strong));
+  finding.claim = fmt::format(
+      "{} ranks of batch {}: {}, {}; {}.", point.ranks, point.batch, per_second(point),
+      efficiency.ci95 ? "efficiency " + percent_in_words(efficiency) : times_in_words(times) + " one rank's",
+      losses_in_words(point, &alone, strong));
   return finding;
 }
 
@@ -146,18 +145,17 @@ Finding claim_cards(const CardsAnswer& answer, bool strong) {
         "pay "
         "[{}].",
         best.ranks == 1 ? "I" : fmt::format("{} ranks pay; i", best.ranks), pays.open->ranks,
-        times_in_words(pays.open_times), pays.would_pay, give_time());
+        times_in_words(pays.more_times), pays.would_pay, give_time());
     return finding;
   }
-  const int fewest = answer.scaling.front()->ranks;
   finding.value = pays.ranks;
-  finding.claim = pays.ranks == 1
-                      ? fmt::format("Use one rank: {} less than half of the first one's throughput.",
-                                    fewest == 2 ? std::string("another adds")
-                                                : fmt::format("with {}, each further one adds", fewest))
-                      : fmt::format("{} ranks pay{}: {}.", pays.ranks,
-                                    pays.ranks == answer.most->ranks ? ", the most that were started" : "",
-                                    batch_in_words(best, strong));
+  finding.claim =
+      pays.ranks == 1
+          ? fmt::format("Use one rank: {} give {} its throughput, and {:.2f} times would pay.",
+                        answer.scaling.front()->ranks, times_in_words(pays.more_times), pays.would_pay)
+          : fmt::format("{} ranks pay{}: {} one rank's throughput; {}.", pays.ranks,
+                        pays.ranks == answer.most->ranks ? ", the most that were started" : "",
+                        times_in_words(pays.times), batch_in_words(best, strong));
   return finding;
 }
 
@@ -289,9 +287,9 @@ std::vector<Finding> rank_findings(const std::vector<CardsPoint>& all, const Car
 
 }  // namespace
 
-std::string percent_in_words(const Estimate& share) {
+std::string percent_in_words(const Estimate& share, std::string_view to) {
   const Estimate percent = scaled(share, 100);
-  return percent.ci95 ? plus_minus(percent.value, percent.ci95) + " %" : format_percent(share.value);
+  return percent.ci95 ? plus_minus(percent.value, percent.ci95, to) + " %" : format_percent(share.value);
 }
 
 std::string memory_alone(Finding& finding, const CardsPoint* alone) {

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/text/intervals.h"
 #include "sweeps/cards/answer.h"
 #include "sweeps/cards/planned.h"
 #include "sweeps/cards/words.h"
@@ -26,7 +27,7 @@ std::vector<TextTable> cards_tables(const ResultDocument& document, const CardsS
     const Cell efficiency = alone == nullptr || !is_known ? Cell::none()
                             : point.ranks == 1
                                 ? Cell::share(1)
-                                : Cell::figure(percent_in_words(scaled(speed, 1.0 / point.ranks)));
+                                : Cell::figure(percent_in_words(scaled(speed, 1.0 / point.ranks), kToInCell));
     table.rows.push_back(
         {point.ranks, point.batch, Cell::time(point.ns.value, point.ns.ci95), rate_cell(point),
          alone == nullptr ? Cell::none() : Cell::figure(times_alone(speed)), efficiency,

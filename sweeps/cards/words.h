@@ -2,13 +2,15 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
+#include "bench/text/intervals.h"
 #include "sweeps/cards/answer.h"
 
 namespace bench::sweeps {
 
-// "63 ± 4 %"; without an interval "63 %".
-std::string percent_in_words(const Estimate& share);
+// "63 ± 4 %"; without an interval "63 %". `to`: kToInCell in a table.
+std::string percent_in_words(const Estimate& share, std::string_view to = kTo);
 // "57 ± 2 samples/s"; "1.58 times (1.34 to 1.87)"; "1.58".
 std::string per_second(const CardsPoint& point);
 Cell rate_cell(const CardsPoint& point);  // the same in a table of samples/s
