@@ -34,12 +34,12 @@ std::string kernel_and_size(const KernelResult& point) {
   return fmt::format("{} on {}", point.mode, format_bytes(static_cast<std::int64_t>(point.bytes)));
 }
 
-// "triad on 384 MiB, pooled with 3 others within noise": those that the estimate counts.
-std::string with_rivals(std::string_view best, const RoofCeiling& ceiling) {
+// " (triad on 384 MiB)"; of an estimate that counts others too, which is not that point's own rate in the
+// table: ", pooled over 4 points within noise (best: triad on 384 MiB)".
+std::string by_points(std::string_view best, const RoofCeiling& ceiling) {
   const std::size_t rivals = ceiling.rivals.size();
-  return rivals == 0
-             ? std::string(best)
-             : fmt::format("{}, pooled with {} other{} within noise", best, rivals, rivals == 1 ? "" : "s");
+  return rivals == 0 ? fmt::format(" ({})", best)
+                     : fmt::format(", pooled over {} points within noise (best: {})", rivals + 1, best);
 }
 
 std::vector<std::string> pooled_names(const RoofCeiling& ceiling) {
@@ -63,8 +63,8 @@ Finding claim_memory(const std::vector<KernelResult>& points, const RoofCeiling&
     finding.evidence.push_back(point.name);
     if (point.name == memory.name) {
       finding.claim =
-          fmt::format("Memory delivers {}{}, read and written ({}, cold caches).", bytes_rate(memory.rate),
-                      unknown_interval(memory), with_rivals(kernel_and_size(point), memory));
+          fmt::format("Memory delivers {}{}, read and written{}.", bytes_rate(memory.rate),
+                      unknown_interval(memory), by_points(kernel_and_size(point) + ", cold caches", memory));
     }
   }
   return finding;
@@ -140,9 +140,9 @@ std::optional<Finding> claim_caches(const std::vector<KernelResult>& points, con
   Finding finding = finding_of("cache_bandwidth", "B/s", pooled_names(*best));
   finding.set(best->rate);
   finding.claim = fmt::format(
-      "Caches deliver {}, {:.1f} times as much as memory ({}).", bytes_rate(best->rate),
+      "Caches deliver {}, {:.1f} times as much as memory{}.", bytes_rate(best->rate),
       best->rate.value / memory.rate.value,
-      with_rivals(kernel_and_size(**std::ranges::find(hot, best->name, &KernelResult::name)), *best));
+      by_points(kernel_and_size(**std::ranges::find(hot, best->name, &KernelResult::name)), *best));
   return finding;
 }
 
@@ -177,8 +177,8 @@ Finding claim_peak(const std::string& dtype, const RoofCeiling& peak) {
   Finding finding = finding_of("arithmetic_peak/" + dtype, "FLOP/s", pooled_names(peak));
   finding.set(peak.rate);
   finding.claim =
-      fmt::format("{} arithmetic peaks at {}{} ({}).", dtype, flops_rate(peak.rate), unknown_interval(peak),
-                  with_rivals(std::string_view(peak.name).substr(peak.name.find('/') + 1), peak));
+      fmt::format("{} arithmetic peaks at {}{}{}.", dtype, flops_rate(peak.rate), unknown_interval(peak),
+                  by_points(std::string_view(peak.name).substr(peak.name.find('/') + 1), peak));
   return finding;
 }
 
