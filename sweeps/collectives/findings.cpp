@@ -80,13 +80,10 @@ Finding claim_largest(const CollectiveSeries& series, bool is_first) {
   return finding;
 }
 
-// "5.10 GB/s ±2 %"; an interval that is wider than the figure has no end below it.
+// "5.10 GB/s ±2 %".
 Cell rate_cell(const SizePoint& point) {
-  const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
-  return Cell::figure(fmt::format("{} {}", format_rate(point.bytes_per_s(), "B/s"),
-                                  !point.ns.ci95 ? "± ?"
-                                  : half > 1     ? "±>100 %"
-                                                 : "±" + format_percent(half)));
+  return Cell::figure(
+      fmt::format("{} {}", format_rate(point.bytes_per_s(), "B/s"), half_width_in_words(point.ns)));
 }
 
 // The smallest and the largest, and those nearest to 4 KiB, 64 KiB and 1 MiB.

@@ -77,6 +77,11 @@ std::optional<SizeLine> fit_size_line(std::span<const SizePoint> by_size) {
   return line;
 }
 
+std::string half_width_in_words(const Estimate& ns) {
+  const double half = (ns.high() - ns.low()) / 2 / ns.value;
+  return !ns.ci95 ? "± ?" : half > 1 ? "±>100 %" : "±" + format_percent(half);
+}
+
 std::string latency_in_words(const Estimate& latency) {
   return latency.ci95 && latency.low() <= 0
              ? fmt::format("below {}", format_duration(std::max(0.0, latency.high())))

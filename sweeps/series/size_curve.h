@@ -44,6 +44,9 @@ std::optional<SizeLine> fit_size_line(std::span<const SizePoint> by_size);
 inline bool conclusive(const Estimate& estimate) {
   return estimate.high() - estimate.low() <= estimate.value;
 }
+// "±3 %": half of the interval's width, of the figure; "±>100 %" of one that has no end below it, "± ?" where
+// it is not known.
+std::string half_width_in_words(const Estimate& ns);
 // "5.1 ± 0.3 µs"; "below 2 µs" of a fitted latency whose interval reaches zero.
 std::string latency_in_words(const Estimate& latency);
 

@@ -14,12 +14,10 @@
 namespace bench::sweeps {
 namespace {
 
-// "12.3 GB/s ±2 %", ± half of the interval's width; "–" if that is wider than the figure or not known.
+// "12.3 GB/s ±2 %".
 Cell rate_cell(const SizePoint& point) {
-  const double half = (point.ns.high() - point.ns.low()) / 2 / point.ns.value;
-  return Cell::figure(fmt::format("{} {}{}", byte_rate(point.bytes_per_s()),
-                                  point.ns.ci95 && conclusive(point.ns) ? "±" + format_percent(half) : "–",
-                                  point.mark));
+  return Cell::figure(
+      fmt::format("{} {}{}", byte_rate(point.bytes_per_s()), half_width_in_words(point.ns), point.mark));
 }
 
 Cell copy_cell(const SizePoint& point) {
@@ -85,8 +83,7 @@ TextTable plain_copies(const std::vector<CopySeries>& all, const std::vector<std
 
 TextTable copies_table(const std::vector<CopySeries>& all) {
   TextTable table = plain_copies(all, {"h2d", "d2h", "both"}, false, rate_cell);
-  table.title =
-      "Copies: rate ± half of the 95 % interval (–: not measured, not known, or wider than the figure)";
+  table.title = "Copies: rate ± half of the 95 % interval (–: not measured)";
   return table;
 }
 
