@@ -1,10 +1,11 @@
 // What a training step's time goes to, what limits it, and which changes of the settings pay: the answer of
-// `bench advise`, from results (measured_advice.h, cards_advice.h) or from readings (observed_advice.h).
+// `bench advise`, from results (results_advice.h) or from readings (observed_advice.h).
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bench/stats/estimate.h"
@@ -12,7 +13,7 @@
 
 namespace bench {
 
-// How the user trains: --current batch=16,accumulate=8,workers=0,pin=no,dtype=fp32,cards=1.
+// How the user trains: --current.
 struct TrainingSettings {
   std::int64_t batch = 0;  // samples of a card in one accumulation; 0: not given
   std::int64_t accumulate = 1;
@@ -25,6 +26,11 @@ struct TrainingSettings {
   std::int64_t effective_batch() const { return batch * accumulate * cards; }
   bool operator==(const TrainingSettings&) const = default;
 };
+
+// "batch=16,accumulate=8,workers=0,pin=no,dtype=fp32,cards=1"; keys that are left out keep their defaults.
+// Throws UsageError naming the option, the key, its value and what is accepted.
+TrainingSettings parse_settings(std::string_view option, std::string_view text);
+inline constexpr std::int64_t kMostOfASetting = 1'000'000;
 
 // What limits a step. The words that a reader sees are those of name_of().
 enum class Bottleneck {

@@ -1,4 +1,4 @@
-#include "bench/advise/cards_advice.h"
+#include "bench/advise/results_advice.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,15 +1,16 @@
-#include "bench/advise/diagnosis.h"
-
+// What limits a step under given settings, with the reason in words.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "bench/advise/change_words.h"
+#include "bench/advise/step_option.h"
 #include "bench/stats/memory_line.h"
 #include "bench/stats/statistics.h"
 #include "bench/text/units.h"

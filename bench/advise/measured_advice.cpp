@@ -1,4 +1,4 @@
-#include "bench/advise/measured_advice.h"
+#include "bench/advise/results_advice.h"
 
 #include <algorithm>
 #include <iterator>
@@ -8,8 +8,6 @@
 #include <fmt/ranges.h>
 
 #include "bench/advise/change_words.h"
-#include "bench/advise/diagnosis.h"
-#include "bench/advise/published_scaling.h"
 #include "bench/advise/step_option.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"

@@ -10,8 +10,6 @@
 
 #include "bench/advise/change_words.h"
 #include "bench/advise/observed_parts.h"
-#include "bench/advise/published_scaling.h"
-#include "bench/advise/read_loading.h"
 #include "bench/text/units.h"
 
 namespace bench {

@@ -1,5 +1,5 @@
-#include "bench/advise/read_loading.h"
-
+// The loader of a step that was read, by steps under one count of workers or several, as the step model takes
+// it, and what the host has cores for.
 #include <algorithm>
 #include <cmath>
 #include <iterator>

@@ -64,6 +64,14 @@ const std::vector<std::string>& advising_sweeps() {
   return names;
 }
 
+std::string published_scaling_in_words() {
+  return fmt::format(
+      "scaling efficiency {:.0f} to {:.0f} %, median {:.0f} %: 66 published pairs of {} and {} cards "
+      "(NVIDIA/DeepLearningExamples)",
+      100 * kPublishedEfficiency.low, 100 * kPublishedEfficiency.high, 100 * kPublishedMedian,
+      kFewestPublished, kMostPublished);
+}
+
 double ModelledStep::deviation() const {
   return combined_deviation({device_deviation, loading_deviation, run_deviation, exchange_deviation});
 }

@@ -53,6 +53,15 @@ struct CardsScaling {
   Interval efficiency{};  // the same, 90 %
 };
 
+// Where nobody measured several cards: throughput of 8 cards over twice that of 4 at the same batch a card,
+// on one DGX-1 or DGX A100. NVIDIA/DeepLearningExamples, commit 729963dd, READMEs: 66 pairs, their 5th, 50th
+// and 95th percentile.
+inline constexpr Interval kPublishedEfficiency{.low = 0.83, .high = 1.02};
+inline constexpr double kPublishedMedian = 0.98;
+inline constexpr std::int64_t kFewestPublished = 4;  // cards
+inline constexpr std::int64_t kMostPublished = 8;
+std::string published_scaling_in_words();
+
 // Whose results a StepModel reads.
 const std::vector<std::string>& advising_sweeps();
 

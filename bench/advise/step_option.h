@@ -78,4 +78,9 @@ struct FoundChanges {
 FoundChanges find_changes(const StepModel& model, const StepOption& now,
                           const std::vector<TrainingSettings>& asked);
 
+// What limits the step, with the reason in words. Adds readings that would decide. `tried`: each setting
+// changed alone, as is best. `paying`: the changes that pay.
+NamedBottleneck diagnose(const StepModel& model, const StepOption& now, const std::vector<StepOption>& tried,
+                         const std::vector<StepOption>& paying, std::vector<std::string>& missing);
+
 }  // namespace bench

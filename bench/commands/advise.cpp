@@ -16,11 +16,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/advise/advice.h"
 #include "bench/advise/advice_formats.h"
 #include "bench/advise/observed.h"
 #include "bench/advise/observed_advice.h"
 #include "bench/advise/results_advice.h"
-#include "bench/advise/settings.h"
 #include "bench/cli/options.h"
 #include "bench/cli/terminal.h"
 #include "bench/cli/workload_names.h"

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "bench/cli/workload_names.h"
+#include "bench/model/gpu_model.h"
 #include "bench/model/network_terms.h"
 #include "bench/registry.h"
 #include "bench/run/gpu_files.h"

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "bench/advise/settings.h"
+#include "bench/advise/advice.h"
 #include "bench/cli/csv.h"
 #include "bench/cli/terminal.h"
 #include "bench/report/json.h"

@@ -9,8 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "bench/advise/measured_advice.h"
-#include "bench/advise/median_machine.h"
+#include "bench/advise/results_advice.h"
 #include "bench/cli/report.h"
 #include "bench/cli/table.h"
 #include "bench/error.h"

@@ -1,12 +1,10 @@
 // What limits a step.
-#include "bench/advise/diagnosis.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
-#include "bench/advise/measured_advice.h"
+#include "bench/advise/results_advice.h"
 #include "tests/bench/advise/advice_files.h"
 #include "tests/bench/evaluate/documents.h"
 #include "tests/bench/support/golden_words.h"

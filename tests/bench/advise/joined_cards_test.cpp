@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/advise/measured_advice.h"
+#include "bench/advise/results_advice.h"
 #include "bench/error.h"
 #include "bench/text/units.h"
 #include "tests/bench/advise/advice_files.h"

@@ -1,5 +1,5 @@
 // Which changes of a step pay.
-#include "bench/advise/measured_advice.h"
+#include "bench/advise/results_advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

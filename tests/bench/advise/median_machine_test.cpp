@@ -1,4 +1,4 @@
-#include "bench/advise/median_machine.h"
+#include "bench/advise/results_advice.h"
 
 #include <gmock/gmock.h>
 

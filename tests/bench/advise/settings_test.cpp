@@ -1,5 +1,5 @@
 // bench advise --current.
-#include "bench/advise/settings.h"
+#include "bench/advise/advice.h"
 
 #include <gtest/gtest.h>
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "bench/advise/measured_advice.h"
+#include "bench/advise/results_advice.h"
 #include "bench/error.h"
 #include "tests/bench/advise/advice_files.h"
 #include "tests/bench/evaluate/documents.h"
