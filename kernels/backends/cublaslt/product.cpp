@@ -88,6 +88,9 @@ Product product_of(const Linear& spec) {
     case Linear::Direction::forward: {
       Product product = dense(spec.dtype, spec.rows, spec.inner, spec.columns, false, true);
       product.bias = spec.bias;
+      if (spec.activation == Activation::relu || spec.activation == Activation::gelu) {
+        product.activation = spec.activation;
+      }
       return product;
     }
     case Linear::Direction::backward_data:
@@ -98,15 +101,6 @@ Product product_of(const Linear& spec) {
       break;
   }
   return {};
-}
-
-Product product_of(const Matmul& spec) {
-  Product product = dense(spec.dtype, spec.rows, spec.inner, spec.columns, false, true);
-  product.bias = spec.bias;
-  if (spec.activation == Activation::relu || spec.activation == Activation::gelu) {
-    product.activation = spec.activation;
-  }
-  return product;
 }
 
 ColumnMajor column_major(const Product& product) {

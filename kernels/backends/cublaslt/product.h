@@ -22,7 +22,6 @@
 #include "kernels/devices/cuda/card.h"
 #include "kernels/operations/activation.h"
 #include "kernels/operations/linear/linear.h"
-#include "kernels/operations/matmul/matmul.h"
 
 struct CUstream_st;
 
@@ -58,9 +57,8 @@ struct Product {
 Product dense(Dtype dtype, std::int64_t rows, std::int64_t inner, std::int64_t columns, bool a_transposed,
               bool b_transposed);
 
-Product product_of(const Linear& spec);
 // Without an activation that cuBLASLt does not fuse, which a kernel of our own applies after it.
-Product product_of(const Matmul& spec);
+Product product_of(const Linear& spec);
 
 // cuBLASLt's column-major view. A row-major matrix is the column-major form of its transpose, so the product
 // is computed transposed, dᵀ = bᵀ · aᵀ: its first operand is b, its rows are our columns. A bias for each of

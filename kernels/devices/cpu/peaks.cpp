@@ -13,7 +13,7 @@
 #include "bench/host/interrupt.h"
 #include "kernels/backends/onednn/onednn.h"
 #include "kernels/devices/cpu/memory.h"
-#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/linear/linear.h"
 #include "kernels/operations/operation.h"
 
 namespace bench::kernels {
@@ -36,7 +36,7 @@ double best_time(const Clock& clock, Step step) {
 }
 
 double matmul_rate(Device& device, Dtype dtype, std::int64_t size, const Clock& clock) {
-  const Matmul spec{.rows = size, .inner = size, .columns = size, .dtype = dtype};
+  const Linear spec{.rows = size, .inner = size, .columns = size, .packed = true, .dtype = dtype};
   const auto product = make_operation(spec, device, "onednn");
   product->prepare();
   std::vector<float> values(static_cast<std::size_t>(size * size));

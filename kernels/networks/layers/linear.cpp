@@ -7,7 +7,6 @@
 #include "kernels/networks/graph/parameters.h"
 #include "kernels/networks/program/recorder.h"
 #include "kernels/operations/linear/linear.h"
-#include "kernels/operations/matmul/matmul.h"
 
 namespace bench::kernels {
 namespace {
@@ -80,22 +79,15 @@ class LinearLayer final : public LayerOf<LinearLayer, LinearOptions> {
 
   void forward(Recorder& recorder) const override {
     const Arguments arguments{{Slot::src, recorder.input()}, {Slot::dst, recorder.result()}};
-    const Linear linear = spec(recorder, Linear::Direction::forward);
+    Linear linear = spec(recorder, Linear::Direction::forward);
     // Weights that others read too, as a table that is looked up in: their layout cannot be the product's
     // choice.
-    if (recorder.training() || recorder.shares_weights() || options_.plain) {
-      if (activation_ != Activation::none) {
-        throw Unsupported(recorder.name() + " applies an activation over plain weights");
-      }
-      return recorder.record(linear, arguments);
+    linear.packed = !recorder.training() && !recorder.shares_weights() && !options_.plain;
+    if (!linear.packed && activation_ != Activation::none) {
+      throw Unsupported(recorder.name() + " applies an activation over plain weights");
     }
-    recorder.record(Matmul{.rows = linear.rows,
-                           .inner = linear.inner,
-                           .columns = linear.columns,
-                           .bias = linear.bias,
-                           .activation = activation_,
-                           .dtype = linear.dtype},
-                    arguments);
+    linear.activation = activation_;
+    recorder.record(linear, arguments);
   }
 
   void backward(Recorder& recorder) const override {

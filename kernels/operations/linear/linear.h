@@ -1,17 +1,20 @@
-// A linear layer and its gradients, for training: dst[m,n] = Σ_k src[m,k] · w[n,k] + bias[n].
+// A product with a matrix of weights, and its gradients:
+//   dst[m,n] = act( Σ_k src[m,k] · w[n,k] + bias[n] ), rows = batch, or every position of its sequences
 //
 // forward:          src, weights, bias (if bias) → dst
 // backward_data:    diff_dst, weights → diff_src
 // backward_weights: src, diff_dst → diff_weights, diff_bias (if bias)
 //
-// weights and diff_weights are stored as the plain matrix [columns][inner] in the dtype, in all three
-// directions, so that an optimizer may go through them element by element; bias and diff_bias are
-// fp32[columns]. (Inference has kernels/operations/matmul, whose weights are packed, unless they are shared.)
+// Plain weights are the matrix [columns][inner]. Where `packed` is set, each implementation stores them and
+// the bias as it likes best, for inference. Otherwise weights and diff_weights are stored plain in the dtype,
+// in all three directions, so that an optimizer may go through them element by element, and bias and
+// diff_bias are fp32[columns].
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
+#include "kernels/operations/activation.h"
 #include "kernels/operations/operation.h"
 #include "kernels/operations/tensor.h"
 
@@ -21,11 +24,13 @@ struct Linear {
   static constexpr std::string_view kName = "linear";
   using Direction = kernels::Direction;
 
-  std::int64_t rows = 1;     // the batch, or every position of its sequences
+  std::int64_t rows = 1;
   std::int64_t inner = 1;    // features of src
   std::int64_t columns = 1;  // features of dst
   Direction direction = Direction::forward;
   bool bias = false;
+  bool packed = false;                       // forward only
+  Activation activation = Activation::none;  // packed only
   Dtype dtype = Dtype::fp32;
 
   // Plain row-major matrices; diff_src and diff_dst are stored alike.

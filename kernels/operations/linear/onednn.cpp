@@ -1,15 +1,19 @@
-// A linear layer and its gradients by oneDNN, over plain weights.
+// A product with weights and its gradients by oneDNN.
 //
-// Left to itself oneDNN would block the weights. Over plain ones its two algorithms differ much, so
+// Packed weights: its product or its convolution of one pixel, whichever has the better kernels, with bias
+// and activation fused after it.
+//
+// Plain weights: left to itself oneDNN would block them. Over plain ones its two algorithms differ much, so
 // each direction takes the one that measured better on shapes like 16x2048->1000 and 4x25088->4096 (Zen 4,
 // oneDNN 2.6.3):
 //   forward:          matmul, at 16 rows in fp32 up to seven times as fast as the inner product; that one
 //                     wins for one and two rows, which matmul packs all weights for.
 //   backward_data:    inner product, the faster or equal.
 //   backward_weights: inner product in fp32. In bf16 and fp16 it would hold the gradient in fp32 as well,
-//   twice the
-//                     bytes of the weights, and take twice as long as matmul, which has no bias gradient.
+//                     twice the bytes of the weights, and take twice as long as matmul, which has no bias
+//                     gradient.
 #include <algorithm>
+#include <string_view>
 
 #include <fmt/format.h>
 
@@ -39,7 +43,74 @@ bool sums_bias(const Linear& spec) {
   return spec.direction == Direction::backward_weights && spec.bias && is_narrow(spec);
 }
 
-void plan_primitive(const Linear& spec, onednn::PrimitiveOperation& made) {
+// Before AVX-512 oneDNN's product is its general one, which packs the weights in every run, is slow where
+// rows of weights are whole pages apart, and computes functions after it one element at a time. Seen with
+// version 2.6 and AVX2: 128 rows by 768 to 3072 columns at 40 GFLOP/s a core, with a GELU less, and at 85 by
+// the convolution. That takes whole vectors of features, and gains nothing with few rows.
+bool is_better_convolved(const Linear& spec, const dnnl::matmul::primitive_desc& product) {
+  constexpr std::int64_t kLeastRows = 16;
+  constexpr std::int64_t kVector = 8;
+  constexpr std::int64_t kMostElements = std::int64_t{1} << 31;
+  return !onednn::has_avx512() && std::string_view(product.impl_info_str()).starts_with("gemm") &&
+         spec.rows >= kLeastRows && spec.inner % kVector == 0 && spec.columns % kVector == 0 &&
+         spec.rows * std::max(spec.inner, spec.columns) < kMostElements;
+}
+
+// Rows are pixels, one below the other.
+void plan_convolution(const Linear& spec, onednn::PrimitiveOperation& made,
+                      const dnnl::primitive_attr& attributes) {
+  const auto type = onednn::type_of(spec.dtype);
+  const MemoryDesc src({1, spec.inner, spec.rows, 1}, type, Tag::nhwc);
+  const MemoryDesc dst({1, spec.columns, spec.rows, 1}, type, Tag::nhwc);
+  const dnnl::memory::dims weights{spec.columns, spec.inner, 1, 1};
+  const MemoryDesc plain(weights, dnnl::memory::data_type::f32, Tag::oihw);
+  const MemoryDesc packed(weights, type, Tag::any);
+  const MemoryDesc bias = onednn::describe_vector(spec.columns);
+  const auto pd = onednn::convolution_forward({.algorithm = dnnl::algorithm::convolution_direct,
+                                               .src = src,
+                                               .weights = packed,
+                                               .bias = spec.bias ? std::optional(bias) : std::nullopt,
+                                               .dst = dst,
+                                               .strides = {1, 1},
+                                               .dilates = {0, 0},
+                                               .pad_begin = {0, 0},
+                                               .pad_end = {0, 0}},
+                                              dnnl::prop_kind::forward_inference, attributes);
+  made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src(), src);
+  made.bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, pd.weights_desc(), plain);
+  if (spec.bias) {
+    made.bind_parameter(Slot::bias, Role::parameter, DNNL_ARG_BIAS, bias, bias);
+  }
+  made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), dst);
+  made.plan(pd);
+}
+
+// oneDNN multiplies by [inner][columns]; the plain weights [columns][inner] are its transpose, tag "ba".
+void plan_packed(const Linear& spec, onednn::PrimitiveOperation& made) {
+  const dnnl::memory::dims weights{spec.inner, spec.columns};
+  const MemoryDesc plain(weights, dnnl::memory::data_type::f32, Tag::ba);
+  const MemoryDesc packed(weights, onednn::type_of(spec.dtype), Tag::any);
+  const MemoryDesc bias({1, spec.columns}, dnnl::memory::data_type::f32, Tag::ab);
+  const MemoryDesc src = onednn::describe_matrix(spec.src());
+  const MemoryDesc dst = onednn::describe_matrix(spec.dst());
+  dnnl::post_ops post_ops;
+  onednn::append(post_ops, spec.activation);
+  const dnnl::primitive_attr attributes = onednn::attributes(post_ops);
+  const auto pd =
+      onednn::matmul(src, packed, spec.bias ? std::optional(bias) : std::nullopt, dst, attributes);
+  if (is_better_convolved(spec, pd)) {
+    return plan_convolution(spec, made, attributes);
+  }
+  made.bind_activation(Slot::src, Role::input, DNNL_ARG_SRC, spec.src(), pd.src_desc());
+  made.bind_parameter(Slot::weights, Role::parameter, DNNL_ARG_WEIGHTS, pd.weights_desc(), plain);
+  if (spec.bias) {
+    made.bind_parameter(Slot::bias, Role::parameter, DNNL_ARG_BIAS, bias, bias);
+  }
+  made.bind_activation(Slot::dst, Role::output, DNNL_ARG_DST, spec.dst(), pd.dst_desc());
+  made.plan(pd);
+}
+
+void plan_plain(const Linear& spec, onednn::PrimitiveOperation& made) {
   const MemoryDesc src = onednn::describe_matrix(spec.src());
   const MemoryDesc dst = onednn::describe_matrix(spec.dst());
   const MemoryDesc weights({spec.columns, spec.inner}, onednn::type_of(spec.dtype), Tag::ab);
@@ -101,7 +172,8 @@ void plan_primitive(const Linear& spec, onednn::PrimitiveOperation& made) {
 class OnednnLinear final : public onednn::PrimitiveOperation {
  public:
   explicit OnednnLinear(const Linear& spec) : PrimitiveOperation(described(spec)), spec_(spec) {
-    onednn::translated(described(spec), [&] { plan_primitive(spec, *this); });
+    onednn::translated(described(spec),
+                       [&] { spec.packed ? plan_packed(spec, *this) : plan_plain(spec, *this); });
   }
   double flops() const override { return spec_.flops(); }
 
@@ -130,7 +202,13 @@ class OnednnLinear final : public onednn::PrimitiveOperation {
 };
 
 const Registration<Implementation<Linear>> BENCH_REGISTERED{cpu_implementation<Linear, OnednnLinear>(
-    "onednn", 10, [](const Linear& spec, const Device& device) { return device.unsupported(spec.dtype); })};
+    "onednn", 10, [](const Linear& spec, const Device& device) -> std::optional<std::string> {
+      // Its product divides by what is left of a larger count in 32 bits.
+      if (std::max({spec.rows, spec.inner, spec.columns}) > std::int64_t{1} << 31) {
+        return "oneDNN's matrix product takes at most 2^31 rows and columns";
+      }
+      return device.unsupported(spec.dtype);
+    })};
 
 }  // namespace
 }  // namespace bench::kernels

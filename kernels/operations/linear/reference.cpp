@@ -1,16 +1,26 @@
-// A linear layer and its gradients, sum by sum as in the formula of linear.h.
+// A product with weights and its gradients, sum by sum as in the formula of linear.h.
+#include <algorithm>
+
 #include "kernels/backends/reference/products.h"
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/operations/linear/linear.h"
 
 namespace bench::kernels {
+namespace {
+
+// The reference packs nothing: packed weights are the plain ones in fp32.
+Dtype stored_weights(const Linear& spec) {
+  return spec.packed ? Dtype::fp32 : spec.dtype;
+}
+
+}  // namespace
 
 PlainSlots plain_slots(const Linear& spec) {
   PlainSlots slots;
   switch (spec.direction) {
     case Direction::forward:
       slots.add_activation(Slot::src, Role::input, spec.src());
-      slots.add_values(Slot::weights, Role::parameter, spec.weight_count(), spec.dtype);
+      slots.add_values(Slot::weights, Role::parameter, spec.weight_count(), stored_weights(spec));
       if (spec.bias) {
         slots.add_values(Slot::bias, Role::parameter, spec.columns);
       }
@@ -69,13 +79,16 @@ class ReferenceLinear final : public ReferenceOf<Linear> {
   void forward(const SlotPointers& pointers) const {
     const std::vector<float> src = read(pointers, Slot::src);
     // Weights stored in fp32 need no copy.
-    const bool wide = spec_.dtype == Dtype::fp32;
+    const bool wide = stored_weights(spec_) == Dtype::fp32;
     const std::vector<float> converted = wide ? std::vector<float>() : read_values(pointers, Slot::weights);
     const std::span<const float> weights =
         wide ? std::span<const float>(values(pointers, Slot::weights)) : std::span<const float>(converted);
     const std::span<const float> bias = spec_.bias ? values(pointers, Slot::bias) : std::span<float>();
     std::vector<float> dst(static_cast<std::size_t>(spec_.rows * spec_.columns));
     reference_product(spec_.rows, spec_.inner, spec_.columns, src, weights, bias, dst);
+    if (spec_.activation != Activation::none) {
+      std::ranges::transform(dst, dst.begin(), [&](float value) { return apply(spec_.activation, value); });
+    }
     write(pointers, Slot::dst, dst);
   }
 

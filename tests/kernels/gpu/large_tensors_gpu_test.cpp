@@ -16,7 +16,6 @@
 #include "kernels/operations/element.h"
 #include "kernels/operations/elementwise/elementwise.h"
 #include "kernels/operations/linear/linear.h"
-#include "kernels/operations/matmul/matmul.h"
 #include "kernels/operations/pool/pool.h"
 #include "on_cuda.h"
 
@@ -166,8 +165,12 @@ TEST_F(LargeTensorsOnTheCard, AreMultipliedByCublaslt) {
   Filled(logits, {}, "cublaslt").expect_all(50257 * kValue * kParameter, kRounding, Slot::diff_src);
   logits.direction = Direction::backward_weights;
   Filled(logits, {}, "cublaslt").expect_all(42 * 1024 * kValue * kValue, kRounding, Slot::diff_weights);
-  const Matmul product{
-      .rows = logits.rows, .inner = 64, .columns = logits.columns, .bias = true, .dtype = Dtype::fp16};
+  const Linear product{.rows = logits.rows,
+                       .inner = 64,
+                       .columns = logits.columns,
+                       .bias = true,
+                       .packed = true,
+                       .dtype = Dtype::fp16};
   Filled(product, {}, "cublaslt").expect_all(kValue + kParameter, kRounding);
 }
 

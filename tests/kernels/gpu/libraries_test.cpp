@@ -10,7 +10,6 @@
 #include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/conv_transpose/conv_transpose.h"
 #include "kernels/operations/linear/linear.h"
-#include "kernels/operations/matmul/matmul.h"
 #include "on_cuda.h"
 #include "product_shapes.h"
 
@@ -103,10 +102,11 @@ TEST_P(CudaLibraries, CublasltMultipliesLikeTheReference) {
       for (const Activation activation : some_of(kActivations, 3)) {
         SCOPED_TRACE(fmt::format("{}x{} to {} bias {} activation {}", rows, inner, columns, bias,
                                  name_of(activation.kind)));
-        expect_like_reference_on_cuda(Matmul{.rows = rows,
+        expect_like_reference_on_cuda(Linear{.rows = rows,
                                              .inner = inner,
                                              .columns = columns,
                                              .bias = bias,
+                                             .packed = true,
                                              .activation = activation,
                                              .dtype = GetParam()},
                                       GetParam(), "cublaslt");

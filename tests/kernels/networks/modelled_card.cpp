@@ -16,7 +16,6 @@
 #include "kernels/operations/layer_norm/layer_norm.h"
 #include "kernels/operations/linear/linear.h"
 #include "kernels/operations/loss_scale/loss_scale.h"
-#include "kernels/operations/matmul/matmul.h"
 #include "kernels/operations/operation.h"
 #include "kernels/operations/optimizer/optimizer.h"
 #include "kernels/operations/pool/pool.h"
@@ -92,6 +91,9 @@ struct Modelled {
                          }) {
              scratch = scratch_of(spec.weight_count() * 2, spec.dst().bytes(), device);
            }
+           if constexpr (requires { spec.packed; }) {  // a product of packed weights needs none
+             scratch = spec.packed ? 0 : scratch;
+           }
            if constexpr (std::is_same_v<Spec, Embedding>) {  // a kernel of our own
              scratch = spec.kind == Embedding::Kind::positions ? 0 : scratch;
            }
@@ -109,9 +111,8 @@ struct AllModelled {
   std::tuple<Modelled<Specs>...> each;
 };
 
-const AllModelled<Conv2d, Matmul, Pool, BatchNorm, Elementwise, Softmax, Linear, CrossEntropy, Optimizer,
-                  StridedCopy, Resize, ConvTranspose, Embedding, LayerNorm, Attention, FindOverflow,
-                  UpdateLossScale>
+const AllModelled<Conv2d, Pool, BatchNorm, Elementwise, Softmax, Linear, CrossEntropy, Optimizer, StridedCopy,
+                  Resize, ConvTranspose, Embedding, LayerNorm, Attention, FindOverflow, UpdateLossScale>
     modelled{};
 
 }  // namespace

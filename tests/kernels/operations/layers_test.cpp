@@ -7,7 +7,7 @@
 
 #include "kernels/operations/batch_norm/batch_norm.h"
 #include "kernels/operations/elementwise/elementwise.h"
-#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/linear/linear.h"
 #include "kernels/operations/pool/pool.h"
 #include "kernels/operations/softmax/softmax.h"
 #include "run_operation.h"
@@ -41,17 +41,18 @@ class Layers : public ::testing::TestWithParam<Dtype> {};
 INSTANTIATE_TEST_SUITE_P(All, Layers, ::testing::Values(Dtype::fp32, Dtype::bf16, Dtype::fp16),
                          [](const auto& tested) { return std::string(name_of(tested.param)); });
 
-TEST_P(Layers, Matmul) {
+TEST_P(Layers, LinearOfPackedWeights) {
   BENCH_SKIP_UNSUPPORTED(GetParam());
   for (const auto& [rows, inner, columns] :
        {std::tuple{1, 64, 10}, {7, 33, 129}, {16, 512, 1000}, {129, 24, 8}, {64, 5, 3}, {1, 1, 1}}) {
     for (const bool bias : {false, true}) {
       for (const Activation activation : {Activation::none, Activation::relu, Activation::relu6,
                                           Activation::leaky_relu, Activation::gelu_erf, Activation::silu}) {
-        const Matmul spec{.rows = rows,
+        const Linear spec{.rows = rows,
                           .inner = inner,
                           .columns = columns,
                           .bias = bias,
+                          .packed = true,
                           .activation = activation,
                           .dtype = GetParam()};
         SCOPED_TRACE(fmt::format("{}x{} by {} bias {}", rows, inner, columns, bias));
@@ -152,12 +153,12 @@ TEST(LayersUnsupported, SaysWhy) {
   expect_words(reason(Pool{.src = image, .kernel_h = 6, .kernel_w = 6}));
   expect_words(reason(Pool{.src = image, .kernel_h = 2, .kernel_w = 2, .pad_h = 2}));
   EXPECT_THAT(reason(Elementwise{.tensor = half, .summands = 2}), ::testing::HasSubstr("no fp16"));
-  expect_words(reason(Matmul{.dtype = Dtype::tf32}));
+  expect_words(reason(Linear{.dtype = Dtype::tf32}));
 }
 
 TEST(LayersFlops, CountWhatIsDone) {
   const TensorDesc tensor{.n = 2, .c = 3, .h = 4, .w = 4};
-  EXPECT_DOUBLE_EQ((Matmul{.rows = 2, .inner = 3, .columns = 5}.flops()), 60);
+  EXPECT_DOUBLE_EQ((Linear{.rows = 2, .inner = 3, .columns = 5}.flops()), 60);
   EXPECT_DOUBLE_EQ((Elementwise{.tensor = tensor, .activation = Activation::relu}.flops()), 96);
   EXPECT_DOUBLE_EQ((Elementwise{.tensor = tensor, .activation = Activation::relu, .summands = 2}.flops()),
                    192);

@@ -11,7 +11,7 @@
 #include "gradient_check.h"
 #include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/elementwise/elementwise.h"
-#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/linear/linear.h"
 
 namespace bench::kernels {
 namespace {
@@ -79,10 +79,11 @@ TEST_P(OtherActivations, BehindAConvolutionAndAProductAreLikeTheReference) {
       conv.src_layout = conv.dst_layout = layout;
       testing::expect_like_reference(conv, GetParam(), 2 * testing::tolerance_of(GetParam()));
     }
-    testing::expect_like_reference(Matmul{.rows = 5,
+    testing::expect_like_reference(Linear{.rows = 5,
                                           .inner = 33,
                                           .columns = 19,
                                           .bias = true,
+                                          .packed = true,
                                           .activation = activation,
                                           .dtype = GetParam()},
                                    GetParam(), 2 * testing::tolerance_of(GetParam()));

@@ -7,7 +7,7 @@
 #include "kernels/operations/batch_norm/batch_norm.h"
 #include "kernels/operations/conv2d/conv2d.h"
 #include "kernels/operations/elementwise/elementwise.h"
-#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/linear/linear.h"
 #include "kernels/operations/pool/pool.h"
 #include "kernels/operations/softmax/softmax.h"
 #include "run_operation.h"
@@ -73,8 +73,9 @@ TEST(Reference, Conv2dDilated) {
               ElementsAre(14, 25));
 }
 
-TEST(Reference, Matmul) {
-  const Matmul spec{.rows = 2, .inner = 3, .columns = 2, .bias = true, .activation = Activation::relu};
+TEST(Reference, LinearOfPackedWeights) {
+  const Linear spec{
+      .rows = 2, .inner = 3, .columns = 2, .bias = true, .packed = true, .activation = Activation::relu};
   const Values out = reference(
       spec, {{Slot::src, {1, 2, 3, -1, 0, 1}}, {Slot::weights, {1, 0, 2, 0, 1, 0}}, {Slot::bias, {1, -3}}});
   EXPECT_THAT(out.at(Slot::dst), ElementsAre(8, 0, 2, 0));

@@ -13,7 +13,7 @@
 #include "kernels/backends/reference/reference_operation.h"
 #include "kernels/devices/cuda/device.h"
 #include "kernels/operations/conv2d/conv2d.h"
-#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/linear/linear.h"
 #include "kernels/operations/optimizer/optimizer.h"
 #include "kernels/operations/stream/stream.h"
 #include "tests/bench/support/golden_words.h"
@@ -44,7 +44,7 @@ Implementation<Spec> planned(const char* name, int preference) {
       .make = [](const Spec& /*spec*/, Device& /*device*/) { return std::make_unique<Planned>(); }};
 }
 const Registration<Implementation<kernels::Stream>> planned_stream{planned<kernels::Stream>("planned", 10)};
-const Registration<Implementation<Matmul>> planned_matmul{planned<Matmul>("planned", 10)};
+const Registration<Implementation<Linear>> planned_linear{planned<Linear>("planned", 10)};
 const Registration<Implementation<Optimizer>> planned_optimizer{planned<Optimizer>("planned", 10)};
 const Registration<Implementation<Conv2d>> planned_library{planned<Conv2d>("planned", 20)};
 const Registration<Implementation<Conv2d>> planned_own{planned<Conv2d>("implicit_gemm", -1)};

@@ -7,7 +7,7 @@
 #include <string>
 #include <utility>
 
-#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/linear/linear.h"
 #include "kernels/operations/operation.h"
 
 namespace bench::kernels {
@@ -42,15 +42,15 @@ class SlowerOperation final : public Operation {
   std::unique_ptr<Operation> operation_;
 };
 
-const Registration<Implementation<Matmul>> BENCH_REGISTERED{
+const Registration<Implementation<Linear>> BENCH_REGISTERED{
     {.name = "slower",
      .device_kind = "cpu",
      .preference = 1000,
-     .unsupported = [](const Matmul& spec, const Device& device) -> std::optional<std::string> {
-       const Implementation<Matmul>* const onednn = registry<Implementation<Matmul>>().find("onednn");
+     .unsupported = [](const Linear& spec, const Device& device) -> std::optional<std::string> {
+       const Implementation<Linear>* const onednn = registry<Implementation<Linear>>().find("onednn");
        return onednn->unsupported(spec, device);
      },
-     .make = [](const Matmul& spec, Device& device) -> std::unique_ptr<Operation> {
+     .make = [](const Linear& spec, Device& device) -> std::unique_ptr<Operation> {
        return std::make_unique<SlowerOperation>(make_operation(spec, device, "onednn"));
      }}};
 

@@ -145,7 +145,12 @@ TEST(CublasltProduct, HasAResultRowForEachBias) {
 }
 
 TEST(CublasltProduct, FusesReluAndGeluOnly) {
-  Matmul spec{.rows = kRows, .inner = kInner, .columns = kColumns, .bias = true, .dtype = Dtype::bf16};
+  Linear spec{.rows = kRows,
+              .inner = kInner,
+              .columns = kColumns,
+              .bias = true,
+              .packed = true,
+              .dtype = Dtype::bf16};
   for (const Activation activation : {Activation::none, Activation::relu, Activation::gelu}) {
     spec.activation = activation;
     EXPECT_EQ(product_of(spec).activation, activation);
@@ -160,7 +165,7 @@ TEST(CublasltProduct, FusesReluAndGeluOnly) {
 
 TEST(CublasltProduct, IsAKeyOfTheWork) {
   std::set<Product> keys;
-  Matmul spec{.rows = kRows, .inner = kInner, .columns = kColumns};
+  Linear spec{.rows = kRows, .inner = kInner, .columns = kColumns, .packed = true};
   EXPECT_TRUE(keys.insert(product_of(spec)).second);
   EXPECT_FALSE(keys.insert(product_of(spec)).second);
   spec.activation = Activation::relu;
@@ -175,7 +180,7 @@ TEST(CublasltProduct, IsAKeyOfTheWork) {
 }
 
 TEST(CublasltProduct, DescribesItself) {
-  Matmul spec{.rows = 16, .inner = 2048, .columns = 1000, .bias = true, .dtype = Dtype::fp16};
+  Linear spec{.rows = 16, .inner = 2048, .columns = 1000, .bias = true, .packed = true, .dtype = Dtype::fp16};
   spec.activation = Activation::relu;
   EXPECT_EQ(described(product_of(spec)), "fp16 16x2048 by 2048x1000T +bias+relu");
 }

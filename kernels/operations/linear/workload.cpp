@@ -1,7 +1,7 @@
 // The workload `gemm`: a matrix product, batch × inner times inner × columns. A sample is one row.
 #include "kernels/devices/cuda/tf32_override.h"
 #include "kernels/networks/eager/product.h"
-#include "kernels/operations/matmul/matmul.h"
+#include "kernels/operations/linear/linear.h"
 #include "kernels/workloads/kernel_points.h"
 #include "kernels/workloads/operation_workload.h"
 #include "kernels/workloads/options.h"
@@ -13,16 +13,17 @@ constexpr std::int64_t kLongest = std::int64_t{1} << 20;
 const WholeOption kInner{"inner", 1024, 1, kLongest, "length of the sums"};
 const WholeOption kColumns{"columns", 1024, 1, kLongest, "columns of the result"};
 
-Matmul read_matmul(const WorkloadSpec& spec) {
-  Matmul product;
+Linear read_product(const WorkloadSpec& spec) {
+  Linear product;
   product.rows = spec.batch;
   product.inner = kInner.read(spec);
   product.columns = kColumns.read(spec);
+  product.packed = true;
   product.dtype = spec.dtype;
   return product;
 }
 
-NetworkTerms matmul_terms(const Matmul& product) {
+NetworkTerms product_terms(const Linear& product) {
   const auto inner = static_cast<double>(product.inner);
   const auto columns = static_cast<double>(product.columns);
   const auto width = static_cast<double>(bytes_of(product.dtype));
@@ -37,7 +38,7 @@ NetworkTerms matmul_terms(const Matmul& product) {
 }
 
 // Square products; the largest is the roof.
-std::vector<KernelPoint> matmul_points(const KernelRequest& request, const Device& device) {
+std::vector<KernelPoint> product_points(const KernelRequest& request, const Device& device) {
   const std::vector<std::int64_t> sizes = needs_large_work(device)
                                               ? std::vector<std::int64_t>{512, 1024, 2048, 4096, 8192}
                                               : std::vector<std::int64_t>{128, 256, 512, 1024, 2048};
@@ -53,24 +54,24 @@ std::vector<KernelPoint> matmul_points(const KernelRequest& request, const Devic
   return std::move(points).take();
 }
 
-constexpr Tolerances kMatmulTolerances{.fp32 = 1e-5, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
+constexpr Tolerances kProductTolerances{.fp32 = 1e-5, .tf32 = 3e-3, .fp16 = 3e-3, .bf16 = 1.5e-2};
 
-const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(OperationType<Matmul>{
+const Registration<WorkloadType> BENCH_REGISTERED{operation_workload(OperationType<Linear>{
     .name = "gemm",
     .description = "matrix product; the batch is its number of rows",
     .modes = {"forward"},
     .options = declare(kInner, kColumns),
-    .describe = read_matmul,
-    .single = single_row<Matmul>,
+    .describe = read_product,
+    .single = single_row<Linear>,
     .sample_bytes =
-        [](const Matmul& product) { return 4.0 * static_cast<double>(product.inner + product.columns); },
-    .tolerance = [](const Matmul& product) { return kMatmulTolerances.of(product.dtype); },
+        [](const Linear& product) { return 4.0 * static_cast<double>(product.inner + product.columns); },
+    .tolerance = [](const Linear& product) { return kProductTolerances.of(product.dtype); },
     .computed_otherwise =
-        [](const Matmul& product, const std::string& /*implementation*/, const Device& device) {
+        [](const Linear& product, const std::string& /*implementation*/, const Device& device) {
           return cuda::libraries_compute_otherwise(device, product.dtype);
         },
-    .eager_terms = matmul_terms,
-    .kernel_points = matmul_points})};
+    .eager_terms = product_terms,
+    .kernel_points = product_points})};
 
 }  // namespace
 }  // namespace bench::kernels
