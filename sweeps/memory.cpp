@@ -123,7 +123,7 @@ class MemorySweep final : public Sweep {
     findings.insert(findings.end(), largest.begin(), largest.end());
     add(claim_left_out(limits_));
     add(claim_system(all));
-    for (const Soak& soak : soaks_) {
+    for (const SoakAnswer& soak : answer.soaks) {
       add(claim_growth(soak, document));
     }
     add(claim_conditions(document));

@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "bench/result/finding.h"
+#include "bench/result/json_members.h"
 #include "bench/stats/growth.h"
 #include "bench/stats/memory_line.h"
 #include "bench/text/units.h"
@@ -141,12 +142,19 @@ MemoryAnswer memory_answer(const ResultDocument& document, const std::vector<Lim
     largest = std::max(largest, limit.known_largest());
   }
   for (const Soak& soak : soaks) {
-    answer.soaked.push_back(soak.label);
-    if (const auto growth = find_growth(soak.seen); growth && growth->grows) {
-      answer.growing.push_back(soak.label);
-    }
+    answer.soaks.push_back({soak, find_growth(soak.seen)});
   }
   return answer;
+}
+
+MemoryAnswer memory_answer(const ResultDocument& document) {
+  const Field sweep(document.sweep.state, "sweep");
+  std::vector<Limit> limits;
+  std::vector<Soak> soaks;
+  JsonReader io(sweep);
+  io.maybe("limits", limits);
+  io.maybe("soak", soaks);
+  return memory_answer(document, limits, soaks);
 }
 
 void choose_memory_headlines(const MemoryAnswer& answer, std::vector<Finding>& findings) {
@@ -160,7 +168,15 @@ void choose_memory_headlines(const MemoryAnswer& answer, std::vector<Finding>& f
       }
     }
   };
-  add("memory_growth", 2, answer.growing);
+  std::vector<std::string> soaked;
+  std::vector<std::string> growing;  // surely
+  for (const SoakAnswer& one : answer.soaks) {
+    soaked.push_back(one.soak.label);
+    if (one.growth && one.growth->grows) {
+      growing.push_back(one.soak.label);
+    }
+  }
+  add("memory_growth", 2, growing);
   // The smallest cap that holds a batch, and the largest cap.
   const auto fits =
       std::ranges::find_if(answer.largest, [](const auto& of_cap) { return of_cap.second > 0; });
@@ -183,7 +199,7 @@ void choose_memory_headlines(const MemoryAnswer& answer, std::vector<Finding>& f
   }
   add("activations_per_sample", 1, dtypes);
   add("optimizer_multiple", 1, dtypes);
-  add("memory_growth", 1, answer.soaked);
+  add("memory_growth", 1, soaked);
   add("peak", 1, series);
   add("memory_line", 1, lines);
   add("ceiling_batch", 1, series);

@@ -68,15 +68,25 @@ std::optional<Finding> claim_activations(const std::vector<BatchSeries>& all, Dt
 // The system's count of memory, compared with the plan, and with the plan calibrated on two small batches.
 std::optional<Finding> claim_system(const std::vector<BatchSeries>& all);
 
+// What a long run shows; none where its samples are too few.
+struct SoakAnswer {
+  Soak soak;
+  std::optional<MemoryGrowth> growth{};
+};
+
 // What the sweep knows when it ends; a file of it holds the same.
 struct MemoryAnswer {
   std::vector<BatchSeries> series;
   std::map<std::int64_t, std::int64_t> largest{};  // batch of any series, by cap; 0: none fits
-  std::vector<std::string> soaked{};               // labels
-  std::vector<std::string> growing{};              // of these, where memory surely grows from step to step
+  std::vector<SoakAnswer> soaks{};
 };
 MemoryAnswer memory_answer(const ResultDocument& document, const std::vector<Limit>& limits,
                            const std::vector<Soak>& soaks);
+// Of a file. Throws UsageError where its limits or its soak are not so.
+MemoryAnswer memory_answer(const ResultDocument& document);
+
+// memory_growth/<series>.
+Finding claim_growth(const SoakAnswer& answer, const ResultDocument& document);
 
 // A leak first, then the batches that fit, then the memory by cause. Of a file's findings too.
 void choose_memory_headlines(const MemoryAnswer& answer, std::vector<Finding>& findings);

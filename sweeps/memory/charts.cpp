@@ -7,7 +7,6 @@
 
 #include "bench/registry.h"
 #include "bench/report/sweep_report.h"
-#include "bench/result/finding.h"
 #include "bench/result/json_members.h"
 #include "bench/text/units.h"
 #include "sweeps/memory/answer.h"
@@ -105,35 +104,28 @@ std::optional<plots::Chart> step_chart(const Json& step) {
       .wide = true};
 }
 
-// What the system saw over the steps of a long run, a line a series, and the growth that the finding claims.
-std::optional<plots::Chart> soak_chart(const ResultDocument& document) {
-  const auto soaks = document.sweep.state.find("soak");
-  if (soaks == document.sweep.state.end() || !soaks->is_array()) {
+// What the system saw over the steps of a long run, a line a series, and its growth where it surely grows.
+std::optional<plots::Chart> soak_chart(const MemoryAnswer& answer) {
+  if (answer.soaks.empty()) {
     return std::nullopt;
   }
   plots::Curves curves{
       .x = {.label = "step"}, .y = {.label = "B", .quantity = plots::Quantity::bytes}, .series = {}};
-  for (const Json& soak : *soaks) {
-    const Json& samples = soak.at("samples");
-    if (samples.size() < 2) {
+  for (const auto& [soak, found] : answer.soaks) {
+    if (soak.seen.size() < 2) {
       continue;
     }
-    const std::string label = soak.at("label").get<std::string>();
     const std::size_t colour = curves.series.size() / 2 % plots::kSeriesColours;
-    const double start = samples.at(0).at(1).get<double>();
-    plots::ChartSeries seen{.name = label, .points = {}, .colour = colour, .marks = false};
+    plots::ChartSeries seen{.name = soak.label, .points = {}, .colour = colour, .marks = false};
     plots::ChartSeries growth{.points = {}, .colour = colour, .marks = false, .dashed = true, .fitted = true};
-    const Finding* const finding = find_finding(document.findings, "memory_growth/" + label);
-    const bool known = finding != nullptr && finding->value;
-    const auto from = known ? number_in(finding->details, "first_step") : std::nullopt;
-    const auto to = known ? number_in(finding->details, "last_step") : std::nullopt;
-    for (const Json& sample : samples) {
-      const auto step = sample.at(0).get<double>();
-      const double bytes = sample.at(1).get<double>() - start;
+    for (const MemorySample& sample : soak.seen) {
+      const auto step = static_cast<double>(sample.step);
+      const auto bytes = static_cast<double>(sample.bytes - soak.seen.front().bytes);
       seen.points.push_back({.x = step, .y = bytes});
-      if (from && to && step == *from) {
-        growth.points.push_back({.x = *from, .y = bytes});
-        growth.points.push_back({.x = *to, .y = bytes + *finding->value * (*to - *from)});
+      if (found && found->grows && sample.step == found->first_step) {
+        const auto last = static_cast<double>(found->last_step);
+        growth.points.push_back({.x = step, .y = bytes});
+        growth.points.push_back({.x = last, .y = bytes + found->bytes_per_step.value * (last - step)});
       }
     }
     curves.series.push_back(std::move(seen));
@@ -158,7 +150,7 @@ std::vector<plots::Chart> charts_of_memory(ResultDocument& document) {
       charts.push_back(*std::move(chart));
     }
   }
-  if (auto chart = soak_chart(document)) {
+  if (auto chart = soak_chart(memory_answer(document))) {
     charts.push_back(*std::move(chart));
   }
   return charts;
@@ -168,13 +160,7 @@ const Registration<report::SweepReport> BENCH_REGISTERED{
     {.name = "memory",
      .choose_headlines =
          [](ResultDocument& document) {
-           const Field sweep(document.sweep.state, "sweep");
-           std::vector<Limit> limits;
-           std::vector<Soak> soaks;
-           JsonReader io(sweep);
-           io.maybe("limits", limits);
-           io.maybe("soak", soaks);
-           choose_memory_headlines(memory_answer(document, limits, soaks), document.findings);
+           choose_memory_headlines(memory_answer(document), document.findings);
          },
      .charts = charts_of_memory}};
 

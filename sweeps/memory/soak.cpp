@@ -10,6 +10,7 @@
 #include "bench/result/json_members.h"
 #include "bench/text/quote.h"
 #include "bench/text/units.h"
+#include "sweeps/memory/answer.h"
 
 namespace bench::sweeps {
 namespace {
@@ -148,11 +149,12 @@ void soak_all(SweepStudy& study, const std::vector<StudiedSeries>& all, std::int
   }
 }
 
-Finding claim_growth(const Soak& soak, const ResultDocument& document) {
+Finding claim_growth(const SoakAnswer& answer, const ResultDocument& document) {
+  const Soak& soak = answer.soak;
+  const std::optional<MemoryGrowth>& growth = answer.growth;
   Finding finding = finding_of("memory_growth/" + soak.label, "bytes/step", {soak.point});
   const std::string what = fmt::format("Memory of {} at batch {}", soak.label, soak.batch);
   const std::string steps = steps_in_words(soak);
-  const auto growth = find_growth(soak.seen);
   if (!growth) {
     finding.claim = fmt::format("{}: {} are too few to tell growth from noise.", what, steps);
     return finding;

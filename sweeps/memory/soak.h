@@ -37,7 +37,4 @@ std::int64_t soak_steps(const SweepRequest& request);
 void soak_all(SweepStudy& study, const std::vector<StudiedSeries>& all, std::int64_t steps,
               const std::vector<Soak>& before, std::vector<Soak>& soaks);
 
-// memory_growth/<series>.
-Finding claim_growth(const Soak& soak, const ResultDocument& document);
-
 }  // namespace bench::sweeps
