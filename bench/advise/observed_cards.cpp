@@ -10,6 +10,7 @@
 
 #include "bench/advise/change_words.h"
 #include "bench/advise/observed_parts.h"
+#include "bench/model/parallel_step.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -67,11 +68,6 @@ std::optional<std::int64_t> other_cards(const Observed& observed) {
   return cards != observed.settings.cards ? cards : std::nullopt;
 }
 
-// What a ring of so many sends of each byte: see ring_all_reduce_ns().
-double ring_share(std::int64_t cards) {
-  return 1 - 1 / static_cast<double>(cards);
-}
-
 // The step of so many cards. Likely, what it grew by grows on as a ring's exchange does. It may stay as it
 // is, or grow by each doubling as it did by the first; each doubling beyond the runs adds what published
 // pairs differ by.
@@ -81,7 +77,7 @@ ReadScaling measured_scaling(const Observed& observed, const TwoCounts& counts, 
       std::log2(static_cast<double>(cards) / static_cast<double>(fewer.count)) / std::log2(counts.ratio());
   const double by_doubling = fewer.step_s * std::pow(more.step_s / fewer.step_s, doublings);
   const double grown =
-      (ring_share(cards) - ring_share(fewer.count)) / (ring_share(more.count) - ring_share(fewer.count));
+      (times_sent(cards) - times_sent(fewer.count)) / (times_sent(more.count) - times_sent(fewer.count));
   const double by_ring = fewer.step_s + (more.step_s - fewer.step_s) * grown;
   const double nearest = cards < more.count ? fewer.step_s : more.step_s;
   const auto [least, most] = std::minmax(nearest, by_doubling);

@@ -27,12 +27,9 @@ constexpr double kLeastDeviation = 0.01;    // of any time
 // two cores of a shared machine. Cores that nobody shares vary less.
 constexpr double kRunDeviation = 0.06;
 
-double log_width(const std::optional<Interval>& interval, double z) {
-  return interval && interval->low > 0 ? log_deviation(*interval, z) : kUnknownDeviation;
-}
-
-double deviation_of(const CurvePoint& point) {
-  return std::max(kLeastDeviation, log_width(point.interval, point.is_predicted ? kNormal80 : kNormal95));
+double known_deviation(const CurvePoint& point) {
+  const double deviation = deviation_of(point);
+  return std::max(kLeastDeviation, deviation > 0 ? deviation : kUnknownDeviation);
 }
 
 // What starting an operation takes at most: no operation of a kernels result takes less, where its start is
@@ -283,7 +280,7 @@ StepModel::DeviceStep StepModel::one_card(const TrainingSettings& settings) cons
   };
   if (const CurvePoint* const point = curve->at(settings.batch)) {
     return {.ns = ns(*point),
-            .deviation = deviation_of(*point),
+            .deviation = known_deviation(*point),
             .bytes = point->bytes,
             .gpu_ns = point->step.gpu_ns,
             .host_ns = point->step.host_ns};
@@ -300,7 +297,7 @@ StepModel::DeviceStep StepModel::one_card(const TrainingSettings& settings) cons
   const double part =
       static_cast<double>(settings.batch - below.batch) / static_cast<double>(above->batch - below.batch);
   return {.ns = std::lerp(ns(below), ns(*above), part),
-          .deviation = std::max(deviation_of(below), deviation_of(*above)),
+          .deviation = std::max(known_deviation(below), known_deviation(*above)),
           .bytes = std::llround(
               std::lerp(static_cast<double>(below.bytes), static_cast<double>(above->bytes), part)),
           .gpu_ns = std::lerp(below.step.gpu_ns, above->step.gpu_ns, part),

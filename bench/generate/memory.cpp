@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
+
+#include "bench/stats/bisection.h"
 
 namespace bench {
 namespace {
@@ -24,17 +25,6 @@ constexpr double kOff16 = 0.03;
 // measured.
 constexpr double kQuantisedMore = 1.08;
 constexpr double kOffQuantised = 0.12;
-
-// The largest value from 1 to `most` of which `holds` is true; it is true up to some value.
-std::int64_t largest_of(std::int64_t most, const std::function<bool(std::int64_t)>& holds) {
-  std::int64_t low = 0;
-  std::int64_t high = most + 1;
-  while (high - low > 1) {
-    const std::int64_t middle = low + (high - low) / 2;
-    (holds(middle) ? low : high) = middle;
-  }
-  return low;
-}
 
 bool surely_fits(const GenerationSetting& setting, std::int64_t batch, std::int64_t context,
                  std::int64_t prompt) {

@@ -12,24 +12,19 @@
 namespace bench {
 namespace {
 
-// Of one card's step, on a logarithmic scale; 0 where it has no interval.
-double deviation_of_one(const CurvePoint& one) {
-  return one.is_predicted ? (one.interval ? log_deviation(*one.interval, kNormal80) : 0) : one.step.deviation;
-}
-
 // The factor by which one card's step may differ from what is known of it.
 Interval error80_of_one(const CurvePoint& one) {
   if (!one.is_predicted && one.step.interval80_ns.low > 0) {
     return {one.step.interval80_ns.low / one.step.step_ns, one.step.interval80_ns.high / one.step.step_ns};
   }
-  const double factor = std::exp(kNormal80 * deviation_of_one(one));
+  const double factor = std::exp(kNormal80 * deviation_of(one));
   return {1 / factor, factor};
 }
 
 // Of two ranks over their replay; nullopt where a step has no interval.
 std::optional<ParallelLoss> measured_loss(const CurvePoint& one, const OneCard& card, const CardsLink& link,
                                           const LinkCatalogue& catalogue) {
-  if (!one.two_ranks || !(deviation_of_one(one) > 0)) {
+  if (!one.two_ranks || !(deviation_of(one) > 0)) {
     return std::nullopt;
   }
   const double factor = one.two_ranks->step_ns / parallel_step(card, 2, link, catalogue).replay.step_ns;
@@ -40,7 +35,7 @@ std::optional<ParallelLoss> measured_loss(const CurvePoint& one, const OneCard& 
       .machines = 1,
       .likely = factor,
       .interval80 = widened80({factor, factor}, factor,
-                              combined_deviation({deviation_of_one(one), one.two_ranks->deviation}))};
+                              combined_deviation({deviation_of(one), one.two_ranks->deviation}))};
 }
 
 // Where the one card computes faster or more slowly than was said, gradients cost more or less of it.

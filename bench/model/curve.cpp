@@ -61,7 +61,9 @@ std::string Curve::largest_in_words() const {
 }
 
 std::vector<CurvePoint> timed_points(const std::vector<CurvePoint>& points) {
-  std::vector<CurvePoint> timed = repeated_enough(points);
+  std::vector<CurvePoint> timed = points;
+  std::erase_if(timed, [](const CurvePoint& point) { return point.few_rounds; });
+  timed = timed.size() < 2 ? points : timed;
   std::erase_if(timed, [](const CurvePoint& point) { return !(point.per_s > 0); });
   return timed;
 }

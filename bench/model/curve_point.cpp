@@ -97,6 +97,12 @@ Estimate step_in_run(const Point& point) {
                            : std::nullopt};
 }
 
+double deviation_of(const CurvePoint& point) {
+  return !point.is_predicted ? point.step.deviation
+         : point.interval    ? log_deviation(*point.interval, kNormal80)
+                             : 0;
+}
+
 double half_width80(const CurvePoint& point) {
   return point.interval
              ? std::log(std::max(point.per_s / point.interval->low, point.interval->high / point.per_s))

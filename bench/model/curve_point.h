@@ -57,6 +57,8 @@ CurvePoint curve_point(const Point& point);
 // Of a measured point, with its interval within the run, which holds the median and lies above 0.
 Estimate step_in_run(const Point& point);
 
+// Of the logarithm of the step's time, by its interval; 0 without one.
+double deviation_of(const CurvePoint& point);
 // Of a predicted point: half its 80 % interval, the longer side, as a logarithm; 0 without one.
 double half_width80(const CurvePoint& point);
 // How many times as fast one dtype is as another on one card, both predicted: see gain_half_width80().

@@ -5,6 +5,7 @@
 #include "bench/model/coefficients.h"
 #include "bench/model/gpu_model.h"
 #include "bench/model/step_time.h"
+#include "bench/stats/bisection.h"
 #include "bench/stats/statistics.h"
 
 namespace bench {
@@ -109,13 +110,11 @@ LargestBatch GpuModel::largest_batch(const NetworkTerms& terms, const StepSettin
   const auto usable = static_cast<double>(usable_bytes());
   const auto largest = [&](const NetworkTerms& of, const auto& bytes) {
     constexpr std::int64_t kMost = 1LL << 40;  // where a sample takes nothing
-    StepSetting at = setting;
-    std::int64_t fits = 0;
-    for (std::int64_t step = kMost; step > 0; step /= 2) {
-      at.batch = fits + step;
-      fits = at.batch <= kMost && bytes(memory(of, at)) <= usable ? at.batch : fits;
-    }
-    return fits;
+    return largest_of(kMost, [&](std::int64_t batch) {
+      StepSetting at = setting;
+      at.batch = batch;
+      return bytes(memory(of, at)) <= usable;
+    });
   };
   NetworkTerms least = terms;
   least.saving.low = std::min(terms.saving.low, terms.least_saving);

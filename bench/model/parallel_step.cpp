@@ -13,12 +13,6 @@
 namespace bench {
 namespace {
 
-// Of each byte of a buffer, how often a ring's card sends one.
-double times_sent(std::int64_t cards) {
-  const auto n = static_cast<double>(cards);
-  return 2 * (n - 1) / n;
-}
-
 double rate(const Link& link, Bandwidth bandwidth) {
   return bandwidth == Bandwidth::low    ? link.bytes_per_s_range.low
          : bandwidth == Bandwidth::high ? link.bytes_per_s_range.high
@@ -62,6 +56,11 @@ std::string rate_in_words(const Link& link) {
 }
 
 }  // namespace
+
+double times_sent(std::int64_t cards) {
+  const auto n = static_cast<double>(cards);
+  return 2 * (n - 1) / n;
+}
 
 double ring_all_reduce_ns(const CardLinks& links, std::int64_t cards, double bytes, Bandwidth bandwidth) {
   if (cards < 2) {

@@ -29,6 +29,10 @@ struct CardLinks {
   const Link& slowest(std::int64_t of_host) const { return pairs && of_host > 2 ? *pairs : inside; }
 };
 
+// Of each byte that a ring of so many cards adds up, how often a card sends one: 2(n−1)/n. Sharing it out, or
+// gathering the shares, sends half of that.
+double times_sent(std::int64_t cards);
+
 enum class Bandwidth { low, likely, high };
 
 // An all-reduce of `bytes` on each of `cards` cards: 2(n−1) hops, in each of which a card sends bytes/n

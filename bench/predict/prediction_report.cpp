@@ -31,7 +31,7 @@ void members(JsonWriter& io, const CurvePoint& batch) {
   };
   io("batch", batch.batch);
   io("samples_per_s", static_cast<double>(batch.batch) / batch.step.step_ns * 1e9);
-  io("samples_per_s_interval80", rate80_of(batch));
+  io("samples_per_s_interval80", batch.interval.value());
   io("step_ns", batch.step.step_ns);
   io("interval80_ns", batch.step.interval80_ns);
   io("gpu_ns", batch.step.gpu_ns);
@@ -78,7 +78,7 @@ std::vector<Cells> rows_of(const Prediction& prediction, const CardPrediction& c
     }
     const CurvePoint& batch = curve.points[i];
     rows.push_back({id, card.dtype, batch_cell(curve.limits.safe), batch_cell(batch.batch),
-                    Cell::number80(batch.per_s, rate80_of(batch)), Cell::time(batch.step.step_ns),
+                    Cell::number80(batch.per_s, batch.interval.value()), Cell::time(batch.step.step_ns),
                     memory_cell(prediction, batch.memory), most_time_in_words(batch.step), card.family_rows});
   }
   for (const std::int64_t batch : curve.beyond) {
@@ -171,7 +171,7 @@ std::string prediction_csv(const Prediction& prediction) {
     }
     for (std::size_t i = 0; i < curve.points.size(); ++i) {
       const CurvePoint& batch = curve.points[i];
-      const Interval rate = rate80_of(batch);
+      const Interval rate = batch.interval.value();
       const Interval step = batch.step.interval80_ns;
       const Interval memory = batch.memory.peak80;
       const bool has_memory = batch.memory.peak > 0;

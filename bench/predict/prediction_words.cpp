@@ -36,7 +36,7 @@ const std::string& id_of(const Prediction& prediction, const CardPrediction& car
 }
 
 std::string rate_of(const CurvePoint& point) {
-  return with_interval80(point.per_s, rate80_of(point)) + " samples/s";
+  return with_interval80(point.per_s, point.interval.value()) + " samples/s";
 }
 
 std::string factor(double value) {
@@ -70,7 +70,7 @@ std::string fastest_in(const Prediction& prediction, const std::string& dtype,
     text = fmt::format("{}: {}, {} and {} at batch {}; ratio {} ({}–{})", dtype,
                        lead.is_about_one() ? both + " are about equally fast"
                                            : fmt::format("cannot tell which of {} is faster", both),
-                       with_interval80(best.per_s, rate80_of(best)), rate_of(next),
+                       with_interval80(best.per_s, best.interval.value()), rate_of(next),
                        best.batch == next.batch ? fmt::format("{}", best.batch)
                                                 : fmt::format("{} and {}", best.batch, next.batch),
                        factor(lead.value), factor(lead.interval->low), factor(lead.interval->high));
@@ -195,12 +195,6 @@ std::vector<std::string> caveats_of(const Prediction& prediction) {
 }
 
 }  // namespace
-
-Interval rate80_of(const CurvePoint& point) {
-  const auto samples = static_cast<double>(point.batch);
-  const Interval& step = point.step.interval80_ns;
-  return {.low = samples / step.high * 1e9, .high = samples / step.low * 1e9};
-}
 
 std::string subject_in_words(const Prediction& prediction) {
   std::vector<std::string> ids;

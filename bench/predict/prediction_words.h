@@ -9,8 +9,6 @@
 
 namespace bench {
 
-// 80 %, samples a second.
-Interval rate80_of(const CurvePoint& point);
 // "resnet50 (train) on t4 and rtx3060-12gb, predicted: eager PyTorch".
 std::string subject_in_words(const Prediction& prediction);
 // What takes most of a step; the JSON's "products" are "arithmetic" to a reader.

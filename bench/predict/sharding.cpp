@@ -1,9 +1,11 @@
 #include "bench/predict/sharding.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <fmt/format.h>
 
+#include "bench/model/parallel_step.h"
 #include "bench/text/intervals.h"
 #include "bench/text/units.h"
 
@@ -50,7 +52,7 @@ std::vector<ShardedPlan> sharded_plans(const CardsStep& step) {
   const std::int64_t bucket = std::min(gradients, step.bucket);
   const std::int64_t gathered = std::min(parameters, step.largest_part);
   // Of the gradients as they are sent, which are as many bytes as the parameters that come back.
-  const std::int64_t half = step.replay.bytes * (n - 1) / n;
+  const std::int64_t half = std::llround(times_sent(n) / 2 * static_cast<double>(step.replay.bytes));
   const std::int64_t micro_batches = step.accumulate;
   const auto free_share_of = [&](MemoryCategory category, std::int64_t passing, ShardedPlan& plan) {
     const std::int64_t saved = plan.memory[category] - share_of(plan.memory[category], n);
@@ -109,8 +111,8 @@ std::vector<Cells> sharing_rows(const CardsStep& step) {
   std::vector<Cells> rows{
       {fmt::format("shared out over {}", step.cards), "a card", "at start", "host", "sent", "bus", "step"},
       {"nothing", Cell::bytes(step.peak), Cell::bytes(step.memory.fixed_part()), Cell::none(),
-       Cell::bytes(2 * step.replay.bytes * (step.cards - 1) / step.cards), Cell::none(),
-       Cell::figure(step_in_words(step))}};
+       Cell::bytes(std::llround(times_sent(step.cards) * static_cast<double>(step.replay.bytes))),
+       Cell::none(), Cell::figure(step_in_words(step))}};
   for (const ShardedPlan& plan : sharded_plans(step)) {
     rows.push_back({plan.shared, Cell::bytes(plan.peak), Cell::bytes(plan.at_start), Cell::bytes(plan.host),
                     Cell::bytes(plan.sent), Cell::bytes(plan.over_bus),

@@ -27,13 +27,4 @@ struct BatchFits {
   std::optional<std::int64_t> largest_batch(const std::optional<std::int64_t>& cap_bytes) const;
 };
 
-// For claims about speed: the points that were not repeated too seldom for their interval (`few_rounds`), or
-// all where fewer than two are left.
-template <class Point>
-std::vector<Point> repeated_enough(const std::vector<Point>& points) {
-  std::vector<Point> enough = points;
-  std::erase_if(enough, &Point::few_rounds);
-  return enough.size() < 2 ? points : enough;
-}
-
 }  // namespace bench

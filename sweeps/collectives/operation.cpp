@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "bench/model/parallel_step.h"
+
 namespace bench::sweeps {
 namespace {
 
@@ -68,13 +70,12 @@ std::int64_t shared_bytes(Operation operation, std::int64_t bytes, int ranks) {
 }
 
 double bus_factor(Operation operation, int ranks) {
-  const double others = static_cast<double>(ranks - 1) / ranks;
   switch (operation) {
     case Operation::all_reduce:
-      return 2 * others;
+      return times_sent(ranks);
     case Operation::reduce_scatter:
     case Operation::all_gather:
-      return others;
+      return times_sent(ranks) / 2;
     case Operation::send_receive:
       return 1;
   }
