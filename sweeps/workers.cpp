@@ -286,6 +286,7 @@ class WorkersSweep final : public Sweep {
  private:
   Evidence evidence_of(const ResultDocument& document) const {
     Evidence evidence = known_;
+    evidence.of_predicted_gpu = device_.model() != nullptr;
     evidence.points = loader_points(measured_points(document), known_.setup);
     evidence.no_ready_data = why_no_ready_data(document);
     evidence.host_memory_bytes = static_cast<double>(document.context.host.memory_bytes);

@@ -16,6 +16,19 @@ Finding& Finding::set(const Ratio& ratio) {
   return *this;
 }
 
+std::string with_origin(std::string_view origin, std::string_view claim) {
+  std::string begun = fmt::format("{}: {}", origin, claim);
+  const auto is_capital = [&](std::size_t at) {
+    return at < claim.size() && claim[at] >= 'A' && claim[at] <= 'Z';
+  };
+  const bool is_abbreviation = is_capital(1) || (claim.size() > 1 && claim[1] >= '0' && claim[1] <= '9');
+  if (is_capital(0) && !is_abbreviation) {
+    char& first = begun[begun.size() - claim.size()];
+    first = static_cast<char>(first - 'A' + 'a');
+  }
+  return begun;
+}
+
 const Finding* find_finding(const std::vector<Finding>& findings, std::string_view name) {
   const auto found = std::ranges::find(findings, name, &Finding::name);
   return found == findings.end() ? nullptr : &*found;

@@ -19,6 +19,9 @@ std::optional<double> find_value(const std::vector<Finding>& findings, std::stri
 // Those whose names begin so, in their order: "demand/", of which there is one a GPU.
 std::vector<const Finding*> find_findings(const std::vector<Finding>& findings, std::string_view prefix);
 
+// "Predicted: use batch 64" of "Use batch 64". An abbreviation keeps its capitals.
+std::string with_origin(std::string_view origin, std::string_view claim);
+
 inline constexpr int kHeadlines = 5;
 
 // The findings with these names become headlines 1, 2, …, five at most. A finding without a value is left

@@ -174,6 +174,9 @@ struct Finding {
   // Place among the findings that are printed: 1 is first, at most five of a sweep have one. 0: in the JSON
   // and with --verbose only. Not in the JSON.
   int headline = 0;
+  // Its claim itself says what it is of, so that none of a device that is not here is marked as predicted: of
+  // a profile, or simulated. Not in the JSON.
+  bool says_origin = false;
 
   Finding& set(const Estimate& estimate, const char* kind = kOfRounds) {
     value = estimate.value;

@@ -129,6 +129,50 @@ std::optional<Recommendation> choose_workers(const Evidence& evidence, const Wor
   return choice;
 }
 
+constexpr double kSlower = 1.05;  // computing next to workers that slow it down
+
+bool slows_computing(const LoaderPoints& points, const LoaderPoint& point) {
+  return point.workers > 0 && points.ready && point.compute_ns > kSlower * points.ready->compute_ns;
+}
+
+// AU does not show that computing takes longer. One thread that loads and computes in turn shares its cores
+// with nobody.
+std::optional<StepWithoutWorkers> step_without(const Evidence& evidence, const Recommendation& choice) {
+  const LoaderPoint* const with = evidence.points.at(choice.workers);
+  if (with == nullptr || !slows_computing(evidence.points, *with)) {
+    return std::nullopt;
+  }
+  const LoaderPoint* const none = evidence.points.at(0);
+  const loader::StageTimes& stages = with->stages_ns;
+  const auto samples = static_cast<double>(with->batch);
+  const double load_ns = samples * (stages.total() - stages.hand_off);
+  if (none == nullptr && !(load_ns > 0)) {
+    return std::nullopt;
+  }
+  const double step_ns = none != nullptr ? none->step_ns : evidence.points.ready->compute_ns + load_ns;
+  const double at_most_per_s = none != nullptr ? none->samples_per_s.high() : 1e9 * samples / step_ns;
+  return at_most_per_s >= with->samples_per_s.low()
+             ? std::optional(
+                   StepWithoutWorkers{.step_ns = step_ns, .is_measured = none != nullptr, .with = with})
+             : std::nullopt;
+}
+
+// Nobody is advised workers that may slow a step down.
+void compare_without_workers(const Evidence& evidence, Recommendation& choice) {
+  choice.without = step_without(evidence, choice);
+  if (!choice.without) {
+    return;
+  }
+  const Interval range{0, choice.range ? choice.range->high : static_cast<double>(choice.workers)};
+  choice.range = range;
+  choice.basis = Basis::cores;
+  if (choice.without->is_measured) {
+    const LoaderPoint& none = *evidence.points.at(0);
+    choice.workers = 0;
+    choice.au = none.au.value_or(choice.au);
+  }
+}
+
 void add_costs(const Evidence& evidence, const std::optional<Pinning>& pinning, Recommendation& choice) {
   const auto& profile = evidence.profile;
   const LoaderSetup& setup = evidence.setup;
@@ -356,23 +400,12 @@ LoaderLimit plateau_limit(const Evidence& evidence, std::int64_t workers, double
                     : loader_limit(evidence, workers);
 }
 
-// Without workers one thread loads and computes in turn, and shares its cores with nobody.
-std::string more_cores_or_no_workers(const Evidence& evidence, const LoaderPoint& best) {
-  const loader::StageTimes& stages = best.stages_ns;
-  const double load_ns = static_cast<double>(best.batch) * (stages.total() - stages.hand_off);
-  const double step_ns = evidence.points.ready->compute_ns + load_ns;
-  return load_ns > 0 && step_ns < best.step_ns && evidence.points.at(0) == nullptr
-             ? fmt::format("more cores, or --workers 0: about {} a step", format_duration(step_ns))
-             : "more cores";
-}
-
 Plateau measured_plateau(const Evidence& evidence) {
-  constexpr double kSlower = 1.05;  // computing next to workers that slow it down
   const LoaderPoint& best = *std::ranges::max_element(evidence.points.pool, {}, rate_of);
   const auto& ready = evidence.points.ready;
   const double au = best.au ? best.au->value : 0;
   Plateau plateau{.samples_per_s = best.samples_per_s, .workers = best.workers, .measured = &best};
-  if (best.workers > 0 && au >= kFed && ready && best.compute_ns > kSlower * ready->compute_ns) {
+  if (au >= kFed && slows_computing(evidence.points, best)) {
     plateau.limit = {
         .name = "shared_cores",
         .why = fmt::format(
@@ -380,7 +413,7 @@ Plateau measured_plateau(const Evidence& evidence) {
             format_duration(best.compute_ns), format_duration(ready->compute_ns)),
         .remedy = evidence.setup.cores > best.workers
                       ? fmt::format("compute threads: {}", evidence.setup.cores - best.workers)
-                      : more_cores_or_no_workers(evidence, best)};
+                      : "more cores"};
   } else if (best.workers > 0 && best.copy_ns > best.compute_ns && best.copy_ns > kBusy * best.step_ns) {
     // A step lasts as long as its copy, which is overlapped with a shorter computing. AU does not show it,
     // for copying ready data takes as long.
@@ -516,6 +549,7 @@ WorkersAnswer answer_of(const Evidence& evidence) {
   }
   answer.recommendation = choose_workers(evidence, answer);
   if (answer.recommendation) {
+    compare_without_workers(evidence, *answer.recommendation);
     add_costs(evidence, answer.pinning, *answer.recommendation);
   }
   answer.demands = demand_answers(evidence, answer.recommendation);

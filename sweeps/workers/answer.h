@@ -24,8 +24,9 @@ struct Evidence {
   std::vector<std::int64_t> not_measured;  // worker counts that were asked for
   std::optional<Profile> profile;
   std::optional<Simulated> simulated;
-  std::string no_ready_data{};   // why its point was not measured; empty: it was
-  double host_memory_bytes = 0;  // 0: not known
+  std::string no_ready_data{};    // why its point was not measured; empty: it was
+  double host_memory_bytes = 0;   // 0: not known
+  bool of_predicted_gpu = false;  // which takes the batches, and is not here
 
   const SimulatedPoint* simulated_at(std::int64_t workers) const {
     return simulated ? simulated->at(workers) : nullptr;
@@ -48,6 +49,13 @@ struct Harm {
   const LoaderPoint* best = nullptr;
 };
 
+// Workers take the cores that the consumer computes on, and a step without them is not measurably longer.
+struct StepWithoutWorkers {
+  double step_ns = 0;
+  bool is_measured = false;           // else computing and loading in turn, by the times of both
+  const LoaderPoint* with = nullptr;  // the workers that would be advised
+};
+
 // How many workers, and what they cost.
 struct Recommendation {
   enum class Basis {
@@ -57,6 +65,7 @@ struct Recommendation {
     harm,       // no knee was measured, and more workers than these are slower
     single,     // the one count that was measured, against the simulation
     simulated,  // the simulation alone
+    cores,      // `without`
   };
   Basis basis = Basis::knee;
   std::int64_t workers = 0;
@@ -64,6 +73,7 @@ struct Recommendation {
   std::optional<Knee> knee{};       // measured, where it decided
   std::optional<Interval> range{};  // of the counts that are as good
   bool more_harm = false;           // the next count makes fewer samples a second
+  std::optional<StepWithoutWorkers> without{};
   std::int64_t prefetch = 0;
   double slot_bytes = 0;
   double host_bytes = 0;
@@ -71,9 +81,11 @@ struct Recommendation {
   std::optional<bool> pin{};  // none where the consumer is a time, whose device is not known
 
   bool feeds() const { return au.value >= kFed; }
-  bool is_inconclusive() const { return basis == Basis::single && !feeds(); }
+  bool is_inconclusive() const {
+    return (basis == Basis::single && !feeds()) || (without && !without->is_measured);
+  }
   // No number of workers feeds the consumer.
-  bool feeds_none() const { return workers == 0 && !feeds() && !more_harm; }
+  bool feeds_none() const { return workers == 0 && !feeds() && !more_harm && !without; }
 };
 
 struct Starvation {  // with the fewest workers

@@ -161,14 +161,35 @@ std::string for_consumer(const Evidence& evidence, const WorkersAnswer& answer) 
              : fmt::format(" for {}{}", is_time ? "a step of " : "", printable(consumer));
 }
 
+// "Simulated: use 2 workers" of "Use 2 workers"; "Predicted: …" of a GPU that is not here.
+std::string simulated_claim(const Evidence& evidence, std::string_view claim, std::string_view of = "") {
+  return with_origin(fmt::format("{}{}", evidence.of_predicted_gpu ? "Predicted" : "Simulated", of), claim);
+}
+
+// Where workers are no faster for sure.
+std::string without_workers_claim(const Evidence& evidence, const StepWithoutWorkers& without) {
+  const LoaderPoint& with = *without.with;
+  const std::string none = format_duration(without.step_ns);
+  const std::string some =
+      fmt::format("{} with {}", format_duration(with.step_ns), workers_text(with.workers));
+  if (without.is_measured) {
+    return fmt::format("Use no workers: a step takes {}, and {}, within noise [num_workers=0]", none, some);
+  }
+  const bool was_asked = std::ranges::find(evidence.not_measured, 0) != evidence.not_measured.end();
+  return fmt::format(
+      "Cannot tell whether workers pay: a step takes {}, which slow its computing down, and without workers "
+      "about {} [{}]",
+      some, none, was_asked ? std::string(give_time()) : fmt::format("--workers 0,{}", with.workers));
+}
+
+// Without the origin of a simulated one.
 std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& answer, AuWord& word) {
   const Recommendation& choice = *answer.recommendation;
-  const bool simulated = choice.basis == Basis::simulated;
-  const char* const basis = !simulated                 ? ""
-                            : evidence.of_own_loader() ? "Simulated for your loader: "
-                                                       : "Simulated: ";
   const std::string whom = for_consumer(evidence, answer);
   const int gpus = evidence.simulated ? evidence.simulated->gpus : 1;
+  if (choice.basis == Basis::cores) {
+    return without_workers_claim(evidence, *choice.without);
+  }
   if (choice.is_inconclusive()) {
     const std::string au = word(choice.au);
     return fmt::format("Inconclusive: {} with {}{}{} [{}]", au, workers_text(choice.workers),
@@ -176,31 +197,27 @@ std::string recommendation_claim(const Evidence& evidence, const WorkersAnswer& 
   }
   const std::string reason = reason_of(evidence, answer, word);
   if (choice.feeds_none()) {
-    return fmt::format("{}{} number of workers feeds {}{}: {} with none, and workers gain less than 5 %",
-                       basis, simulated ? "no" : "No",
+    return fmt::format("No number of workers feeds {}{}: {} with none, and workers gain less than 5 %",
                        whom.empty() ? fmt::format("the consumer{}", gpus > 1 ? "s" : "") : whom.substr(5),
                        reason, word(choice.au));
   }
-  const char* const use = simulated ? "use" : "Use";
   if (choice.workers == 0) {
-    return choice.feeds() ? fmt::format(
-                                "{}{} workers needed{}{}: the device computes {} of the time without "
-                                "[num_workers=0]",
-                                basis, simulated ? "no" : "No", reason, whom,
-                                format_percent(std::min(1.0, choice.au.value)))
-                          : fmt::format("{}{} no workers{}{}: {}, and workers {} [num_workers=0]", basis, use,
-                                        reason, whom, word(choice.au),
-                                        choice.more_harm ? "make it slower" : "gain less than 5 %");
+    return choice.feeds()
+               ? fmt::format(
+                     "No workers needed{}{}: the device computes {} of the time without "
+                     "[num_workers=0]",
+                     reason, whom, format_percent(std::min(1.0, choice.au.value)))
+               : fmt::format("Use no workers{}{}: {}, and workers {} [num_workers=0]", reason, whom,
+                             word(choice.au), choice.more_harm ? "make it slower" : "gain less than 5 %");
   }
-  if (simulated && is_said_by_demand(evidence, answer)) {
-    return fmt::format("{}{}{} take {} of host memory [prefetch_factor={}]", basis,
-                       workers_text(choice.workers),
+  if (choice.basis == Basis::simulated && is_said_by_demand(evidence, answer)) {
+    return fmt::format("{}{} take {} of host memory [prefetch_factor={}]", workers_text(choice.workers),
                        gpus > 1 ? fmt::format(" for each of {} GPUs", gpus) : "",
                        format_bytes(std::llround(choice.host_bytes)), choice.prefetch);
   }
   const char* const pin = !choice.pin ? "" : *choice.pin ? ", pin_memory=True" : ", pin_memory=False";
   std::string claim =
-      fmt::format("{}{} {}{}{}: {}, {} of host memory [num_workers={}, prefetch_factor={}{}]", basis, use,
+      fmt::format("Use {}{}{}: {}, {} of host memory [num_workers={}, prefetch_factor={}{}]",
                   workers_text(choice.workers), gpus > 1 ? " a GPU" : "", reason + whom, word(choice.au),
                   format_bytes(std::llround(choice.host_bytes)), choice.workers, choice.prefetch, pin);
   if (evidence.host_memory_bytes > 0 && choice.host_bytes > evidence.host_memory_bytes) {
@@ -239,6 +256,10 @@ std::optional<Finding> claim_recommended_workers(const Evidence& evidence, const
     finding.details["host_bytes"] = choice.host_bytes;
   }
   finding.claim = recommendation_claim(evidence, answer, au);
+  if (choice.basis == Basis::simulated) {
+    finding.claim =
+        simulated_claim(evidence, finding.claim, evidence.of_own_loader() ? " for your loader" : "");
+  }
   return finding;
 }
 
@@ -350,9 +371,10 @@ std::optional<Finding> claim_simulated_knee(const Evidence& evidence, const Work
   finding.value = static_cast<double>(*knee->batch);
   finding.set_interval(knee_range(simulated.points), kOfSizes);
   finding.details = {{"plateau_au", knee->best_per_s}};
-  finding.claim = fmt::format("Simulated: the knee is at {}{}: AU {:.2f} of at most {:.2f}",
-                              workers_text(*knee->batch), simulated.gpus > 1 ? " a GPU" : "",
-                              evidence.simulated_at(*knee->batch)->au, knee->best_per_s);
+  finding.claim =
+      simulated_claim(evidence, fmt::format("The knee is at {}{}: AU {:.2f} of at most {:.2f}",
+                                            workers_text(*knee->batch), simulated.gpus > 1 ? " a GPU" : "",
+                                            evidence.simulated_at(*knee->batch)->au, knee->best_per_s));
   if (simulated.gpus > 1) {
     finding.claim += fmt::format("; {} GPUs share the host", simulated.gpus);
   }
@@ -454,13 +476,12 @@ std::string part_in_words(const DemandAnswer& answer) {
                         : "";
 }
 
-std::string fed_claim(const DemandAnswer& answer, bool simulated, const std::string& at_most, AuWord& au) {
-  return fmt::format("{}{}{} for {}: {}{}{} [num_workers={}{}]", simulated ? "Simulated: use " : "Use ",
-                     workers_text(answer.workers), answer.gpus > 1 ? " each" : "", consumers_text(answer),
-                     part_in_words(answer), au(answer.au),
-                     answer.is_measured ? "" : fmt::format(", and this host loads {}", at_most),
-                     answer.workers,
-                     answer.workers > 0 ? fmt::format(", prefetch_factor={}", answer.prefetch) : "");
+std::string fed_claim(const DemandAnswer& answer, const std::string& at_most, AuWord& au) {
+  return fmt::format(
+      "Use {}{} for {}: {}{}{} [num_workers={}{}]", workers_text(answer.workers),
+      answer.gpus > 1 ? " each" : "", consumers_text(answer), part_in_words(answer), au(answer.au),
+      answer.is_measured ? "" : fmt::format(", and this host loads {}", at_most), answer.workers,
+      answer.workers > 0 ? fmt::format(", prefetch_factor={}", answer.prefetch) : "");
 }
 
 std::string demand_claim(const Evidence& evidence, const DemandAnswer& answer, AuWord& au) {
@@ -475,7 +496,8 @@ std::string demand_claim(const Evidence& evidence, const DemandAnswer& answer, A
       fmt::format("at most {} samples/s{}", plus_minus(answer.at_most->value, answer.at_most->ci95),
                   simulated ? "" : " (simulated)");
   if (answer.verdict == Verdict::fed) {
-    return fed_claim(answer, simulated, at_most, au);
+    const std::string claim = fed_claim(answer, at_most, au);
+    return simulated ? simulated_claim(evidence, claim) : claim;
   }
   const LoaderLimit limit = limit_of_demand(evidence, answer);
   const bool not_fed = answer.verdict == Verdict::not_fed;
@@ -486,8 +508,7 @@ std::string demand_claim(const Evidence& evidence, const DemandAnswer& answer, A
                         consumers, format_number(kFed * answer.required.samples_per_s * answer.gpus),
                         at_most);
   if (simulated) {
-    claim.front() = static_cast<char>(claim.front() - 'A' + 'a');
-    claim.insert(0, "Simulated: ");
+    claim = simulated_claim(evidence, claim);
   }
   constexpr double kNoticed = 0.05;  // of the cores
   const bool is_busy = answer.lost_cores > kNoticed * evidence.setup.cores;
@@ -532,7 +553,7 @@ std::vector<Finding> claim_demands(const Evidence& evidence, const WorkersAnswer
 
 // ---------- the limit of the loader, and what a sample and workers cost
 
-std::optional<Finding> claim_plateau(const Evidence& /*evidence*/, const WorkersAnswer& answer) {
+std::optional<Finding> claim_plateau(const Evidence& evidence, const WorkersAnswer& answer) {
   if (!answer.plateau) {
     return std::nullopt;
   }
@@ -545,12 +566,13 @@ std::optional<Finding> claim_plateau(const Evidence& /*evidence*/, const Workers
   finding.details = {{"workers", workers}, {"limited_by", limit.name}};
   const std::string at =
       fmt::format("{} samples/s with {}", plus_minus(rate.value, rate.ci95), workers_text(workers));
-  finding.claim =
-      limit.name == "consumer"
-          ? fmt::format("{} consumer itself is the limit: {} ({})",
-                        measured != nullptr ? "The" : "Simulated: the", at, limit.why)
-          : fmt::format("{} {}: {}{}", measured != nullptr ? "At most" : "Simulated: at most", at, limit.why,
-                        limit.remedy.empty() ? "" : fmt::format(" [{}]", limit.remedy));
+  finding.claim = limit.name == "consumer"
+                      ? fmt::format("The consumer itself is the limit: {} ({})", at, limit.why)
+                      : fmt::format("At most {}: {}{}", at, limit.why,
+                                    limit.remedy.empty() ? "" : fmt::format(" [{}]", limit.remedy));
+  if (measured == nullptr) {
+    finding.claim = simulated_claim(evidence, finding.claim);
+  }
   return finding;
 }
 
@@ -804,20 +826,18 @@ Cell demand_workers_cell(const DemandAnswer& answer) {
                                               : Cell("undecided");
 }
 
-// "; with ready data (AU 1.00) 1870 samples/s": of a predicted consumer, which is faster by itself than
-// between the loader's handing over of batches.
-std::string rate_with_ready_data(const Simulated& simulated) {
-  const bool is_predicted = std::ranges::any_of(
-      simulated.requirements, [](const auto& one) { return one.required.source == "predicted"; });
-  const SimulatedPoint& most = simulated.points.back();
-  return is_predicted && most.au > 0
-             ? fmt::format("; with ready data (AU 1.00) {}", rate_text(most.samples_per_s / most.au))
+// Of a predicted GPU, which takes samples faster alone than from a loader that hands batches over.
+std::string rate_from_loader(const Evidence& evidence) {
+  const SimulatedPoint& most = evidence.simulated->points.back();
+  return evidence.of_predicted_gpu && most.au > 0
+             ? fmt::format("; from a loader the GPU takes at most {} (AU 1.00)",
+                           rate_text(most.samples_per_s / most.au))
              : "";
 }
 
-TextTable demands_table(const std::vector<DemandAnswer>& demands, const Simulated& simulated) {
+TextTable demands_table(const std::vector<DemandAnswer>& demands, const Evidence& evidence) {
   TextTable table;
-  table.title = "Required throughput (simulated): workers for 95 % of it" + rate_with_ready_data(simulated);
+  table.title = "Required throughput (simulated): workers for 95 % of it" + rate_from_loader(evidence);
   table.name = "required throughput";
   table.rows.push_back(
       {"for", "samples/s", "GPUs", "workers a GPU", "delivered", "host's best", "limited by"});
@@ -825,7 +845,7 @@ TextTable demands_table(const std::vector<DemandAnswer>& demands, const Simulate
     const bool is_undecided = answer.verdict == DemandAnswer::Verdict::undecided;
     const auto& [name, rate, source] = answer.required;
     const bool is_likely = source == "predicted" && name.find(' ') == std::string::npos;
-    table.rows.push_back({is_likely ? name + " as predicted" : name, Cell::number(rate), answer.gpus,
+    table.rows.push_back({is_likely ? name + " alone" : name, Cell::number(rate), answer.gpus,
                           demand_workers_cell(answer), Cell::share(std::min(1.0, answer.au.value)),
                           estimate_cell(*answer.at_most),
                           is_undecided ? Cell::none() : Cell(answer.limited_by)});
@@ -902,6 +922,7 @@ std::vector<Finding> workers_findings(const Evidence& evidence) {
   add(claim_bad_files(evidence));
   for (Finding& finding : findings) {
     finding.claim += '.';
+    finding.says_origin = true;
   }
   choose_workers_headlines(findings);
   return findings;
@@ -917,8 +938,7 @@ std::vector<TextTable> workers_tables(const Evidence& evidence) {
   if (evidence.simulated && !evidence.simulated->requirements.empty()) {
     const std::vector<DemandAnswer> demands = answer_of(evidence).demands;
     // A single one is in the first finding.
-    tables.insert(demands.size() > 1 ? tables.begin() : tables.end(),
-                  demands_table(demands, *evidence.simulated));
+    tables.insert(demands.size() > 1 ? tables.begin() : tables.end(), demands_table(demands, evidence));
   }
   return tables;
 }

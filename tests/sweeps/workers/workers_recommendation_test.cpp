@@ -47,6 +47,44 @@ TEST(WorkersRecommendation, NeverRecommendsACountThatMakesFewerSamples) {
   EXPECT_FALSE(found(evidence, "recommended_workers"));
 }
 
+// AU is 1.00 with workers that take the consumer's cores, and its steps are no shorter.
+TEST(WorkersRecommendation, AdvisesNoWorkersThatMayBeSlowerThanNone) {
+  const auto point = [](std::int64_t workers, double au, double step_ms, double compute_ms) {
+    const auto within_5 = [](double value) {
+      return Estimate{.value = value, .ci95 = Interval{0.95 * value, 1.05 * value}};
+    };
+    LoaderPoint one;
+    one.name = "workers/pool/workers:" + std::to_string(workers);
+    one.workers = workers;
+    one.batch = 8;
+    one.au = Estimate{.value = au, .ci95 = Interval{au - 0.005, au + 0.005}};
+    one.step_ns = step_ms * 1e6;
+    one.compute_ns = compute_ms * 1e6;
+    one.samples_per_s = within_5(8e3 / step_ms);
+    one.stages_ns.decode = 1.6e6;  // of a sample: 12.8 ms of a batch
+    return one;
+  };
+  Evidence evidence;
+  evidence.points.ready = point(0, 1, 149, 148);
+  evidence.points.pool = {point(1, 0.9, 200, 180), point(2, 0.99, 182, 181)};
+  const Finding open = *found(evidence, "recommended_workers");
+  EXPECT_EQ(open.ci95->low, 0);
+  EXPECT_FALSE(open.details.contains("prefetch"));
+  expect_words(open.claim);
+  evidence.not_measured = {0};
+  expect_words(claim(evidence, "recommended_workers"));
+
+  evidence.points.pool.insert(evidence.points.pool.begin(), point(0, 0.9, 185, 148));
+  evidence.not_measured.clear();
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 0) << "within 5 %";
+  expect_words(claim(evidence, "recommended_workers"));
+  evidence.points.pool.front() = point(0, 0.7, 205, 148);
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 2);
+  evidence.points.pool.front() = point(0, 0.9, 185, 148);
+  evidence.points.pool.back().compute_ns = 150e6;  // AU tells what it loses
+  EXPECT_EQ(found(evidence, "recommended_workers")->value, 2);
+}
+
 TEST(WorkersRecommendation, NeverRecommendsAgainstTheOnlyMeasuredCount) {
   Evidence evidence = measured_by({});
   evidence.points.pool.resize(1);
