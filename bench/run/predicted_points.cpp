@@ -2,13 +2,13 @@
 
 #include <set>
 #include <string>
-#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "bench/error.h"
 #include "bench/host/interrupt.h"
+#include "bench/result/finding.h"
 #include "bench/text/units.h"
 
 namespace bench {
@@ -45,13 +45,10 @@ void predict_points(const SweepPlan& plan, Device& device, std::int64_t memory_c
 }
 
 void mark_as_predicted(std::vector<Finding>& findings) {
-  constexpr std::string_view kSimulated = "Simulated: ";  // of a predicted consumer: one word is enough
   for (Finding& finding : findings) {
-    const auto says = [&](std::string_view word) { return finding.claim.find(word) != std::string::npos; };
-    if (says("redicted") || says("as profiled")) {
-      continue;
+    if (!finding.says_origin) {
+      finding.claim = with_origin("Predicted", finding.claim);
     }
-    finding.claim.replace(0, finding.claim.starts_with(kSimulated) ? kSimulated.size() : 0, "Predicted: ");
   }
 }
 

@@ -20,7 +20,7 @@ using PointPredictor = std::function<Point(const SweepPoint& point)>;
 void predict_points(const SweepPlan& plan, Device& device, std::int64_t memory_cap,
                     const PointPredictor& predict, ResultDocument& document);
 
-// Puts "Predicted" at the beginning of each claim that does not say so itself.
+// Puts "Predicted" at the beginning of each claim but those that say what they are of.
 void mark_as_predicted(std::vector<Finding>& findings);
 
 }  // namespace bench

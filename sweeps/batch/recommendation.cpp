@@ -180,7 +180,7 @@ Finding claim_recommendation(const BatchAnswer& answer, const ResultDocument& do
   Finding finding = finding_of("recommendation", "samples");
   if (answer.series == nullptr) {
     const bool for_time = std::ranges::any_of(document.unmeasured, &UnmeasuredPoint::lacked_time);
-    finding.claim = fmt::format("No batch was {}{}.", is_predicted(document) ? "predicted" : "measured",
+    finding.claim = fmt::format("No batch{}{}.", is_predicted(document) ? "" : " was measured",
                                 for_time ? fmt::format(" [{}]", give_time()) : "");
     return finding;
   }

@@ -220,7 +220,7 @@ std::vector<TextTable> limit_tables(const Limits& limits, const std::vector<Batc
   }
   table.name = "batches that fit";
   table.title =
-      fmt::format("Batches that fit{} (safe: below 90 % of the cap; tight: to 95 %){}{}",
+      fmt::format("Batches that fit{} (safe: below 90 % of the cap){}{}",
                   several_caps ? "" : " in " + format_bytes(first.cap_bytes), tried ? "" : ", by plan",
                   not_tried.empty() ? "" : fmt::format("; not tried: {}", fmt::join(not_tried, "; ")));
   return {table};

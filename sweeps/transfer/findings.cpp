@@ -28,8 +28,8 @@ std::string step80_in_words(const Estimate& step) {
 Finding claim_input(const InputCopy& input, const std::string& workload) {
   Finding finding = finding_of(input.finding_name(), "share of step time");
   if (input.step == nullptr) {
-    finding.claim = fmt::format("No step of {} at batch {} is predicted: {}.", workload, input.params.batch,
-                                input.refusal);
+    finding.claim =
+        fmt::format("No step of {} at batch {}: {}.", workload, input.params.batch, input.refusal);
     return finding;
   }
   const Estimate step = input.step->step_ns();
